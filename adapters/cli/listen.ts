@@ -1,0 +1,58 @@
+/** Listening and ceasing to, as promises. */
+import type { Server } from 'node:http'
+import { HookswitchError } from 'hookswitch'
+import { wrongFlag } from './flags.js'
+
+/**
+ * Listens and resolves to the URL.
+ *
+ * @param flag named by the error
+ * @throws `Conflict` when the port is taken, `InvalidOption` when it cannot be listened on at all
+ */
+export function listen(server: Server, port: number, host: string, flag: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: NodeJS.ErrnoException) => reject(listenProblem(error, port, host, flag))
+    server.once('error', fail)
+    server.listen(port, host, () => {
+      server.off('error', fail)
+      const address = server.address()
+      const bound = typeof address === 'object' && address !== null ? address.port : port
+      resolve(`http://${host.includes(':') ? `[${host}]` : host}:${bound}`)
+    })
+  })
+}
+
+/** Takes no new connection, lets requests that are being answered end, and cuts the rest after `limitMs`. */
+export function ceaseListening(server: Server, limitMs: number): Promise<void> {
+  if (!server.listening) return Promise.resolve()
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => server.closeAllConnections(), limitMs)
+    server.close(() => {
+      clearTimeout(cut)
+      resolve()
+    })
+    server.closeIdleConnections()
+  })
+}
+
+function listenProblem(
+  error: NodeJS.ErrnoException,
+  port: number,
+  host: string,
+  flag: string,
+): HookswitchError {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new HookswitchError('Conflict', `${flag}: port ${port} of ${host} is in use, choose another`, {
+        field: flag,
+      })
+    case 'EACCES':
+      return wrongFlag(flag, `port ${port} of ${host} may not be opened by this user`)
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return wrongFlag('--host', `'${host}' is no address of this machine`)
+    default:
+      return wrongFlag(flag, `cannot listen on port ${port} of ${host} (${error.code ?? error.message})`)
+  }
+}

@@ -1,0 +1,62 @@
+/** A small log door for programs: one line an entry, as JSON or for people. */
+import type { Log } from 'hookswitch'
+
+type Fields = Readonly<Record<string, unknown>>
+type Level = 'info' | 'warn' | 'error'
+
+/** How log lines look. */
+export type LogFormat = 'json' | 'pretty'
+
+/**
+ * A log door that writes lines of level info and above.
+ *
+ * @param write takes whole lines, with their line feed
+ * @param now Unix milliseconds
+ */
+export function lineLog(format: LogFormat, write: (line: string) => void, now: () => number): Log {
+  const line = format === 'json' ? jsonLine : prettyLine
+  const at = (level: Level) => (fields: Fields, message: string) => write(line(now(), level, fields, message))
+  return { debug: () => {}, info: at('info'), warn: at('warn'), error: at('error') }
+}
+
+/** One JSON object: `time`, `level`, `message`, then the fields; a field never replaces one of the three. */
+export function jsonLine(nowMs: number, level: Level, fields: Fields, message: string): string {
+  const time = new Date(nowMs).toISOString()
+  const head = { time, level, message }
+  const rest = Object.entries(fields).map(([key, value]) => [key, plain(value)])
+  try {
+    return `${JSON.stringify({ ...head, ...Object.fromEntries(rest), ...head })}\n`
+  } catch {
+    return `${JSON.stringify(head)}\n`
+  }
+}
+
+/** `12:34:56.789 WARN  message  key=value`, in UTC. */
+export function prettyLine(nowMs: number, level: Level, fields: Fields, message: string): string {
+  const time = new Date(nowMs).toISOString().slice(11, 23)
+  const pairs = Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => `  ${key}=${prettyValue(value)}`)
+  return `${time} ${level.toUpperCase().padEnd(5)} ${oneLine(message)}${pairs.join('')}\n`
+}
+
+function prettyValue(value: unknown): string {
+  const text = plain(value)
+  if (typeof text === 'string' && /^[\w./:@+-]+$/.test(text)) return text
+  try {
+    return oneLine(JSON.stringify(text) ?? String(text))
+  } catch {
+    return '?'
+  }
+}
+
+/** Errors have no enumerable fields; bigints no JSON. */
+function plain(value: unknown): unknown {
+  if (value instanceof Error) return value.message
+  return typeof value === 'bigint' ? value.toString() : value
+}
+
+/** What came from outside must not look like a second entry, or move the cursor. */
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')
+}

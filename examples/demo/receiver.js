@@ -1,0 +1,63 @@
+// @ts-check
+import { createWriteStream } from 'node:fs'
+import { createServer } from 'node:http'
+
+/** How many requests to `/unsteady` are refused before it recovers. */
+const REFUSALS = 2
+
+/**
+ * A receiver of webhooks, as a customer would have one. `/unsteady` answers its first requests with 503 and
+ * `Retry-After`, everything else is fine at once.
+ *
+ * @param {string} [logFile] where every request is written, one JSON object a line
+ * @returns {Promise<{ url: string, close(): Promise<void> }>}
+ */
+export async function startReceiver(logFile) {
+  const log = logFile === undefined ? undefined : createWriteStream(logFile)
+  if (log) await opened(log, logFile ?? '')
+  let refusals = REFUSALS
+
+  const server = createServer((request, response) => {
+    /** @type {Buffer[]} */
+    const chunks = []
+    request.on('data', (chunk) => chunks.push(chunk))
+    request.on('end', () => {
+      const refused = request.url === '/unsteady' && refusals-- > 0
+      const status = refused ? 503 : 200
+      const { method, url, headers } = request
+      log?.write(
+        `${JSON.stringify({ method, url, status, headers, body: Buffer.concat(chunks).toString() })}\n`,
+      )
+      response
+        .writeHead(status, refused ? { 'retry-after': '1' } : {})
+        .end(refused ? 'try later\n' : 'thank you\n')
+    })
+  })
+  await /** @type {Promise<void>} */ (
+    new Promise((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', () => resolve()))
+  )
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+      if (log) await new Promise((resolve) => log.end(resolve))
+    },
+  }
+}
+
+/**
+ * @param {import('node:fs').WriteStream} stream
+ * @param {string} name
+ * @returns {Promise<void>}
+ */
+function opened(stream, name) {
+  return new Promise((resolve, reject) => {
+    stream.once('open', () => resolve())
+    stream.once('error', (error) =>
+      reject(new Error(`--receiver-log: ${name} cannot be written (${error.message})`)),
+    )
+  })
+}

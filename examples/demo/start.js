@@ -1,0 +1,116 @@
+// @ts-check
+/** The demo: the service, three customers, a receiver, and calls that were recorded from a real SIP proxy. */
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { serve } from 'hookswitch/cli'
+import { logIn, registerWebhook } from './api.js'
+import { HELP, parseFlags } from './flags.js'
+import { hints } from './hints.js'
+import { startReceiver } from './receiver.js'
+import { recordedEvents, replay, until } from './replay.js'
+import { haveEnded, watch } from './watch.js'
+
+/** Quiet between two rounds, for reading and for trying things out. */
+const PAUSE_MS = 20_000
+
+const ACCOUNTS = new URL('accounts.json', import.meta.url)
+const show = (/** @type {string} */ line) => process.stdout.write(`${line}\n`)
+
+/** @param {import('./flags.js').DemoFlags} flags */
+async function demo(flags) {
+  const receiver = await startReceiver(flags.receiverLog)
+  try {
+    const argv = ['--memory', '--allow-local', '--accounts', fileURLToPath(ACCOUNTS), '--log', 'json']
+    const service = await serve([...argv, '--port', String(flags.port)], quietIo())
+    const log = watch(service.hs, show)
+    try {
+      await rounds(flags, service, receiver.url, log.summary)
+    } finally {
+      await service.close()
+    }
+    show(`\n${log.summary()}`)
+  } finally {
+    await receiver.close()
+  }
+}
+
+/**
+ * Rounds of calls until somebody ends the demo; with `--once` one round and all of its deliveries.
+ *
+ * @param {import('./flags.js').DemoFlags} flags
+ * @param {{ hs: import('hookswitch').Hookswitch, url: string }} service
+ * @param {string} receiverUrl
+ * @param {() => string} summary
+ */
+async function rounds({ once, speed }, { hs, url }, receiverUrl, summary) {
+  const stop = new AbortController()
+  const { signal } = stop
+  for (const name of ['SIGINT', 'SIGTERM']) {
+    process.on(name, () => (signal.aborted ? process.exit(1) : stop.abort()))
+  }
+  const accounts = JSON.parse(await readFile(ACCOUNTS, 'utf8'))
+  await registerWebhooks(url, receiverUrl, accounts)
+  const recorded = await recordedEvents({ 'alpha.example': 'alpha', 'beta.example': 'beta' })
+  const help = hints(url, receiverUrl, accounts[1])
+  show(`The API is at ${url}/v1, the receiver at ${receiverUrl}.\n\n${help}`)
+
+  const run = randomBytes(3).toString('hex')
+  for (let round = 1; !signal.aborted; round += 1) {
+    const { calls, events } = await replay(hs, recorded, { speed, suffix: `~${run}-${round}`, signal })
+    if (once) {
+      const ids = accounts.map((/** @type {{ id: string }} */ { id }) => id)
+      return haveEnded(hs, ids, signal)
+    }
+    if (signal.aborted) return
+    show(
+      `\nRound ${round} is over: ${calls} calls, ${events} events; so far ${summary()}. Ctrl-C ends the demo.\n`,
+    )
+    show(help)
+    await until(Date.now() + PAUSE_MS, signal)
+  }
+}
+
+/**
+ * What three customers would do: log in with their API key and register a webhook. Alpha's receiver is fine, Beta's
+ * has trouble at first, and the reseller wants the end of every call below it.
+ *
+ * @param {string} url of the service
+ * @param {string} receiverUrl
+ * @param {{ id: string, apiKey: string }[]} accounts
+ */
+async function registerWebhooks(url, receiverUrl, accounts) {
+  /** @type {Record<string, object>} */
+  const wishes = {
+    alpha: { name: 'Calls of Alpha', uri: `${receiverUrl}/steady`, hook: 'all' },
+    beta: { name: 'Calls of Beta', uri: `${receiverUrl}/unsteady`, hook: 'all' },
+    reseller: {
+      name: 'Call records of all customers',
+      uri: `${receiverUrl}/records`,
+      hook: 'channel_destroy',
+      include_subaccounts: true,
+    },
+  }
+  for (const { id, apiKey } of accounts) {
+    const token = await logIn(url, apiKey)
+    await registerWebhook(url, token, id, { ...wishes[id], http_verb: 'post', retries: 3 })
+  }
+}
+
+/** The service's own output: only what went wrong; the demo shows the rest in its own way. */
+function quietIo() {
+  const write = (/** @type {string} */ line) => {
+    const { level, message } = JSON.parse(line)
+    if (level === 'error') process.stderr.write(`${message}\n`)
+  }
+  return { stdout: { write: () => true }, stderr: { write }, env: process.env }
+}
+
+try {
+  const flags = parseFlags(process.argv.slice(2))
+  if (flags === 'help') process.stdout.write(HELP)
+  else await demo(flags)
+} catch (thrown) {
+  process.stderr.write(`${thrown instanceof Error ? thrown.message : thrown}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,125 @@
+import type { AccountDoors } from './accounts/doors.js'
+import { guardedDirectory } from './accounts/guarded-directory.js'
+import { lineageCache } from './accounts/lineage-cache.js'
+import { storedDirectory } from './accounts/stored-directory.js'
+import { accountVerbs } from './auth/account-verbs.js'
+import { liveTokens } from './auth/live-tokens.js'
+import { loginLimits } from './auth/login-limits.js'
+import type { AcceptDoors } from './delivery/accept.js'
+import type { DeliveryEvents } from './delivery/delivery-events.js'
+import { createDispatcher } from './delivery/dispatcher.js'
+import type { CheckedEvent } from './delivery/event.js'
+import { materialCache } from './delivery/material.js'
+import type { Emitting } from './events.js'
+import type { Settled } from './options.js'
+import type { Clock, Log, Random, Sender } from './ports.js'
+import type { Store } from './store/contract.js'
+import { idMaker } from './values/ids.js'
+import { secretBox } from './values/seal.js'
+import { VERSION } from './version.js'
+import { isKnownHook } from './webhooks/catalogue.js'
+import type { WebhookDoors } from './webhooks/manage.js'
+
+/** An event as listeners of `hs.events` get it when it was accepted. */
+export type PublishedEvent = CheckedEvent & { readonly eventId: string; readonly sequence: number }
+
+/** What a host can listen to: every kind of event by its id, `event` for all of them, and the life of deliveries. */
+export type HookswitchEvents = DeliveryEvents & {
+  readonly event: PublishedEvent
+  readonly channel_create: PublishedEvent
+  readonly channel_answer: PublishedEvent
+  readonly channel_bridge: PublishedEvent
+  readonly channel_destroy: PublishedEvent
+  readonly channel_hold: PublishedEvent
+  readonly channel_unhold: PublishedEvent
+}
+
+/** The doors of one instance, opened. */
+export interface CoreDoors {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly sender: Sender
+  readonly events: Emitting<HookswitchEvents>
+}
+
+/** Binds doors to verbs: everything that one running instance is made of. */
+export function createCore(options: Settled<Store>, secrets: readonly string[], doors: CoreDoors) {
+  const { store, catalogue } = options
+  const { clock, random, log, sender, events } = doors
+  const box = secretBox(secrets)
+  const newId = idMaker((count) => random.bytes(count))
+  const stored: AccountDoors = { accounts: store.accounts, box, clock, random, newId }
+  const directory = guardedDirectory(options.directory ?? storedDirectory(stored))
+  const lineages = lineageCache(directory, clock)
+  const live = liveTokens(clock, { max: options.tokenCacheSize })
+  const { loginBurst, loginRefillPerSecond } = options
+  const limits = loginLimits(clock, { loginBurst, loginRefillPerSecond })
+  const { tokens } = store
+  const knowsHook = (hook: string) => isKnownHook(catalogue, hook)
+
+  const auth = {
+    tokens,
+    directory,
+    live,
+    limits,
+    lineages,
+    clock,
+    random,
+    tokenTtlMs: options.tokenTtlSeconds * 1000,
+  }
+  const accounts = accountVerbs({
+    tokens,
+    live,
+    lineages,
+    directory,
+    ...(options.directory ? {} : { stored }),
+  })
+  const webhooks: WebhookDoors = {
+    webhooks: store.webhooks,
+    clock,
+    random,
+    box,
+    newId,
+    rules: { catalogue, policy: options.addressPolicy, defaultFormat: options.defaultFormat },
+  }
+  const caps = {
+    perEndpoint: options.inFlightPerEndpoint,
+    perAccount: options.inFlightPerAccount,
+    inAll: options.inFlight,
+  }
+  const dispatcher = createDispatcher(
+    {
+      store: store.deliveries,
+      clock,
+      random,
+      log,
+      sender,
+      newId,
+      material: materialCache(box, `hookswitch/${VERSION}`),
+      tell: (name, payload) => events.emit(name, payload as never),
+      rulesOf: (webhook) => ({
+        policy: options.retryPolicy,
+        functions: options.policies,
+        retries: webhook.settings.retries,
+      }),
+    },
+    {
+      caps,
+      attemptDeadlineMs: options.attemptTimeoutMs,
+      shared: store.supports.sharedBetweenNodes,
+    },
+  )
+  const accept: AcceptDoors = {
+    clock,
+    directory: lineages,
+    webhooks: store.webhooks,
+    deliveries: store.deliveries,
+    newId,
+    knowsHook,
+    storeNow: dispatcher.now,
+  }
+  return { store, newId, auth, accounts, webhooks, accept, dispatcher, catalogue, events, clock, caps }
+}
+
+export type Core = ReturnType<typeof createCore>

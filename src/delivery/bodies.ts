@@ -1,0 +1,69 @@
+import type { WebhookSettings } from '../webhooks/webhook.js'
+import type { BodyTemplate } from './delivery-store.js'
+import { formEncode } from './form.js'
+import type { BodyEncoding } from './lifecycle.js'
+import { mergedPart, SEQUENCE, withCustomData } from './payload.js'
+
+/** What of a webhook decides the bytes it gets. */
+type Shape = Pick<WebhookSettings, 'format' | 'httpVerb' | 'customData'>
+
+/** `get` and `delete` carry no body: their pairs go into the query. */
+export function encodingOf(shape: Pick<Shape, 'format' | 'httpVerb'>): BodyEncoding {
+  return shape.format === 'form-data' || shape.httpVerb === 'get' || shape.httpVerb === 'delete'
+    ? 'form'
+    : 'json'
+}
+
+function template(
+  encoding: BodyEncoding,
+  payload: Readonly<Record<string, unknown>>,
+  numbered: boolean,
+  written?: string,
+): BodyTemplate {
+  const open = numbered && !Object.hasOwn(payload, SEQUENCE)
+  if (encoding === 'form') {
+    const head = formEncode(payload)
+    return open ? { head: `${head}&${SEQUENCE}=`, tail: '' } : { head }
+  }
+  const json = written ?? JSON.stringify(payload)
+  return open ? { head: `${json.slice(0, -1)},"${SEQUENCE}":`, tail: '}' } : { head: json }
+}
+
+/** The distinct bodies of one event: made once each, however many webhooks get them. */
+export interface Bodies {
+  readonly templates: readonly BodyTemplate[]
+  /** Index of the body for a webhook of this shape; made when it is asked for the first time. */
+  variant(shape: Shape): number
+}
+
+/**
+ * @param payload of the event, without its sequence number
+ * @param json the payload as it is written in JSON: made once
+ * @param numbered whether the store's sequence number is to be filled in
+ */
+export function bodiesOf(
+  payload: Readonly<Record<string, unknown>>,
+  json: string,
+  numbered: boolean,
+): Bodies {
+  const templates: BodyTemplate[] = []
+  const known = new Map<string, number>()
+  return {
+    templates,
+    variant(shape) {
+      const encoding = encodingOf(shape)
+      const own = mergedPart(shape.customData)
+      const key = own.length === 0 ? encoding : encoding + JSON.stringify(own)
+      const index = known.get(key)
+      if (index !== undefined) return index
+      known.set(key, templates.length)
+      const merged = withCustomData(payload, own)
+      return templates.push(template(encoding, merged, numbered, own.length === 0 ? json : undefined)) - 1
+    },
+  }
+}
+
+/** The whole body: what a store keeps once it knows the number. */
+export function fillIn(body: BodyTemplate, sequence: number): string {
+  return body.tail === undefined ? body.head : `${body.head}${sequence}${body.tail}`
+}

@@ -1,0 +1,237 @@
+import type { Clock, Log, Random } from '../ports.js'
+import type { Webhook } from '../webhooks/webhook.js'
+import { createAlarm } from './alarm.js'
+import { type AttemptDoors, attempt } from './attempt.js'
+import type { Tell } from './delivery-events.js'
+import type { Claim, ClaimResult, DeliveryStore, Settlement } from './delivery-store.js'
+import { type Caps, createSchedule } from './fairness.js'
+import { nodeLease } from './lease.js'
+import type { Delivery } from './lifecycle.js'
+import { recentHealth } from './recent-health.js'
+import { keepLooking } from './recovery.js'
+import { isExpired, type RetryRules } from './retry.js'
+import { type SettleContext, settleAttempt, settleInterrupted, settleUnsent } from './settle.js'
+import { persist } from './settler.js'
+
+export interface DispatcherDoors extends AttemptDoors {
+  readonly store: DeliveryStore
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly tell: Tell
+  newId(): string
+  rulesOf(webhook: Webhook): RetryRules
+}
+
+export interface DispatcherOptions {
+  readonly caps: Caps
+  /** Milliseconds for one attempt, everything included. */
+  readonly attemptDeadlineMs: number
+  /** Whether other nodes may work on the store. */
+  readonly shared: boolean
+}
+
+/** The way of an event after its acceptance: due → claim → attempt → outcome → settle, again and again. */
+export interface Dispatcher {
+  /** Takes shards, ends what former nodes left, begins to send. */
+  start(): Promise<void>
+  /** Looks for work now: for hosts that wrote to the store in a transaction of their own. */
+  wake(): void
+  /** Store time as this node knows it, ms. */
+  now(): number
+  /** Requests in flight to a webhook from this node. */
+  inFlight(webhookId: string): number
+  /** Stops claiming, waits up to `drainMs` for what is in flight, cuts and releases the rest. */
+  close(drainMs: number): Promise<void>
+}
+
+/** Rounds that claim nothing although something seemed due, before the store is given a rest. */
+const EMPTY_ROUNDS = 3
+const REST_MS = 250
+
+export function createDispatcher(doors: DispatcherDoors, options: DispatcherOptions): Dispatcher {
+  const { store, clock, random, log } = doors
+  const owner = doors.newId()
+  const schedule = createSchedule(options.caps)
+  const lease = nodeLease({ store, clock, log, owner }, options.shared, () => look())
+  const alarm = createAlarm(clock, lease.now, () => wake())
+  const health = recentHealth()
+  const running = new Set<Promise<void>>()
+  /** `close` began: nothing new is started. */
+  const stopping = new AbortController()
+  /** The time to drain is over. */
+  const cut = new AbortController()
+  let pumping: Promise<void> | undefined
+  let again = false
+  let woken = false
+  let unsubscribe = () => {}
+
+  function contextOf(webhook: Webhook): SettleContext {
+    return {
+      owner,
+      recordId: doors.newId(),
+      webhook,
+      rules: doors.rulesOf(webhook),
+      now: lease.now(),
+      wallMs: clock.now(),
+      roll: random.fraction(),
+    }
+  }
+
+  const save = (pairs: readonly { delivery: Delivery; settlement: Settlement }[]) =>
+    persist(doors, pairs, health.newest, lease.now, cut.signal)
+
+  /** Settles a group and tells the schedule what it changed. */
+  async function settle(pairs: readonly { delivery: Delivery; settlement: Settlement }[]): Promise<void> {
+    const since = schedule.tick()
+    const settled = await save(pairs)
+    pairs.forEach(({ delivery }, index) => {
+      const result = settled?.[index]
+      if (result?.kind === 'settled') schedule.learn(result.endpoint, since)
+      // Written after all, by a try that seemed to fail, or no longer ours: only the store knows how it stands.
+      if (result?.kind === 'fenced') look()
+      schedule.ended(delivery.webhookId, delivery.accountId)
+      if (schedule.inFlight(delivery.webhookId) === 0) health.idle(delivery.webhookId)
+    })
+  }
+
+  async function run(claim: Claim, webhook: Webhook): Promise<void> {
+    const { delivery } = claim
+    const attempted = await attempt(doors, claim, webhook, options.attemptDeadlineMs).catch(
+      (thrown: unknown) => {
+        log.error({ reason: String(thrown), deliveryId: delivery.id }, 'a request could not be made')
+      },
+    )
+    const context = contextOf(webhook)
+    // As after a crash: a delivery that cannot be made is set aside after a few rounds, not kept in flight for ever.
+    if (!attempted) return settle([{ delivery, settlement: settleInterrupted(delivery, 'lost', context) }])
+    if (cut.signal.aborted && attempted.observation.kind !== 'response') {
+      return settle([{ delivery, settlement: settleInterrupted(delivery, 'cut', context) }])
+    }
+    const { settlement } = settleAttempt(delivery, attempted, health.of(webhook), context)
+    health.decided(settlement)
+    return settle([{ delivery, settlement }])
+  }
+
+  function track(work: Promise<void>): void {
+    const tracked = work
+      .catch((thrown: unknown) =>
+        log.error({ reason: String(thrown) }, 'a delivery failed inside the dispatcher'),
+      )
+      .finally(() => {
+        // Only now is there room for another.
+        running.delete(tracked)
+        wake()
+      })
+    running.add(tracked)
+  }
+
+  /** Starts what was claimed; what is too old is ended in one group, unsent. */
+  function startClaims({ claims, webhooks }: ClaimResult): void {
+    const aged: { delivery: Delivery; settlement: Settlement }[] = []
+    for (const claim of claims) {
+      const { delivery } = claim
+      const webhook = webhooks.get(delivery.webhookId)!
+      schedule.started(delivery.webhookId, delivery.accountId)
+      health.busy(delivery.webhookId)
+      if (
+        delivery.replayOf === undefined &&
+        isExpired(delivery.eventTimestampMs, webhook.settings.maxAgeSeconds, clock.now())
+      ) {
+        aged.push({ delivery, settlement: settleUnsent(delivery, 'aged', contextOf(webhook)) })
+      } else track(run(claim, webhook))
+    }
+    if (aged.length > 0) track(settle(aged))
+  }
+
+  /** Claims until nothing is due or there is no room. One at a time: the store's answers stay in order. */
+  async function pump(): Promise<void> {
+    let emptyRounds = 0
+    do {
+      again = false
+      while (!stopping.signal.aborted && lease.mayStart()) {
+        const now = lease.now()
+        const free = options.caps.inAll - running.size
+        const endpoints = free > 0 ? schedule.pick(now, free) : []
+        if (endpoints.length === 0) break
+        const since = schedule.tick()
+        health.claiming()
+        try {
+          const result = await store.claim({ owner, endpoints, limit: free, now })
+          for (const endpoint of result.endpoints) schedule.learn(endpoint, since)
+          startClaims(result)
+          emptyRounds = result.claims.length > 0 ? 0 : emptyRounds + 1
+        } catch (thrown) {
+          log.warn(
+            { reason: thrown instanceof Error ? thrown.message : 'unknown' },
+            'claiming failed, trying again',
+          )
+          emptyRounds = EMPTY_ROUNDS
+        }
+        if (emptyRounds >= EMPTY_ROUNDS) await clock.sleep(REST_MS, stopping.signal)
+      }
+      arm()
+    } while (again && !stopping.signal.aborted)
+  }
+
+  function wake(): void {
+    if (woken || stopping.signal.aborted) return
+    woken = true
+    queueMicrotask(() => {
+      woken = false
+      again = true
+      pumping ??= pump().finally(() => {
+        pumping = undefined
+        if (again) wake()
+      })
+    })
+  }
+
+  /** To the next due time, unless nothing may start: then what ends, or the renewed lease, wakes. */
+  function arm(): void {
+    const mayStart = !stopping.signal.aborted && lease.mayStart() && running.size < options.caps.inAll
+    alarm.set(mayStart ? schedule.nextDueMs() : undefined)
+  }
+
+  const looking = keepLooking(
+    { store, owner, contextOf, persist: save, clock, log, stopping: stopping.signal },
+    (endpoints) => {
+      for (const endpoint of endpoints) schedule.learn(endpoint)
+      wake()
+    },
+  )
+  const look = () => void looking.look()
+
+  return {
+    async start() {
+      await lease.start()
+      unsubscribe = store.subscribe((ready) => {
+        if (ready === undefined) return look()
+        for (const endpoint of ready) schedule.learn(endpoint)
+        wake()
+      })
+      await looking.look()
+    },
+    wake: look,
+    now: lease.now,
+    inFlight: schedule.inFlight,
+    async close(drainMs) {
+      stopping.abort()
+      unsubscribe()
+      alarm.set(undefined)
+      const drained = new AbortController()
+      const idle = async () => {
+        while (running.size > 0) await Promise.allSettled(running)
+        drained.abort()
+      }
+      await pumping
+      const idling = idle()
+      await clock.sleep(drainMs, drained.signal)
+      cut.abort()
+      await doors.sender.close()
+      await idling
+      await looking.rest()
+      await lease.stop()
+    },
+  }
+}

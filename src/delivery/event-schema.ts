@@ -1,0 +1,76 @@
+import type { JsonSchema } from '../values/json-schema.js'
+
+/** 1..255 characters that can be printed: no control character, line separator or lone surrogate. */
+const PRINTABLE = '^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$'
+
+const text = (description: string) => ({ type: 'string', description }) as const
+const flag = (description: string) => ({ type: 'boolean', description }) as const
+const vars = (description: string) => ({ type: 'object', description }) as const
+const leg = (description: string) =>
+  ({ type: 'string', description, minLength: 1, maxLength: 255, pattern: PRINTABLE }) as const
+const seconds = (description: string) =>
+  ({ type: 'integer', description, minimum: 0, maximum: 2_147_483_647 }) as const
+
+/**
+ * The schema of the event that a host publishes: what a receiver gets, in this package's spelling, plus
+ * `idempotencyKey`. Fields and their meaning are KAZOO's (`webhooks_channel_util:base_hook_event`).
+ *
+ * An unknown key is an error, so that a misspelt field is found by the first call and not by a receiver; kinds
+ * that the host registered carry what is their own in the two `custom…Vars`. Whether the catalogue knows `hook`,
+ * the size, depth and well-formedness of the whole are decided in code after it.
+ */
+export const eventSchema = {
+  type: 'object',
+  required: ['hook', 'accountId', 'callId'],
+  additionalProperties: false,
+  properties: {
+    hook: { type: 'string', description: 'Kind of event.', minLength: 1, maxLength: 64 },
+    accountId: {
+      type: 'string',
+      description: 'Account in which the call is.',
+      pattern: '^[A-Za-z0-9_-]{1,64}$',
+    },
+    callId: leg('Id of the call leg.'),
+    otherLegCallId: leg('Id of the leg at the other end, where there is one.'),
+    direction: {
+      type: 'string',
+      description: 'Direction of the leg, seen from the platform.',
+      enum: ['inbound', 'outbound'],
+    },
+    timestampMs: {
+      type: 'integer',
+      description: 'When it happened, milliseconds since 1970. Default: now.',
+      minimum: 0,
+      maximum: 8_640_000_000_000_000,
+    },
+    from: text('Calling party, `user@realm`.'),
+    to: text('Called party, `user@realm`.'),
+    request: text('What was asked for, `user@realm`.'),
+    inception: text('Where the call entered the platform, `user@realm`; absent for internal calls.'),
+    callerIdName: text('Name of the caller.'),
+    callerIdNumber: text('Number of the caller.'),
+    calleeIdName: text('Name of the callee.'),
+    calleeIdNumber: text('Number of the callee.'),
+    ownerId: text('Id of the user who owns the authorizing device.'),
+    resellerId: text('Id of the account that resells to this one.'),
+    authorizingId: text('Id of the device or trunk that authorized the leg.'),
+    authorizingType: text('Kind of that device or trunk.'),
+    callForwarded: flag('Whether the leg comes from call forwarding.'),
+    emergencyResourceUsed: flag('Whether an emergency carrier was used.'),
+    localResourceUsed: flag("Whether one of the account's own carriers was used."),
+    localResourceId: text('Id of that carrier.'),
+    isInternalLeg: flag('Whether the leg is a loopback of the platform.'),
+    customChannelVars: vars('Variables of the channel.'),
+    customApplicationVars: vars('Variables set by applications.'),
+    originalNumber: text('Number that was dialled first (`channel_bridge`).'),
+    otherLegDestinationNumber: text('Number dialled on the other leg (`channel_bridge`).'),
+    hangupCause: text('Why the leg ended (`channel_destroy`).'),
+    hangupCode: text('The same as a protocol code (`channel_destroy`).'),
+    durationSeconds: seconds('Whole length of the leg in seconds (`channel_destroy`).'),
+    ringingSeconds: seconds('Seconds until it was answered (`channel_destroy`).'),
+    billingSeconds: seconds('Seconds from the answer to the end (`channel_destroy`).'),
+    idempotencyKey: {
+      ...leg('The same key and the same event within 24 hours are one event.'),
+    },
+  },
+} as const satisfies JsonSchema

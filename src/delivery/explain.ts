@@ -1,0 +1,63 @@
+import type { Webhook } from '../webhooks/webhook.js'
+import type { StoredDelivery } from './delivery-store.js'
+
+/** What decides an explanation besides the delivery itself. */
+export interface ExplainContext {
+  readonly webhook: Webhook | undefined
+  /** Store time, ms. */
+  readonly now: number
+  /** Requests in flight to this endpoint, and how many it may have. */
+  readonly inFlight: number
+  readonly perEndpoint: number
+}
+
+function inSeconds(ms: number): string {
+  const seconds = Math.max(1, Math.ceil(ms / 1000))
+  return seconds === 1 ? '1 second' : `${seconds} seconds`
+}
+
+function why(delivery: StoredDelivery): string {
+  return delivery.reason === undefined ? '' : `: ${delivery.reason}`
+}
+
+const tries = (count: number) => (count === 1 ? '1 attempt' : `${count} attempts`)
+
+function explainWaiting(
+  delivery: StoredDelivery,
+  { webhook, now, inFlight, perEndpoint }: ExplainContext,
+): string {
+  if (delivery.ahead > 0) {
+    const earlier = delivery.ahead === 1 ? '1 earlier delivery' : `${delivery.ahead} earlier deliveries`
+    return `Waits for call order: ${earlier} of this call must end first.`
+  }
+  const pausedUntilMs = webhook?.health?.pausedUntilMs ?? 0
+  if (pausedUntilMs > now) return `Waits ${inSeconds(pausedUntilMs - now)}: the endpoint asked for patience.`
+  const dueMs = delivery.dueMs ?? now
+  if (dueMs > now)
+    return `Retry in ${inSeconds(dueMs - now)}, after ${tries(delivery.attempts)}${why(delivery)}.`
+  if (inFlight >= perEndpoint)
+    return `Waits for room: the endpoint is at its cap of ${perEndpoint} requests in flight.`
+  return 'Is due now.'
+}
+
+/** One plain sentence: why a delivery is not finished, or how it ended. */
+export function explainDelivery(delivery: StoredDelivery, context: ExplainContext): string {
+  switch (delivery.state) {
+    case 'waiting':
+      return explainWaiting(delivery, context)
+    case 'in_flight':
+      return `Is being sent: attempt ${delivery.attempts + 1}.`
+    case 'delivered':
+      return `Delivered after ${tries(delivery.attempts)}.`
+    case 'exhausted':
+      return `Gave up after ${tries(delivery.attempts)}${why(delivery)}.`
+    case 'expired':
+      return 'Not sent: the event was older than max_age_seconds when its turn came.'
+    case 'cancelled':
+      return delivery.reason === 'gone'
+        ? 'Cancelled: the receiver answered 410 Gone, and the webhook was disabled.'
+        : 'Cancelled: the webhook was disabled or deleted.'
+    case 'quarantined':
+      return 'Set aside: the node ended three times in a row while sending it.'
+  }
+}

@@ -1,0 +1,85 @@
+import type { Clock, Log } from '../ports.js'
+import type { DeliveryStore } from './delivery-store.js'
+import { storeTime } from './store-time.js'
+
+/** This node's hold on its shards. */
+export interface Lease {
+  /** Store time, ms. */
+  now(): number
+  /** False when the lease may be over before an attempt is: nothing new is started then. */
+  mayStart(): boolean
+  /** Takes shards, and keeps them where the store is shared. */
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** How long a lease lasts, and how long before its end a node stops starting. */
+export const LEASE_MS = 30_000
+const RENEW_EVERY_MS = LEASE_MS / 3
+/** How often a node without a shard asks for one: a former owner's lease may end at any moment. */
+const ASK_EVERY_MS = 1000
+
+/**
+ * @param shared whether other nodes may work on the store: else one node owns all and nothing is renewed
+ * @param onGain called when shards were gained after the start (their orphans are ours now), and when a node that
+ *   could not renew for a while may start again: what became due meanwhile woke nobody
+ */
+export function nodeLease(
+  doors: { readonly store: DeliveryStore; readonly clock: Clock; readonly log: Log; readonly owner: string },
+  shared: boolean,
+  onGain: () => void,
+): Lease {
+  const { store, clock, log, owner } = doors
+  const time = storeTime(clock)
+  const stopping = new AbortController()
+  /** Monotonic: counted from before the store was asked, so that a slow answer makes a lease shorter, not longer. */
+  let startUntilMs = Number.NEGATIVE_INFINITY
+  let shards = new Set<number>()
+  let renewing: Promise<void> | undefined
+  const mayStart = () => clock.monotonic() < startUntilMs
+  const warn = (thrown: unknown, message: string) =>
+    log.warn({ reason: thrown instanceof Error ? thrown.message : 'unknown' }, message)
+
+  async function refresh(take: typeof store.own): Promise<boolean> {
+    const askedMs = clock.monotonic()
+    const owned = await take(owner, LEASE_MS)
+    time.seen(owned.storeMs)
+    startUntilMs = askedMs + (owned.aliveUntilMs - owned.storeMs) - RENEW_EVERY_MS
+    const gained = owned.shards.some((shard) => !shards.has(shard))
+    shards = new Set(owned.shards)
+    return gained
+  }
+
+  /** Renewing keeps and gives back, never takes: what others left is asked for after it. */
+  async function renew(): Promise<void> {
+    const paused = !mayStart()
+    if (shards.size > 0) await refresh(store.renew)
+    const gained = await refresh(store.own)
+    if (gained || (paused && mayStart())) onGain()
+  }
+
+  async function keepRenewing(): Promise<void> {
+    for (;;) {
+      await clock.sleep(shards.size > 0 ? RENEW_EVERY_MS : ASK_EVERY_MS, stopping.signal)
+      if (stopping.signal.aborted) return
+      await renew().catch((thrown: unknown) => warn(thrown, 'the shard lease could not be renewed'))
+    }
+  }
+
+  return {
+    now: time.now,
+    mayStart,
+    async start() {
+      await refresh(store.own)
+      if (shared) renewing = keepRenewing()
+    },
+    async stop() {
+      stopping.abort()
+      await renewing
+      // A lease that is not given back ends by itself: closing must not fail for it.
+      await store
+        .release(owner)
+        .catch((thrown: unknown) => warn(thrown, 'the shards could not be given back'))
+    },
+  }
+}

@@ -1,0 +1,101 @@
+import { HookswitchError, invalidInput, notFound } from '../errors.js'
+import type { WebhookStore } from '../webhooks/webhook-store.js'
+import type { DeliveryStore, NewDelivery, StoredDelivery } from './delivery-store.js'
+import { type DeliveryState, isTerminal } from './lifecycle.js'
+
+export interface ReplayDoors {
+  readonly webhooks: Pick<WebhookStore, 'read'>
+  readonly deliveries: Pick<DeliveryStore, 'accept' | 'delivery' | 'deliveries'>
+  newId(): string
+  /** Store time, ms. */
+  storeNow(): number
+}
+
+/** What to send again: one delivery, or those accepted in a range of time (Unix ms) that ended so. */
+export type ReplayRequest =
+  | { readonly deliveryId: string }
+  | { readonly createdFromMs?: number; readonly createdToMs?: number; readonly result?: string }
+
+/** Most deliveries that one request may repeat. */
+export const MAX_REPLAYS = 1000
+
+const TERMINAL: readonly DeliveryState[] = ['delivered', 'exhausted', 'expired', 'cancelled', 'quarantined']
+const RESULTS: ReadonlyMap<string, readonly DeliveryState[]> = new Map<string, readonly DeliveryState[]>([
+  ['success', ['delivered']],
+  ['failure', TERMINAL.filter((state) => state !== 'delivered')],
+])
+
+function unknownResult(value: string | undefined): HookswitchError {
+  const message = 'Value not found in enumerated list of values'
+  return invalidInput([{ path: 'result', rule: 'enum', message, target: [...RESULTS.keys()], value }])
+}
+
+async function chosen(
+  doors: ReplayDoors,
+  accountId: string,
+  webhookId: string,
+  request: ReplayRequest,
+): Promise<readonly StoredDelivery[]> {
+  if ('deliveryId' in request) {
+    const delivery = await doors.deliveries.delivery(accountId, request.deliveryId)
+    if (!delivery || delivery.webhookId !== webhookId) throw notFound(request.deliveryId)
+    if (!isTerminal(delivery.state)) throw new HookswitchError('Conflict', 'this delivery has not ended yet')
+    return [delivery]
+  }
+  const { createdFromMs, createdToMs, result } = request
+  const states = result === undefined ? TERMINAL : RESULTS.get(result)
+  if (!states) throw unknownResult(result)
+  return doors.deliveries.deliveries({
+    accountId,
+    webhookId,
+    states,
+    ascending: true,
+    limit: MAX_REPLAYS,
+    ...(createdFromMs === undefined ? {} : { fromMs: createdFromMs }),
+    ...(createdToMs === undefined ? {} : { toMs: createdToMs }),
+  })
+}
+
+/**
+ * Sends ended deliveries again: new deliveries, linked to the old ones, with the same bytes and new ids, in the
+ * order of the old ones, in a lane of their own.
+ *
+ * @returns the ids of the new deliveries
+ * @throws `NotFound`, `InvalidInput` for an unknown result, `Conflict` for a delivery that has not ended or a webhook that is disabled, `QueueFull`,
+ *   `StoreUnavailable`
+ */
+export async function replayDeliveries(
+  doors: ReplayDoors,
+  accountId: string,
+  webhookId: string,
+  request: ReplayRequest,
+  maxPending: number,
+): Promise<readonly string[]> {
+  const webhook = await doors.webhooks.read(accountId, webhookId)
+  if (!webhook) throw notFound(webhookId)
+  if (!webhook.settings.enabled)
+    throw new HookswitchError('Conflict', 'the webhook is disabled', { field: 'enabled' })
+  const lane = `replay/${doors.newId()}`
+  const deliveries = (await chosen(doors, accountId, webhookId, request)).map((old): NewDelivery => {
+    const { eventId, eventAccountId, callId, hook, eventTimestampMs, variant, encoding, httpVerb } = old
+    return {
+      id: doors.newId(),
+      accountId,
+      webhookId,
+      eventId,
+      eventAccountId,
+      hook,
+      eventTimestampMs,
+      variant,
+      encoding,
+      httpVerb,
+      lane,
+      epoch: webhook.epoch,
+      replayOf: old.id,
+      ...(callId === undefined ? {} : { callId }),
+    }
+  })
+  if (deliveries.length > 0)
+    await doors.deliveries.accept({ events: [], deliveries, maxPending }, doors.storeNow())
+  return deliveries.map(({ id }) => id)
+}

@@ -1,0 +1,113 @@
+import type { Health } from '../webhooks/health.js'
+import { nextHealth } from '../webhooks/health.js'
+import type { Webhook } from '../webhooks/webhook.js'
+import type { Attempted } from './attempt.js'
+import type { Settlement } from './delivery-store.js'
+import type { Delivery } from './lifecycle.js'
+import { type Outcome, outcomeOf } from './outcome.js'
+import { attemptRecord, interruptedRecord, unsentRecord } from './record.js'
+import {
+  afterCut,
+  afterInterruption,
+  endUnsent,
+  type NextDelivery,
+  nextDelivery,
+  type RetryRules,
+} from './retry.js'
+
+/** What every settlement needs besides its delivery: values, so that the decision stays one. */
+export interface SettleContext {
+  readonly owner: string
+  readonly recordId: string
+  readonly webhook: Webhook
+  readonly rules: RetryRules
+  /** Store time, ms. */
+  readonly now: number
+  /** Wall clock, Unix ms. */
+  readonly wallMs: number
+  /** In [0, 1), for jitter. */
+  readonly roll: number
+}
+
+function settlement(delivery: Delivery, next: NextDelivery, context: SettleContext): Settlement {
+  const { pauseUntilMs: _, ...written } = next
+  return {
+    owner: context.owner,
+    deliveryId: delivery.id,
+    webhookId: delivery.webhookId,
+    expect: { state: delivery.state === 'waiting' ? 'waiting' : 'in_flight', fence: delivery.fence },
+    next: written,
+  }
+}
+
+function endpointChange(
+  outcome: Outcome,
+  next: NextDelivery,
+  health: Health | undefined,
+  context: SettleContext,
+): Pick<Settlement, 'endpoint'> {
+  const { webhook, wallMs, now } = context
+  const verdict =
+    outcome.kind === 'delivered' ? 'success' : outcome.kind === 'failed' ? 'charged' : 'not charged'
+  const changed = nextHealth(health, verdict, now, next.pauseUntilMs)
+  const disable =
+    outcome.kind === 'failed' && outcome.gone ? { disable: { reason: 'gone', atMs: wallMs } } : undefined
+  if (changed === health && !disable) return {}
+  return {
+    endpoint: {
+      epoch: webhook.epoch,
+      ...(changed === health ? {} : { health: changed ?? null }),
+      ...disable,
+    },
+  }
+}
+
+/** An attempt's outcome, and its settlement: next state, record and the endpoint's health in one. */
+export function settleAttempt(
+  delivery: Delivery,
+  attempted: Attempted,
+  health: Health | undefined,
+  context: SettleContext,
+): { readonly outcome: Outcome; readonly settlement: Settlement } {
+  const { webhook, rules, now, wallMs, roll } = context
+  const outcome = outcomeOf(attempted.observation, wallMs)
+  const next = nextDelivery(delivery, outcome, rules, now, roll)
+  const record = attemptRecord(context.recordId, delivery, webhook, { ...attempted, outcome }, next, rules)
+  return {
+    outcome,
+    settlement: {
+      ...settlement(delivery, next, context),
+      record,
+      ...endpointChange(outcome, next, health, context),
+    },
+  }
+}
+
+/** A delivery whose node is gone (`lost`), or stopped in good order before it was done (`cut`). */
+export function settleInterrupted(
+  delivery: Delivery,
+  how: 'lost' | 'cut',
+  context: SettleContext,
+): Settlement {
+  const next = how === 'lost' ? afterInterruption(delivery, context.now) : afterCut(delivery, context.now)
+  const { recordId, webhook, rules, wallMs } = context
+  const recordOf = next.state === 'quarantined' ? unsentRecord : interruptedRecord
+  return {
+    ...settlement(delivery, next, context),
+    record: recordOf(recordId, delivery, webhook, next, rules, wallMs),
+  }
+}
+
+/** A delivery that is not to be sent any more: too old, or its webhook is disabled or deleted. */
+export function settleUnsent(
+  delivery: Delivery,
+  why: 'aged' | 'withdrawn',
+  context: SettleContext,
+): Settlement {
+  const next = endUnsent(delivery, why)
+  const { recordId, webhook, rules, wallMs } = context
+  return {
+    ...settlement(delivery, next, context),
+    record: unsentRecord(recordId, delivery, webhook, next, rules, wallMs),
+  }
+}

@@ -1,0 +1,199 @@
+import { randomBytes } from 'node:crypto'
+import type { AccountVerbs } from './auth/account-verbs.js'
+import { authenticate, type Caller } from './auth/authenticate.js'
+import { type SignedIn, type SignInInput, signIn } from './auth/sign-in.js'
+import { signOut } from './auth/sign-out.js'
+import { systemClock } from './clock.js'
+import { type Core, createCore, type HookswitchEvents } from './core.js'
+import type { ChannelEvent } from './delivery/event.js'
+import { HookswitchError } from './errors.js'
+import { type EventHub, eventHub } from './events.js'
+import { type HostWebhooks, hostWebhooks } from './host-webhooks.js'
+import { createHandler } from './http/handle.js'
+import type { HttpService } from './http/message.js'
+import { owns } from './http/owns.js'
+import { httpService } from './http-service.js'
+import { checkOptions, type HookswitchOptions } from './options.js'
+import type { Sender } from './ports.js'
+import { type Published, publishAll } from './publish.js'
+import { systemRandom } from './random.js'
+import { keepPruning } from './retention.js'
+import { safeLog } from './safe-log.js'
+import type { Store } from './store/contract.js'
+import { idMaker } from './values/ids.js'
+
+/** One instance of the service, embedded in its host. */
+export interface Hookswitch extends Required<HttpService> {
+  /** Opens the store and begins to deliver. Rejects with `StoreUnavailable`, `StoreCorrupt`. */
+  start(): Promise<void>
+  /**
+   * Stops: no new work, up to `drainMs` (default 5,000) for what is in flight, then the rest is given back. Leaves no
+   * socket, timer or lease. Calling it again waits for the same end.
+   */
+  close(options?: { readonly drainMs?: number }): Promise<void>
+  /**
+   * Accepts an event: when it resolves, the event and one delivery for each matching webhook are kept.
+   *
+   * Throws `InvalidInput` naming the field, `NotFound` for the account, `Conflict` for a used idempotency key with
+   * another body, `QueueFull`, `StoreUnavailable`.
+   */
+  publish(event: ChannelEvent, options?: PublishOptions): Promise<Published>
+  /** Looks for work now, after the host committed a transaction of its own. */
+  wake(): void
+  /** Kinds of events by id (`channel_create`, …), `event`, `attempt`, `delivered`, `exhausted`, `webhook_disabled`, … */
+  readonly events: EventHub<HookswitchEvents>
+  readonly accounts: AccountVerbs
+  readonly auth: {
+    /** Trades a key or credentials for a token. Throws `InvalidCredentials`, `AccountLocked`, `TooManyLogins`. */
+    signIn(login: SignInInput, from?: { readonly address?: string }): Promise<SignedIn>
+    /** Who sent this token. Throws `InvalidCredentials` for every cause. */
+    authenticate(token: string): Promise<Caller>
+    /** Revokes a token; dead when it resolves. */
+    signOut(token: string): Promise<void>
+  }
+  readonly webhooks: HostWebhooks
+}
+
+export interface PublishOptions {
+  /** As the field of the event; the field wins. */
+  readonly idempotencyKey?: string
+  /** The host's open transaction, where the store `supports.transactions`. */
+  readonly tx?: unknown
+}
+
+/** Default of `close({ drainMs })`. */
+const DRAIN_MS = 5000
+const EPHEMERAL_SECRET_BYTES = 32
+
+/** The key for secrets at rest: given, kept by the store, or, where nothing outlives the process, made up. */
+async function secretsOf(store: Store, given: readonly string[] | undefined): Promise<readonly string[]> {
+  if (given) return given
+  if (store.secret) return [await store.secret()]
+  if (!store.supports.durable) return [randomBytes(EPHEMERAL_SECRET_BYTES).toString('hex')]
+  throw new HookswitchError('InvalidOption', 'secret is required: this store keeps none of its own', {
+    field: 'secret',
+  })
+}
+
+/**
+ * Makes an instance of the service over its doors; `start()` opens it.
+ *
+ * @throws `InvalidOption` naming the option, unknown ones too
+ * @example
+ * const hs = createHookswitch({ store: memoryStore(), allowLocal: true })
+ * await hs.start()
+ */
+export function createHookswitch(options: HookswitchOptions<Store>): Hookswitch {
+  const settled = checkOptions(options, process.env.HOOKSWITCH_SECRET)
+  const { store, maxPending } = settled
+  const clock = options.clock ?? systemClock()
+  const random = options.random ?? systemRandom()
+  const log = safeLog(options.log)
+  const newId = idMaker((count) => random.bytes(count))
+  const events = eventHub<HookswitchEvents>((thrown, name) => {
+    log.warn(
+      { event: name, reason: thrown instanceof Error ? thrown.message : 'unknown' },
+      'a listener failed',
+    )
+  })
+
+  let running: Core | undefined
+  let starting: Promise<void> | undefined
+  let closing: Promise<void> | undefined
+  let stopPruning = async () => {}
+
+  /** The open instance. Throws `StoreUnavailable` before the start, `Closing` after the close. */
+  function core(): Core {
+    if (closing) throw new HookswitchError('Closing', 'this instance is closing', { retryAfterSeconds: 1 })
+    if (running) return running
+    throw new HookswitchError('StoreUnavailable', 'call start() first', { retryAfterSeconds: 1 })
+  }
+
+  async function openSender(): Promise<Sender> {
+    if (options.sender) return options.sender
+    const { createDefaultSender } = await import('./send/index.js')
+    const { resolver } = options
+    return createDefaultSender({ policy: settled.addressPolicy, ...(resolver && { resolver }) })
+  }
+
+  async function open(): Promise<void> {
+    if (settled.allowLocal) log.info({}, 'allowLocal is on: webhooks may call loopback addresses')
+    await store.open({ clock, log })
+    const secrets = await secretsOf(store, settled.secrets)
+    const opened = createCore(settled, secrets, { clock, random, log, events, sender: await openSender() })
+    await opened.dispatcher.start()
+    const { attemptsPerWebhook, retentionDays } = settled
+    stopPruning = keepPruning({ store, clock, log }, { attemptsPerWebhook, retentionDays })
+    running = opened
+  }
+
+  async function shut(drainMs: number): Promise<void> {
+    await starting?.catch(() => {})
+    await stopPruning()
+    await running?.dispatcher.close(drainMs)
+    if (starting) await store.close()
+  }
+
+  const webhooks = hostWebhooks(core, maxPending)
+  const { catalogue, ingest, cors, trustProxy } = settled
+  const node = newId()
+  const service = httpService(core, webhooks, { node, catalogue, ingest, maxPending, now: clock.now, newId })
+
+  return {
+    start() {
+      if (closing) return Promise.reject(new HookswitchError('Closing', 'this instance was closed'))
+      starting ??= open()
+      return starting
+    },
+    close({ drainMs = DRAIN_MS } = {}) {
+      if (!(drainMs >= 0))
+        throw new HookswitchError('InvalidOption', 'drainMs must be 0 or more', { field: 'drainMs' })
+      closing ??= shut(drainMs)
+      return closing
+    },
+    async publish(event, { idempotencyKey, tx } = {}) {
+      if (tx !== undefined) {
+        throw new HookswitchError('Unsupported', 'this store takes no transaction of the host', {
+          field: 'tx',
+        })
+      }
+      const input = idempotencyKey === undefined ? event : { idempotencyKey, ...event }
+      return (await publishAll(core(), [input], maxPending))[0]!
+    },
+    wake: () => running?.dispatcher.wake(),
+    events,
+    accounts: boundAccounts(core, webhooks),
+    auth: {
+      signIn: async (login, from) => signIn(core().auth, login, from),
+      authenticate: async (token) => authenticate(core().auth, token),
+      signOut: async (token) => signOut(core().auth, token),
+    },
+    webhooks,
+    handle: createHandler(service, { log, trustProxy, cors }),
+    owns,
+    node,
+  }
+}
+
+/** The verbs of accounts, asked of the instance that is open when they are called. */
+function boundAccounts(core: () => Core, webhooks: HostWebhooks): AccountVerbs {
+  return {
+    create: async (input) => core().accounts.create(input),
+    get: async (id) => core().accounts.get(id),
+    list: async () => core().accounts.list(),
+    update: async (id, change) => core().accounts.update(id, change),
+    async remove(id) {
+      await core().accounts.remove(id)
+      // Matching asks for the account, so nothing new reaches them: what is pending is cancelled here.
+      for (const webhook of await webhooks.list(id)) await webhooks.remove(id, webhook.id)
+    },
+    addUser: async (id, input) => core().accounts.addUser(id, input),
+    removeUser: async (id, user) => core().accounts.removeUser(id, user),
+    setPassword: async (id, user, password) => core().accounts.setPassword(id, user, password),
+    readApiKey: async (id) => core().accounts.readApiKey(id),
+    rotateApiKey: async (id) => core().accounts.rotateApiKey(id),
+    ensure: async (inputs) => core().accounts.ensure(inputs),
+    descendants: async (id) => core().accounts.descendants(id),
+    changed: (id) => core().accounts.changed(id),
+  }
+}

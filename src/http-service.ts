@@ -1,0 +1,87 @@
+import { authenticate } from './auth/authenticate.js'
+import { authorize } from './auth/authorize.js'
+import { signIn } from './auth/sign-in.js'
+import { signOut } from './auth/sign-out.js'
+import type { Core } from './core.js'
+import { notFound } from './errors.js'
+import { explain, type HostWebhooks } from './host-webhooks.js'
+import type { Service } from './http/service.js'
+import { publishAll } from './publish.js'
+import { VERSION } from './version.js'
+import type { CatalogueEntry } from './webhooks/catalogue.js'
+import { createWebhook, patchWebhook, replaceWebhook } from './webhooks/manage.js'
+
+/** What does not need a running instance. */
+export interface ServiceFacts {
+  readonly node: string
+  readonly catalogue: readonly CatalogueEntry[]
+  readonly ingest: boolean
+  readonly maxPending: number
+  now(): number
+  newId(): string
+}
+
+/**
+ * What the HTTP face asks of the core, bound to it.
+ *
+ * @param core the running instance; throws when there is none
+ */
+export function httpService(core: () => Core, webhooks: HostWebhooks, facts: ServiceFacts): Service {
+  const { node, maxPending, catalogue, now, newId } = facts
+  return {
+    node,
+    version: VERSION,
+    now,
+    newId,
+    auth: {
+      signIn: async (login, from) => signIn(core().auth, login, from),
+      authenticate: async (token) => authenticate(core().auth, token),
+      signOut: async (token) => signOut(core().auth, token),
+    },
+    accounts: {
+      authorize: async (caller, accountId) => authorize(core().auth, caller, accountId),
+      readApiKey: async (accountId) => core().accounts.readApiKey(accountId),
+      rotateApiKey: async (accountId) => core().accounts.rotateApiKey(accountId),
+      descendants: async (accountId) => core().accounts.descendants(accountId),
+    },
+    webhooks: {
+      catalogue: () => catalogue,
+      list: webhooks.list,
+      create: async (accountId, input) => createWebhook(core().webhooks, accountId, input),
+      read: webhooks.read,
+      replace: async (accountId, id, input, options) =>
+        replaceWebhook(core().webhooks, accountId, id, input, options),
+      patch: async (accountId, id, input, options) =>
+        patchWebhook(core().webhooks, accountId, id, input, options),
+      remove: webhooks.remove,
+      reenable: async (accountIds) => {
+        await webhooks.reenable(accountIds)
+      },
+      readSecret: webhooks.secret,
+      rotateSecret: webhooks.rotateSecret,
+      test: webhooks.test,
+      replay: webhooks.replay,
+    },
+    deliveries: {
+      list: async (query) => core().store.deliveries.deliveries(query),
+      async read(accountId, deliveryId) {
+        const delivery = await core().store.deliveries.delivery(accountId, deliveryId)
+        if (!delivery) throw notFound(deliveryId)
+        return delivery
+      },
+      explain: async (delivery) => explain(core(), delivery),
+      attempts: async (query) => core().store.deliveries.attempts(query),
+      legs: async (accountId, callId) => core().store.deliveries.legs(accountId, callId),
+    },
+    ...(facts.ingest && {
+      ingest: async (accountId: string, events: readonly unknown[]) => {
+        const inputs = events.map((event) => (isObject(event) ? { ...event, accountId } : event))
+        return (await publishAll(core(), inputs, maxPending)).map(({ eventId }) => eventId)
+      },
+    }),
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,54 @@
+import type { Operation } from '../../wire/route.js'
+import { listAttempts, listCallAttempts, listWebhookAttempts } from './attempts.js'
+import { readApiKey, rotateApiKey, signInByApiKey, signInByCredentials, signOut } from './auth.js'
+import type { Perform } from './call.js'
+import { listHooks, listSamples, readOpenapi, readSample } from './catalogue.js'
+import {
+  readSecret,
+  reenableDescendantWebhooks,
+  reenableWebhooks,
+  replayWebhook,
+  rotateSecret,
+  testWebhook,
+} from './commands.js'
+import { listDeliveries, readDelivery } from './deliveries.js'
+import { publishEvents } from './events.js'
+import {
+  createWebhook,
+  deleteWebhook,
+  listWebhooks,
+  patchWebhook,
+  readWebhook,
+  replaceWebhook,
+} from './webhooks.js'
+
+/** What each operation of the route table does. */
+export const OPERATIONS: Readonly<Record<Operation, Perform>> = {
+  signInByApiKey,
+  signInByCredentials,
+  signOut,
+  readApiKey,
+  rotateApiKey,
+  listHooks,
+  listSamples,
+  readSample,
+  listWebhooks,
+  createWebhook,
+  reenableWebhooks,
+  reenableDescendantWebhooks,
+  listAttempts,
+  readWebhook,
+  replaceWebhook,
+  patchWebhook,
+  deleteWebhook,
+  listWebhookAttempts,
+  testWebhook,
+  replayWebhook,
+  listDeliveries,
+  readSecret,
+  rotateSecret,
+  readDelivery,
+  listCallAttempts,
+  publishEvents,
+  readOpenapi,
+}

@@ -1,0 +1,33 @@
+import type { Core } from './core.js'
+import { acceptEvents } from './delivery/accept.js'
+import type { AcceptedEvent } from './delivery/delivery-store.js'
+import type { ChannelEvent } from './delivery/event.js'
+
+/** What became of a published event. */
+export interface Published {
+  /** The event's id: the same for every publish with the same idempotency key. */
+  readonly eventId: string
+  /** 1, 2, … within its call, in order of acceptance. */
+  readonly sequence: number
+  /** True: this idempotency key was accepted before; nothing new was written. */
+  readonly duplicate: boolean
+}
+
+/** Accepts events, all or nothing, then tells the host's listeners of the new ones. */
+export async function publishAll(
+  core: Core,
+  inputs: readonly unknown[],
+  maxPending: number,
+): Promise<readonly Published[]> {
+  const accepted = await acceptEvents(core.accept, inputs, maxPending)
+  return accepted.map(({ id: eventId, sequence, duplicate }: AcceptedEvent, index) => {
+    if (!duplicate) {
+      const event = inputs[index] as ChannelEvent
+      const { timestampMs = core.clock.now() } = event
+      const published = { ...event, timestampMs, eventId, sequence }
+      core.events.emit(event.hook as 'event', published)
+      core.events.emit('event', published)
+    }
+    return { eventId, sequence, duplicate }
+  })
+}

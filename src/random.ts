@@ -1,0 +1,31 @@
+import { randomFillSync } from 'node:crypto'
+import type { Random } from './ports.js'
+
+/** One call into the operating system's generator for some 128 ids: a call for each costs more than the id. */
+const POOL_BYTES = 4096
+
+/**
+ * The machine's own chance: `bytes` from the operating system's cryptographic generator, drawn through a pool;
+ * `fraction` from `Math.random`, since it only spreads retries and nobody gains by guessing one.
+ */
+export function systemRandom(): Random {
+  const pool = new Uint8Array(POOL_BYTES)
+  let used = POOL_BYTES
+  return {
+    bytes(count) {
+      const taken = new Uint8Array(count)
+      if (taken.length > POOL_BYTES) return randomFillSync(taken)
+      if (used + taken.length > POOL_BYTES) {
+        randomFillSync(pool)
+        used = 0
+      }
+      // A copy, and the original wiped: the pool never holds a key that somebody already uses.
+      const end = used + taken.length
+      taken.set(pool.subarray(used, end))
+      pool.fill(0, used, end)
+      used = end
+      return taken
+    },
+    fraction: () => Math.random(),
+  }
+}

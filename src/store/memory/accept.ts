@@ -1,0 +1,164 @@
+import { fillIn } from '../../delivery/bodies.js'
+import type {
+  Acceptance,
+  AcceptedEvent,
+  NewDelivery,
+  NewEvent,
+  ReadyEndpoint,
+} from '../../delivery/delivery-store.js'
+import { HookswitchError, notFound } from '../../errors.js'
+import { accepted as acceptedDelivery } from '../transitions.js'
+import { noteLegs } from './calls.js'
+import { dueMsOf, enterLane, readiness, startWaiting } from './lanes.js'
+import { append } from './position-log.js'
+import {
+  type Endpoint,
+  type IdempotencyKey,
+  inner,
+  nextPosition,
+  type Row,
+  type State,
+  type StoredEvent,
+} from './state.js'
+import { wake } from './wake.js'
+
+/** All or nothing: everything that can be refused is looked at before anything is written. */
+export function accept(state: State, acceptance: Acceptance, now: number): readonly AcceptedEvent[] {
+  const duplicates = duplicatesAmong(state, acceptance.events, now)
+  const deliveries =
+    duplicates.size === 0
+      ? acceptance.deliveries
+      : acceptance.deliveries.filter((delivery) => !duplicates.has(delivery.eventId))
+  refuseUnknown(state, acceptance.events, deliveries)
+  refuseAbove(state, deliveries.length, acceptance.maxPending)
+
+  const news = new Map<string, NewEvent>()
+  const events = new Map<string, StoredEvent>()
+  const accepted = acceptance.events.map((event): AcceptedEvent => {
+    const key = duplicates.has(event.id) && state.keys.get(event.accountId)?.get(event.idempotency!.key)
+    if (key) return { id: key.id, sequence: key.sequence, duplicate: true }
+    const sequence = numberOf(state, event, now)
+    news.set(event.id, event)
+    events.set(event.id, {
+      id: event.id,
+      bodies: event.bodies.map((body) => fillIn(body, sequence)),
+      references: 0,
+    })
+    if (event.idempotency) remember(state, event, sequence)
+    return { id: event.id, sequence, duplicate: false }
+  })
+  const woken = new Map<Endpoint, number | undefined>()
+  let cancelled = false
+  for (const delivery of deliveries) {
+    noteCall(state, delivery, news.get(delivery.eventId), now)
+    const event = events.get(delivery.eventId) ?? state.events.get(delivery.eventId)!
+    const { endpoint } = add(state, delivery, event, now, woken)
+    cancelled ||= delivery.epoch < endpoint.webhook.epoch
+  }
+  wake(state, sooner(woken))
+  if (cancelled) wake(state, undefined)
+  return accepted
+}
+
+/** Ids of the events whose key is known, or came earlier in this very acceptance. */
+function duplicatesAmong(state: State, events: readonly NewEvent[], now: number): ReadonlySet<string> {
+  const duplicates = new Set<string>()
+  const inThis = new Map<string, string>()
+  for (const { id, accountId, idempotency } of events) {
+    if (!idempotency) continue
+    const stored = state.keys.get(accountId)?.get(idempotency.key)
+    const name = JSON.stringify([accountId, idempotency.key])
+    const known = stored && now < stored.untilMs ? stored.bodyHash : inThis.get(name)
+    if (known === undefined) inThis.set(name, idempotency.bodyHash)
+    else if (known === idempotency.bodyHash) duplicates.add(id)
+    else {
+      throw new HookswitchError('Conflict', 'this idempotency key was used for another event', {
+        field: 'idempotencyKey',
+      })
+    }
+  }
+  return duplicates
+}
+
+function refuseUnknown(state: State, events: readonly NewEvent[], deliveries: readonly NewDelivery[]): void {
+  const variants = new Map(events.map((event) => [event.id, event.bodies.length]))
+  for (const { id, webhookId, eventId, variant } of deliveries) {
+    const bodies = variants.get(eventId) ?? state.events.get(eventId)?.bodies.length ?? 0
+    if (variant >= bodies) throw notFound(eventId)
+    if (!state.endpoints.has(webhookId)) throw notFound(webhookId)
+    if (state.rows.has(id)) throw new HookswitchError('Conflict', `this id is taken: ${id}`, { field: 'id' })
+  }
+}
+
+function refuseAbove(state: State, added: number, maxPending: number): void {
+  if (added === 0 || state.pending + added <= maxPending) return
+  throw new HookswitchError('QueueFull', `the queue is full: ${state.pending} deliveries are pending`, {
+    retryAfterSeconds: 1,
+  })
+}
+
+function numberOf(state: State, event: NewEvent, now: number): number {
+  if (event.callId === undefined) return 0
+  const call = noteLegs(state, event.accountId, event.callId, event.otherLegCallId, now)
+  if (!event.numbered) return 0
+  call.sequence += 1
+  return call.sequence
+}
+
+function remember(state: State, event: NewEvent, sequence: number): void {
+  const { key, bodyHash, untilMs } = event.idempotency!
+  const entry: IdempotencyKey = { id: event.id, sequence, bodyHash, untilMs }
+  inner(state.keys, event.accountId).set(key, entry)
+  append(state.keyQueue, nextPosition(state), { accountId: event.accountId, key, untilMs })
+}
+
+/** The webhook's account knows the calls of its deliveries too, those of accounts below it. */
+function noteCall(state: State, delivery: NewDelivery, event: NewEvent | undefined, now: number): void {
+  if (delivery.callId === undefined || event?.accountId === delivery.accountId) return
+  noteLegs(state, delivery.accountId, delivery.callId, event?.otherLegCallId, now)
+}
+
+function add(
+  state: State,
+  delivery: NewDelivery,
+  event: StoredEvent,
+  now: number,
+  woken: Map<Endpoint, number | undefined>,
+): Row {
+  const endpoint = state.endpoints.get(delivery.webhookId)!
+  if (!woken.has(endpoint)) woken.set(endpoint, dueMsOf(endpoint))
+  const row: Row = {
+    delivery: delivery as Row['delivery'],
+    event,
+    endpoint,
+    position: nextPosition(state),
+    dueMs: 0,
+    heapIndex: -1,
+    lane: undefined,
+    laneBefore: undefined,
+    laneBehind: undefined,
+    waitBefore: undefined,
+    waitBehind: undefined,
+    term: 0,
+    endedPosition: 0,
+  }
+  row.delivery = acceptedDelivery(delivery, enterLane(row), now)
+  startWaiting(row)
+  if (delivery.epoch < endpoint.webhook.epoch) state.stale.add(endpoint)
+  append(endpoint.deliveries, row.position, row)
+  state.rows.set(delivery.id, row)
+  if (event.references === 0) state.events.set(event.id, event)
+  event.references += 1
+  state.pending += 1
+  return row
+}
+
+/** Those that are due now, or earlier than before. */
+function sooner(before: ReadonlyMap<Endpoint, number | undefined>): ReadyEndpoint[] {
+  const ready: ReadyEndpoint[] = []
+  for (const [endpoint, dueMs] of before) {
+    const now = readiness(endpoint)
+    if (now.dueMs !== undefined && (dueMs === undefined || now.dueMs < dueMs)) ready.push(now)
+  }
+  return ready
+}

@@ -1,0 +1,96 @@
+import type { Ownership } from '../../delivery/delivery-store.js'
+import type { Delivery } from '../../delivery/lifecycle.js'
+import { type OwnershipPlan, planOwnership } from '../shards.js'
+import type { Shard, State } from './state.js'
+
+/** May this node settle in this shard? */
+export function holds(state: State, owner: string, shard: number, now: number): boolean {
+  const lease = state.shards[shard]!
+  return lease.owner === owner && now < lease.aliveUntilMs
+}
+
+/** May it also claim there: has it not given the shard back? */
+export function mayClaim(state: State, owner: string, shard: number, now: number): boolean {
+  return holds(state, owner, shard, now) && !state.shards[shard]!.leaving
+}
+
+export function own(state: State, owner: string, leaseMs: number, storeMs: number): Ownership {
+  return state.shared ? share(state, owner, leaseMs, storeMs) : ownAlone(state, owner, storeMs)
+}
+
+export function renew(state: State, owner: string, leaseMs: number, storeMs: number): Ownership {
+  if (!state.shared) return ownership(state, owner, storeMs, Number.POSITIVE_INFINITY)
+  for (const shard of plan(state, owner, leaseMs, storeMs).giveBack) state.shards[shard]!.leaving = true
+  return share(state, owner, leaseMs, storeMs)
+}
+
+export function release(state: State, owner: string): void {
+  state.nodes.delete(owner)
+  for (const shard of state.shards) {
+    if (shard.owner === owner) shard.owner = undefined
+  }
+}
+
+/** In flight in this node's shards, claimed in an earlier term. */
+export function orphans(state: State, owner: string, limit: number, storeMs: number): readonly Delivery[] {
+  const found: Delivery[] = []
+  for (const [index, shard] of state.shards.entries()) {
+    if (!mayClaim(state, owner, index, storeMs)) continue
+    for (const row of shard.inFlight) {
+      if (found.length >= limit) return found
+      if (row.term !== shard.term) found.push(row.delivery)
+    }
+  }
+  return found
+}
+
+function share(state: State, owner: string, leaseMs: number, storeMs: number): Ownership {
+  const { keep, take } = plan(state, owner, leaseMs, storeMs)
+  for (const shard of keep) state.shards[shard]!.aliveUntilMs = storeMs + leaseMs
+  for (const shard of take) takeShard(state.shards[shard]!, owner, storeMs, storeMs + leaseMs)
+  return ownership(state, owner, storeMs, storeMs + leaseMs)
+}
+
+/** One process, one node: whoever comes last is the one that lives. */
+function ownAlone(state: State, owner: string, storeMs: number): Ownership {
+  for (const shard of state.shards) {
+    if (shard.owner !== owner) takeShard(shard, owner, storeMs, Number.POSITIVE_INFINITY)
+  }
+  return ownership(state, owner, storeMs, Number.POSITIVE_INFINITY)
+}
+
+function plan(state: State, owner: string, leaseMs: number, storeMs: number): OwnershipPlan {
+  for (const [name, aliveUntilMs] of state.nodes) {
+    if (aliveUntilMs <= storeMs) state.nodes.delete(name)
+  }
+  state.nodes.set(owner, storeMs + leaseMs)
+  const leases = state.shards.map((shard, index) => ({
+    shard: index,
+    ...(shard.owner === undefined ? {} : { owner: shard.owner }),
+    aliveUntilMs: shard.aliveUntilMs,
+    leaving: shard.leaving,
+    busy: isBusy(shard),
+  }))
+  const nodes = [...state.nodes].map(([name, aliveUntilMs]) => ({ owner: name, aliveUntilMs }))
+  return planOwnership(leases, nodes, owner, storeMs)
+}
+
+function isBusy(shard: Shard): boolean {
+  for (const row of shard.inFlight) {
+    if (row.term === shard.term) return true
+  }
+  return false
+}
+
+function takeShard(shard: Shard, owner: string, storeMs: number, aliveUntilMs: number): void {
+  const stillMine = shard.owner === owner && storeMs < shard.aliveUntilMs
+  if (!stillMine) shard.term += 1
+  shard.owner = owner
+  shard.aliveUntilMs = aliveUntilMs
+  shard.leaving = false
+}
+
+function ownership(state: State, owner: string, storeMs: number, aliveUntilMs: number): Ownership {
+  const shards = state.shards.flatMap((_, index) => (mayClaim(state, owner, index, storeMs) ? [index] : []))
+  return { shards, aliveUntilMs, storeMs }
+}

@@ -1,0 +1,85 @@
+import { HookswitchError } from '../../errors.js'
+import type { Webhook } from '../../webhooks/webhook.js'
+import { replacementOf } from '../transitions.js'
+import { dueMsOf, readiness } from './lanes.js'
+import { type Endpoint, inner, newEndpoint, type State } from './state.js'
+import { wake } from './wake.js'
+
+export function insert(state: State, webhook: Webhook): void {
+  if (state.endpoints.has(webhook.id)) {
+    throw new HookswitchError('Conflict', `this id is taken: ${webhook.id}`, { field: 'id' })
+  }
+  const endpoint = newEndpoint(webhook)
+  state.endpoints.set(webhook.id, endpoint)
+  const ofAccount = state.ofAccount.get(webhook.accountId)
+  if (ofAccount) ofAccount.push(endpoint)
+  else state.ofAccount.set(webhook.accountId, [endpoint])
+  listen(state, endpoint)
+}
+
+export function read(state: State, accountId: string, webhookId: string): Webhook | undefined {
+  const webhook = state.endpoints.get(webhookId)?.webhook
+  return webhook?.accountId === accountId && webhook.deletedMs === undefined ? webhook : undefined
+}
+
+export function list(state: State, accountIds: readonly string[]): readonly Webhook[] {
+  const found: Webhook[] = []
+  for (const accountId of new Set(accountIds)) {
+    for (const endpoints of state.listening.get(accountId)?.values() ?? []) {
+      for (const endpoint of endpoints) found.push(endpoint.webhook)
+    }
+  }
+  return found.sort((a, b) => compare(a.settings.name, b.settings.name) || compare(a.id, b.id))
+}
+
+export function candidates(state: State, accountIds: readonly string[], hook: string): readonly Webhook[] {
+  const found: Webhook[] = []
+  for (const accountId of new Set(accountIds)) {
+    const byHook = state.listening.get(accountId)
+    if (!byHook) continue
+    for (const endpoint of byHook.get(hook) ?? []) found.push(endpoint.webhook)
+    if (hook === 'all') continue
+    for (const endpoint of byHook.get('all') ?? []) found.push(endpoint.webhook)
+  }
+  return found
+}
+
+export function replace(state: State, next: Webhook, expectedRevision: number): boolean {
+  const endpoint = state.endpoints.get(next.id)
+  const before = endpoint?.webhook
+  if (!before || before.accountId !== next.accountId || before.deletedMs !== undefined) return false
+  if (before.revision !== expectedRevision) return false
+
+  const dueBefore = dueMsOf(endpoint)
+  unlisten(state, endpoint)
+  endpoint.webhook = replacementOf(before, next)
+  if (next.deletedMs === undefined) listen(state, endpoint)
+  if (next.epoch > before.epoch && endpoint.queues.some((queue) => queue.oldest)) {
+    state.stale.add(endpoint)
+    wake(state, undefined)
+  }
+  const ready = readiness(endpoint)
+  if (ready.dueMs !== undefined && ready.dueMs < (dueBefore ?? Number.POSITIVE_INFINITY)) wake(state, [ready])
+  return true
+}
+
+function listen(state: State, endpoint: Endpoint): void {
+  const { accountId, settings } = endpoint.webhook
+  const byHook = inner(state.listening, accountId)
+  const endpoints = byHook.get(settings.hook)
+  if (endpoints) endpoints.add(endpoint)
+  else byHook.set(settings.hook, new Set([endpoint]))
+}
+
+function unlisten(state: State, endpoint: Endpoint): void {
+  const { accountId, settings } = endpoint.webhook
+  const byHook = state.listening.get(accountId)
+  const endpoints = byHook?.get(settings.hook)
+  endpoints?.delete(endpoint)
+  if (endpoints?.size === 0) byHook?.delete(settings.hook)
+  if (byHook?.size === 0) state.listening.delete(accountId)
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,85 @@
+/**
+ * Who works on which webhooks. A node leases shards of webhooks, never single deliveries: so a lease is renewed
+ * once for thousands of deliveries, and everything about one endpoint is decided in one node's memory.
+ */
+
+/** Shards of every store, for ever: `shardOf` is written into stores. */
+export const SHARDS = 64
+
+/** FNV-1a, 32 bits, folded: stable over nodes, versions and stores. */
+export function shardOf(webhookId: string): number {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < webhookId.length; index += 1) {
+    hash = Math.imul(hash ^ webhookId.charCodeAt(index), 0x01000193)
+  }
+  return ((hash >>> 16) ^ hash) & (SHARDS - 1)
+}
+
+/** The lease of one shard, as a store keeps it. */
+export interface ShardLease {
+  readonly shard: number
+  /** Absent: nobody's. */
+  readonly owner?: string
+  /** Store time, ms: the owner may act while `now < aliveUntilMs`. */
+  readonly aliveUntilMs: number
+  /** Given back by its owner: it claims no more there, settles what is in flight, and does not renew. */
+  readonly leaving: boolean
+  /** Its owner has deliveries in flight there. */
+  readonly busy: boolean
+}
+
+/** A node that works on the store, or wants to: told by `own` and `renew`, whether it has a shard or not. */
+export interface NodeLease {
+  readonly owner: string
+  readonly aliveUntilMs: number
+}
+
+/** What a node does about its shards. */
+export interface OwnershipPlan {
+  /** Its own, to be renewed; ascending. */
+  readonly keep: readonly number[]
+  /** Free, expired or emptied ones, up to the fair share. */
+  readonly take: readonly number[]
+  /** Of `keep`, those above the fair share, for `renew`: first those where nothing is in flight. */
+  readonly giveBack: readonly number[]
+}
+
+/** Most shards for each of so many nodes. */
+export function fairShare(liveNodes: number): number {
+  return Math.ceil(SHARDS / Math.max(1, liveNodes))
+}
+
+/**
+ * Which shards a node keeps, may take and should give back, so that all live nodes come to have a fair share.
+ *
+ * A busy shard changes hands when its last delivery has ended, or when its lease has: so adding a node interrupts
+ * nothing.
+ *
+ * @param now store time, ms
+ */
+export function planOwnership(
+  leases: readonly ShardLease[],
+  nodes: readonly NodeLease[],
+  owner: string,
+  now: number,
+): OwnershipPlan {
+  const live = leases.filter((lease) => lease.owner !== undefined && now < lease.aliveUntilMs)
+  const names = new Set([owner, ...nodes.filter((node) => now < node.aliveUntilMs).map((node) => node.owner)])
+  for (const lease of live) names.add(lease.owner!)
+  const share = fairShare(names.size)
+
+  const mine = live.filter((lease) => lease.owner === owner && !lease.leaving)
+  const wasMine = live.filter((lease) => lease.owner === owner && lease.leaving)
+  const free = leases.filter(
+    (lease) =>
+      lease.owner === undefined ||
+      lease.aliveUntilMs <= now ||
+      (lease.leaving && !lease.busy && lease.owner !== owner),
+  )
+  const idleFirst = [...mine].sort((a, b) => Number(a.busy) - Number(b.busy) || b.shard - a.shard)
+  return {
+    keep: mine.map((lease) => lease.shard).sort((a, b) => a - b),
+    take: [...wasMine, ...free].slice(0, Math.max(0, share - mine.length)).map((lease) => lease.shard),
+    giveBack: idleFirst.slice(0, Math.max(0, mine.length - share)).map((lease) => lease.shard),
+  }
+}

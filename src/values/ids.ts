@@ -1,0 +1,21 @@
+import { customRandom } from 'nanoid'
+
+const HEX = '0123456789abcdef'
+
+/** Ids that a client may choose or send: accounts, webhooks, users, deliveries. */
+const ID = /^[A-Za-z0-9_-]{1,64}$/
+
+/** True for a well-formed id: 1 to 64 of `A-Z a-z 0-9 _ -`. */
+export function isId(text: string): boolean {
+  return ID.test(text)
+}
+
+/**
+ * A maker of ids over a source of random bytes: 32 lower-case hex digits, 128 random bits (KAZOO's form).
+ *
+ * @example
+ * const newId = idMaker((count) => random.bytes(count))
+ */
+export function idMaker(bytes: (count: number) => Uint8Array): () => string {
+  return customRandom(HEX, 32, bytes)
+}

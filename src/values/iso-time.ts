@@ -1,0 +1,38 @@
+/** Year, month and day of a day counted from 1970-01-01 (Howard Hinnant, "chrono-compatible low-level date algorithms"). */
+function civilFromDays(days: number): readonly [year: number, month: number, day: number] {
+  const shifted = days + 719_468
+  const era = Math.floor(shifted / 146_097)
+  const dayOfEra = shifted - era * 146_097
+  const yearOfEra = Math.floor(
+    (dayOfEra -
+      Math.floor(dayOfEra / 1460) +
+      Math.floor(dayOfEra / 36_524) -
+      Math.floor(dayOfEra / 146_096)) /
+      365,
+  )
+  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
+  const shiftedMonth = Math.floor((5 * dayOfYear + 2) / 153)
+  const day = dayOfYear - Math.floor((153 * shiftedMonth + 2) / 5) + 1
+  const month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+  return [yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day]
+}
+
+const two = (n: number) => (n < 10 ? `0${n}` : String(n))
+
+/**
+ * A moment as ISO 8601 in UTC with milliseconds: `2014-07-31T12:00:00.000Z`.
+ *
+ * @param unixMs whole or not (rounded down); years 0 to 9999, later ones have the six digits of ISO 8601
+ */
+export function isoTime(unixMs: number): string {
+  const ms = Math.floor(unixMs)
+  const days = Math.floor(ms / 86_400_000)
+  const [year, month, day] = civilFromDays(days)
+  const rest = ms - days * 86_400_000
+  const hours = Math.floor(rest / 3_600_000)
+  const minutes = Math.floor(rest / 60_000) % 60
+  const seconds = Math.floor(rest / 1000) % 60
+  const digits = String(Math.abs(year)).padStart(year < 0 || year > 9999 ? 6 : 4, '0')
+  const sign = year < 0 ? '-' : year > 9999 ? '+' : ''
+  return `${sign}${digits}-${two(month)}-${two(day)}T${two(hours)}:${two(minutes)}:${two(seconds)}.${String(rest % 1000).padStart(3, '0')}Z`
+}

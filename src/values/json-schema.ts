@@ -1,0 +1,46 @@
+/** A JSON Schema as plain data: the part of 2020-12 that this package uses. */
+export interface JsonSchema {
+  readonly type?: string | readonly string[]
+  readonly title?: string
+  readonly description?: string
+  readonly default?: unknown
+  readonly examples?: readonly unknown[]
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly format?: string
+  readonly pattern?: string
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minItems?: number
+  readonly readOnly?: boolean
+  readonly writeOnly?: boolean
+  readonly required?: readonly string[]
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly patternProperties?: Readonly<Record<string, JsonSchema | boolean>>
+  readonly additionalProperties?: JsonSchema | boolean
+  readonly items?: JsonSchema
+  readonly allOf?: readonly JsonSchema[]
+  readonly anyOf?: readonly JsonSchema[]
+  readonly oneOf?: readonly JsonSchema[]
+  readonly not?: JsonSchema
+  readonly if?: JsonSchema
+  readonly then?: JsonSchema
+  readonly $ref?: string
+}
+
+/**
+ * The same schema with its own properties spelled another way. Deeper schemas keep their names: what lies inside
+ * a property (custom data, channel variables) belongs to the caller.
+ */
+export function renameProperties(schema: JsonSchema, nameOf: (property: string) => string): JsonSchema {
+  const { properties, required } = schema
+  return {
+    ...schema,
+    ...(required && { required: required.map(nameOf) }),
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, rule]) => [nameOf(name), rule])),
+    }),
+  }
+}

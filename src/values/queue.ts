@@ -1,0 +1,39 @@
+/** A first-in first-out queue whose ends cost the same however long it is (an array's `shift` does not). */
+export interface Queue<T> {
+  readonly length: number
+  push(item: T): void
+  shift(): T | undefined
+  clear(): void
+}
+
+const COMPACT_ABOVE = 1024
+
+export function createQueue<T>(): Queue<T> {
+  let items: (T | undefined)[] = []
+  let head = 0
+  return {
+    get length() {
+      return items.length - head
+    },
+    push(item) {
+      items.push(item)
+    },
+    shift() {
+      if (head === items.length) return undefined
+      const item = items[head]
+      items[head++] = undefined
+      if (head === items.length) {
+        items = []
+        head = 0
+      } else if (head > COMPACT_ABOVE && head * 2 > items.length) {
+        items = items.slice(head)
+        head = 0
+      }
+      return item
+    },
+    clear() {
+      items = []
+      head = 0
+    },
+  }
+}

@@ -1,0 +1,17 @@
+/**
+ * JSON Merge Patch (RFC 7396): objects are merged at every depth, `null` removes, everything else replaces.
+ */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch
+  const merged = new Map(isObject(target) ? Object.entries(target) : [])
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(key)
+    else merged.set(key, mergePatch(merged.get(key), value))
+  }
+  // fromEntries defines properties: a key named __proto__ stays data.
+  return Object.fromEntries(merged)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

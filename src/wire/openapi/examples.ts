@@ -1,0 +1,108 @@
+import type { Frame } from '../envelope.js'
+
+/** What surrounds the answers of the examples. */
+export const FRAME: Frame = {
+  requestId: '7d1f4a0c9be24c55b1f0a2d96e3c8f17',
+  timestamp: '2030-01-15T12:00:00.000Z',
+  node: 'c2f1d7a94be80356',
+}
+
+export const TOKEN = 'pHkZ0mQ2v5Xw7sT1uR4yB8nE3cV6aD9fG2jK5lM8oPq'
+export const VERSION_EXAMPLE = '1.0.0'
+
+const accountId = '91eb05e5c68d7ca05e7618b6821d2d16'
+const webhookId = '5e1b3f0c7a924d68b3c1f5d08e97a246'
+const deliveryId = '0f8e6c2a4b7d49d1a35c9e71b6d2f084'
+const eventId = '3a9d5b17e0c84f62a1b7d4f9c6e8025b'
+const callId = 'a-4f0c2b7e9d1a45c8'
+const uri = 'https://receiver.example.com/calls'
+
+export const IDS: Readonly<Record<string, string>> = {
+  account_id: accountId,
+  webhook_id: webhookId,
+  delivery_id: deliveryId,
+  call_id: callId,
+  sample_id: 'channel_create',
+}
+
+export const LOGIN_BY_KEY = { api_key: '6b1e0f94c3a85d27f0b9e4a17c52d8e36f90b1a47d28c5e3f1a06b94d7e825c3' }
+/** MD5 of `ada:correct horse`. */
+export const LOGIN_BY_CREDENTIALS = {
+  credentials: '833114a2be47f2d2054c431d1ebb2a0e',
+  account_realm: 'sip.example.com',
+}
+export const LOGIN = {
+  account_id: accountId,
+  account_name: 'Example Telecom',
+  language: 'en-us',
+  is_reseller: false,
+  apps: [],
+}
+
+export const NEW_WEBHOOK = { name: 'Call log', uri, hook: 'channel_create', http_verb: 'post', retries: 3 }
+
+const whole = {
+  id: webhookId,
+  ...NEW_WEBHOOK,
+  format: 'json',
+  enabled: true,
+  include_subaccounts: false,
+  include_internal_legs: true,
+  ordering: 'call',
+}
+const times = { created: 64_061_928_000, modified: 64_061_928_000, enabled_at: 64_061_928_000 }
+
+export const WEBHOOK = { ...whole, _read_only: times }
+export const RENAMED_WEBHOOK = { ...WEBHOOK, name: 'Call journal' }
+export const DELETED_WEBHOOK = { ...whole, _read_only: { ...times, deleted: true } }
+export const SUMMARY = { id: webhookId, hook: 'channel_create', name: 'Call log', uri, enabled: true }
+
+export const ATTEMPT = {
+  id: 'b4d90e7f2c6a4815930fd1b7e5c8a263',
+  hook_id: webhookId,
+  hook_event: 'channel_create',
+  event_id: eventId,
+  delivery_id: deliveryId,
+  call_id: callId,
+  uri,
+  method: 'post',
+  attempt: 1,
+  retries_left: 3,
+  retries: 4,
+  result: 'failure',
+  reason: 'bad response code',
+  resp_status_code: '500',
+  resp_headers: { 'content-type': 'text/plain' },
+  resp_body: 'out of order',
+  req_headers: { 'content-type': 'application/json', 'x-hook-id': webhookId },
+  req_body: '{"hook_event":"channel_create"}',
+  duration_ms: 42,
+  timestamp: 64_061_928_001,
+  sent_at: '2030-01-15T12:00:01.000Z',
+}
+
+export const DELIVERY = {
+  id: deliveryId,
+  event_id: eventId,
+  hook_id: webhookId,
+  call_id: callId,
+  state: 'waiting',
+  attempts: 1,
+  next_attempt_at: '2030-01-15T12:00:03.000Z',
+  explain: 'Waits for its retry at 2030-01-15T12:00:03.000Z.',
+}
+
+export const API_KEY = LOGIN_BY_KEY
+export const SECRET = { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }
+export const TEST = { delivery_id: deliveryId }
+export const REPLAY = { delivery_ids: ['d2c47a90b1e84f3695a0c8e1f7b36d54'] }
+export const EVENT = {
+  hook: 'channel_create',
+  call_id: callId,
+  call_direction: 'inbound',
+  timestamp: 64_061_928_000,
+  from: '+14155550142@sip.example.com',
+  to: '+14155550100@sip.example.com',
+  caller_id_number: '+14155550142',
+}
+export const EVENT_IDS = { event_ids: [eventId] }

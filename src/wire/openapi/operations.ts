@@ -1,0 +1,199 @@
+import type { JsonSchema } from '../../values/json-schema.js'
+import type { Operation } from '../route.js'
+import * as example from './examples.js'
+import { object, ref, text } from './schemas.js'
+
+/** What is said of one operation; the rest follows from its route. */
+export interface OperationDoc {
+  readonly tag: 'Login' | 'API key' | 'Hooks' | 'Webhooks' | 'Deliveries' | 'Events' | 'Service'
+  readonly summary: string
+  readonly description?: string
+  /** `data` of the request. */
+  readonly body?: { readonly schema: JsonSchema; readonly example: unknown }
+  /** `data` of the answer. */
+  readonly data: JsonSchema
+  readonly example: unknown
+  /** Parameters besides those of the path and of lists. */
+  readonly parameters?: readonly string[]
+  /** The answer carries a revision. */
+  readonly revised?: boolean
+}
+
+const listOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
+const webhook = { tag: 'Webhooks', data: ref('Webhook'), example: example.WEBHOOK, revised: true } as const
+const attempts = { tag: 'Deliveries', data: listOf(ref('Attempt')), example: [example.ATTEMPT] } as const
+const apiKey = {
+  tag: 'API key',
+  data: object({ api_key: text('The key.') }),
+  example: example.API_KEY,
+} as const
+const secret = {
+  tag: 'Webhooks',
+  data: object({ secret: text('`whsec_` and base64: the key of the signatures (Standard Webhooks).') }),
+  example: example.SECRET,
+} as const
+const reenable = {
+  tag: 'Webhooks',
+  body: { schema: ref('Reenable'), example: { 're-enable': true } },
+  data: { type: 'string', const: 'hooks updated' },
+  example: 'hooks updated',
+} as const
+const login = {
+  tag: 'Login',
+  description: '`auth_token` of the answer is the token to send with every later request.',
+  data: ref('Login'),
+  example: example.LOGIN,
+} as const
+
+export const OPERATIONS: Readonly<Record<Operation, OperationDoc>> = {
+  signInByApiKey: {
+    ...login,
+    summary: 'Trade an API key for a token',
+    body: { schema: ref('ApiKeyLogin'), example: example.LOGIN_BY_KEY },
+  },
+  signInByCredentials: {
+    ...login,
+    summary: 'Trade a hash of user name and password for a token',
+    body: { schema: ref('CredentialsLogin'), example: example.LOGIN_BY_CREDENTIALS },
+    example: { ...example.LOGIN, owner_id: 'd860229e722bf8f738737365b0b1e333' },
+  },
+  signOut: { tag: 'Login', summary: 'End the token at once', data: { type: 'object' }, example: {} },
+  readApiKey: { ...apiKey, summary: "Read the account's API key" },
+  rotateApiKey: {
+    ...apiKey,
+    summary: 'Make a new API key',
+    description: 'The old key and the tokens that it issued end at once.',
+  },
+  listHooks: {
+    tag: 'Hooks',
+    summary: 'List the kinds of events',
+    data: listOf(ref('Hook')),
+    example: [{ id: 'channel_create', name: 'Channel Create', description: 'A new call leg starts.' }],
+  },
+  listSamples: {
+    tag: 'Hooks',
+    summary: 'List the samples',
+    data: listOf({ type: 'string' }),
+    example: ['webhooks_channel_create', 'webhooks_channel_answer'],
+  },
+  readSample: {
+    tag: 'Hooks',
+    summary: 'Read payloads as a receiver gets them',
+    data: { ...listOf(ref('Payload')), minItems: 1 },
+    example: [
+      {
+        hook_event: 'channel_create',
+        account_id: example.IDS.account_id,
+        call_id: example.IDS.call_id,
+        timestamp: 64_061_928_000,
+        event_id: '3a9d5b17e0c84f62a1b7d4f9c6e8025b',
+        sequence: 1,
+      },
+    ],
+  },
+  listWebhooks: {
+    tag: 'Webhooks',
+    summary: 'List the webhooks of the account',
+    description: 'Sorted by name.',
+    data: listOf(ref('WebhookSummary')),
+    example: [example.SUMMARY],
+  },
+  createWebhook: {
+    ...webhook,
+    summary: 'Create a webhook',
+    body: { schema: ref('WebhookSettings'), example: example.NEW_WEBHOOK },
+  },
+  reenableWebhooks: { ...reenable, summary: 'Enable the webhooks that the service disabled' },
+  reenableDescendantWebhooks: {
+    ...reenable,
+    summary: 'The same for the account and all below it',
+  },
+  readWebhook: { ...webhook, summary: 'Read a webhook', parameters: ['if_none_match'] },
+  replaceWebhook: {
+    ...webhook,
+    summary: 'Replace a webhook',
+    description: 'Replaces every field: what is left out gets its default, `enabled` included.',
+    parameters: ['if_match'],
+    body: { schema: ref('WebhookSettings'), example: example.NEW_WEBHOOK },
+  },
+  patchWebhook: {
+    ...webhook,
+    summary: 'Change parts of a webhook',
+    description: 'Merged at every depth (RFC 7396), then judged as a whole; `null` removes a field.',
+    parameters: ['if_match'],
+    body: { schema: ref('WebhookPatch'), example: { name: 'Call journal' } },
+    example: example.RENAMED_WEBHOOK,
+  },
+  deleteWebhook: {
+    ...webhook,
+    summary: 'Delete a webhook',
+    description: 'Answers the webhook as it was. Deliveries that wait are cancelled; attempts stay readable.',
+    parameters: ['if_match'],
+    example: example.DELETED_WEBHOOK,
+  },
+  listAttempts: {
+    ...attempts,
+    summary: 'List recent attempts of all webhooks',
+    description: 'Newest first.',
+  },
+  listWebhookAttempts: {
+    ...attempts,
+    summary: 'List recent attempts of one webhook',
+    description: 'Newest first.',
+  },
+  testWebhook: {
+    tag: 'Webhooks',
+    summary: 'Send a sample now, also while disabled',
+    data: object({ delivery_id: text('The delivery of the sample.') }),
+    example: example.TEST,
+  },
+  replayWebhook: {
+    tag: 'Deliveries',
+    summary: 'Send deliveries again',
+    description: 'New deliveries with ids of their own and the same bytes.',
+    body: { schema: ref('Replay'), example: example.TEST },
+    data: object({ delivery_ids: listOf({ type: 'string' }) }),
+    example: example.REPLAY,
+  },
+  listDeliveries: {
+    tag: 'Deliveries',
+    summary: 'List deliveries of one webhook',
+    description: 'Newest first.',
+    parameters: ['filter_state'],
+    data: listOf(ref('Delivery')),
+    example: [example.DELIVERY],
+  },
+  readSecret: { ...secret, summary: 'Read the signing secret' },
+  rotateSecret: {
+    ...secret,
+    summary: 'Make a new signing secret',
+    description: 'The old one signs along for 24 hours.',
+  },
+  readDelivery: {
+    tag: 'Deliveries',
+    summary: 'Read a delivery and why it is where it is',
+    data: ref('Delivery'),
+    example: example.DELIVERY,
+  },
+  listCallAttempts: {
+    ...attempts,
+    summary: 'List the attempts of one call, all its legs',
+    description: 'Newest first.',
+  },
+  publishEvents: {
+    tag: 'Events',
+    summary: 'Publish one event or several, all or none',
+    body: {
+      schema: { anyOf: [ref('Event'), { ...listOf(ref('Event')), minItems: 1 }] },
+      example: example.EVENT,
+    },
+    data: object({ event_ids: listOf({ type: 'string' }) }),
+    example: example.EVENT_IDS,
+  },
+  readOpenapi: {
+    tag: 'Service',
+    summary: 'Read this document',
+    data: object({ openapi: text('3.1.0') }),
+    example: { openapi: '3.1.0' },
+  },
+}

@@ -1,0 +1,98 @@
+import { errorCode } from 'hookswitch'
+import { describe, expect, it } from 'vitest'
+import { parseServeFlags } from '../../../adapters/cli/flags.js'
+import { SERVE_HELP } from '../../../adapters/cli/help.js'
+
+function refusalOf(argv: readonly string[]): Error & { field?: string } {
+  try {
+    parseServeFlags(argv)
+  } catch (thrown) {
+    expect(errorCode(thrown)).toBe('InvalidOption')
+    return thrown as Error
+  }
+  throw new Error(`${argv.join(' ')} was accepted`)
+}
+
+describe('the flags of serve', () => {
+  it('default to a loopback address and port 8000', () => {
+    expect(parseServeFlags([])).toEqual({
+      port: 8000,
+      host: '127.0.0.1',
+      ingest: false,
+      allowLocal: false,
+      cors: [],
+      allow: [],
+      trustProxy: [],
+    })
+  })
+
+  it('are all understood, in both spellings', () => {
+    const argv =
+      '--port=0 --host ::1 --memory --accounts a.json --token-ttl 60 --preset kazoo --ingest --allow-local'
+    const more =
+      '--log json --cors https://ui.example.com --allow 10.0.0.0/8 --allow=pbx --trust-proxy 192.0.2.0/24'
+    expect(parseServeFlags(`${argv} ${more} --login-burst 5 --admin-port 9000`.split(' '))).toEqual({
+      port: 0,
+      host: '::1',
+      accounts: 'a.json',
+      tokenTtlSeconds: 60,
+      preset: 'kazoo',
+      ingest: true,
+      allowLocal: true,
+      log: 'json',
+      cors: ['https://ui.example.com'],
+      allow: ['10.0.0.0/8', 'pbx'],
+      trustProxy: ['192.0.2.0/24'],
+      loginBurst: 5,
+      adminPort: 9000,
+    })
+  })
+
+  it.each([
+    [['--prot', '1'], '--prot', /unknown/],
+    [['-p', '1'], '-p', /unknown/],
+    [['extra'], 'extra', /no flag/],
+    [['--port'], '--port', /needs a value/],
+    [['--port', '--memory'], '--port', /needs a value/],
+    [['--port', '70000'], '--port', /from 0 to 65535, not '70000'/],
+    [['--port', '0x10'], '--port', /integer/],
+    [['--port', '-1'], '--port', /integer/],
+    [['--port='], '--port', /integer/],
+    [['--port', '1', '--port', '2'], '--port', /twice/],
+    [['--host='], '--host', /empty/],
+    [['--memory=yes'], '--memory', /takes no value/],
+    [['--no-memory'], '--no-memory', /unknown/],
+    [['--token-ttl', '0'], '--token-ttl', /from 1/],
+    [['--token-ttl', '1d'], '--token-ttl', /integer/],
+    [['--login-burst', 'many'], '--login-burst', /integer/],
+    [['--preset', 'kazu'], '--preset', /must be kazoo, not 'kazu'/],
+    [['--log', 'xml'], '--log', /json or pretty/],
+    [['--port', '9000', '--admin-port', '9000'], '--admin-port', /differ/],
+    [['--data', 'calls.db'], '--data', /no durable store/],
+    [['--postgres', 'postgres://db'], '--postgres', /no durable store/],
+  ])('%s is refused by name, in one sentence', (argv, flag, problem) => {
+    const refusal = refusalOf(argv)
+    expect(refusal.field).toBe(flag)
+    expect(refusal.message).toMatch(problem)
+    expect(refusal.message.startsWith(`${flag}: `)).toBe(true)
+    expect(refusal.message).not.toMatch(/\n|\. \S/)
+  })
+
+  it('are each in the help', () => {
+    const all = [
+      'port',
+      'host',
+      'memory',
+      'accounts',
+      'token-ttl',
+      'preset',
+      'ingest',
+      'allow-local',
+      'log',
+      'cors',
+    ]
+    for (const flag of [...all, 'allow', 'trust-proxy', 'login-burst', 'admin-port']) {
+      expect(SERVE_HELP).toMatch(new RegExp(`^  --${flag}\\b`, 'm'))
+    }
+  })
+})

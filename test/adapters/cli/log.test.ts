@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { jsonLine, lineLog, prettyLine } from '../../../adapters/cli/log.js'
+
+const NOW = Date.UTC(2026, 10, 20, 12, 34, 56, 789)
+
+describe('log lines', () => {
+  it('as JSON have time, level and message first, then the fields', () => {
+    expect(jsonLine(NOW, 'info', { url: 'http://x', error: new Error('why') }, 'listening')).toBe(
+      '{"time":"2026-11-20T12:34:56.789Z","level":"info","message":"listening","url":"http://x","error":"why"}\n',
+    )
+  })
+
+  it('as JSON keep their own time, level and message', () => {
+    expect(JSON.parse(jsonLine(NOW, 'warn', { level: 'fake', time: 0, message: 'fake' }, 'real'))).toEqual({
+      time: '2026-11-20T12:34:56.789Z',
+      level: 'warn',
+      message: 'real',
+    })
+  })
+
+  it('for people show the time of day and the fields that have a value', () => {
+    expect(prettyLine(NOW, 'warn', { port: 8000, name: 'two words', none: undefined }, 'careful')).toBe(
+      '12:34:56.789 WARN  careful  port=8000  name="two words"\n',
+    )
+  })
+
+  it.each([jsonLine, prettyLine])('are one line whatever is in them', (line) => {
+    const text = line(NOW, 'error', { who: 'a\nb\u001b[2J\u2028c', big: 1n }, 'first\r\nsecond\u001b[31m')
+    expect(text.slice(0, -1)).not.toMatch(/[\r\n\u001b]/)
+    expect(text.endsWith('\n')).toBe(true)
+  })
+
+  it.each([jsonLine, prettyLine])('come also of fields that have no JSON', (line) => {
+    const circle: Record<string, unknown> = {}
+    circle.self = circle
+    expect(line(NOW, 'info', { circle }, 'round')).toContain('round')
+  })
+
+  it('leave debug out', () => {
+    const lines: string[] = []
+    const log = lineLog(
+      'json',
+      (line) => lines.push(line),
+      () => NOW,
+    )
+    log.debug({}, 'detail')
+    log.error({}, 'bad')
+    expect(lines.map((line) => JSON.parse(line).message)).toEqual(['bad'])
+  })
+})

@@ -1,0 +1,230 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { errorCode } from 'hookswitch'
+import { serve } from 'hookswitch/cli'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+const ALPHA = { id: 'alpha', name: 'Alpha', realm: 'alpha.example', apiKey: 'a'.repeat(40) }
+
+let folder: string
+const cleanups: (() => Promise<unknown>)[] = []
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'serve-'))
+  cleanups.push(() => rm(folder, { recursive: true }))
+})
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+/** The program's surroundings, with what it wrote. */
+function surroundings(env: Record<string, string> = {}) {
+  const written = { stdout: '', stderr: '' }
+  const sink = (name: 'stdout' | 'stderr') => ({
+    write: (text: string) => {
+      written[name] += text
+    },
+  })
+  return { io: { stdout: sink('stdout'), stderr: sink('stderr'), env }, written }
+}
+
+async function started(argv: readonly string[], env?: Record<string, string>) {
+  const { io, written } = surroundings(env)
+  const serving = await serve(['--port', '0', ...argv], io)
+  cleanups.push(() => serving.close())
+  return { ...serving, written }
+}
+
+async function accountsFile(content: unknown): Promise<string> {
+  const path = join(folder, 'accounts.json')
+  await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content))
+  return path
+}
+
+async function refusalOf(argv: readonly string[], env?: Record<string, string>) {
+  const { io, written } = surroundings(env)
+  const refusal = await serve(argv, io).then(
+    async ({ close }) => {
+      await close()
+      throw new Error(`${argv.join(' ')} was accepted`)
+    },
+    (thrown: Error & { field?: string }) => thrown,
+  )
+  expect(written.stdout).toBe('')
+  expect(refusal.message).not.toMatch(/\n/)
+  return refusal
+}
+
+const send = async (url: string, method: string, data?: object, token?: string) => {
+  const response = await fetch(url, {
+    method,
+    headers: { 'content-type': 'application/json', ...(token ? { 'x-auth-token': token } : {}) },
+    ...(data ? { body: JSON.stringify({ data }) } : {}),
+  })
+  return {
+    status: response.status,
+    body: (await response.json()) as Record<string, never>,
+    headers: response.headers,
+  }
+}
+
+describe('serve', () => {
+  it('prints one line of JSON when it listens, logs to stderr, and answers', async () => {
+    const { url, written } = await started(['--accounts', await accountsFile([ALPHA])])
+    expect(written.stdout).toBe(`{"ready":true,"url":"${url}"}\n`)
+    for (const line of written.stderr.trimEnd().split('\n'))
+      expect(JSON.parse(line)).toHaveProperty('message')
+    const login = await send(`${url}/v1/api_auth`, 'PUT', { api_key: ALPHA.apiKey })
+    expect(login).toMatchObject({ status: 201, body: { data: { account_id: 'alpha' } } })
+    expect(written.stderr).not.toContain(ALPHA.apiKey)
+  })
+
+  it('closes once, whoever asks how often, and frees its port', async () => {
+    const { url, close, written } = await started([])
+    await Promise.all([close(), close()])
+    await expect(fetch(`${url}/v1/webhooks`)).rejects.toThrow()
+    expect(written.stdout.split('\n')).toHaveLength(2)
+  })
+
+  it('creates parents before their children, in whatever order the file has them', async () => {
+    const child = { id: 'child', name: 'Child', realm: 'child.example', parentId: 'alpha' }
+    const { hs } = await started(['--accounts', await accountsFile([child, ALPHA])])
+    expect(await hs.accounts.descendants('alpha')).toEqual(['child'])
+  })
+
+  it('makes tokens that live as long as --token-ttl says', async () => {
+    const { hs } = await started(['--token-ttl', '60', '--accounts', await accountsFile([ALPHA])])
+    const before = Date.now()
+    const { expiresMs } = await hs.auth.signIn({ apiKey: ALPHA.apiKey })
+    expect(expiresMs).toBeGreaterThanOrEqual(before + 60_000)
+    expect(expiresMs).toBeLessThanOrEqual(Date.now() + 60_000)
+  })
+
+  it('takes events over HTTP only with --ingest', async () => {
+    const file = await accountsFile([ALPHA])
+    const event = { hook: 'channel_create', call_id: 'a-call' }
+    const ingest = async (flags: readonly string[]) => {
+      const { url, hs } = await started([...flags, '--accounts', file])
+      const { token } = await hs.auth.signIn({ apiKey: ALPHA.apiKey })
+      return (await send(`${url}/v1/accounts/alpha/events`, 'PUT', event, token)).status
+    }
+    expect(await ingest([])).toBe(404)
+    expect(await ingest(['--ingest'])).toBe(202)
+  })
+
+  it('takes webhooks for loopback addresses only with --allow-local', async () => {
+    const webhook = { name: 'mine', uri: 'http://127.0.0.1:9/', hook: 'all' }
+    const closed = await started(['--accounts', await accountsFile([ALPHA])])
+    await expect(closed.hs.webhooks.create('alpha', webhook)).rejects.toThrow(/uri/)
+    const open = await started(['--allow-local', '--accounts', await accountsFile([ALPHA])])
+    expect(await open.hs.webhooks.create('alpha', webhook)).toMatchObject({ uri: webhook.uri })
+    expect(open.written.stderr).toMatch(/loopback/)
+  })
+
+  it('takes webhooks for what --allow names', async () => {
+    const { hs } = await started([
+      '--allow',
+      '10.1.0.0/16',
+      '--allow=10.2.0.3',
+      '--accounts',
+      await accountsFile([ALPHA]),
+    ])
+    const create = (host: string) =>
+      hs.webhooks.create('alpha', { name: 'x', uri: `http://${host}/`, hook: 'all' })
+    await create('10.1.2.3')
+    await create('10.2.0.3')
+    await expect(create('10.2.0.4')).rejects.toThrow(/uri/)
+  })
+
+  it('behaves as KAZOO with --preset kazoo', async () => {
+    const { hs } = await started(['--preset', 'kazoo', '--accounts', await accountsFile([ALPHA])])
+    const webhook = await hs.webhooks.create('alpha', { name: 'x', uri: 'http://203.0.114.7/', hook: 'all' })
+    expect(webhook.format).toBe('form-data')
+  })
+
+  it('lets pages of the origins of --cors call', async () => {
+    const { url } = await started(['--cors', 'https://ui.example.com'])
+    const response = await fetch(`${url}/v1/webhooks`, { headers: { origin: 'https://ui.example.com' } })
+    await response.arrayBuffer()
+    expect(response.headers.get('access-control-allow-origin')).toBe('https://ui.example.com')
+  })
+
+  it('keeps health and readiness on the admin port, and off the public one', async () => {
+    const { url, adminUrl = '', close, written } = await started(['--admin-port', '0'])
+    expect(JSON.parse(written.stdout)).toEqual({ ready: true, url, adminUrl })
+    expect((await send(`${adminUrl}/healthz`, 'GET')).status).toBe(200)
+    expect((await send(`${adminUrl}/readyz?x=1`, 'GET')).status).toBe(200)
+    expect((await send(`${adminUrl}/metrics`, 'GET')).status).toBe(404)
+    expect((await send(`${url}/healthz`, 'GET')).status).toBe(404)
+    await close()
+    await expect(fetch(`${adminUrl}/healthz`)).rejects.toThrow()
+  })
+})
+
+describe('serve refuses in one sentence that begins with the flag', () => {
+  it('a wrong flag', async () => {
+    expect(errorCode(await refusalOf(['--prot', '1']))).toBe('InvalidOption')
+  })
+
+  it.each([
+    [['--allow', '10.0.0.0/99'], /^--allow: /],
+    [['--trust-proxy', 'everyone'], /^--trust-proxy: /],
+    [['--token-ttl', '2147483647'], /^--token-ttl: must be/],
+    [['--cors', 'not an origin'], /^--cors: /],
+  ])('%s, which only the service can judge', async (argv, sentence) => {
+    const refusal = await refusalOf(['--port', '0', ...argv])
+    expect(refusal.message).toMatch(sentence)
+    expect(errorCode(refusal)).toBe('InvalidOption')
+  })
+
+  it('a short HOOKSWITCH_SECRET, without showing it', async () => {
+    const refusal = await refusalOf(['--port', '0'], { HOOKSWITCH_SECRET: 'too-short' })
+    expect(refusal.message).toMatch(/^HOOKSWITCH_SECRET: must have at least 16 characters/)
+    expect(refusal.message).not.toContain('too-short')
+  })
+
+  it.each([
+    ['not JSON, without quoting it', '[{"password":"hunter2"', /is not JSON$/],
+    ['no array', {}, /must hold an array/],
+    ['an account that is none', [ALPHA, { id: 'beta', name: 'Beta' }], /1\.realm/],
+    ['an unknown field', [{ ...ALPHA, pasword: 'x' }], /0\.pasword/],
+    [
+      'a circle of parents',
+      [
+        { ...ALPHA, parentId: 'beta' },
+        { id: 'beta', name: 'b', realm: 'b', parentId: 'alpha' },
+      ],
+      /parentId/,
+    ],
+    ['two accounts of one realm', [ALPHA, { id: 'beta', name: 'Beta', realm: 'ALPHA.example' }], /realm/],
+  ])('an accounts file with %s', async (_, content, problem) => {
+    const path = await accountsFile(content)
+    const refusal = await refusalOf(['--port', '0', '--accounts', path])
+    expect(refusal.message.startsWith(`--accounts: ${path}: `)).toBe(true)
+    expect(refusal.message).toMatch(problem)
+    expect(refusal.message).not.toContain('hunter2')
+    expect(errorCode(refusal)).toBe('InvalidInput')
+  })
+
+  it('an accounts file that is not there', async () => {
+    const refusal = await refusalOf(['--port', '0', '--accounts', join(folder, 'none.json')])
+    expect(refusal.message).toMatch(/^--accounts: .*none\.json: cannot be read \(there is no such file\)$/)
+  })
+
+  it('a host that is not this machine', async () => {
+    expect((await refusalOf(['--port', '0', '--host', '203.0.113.7'])).message).toMatch(/^--host: /)
+  })
+
+  it.each(['--port', '--admin-port'])('a port in use: %s', async (flag) => {
+    const blocker = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => blocker.once('listening', resolve))
+    cleanups.push(() => new Promise((resolve) => blocker.close(resolve)))
+    const { port } = blocker.address() as { port: number }
+    const argv = flag === '--port' ? ['--port', `${port}`] : ['--port', '0', '--admin-port', `${port}`]
+    const refusal = await refusalOf(argv)
+    expect(refusal.message).toMatch(new RegExp(`^${flag}: port ${port} of 127.0.0.1 is in use`))
+    expect(errorCode(refusal)).toBe('Conflict')
+  })
+})

@@ -1,0 +1,169 @@
+import type http from 'node:http'
+import { errorCode, type HttpService } from 'hookswitch'
+import { createServer, type ServerOptions } from 'hookswitch/node'
+import { describe, expect, it } from 'vitest'
+import { echoService } from './echo.js'
+import { connect, sendRaw } from './raw.js'
+import { envelope, GET, put, serving } from './serving.js'
+
+const start = serving()
+const named: HttpService = { ...echoService(true), node: 'n1' }
+const serve = (options: ServerOptions = {}, service = named) => start(createServer(service, options))
+
+describe('slow clients', () => {
+  const limits = { headersTimeoutMs: 120, requestTimeoutMs: 240 }
+  const TOO_SLOW = {
+    status: 408,
+    message: 'request_timeout',
+    data: { message: 'the request did not arrive in time' },
+  }
+
+  it('headers that do not end are answered 408', async () => {
+    const connection = await connect(await serve(limits))
+    connection.write('GET /v2/x HTTP/1.1\r\nHost: a\r\nx-slow: ')
+    expect(envelope(await connection.next())).toEqual(TOO_SLOW)
+    connection.socket.end()
+    await connection.closed
+  })
+
+  it('a body that does not end is answered 408', async () => {
+    const port = await serve(limits)
+    const connection = await connect(port)
+    connection.write(`${put('Content-Length: 10')}{"d`)
+    const response = await connection.next()
+    expect(response.status).toBe(408)
+    expect(response.headers['content-type']).toBe('application/json')
+    expect(response.headers.connection).toBe('close')
+    connection.end()
+    expect((await sendRaw(port, GET)).status).toBe(200)
+  })
+
+  it('a client that goes away in its body hurts nobody', async () => {
+    let handled = 0
+    const service = echoService(true)
+    const port = await serve(
+      {},
+      { ...service, handle: (request) => service.handle(request).finally(() => handled++) },
+    )
+    const connection = await connect(port)
+    connection.write(`${put('Content-Length: 10')}{"d`)
+    connection.socket.resetAndDestroy()
+    await connection.closed
+    expect((await sendRaw(port, GET)).status).toBe(200)
+    expect(handled).toBe(1)
+  })
+})
+
+describe('bodies', () => {
+  it('100-continue is told to go on, then answered', async () => {
+    const connection = await connect(await serve())
+    connection.write(put('Content-Length: 2', 'Expect: 100-continue'))
+    expect((await connection.next()).status).toBe(100)
+    connection.write('{}')
+    expect((await connection.next()).status).toBe(200)
+    connection.end()
+  })
+
+  it('100-continue with a body too large is refused before a byte of it is sent', async () => {
+    const connection = await connect(await serve())
+    connection.write(put('Content-Length: 1048577', 'Expect: 100-continue'))
+    const response = await connection.next()
+    expect(response.status).toBe(413)
+    expect(response.headers.connection).toBe('close')
+    connection.end()
+  })
+
+  it.each([
+    ['announced', put('Content-Length: 7000000'), 'x'.repeat(7_000_000)],
+    [
+      'in chunks',
+      put('Transfer-Encoding: chunked'),
+      `${(7_000_000).toString(16)}\r\n${'x'.repeat(7_000_000)}\r\n0\r\n\r\n`,
+    ],
+  ])(
+    'a client that sends all of a body too large (%s) before it reads gets its 413',
+    async (_how, head, body) => {
+      const server = createServer(named)
+      let read = () => 0
+      server.on('connection', (socket) => {
+        read = () => socket.bytesRead
+      })
+      const port = await start(server)
+      const connection = await connect(port)
+      await new Promise((resolve) => connection.socket.write(head + body, resolve))
+      const response = await connection.next()
+      expect(response.status).toBe(413)
+      expect(response.headers.connection).toBe('close')
+      await connection.closed
+      expect(read()).toBeGreaterThan(7_000_000)
+      expect((await sendRaw(port, GET)).status).toBe(200)
+    },
+  )
+
+  it('an endless body is cut off', async () => {
+    const connection = await connect(await serve())
+    connection.write(put('Transfer-Encoding: chunked'))
+    const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`
+    const pump = () => {
+      while (!connection.socket.destroyed && connection.socket.write(chunk)) {}
+    }
+    connection.socket.on('drain', pump)
+    pump()
+    expect((await connection.next()).status).toBe(413)
+    await connection.closed
+    connection.end()
+  })
+
+  it('the same connection goes on after a request with a body', async () => {
+    const connection = await connect(await serve())
+    for (const name of ['a', 'b', 'c']) {
+      connection.write(`${put('Content-Length: 1')}${name}`)
+      expect(JSON.parse((await connection.next()).body).payload.length).toBe(1)
+    }
+    connection.end()
+  })
+})
+
+describe('options', () => {
+  const service = echoService(true)
+  it.each([
+    ['headerTimeout', { headerTimeout: 5 }],
+    ['headersTimeoutMs', { headersTimeoutMs: 0 }],
+    ['headersTimeoutMs', { headersTimeoutMs: '10' }],
+    ['headersTimeoutMs', { headersTimeoutMs: 40_000 }],
+    ['requestTimeoutMs', { requestTimeoutMs: Number.NaN }],
+    ['keepAliveTimeoutMs', { keepAliveTimeoutMs: 2 ** 31 }],
+    ['maxHeaderBytes', { maxHeaderBytes: 10 }],
+    ['maxConnections', { maxConnections: 1.5 }],
+    ['maxConnections', { maxConnections: null }],
+    ['__proto__', JSON.parse('{"__proto__":1}')],
+    ['options', null],
+  ])('a bad %s is refused by name: %j', (name, options) => {
+    const refused = () => createServer(service, options as ServerOptions)
+    expect(refused).toThrow(expect.objectContaining({ code: 'InvalidOption', field: name }))
+    expect(refused).toThrow(new RegExp(`^${name} `))
+  })
+
+  it('are set on the server, with defaults for those left out', () => {
+    const server: http.Server = createServer(service, {
+      keepAliveTimeoutMs: 7,
+      maxConnections: 3,
+      headersTimeoutMs: undefined as never,
+    })
+    expect(server.headersTimeout).toBe(10_000)
+    expect(server.requestTimeout).toBe(30_000)
+    expect(server.keepAliveTimeout).toBe(7)
+    expect(server.maxConnections).toBe(3)
+    expect(server.listening).toBe(false)
+  })
+
+  it('errors are told apart by code', () => {
+    let code: string | undefined
+    try {
+      createServer(service, { nope: 1 } as ServerOptions)
+    } catch (error) {
+      code = errorCode(error)
+    }
+    expect(code).toBe('InvalidOption')
+  })
+})

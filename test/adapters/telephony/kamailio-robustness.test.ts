@@ -1,0 +1,245 @@
+import fc from 'fast-check'
+import type { ChannelEvent } from 'hookswitch'
+import { accountByDomain, kamailioMapper, type Problem } from 'hookswitch/kamailio'
+import { describe, expect, it } from 'vitest'
+import { recordedLines } from './recorded.js'
+
+const accountOf = accountByDomain({ 'alpha.example': 'alpha', 'beta.example': 'beta' })
+
+function mapAll(lines: readonly string[], maxOpenCalls?: number) {
+  const mapper = kamailioMapper({ accountOf, ...(maxOpenCalls ? { maxOpenCalls } : {}) })
+  const mapped = lines.map((line) => mapper.map(line))
+  return {
+    events: mapped.flatMap((m): readonly ChannelEvent[] => m.events),
+    problems: mapped.flatMap((m): readonly Problem[] => m.problems),
+    openCalls: mapper.openCalls(),
+  }
+}
+
+/** What a receiver is told of each call, without the times: a shuffle moves them by a millisecond. */
+function story(events: readonly ChannelEvent[]): Record<string, unknown[]> {
+  const times = new Set(['timestampMs', 'durationSeconds', 'ringingSeconds', 'billingSeconds'])
+  const calls: Record<string, unknown[]> = {}
+  for (const event of events) {
+    calls[event.callId] ??= []
+    calls[event.callId]?.push(Object.fromEntries(Object.entries(event).filter(([key]) => !times.has(key))))
+  }
+  return calls
+}
+
+const told = story(mapAll(recordedLines).events)
+const timeUs = (line: string) => Math.round(Number(JSON.parse(line).time) * 1_000_000)
+const oneCall = (id: string) => recordedLines.filter((line) => line.includes(`"call_id":"${id}"`))
+const hooks = (events: readonly ChannelEvent[]) => events.map((event) => event.hook)
+
+describe('the order of lines', () => {
+  it('may differ by a millisecond, as several workers write them', () => {
+    const times = recordedLines.map(timeUs)
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 1000 }), { minLength: times.length, maxLength: times.length }),
+        (delaysUs) => {
+          const order = times
+            .map((time, i) => [time + (delaysUs[i] ?? 0), i] as const)
+            .sort((a, b) => a[0] - b[0])
+          const { events, problems, openCalls } = mapAll(order.map(([, i]) => recordedLines[i] ?? ''))
+          expect(problems).toEqual([])
+          expect(openCalls).toBe(0)
+          expect(story(events)).toEqual(told)
+        },
+      ),
+      { numRuns: 25 },
+    )
+  })
+
+  it('a stateless refusal that overtakes its INVITE ends the call all the same', () => {
+    const [invite = '', refusal = ''] = oneCall('k07-proxy-404-1')
+    const { events, openCalls } = mapAll([refusal, invite])
+    expect(hooks(events)).toEqual(['channel_create', 'channel_destroy'])
+    expect(openCalls).toBe(0)
+  })
+
+  it('a timeout whose failure line comes after it is a timeout', () => {
+    const lines = oneCall('k05-ring-timeout-1')
+    const failure = lines.findIndex((line) => line.includes('"event":"failure"'))
+    const swapped = [...lines]
+    ;[swapped[failure], swapped[failure + 1]] = [lines[failure + 1] ?? '', lines[failure] ?? '']
+    expect(mapAll(swapped).events.at(-1)).toMatchObject({ hangupCause: 'NO_ANSWER', hangupCode: 'sip:408' })
+  })
+})
+
+describe('lines that are no lines', () => {
+  it.each([
+    ['', /not JSON/],
+    ['{"event":"invite"', /not JSON/],
+    ['null', /not a JSON object/],
+    ['[]', /not a JSON object/],
+    ['{}', /event is missing/],
+    ['{"event":7}', /event is missing/],
+    ['{"event":"invite"}', /time/],
+    ['{"event":"invite","time":1795173566.5}', /time/],
+    ['{"event":"invite","time":"yesterday"}', /time/],
+    ['{"event":"invite","time":"1795173566.483333"}', /call_id is missing/],
+    ['{"event":"invite","time":"1795173566.483333","call_id":7}', /call_id is missing/],
+    ['{"event":"invite","time":"1795173566.483333","call_id":""}', /1 to 255 printable/],
+    ['{"event":"invite","time":"1795173566.483333","call_id":"a\\u0000b"}', /1 to 255 printable/],
+    ['{"event":"reply","time":"1795173566.483333","call_id":"a"}', /code is missing/],
+    ['{"event":"reply","time":"1795173566.483333","call_id":"a","code":"200"}', /code is missing/],
+    ['{"event":"dialog:end","time":"1795173566.483333","call_id":"a"}', /dialog is missing/],
+    ['{"event":"dialog:end","time":"1795173566.483333","call_id":"a","dialog":{}}', /dialog has no call_id/],
+    ['{"event":"dialog:end","time":"1795173566.483333","call_id":"a","dialog":"x"}', /dialog has no call_id/],
+  ])('%s is reported', (line, message) => {
+    const { events, problems } = mapAll([line])
+    expect(events).toEqual([])
+    expect(problems).toMatchObject([{ kind: 'malformed', message: expect.stringMatching(message) }])
+  })
+
+  it('are reported and leave the calls around them alone', () => {
+    const garbage = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.json(),
+      fc
+        .constantFrom(...recordedLines)
+        .chain((line) => fc.nat(line.length - 1).map((end) => line.slice(0, end))),
+    )
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.nat(recordedLines.length), garbage), { maxLength: 40 }),
+        (additions) => {
+          const lines = recordedLines.flatMap((line, i) => [
+            ...additions.flatMap(([at, text]) => (at === i ? [text] : [])),
+            line,
+          ])
+          const added = lines.length - recordedLines.length
+          const { events, problems } = mapAll(lines)
+          expect(problems).toHaveLength(added)
+          expect(new Set(problems.map((problem) => problem.kind)).size).toBeLessThanOrEqual(1)
+          expect(story(events)).toEqual(told)
+        },
+      ),
+      { numRuns: 40 },
+    )
+  })
+
+  it('with keys gone or of another type never throw, whatever key it is', () => {
+    const other = fc.constantFrom<unknown>(undefined, null, 0, -1, '', '__proto__', '\ud800', [], {}, true)
+    const keys = [...new Set(recordedLines.flatMap((line) => Object.keys(JSON.parse(line))))]
+    const inner = [...new Set(recordedLines.flatMap((line) => Object.keys(JSON.parse(line).dialog ?? {})))]
+    const change = fc.record({
+      line: fc.nat(recordedLines.length - 1),
+      key: fc.constantFrom(...keys),
+      inner: fc.constantFrom('', ...inner),
+      value: other,
+    })
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
+        const rows = recordedLines.map((line) => JSON.parse(line))
+        for (const { line, key, inner, value } of changes) {
+          const target = inner !== '' && rows[line].dialog ? rows[line].dialog : rows[line]
+          if (typeof target === 'object' && target !== null) target[inner !== '' ? inner : key] = value
+        }
+        const { events } = mapAll(rows.map((row) => JSON.stringify(row)))
+        for (const event of events) {
+          expect(event.callId).toMatch(/^.{1,255}$/u)
+          expect(JSON.stringify(event)).not.toMatch(/\\ud[89a-f]/)
+          expect(['alpha', 'beta']).toContain(event.accountId)
+        }
+      }),
+      { numRuns: 25 },
+    )
+  })
+})
+
+describe('what is remembered', () => {
+  it('is bounded: the oldest of too many open calls is forgotten and said so', () => {
+    const invites = recordedLines.filter((line) => line.includes('"event":"invite"')).slice(0, 5)
+    const { problems, openCalls } = mapAll(invites, 3)
+    expect(openCalls).toBe(3)
+    expect(problems.map(({ kind, callId }) => [kind, callId])).toEqual([
+      ['overflow', 'k01-caller-hangup-1'],
+      ['overflow', 'k02-callee-hangup-1'],
+    ])
+  })
+
+  it('a forgotten call does not begin again with its next line', () => {
+    const first = oneCall('k01-caller-hangup-1')
+    const [second = ''] = oneCall('k02-callee-hangup-1')
+    const { events } = mapAll([first[0] ?? '', second, ...first.slice(1)], 1)
+    expect(hooks(events.filter((event) => event.callId === 'k01-caller-hangup-1'))).toEqual([
+      'channel_create',
+    ])
+  })
+
+  it('a stream joined in the middle starts with the calls that are answered from now on', () => {
+    const lines = oneCall('k01-caller-hangup-1')
+    const answered = lines.findIndex((line) => line.includes('dialog:start'))
+    expect(hooks(mapAll(lines.slice(answered)).events)).toEqual([
+      'channel_create',
+      'channel_answer',
+      'channel_bridge',
+      'channel_destroy',
+    ])
+    const late = mapAll(lines.slice(answered + 1))
+    expect(late.events).toEqual([])
+    expect(late.problems).toMatchObject([{ kind: 'unknown_call', callId: 'k01-caller-hangup-1' }])
+  })
+
+  it('an INVITE that is repeated after its refusal is no new call, one with a higher CSeq is', () => {
+    const [invite = '', refusal = ''] = oneCall('k07-proxy-404-1')
+    expect(hooks(mapAll([invite, refusal, invite, refusal]).events)).toEqual([
+      'channel_create',
+      'channel_destroy',
+    ])
+    const again = [invite, refusal].map((line) => line.replace('"cseq":"1"', '"cseq":"2"'))
+    expect(hooks(mapAll([invite, refusal, ...again]).events)).toEqual([
+      'channel_create',
+      'channel_destroy',
+      'channel_create',
+      'channel_destroy',
+    ])
+  })
+
+  it('a caller who is asked for credentials and never comes back has been rejected after 32 seconds', () => {
+    const [invite = '', challenge = ''] = oneCall('k13-auth-1')
+    const later = (us: number) =>
+      JSON.stringify({
+        event: 'other',
+        call_id: 'x',
+        time: `${((timeUs(challenge) + us) / 1_000_000).toFixed(6)}`,
+      })
+    expect(hooks(mapAll([invite, challenge, later(31_999_000)]).events)).toEqual(['channel_create'])
+    const { events, openCalls } = mapAll([invite, challenge, later(32_001_000)])
+    expect(openCalls).toBe(0)
+    expect(events.at(-1)).toMatchObject({
+      hook: 'channel_destroy',
+      hangupCause: 'CALL_REJECTED',
+      hangupCode: 'sip:401',
+      customChannelVars: { ended_by: 'caller' },
+    })
+  })
+})
+
+describe('the Reason header of a phone', () => {
+  const withReason = (reason: string) =>
+    oneCall('k02-callee-hangup-1').map((line) => {
+      const row = JSON.parse(line)
+      return JSON.stringify(row.reason_header ? { ...row, reason_header: reason } : row)
+    })
+  it.each([
+    ['Q.850;cause=41', 'NORMAL_TEMPORARY_FAILURE'],
+    ['Q.850 ;text="a, \\"cause=1\\"" ;cause=27', 'DESTINATION_OUT_OF_ORDER'],
+    ['SIP;cause=200;text="Call completed elsewhere", Q.850;cause=16', 'NORMAL_CLEARING'],
+    ['SIP;cause=486', 'NORMAL_CLEARING'],
+    ['Q.850;cause=999', 'NORMAL_CLEARING'],
+    ['nonsense', 'NORMAL_CLEARING'],
+  ])('%s is %s', (reason, cause) => {
+    expect(mapAll(withReason(reason)).events.at(-1)?.hangupCause).toBe(cause)
+  })
+
+  it('is taken before the status code, except a normal clearing of a call that never began', () => {
+    const refused = (reason: string) =>
+      oneCall('k03-busy-1').map((line) => JSON.stringify({ ...JSON.parse(line), reason_header: reason }))
+    expect(mapAll(refused('Q.850;cause=34')).events.at(-1)?.hangupCause).toBe('NORMAL_CIRCUIT_CONGESTION')
+    expect(mapAll(refused('Q.850;cause=16')).events.at(-1)?.hangupCause).toBe('USER_BUSY')
+  })
+})

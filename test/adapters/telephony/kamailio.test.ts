@@ -1,0 +1,255 @@
+import type { ChannelEvent } from 'hookswitch'
+import { accountByDomain, accountDomain, kamailioMapper, type Problem } from 'hookswitch/kamailio'
+import { describe, expect, it } from 'vitest'
+import { causeOf, hooksOf, recordedCalls, recordedLines } from './recorded.js'
+
+const ACCOUNTS = { 'alpha.example': 'alpha', 'beta.example': 'beta' }
+/** The phone's clock and the proxy's differ by a few milliseconds on the way. */
+const TOLERANCE_MS = 20
+
+function mapAll(lines: readonly string[], options: { maxOpenCalls?: number } = {}) {
+  const mapper = kamailioMapper({ accountOf: accountByDomain(ACCOUNTS), ...options })
+  const events: ChannelEvent[] = []
+  const problems: Problem[] = []
+  for (const line of lines) {
+    const mapped = mapper.map(line)
+    events.push(...mapped.events)
+    problems.push(...mapped.problems)
+  }
+  return { events, problems, mapper }
+}
+
+const whole = mapAll(recordedLines)
+const eventsOf = (callId: string) => whole.events.filter((event) => event.callId === callId)
+const find = (callId: string, hook: string) => eventsOf(callId).find((event) => event.hook === hook)
+const hooks = (events: readonly ChannelEvent[]) => events.map((event) => event.hook)
+const ofScenario = (scenario: string) => recordedCalls.filter((call) => call.scenario === scenario)
+
+describe('the recorded calls come out as the phones saw them', () => {
+  it('has 77 of them and not one event of any other call', () => {
+    expect(recordedCalls).toHaveLength(77)
+    expect(new Set(whole.events.map((event) => event.callId))).toEqual(
+      new Set(recordedCalls.map((c) => c.callId)),
+    )
+    expect(whole.problems).toEqual([])
+  })
+
+  it.each(recordedCalls.map((call) => [call.callId, call] as const))('%s', (callId, call) => {
+    const events = eventsOf(callId)
+    expect(hooks(events)).toEqual(hooksOf(call))
+    for (const event of events) {
+      expect(event).toMatchObject({
+        accountId: ACCOUNTS[call.account as keyof typeof ACCOUNTS],
+        direction: 'inbound',
+        from: `${call.from}@${call.account}`,
+        to: `${call.dialled}@${call.account}`,
+        request: `${call.dialled}@${call.account}`,
+        callerIdName: call.fromDisplay,
+        callerIdNumber: call.from,
+        calleeIdNumber: call.dialled,
+        isInternalLeg: false,
+      })
+    }
+
+    const near = (seen: number | undefined, truth: number | undefined) => {
+      if (truth !== undefined) expect(Math.abs((seen ?? 0) - truth)).toBeLessThanOrEqual(TOLERANCE_MS)
+    }
+    near(events[0]?.timestampMs, call.inviteMs)
+    near(find(callId, 'channel_answer')?.timestampMs, call.answerMs)
+    near(find(callId, 'channel_destroy')?.timestampMs, call.endMs)
+    near(find(callId, 'channel_hold')?.timestampMs, call.holds?.[0]?.holdMs)
+    near(find(callId, 'channel_unhold')?.timestampMs, call.holds?.[0]?.resumeMs)
+
+    const destroy = find(callId, 'channel_destroy')
+    expect(destroy).toMatchObject({ hangupCause: causeOf(call), hangupCode: `sip:${call.code}` })
+    expect(destroy?.customChannelVars?.ended_by ?? null).toBe(call.endedBy)
+    const nearSeconds = (seen: number | undefined, truthMs: number) =>
+      expect(Math.abs((seen ?? Number.NaN) * 1000 - truthMs)).toBeLessThanOrEqual(500 + TOLERANCE_MS)
+    if (call.endMs !== undefined) nearSeconds(destroy?.durationSeconds, call.endMs - call.inviteMs)
+    if (call.talkMs !== undefined) nearSeconds(destroy?.billingSeconds, call.talkMs)
+    if (!call.answered) expect(destroy?.billingSeconds).toBe(0)
+    const rangUntil = call.answerMs ?? call.endMs
+    if (call.ringingMs !== undefined && rangUntil !== undefined) {
+      nearSeconds(destroy?.ringingSeconds, rangUntil - call.ringingMs)
+    } else expect(destroy?.ringingSeconds).toBe(0)
+  })
+
+  it('adds up to the totals of the record', () => {
+    const count = (hook: string) => whole.events.filter((event) => event.hook === hook).length
+    expect(count('channel_create')).toBe(77)
+    expect(count('channel_answer')).toBe(52)
+    expect(count('channel_bridge')).toBe(52)
+    expect(count('channel_hold')).toBe(7)
+    expect(count('channel_unhold')).toBe(7)
+    expect(count('channel_destroy')).toBe(77)
+    expect(whole.mapper.openCalls()).toBe(0)
+  })
+})
+
+describe('traps of the stream', () => {
+  it('an end on a timeout carries a dummy message: the dialog tells whose end it is', () => {
+    for (const callId of ['k05-ring-timeout-1', 'k15-dead-callee-1', 'k19-vanished-1']) {
+      const line = recordedLines.find((l) => l.includes(callId) && l.includes('"call_id":"123"'))
+      expect(line).toContain('sip:you@kamailio.org')
+      expect(find(callId, 'channel_destroy')).toMatchObject({
+        from: expect.stringContaining('@alpha.example'),
+      })
+    }
+    expect(eventsOf('123')).toEqual([])
+  })
+
+  it('the code of a dummy end is that of the failure line before it', () => {
+    expect(find('k05-ring-timeout-1', 'channel_destroy')?.hangupCode).toBe('sip:408')
+  })
+
+  it('a timeout after ringing is no answer, a timeout without a sign of life is not', () => {
+    expect(find('k05-ring-timeout-1', 'channel_destroy')?.hangupCause).toBe('NO_ANSWER')
+    expect(find('k15-dead-callee-1', 'channel_destroy')?.hangupCause).toBe('RECOVERY_ON_TIMER_EXPIRE')
+  })
+
+  it('a call that the proxy ends itself has no dialog:end: the first of its two BYEs ends it, once', () => {
+    expect(recordedLines.filter((l) => l.includes('k16-lost-1') && l.includes('dialog:end'))).toEqual([])
+    expect(hooks(eventsOf('k16-lost-1')).filter((hook) => hook === 'channel_destroy')).toHaveLength(1)
+    expect(find('k16-lost-1', 'channel_destroy')?.customChannelVars).toEqual({ ended_by: 'proxy' })
+  })
+
+  it('a failure is no end when the proxy tries another phone', () => {
+    for (const { callId } of ofScenario('k12-failover')) {
+      expect(hooks(eventsOf(callId))).toContain('channel_answer')
+      expect(find(callId, 'channel_destroy')?.hangupCause).toBe('NORMAL_CLEARING')
+    }
+  })
+
+  it('late replies of cancelled branches change nothing after the answer and after the end', () => {
+    expect(hooks(eventsOf('k11-forked-1')).at(-1)).toBe('channel_destroy')
+    expect(hooks(eventsOf('k05-ring-timeout-1'))).toEqual(['channel_create', 'channel_destroy'])
+    const late = recordedLines.filter((l) => l.includes('k05-ring-timeout-1')).at(-1) ?? ''
+    expect(JSON.parse(late)).toMatchObject({ event: 'reply', code: 487 })
+  })
+
+  it('a CANCEL is a wish: a call that is answered all the same was answered', () => {
+    for (const { callId } of ofScenario('k18-cancel-crosses')) {
+      expect(hooks(eventsOf(callId))).toContain('channel_answer')
+      expect(find(callId, 'channel_destroy')).toMatchObject({ hangupCode: 'sip:200', billingSeconds: 0 })
+    }
+  })
+
+  it('a 401 is no end and the INVITE after it no second call', () => {
+    for (const { callId } of ofScenario('k13-auth')) {
+      expect(hooks(eventsOf(callId)).filter((hook) => hook === 'channel_create')).toHaveLength(1)
+    }
+  })
+
+  it('the parties of a request of the callee are swapped, those of its events are not', () => {
+    const bye = recordedLines.find(
+      (l) => l.includes('k02-callee-hangup-1') && l.includes('"event":"dialog:end"'),
+    )
+    expect(JSON.parse(bye ?? '').from_uri).toBe('sip:2002@beta.example')
+    expect(find('k02-callee-hangup-1', 'channel_destroy')).toMatchObject({
+      from: '1002@beta.example',
+      to: '2002@beta.example',
+      customChannelVars: { ended_by: 'callee' },
+    })
+  })
+
+  it('a call that the proxy refuses before any dialog ends with its stateless answer', () => {
+    for (const { callId } of ofScenario('k07-proxy-404')) {
+      expect(hooks(eventsOf(callId))).toEqual(['channel_create', 'channel_destroy'])
+    }
+  })
+
+  it('durations come from the microseconds of the lines, not from whole-second lifetimes', () => {
+    const lines = recordedLines.filter((l) => l.includes('k01-caller-hangup-1"'))
+    expect(JSON.parse(lines.at(-1) ?? '').dialog.lifetime).toBe(2)
+    expect(find('k01-caller-hangup-1', 'channel_destroy')?.billingSeconds).toBe(1)
+  })
+
+  it('slashes in a Call-ID stay as they are', () => {
+    expect(hooks(eventsOf('x///k17-transfer-1'))).toContain('channel_answer')
+  })
+
+  it('display names lose their quotes and backslashes, once', () => {
+    expect(find('k02-callee-hangup-1', 'channel_create')?.callerIdName).toBe('Bob "Bobby" Sample')
+    expect(find('k03-busy-1', 'channel_create')?.callerIdName).toBe('Zoë Ünïcode')
+  })
+
+  it('says who holds', () => {
+    expect(find('k08-caller-hold-1', 'channel_hold')?.customChannelVars).toEqual({ held_by: 'caller' })
+    expect(find('k09-callee-hold-1', 'channel_unhold')?.customChannelVars).toEqual({ held_by: 'callee' })
+  })
+
+  it.each([491, 488, 500])('a hold or resume that is refused with %i changes nothing', (code) => {
+    const lines = recordedLines.filter((l) => l.includes('k08-caller-hold-1"'))
+    const refused = (cseq: string) =>
+      lines.map((l) =>
+        l.includes('reinvite_reply') && l.includes(`"cseq":"${cseq}"`)
+          ? l.replace('"code":200', `"code":${code}`)
+          : l,
+      )
+    expect(hooks(mapAll(refused('2')).events).filter((hook) => hook.endsWith('hold'))).toEqual([])
+    expect(hooks(mapAll(refused('3')).events).filter((hook) => hook.endsWith('hold'))).toEqual([
+      'channel_hold',
+    ])
+  })
+
+  it('a bye line after dialog:end is not a second end', () => {
+    const order = recordedLines
+      .filter((l) => l.includes('k01-caller-hangup-1"'))
+      .map((l) => JSON.parse(l).event)
+    expect(order.slice(-2)).toEqual(['dialog:end', 'bye'])
+    expect(hooks(eventsOf('k01-caller-hangup-1')).filter((hook) => hook === 'channel_destroy')).toHaveLength(
+      1,
+    )
+  })
+})
+
+describe('the account of a call', () => {
+  const call = recordedLines.filter((l) => l.includes('k01-caller-hangup-1"'))
+
+  it('is the dialog variable before the domain of From', () => {
+    const domains: unknown[] = []
+    const mapper = kamailioMapper({
+      accountOf: (line) => {
+        domains.push(accountDomain(line))
+        return undefined
+      },
+    })
+    mapper.map(call[0] ?? '')
+    mapper.map((call[2] ?? '').replace('"var_account":"alpha.example"', '"var_account":"Other.example"'))
+    expect(domains).toEqual(['alpha.example', 'other.example'])
+  })
+
+  it('may become known later: the create waits for it and keeps its time', () => {
+    const mapper = kamailioMapper({ accountOf: (line) => (line.dialog ? 'late' : undefined) })
+    expect(mapper.map(call[0] ?? '').events).toEqual([])
+    const [create, ...none] = mapper.map(call[1] ?? '').events
+    expect(create).toMatchObject({ hook: 'channel_create', accountId: 'late', timestampMs: 1795173566483 })
+    expect(none).toEqual([])
+  })
+
+  it('stays the one it was: a call does not change its tenant', () => {
+    let asked = 0
+    const mapper = kamailioMapper({ accountOf: () => `account-${++asked}` })
+    const events = call.flatMap((line) => mapper.map(line).events)
+    expect(new Set(events.map((event) => event.accountId))).toEqual(new Set(['account-1']))
+  })
+
+  it('that nobody knows is reported once and nothing of the call is published', () => {
+    const mapper = kamailioMapper({ accountOf: accountByDomain({ 'beta.example': 'beta' }) })
+    const mapped = call.map((line) => mapper.map(line))
+    expect(mapped.flatMap((m) => m.events)).toEqual([])
+    expect(mapped.flatMap((m) => m.problems)).toMatchObject([
+      { kind: 'unknown_account', callId: 'k01-caller-hangup-1' },
+    ])
+    expect(mapper.openCalls()).toBe(0)
+  })
+})
+
+describe('options', () => {
+  it('are refused by name', () => {
+    const make = (options: object) => () => kamailioMapper(options as never)
+    expect(make({})).toThrow(/accountOf/)
+    expect(make({ accountOf: () => 'a', maxOpenCalls: 0 })).toThrow(/maxOpenCalls/)
+    expect(make({ accountOf: () => 'a', account: 'b' })).toThrow(/account: is not an option/)
+  })
+})

@@ -1,0 +1,44 @@
+/** P1: deliveries a second, end to end, against undici's pool posting the same bytes. */
+import { inTurns, rates } from './numbers.js'
+import { startProcess } from './processes.js'
+
+const CONCURRENCY = 64
+const COUNT = 20_000
+const WARM_UP = 12_000
+
+/** @param {{ rounds: number, profile: boolean }} options */
+export async function measureDeliveries({ rounds, profile }) {
+  const receiver = startProcess('receiver')
+  const raw = startProcess('raw-sender')
+  const ours = startProcess('hookswitch-sender', { profile })
+  try {
+    const { port } = await receiver.ask('listen')
+    await ours.ask('prepare', { port, concurrency: CONCURRENCY })
+    await ours.ask('run', { count: WARM_UP })
+    const sample = await receiver.ask('sample')
+    await raw.ask('prepare', { port, concurrency: CONCURRENCY, sample })
+    await raw.ask('run', { count: WARM_UP })
+    const round = (side) => async () => rates(await side.ask('run', { count: COUNT }), COUNT)
+    const ratios = await inTurns(rounds, round(raw), round(ours))
+    const recorded = await ours.ask('recorded')
+    const received = await receiver.ask('received')
+    const sent = 2 * (WARM_UP + rounds * COUNT)
+    if (received !== sent || recorded.some((text) => text !== 'success 200')) {
+      throw new Error(`the load is broken: ${received} of ${sent} requests, ${recorded.join(', ')}`)
+    }
+    const body = sample.length - sample.indexOf('\r\n\r\n') - 4
+    return [
+      {
+        row: 'P1',
+        what: `deliveries/s, memory store, ${body} bytes, ${CONCURRENCY} at once`,
+        baseline: 'undici Pool.request, same bytes',
+        unit: 'ratio',
+        goal: 0.65,
+        floor: 0.45,
+        ...ratios,
+      },
+    ]
+  } finally {
+    await Promise.all([raw, ours, receiver].map((process) => process.stop()))
+  }
+}

@@ -1,0 +1,74 @@
+/** P13 and P14: what we cost a host that has little to do, and one that is starting. */
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { median, spread } from './numbers.js'
+import { startProcess } from './processes.js'
+
+const WEBHOOKS = 10_000
+const WATCH_MS = 5_000
+const STARTS = 7
+
+export async function measureIdle({ rounds }) {
+  const seen = []
+  for (let round = 0; round < Math.min(rounds, 3); round += 1) {
+    const idle = startProcess('idle', { nodeOptions: ['--expose-gc'] })
+    try {
+      seen.push(await idle.ask('measure', { webhooks: WEBHOOKS, watchMs: round === 0 ? WATCH_MS : 100 }))
+    } finally {
+      await idle.stop()
+    }
+  }
+  const row = (what, unit, goal, values) => ({
+    row: 'P13',
+    what: `${what}, ${WEBHOOKS.toLocaleString('en')} idle webhooks`,
+    baseline: 'the empty instance',
+    unit,
+    goal,
+    ...spread(values),
+  })
+  return [
+    row('timers pending', 'timers', 1, [seen[0].timers]),
+    row('timers that ring', 'a minute', 0, [seen[0].ringsPerMinute]),
+    row(`RSS (heap ${median(seen.map((one) => one.heapMb)).toFixed(1)} MB)`, 'MB', 20, [
+      ...seen.map((one) => one.rssMb),
+    ]),
+  ]
+}
+
+/** The core entry as a bundler makes it, everything it may load included but undici. */
+async function bundledBytes() {
+  const require = createRequire(import.meta.url)
+  // The builder's own bundler: it is no dependency of ours.
+  const esbuild = createRequire(require.resolve('tsup'))('esbuild')
+  const { outputFiles } = await esbuild.build({
+    entryPoints: [fileURLToPath(import.meta.resolve('hookswitch'))],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    platform: 'node',
+    external: ['undici'],
+  })
+  return gzipSync(outputFiles[0].contents, { level: 9 }).length
+}
+
+export async function measureStart() {
+  const starts = []
+  for (let start = 0; start < STARTS; start += 1) {
+    const cold = startProcess('cold-start')
+    starts.push(await cold.ask('ms'))
+    await cold.stop()
+  }
+  const row = { row: 'P14', baseline: '–' }
+  return [
+    { ...row, what: 'import and createHookswitch', unit: 'ms', goal: 60, ...spread(starts) },
+    {
+      ...row,
+      what: 'core entry, min+gzip without undici',
+      unit: 'KB',
+      goal: 60,
+      ...spread([(await bundledBytes()) / 1000]),
+    },
+  ]
+}

@@ -1,0 +1,72 @@
+/** Processes of their own for whoever sends, receives or loads: asked in messages, so that none disturbs another. */
+import { fork } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+/** Where profiles go. */
+export const PROFILES = fileURLToPath(new URL('../../node_modules/.bench/profiles', import.meta.url))
+
+/**
+ * Starts a process.
+ *
+ * @param {string} name file in `children/`, without `.js`
+ * @param {{ nodeOptions?: readonly string[], profile?: boolean }} options `profile`: writes a CPU profile when it ends
+ */
+export function startProcess(name, { nodeOptions = [], profile = false } = {}) {
+  if (profile) mkdirSync(PROFILES, { recursive: true })
+  const profiling = profile
+    ? ['--cpu-prof', `--cpu-prof-dir=${PROFILES}`, `--cpu-prof-name=${name}.cpuprofile`]
+    : []
+  const path = fileURLToPath(new URL(`./children/${name}.js`, import.meta.url))
+  const child = fork(path, [], { execArgv: [...nodeOptions, ...profiling] })
+  const waiting = new Map()
+  let asked = 0
+  child.on('message', ({ id, result, problem }) => {
+    const { resolve, reject } = waiting.get(id)
+    waiting.delete(id)
+    if (problem === undefined) resolve(result)
+    else reject(new Error(`${name}: ${problem}`))
+  })
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  child.once('exit', (code, signal) => {
+    for (const { reject } of waiting.values()) reject(new Error(`${name} ended: ${code ?? signal}`))
+  })
+  return {
+    ask: (verb, input) =>
+      new Promise((resolve, reject) => {
+        asked += 1
+        waiting.set(asked, { resolve, reject })
+        child.send({ id: asked, verb, input })
+      }),
+    async stop() {
+      if (child.connected) child.disconnect()
+      await ended
+    },
+  }
+}
+
+/**
+ * The other side: answers what the parent asks, and ends with it.
+ *
+ * @param {Record<string, (input: any) => unknown>} verbs
+ */
+export function answerParent(verbs) {
+  process.on('message', async ({ id, verb, input }) => {
+    try {
+      process.send({ id, result: await verbs[verb](input) })
+    } catch (thrown) {
+      process.send({ id, problem: thrown instanceof Error ? thrown.stack : String(thrown) })
+    }
+  })
+  process.on('disconnect', () => process.exit())
+}
+
+/** Runs some work; how long it took, and how much of the processor this process used meanwhile. */
+export async function timed(work) {
+  const before = process.cpuUsage()
+  const started = performance.now()
+  await work()
+  const ms = performance.now() - started
+  const { user, system } = process.cpuUsage(before)
+  return { ms, cpuMs: (user + system) / 1000 }
+}

@@ -1,0 +1,71 @@
+/** Where the time went: the functions of a CPU profile by the time spent in themselves. */
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { PROFILES } from './processes.js'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const TOP_FILES = 25
+const TOP_FUNCTIONS = 45
+
+const texts = new Map()
+
+/** The source of a line of the built package: the builder writes its path above each module. */
+function sourceOf(url, line) {
+  if (url === '') return '(native)'
+  if (!url.startsWith('file:')) return url
+  const path = fileURLToPath(url)
+  const name = relative(ROOT, path)
+  if (!name.startsWith('dist')) return name
+  if (!texts.has(path)) texts.set(path, readFileSync(path, 'utf8').split('\n'))
+  const lines = texts.get(path)
+  for (let at = line; at >= 0; at -= 1) {
+    const found = /^\/\/ ((?:src|adapters|node_modules)\/\S+)$/.exec(lines[at] ?? '')
+    if (found) return found[1]
+  }
+  return name
+}
+
+function add(map, key, micros) {
+  map.set(key, (map.get(key) ?? 0) + micros)
+}
+
+/** Microseconds by file and by function; what is idle is left out. */
+export function summarize({ nodes, samples, timeDeltas }) {
+  const byId = new Map(nodes.map((node) => [node.id, node.callFrame]))
+  const files = new Map()
+  const functions = new Map()
+  let total = 0
+  for (const [index, id] of samples.entries()) {
+    const { functionName, url, lineNumber } = byId.get(id)
+    const micros = timeDeltas[index]
+    if (functionName === '(idle)' || functionName === '(program)') continue
+    const special = url === '' && functionName.startsWith('(') ? functionName : undefined
+    const file = special ?? sourceOf(url, lineNumber)
+    total += micros
+    add(files, file, micros)
+    add(functions, `${functionName || '(anonymous)'}  ${file}:${lineNumber + 1}`, micros)
+  }
+  return { total, files, functions }
+}
+
+function print(title, map, total, count) {
+  console.log(`\n${title}`)
+  const top = [...map].sort((a, b) => b[1] - a[1]).slice(0, count)
+  for (const [name, micros] of top) console.log(`${((micros * 100) / total).toFixed(1).padStart(6)} %  ${name}`)
+}
+
+/** Forgets the profiles of former runs. */
+export function clearProfiles() {
+  rmSync(PROFILES, { recursive: true, force: true })
+}
+
+/** Prints every profile of this run. */
+export function printProfiles() {
+  for (const file of readdirSync(PROFILES).filter((name) => name.endsWith('.cpuprofile'))) {
+    const { total, files, functions } = summarize(JSON.parse(readFileSync(join(PROFILES, file), 'utf8')))
+    print(`${file}: self time by file`, files, total, TOP_FILES)
+    print(`${file}: self time by function`, functions, total, TOP_FUNCTIONS)
+  }
+  console.log(`\nProfiles: ${relative(process.cwd(), PROFILES)}`)
+}

@@ -1,0 +1,45 @@
+/**
+ * Builds the package once before the tests that use it by its public names: the examples, the command line and
+ * the checks of the package itself. A run of named tests that use only the sources builds nothing.
+ */
+import { execFile } from 'node:child_process'
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const SOURCES = ['src', 'adapters', 'package.json', 'tsup.config.ts']
+const USES_THE_PACKAGE = ['test/examples', 'test/adapters/cli/bin']
+
+export default async function setup(): Promise<void> {
+  const named = process.argv
+    .slice(2)
+    .filter((argument) => /(^|\/)test\b/.test(argument) || argument.endsWith('.ts'))
+  const uses = (name: string) =>
+    USES_THE_PACKAGE.some((folder) => name.includes(folder) || folder.startsWith(name))
+  if (named.length > 0 && !named.some(uses)) return
+  const dist = join(root, 'dist')
+  const built = join(dist, 'index.js')
+  if (existsSync(built) && statSync(built).mtimeMs > newestOf(SOURCES)) return
+
+  // Built aside and moved into place: another run never sees half a package.
+  const aside = join(root, 'node_modules', `.build-${process.pid}`)
+  const tsup = join(root, 'node_modules', 'tsup', 'dist', 'cli-default.js')
+  await promisify(execFile)(process.execPath, [tsup, '--silent', '--no-dts', '--out-dir', aside], {
+    cwd: root,
+  })
+  rmSync(dist, { recursive: true, force: true })
+  renameSync(aside, dist)
+}
+
+function newestOf(names: readonly string[]): number {
+  const times = names.map((name) => {
+    const path = join(root, name)
+    const stat = statSync(path)
+    if (!stat.isDirectory()) return stat.mtimeMs
+    const entries = readdirSync(path, { recursive: true, encoding: 'utf8' })
+    return Math.max(stat.mtimeMs, ...entries.map((entry) => statSync(join(path, entry)).mtimeMs))
+  })
+  return Math.max(...times)
+}

@@ -1,0 +1,75 @@
+import type { Account } from '../../src/accounts/account.js'
+import type { Delivery } from '../../src/delivery/lifecycle.js'
+import type { Webhook } from '../../src/webhooks/webhook.js'
+
+/** A delivery in flight for the first time. */
+export function aDelivery(changes: Partial<Delivery> = {}): Delivery {
+  return {
+    id: 'd1',
+    accountId: 'acc',
+    webhookId: 'w1',
+    eventId: 'e1',
+    eventAccountId: 'acc',
+    callId: 'call-1',
+    hook: 'channel_create',
+    eventTimestampMs: 1_700_000_000_000,
+    variant: 0,
+    encoding: 'json',
+    httpVerb: 'post',
+    lane: 'acc/call-1',
+    epoch: 1,
+    state: 'in_flight',
+    attempts: 0,
+    tries: 0,
+    interruptions: 0,
+    fence: 1,
+    acceptedMs: 1_700_000_000_000,
+    ...changes,
+  }
+}
+
+/** An enabled webhook with all defaults. */
+export function aWebhook(
+  settings: Partial<Webhook['settings']> = {},
+  changes: Partial<Omit<Webhook, 'settings'>> = {},
+): Webhook {
+  return {
+    id: 'w1',
+    accountId: 'acc',
+    settings: {
+      name: 'hook',
+      uri: 'https://example.com/hook',
+      hook: 'all',
+      httpVerb: 'post',
+      retries: 2,
+      format: 'json',
+      enabled: true,
+      includeSubaccounts: false,
+      includeInternalLegs: true,
+      ordering: 'call',
+      ...settings,
+    },
+    secrets: [],
+    createdMs: 1,
+    modifiedMs: 1,
+    enabledMs: 1,
+    revision: 1,
+    epoch: 1,
+    ...changes,
+  }
+}
+
+/** An enabled account. */
+export function anAccount(id: string, parentId?: string): Account {
+  return {
+    id,
+    name: id,
+    realm: `${id}.example.com`,
+    enabled: true,
+    language: 'en-us',
+    isReseller: false,
+    createdMs: 1,
+    modifiedMs: 1,
+    ...(parentId !== undefined && { parentId }),
+  }
+}

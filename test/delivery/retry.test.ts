@@ -1,0 +1,308 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { backoffMs, delayBounds } from '../../src/delivery/backoff.js'
+import { LIFECYCLE } from '../../src/delivery/lifecycle.js'
+import type { Outcome } from '../../src/delivery/outcome.js'
+import {
+  constant,
+  custom,
+  exponential,
+  POLICY_PRESETS,
+  type RetryPolicy,
+  schedule,
+} from '../../src/delivery/policy.js'
+import {
+  afterCut,
+  afterInterruption,
+  endUnsent,
+  isExpired,
+  maxTries,
+  nextDelivery,
+} from '../../src/delivery/retry.js'
+import { aDelivery } from './fixtures.js'
+
+const failed = (changes: Partial<Extract<Outcome, { kind: 'failed' }>> = {}): Outcome => ({
+  kind: 'failed',
+  failure: 'http',
+  status: 500,
+  gone: false,
+  throttled: false,
+  ...changes,
+})
+const timeout = failed({ failure: 'timeout' })
+// @ts-expect-error a transport failure has no status
+delete timeout.status
+
+const policies: fc.Arbitrary<Exclude<RetryPolicy, { kind: 'custom' }>> = fc.oneof(
+  fc
+    .record({
+      baseMs: fc.nat(100_000),
+      factor: fc.double({ min: 1, max: 100, noNaN: true }),
+      extra: fc.nat(10_000_000),
+      jitter: fc.double({ min: 0, max: 1, noNaN: true }),
+    })
+    .map(({ baseMs, factor, extra, jitter }) =>
+      exponential({ baseMs, factor, jitter, capMs: baseMs + extra }),
+    ),
+  fc
+    .tuple(fc.nat(1_000_000), fc.double({ min: 0, max: 1, noNaN: true }))
+    .map(([ms, jitter]) => constant(ms, { jitter })),
+  fc.array(fc.nat(86_400_000), { minLength: 1, maxLength: 12 }).map((delays) => schedule(delays)),
+)
+const rolls = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+
+describe('backoff', () => {
+  it('is never NaN, negative or above the cap, and stays inside its jitter', () => {
+    fc.assert(
+      fc.property(policies, fc.integer({ min: 1, max: 500 }), rolls, (policy, tries, roll) => {
+        const delay = backoffMs(policy, tries, roll)
+        const plain = backoffMs({ ...policy, jitter: 0 }, tries, roll)
+        const { capMs } = delayBounds(policy)
+        expect(Number.isInteger(delay)).toBe(true)
+        expect(delay).toBeGreaterThanOrEqual(Math.floor(plain * (1 - policy.jitter)) - 1)
+        expect(delay).toBeLessThanOrEqual(Math.min(capMs, Math.ceil(plain * (1 + policy.jitter)) + 1))
+      }),
+    )
+  })
+
+  it('of the default policy is 2 s, 6 s, 18 s … up to 10 min, ±20 %', () => {
+    const delays = [1, 2, 3, 4, 5, 6, 7].map((tries) => backoffMs(POLICY_PRESETS.telephony, tries, 0.5))
+    expect(delays).toEqual([2000, 6000, 18_000, 54_000, 162_000, 486_000, 600_000])
+    expect(backoffMs(POLICY_PRESETS.telephony, 1, 0)).toBe(1600)
+    expect(backoffMs(POLICY_PRESETS.telephony, 1, 0.999_999)).toBe(2400)
+  })
+
+  it('of a schedule repeats its last delay', () => {
+    const policy = schedule([10, 20], { jitter: 0 })
+    expect([1, 2, 3, 9].map((tries) => backoffMs(policy, tries, 0))).toEqual([10, 20, 20, 20])
+  })
+})
+
+describe('a policy that is not well-formed', () => {
+  it.each([
+    ['baseMs', () => exponential({ baseMs: -1 })],
+    ['capMs', () => exponential({ baseMs: 10, capMs: 5 })],
+    ['factor', () => exponential({ factor: 0.5 })],
+    ['jitter', () => exponential({ jitter: 2 })],
+    ['delayMs', () => constant(Number.NaN)],
+    ['delaysMs', () => schedule([])],
+    ['delaysMs[1]', () => schedule([1, Number.POSITIVE_INFINITY])],
+    ['name', () => custom('')],
+  ])('is refused with the name of %s', (field, make) => {
+    expect(make).toThrow(`retryPolicy.${field}`)
+  })
+})
+
+describe('the next state of a delivery', () => {
+  const rules = (retries: number, policy: RetryPolicy = POLICY_PRESETS.telephony) => ({
+    policy,
+    functions: {},
+    retries,
+  })
+
+  it('spends 1 + retries tries and not one more', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 10 }), policies, rolls, (retries, policy, roll) => {
+        let delivery = aDelivery()
+        let sent = 0
+        for (;;) {
+          sent++
+          const next = nextDelivery(delivery, failed(), rules(retries, policy), 1000, roll)
+          expect(next.attempts).toBe(sent)
+          expect(LIFECYCLE.in_flight).toSatisfy((row: object) => Object.values(row).includes(next.state))
+          if (next.state !== 'waiting') {
+            expect(next).toMatchObject({ state: 'exhausted', tries: 1 + retries, reason: 'status 500' })
+            break
+          }
+          expect(next.dueMs).toBeGreaterThanOrEqual(1000)
+          delivery = { ...delivery, attempts: next.attempts, tries: next.tries }
+        }
+        expect(sent).toBe(1 + retries)
+      }),
+    )
+  })
+
+  it('is delivered by a 2xx, whatever came before', () => {
+    const next = nextDelivery(
+      aDelivery({ attempts: 3, tries: 3 }),
+      { kind: 'delivered', status: 204 },
+      rules(0),
+      5,
+      0,
+    )
+    expect(next).toEqual({ state: 'delivered', attempts: 4, tries: 4, interruptions: 0 })
+  })
+
+  it('charges nothing for a fault of ours, but counts the attempt', () => {
+    const next = nextDelivery(
+      aDelivery({ attempts: 2, tries: 2 }),
+      { kind: 'own_fault', detail: 'EMFILE' },
+      rules(2),
+      100,
+      0.5,
+    )
+    expect(next).toMatchObject({ state: 'waiting', attempts: 3, tries: 2, dueMs: 1100 })
+  })
+
+  it('is cancelled by 410, even with retries left', () => {
+    const next = nextDelivery(aDelivery(), failed({ status: 410, gone: true }), rules(5), 0, 0)
+    expect(next).toMatchObject({ state: 'cancelled', reason: 'gone' })
+  })
+
+  it.each([
+    [undefined, 2000],
+    [500, 2000],
+    [5000, 5000],
+    [86_400_000, 600_000],
+  ])('pauses the whole endpoint for a Retry-After of %s ms: %s ms', (retryAfterMs, pause) => {
+    const outcome = failed({
+      status: 503,
+      throttled: true,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    })
+    const next = nextDelivery(aDelivery(), outcome, rules(2), 1000, 0.5)
+    expect(next.pauseUntilMs).toBe(1000 + pause)
+    expect(next.dueMs).toBe(1000 + Math.max(2000, pause))
+  })
+
+  it('pauses the endpoint also with the last try', () => {
+    const next = nextDelivery(
+      aDelivery(),
+      failed({ status: 429, throttled: true, retryAfterMs: 9000 }),
+      rules(0),
+      0,
+      0,
+    )
+    expect(next).toMatchObject({ state: 'exhausted', pauseUntilMs: 9000 })
+  })
+
+  describe('under the preset kazoo', () => {
+    it('counts retries as tries, at least one', () => {
+      expect([0, 1, 2, 4].map((retries) => maxTries(rules(retries, POLICY_PRESETS.kazoo)))).toEqual([
+        1, 1, 2, 4,
+      ])
+    })
+
+    it('retries transport errors 2 s later and no HTTP answer at all', () => {
+      expect(nextDelivery(aDelivery(), timeout, rules(2, POLICY_PRESETS.kazoo), 0, 0.9)).toMatchObject({
+        state: 'waiting',
+        dueMs: 2000,
+      })
+      expect(nextDelivery(aDelivery(), failed(), rules(2, POLICY_PRESETS.kazoo), 0, 0)).toMatchObject({
+        state: 'exhausted',
+      })
+    })
+  })
+
+  describe('with a policy function of the host', () => {
+    const withFunction = (fn: () => number | null) => ({
+      policy: custom('mine'),
+      functions: { mine: fn },
+      retries: 3,
+    })
+
+    it.each([
+      ['its answer', () => 1234, 1234],
+      ['at most a week', () => Number.POSITIVE_INFINITY, 604_800_000],
+      ['at least nothing', () => -5, 0],
+    ])('waits %s', (_, fn, delay) => {
+      expect(nextDelivery(aDelivery(), failed(), withFunction(fn), 0, 0)).toMatchObject({
+        state: 'waiting',
+        dueMs: delay,
+      })
+    })
+
+    it('ends when it answers null', () => {
+      expect(
+        nextDelivery(
+          aDelivery(),
+          failed(),
+          withFunction(() => null),
+          0,
+          0,
+        ).state,
+      ).toBe('exhausted')
+    })
+
+    it.each([
+      [
+        'throws',
+        () => {
+          throw new Error('mine')
+        },
+      ],
+      ['answers NaN', () => Number.NaN],
+      ['answers nonsense', () => 'soon' as unknown as number],
+    ])('falls back to the default when it %s', (_, fn) => {
+      expect(nextDelivery(aDelivery(), failed(), withFunction(fn), 0, 0.5)).toMatchObject({
+        state: 'waiting',
+        dueMs: 2000,
+      })
+    })
+
+    it('tells it what failed and how often', () => {
+      const seen: unknown[] = []
+      const functions = {
+        mine: (context: unknown) => {
+          seen.push(context)
+          return 1
+        },
+      }
+      nextDelivery(
+        aDelivery({ tries: 1 }),
+        timeout,
+        { policy: custom('mine'), functions, retries: 3 },
+        0,
+        0.25,
+      )
+      expect(seen).toEqual([
+        { tries: 2, webhookId: 'w1', hook: 'channel_create', failure: 'timeout', roll: 0.25 },
+      ])
+    })
+  })
+})
+
+describe('a delivery whose node went away', () => {
+  it('waits again twice, and is set aside the third time in a row', () => {
+    let delivery = aDelivery()
+    for (const state of ['waiting', 'waiting', 'quarantined'] as const) {
+      const next = afterInterruption(delivery, 77)
+      expect(next.state).toBe(state)
+      expect(next.tries).toBe(0)
+      delivery = { ...delivery, attempts: next.attempts, interruptions: next.interruptions }
+    }
+    expect(delivery.attempts).toBe(3)
+  })
+
+  it('is not counted as interrupted when the node stopped in good order', () => {
+    expect(afterCut(aDelivery({ interruptions: 2 }), 5)).toMatchObject({
+      state: 'waiting',
+      dueMs: 5,
+      interruptions: 2,
+      attempts: 1,
+    })
+  })
+})
+
+describe('an end without a request', () => {
+  it.each([
+    ['aged', 'expired'],
+    ['withdrawn', 'cancelled'],
+  ] as const)('%s is %s and no attempt', (why, state) => {
+    expect(endUnsent(aDelivery({ state: 'waiting', attempts: 1, tries: 1 }), why)).toMatchObject({
+      state,
+      attempts: 1,
+      tries: 1,
+    })
+  })
+
+  it('comes for an event older than its limit, not for one as old', () => {
+    expect(isExpired(0, 10, 10_000)).toBe(false)
+    expect(isExpired(0, 10, 10_001)).toBe(true)
+    expect(isExpired(0, undefined, Number.MAX_SAFE_INTEGER)).toBe(false)
+  })
+
+  it('cannot be decided for a delivery that has ended', () => {
+    expect(() => endUnsent(aDelivery({ state: 'delivered' }), 'aged')).toThrow('delivered')
+  })
+})

@@ -1,0 +1,165 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { causeOf, hooksOf, recordedCalls } from '../adapters/telephony/recorded.js'
+
+const START = fileURLToPath(new URL('../../examples/demo/start.js', import.meta.url))
+
+/** One request that the receiver got. */
+interface Received {
+  method: string
+  url: string
+  status: number
+  headers: Record<string, string>
+  body: string
+}
+
+function demo(...argv: string[]) {
+  const child = spawn(process.execPath, [START, ...argv])
+  const output = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    output.stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    output.stderr += text
+  })
+  return { child, output, ended: once(child, 'close').then(([code]) => ({ code, ...output })) }
+}
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'demo-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+async function run(name: string) {
+  const log = join(folder, name)
+  const ended = await demo('--once', '--port', '0', '--receiver-log', log).ended
+  const lines = (await readFile(log, 'utf8')).trimEnd().split('\n')
+  const received = lines.map((line): Received => JSON.parse(line))
+  return { ...ended, received, taken: received.filter(({ status }) => status === 200) }
+}
+
+/** What the receiver took, by recorded call: the payloads in the order in which they came. */
+function byCall(taken: readonly Received[], path?: string) {
+  const calls = new Map<string, Record<string, unknown>[]>()
+  for (const { url, body } of taken) {
+    if (path ? url !== path : url === '/records') continue
+    const payload = JSON.parse(body)
+    const callId = String(payload.call_id).replace(/~[0-9a-f]{6}-1$/, '')
+    calls.set(callId, [...(calls.get(callId) ?? []), payload])
+  }
+  return calls
+}
+
+describe('the demo', () => {
+  it('delivers the recorded calls as the phones saw them, call by call, and again in a second run', async () => {
+    const [first, second] = [await run('first.ndjson'), await run('second.ndjson')]
+    for (const { code, stdout, stderr, received, taken } of [first, second]) {
+      expect([code, stderr]).toEqual([0, ''])
+      expect(stdout.trimEnd().split('\n').at(-1)).toBe(`${taken.length} delivered, 0 failed`)
+      const calls = byCall(taken)
+      expect([...calls.keys()].sort()).toEqual(recordedCalls.map(({ callId }) => callId).sort())
+      for (const call of recordedCalls) {
+        const payloads = calls.get(call.callId) ?? []
+        expect([call.callId, payloads.map((payload) => payload.hook_event)]).toEqual([
+          call.callId,
+          hooksOf(call),
+        ])
+        for (const payload of payloads) {
+          expect(payload).toMatchObject({
+            account_id: call.account.replace('.example', ''),
+            call_direction: 'inbound',
+            caller_id_name: call.fromDisplay,
+            caller_id_number: call.from,
+            callee_id_number: call.dialled,
+            from: `${call.from}@${call.account}`,
+            to: `${call.dialled}@${call.account}`,
+          })
+        }
+        expect(payloads.map((payload) => payload.sequence)).toEqual(payloads.map((_, index) => index + 1))
+        expect(payloads.at(-1)).toMatchObject({
+          hangup_cause: causeOf(call),
+          hangup_code: `sip:${call.code}`,
+        })
+      }
+
+      // The reseller's webhook: the end of every call of both customers, once.
+      const records = byCall(taken, '/records')
+      expect(records.size).toBe(recordedCalls.length)
+      expect([...records.values()].flat().map((payload) => payload.hook_event)).toEqual(
+        recordedCalls.map(() => 'channel_destroy'),
+      )
+
+      // Beta's receiver had trouble at first: the same delivery came again, with the same bytes.
+      const refused = received.filter(({ status }) => status === 503)
+      expect(refused.length).toBeGreaterThan(0)
+      for (const { headers, body } of refused) {
+        const again = taken.filter((other) => other.headers['webhook-id'] === headers['webhook-id'])
+        expect(again.map((other) => [other.body, other.headers['x-hook-attempt']])).toEqual([[body, '2']])
+      }
+      expect(new Set(taken.map(({ headers }) => headers['webhook-id'])).size).toBe(taken.length)
+    }
+    const ids = (all: readonly Received[]) => new Set(all.map(({ body }) => JSON.parse(body).call_id))
+    expect([...ids(first.taken)].filter((id) => ids(second.taken).has(id))).toEqual([])
+  })
+
+  it('prints commands that work when they are pasted, and says on Ctrl-C what was delivered', async () => {
+    const { child, output, ended } = demo('--port', '0', '--speed', '0.05')
+    while (!output.stdout.includes('/attempts')) await Promise.race([once(child.stdout, 'data'), ended])
+    const commands = output.stdout.split('\n').filter((line) => /^ {2}(TOKEN=|HOOK=|curl)/.test(line))
+    expect(commands.map((line) => line.trim().slice(0, 5))).toEqual([
+      'TOKEN',
+      'TOKEN',
+      'HOOK=',
+      'curl ',
+      'curl ',
+    ])
+    for (const login of [0, 1]) {
+      const chosen = commands.filter((_, index) => index === login || index > 1)
+      const shell = spawn('sh', ['-c', chosen.join('\n')])
+      let answers = ''
+      shell.stdout.setEncoding('utf8').on('data', (text) => {
+        answers += text
+      })
+      expect((await once(shell, 'close'))[0]).toBe(0)
+      const [test, ...attempts] = answers.trimEnd().split('\n')
+      expect(JSON.parse(test ?? '')).toMatchObject({
+        status: 'success',
+        data: { delivery_id: expect.any(String) },
+      })
+      expect(JSON.parse(attempts.join('\n'))).toMatchObject({ status: 'success', data: expect.any(Array) })
+      expect(attempts.length).toBeGreaterThan(1)
+    }
+    child.kill('SIGINT')
+    const { code, stdout, stderr } = await ended
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^\d+ delivered, 0 failed$/)
+  })
+
+  it.each([
+    [['--speed', '0'], /^--speed: .*\n$/],
+    [['--speed', 'fast'], /^--speed: .*\n$/],
+    [['--port', 'x'], /^--port: .*\n$/],
+    [['--twice'], /^[^\n]*--twice[^\n]*\n$/],
+    [['--once', '--port', '0', '--receiver-log', '/nowhere/log'], /^--receiver-log: .*\n$/],
+  ])('refuses %s in one sentence', async (argv, sentence) => {
+    const { code, stdout, stderr } = await demo(...argv).ended
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(sentence)
+  })
+
+  it('says in one sentence that the port is in use', async () => {
+    const blocker = createServer().listen(0, '127.0.0.1')
+    await once(blocker, 'listening')
+    const { port } = blocker.address() as { port: number }
+    const { code, stderr } = await demo('--once', '--port', `${port}`).ended
+    blocker.close()
+    expect([code, stderr]).toEqual([1, `--port: port ${port} of 127.0.0.1 is in use, choose another\n`])
+  })
+})

@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Hand-written source files below these folders, relative to the root, sorted. */
+export function sourceFiles(...folders: readonly string[]): readonly string[] {
+  return folders
+    .flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
+        join(folder, name),
+      ),
+    )
+    .filter((path) => /\.(ts|js)$/.test(path) && !/\.generated\.|\.d\.ts$/.test(path))
+    .sort()
+}
+
+export function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8')
+}
+
+/** The text without comments; strings stay. */
+export function code(path: string): string {
+  return read(path)
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .replace(/(^|[^:'"`])\/\/.*$/gm, '$1')
+}
+
+const IMPORT =
+  /(?:^|\n)\s*(?:import|export)\s+(?:type\s+)?(?:[^'"`;]*?\sfrom\s+)?['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)/g
+
+/** What a file imports, types too: files of ours as paths relative to the root, others by name. */
+export function importsOf(path: string): readonly string[] {
+  const found = [...code(path).matchAll(IMPORT)].map((match) => (match[1] ?? match[2])!)
+  return found.map((name) =>
+    name.startsWith('.') ? normalize(join(dirname(path), name)).replace(/\.js$/, '.ts') : name,
+  )
+}

@@ -1,0 +1,109 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { mergedWalk } from '../../../src/store/memory/merge.js'
+import {
+  append,
+  oldest,
+  positionLog,
+  removeAt,
+  valueAt,
+  walk,
+} from '../../../src/store/memory/position-log.js'
+
+const steps = fc.array(
+  fc.oneof(
+    { weight: 3, arbitrary: fc.record({ gap: fc.integer({ min: 1, max: 3 }) }) },
+    { weight: 2, arbitrary: fc.record({ remove: fc.nat() }) },
+    { weight: 2, arbitrary: fc.constant('removeOldest' as const) },
+  ),
+  { maxLength: 300 },
+)
+
+/** A log and the plain list it stands for. */
+function played(actions: typeof steps extends fc.Arbitrary<infer T> ? T : never) {
+  const log = positionLog<string>()
+  let model: number[] = []
+  let position = 0
+  for (const action of actions) {
+    if (action !== 'removeOldest' && 'gap' in action) {
+      position += action.gap
+      append(log, position, `at ${position}`)
+      model.push(position)
+      continue
+    }
+    const gone = action === 'removeOldest' ? model[0] : action.remove % (position + 2)
+    const known = gone !== undefined && model.includes(gone)
+    expect(gone === undefined ? undefined : removeAt(log, gone)).toBe(known ? `at ${gone}` : undefined)
+    model = model.filter((place) => place !== gone)
+  }
+  return { log, model, last: position }
+}
+
+describe('a log by position', () => {
+  it('holds what was appended and not removed, whatever the order', () => {
+    fc.assert(
+      fc.property(steps, (actions) => {
+        const { log, model, last } = played(actions)
+        expect(log.size).toBe(model.length)
+        expect(oldest(log)).toBe(model[0])
+        for (let place = 0; place <= last + 1; place += 1) {
+          expect(valueAt(log, place)).toBe(model.includes(place) ? `at ${place}` : undefined)
+        }
+        expect([...walk(log, true)].map(([place]) => place)).toEqual(model)
+        expect([...walk(log, false)].map(([place]) => place)).toEqual([...model].reverse())
+      }),
+    )
+  })
+
+  it('is walked from any position, in both directions, without that position itself', () => {
+    fc.assert(
+      fc.property(steps, fc.nat(400), (actions, cursor) => {
+        const { log, model } = played(actions)
+        const up = [...walk(log, true, cursor)].map(([place]) => place)
+        const down = [...walk(log, false, cursor)].map(([place]) => place)
+        expect(up).toEqual(model.filter((place) => place > cursor))
+        expect(down).toEqual(model.filter((place) => place < cursor).reverse())
+      }),
+    )
+  })
+
+  it('keeps no more than a few places for what was removed', () => {
+    const log = positionLog<number>()
+    for (let position = 0; position < 100_000; position += 1) {
+      append(log, position, position)
+      if (log.size > 100) removeAt(log, oldest(log)!)
+    }
+    expect(log.values.length).toBeLessThan(300)
+    expect(log.positions.length).toBe(log.values.length)
+  })
+
+  it('is merged with others into one order', () => {
+    const logs = fc.array(fc.array(fc.nat(2), { maxLength: 30 }), { maxLength: 6 })
+    fc.assert(
+      fc.property(
+        logs,
+        fc.boolean(),
+        fc.option(fc.nat(200), { nil: undefined }),
+        (shape, ascending, cursor) => {
+          const made = shape.map(() => positionLog<number>())
+          const all: number[] = []
+          let position = 0
+          for (let round = 0; round < 30; round += 1) {
+            for (const [index, gaps] of shape.entries()) {
+              const gap = gaps[round]
+              if (gap === undefined) continue
+              position += gap + 1
+              append(made[index]!, position, position)
+              all.push(position)
+            }
+          }
+          const after = all.filter(
+            (place) => cursor === undefined || (ascending ? place > cursor : place < cursor),
+          )
+          const expected = ascending ? after : after.reverse()
+          expect([...mergedWalk(made, ascending, cursor)].map(([place]) => place)).toEqual(expected)
+        },
+      ),
+    )
+  })
+})

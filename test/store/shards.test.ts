@@ -1,0 +1,136 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  fairShare,
+  type NodeLease,
+  planOwnership,
+  SHARDS,
+  type ShardLease,
+  shardOf,
+} from '../../src/store/shards.js'
+
+const NOW = 1_000_000
+
+function lease(shard: number, changes: Partial<ShardLease> = {}): ShardLease {
+  return { shard, aliveUntilMs: NOW + 30_000, leaving: false, busy: false, ...changes }
+}
+
+const allOf = (changes: Partial<ShardLease>) =>
+  Array.from({ length: SHARDS }, (_, shard) => lease(shard, changes))
+const alive = (owner: string): NodeLease => ({ owner, aliveUntilMs: NOW + 30_000 })
+
+describe('shardOf', () => {
+  it('is the same for ever: stores have it written down', () => {
+    expect(['', 'a', 'webhook', 'd4f1c2', '0'.repeat(32)].map(shardOf)).toEqual([25, 32, 13, 23, 13])
+  })
+
+  it('spreads ids evenly', () => {
+    const counts = new Array<number>(SHARDS).fill(0)
+    for (let index = 0; index < SHARDS * 1_000; index += 1) counts[shardOf(`webhook-${index}`)]! += 1
+    expect(Math.min(...counts)).toBeGreaterThan(700)
+    expect(Math.max(...counts)).toBeLessThan(1_300)
+  })
+})
+
+describe('fairShare', () => {
+  it('lets no shard be left over, however many nodes there are', () => {
+    expect([0, 1, 2, 3, 5, 64, 100].map(fairShare)).toEqual([64, 64, 32, 22, 13, 1, 1])
+  })
+})
+
+describe('planOwnership', () => {
+  it('lets a node alone take everything that is free or expired', () => {
+    const leases = [...allOf({}).slice(0, 40), ...allOf({ owner: 'dead', aliveUntilMs: NOW }).slice(40)]
+    expect(planOwnership(leases, [], 'a', NOW).take).toHaveLength(SHARDS)
+  })
+
+  it('takes nothing from a live owner, who gives back half to the new node', () => {
+    const leases = allOf({ owner: 'a' })
+    expect(planOwnership(leases, [alive('a')], 'b', NOW).take).toEqual([])
+    expect(planOwnership(leases, [alive('b')], 'a', NOW).giveBack).toHaveLength(SHARDS / 2)
+    expect(planOwnership(leases, [{ owner: 'b', aliveUntilMs: NOW }], 'a', NOW).giveBack).toEqual([])
+  })
+
+  it('gives back where nothing is in flight, as far as that goes', () => {
+    const leases = Array.from({ length: SHARDS }, (_, shard) =>
+      lease(shard, { owner: 'a', busy: shard % 2 === 1 }),
+    )
+    const { giveBack } = planOwnership(leases, [alive('b')], 'a', NOW)
+    expect(giveBack.filter((shard) => shard % 2 === 1)).toEqual([])
+  })
+
+  it('takes a shard that was given back once nothing is in flight there, or its lease has ended', () => {
+    const leases = allOf({ owner: 'a' }).map((row) => ({
+      ...row,
+      leaving: row.shard < 3,
+      busy: row.shard < 2,
+    }))
+    leases[1] = { ...leases[1]!, aliveUntilMs: NOW }
+    expect(planOwnership(leases, [alive('a')], 'b', NOW).take).toEqual([1, 2])
+  })
+
+  it('lets a node take back what it was giving away, when it is alone again', () => {
+    const leases = allOf({ owner: 'a' }).map((row) => ({ ...row, leaving: row.shard < 10, busy: true }))
+    expect(planOwnership(leases, [], 'a', NOW).take).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+  })
+
+  it('comes to rest with every shard owned, by one node each, and nobody above a fair share', () => {
+    const step = fc.record({
+      node: fc.nat(4),
+      act: fc.constantFrom('own', 'renew', 'release', 'die', 'idle'),
+      busy: fc.nat(SHARDS - 1),
+    })
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 5 }), (steps, survivors) => {
+        const leases = allOf({ aliveUntilMs: 0 })
+        const nodes = new Map<string, number>()
+        let now = NOW
+        const act = (owner: string, renewing: boolean) => {
+          nodes.set(owner, now + 30)
+          const live = [...nodes].map(([name, aliveUntilMs]) => ({ owner: name, aliveUntilMs }))
+          const plan = planOwnership(leases, live, owner, now)
+          expect(new Set([...plan.keep, ...plan.take]).size).toBe(plan.keep.length + plan.take.length)
+          for (const shard of plan.take) {
+            const before = leases[shard]!
+            const stolen =
+              before.owner !== undefined &&
+              before.owner !== owner &&
+              now < before.aliveUntilMs &&
+              !before.leaving
+            expect(stolen).toBe(false)
+          }
+          for (const shard of [...plan.keep, ...plan.take]) {
+            leases[shard] = { ...leases[shard]!, owner, aliveUntilMs: now + 30, leaving: false }
+          }
+          if (renewing)
+            for (const shard of plan.giveBack) leases[shard] = { ...leases[shard]!, leaving: true }
+        }
+        for (const { node, act: what, busy } of steps) {
+          const owner = `node-${node}`
+          now += 1
+          if (what === 'own' || what === 'renew') act(owner, what === 'renew')
+          if (what === 'idle') leases[busy] = { ...leases[busy]!, busy: !leases[busy]!.busy }
+          if (what === 'release') {
+            nodes.delete(owner)
+            for (const row of leases) {
+              if (row.owner === owner)
+                leases[row.shard] = lease(row.shard, { aliveUntilMs: 0, busy: row.busy })
+            }
+          }
+        }
+        now += 30
+        for (let round = 0; round < 3 * survivors; round += 1) {
+          now += 1
+          for (let node = 0; node < survivors; node += 1) {
+            for (const row of leases) leases[row.shard] = { ...row, busy: false }
+            act(`survivor-${node}`, true)
+          }
+        }
+        const owned = new Map<string, number>()
+        for (const row of leases) owned.set(row.owner ?? '', (owned.get(row.owner ?? '') ?? 0) + 1)
+        expect([...owned.keys()].every((owner) => owner.startsWith('survivor-'))).toBe(true)
+        expect(Math.max(...owned.values())).toBeLessThanOrEqual(fairShare(survivors))
+      }),
+    )
+  })
+})

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import { validateEvent } from '../../src/delivery/event-validator.generated.js'
+import { HookswitchError } from '../../src/errors.js'
+import { toFailures } from '../../src/values/schema-failures.js'
+import { type CustomHook, catalogueOf, isKnownHook } from '../../src/webhooks/catalogue.js'
+
+const kinds = [
+  'channel_create',
+  'channel_answer',
+  'channel_bridge',
+  'channel_hold',
+  'channel_unhold',
+  'channel_destroy',
+]
+
+describe('the catalogue of hooks', () => {
+  it('lists the built-in kinds, and not all', () => {
+    const catalogue = catalogueOf()
+    expect(catalogue.map(({ id }) => id)).toEqual(kinds)
+    for (const id of kinds) expect(isKnownHook(catalogue, id)).toBe(true)
+    expect(isKnownHook(catalogue, 'all')).toBe(false)
+    expect(isKnownHook(catalogue, 'toString')).toBe(false)
+    for (const entry of catalogue) {
+      expect(entry.name).toMatch(/^Channel [A-Z][a-z]+$/)
+      expect(entry.description).toMatch(/^[A-Z].*\.$/)
+    }
+  })
+
+  it('has samples of every built-in kind that a host could publish as they are', () => {
+    for (const { id, sample } of catalogueOf()) {
+      expect(sample.length).toBeGreaterThan(0)
+      for (const event of sample) {
+        expect(event.hook).toBe(id)
+        validateEvent(event)
+        expect(toFailures(validateEvent.errors, event)).toEqual([])
+      }
+    }
+  })
+
+  it('shows a call with two legs: each is created and destroyed, and each names the other', () => {
+    const samples = (kind: string) => catalogueOf().find(({ id }) => id === kind)!.sample
+    const legs = (kind: string) =>
+      samples(kind)
+        .map(({ callId }) => callId)
+        .sort()
+    expect(new Set(legs('channel_create')).size).toBe(2)
+    expect(legs('channel_destroy')).toEqual(legs('channel_create'))
+    const [ended, other] = samples('channel_destroy')
+    expect([ended?.otherLegCallId, other?.otherLegCallId]).toEqual([other?.callId, ended?.callId])
+  })
+
+  it('lists the kinds of the host after the built-in ones, their samples made whole', () => {
+    const catalogue = catalogueOf([
+      {
+        id: 'queue_joined',
+        name: 'Queue joined',
+        description: 'A caller waits.',
+        sample: { callId: 'x', to: 'q@r' },
+      },
+      { id: 'queue_left' },
+      { id: 'fax_done', sample: [{ accountId: 'one' }, { accountId: 'two', hook: 'other' }] },
+    ])
+    expect(catalogue.map(({ id }) => id)).toEqual([...kinds, 'queue_joined', 'queue_left', 'fax_done'])
+    const [joined, left, fax] = catalogue.slice(kinds.length)
+    expect(joined).toMatchObject({ name: 'Queue joined', description: 'A caller waits.' })
+    expect(joined?.sample).toMatchObject([{ hook: 'queue_joined', callId: 'x', to: 'q@r' }])
+    expect(left).toMatchObject({ name: 'Queue Left', description: '' })
+    expect(fax?.sample).toMatchObject([
+      { hook: 'fax_done', accountId: 'one' },
+      { hook: 'fax_done', accountId: 'two' },
+    ])
+    for (const event of [...joined!.sample, ...left!.sample, ...fax!.sample]) {
+      expect(validateEvent(event)).toBe(true)
+    }
+    expect(isKnownHook(catalogue, 'queue_left')).toBe(true)
+  })
+
+  const wrong: [field: string, hooks: unknown][] = [
+    ['hooks', 'channel_create'],
+    ['hooks[0]', [null]],
+    ['hooks[0].id', [{}]],
+    ['hooks[0].id', [{ id: '' }]],
+    ['hooks[0].id', [{ id: 'Upper' }]],
+    ['hooks[0].id', [{ id: '1st' }]],
+    ['hooks[0].id', [{ id: 'a\n' }]],
+    ['hooks[0].id', [{ id: `a${'b'.repeat(64)}` }]],
+    ['hooks[0].id', [{ id: 'all' }]],
+    ['hooks[0].id', [{ id: 'channel_create' }]],
+    ['hooks[1].id', [{ id: 'mine' }, { id: 'mine' }]],
+    ['hooks[0].name', [{ id: 'mine', name: '' }]],
+    ['hooks[0].name', [{ id: 'mine', name: 1 }]],
+    ['hooks[0].description', [{ id: 'mine', description: 1 }]],
+    ['hooks[0].sample', [{ id: 'mine', sample: [] }]],
+    ['hooks[0].sample', [{ id: 'mine', sample: 'a' }]],
+    ['hooks[0].sample[1]', [{ id: 'mine', sample: [{}, null] }]],
+    ['hooks[0].samples', [{ id: 'mine', samples: [{}] }]],
+  ]
+  for (const [field, hooks] of wrong) {
+    it(`refuses ${JSON.stringify(hooks)} and names ${field}`, () => {
+      let thrown: unknown
+      try {
+        catalogueOf(hooks as CustomHook[])
+      } catch (error) {
+        thrown = error
+      }
+      expect(thrown).toBeInstanceOf(HookswitchError)
+      expect(thrown).toMatchObject({ code: 'InvalidOption', field })
+    })
+  }
+})

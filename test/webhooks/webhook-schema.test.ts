@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import type { JsonSchema } from '../../src/values/json-schema.js'
+import { toFailures } from '../../src/values/schema-failures.js'
+import { SETTINGS_DEFAULTS } from '../../src/webhooks/settings.js'
+import type { BodyFormat, HttpVerb, Ordering, WebhookSettings } from '../../src/webhooks/webhook.js'
+import { SECRET_SETTINGS, webhookSchema } from '../../src/webhooks/webhook-schema.js'
+import { validateWebhook } from '../../src/webhooks/webhook-validator.generated.js'
+
+const { properties } = webhookSchema
+const whole: WebhookSettings = {
+  name: 'n',
+  uri: 'https://example.com/hook',
+  hook: 'all',
+  httpVerb: 'post',
+  retries: 2,
+  format: 'json',
+  enabled: true,
+  includeSubaccounts: false,
+  includeInternalLegs: true,
+  customData: { key: 'value' },
+  customRequestHeaders: { 'x-key': 'value' },
+  group: 'g',
+  maxAgeSeconds: 60,
+  ordering: 'call',
+}
+
+function failuresOf(settings: unknown): string[] {
+  validateWebhook(settings)
+  const failures = toFailures(validateWebhook.errors, settings, { secret: SECRET_SETTINGS })
+  return failures.map(({ path, rule }) => `${path} ${rule}`)
+}
+
+describe('the schema of a webhook', () => {
+  it('has exactly the fields and lists of the type', () => {
+    const fields: Record<keyof WebhookSettings, unknown> = properties
+    const type: Record<keyof typeof properties, unknown> = whole as Required<WebhookSettings>
+    expect(Object.keys(fields).sort()).toEqual(Object.keys(type).sort())
+    const verbs: readonly HttpVerb[] = properties.httpVerb.enum
+    const formats: readonly BodyFormat[] = properties.format.enum
+    const orderings: readonly Ordering[] = properties.ordering.enum
+    expect([verbs, formats, orderings]).toEqual([
+      ['get', 'post', 'put', 'patch', 'delete'],
+      ['json', 'form-data'],
+      ['call', 'none'],
+    ])
+  })
+
+  it('tells of the defaults that are filled in', () => {
+    const rules: Readonly<Record<string, JsonSchema>> = properties
+    const told = Object.entries(rules).flatMap(([name, rule]) =>
+      rule.default === undefined ? [] : [[name, rule.default]],
+    )
+    expect(Object.fromEntries(told)).toEqual(SETTINGS_DEFAULTS)
+  })
+
+  it('takes a whole webhook, one of nothing but required fields, and keys that are not ours', () => {
+    expect(failuresOf(whole)).toEqual([])
+    expect(failuresOf({ name: 'n', uri: 'u', hook: 'h', other: 1 })).toEqual([])
+  })
+
+  it('names every required field of an empty one', () => {
+    expect(failuresOf({})).toEqual(['name required', 'uri required', 'hook required'])
+  })
+
+  it('counts characters, not code units', () => {
+    expect(failuresOf({ ...whole, name: '😀'.repeat(255), group: '😀'.repeat(255) })).toEqual([])
+    expect(failuresOf({ ...whole, name: '😀'.repeat(256) })).toEqual(['name maxLength'])
+  })
+
+  const wrong: [change: Record<string, unknown>, failure: string][] = [
+    [{ name: '' }, 'name minLength'],
+    [{ name: '\ud800' }, 'name pattern'],
+    [{ name: 'a\u0000' }, 'name pattern'],
+    [{ name: null }, 'name type'],
+    [{ uri: 'u'.repeat(2049) }, 'uri maxLength'],
+    [{ hook: '' }, 'hook minLength'],
+    [{ hook: 'h'.repeat(65) }, 'hook maxLength'],
+    [{ httpVerb: 'POST' }, 'httpVerb enum'],
+    [{ retries: -1 }, 'retries minimum'],
+    [{ retries: 11 }, 'retries maximum'],
+    [{ retries: 1.5 }, 'retries type'],
+    [{ retries: '2' }, 'retries type'],
+    [{ format: 'xml' }, 'format enum'],
+    [{ enabled: 'true' }, 'enabled type'],
+    [{ includeSubaccounts: 0 }, 'includeSubaccounts type'],
+    [{ includeInternalLegs: null }, 'includeInternalLegs type'],
+    [{ customData: [] }, 'customData type'],
+    [{ customData: { key: 1 } }, 'customData.key type'],
+    [{ customData: { key: '\udfff' } }, 'customData.key pattern'],
+    [{ customData: { '\udfff': 'v' } }, 'customData.\udfff additionalProperties'],
+    [{ customRequestHeaders: { 'x-key': true } }, 'customRequestHeaders.x-key type'],
+    [{ group: 'g'.repeat(256) }, 'group maxLength'],
+    [{ maxAgeSeconds: 0 }, 'maxAgeSeconds minimum'],
+    [{ maxAgeSeconds: 2 ** 31 }, 'maxAgeSeconds maximum'],
+    [{ ordering: 'fifo' }, 'ordering enum'],
+  ]
+  for (const [change, failure] of wrong) {
+    it(`refuses ${JSON.stringify(change).slice(0, 60)}: ${JSON.stringify(failure)}`, () => {
+      expect(failuresOf({ ...whole, ...change })).toEqual([failure])
+    })
+  }
+
+  it('shows no value of a custom request header in a failure', () => {
+    const settings = { ...whole, customRequestHeaders: { authorization: 42_424_242 } }
+    validateWebhook(settings)
+    const failures = toFailures(validateWebhook.errors, settings, { secret: SECRET_SETTINGS })
+    expect(failures).toHaveLength(1)
+    expect(JSON.stringify(failures)).not.toContain('42424242')
+  })
+})

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { type SchemaCheck, toFailures } from '../../src/values/schema-failures.js'
+import {
+  validateApiAuth,
+  validateReenable,
+  validateReplay,
+  validateUserAuth,
+} from '../../src/wire/validators.generated.js'
+
+function failuresOf(check: SchemaCheck, document: unknown): string[] {
+  check(document)
+  return toFailures(check.errors, document).map(({ path, rule }) => `${path} ${rule}`)
+}
+
+describe('bodies of logins', () => {
+  it('asks for the fields and their types, nothing more: a wrong login is no bad request', () => {
+    expect(failuresOf(validateApiAuth, {})).toEqual(['api_key required'])
+    expect(failuresOf(validateApiAuth, { api_key: 5 })).toEqual(['api_key type'])
+    for (const key of ['', 'short', 'ü'.repeat(1000)]) {
+      expect(failuresOf(validateApiAuth, { api_key: key, ui_metadata: {} })).toEqual([])
+      expect(failuresOf(validateUserAuth, { credentials: key, account_realm: key, ui_metadata: {} })).toEqual(
+        [],
+      )
+    }
+  })
+
+  it('asks for one of realm and name of the account', () => {
+    const credentials = 'c'
+    expect(failuresOf(validateUserAuth, {})).toEqual(['account_realm required', 'credentials required'])
+    expect(failuresOf(validateUserAuth, { credentials })).toEqual(['account_realm required'])
+    for (const name of ['account_realm', 'realm', 'account_name']) {
+      expect(failuresOf(validateUserAuth, { credentials, [name]: 'a' })).toEqual([])
+      expect(failuresOf(validateUserAuth, { credentials, [name]: 1 })).toEqual([`${name} type`])
+    }
+  })
+
+  it('knows two digests', () => {
+    const login = { credentials: 'c', realm: 'r' }
+    for (const method of ['md5', 'sha'])
+      expect(failuresOf(validateUserAuth, { ...login, method })).toEqual([])
+    expect(failuresOf(validateUserAuth, { ...login, method: 'sha256' })).toEqual(['method enum'])
+  })
+})
+
+describe('bodies of commands', () => {
+  it('re-enables only when told so', () => {
+    expect(failuresOf(validateReenable, { 're-enable': true, ui_metadata: {} })).toEqual([])
+    expect(failuresOf(validateReenable, {})).toEqual(['re-enable required'])
+    expect(failuresOf(validateReenable, { 're-enable': false })).toEqual(['re-enable enum'])
+    expect(failuresOf(validateReenable, { 're-enable': 'true' })).toEqual(['re-enable type'])
+  })
+
+  it('replays one delivery or a choice of them, never simply all', () => {
+    expect(failuresOf(validateReplay, {})).toEqual(['delivery_id required'])
+    expect(failuresOf(validateReplay, { ui_metadata: {} })).toEqual(['delivery_id required'])
+    const choices = [
+      { delivery_id: 'd' },
+      { created_from: 0 },
+      { created_to: 63_000_000_000 },
+      { result: 'failure' },
+    ]
+    for (const choice of choices) expect(failuresOf(validateReplay, choice)).toEqual([])
+    expect(failuresOf(validateReplay, { created_from: -1, created_to: 1e300, result: 'all' })).toEqual([
+      'created_from minimum',
+      'created_to maximum',
+      'result enum',
+    ])
+  })
+})

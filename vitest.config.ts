@@ -1,0 +1,23 @@
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitest/config'
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+export default defineConfig({
+  resolve: {
+    alias: [
+      { find: /^hookswitch$/, replacement: here('./src/index.ts') },
+      { find: /^hookswitch\/store$/, replacement: here('./src/store/index.ts') },
+      { find: /^hookswitch\/testkit$/, replacement: here('./src/testkit/index.ts') },
+      { find: /^hookswitch\/(node|express|fastify|fetch)$/, replacement: here('./adapters/http/$1.ts') },
+      { find: /^hookswitch\/kamailio$/, replacement: here('./adapters/telephony/kamailio/index.ts') },
+      { find: /^hookswitch\/cli$/, replacement: here('./adapters/cli/serve.ts') },
+    ],
+  },
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: ['test/build-once.ts'],
+    reporters: process.env.CI ? ['default'] : ['dot'],
+    testTimeout: 30_000,
+  },
+})
