@@ -13,6 +13,7 @@ import { createHandler } from './http/handle.js'
 import type { HttpService } from './http/message.js'
 import { owns } from './http/owns.js'
 import { httpService } from './http-service.js'
+import { invalid } from './option-checks.js'
 import { checkOptions, type HookswitchOptions } from './options.js'
 import type { Sender } from './ports.js'
 import { type Published, publishAll } from './publish.js'
@@ -146,8 +147,7 @@ export function createHookswitch(options: HookswitchOptions<Store>): Hookswitch 
       return starting
     },
     close({ drainMs = DRAIN_MS } = {}) {
-      if (!(drainMs >= 0))
-        throw new HookswitchError('InvalidOption', 'drainMs must be 0 or more', { field: 'drainMs' })
+      if (!(drainMs >= 0)) return Promise.reject(invalid('drainMs', 'must be 0 or more'))
       closing ??= shut(drainMs)
       return closing
     },

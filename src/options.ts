@@ -1,6 +1,7 @@
 import type { Directory } from './accounts/directory.js'
 import { LIVE_TOKEN_DEFAULTS } from './auth/live-tokens.js'
 import { LOGIN_LIMIT_DEFAULTS } from './auth/login-limits.js'
+import { checkEvent } from './delivery/event.js'
 import { checkPolicy, POLICY_PRESETS, type PolicyFunction, type RetryPolicy } from './delivery/policy.js'
 import { HookswitchError } from './errors.js'
 import {
@@ -186,6 +187,25 @@ function policyOf(options: HookswitchOptions<unknown>): RetryPolicy {
   return policy
 }
 
+/** A sample is sent by the test of a webhook, so it must be an event that could be published. */
+function checkedCatalogue(hooks: readonly CustomHook[] | undefined): readonly CatalogueEntry[] {
+  const catalogue = catalogueOf(hooks)
+  const builtIn = catalogue.length - (hooks?.length ?? 0)
+  catalogue.slice(builtIn).forEach(({ sample }, index) => {
+    for (const event of sample) {
+      try {
+        checkEvent(event, 0, () => true)
+      } catch (thrown) {
+        throw invalid(
+          `hooks[${index}].sample`,
+          `is no event that could be published: ${(thrown as Error).message}`,
+        )
+      }
+    }
+  })
+  return catalogue
+}
+
 function addressPolicyOf(allowLocal: boolean, allow: readonly string[]): CompiledPolicy {
   try {
     return compilePolicy({ allowLocal, allow })
@@ -223,7 +243,7 @@ export function checkOptions<AStore>(
     secrets: typeof secret === 'string' ? [secret] : secret,
     retryPolicy: policyOf(options),
     policies: options.policies ?? {},
-    catalogue: catalogueOf(options.hooks),
+    catalogue: checkedCatalogue(options.hooks),
     addressPolicy: addressPolicyOf(plain.allowLocal, options.allow ?? []),
     defaultFormat: options.defaultFormat ?? (options.preset === 'kazoo' ? 'form-data' : 'json'),
     cors: typeof options.cors === 'string' ? [options.cors] : (options.cors ?? []),

@@ -36,6 +36,9 @@ const VALUES = [
 /** Flags of stores that are not here yet: named so that nobody takes their refusal for a typing error. */
 const DURABLE = ['data', 'postgres'] as const
 
+/** `*`, or an origin as browsers send it: lower case, no path, not even a slash (RFC 6454, 6.2). */
+const ORIGIN = /^(\*|[a-z][a-z0-9+.-]*:\/\/[^\s/?#@A-Z]+)$/
+
 /** A wrong flag: one sentence that begins with its name. */
 export function wrongFlag(flag: string, problem: string): HookswitchError {
   return new HookswitchError('InvalidOption', `${flag}: ${problem}`, { field: flag })
@@ -51,6 +54,9 @@ export function parseServeFlags(argv: readonly string[]): ServeFlags {
   const port = integer('--port', last('port'), 0, 65_535) ?? DEFAULTS.port
   const adminPort = integer('--admin-port', last('admin-port'), 0, 65_535)
   if (adminPort === port && port !== 0) throw wrongFlag('--admin-port', 'must differ from --port')
+  const stray = list('cors').find((origin) => !ORIGIN.test(origin))
+  if (stray !== undefined)
+    throw wrongFlag('--cors', `must be an origin like https://ui.example.com or *, not '${stray}'`)
   return {
     port,
     host,

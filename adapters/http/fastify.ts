@@ -61,8 +61,11 @@ async function answerFastify(
     mountPrefix,
   })
   reply.code(response.status).headers(response.headers)
-  // as bytes: to a JSON string Fastify adds a charset, and clients compare the whole content type
-  if (!('bodyProblem' in read)) return reply.send(Buffer.from(response.body))
+  if (!('bodyProblem' in read)) {
+    // nothing, not an empty buffer, with 304 and HEAD: for that Fastify would make up a type and a length. Bytes
+    // else: to a JSON string Fastify adds a charset, and clients compare the whole content type
+    return reply.send(response.body === '' ? undefined : Buffer.from(response.body))
+  }
   if (raw.httpVersionMajor === 1) reply.header('connection', 'close')
   return reply.send(Readable.from(thenLinger(response, lingered(raw))))
 }

@@ -13,6 +13,8 @@ import { haveEnded, watch } from './watch.js'
 
 /** Quiet between two rounds, for reading and for trying things out. */
 const PAUSE_MS = 20_000
+/** How long the end of a round waits for the last deliveries; a webhook of yours may lead to nobody. */
+const PATIENCE_MS = 3_000
 
 const ACCOUNTS = new URL('accounts.json', import.meta.url)
 const show = (/** @type {string} */ line) => process.stdout.write(`${line}\n`)
@@ -50,6 +52,7 @@ async function rounds({ once, speed }, { hs, url }, receiverUrl, summary) {
     process.on(name, () => (signal.aborted ? process.exit(1) : stop.abort()))
   }
   const accounts = JSON.parse(await readFile(ACCOUNTS, 'utf8'))
+  const ids = accounts.map((/** @type {{ id: string }} */ { id }) => id)
   await registerWebhooks(url, receiverUrl, accounts)
   const recorded = await recordedEvents({ 'alpha.example': 'alpha', 'beta.example': 'beta' })
   const help = hints(url, receiverUrl, accounts[1])
@@ -58,10 +61,8 @@ async function rounds({ once, speed }, { hs, url }, receiverUrl, summary) {
   const run = randomBytes(3).toString('hex')
   for (let round = 1; !signal.aborted; round += 1) {
     const { calls, events } = await replay(hs, recorded, { speed, suffix: `~${run}-${round}`, signal })
-    if (once) {
-      const ids = accounts.map((/** @type {{ id: string }} */ { id }) => id)
-      return haveEnded(hs, ids, signal)
-    }
+    if (once) return haveEnded(hs, ids, signal)
+    await haveEnded(hs, ids, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]))
     if (signal.aborted) return
     show(
       `\nRound ${round} is over: ${calls} calls, ${events} events; so far ${summary()}. Ctrl-C ends the demo.\n`,

@@ -1,6 +1,8 @@
 // @ts-check
 import { until } from './replay.js'
 
+const MAX_CALLS = 1_000
+
 /** Ways in which a delivery may end without having arrived. */
 const FAILED = /** @type {const} */ (['exhausted', 'expired', 'cancelled', 'quarantined'])
 
@@ -12,11 +14,13 @@ const FAILED = /** @type {const} */ (['exhausted', 'expired', 'cancelled', 'quar
  */
 export function watch(hs, show) {
   const tally = { delivered: 0, failed: 0 }
-  /** @type {Map<string, string>} */
+  /** @type {Map<string, string>} who talks to whom in the newest calls */
   const parties = new Map()
 
   hs.events.on('event', ({ callId, callerIdNumber, calleeIdNumber }) => {
     parties.set(callId, `${callerIdNumber ?? '?'} → ${calleeIdNumber ?? '?'}`)
+    const [oldest = ''] = parties.keys()
+    if (parties.size > MAX_CALLS) parties.delete(oldest)
   })
   hs.events.on('attempt', (attempt) => {
     const {
@@ -35,7 +39,6 @@ export function watch(hs, show) {
     const who = `${attempt.accountId.padEnd(8)}  ${(parties.get(callId) ?? '').padEnd(11)}`
     const what = `${hook.padEnd(15)}  ${attempt.method.toUpperCase()} ${path.padEnd(9)}`
     show(`${who}  ${what} → ${answer} in ${durationMs} ms  ${callId}${note}`)
-    if (hook === 'channel_destroy' && isLast) parties.delete(callId)
   })
   hs.events.on('delivered', () => {
     tally.delivered += 1

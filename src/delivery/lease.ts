@@ -50,11 +50,10 @@ export function nodeLease(
     return gained
   }
 
-  /** Renewing keeps and gives back, never takes: what others left is asked for after it. */
   async function renew(): Promise<void> {
     const paused = !mayStart()
-    if (shards.size > 0) await refresh(store.renew)
-    const gained = await refresh(store.own)
+    const gained = await refresh(store.renew)
+    // A lease that ended in between was taken anew: the same shards, yet what was in flight is an orphan.
     if (gained || (paused && mayStart())) onGain()
   }
 

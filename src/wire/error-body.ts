@@ -116,6 +116,7 @@ export function refusalOf(thrown: unknown, renamed: (failure: Failure) => Failur
         'too many deliveries are waiting, try again later',
         retryAfter(error),
       )
+    case 'StoreCorrupt':
     case 'StoreUnavailable':
       return named(503, 'datastore_unreachable', 'the storage is unavailable', retryAfter(error))
     case 'Closing':

@@ -91,7 +91,11 @@ describe('an event that is too old when its turn comes', () => {
     expect(old?.state).toBe('expired')
     const { id: _, ahead: _a, position: _p, ...again } = old!
     await world.store.deliveries.accept(
-      { events: [], deliveries: [{ ...again, id: 'again', lane: 'replay/1', replayOf: old!.id }], maxPending: 9 },
+      {
+        events: [],
+        deliveries: [{ ...again, id: 'again', lane: 'replay/1', replayOf: old!.id }],
+        maxPending: 9,
+      },
       world.clock.now(),
     )
     await world.clock.settle()

@@ -20,7 +20,10 @@ function mortal(world: World) {
       },
     ]),
   ) as unknown as typeof deliveries
-  return { store, kill: () => void (dead = true) }
+  const kill = () => {
+    dead = true
+  }
+  return { store, kill }
 }
 
 describe('nodes on one store', () => {

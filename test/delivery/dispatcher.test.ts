@@ -72,23 +72,26 @@ describe('the dispatcher', () => {
     ['an endpoint', { perEndpoint: 3 }, 3],
     ['an account', { perAccount: 4 }, 4],
     ['all', { inAll: 2 }, 2],
-  ])('has at most so many requests in flight to %s, and uses the room that one leaves', async (_, caps, most) => {
-    const world = await deliveryWorld([aWebhook()])
-    world.sender.script = () => undefined
-    const node = world.node({ caps })
-    await node.start()
-    for (let call = 0; call < 10; call++) await world.publish(`call-${call}`)
-    await world.clock.settle()
-    expect(world.sender.open).toHaveLength(most)
-    expect(node.inFlight('w1')).toBe(most)
-    for (let ended = 0; ended < 10; ended++) {
-      world.sender.open[0]!.answer(answered(200))
+  ])(
+    'has at most so many requests in flight to %s, and uses the room that one leaves',
+    async (_, caps, most) => {
+      const world = await deliveryWorld([aWebhook()])
+      world.sender.script = () => undefined
+      const node = world.node({ caps })
+      await node.start()
+      for (let call = 0; call < 10; call++) await world.publish(`call-${call}`)
       await world.clock.settle()
-    }
-    expect(world.sender.mostOpen).toBe(most)
-    expect((await world.deliveries()).map(({ state }) => state)).toEqual(new Array(10).fill('delivered'))
-    await node.close(0)
-  })
+      expect(world.sender.open).toHaveLength(most)
+      expect(node.inFlight('w1')).toBe(most)
+      for (let ended = 0; ended < 10; ended++) {
+        world.sender.open[0]!.answer(answered(200))
+        await world.clock.settle()
+      }
+      expect(world.sender.mostOpen).toBe(most)
+      expect((await world.deliveries()).map(({ state }) => state)).toEqual(new Array(10).fill('delivered'))
+      await node.close(0)
+    },
+  )
 
   it('gives every account its turn while one has a backlog and nobody answers', async () => {
     const other = aWebhook({}, { id: 'w2', accountId: 'sub' })

@@ -2,7 +2,6 @@ import type { CheckedEvent } from '../../delivery/event.js'
 import { payloadOf, SEQUENCE } from '../../delivery/payload.js'
 import { invalidInput, notFound } from '../../errors.js'
 import { pageOf } from '../../wire/list.js'
-import { openapiDocument } from '../../wire/openapi.js'
 import type { Service } from '../service.js'
 import { listAnswer, listRequestOf, type Perform } from './call.js'
 
@@ -57,6 +56,8 @@ export const readOpenapi: Perform = async ({ service }) => {
   if (bare === undefined) {
     const { version, ingest } = service
     const hooks = service.webhooks.catalogue()
+    // Loaded when it is first asked for: most processes never serve it.
+    const { openapiDocument } = await import('../../wire/openapi.js')
     bare = JSON.stringify(openapiDocument({ version, hooks, ingest: ingest !== undefined }))
     documents.set(service, bare)
   }

@@ -65,6 +65,8 @@ describe('the flags of serve', () => {
     [['--token-ttl', '0'], '--token-ttl', /from 1/],
     [['--token-ttl', '1d'], '--token-ttl', /integer/],
     [['--login-burst', 'many'], '--login-burst', /integer/],
+    [['--cors', 'ui.example.com'], '--cors', /must be an origin/],
+    [['--cors', '*', '--cors', 'https://ui.example.com/'], '--cors', /must be an origin/],
     [['--preset', 'kazu'], '--preset', /must be kazoo, not 'kazu'/],
     [['--log', 'xml'], '--log', /json or pretty/],
     [['--port', '9000', '--admin-port', '9000'], '--admin-port', /differ/],

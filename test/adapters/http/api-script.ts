@@ -207,6 +207,8 @@ export function stepBytes(step: Step, kept: ReadonlyMap<string, string>, prefix:
   const fill = (text: string) =>
     text.replace(/\{(token|webhook|revision)\}/g, (whole, name) => kept.get(name) ?? whole)
   const headers: [string, string][] = (step.headers ?? []).map(([name, value]) => [name, fill(value)])
+  // an id that the service made up would use chance, which a step that never reaches it does not
+  if (!PUBLIC.includes(step)) headers.push(['x-request-id', `step-${SCRIPT.indexOf(step)}`])
   if (step.token !== undefined) headers.push(['x-auth-token', fill(step.token)])
   return requestBytes({ ...step, target: fill(step.target), headers }, prefix)
 }

@@ -1,5 +1,5 @@
 import type { ChannelEvent } from 'hookswitch'
-import { accountByDomain, accountDomain, kamailioMapper, type Problem } from 'hookswitch/kamailio'
+import { accountByDomain, kamailioMapper, type Problem } from 'hookswitch/kamailio'
 import { describe, expect, it } from 'vitest'
 import { causeOf, hooksOf, recordedCalls, recordedLines } from './recorded.js'
 
@@ -200,56 +200,5 @@ describe('traps of the stream', () => {
     expect(hooks(eventsOf('k01-caller-hangup-1')).filter((hook) => hook === 'channel_destroy')).toHaveLength(
       1,
     )
-  })
-})
-
-describe('the account of a call', () => {
-  const call = recordedLines.filter((l) => l.includes('k01-caller-hangup-1"'))
-
-  it('is the dialog variable before the domain of From', () => {
-    const domains: unknown[] = []
-    const mapper = kamailioMapper({
-      accountOf: (line) => {
-        domains.push(accountDomain(line))
-        return undefined
-      },
-    })
-    mapper.map(call[0] ?? '')
-    mapper.map((call[2] ?? '').replace('"var_account":"alpha.example"', '"var_account":"Other.example"'))
-    expect(domains).toEqual(['alpha.example', 'other.example'])
-  })
-
-  it('may become known later: the create waits for it and keeps its time', () => {
-    const mapper = kamailioMapper({ accountOf: (line) => (line.dialog ? 'late' : undefined) })
-    expect(mapper.map(call[0] ?? '').events).toEqual([])
-    const [create, ...none] = mapper.map(call[1] ?? '').events
-    expect(create).toMatchObject({ hook: 'channel_create', accountId: 'late', timestampMs: 1795173566483 })
-    expect(none).toEqual([])
-  })
-
-  it('stays the one it was: a call does not change its tenant', () => {
-    let asked = 0
-    const mapper = kamailioMapper({ accountOf: () => `account-${++asked}` })
-    const events = call.flatMap((line) => mapper.map(line).events)
-    expect(new Set(events.map((event) => event.accountId))).toEqual(new Set(['account-1']))
-  })
-
-  it('that nobody knows is reported once and nothing of the call is published', () => {
-    const mapper = kamailioMapper({ accountOf: accountByDomain({ 'beta.example': 'beta' }) })
-    const mapped = call.map((line) => mapper.map(line))
-    expect(mapped.flatMap((m) => m.events)).toEqual([])
-    expect(mapped.flatMap((m) => m.problems)).toMatchObject([
-      { kind: 'unknown_account', callId: 'k01-caller-hangup-1' },
-    ])
-    expect(mapper.openCalls()).toBe(0)
-  })
-})
-
-describe('options', () => {
-  it('are refused by name', () => {
-    const make = (options: object) => () => kamailioMapper(options as never)
-    expect(make({})).toThrow(/accountOf/)
-    expect(make({ accountOf: () => 'a', maxOpenCalls: 0 })).toThrow(/maxOpenCalls/)
-    expect(make({ accountOf: () => 'a', account: 'b' })).toThrow(/account: is not an option/)
   })
 })

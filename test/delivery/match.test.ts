@@ -1,0 +1,97 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { matches } from '../../src/delivery/match.js'
+import { anAccount, aWebhook } from './fixtures.js'
+
+const root = anAccount('root')
+const reseller = anAccount('reseller', 'root')
+const customer = anAccount('customer', 'reseller')
+const lineage = [customer, reseller, root]
+const event = { hook: 'channel_create', accountId: 'customer' }
+const own = { accountId: 'customer' }
+
+describe('a webhook gets an event', () => {
+  it.each([
+    ['of its own account and kind', aWebhook({ hook: 'channel_create' }, own), true],
+    ['of any kind when it listens to all', aWebhook({ hook: 'all' }, own), true],
+    ['not of another kind', aWebhook({ hook: 'channel_answer' }, own), false],
+    ['not when it is disabled', aWebhook({ enabled: false }, own), false],
+    ['not when it is deleted', aWebhook({}, { ...own, deletedMs: 5 }), false],
+    ['not of an account below it', aWebhook({}, { accountId: 'reseller' }), false],
+    [
+      'of an account below it when it asked for that',
+      aWebhook({ includeSubaccounts: true }, { accountId: 'reseller' }),
+      true,
+    ],
+    ['of an account far below it', aWebhook({ includeSubaccounts: true }, { accountId: 'root' }), true],
+    ['not of a stranger', aWebhook({ includeSubaccounts: true }, { accountId: 'stranger' }), false],
+  ])('%s', (_, webhook, expected) => {
+    expect(matches(webhook, event, lineage)).toBe(expected)
+  })
+
+  it('never of an account above it', () => {
+    const above = { hook: 'channel_create', accountId: 'reseller' }
+    expect(matches(aWebhook({ includeSubaccounts: true }, own), above, [reseller, root])).toBe(false)
+  })
+
+  it.each([
+    [true, false, false],
+    [true, true, true],
+    [false, false, true],
+    [undefined, false, true],
+  ])(
+    'of a leg whose isInternalLeg is %s with includeInternalLegs %s: %s',
+    (isInternalLeg, include, expected) => {
+      const webhook = aWebhook({ includeInternalLegs: include }, own)
+      const leg = { ...event, ...(isInternalLeg !== undefined && { isInternalLeg }) }
+      expect(matches(webhook, leg, lineage)).toBe(expected)
+    },
+  )
+
+  it('not while its account is disabled', () => {
+    const off = { ...customer, enabled: false }
+    expect(matches(aWebhook({}, own), event, [off, reseller, root])).toBe(false)
+    const above = aWebhook({ includeSubaccounts: true }, { accountId: 'root' })
+    expect(matches(above, event, [off, reseller, root])).toBe(true)
+    expect(matches(above, event, [customer, reseller, { ...root, enabled: false }])).toBe(false)
+  })
+
+  it('by this rule and no other', () => {
+    const ids = fc.constantFrom('root', 'reseller', 'customer', 'stranger')
+    const kinds = fc.constantFrom('channel_create', 'channel_answer')
+    const webhooks = fc.record({
+      accountId: ids,
+      hook: fc.oneof(kinds, fc.constant('all')),
+      enabled: fc.boolean(),
+      includeSubaccounts: fc.boolean(),
+      includeInternalLegs: fc.boolean(),
+      deleted: fc.boolean(),
+    })
+    const accounts = fc.tuple(fc.boolean(), fc.boolean(), fc.boolean())
+    const legs = fc.option(fc.boolean(), { nil: undefined })
+    fc.assert(
+      fc.property(webhooks, accounts, kinds, fc.nat(2), legs, (given, enabled, hook, depth, internal) => {
+        const { accountId, deleted, ...settings } = given
+        const webhook = aWebhook(settings, { accountId, ...(deleted && { deletedMs: 1 }) })
+        const line = lineage.map((account, index) => ({ ...account, enabled: enabled[index]! })).slice(depth)
+        const at = line.findIndex(({ id }) => id === accountId)
+        const reasonsAgainst = [
+          !given.enabled,
+          deleted,
+          !['all', hook].includes(given.hook),
+          at < 0,
+          at > 0 && !given.includeSubaccounts,
+          at >= 0 && !line[at]!.enabled,
+          internal === true && !given.includeInternalLegs,
+        ]
+        const leg = {
+          hook,
+          accountId: line[0]!.id,
+          ...(internal !== undefined && { isInternalLeg: internal }),
+        }
+        expect(matches(webhook, leg, line)).toBe(!reasonsAgainst.includes(true))
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})

@@ -1,0 +1,103 @@
+import { createHookswitch, errorCode, memoryStore, OPTION_DEFAULTS } from 'hookswitch'
+import { describe, expect, it } from 'vitest'
+
+const make = (options: Record<string, unknown>) => () =>
+  createHookswitch({ store: memoryStore(), ...options } as never)
+
+describe('an option that is wrong', () => {
+  it.each<[string, Record<string, unknown>]>([
+    ['store', { store: undefined }],
+    ['store', { store: {} }],
+    ['tokenTtl', { tokenTtl: 5 }],
+    ['__proto__x', { __proto__x: 5 }],
+    ['toString', { toString: 5 }],
+    ['tokenTtlSeconds', { tokenTtlSeconds: 0 }],
+    ['tokenTtlSeconds', { tokenTtlSeconds: '86400' }],
+    ['tokenTtlSeconds', { tokenTtlSeconds: 1.5 }],
+    ['loginBurst', { loginBurst: 0 }],
+    ['attemptTimeoutMs', { attemptTimeoutMs: Number.NaN }],
+    ['inFlight', { inFlight: 0 }],
+    ['retryPolicy', { retryPolicy: 'often' }],
+    ['retryPolicy', { retryPolicy: { kind: 'constant', delayMs: -1 } }],
+    ['retryPolicy', { retryPolicy: { kind: 'custom', name: 'mine', jitter: 0, retryOn: 'failure' } }],
+    ['policies.mine', { policies: { mine: 5 } }],
+    ['preset', { preset: 'asterisk' }],
+    ['defaultFormat', { defaultFormat: 'xml' }],
+    ['hooks[0].id', { hooks: [{ id: 'all' }] }],
+    ['hooks[0].sample', { hooks: [{ id: 'queue_joined', sample: { misspelt: true } }] }],
+    ['allowLocal', { allowLocal: 'yes' }],
+    ['allow', { allow: ['http://example.com/'] }],
+    ['allow', { allow: 'example.com' }],
+    ['trustProxy', { trustProxy: ['nowhere'] }],
+    ['cors', { cors: 5 }],
+    ['log', { log: {} }],
+    ['log', { log: null }],
+    ['clock', { clock: { now: () => 0 } }],
+    ['directory', { directory: {} }],
+    ['secret', { secret: 'short' }],
+    ['secret', { secret: [] }],
+  ])('%s throws at construction and is named', (field, options) => {
+    try {
+      make(options)()
+      expect.unreachable('it was accepted')
+    } catch (thrown) {
+      expect(errorCode(thrown)).toBe('InvalidOption')
+      expect(thrown).toMatchObject({ field, message: expect.stringContaining(field) })
+    }
+  })
+
+  it('never shows a secret', () => {
+    expect(make({ secret: 'hunter2' })).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining('hunter2') }),
+    )
+  })
+
+  it('is undefined: its default holds', () => {
+    expect(make({ tokenTtlSeconds: undefined, allow: undefined })).not.toThrow()
+  })
+})
+
+describe('the defaults', () => {
+  it('are those of the specification and of KAZOO', () => {
+    expect(OPTION_DEFAULTS).toMatchObject({
+      tokenTtlSeconds: 86_400,
+      loginBurst: 100,
+      loginRefillPerSecond: 10,
+    })
+    expect(Object.isFrozen(OPTION_DEFAULTS)).toBe(true)
+  })
+})
+
+describe('an instance that is not open', () => {
+  const event = { hook: 'channel_create', accountId: 'a', callId: 'c' }
+
+  it('says so before the start', async () => {
+    const hs = createHookswitch({ store: memoryStore() })
+    await expect(hs.publish(event)).rejects.toMatchObject({
+      code: 'StoreUnavailable',
+      message: expect.stringContaining('start()'),
+    })
+    const answer = await hs.handle({
+      method: 'PUT',
+      url: '/v1/api_auth',
+      headers: {},
+      body: Buffer.from('{"data":{"api_key":"x"}}'),
+    })
+    expect(answer.status).toBe(503)
+    await hs.close()
+  })
+
+  it('says so after the close, which may be asked for twice', async () => {
+    const hs = createHookswitch({ store: memoryStore() })
+    await hs.start()
+    await Promise.all([hs.close(), hs.close()])
+    await expect(hs.publish(event)).rejects.toMatchObject({ code: 'Closing' })
+    await expect(hs.start()).rejects.toMatchObject({ code: 'Closing' })
+  })
+
+  it('refuses a limit to draining that is none', async () => {
+    const hs = createHookswitch({ store: memoryStore() })
+    await expect(hs.close({ drainMs: Number.NaN })).rejects.toThrow('drainMs')
+    await hs.close()
+  })
+})
