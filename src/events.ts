@@ -10,6 +10,8 @@ export interface EventHub<Events extends Record<string, unknown>> {
 /** The hub as its owner sees it. */
 export interface Emitting<Events extends Record<string, unknown>> extends EventHub<Events> {
   emit<Name extends keyof Events & string>(name: Name, payload: Events[Name]): void
+  /** Whether anybody listens: a payload that nobody hears need not be made. */
+  isHeard(name: keyof Events & string): boolean
 }
 
 /**
@@ -60,6 +62,7 @@ export function eventHub<Events extends Record<string, unknown>>(
       emitter.off(name, guard(name, listener))
       return hub
     },
+    isHeard: (name) => emitter.listenerCount(name) > 0,
     emit(name, payload) {
       if (emitter.listenerCount(name) > 0) emitter.emit(name, payload)
     },

@@ -35,8 +35,22 @@ type Range = { readonly fromMs?: number; readonly toMs?: number }
 
 const DEFAULT_LIMIT = 50
 
+/** A page as the store is asked for it. Throws `InvalidInput` naming `limit`. */
+function pageOf<Asked extends Page>(asked: Asked): Asked & { readonly limit: number } {
+  const { limit = DEFAULT_LIMIT } = asked
+  if (!Number.isSafeInteger(limit) || limit < 1) {
+    throw invalidInput([
+      { path: 'limit', rule: 'minimum', message: 'must be a whole number of at least 1', target: 1 },
+    ])
+  }
+  return { ...asked, limit }
+}
+
 /** An unknown key is an error that names it: a misspelt field must not vanish. */
 function inputOf(wish: WebhookWish | WebhookPatch): WebhookInput {
+  if (typeof wish !== 'object' || wish === null || Array.isArray(wish)) {
+    throw invalidInput([{ path: '', rule: 'type', message: 'a webhook must be an object', target: 'object' }])
+  }
   const { extra, ...settings } = wish
   const unknown = Object.keys(settings).filter((key) => !isSetting(key))
   if (unknown.length > 0) {
@@ -58,9 +72,13 @@ export function hostWebhooks(core: () => Core, maxPending: number) {
   }
 
   return {
-    /** Makes a webhook. Throws `InvalidInput`. */
-    create: async (accountId: string, wish: WebhookWish): Promise<WebhookView> =>
-      createWebhook(doors(), accountId, inputOf(wish)),
+    /** Makes a webhook. Throws `InvalidInput`, `NotFound` for the account. */
+    async create(accountId: string, wish: WebhookWish): Promise<WebhookView> {
+      const input = inputOf(wish)
+      // A webhook of an account that does not exist would never be called.
+      if ((await core().auth.lineages.lineage(accountId)).length === 0) throw notFound(String(accountId))
+      return createWebhook(doors(), accountId, input)
+    },
     /** An account's webhooks, sorted by name, then id. */
     list: async (accountId: string): Promise<readonly WebhookView[]> => listWebhooks(doors(), accountId),
     /** Throws `NotFound`. */
@@ -101,8 +119,7 @@ export function hostWebhooks(core: () => Core, maxPending: number) {
       options: Page & Range & Pick<AttemptQuery, 'callIds' | 'deliveryId'> = {},
     ): Promise<readonly StoredAttempt[]> =>
       core().store.deliveries.attempts({
-        limit: DEFAULT_LIMIT,
-        ...options,
+        ...pageOf(options),
         accountId,
         ...(webhookId !== undefined && { webhookId }),
       }),
@@ -112,7 +129,7 @@ export function hostWebhooks(core: () => Core, maxPending: number) {
       webhookId: string,
       options: Page & Range & Pick<DeliveryQuery, 'states'> = {},
     ): Promise<readonly StoredDelivery[]> =>
-      core().store.deliveries.deliveries({ limit: DEFAULT_LIMIT, ...options, accountId, webhookId }),
+      core().store.deliveries.deliveries({ ...pageOf(options), accountId, webhookId }),
     /** One delivery. Throws `NotFound`. */
     delivery: async (accountId: string, deliveryId: string): Promise<StoredDelivery> =>
       read(accountId, deliveryId),

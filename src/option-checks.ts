@@ -43,6 +43,14 @@ export const texts: Check = (field, value) => {
     throw invalid(field, 'must be a list of texts')
   }
 }
+/** `*`, an origin (`https://app.example.com`), or a list of origins, each as browsers spell it. */
+export const origins: Check = (field, value) => {
+  const isOrigin = (text: unknown) =>
+    text === '*' || (typeof text === 'string' && URL.canParse(text) && new URL(text).origin === text)
+  if (!(Array.isArray(value) ? value.every(isOrigin) : isOrigin(value))) {
+    throw invalid(field, "must be '*' or origins such as https://app.example.com")
+  }
+}
 /** A door: an object with these methods. */
 export const door =
   (...methods: readonly string[]): Check =>

@@ -1,9 +1,7 @@
 import type { Directory } from './accounts/directory.js'
 import { LIVE_TOKEN_DEFAULTS } from './auth/live-tokens.js'
 import { LOGIN_LIMIT_DEFAULTS } from './auth/login-limits.js'
-import { checkEvent } from './delivery/event.js'
-import { checkPolicy, POLICY_PRESETS, type PolicyFunction, type RetryPolicy } from './delivery/policy.js'
-import { HookswitchError } from './errors.js'
+import type { POLICY_PRESETS, PolicyFunction, RetryPolicy } from './delivery/policy.js'
 import {
   anything,
   type Check,
@@ -13,12 +11,14 @@ import {
   invalid,
   number,
   oneOf,
+  origins,
   texts,
   whole,
 } from './option-checks.js'
+import { addressPolicyOf, checkedCatalogue, policyOf } from './option-values.js'
 import type { Clock, Log, Random, Resolver, Sender } from './ports.js'
-import { type CompiledPolicy, compilePolicy } from './values/address-policy.js'
-import { type CatalogueEntry, type CustomHook, catalogueOf } from './webhooks/catalogue.js'
+import type { CompiledPolicy } from './values/address-policy.js'
+import type { CatalogueEntry, CustomHook } from './webhooks/catalogue.js'
 import type { BodyFormat } from './webhooks/webhook.js'
 
 /** Options of `createHookswitch`; all but `store` are optional. Unknown keys throw. */
@@ -144,7 +144,8 @@ const CHECKS: Readonly<Record<keyof HookswitchOptions<unknown>, Check>> = {
   },
   tokenTtlSeconds: whole(1, 10 * SECONDS_OF_YEAR),
   tokenCacheSize: whole(1, 100_000_000),
-  loginBurst: number(1),
+  /** Infinity: no limit. */
+  loginBurst: (field, value) => (value === Number.POSITIVE_INFINITY ? undefined : number(1)(field, value)),
   loginRefillPerSecond: number(0.001),
   retryPolicy: anything,
   policies: functions,
@@ -160,7 +161,7 @@ const CHECKS: Readonly<Record<keyof HookswitchOptions<unknown>, Check>> = {
   retentionDays: number(0.001),
   allowLocal: flag,
   allow: texts,
-  cors: (field, value) => (typeof value === 'string' ? undefined : texts(field, value)),
+  cors: origins,
   trustProxy: texts,
   ingest: flag,
   log: door('debug', 'info', 'warn', 'error'),
@@ -168,50 +169,6 @@ const CHECKS: Readonly<Record<keyof HookswitchOptions<unknown>, Check>> = {
   random: door('bytes', 'fraction'),
   sender: door('send', 'close'),
   resolver: door('resolve', 'close'),
-}
-
-function policyOf(options: HookswitchOptions<unknown>): RetryPolicy {
-  const wanted = options.retryPolicy ?? (options.preset === 'kazoo' ? 'kazoo' : 'telephony')
-  const policy = typeof wanted === 'string' ? POLICY_PRESETS[wanted] : wanted
-  const known = Object.keys(POLICY_PRESETS).join(', ')
-  if (typeof policy !== 'object' || policy === null)
-    throw invalid('retryPolicy', `must be a policy or one of: ${known}`)
-  try {
-    checkPolicy(policy)
-  } catch (thrown) {
-    throw new HookswitchError('InvalidOption', (thrown as Error).message, { field: 'retryPolicy' })
-  }
-  if (policy.kind === 'custom' && !Object.hasOwn(options.policies ?? {}, policy.name)) {
-    throw invalid('retryPolicy', `names '${policy.name}', which the option policies lacks`)
-  }
-  return policy
-}
-
-/** A sample is sent by the test of a webhook, so it must be an event that could be published. */
-function checkedCatalogue(hooks: readonly CustomHook[] | undefined): readonly CatalogueEntry[] {
-  const catalogue = catalogueOf(hooks)
-  const builtIn = catalogue.length - (hooks?.length ?? 0)
-  catalogue.slice(builtIn).forEach(({ sample }, index) => {
-    for (const event of sample) {
-      try {
-        checkEvent(event, 0, () => true)
-      } catch (thrown) {
-        throw invalid(
-          `hooks[${index}].sample`,
-          `is no event that could be published: ${(thrown as Error).message}`,
-        )
-      }
-    }
-  })
-  return catalogue
-}
-
-function addressPolicyOf(allowLocal: boolean, allow: readonly string[]): CompiledPolicy {
-  try {
-    return compilePolicy({ allowLocal, allow })
-  } catch (thrown) {
-    throw new HookswitchError('InvalidOption', `allow: ${(thrown as Error).message}`, { field: 'allow' })
-  }
 }
 
 /**

@@ -21,13 +21,17 @@ export async function publishAll(
 ): Promise<readonly Published[]> {
   const accepted = await acceptEvents(core.accept, inputs, maxPending)
   return accepted.map(({ id: eventId, sequence, duplicate }: AcceptedEvent, index) => {
-    if (!duplicate) {
-      const event = inputs[index] as ChannelEvent
-      const { timestampMs = core.clock.now() } = event
-      const published = { ...event, timestampMs, eventId, sequence }
-      core.events.emit(event.hook as 'event', published)
-      core.events.emit('event', published)
-    }
+    if (!duplicate) announce(core, inputs[index] as ChannelEvent, eventId, sequence)
     return { eventId, sequence, duplicate }
   })
+}
+
+/** The copy for listeners is made where there are any. */
+function announce({ events, clock }: Core, event: ChannelEvent, eventId: string, sequence: number): void {
+  const hook = event.hook as 'event'
+  if (!events.isHeard(hook) && !events.isHeard('event')) return
+  const { timestampMs = clock.now() } = event
+  const published = { ...event, timestampMs, eventId, sequence }
+  events.emit(hook, published)
+  events.emit('event', published)
 }

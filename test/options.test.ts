@@ -30,6 +30,8 @@ describe('an option that is wrong', () => {
     ['allow', { allow: 'example.com' }],
     ['trustProxy', { trustProxy: ['nowhere'] }],
     ['cors', { cors: 5 }],
+    ['cors', { cors: '' }],
+    ['cors', { cors: ['https://app.example.com/'] }],
     ['log', { log: {} }],
     ['log', { log: null }],
     ['clock', { clock: { now: () => 0 } }],
@@ -54,6 +56,22 @@ describe('an option that is wrong', () => {
 
   it('is undefined: its default holds', () => {
     expect(make({ tokenTtlSeconds: undefined, allow: undefined })).not.toThrow()
+  })
+})
+
+describe('what a host says of webhooks', () => {
+  it('is refused by name where it makes no sense', async () => {
+    const hs = createHookswitch({ store: memoryStore(), loginBurst: Number.POSITIVE_INFINITY })
+    await hs.start()
+    const { id } = await hs.accounts.create({ name: 'Acme', realm: 'acme.example' })
+    const wish = { name: 'w', uri: 'https://example.com', hook: 'all' } as const
+    await expect(hs.webhooks.create('nope', wish)).rejects.toMatchObject({ code: 'NotFound', id: 'nope' })
+    await expect(hs.webhooks.create(id, undefined as never)).rejects.toMatchObject({ code: 'InvalidInput' })
+    await expect(hs.webhooks.create(id, { ...wish, retry: 5 } as never)).rejects.toMatchObject({
+      field: 'retry',
+    })
+    await expect(hs.webhooks.attempts(id, undefined, { limit: -1 })).rejects.toMatchObject({ field: 'limit' })
+    await hs.close()
   })
 })
 

@@ -107,6 +107,9 @@ function quietIo() {
   return { stdout: { write: () => true }, stderr: { write }, env: process.env }
 }
 
+// Whoever reads may have seen enough: `npm start | head`.
+process.stdout.on('error', ({ code }) => process.exit(code === 'EPIPE' ? 0 : 1))
+
 try {
   const flags = parseFlags(process.argv.slice(2))
   if (flags === 'help') process.stdout.write(HELP)

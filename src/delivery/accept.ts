@@ -7,7 +7,7 @@ import { bodiesOf, encodingOf } from './bodies.js'
 import type { AcceptedEvent, DeliveryStore, NewDelivery, NewEvent } from './delivery-store.js'
 import { bodyHash, type CheckedEvent, checkEvent, checkPayloadSize } from './event.js'
 import { matches } from './match.js'
-import { payloadOf } from './payload.js'
+import { payloadFields } from './payload.js'
 
 export interface AcceptDoors {
   readonly clock: Clock
@@ -63,7 +63,7 @@ async function prepare(
   const lineage = await doors.directory.lineage(checked.accountId)
   if (lineage.length === 0) throw notFound(checked.accountId)
   const id = doors.newId()
-  const payload = payloadOf(checked, id)
+  const payload = payloadFields(checked, id)
   const json = JSON.stringify(payload)
   // The event alone: what a webhook adds to it is bounded there, and must not refuse the event to others.
   checkPayloadSize(json)

@@ -114,15 +114,15 @@ export function createDispatcher(doors: DispatcherDoors, options: DispatcherOpti
   }
 
   function track(work: Promise<void>): void {
-    const tracked = work
-      .catch((thrown: unknown) =>
-        log.error({ reason: String(thrown) }, 'a delivery failed inside the dispatcher'),
-      )
-      .finally(() => {
-        // Only now is there room for another.
-        running.delete(tracked)
-        wake()
-      })
+    const end = () => {
+      // Only now is there room for another.
+      running.delete(tracked)
+      wake()
+    }
+    const tracked = work.then(end, (thrown: unknown) => {
+      log.error({ reason: String(thrown) }, 'a delivery failed inside the dispatcher')
+      end()
+    })
     running.add(tracked)
   }
 

@@ -83,13 +83,16 @@ export function checkEvent(
   if (!validateEvent(input)) {
     const failures = toFailures(validateEvent.errors, input)
     const first = failures[0]
-    const sentence = failures.map((f) => `${f.path === '' ? 'event' : f.path}: ${f.message}`).join('; ')
+    const said = (f: (typeof failures)[number]) =>
+      f.rule === 'additionalProperties' ? 'is not a field of an event' : f.message
+    const sentence = failures.map((f) => `${f.path === '' ? 'event' : f.path}: ${said(f)}`).join('; ')
     throw new HookswitchError('InvalidInput', sentence, { failures, field: first?.path || 'event' })
   }
   const event = input as ChannelEvent
   if (!knowsHook(event.hook))
     throw invalidEvent('hook', `'${event.hook.slice(0, 64)}' is not in the catalogue`)
-  for (const [key, value] of Object.entries(event)) {
+  for (const key of Object.keys(event)) {
+    const value: unknown = event[key as keyof ChannelEvent]
     if (
       typeof value === 'string'
         ? value.isWellFormed()
@@ -99,7 +102,11 @@ export function checkEvent(
     const found = jsonProblem(value, MAX_DEPTH - 1, key)
     if (found) throw invalidEvent(found.path, found.problem)
   }
-  return event.timestampMs === undefined ? { ...event, timestampMs: nowMs } : (event as CheckedEvent)
+  // Assigned, not spread: V8 gives each object that begins with a spread and goes on a hidden class of its own, and
+  // whatever reads such objects is slow.
+  return event.timestampMs === undefined
+    ? Object.assign({}, event, { timestampMs: nowMs })
+    : (event as CheckedEvent)
 }
 
 /** What "the same body" of an idempotency key means: every field that the host gave, whatever their order. */

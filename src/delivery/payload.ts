@@ -3,52 +3,53 @@ import type { CheckedEvent } from './event.js'
 
 /**
  * The payload of a channel event as receivers know it from KAZOO's webhooks (`webhooks_channel_util:base_hook_event`):
- * snake_case, times in Gregorian seconds, what is absent left out. The one place outside `wire` that knows these names.
+ * snake_case, times in Gregorian seconds, what is absent left out; all but its sequence number, which the store gives.
  */
-const NAMES: readonly (readonly [keyof CheckedEvent, string])[] = [
-  ['accountId', 'account_id'],
-  ['callId', 'call_id'],
-  ['otherLegCallId', 'other_leg_call_id'],
-  ['direction', 'call_direction'],
-  ['timestampMs', 'timestamp'],
-  ['from', 'from'],
-  ['to', 'to'],
-  ['request', 'request'],
-  ['inception', 'inception'],
-  ['callerIdName', 'caller_id_name'],
-  ['callerIdNumber', 'caller_id_number'],
-  ['calleeIdName', 'callee_id_name'],
-  ['calleeIdNumber', 'callee_id_number'],
-  ['ownerId', 'owner_id'],
-  ['resellerId', 'reseller_id'],
-  ['authorizingId', 'authorizing_id'],
-  ['authorizingType', 'authorizing_type'],
-  ['callForwarded', 'call_forwarded'],
-  ['emergencyResourceUsed', 'emergency_resource_used'],
-  ['localResourceUsed', 'local_resource_used'],
-  ['localResourceId', 'local_resource_id'],
-  ['isInternalLeg', 'is_internal_leg'],
-  ['customChannelVars', 'custom_channel_vars'],
-  ['customApplicationVars', 'custom_application_vars'],
-  ['originalNumber', 'original_number'],
-  ['otherLegDestinationNumber', 'other_leg_destination_number'],
-  ['hangupCause', 'hangup_cause'],
-  ['hangupCode', 'hangup_code'],
-  ['durationSeconds', 'duration_seconds'],
-  ['ringingSeconds', 'ringing_seconds'],
-  ['billingSeconds', 'billing_seconds'],
-]
-
-/** The payload of an event, all but its sequence number, which the store gives. */
 export function payloadOf(event: CheckedEvent, eventId: string): Record<string, unknown> {
-  const payload: Record<string, unknown> = { hook_event: event.hook }
-  for (const [key, name] of NAMES) {
-    const value = event[key]
-    if (value === undefined || value === null) continue
-    payload[name] = key === 'timestampMs' ? toGregorian(value as number) : value
+  const fields = Object.entries(payloadFields(event, eventId))
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined && value !== null))
+}
+
+/**
+ * The same with every key, `undefined` where the event has none, which JSON and form leave out: an object of one
+ * shape, ten times as quick to make and to write. The one place outside `wire` that knows these names.
+ */
+export function payloadFields(event: CheckedEvent, eventId: string): Record<string, unknown> {
+  return {
+    hook_event: event.hook,
+    account_id: event.accountId,
+    call_id: event.callId,
+    other_leg_call_id: event.otherLegCallId,
+    call_direction: event.direction,
+    timestamp: toGregorian(event.timestampMs),
+    from: event.from,
+    to: event.to,
+    request: event.request,
+    inception: event.inception,
+    caller_id_name: event.callerIdName,
+    caller_id_number: event.callerIdNumber,
+    callee_id_name: event.calleeIdName,
+    callee_id_number: event.calleeIdNumber,
+    owner_id: event.ownerId,
+    reseller_id: event.resellerId,
+    authorizing_id: event.authorizingId,
+    authorizing_type: event.authorizingType,
+    call_forwarded: event.callForwarded,
+    emergency_resource_used: event.emergencyResourceUsed,
+    local_resource_used: event.localResourceUsed,
+    local_resource_id: event.localResourceId,
+    is_internal_leg: event.isInternalLeg,
+    custom_channel_vars: event.customChannelVars,
+    custom_application_vars: event.customApplicationVars,
+    original_number: event.originalNumber,
+    other_leg_destination_number: event.otherLegDestinationNumber,
+    hangup_cause: event.hangupCause,
+    hangup_code: event.hangupCode,
+    duration_seconds: event.durationSeconds,
+    ringing_seconds: event.ringingSeconds,
+    billing_seconds: event.billingSeconds,
+    event_id: eventId,
   }
-  payload.event_id = eventId
-  return payload
 }
 
 /**

@@ -88,14 +88,15 @@ export function keepLooking(
     }
   }
 
-  return {
-    look() {
-      again = true
-      looking ??= look().finally(() => {
-        looking = undefined
-      })
-      return looking
-    },
-    rest: async () => looking,
+  function begin(): Promise<void> {
+    again = true
+    looking ??= look().finally(() => {
+      looking = undefined
+      // Asked for between its last look and this end.
+      if (again && !stopping.aborted) return begin()
+    })
+    return looking
   }
+
+  return { look: begin, rest: async () => looking }
 }

@@ -2,6 +2,7 @@ import type { Health } from '../webhooks/health.js'
 import { nextHealth } from '../webhooks/health.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { Attempted } from './attempt.js'
+import type { AttemptRecord } from './attempt-record.js'
 import type { Settlement } from './delivery-store.js'
 import type { Delivery } from './lifecycle.js'
 import { type Outcome, outcomeOf } from './outcome.js'
@@ -29,14 +30,24 @@ export interface SettleContext {
   readonly roll: number
 }
 
-function settlement(delivery: Delivery, next: NextDelivery, context: SettleContext): Settlement {
-  const { pauseUntilMs: _, ...written } = next
+/** The pause is the endpoint's, not the delivery's. */
+function withoutPause({ pauseUntilMs: _, ...written }: NextDelivery): Settlement['next'] {
+  return written
+}
+
+function settlement(
+  delivery: Delivery,
+  next: NextDelivery,
+  record: AttemptRecord,
+  context: SettleContext,
+): Settlement {
   return {
     owner: context.owner,
     deliveryId: delivery.id,
     webhookId: delivery.webhookId,
     expect: { state: delivery.state === 'waiting' ? 'waiting' : 'in_flight', fence: delivery.fence },
-    next: written,
+    next: next.pauseUntilMs === undefined ? next : withoutPause(next),
+    record,
   }
 }
 
@@ -45,20 +56,18 @@ function endpointChange(
   next: NextDelivery,
   health: Health | undefined,
   context: SettleContext,
-): Pick<Settlement, 'endpoint'> {
+): Settlement['endpoint'] {
   const { webhook, wallMs, now } = context
   const verdict =
     outcome.kind === 'delivered' ? 'success' : outcome.kind === 'failed' ? 'charged' : 'not charged'
   const changed = nextHealth(health, verdict, now, next.pauseUntilMs)
   const disable =
     outcome.kind === 'failed' && outcome.gone ? { disable: { reason: 'gone', atMs: wallMs } } : undefined
-  if (changed === health && !disable) return {}
+  if (changed === health && !disable) return undefined
   return {
-    endpoint: {
-      epoch: webhook.epoch,
-      ...(changed === health ? {} : { health: changed ?? null }),
-      ...disable,
-    },
+    epoch: webhook.epoch,
+    ...(changed === health ? {} : { health: changed ?? null }),
+    ...disable,
   }
 }
 
@@ -72,15 +81,10 @@ export function settleAttempt(
   const { webhook, rules, now, wallMs, roll } = context
   const outcome = outcomeOf(attempted.observation, wallMs)
   const next = nextDelivery(delivery, outcome, rules, now, roll)
-  const record = attemptRecord(context.recordId, delivery, webhook, { ...attempted, outcome }, next, rules)
-  return {
-    outcome,
-    settlement: {
-      ...settlement(delivery, next, context),
-      record,
-      ...endpointChange(outcome, next, health, context),
-    },
-  }
+  const record = attemptRecord(context.recordId, delivery, webhook, attempted, outcome, next, rules)
+  const settled = settlement(delivery, next, record, context)
+  const endpoint = endpointChange(outcome, next, health, context)
+  return { outcome, settlement: endpoint ? { ...settled, endpoint } : settled }
 }
 
 /** A delivery whose node is gone (`lost`), or stopped in good order before it was done (`cut`). */
@@ -92,10 +96,8 @@ export function settleInterrupted(
   const next = how === 'lost' ? afterInterruption(delivery, context.now) : afterCut(delivery, context.now)
   const { recordId, webhook, rules, wallMs } = context
   const recordOf = next.state === 'quarantined' ? unsentRecord : interruptedRecord
-  return {
-    ...settlement(delivery, next, context),
-    record: recordOf(recordId, delivery, webhook, next, rules, wallMs),
-  }
+  const record = recordOf(recordId, delivery, webhook, next, rules, wallMs)
+  return settlement(delivery, next, record, context)
 }
 
 /** A delivery that is not to be sent any more: too old, or its webhook is disabled or deleted. */
@@ -106,8 +108,6 @@ export function settleUnsent(
 ): Settlement {
   const next = endUnsent(delivery, why)
   const { recordId, webhook, rules, wallMs } = context
-  return {
-    ...settlement(delivery, next, context),
-    record: unsentRecord(recordId, delivery, webhook, next, rules, wallMs),
-  }
+  const record = unsentRecord(recordId, delivery, webhook, next, rules, wallMs)
+  return settlement(delivery, next, record, context)
 }

@@ -62,7 +62,15 @@ export function claimed(delivery: Delivery): Delivery {
 
 /** The next of a lane, when the one before it has ended. */
 export function promoted(delivery: Delivery, now: number): Delivery {
-  return { ...delivery, dueMs: now }
+  const row = copyOf(delivery, delivery.acceptedMs)
+  row.state = delivery.state
+  row.attempts = delivery.attempts
+  row.tries = delivery.tries
+  row.interruptions = delivery.interruptions
+  row.fence = delivery.fence
+  if (delivery.reason !== undefined) row.reason = delivery.reason
+  row.dueMs = now
+  return row
 }
 
 /**

@@ -1,6 +1,4 @@
-import { customRandom } from 'nanoid'
-
-const HEX = '0123456789abcdef'
+const ID_BYTES = 16
 
 /** Ids that a client may choose or send: accounts, webhooks, users, deliveries. */
 const ID = /^[A-Za-z0-9_-]{1,64}$/
@@ -17,5 +15,5 @@ export function isId(text: string): boolean {
  * const newId = idMaker((count) => random.bytes(count))
  */
 export function idMaker(bytes: (count: number) => Uint8Array): () => string {
-  return customRandom(HEX, 32, bytes)
+  return () => Buffer.from(bytes(ID_BYTES)).toString('hex')
 }

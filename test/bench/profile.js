@@ -52,7 +52,8 @@ export function summarize({ nodes, samples, timeDeltas }) {
 function print(title, map, total, count) {
   console.log(`\n${title}`)
   const top = [...map].sort((a, b) => b[1] - a[1]).slice(0, count)
-  for (const [name, micros] of top) console.log(`${((micros * 100) / total).toFixed(1).padStart(6)} %  ${name}`)
+  for (const [name, micros] of top)
+    console.log(`${((micros * 100) / total).toFixed(1).padStart(6)} %  ${name}`)
 }
 
 /** Forgets the profiles of former runs. */

@@ -39,7 +39,9 @@ const asked = values.only.toUpperCase().split(',').filter(Boolean)
 const unknown = asked.filter((name) => !(name in MEASURES))
 const [rounds, pending] = [Number(values.rounds), Number(values.pending)]
 if (unknown.length > 0 || !(rounds >= 1) || !(pending >= 1)) {
-  console.error(`--only takes ${Object.keys(MEASURES).join(',')}; --rounds and --pending whole numbers from 1`)
+  console.error(
+    `--only takes ${Object.keys(MEASURES).join(',')}; --rounds and --pending whole numbers from 1`,
+  )
   process.exit(1)
 }
 // A profile of two kinds of work would say little of either: without a choice it is P1's.
@@ -76,7 +78,13 @@ function printTable(rows) {
   const names = ['row', 'what', 'baseline', 'median', 'spread', 'goal', 'floor', 'seen']
   const lines = [Object.fromEntries(names.map((name) => [name, name])), ...rows.map(shown)]
   const width = (name) => Math.max(...lines.map((line) => line[name].length))
-  for (const line of lines) console.log(names.map((name) => line[name].padEnd(width(name))).join('  ').trimEnd())
+  for (const line of lines)
+    console.log(
+      names
+        .map((name) => line[name].padEnd(width(name)))
+        .join('  ')
+        .trimEnd(),
+    )
 }
 
 if (values.profile) clearProfiles()

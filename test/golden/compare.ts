@@ -68,7 +68,8 @@ function isTree(value: unknown): value is object {
 /** `<list>` and `<object>` stand for any that is not empty, a number for a number, a text with shapes for a text. */
 function sameShape(expected: unknown, actual: unknown): boolean {
   if (expected === '<list>') return Array.isArray(actual) && actual.length > 0
-  if (expected === '<object>') return isTree(actual) && !Array.isArray(actual) && Object.keys(actual).length > 0
+  if (expected === '<object>')
+    return isTree(actual) && !Array.isArray(actual) && Object.keys(actual).length > 0
   if (expected === '<integer>') return Number.isSafeInteger(actual)
   return typeof expected === 'string' && typeof actual === 'string' && fits(expected, actual)
 }

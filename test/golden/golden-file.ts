@@ -21,7 +21,7 @@
  * compared where they are named, and may hold shapes too. `{{name}}` is a value kept from an earlier answer.
  *
  * An exchange marked `# receiver` goes the other way: the request is what the service sends, and is compared (its
- * headers where named), the answer is what the receiver says.
+ * headers where named), the answer is what the receiver says; with `# record: {"failure":"timeout"}` it says nothing.
  */
 
 export type Pair = readonly [name: string, value: string]
@@ -40,7 +40,7 @@ export interface Exchange {
   readonly deeds: readonly Deed[]
   /** Name → dotted path in the answer, or `header <name>`. */
   readonly keep: readonly Pair[]
-  /** Further fields of the request record: `remoteAddress`, `mountPrefix`, `bodyProblem`. */
+  /** Further fields of the request record: `remoteAddress`, `mountPrefix`, `bodyProblem`; of a receiver: `failure`. */
   readonly record: Readonly<Record<string, unknown>>
   /** The body of the answer is compared as text. */
   readonly exact: boolean
@@ -59,7 +59,8 @@ export interface GoldenFile {
   readonly exchanges: readonly Exchange[]
 }
 
-const SOURCES = /^(the specification, section [1-9](\.[0-9])?|KAZOO |RFC [0-9]{4,5}[ ,]|Standard Webhooks 1\.0\.0|hookswitch's own)/
+const SOURCES =
+  /^(the specification, section [1-9](\.[0-9])?|KAZOO|RFC [0-9]{4,5}|Standard Webhooks 1\.0\.0|hookswitch's own)[ ,:]/
 
 type Lines = { text: string; number: number }[]
 
@@ -103,7 +104,9 @@ function json(line: number, text: string): unknown {
 }
 
 function parseExchange(block: Lines): Exchange {
-  const lines = block.filter((line, index) => line.text !== '' || block.slice(0, index).some((l) => l.text !== ''))
+  const lines = block.filter(
+    (line, index) => line.text !== '' || block.slice(0, index).some((l) => l.text !== ''),
+  )
   const deeds: Deed[] = []
   const keep: Pair[] = []
   let record: Record<string, unknown> = {}
@@ -123,7 +126,7 @@ function parseExchange(block: Lines): Exchange {
     else if (name !== 'note') fail(number, `unknown directive ${name}`)
   }
   const first = lines[at] ?? fail(block.at(-1)?.number ?? 0, 'an exchange without a request')
-  const [, method, target] = /^([A-Z]+) (\S+)$/.exec(first.text) ?? fail(first.number, 'METHOD target')
+  const [, method, target] = /^([A-Z]+) (.+)$/.exec(first.text) ?? fail(first.number, 'METHOD target')
   const status = lines.findIndex((line, index) => index > at && /^HTTP\/1\.1 [0-9]{3}$/.test(line.text))
   if (status < 0) fail(first.number, 'an exchange without an answer')
   const request = parseMessage(lines.slice(at + 1, status))

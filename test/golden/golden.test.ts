@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import type { TransportFailure } from 'hookswitch'
 import { afterEach, describe, expect, it } from 'vitest'
 import { compareHeaders, fits, levelled } from './compare.js'
 import { type Exchange, type GoldenFile, type Pair, parseGolden } from './golden-file.js'
@@ -48,16 +49,19 @@ function bodyBytes(body: string): Uint8Array | undefined {
   if (body === '') return undefined
   const [, hex] = /^<bytes ([0-9a-f ]+)>$/.exec(body) ?? []
   if (hex !== undefined) return Buffer.from(hex.replaceAll(' ', ''), 'hex')
-  return Buffer.from(body.replace(/<repeat ([0-9]+) ([^>]+)>/g, (_, count, text: string) => text.repeat(Number(count))))
+  return Buffer.from(
+    body.replace(/<repeat ([0-9]+) ([^>]+)>/g, (_, count, text: string) => text.repeat(Number(count))),
+  )
 }
 
-const target = (text: string) => text.replace(/<repeat ([0-9]+) ([^>]+)>/g, (_, n, part: string) => part.repeat(Number(n)))
+const target = (text: string) =>
+  text.replace(/<repeat ([0-9]+) ([^>]+)>/g, (_, n, part: string) => part.repeat(Number(n)))
 
 function keep(exchange: Exchange, headers: Readonly<Record<string, string>>, body: string, world: World) {
   for (const [name, path] of exchange.keep) {
     const value: unknown = path.startsWith('header ')
       ? headers[path.slice(7)]
-      : path.split('.').reduce((at: never, key) => at?.[key], JSON.parse(body))
+      : path.split('.').reduce((at, key) => at?.[key], JSON.parse(body))
     expect(typeof value, `${exchange.title}: ${path} is there to be kept`).toMatch(/^(string|number)$/)
     world.values.set(name, String(value))
   }
@@ -82,7 +86,8 @@ async function play(world: World, file: GoldenFile, exchange: Exchange): Promise
   })
   expect(response.status, `${title}: status of ${response.body}`).toBe(answer.status)
   compareHeaders(title, answer.headers, response.headers)
-  if (response.body !== '') expect(response.headers['content-length']).toBe(String(Buffer.byteLength(response.body)))
+  if (response.body !== '')
+    expect(response.headers['content-length']).toBe(String(Buffer.byteLength(response.body)))
   if (exchange.exact) expect(fits(answer.body, response.body), `${title}: ${response.body}`).toBe(true)
   else compareBody(title, answer.body, response.body, file.volatile)
   keep(exchange, response.headers, response.body, world)
@@ -97,7 +102,10 @@ async function receive(world: World, file: GoldenFile, exchange: Exchange): Prom
   const values = request.headers.filter((_, index) => index % 2 === 1)
   const record = Object.fromEntries(names.map((name, index) => [name, values[index]!]))
   expect(new Set(names).size, `${title}: no header is sent twice`).toBe(names.length)
-  expect({ method: request.method, url: fits(exchange.target, request.url) ? exchange.target : request.url }).toEqual({
+  expect({
+    method: request.method,
+    url: fits(exchange.target, request.url) ? exchange.target : request.url,
+  }).toEqual({
     method,
     url: exchange.target,
   })
@@ -106,6 +114,9 @@ async function receive(world: World, file: GoldenFile, exchange: Exchange): Prom
   if (exchange.exact) expect(fits(exchange.body, body), `${title}: ${body}`).toBe(true)
   else compareBody(title, exchange.body, body, file.volatile)
   keep(exchange, record, body === '' || exchange.exact ? '{}' : body, world)
+  const { failure } = exchange.record as { failure?: TransportFailure }
+  if (failure !== undefined)
+    return world.answer(sent, { kind: 'no_response', failure, detail: 'as the file says' })
   await world.answer(sent, {
     kind: 'response',
     status: answer.status,
@@ -127,7 +138,10 @@ describe.each(STORES)('golden files on the $name store', (maker) => {
       const ready = filled(exchange, world.values)
       await (ready.outgoing ? receive : play)(world, file, ready)
     }
-    expect(world.unseen.map(({ request }) => request.url), 'requests that no exchange names').toEqual([])
+    expect(
+      world.unseen.map(({ request }) => request.url),
+      'requests that no exchange names',
+    ).toEqual([])
   })
 })
 

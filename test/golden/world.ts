@@ -2,13 +2,19 @@
  * The world in which a golden file plays: five accounts, time that stands at 2026-01-01T00:00:00Z until a deed moves
  * it, chance that repeats itself, and receivers that answer what the file says.
  */
-import { createHookswitch, type Hookswitch, HookswitchError, type Observation, type SendRequest } from 'hookswitch'
+import { createHookswitch, type Hookswitch, type Observation, type SendRequest, VERSION } from 'hookswitch'
 import { type ManualClock, manualClock, seededRandom, until } from 'hookswitch/testkit'
 import type { Deed } from './golden-file.js'
-import type { AnyStore, StoreMaker } from './stores.js'
+import type { StoreMaker } from './stores.js'
+import { type Troubled, trouble } from './troubled-store.js'
 
 /** 64 hex digits each, as the service makes them. */
-const KEYS = { parent: 'a1'.repeat(32), child: 'b2'.repeat(32), other: 'c3'.repeat(32), closed: 'd4'.repeat(32) }
+const KEYS = {
+  parent: 'a1'.repeat(32),
+  child: 'b2'.repeat(32),
+  other: 'c3'.repeat(32),
+  closed: 'd4'.repeat(32),
+}
 
 const ACCOUNTS = [
   {
@@ -53,7 +59,10 @@ export interface World {
 }
 
 /** Opens a world with the options of a file. */
-export async function openWorld(maker: StoreMaker, options: Readonly<Record<string, unknown>>): Promise<World> {
+export async function openWorld(
+  maker: StoreMaker,
+  options: Readonly<Record<string, unknown>>,
+): Promise<World> {
   const { store, dispose } = await maker.make()
   const clock = manualClock()
   const unseen: Sent[] = []
@@ -104,11 +113,7 @@ async function firstValues(hs: Hookswitch): Promise<Map<string, string>> {
     values.set(`${account}_token`, (await hs.auth.signIn({ apiKey })).token)
   }
   await hs.accounts.update('closed', { enabled: false })
-  const { data, version } = JSON.parse(
-    (await hs.handle({ method: 'GET', url: '/v1/webhooks', headers: { 'x-auth-token': values.get('parent_token') } })).body,
-  ) as { data: unknown[]; version: string }
-  if (data.length === 0) throw new Error('the catalogue is empty')
-  return values.set('version', version)
+  return values.set('version', VERSION)
 }
 
 interface Stage {
@@ -121,7 +126,11 @@ interface Stage {
 async function act({ name, argument }: Deed, { hs, clock, troubled, values }: Stage): Promise<void> {
   switch (name) {
     case 'webhook': {
-      const [as, account, wish] = argument as [string, string, Parameters<Hookswitch['webhooks']['create']>[1]]
+      const [as, account, wish] = argument as [
+        string,
+        string,
+        Parameters<Hookswitch['webhooks']['create']>[1],
+      ]
       return void values.set(as, (await hs.webhooks.create(account, wish)).id)
     }
     case 'advance':
@@ -143,43 +152,5 @@ async function act({ name, argument }: Deed, { hs, clock, troubled, values }: St
       return hs.close({ drainMs: 0 })
     default:
       throw new Error(`a golden file asks for the unknown deed ${name}`)
-  }
-}
-
-interface Troubled {
-  readonly store: AnyStore
-  /** `out`: it cannot be reached. `broken`: it throws what no client may ever see. Undefined: it works. */
-  say(trouble: string | undefined): void
-}
-
-/** A store that fails when it is told to. */
-function trouble(store: AnyStore): Troubled {
-  let kind: string | undefined
-  const fail = () => {
-    if (kind === 'out') throw new HookswitchError('StoreUnavailable', 'no connection to db7.internal', { retryAfterSeconds: 3 })
-    if (kind === 'broken') throw new TypeError('SELECT * FROM pvt_tokens failed at /srv/hookswitch/store.js:12')
-  }
-  const door = <Door extends object>(methods: Door): Door =>
-    Object.fromEntries(
-      Object.entries(methods).map(([name, method]) => [
-        name,
-        name === 'subscribe'
-          ? method
-          : async (...args: unknown[]) => {
-              fail()
-              return (method as (...args: unknown[]) => unknown)(...args)
-            },
-      ]),
-    ) as Door
-  const { accounts, tokens, webhooks, deliveries } = store
-  return {
-    store: {
-      ...store,
-      accounts: door(accounts),
-      tokens: door(tokens),
-      webhooks: door(webhooks),
-      deliveries: door(deliveries),
-    },
-    say: (trouble) => void (kind = trouble),
   }
 }

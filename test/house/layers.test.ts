@@ -20,7 +20,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/store': ['src/delivery', 'src/webhooks', 'src/auth', ...NOUNS],
   'src/wire': ['src/delivery', 'src/webhooks', 'src/auth', ...NOUNS],
   'src/option-checks.ts': BELOW,
-  'src/options.ts': ['src/option-checks.ts', 'src/delivery', 'src/webhooks', 'src/auth', ...NOUNS],
+  'src/option-values.ts': ['src/option-checks.ts', 'src/delivery', 'src/webhooks', ...NOUNS],
+  'src/options.ts': [
+    'src/option-checks.ts',
+    'src/option-values.ts',
+    'src/delivery',
+    'src/webhooks',
+    'src/auth',
+    ...NOUNS,
+  ],
   'src/http': ['src/wire', 'src/delivery', 'src/webhooks', 'src/auth', ...NOUNS],
 }
 

@@ -138,7 +138,7 @@ describe('the error envelope', () => {
     ['read', 'StoreUnavailable', 'GET', WEBHOOK, 503, 'datastore_unreachable'],
     ['read', 'Closing', 'GET', WEBHOOK, 503, 'datastore_unreachable'],
     ['read', 'Internal', 'GET', WEBHOOK, 500, 'internal_error'],
-    ['read', 'StoreCorrupt', 'GET', WEBHOOK, 500, 'internal_error'],
+    ['read', 'StoreCorrupt', 'GET', WEBHOOK, 503, 'datastore_unreachable'],
   ])('when %s rejects with %s', async (verb, code, method, url, status, message) => {
     const data = { api_key: API_KEY, hook: 'h', call_id: 'c' }
     const sent = method === 'PUT' ? { body: { data } } : {}

@@ -15,7 +15,7 @@ const CODES: readonly (readonly [ErrorCode, number, string])[] = [
   ['QueueFull', 429, 'too_many_requests'],
   ['StoreUnavailable', 503, 'datastore_unreachable'],
   ['Closing', 503, 'datastore_unreachable'],
-  ['StoreCorrupt', 500, 'internal_error'],
+  ['StoreCorrupt', 503, 'datastore_unreachable'],
   ['InvalidOption', 500, 'internal_error'],
   ['Internal', 500, 'internal_error'],
 ]

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import type { StoredDelivery } from '../../src/delivery/delivery-store.js'
+import { explainDelivery } from '../../src/delivery/explain.js'
+import type { Webhook } from '../../src/webhooks/webhook.js'
+import { aDelivery, aWebhook } from './fixtures.js'
+
+const NOW = 100_000
+const explain = (
+  delivery: Partial<StoredDelivery>,
+  context: { webhook?: Webhook; inFlight?: number } = {},
+): string =>
+  explainDelivery(
+    { ...aDelivery({ state: 'waiting', dueMs: NOW }), position: 1, ahead: 0, ...delivery },
+    { webhook: aWebhook(), now: NOW, inFlight: 0, perEndpoint: 10, ...context },
+  )
+const paused = (pausedUntilMs: number) => aWebhook({}, { health: { failuresInRow: 1, pausedUntilMs } })
+
+describe('a waiting delivery', () => {
+  it.each<[string, string]>([
+    [explain({}), 'Is due now.'],
+    [explain({ ahead: 1 }), 'Waits for call order: 1 earlier delivery of this call must end first.'],
+    [explain({ ahead: 3 }), 'Waits for call order: 3 earlier deliveries of this call must end first.'],
+    [explain({}, { webhook: paused(NOW + 1500) }), 'Waits 2 seconds: the endpoint asked for patience.'],
+    [explain({}, { webhook: paused(NOW) }), 'Is due now.'],
+    [
+      explain({ dueMs: NOW + 1, attempts: 1, reason: 'status 500' }),
+      'Retry in 1 second, after 1 attempt: status 500.',
+    ],
+    [
+      explain({ dueMs: NOW + 6000, attempts: 2, reason: 'timeout' }),
+      'Retry in 6 seconds, after 2 attempts: timeout.',
+    ],
+    [explain({}, { inFlight: 10 }), 'Waits for room: the endpoint is at its cap of 10 requests in flight.'],
+    [explain({}, { inFlight: 9 }), 'Is due now.'],
+  ])('%s', (sentence, expected) => {
+    expect(sentence).toBe(expected)
+  })
+
+  it('is explained without its webhook too', () => {
+    const delivery = { ...aDelivery({ state: 'waiting' }), position: 1, ahead: 0 }
+    const context = { webhook: undefined, now: NOW, inFlight: 0, perEndpoint: 1 }
+    expect(explainDelivery(delivery, context)).toBe('Is due now.')
+  })
+})
+
+describe('any other delivery', () => {
+  it.each<[Partial<StoredDelivery>, string]>([
+    [{ state: 'in_flight', attempts: 1 }, 'Is being sent: attempt 2.'],
+    [{ state: 'delivered', attempts: 1 }, 'Delivered after 1 attempt.'],
+    [{ state: 'delivered', attempts: 3 }, 'Delivered after 3 attempts.'],
+    [{ state: 'exhausted', attempts: 3, reason: 'timeout' }, 'Gave up after 3 attempts: timeout.'],
+    [{ state: 'exhausted', attempts: 1 }, 'Gave up after 1 attempt.'],
+    [{ state: 'expired' }, 'Not sent: the event was older than max_age_seconds when its turn came.'],
+    [
+      { state: 'cancelled', reason: 'gone' },
+      'Cancelled: the receiver answered 410 Gone, and the webhook was disabled.',
+    ],
+    [{ state: 'cancelled', reason: 'cancelled' }, 'Cancelled: the webhook was disabled or deleted.'],
+    [{ state: 'quarantined' }, 'Set aside: the node ended three times in a row while sending it.'],
+  ])('%j', (delivery, expected) => {
+    expect(explain(delivery)).toBe(expected)
+  })
+})

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest'
+import type { CheckedEvent } from '../../src/delivery/event.js'
+import { eventSchema } from '../../src/delivery/event-schema.js'
+import { mergedPart, payloadOf, withCustomData } from '../../src/delivery/payload.js'
+
+/** Every field of an event, and what receivers get of it, in the order in which they get it. */
+const FIELDS: readonly (readonly [string, unknown, string, unknown])[] = [
+  ['hook', 'channel_destroy', 'hook_event', 'channel_destroy'],
+  ['accountId', 'acc', 'account_id', 'acc'],
+  ['callId', 'leg-a', 'call_id', 'leg-a'],
+  ['otherLegCallId', 'leg-b', 'other_leg_call_id', 'leg-b'],
+  ['direction', 'inbound', 'call_direction', 'inbound'],
+  ['timestampMs', 1_700_000_000_999, 'timestamp', 63_867_219_200],
+  ['from', 'a@r', 'from', 'a@r'],
+  ['to', 'b@r', 'to', 'b@r'],
+  ['request', 'c@r', 'request', 'c@r'],
+  ['inception', 'd@r', 'inception', 'd@r'],
+  ['callerIdName', 'Ada', 'caller_id_name', 'Ada'],
+  ['callerIdNumber', '+1', 'caller_id_number', '+1'],
+  ['calleeIdName', 'Bob', 'callee_id_name', 'Bob'],
+  ['calleeIdNumber', '+2', 'callee_id_number', '+2'],
+  ['ownerId', 'o', 'owner_id', 'o'],
+  ['resellerId', 'r', 'reseller_id', 'r'],
+  ['authorizingId', 'd', 'authorizing_id', 'd'],
+  ['authorizingType', 'device', 'authorizing_type', 'device'],
+  ['callForwarded', false, 'call_forwarded', false],
+  ['emergencyResourceUsed', true, 'emergency_resource_used', true],
+  ['localResourceUsed', true, 'local_resource_used', true],
+  ['localResourceId', 'l', 'local_resource_id', 'l'],
+  ['isInternalLeg', false, 'is_internal_leg', false],
+  ['customChannelVars', { a: 1 }, 'custom_channel_vars', { a: 1 }],
+  ['customApplicationVars', {}, 'custom_application_vars', {}],
+  ['originalNumber', '3', 'original_number', '3'],
+  ['otherLegDestinationNumber', '4', 'other_leg_destination_number', '4'],
+  ['hangupCause', 'NORMAL_CLEARING', 'hangup_cause', 'NORMAL_CLEARING'],
+  ['hangupCode', 'sip:200', 'hangup_code', 'sip:200'],
+  ['durationSeconds', 0, 'duration_seconds', 0],
+  ['ringingSeconds', 2, 'ringing_seconds', 2],
+  ['billingSeconds', 3, 'billing_seconds', 3],
+]
+
+const whole = Object.fromEntries(FIELDS.map(([key, value]) => [key, value])) as unknown as CheckedEvent
+
+describe('the payload of an event', () => {
+  it('has the names, order and times that receivers know', () => {
+    const expected = [...FIELDS.map(([, , name, value]) => [name, value]), ['event_id', 'e1']]
+    expect(Object.entries(payloadOf(whole, 'e1'))).toEqual(expected)
+  })
+
+  it('carries every field of the schema but the idempotency key', () => {
+    const fields = FIELDS.map(([key]) => key)
+    expect([...fields, 'idempotencyKey'].sort()).toEqual(Object.keys(eventSchema.properties).sort())
+    expect(Object.keys(payloadOf({ ...whole, idempotencyKey: 'k' }, 'e1'))).toHaveLength(FIELDS.length + 1)
+  })
+
+  it('leaves out what is absent', () => {
+    const event = {
+      hook: 'h',
+      accountId: 'a',
+      callId: 'c',
+      timestampMs: 0,
+      from: undefined,
+    } as unknown as CheckedEvent
+    expect(Object.keys(payloadOf(event, 'e1'))).toEqual([
+      'hook_event',
+      'account_id',
+      'call_id',
+      'timestamp',
+      'event_id',
+    ])
+  })
+})
+
+describe('custom data', () => {
+  const merged = (payload: Record<string, unknown>, custom: Record<string, string> | undefined) =>
+    withCustomData(payload, mergedPart(custom))
+
+  it('wins over the event where they meet, and keeps its place there', () => {
+    expect(Object.entries(merged({ a: 1, b: 2 }, { z: 'new', a: 'mine' }))).toEqual([
+      ['a', 'mine'],
+      ['b', 2],
+      ['z', 'new'],
+    ])
+  })
+
+  it('may not set type or action', () => {
+    expect(merged({ type: 'of the event' }, { type: 'x', action: 'y', kind: 'z' })).toEqual({
+      type: 'of the event',
+      kind: 'z',
+    })
+  })
+
+  it('may have a key named __proto__, which is data like any other', () => {
+    const custom = JSON.parse('{"__proto__":"p","constructor":"c"}')
+    const payload = merged({ a: 1 }, custom)
+    expect(JSON.stringify(payload)).toBe('{"a":1,"__proto__":"p","constructor":"c"}')
+    expect(Object.getPrototypeOf(payload)).toBe(Object.prototype)
+  })
+
+  it('leaves the payload as it is for others', () => {
+    const payload = Object.freeze({ a: 1 })
+    expect(merged(payload, undefined)).toBe(payload)
+    expect(merged(payload, { a: '2' })).toEqual({ a: '2' })
+    expect(payload).toEqual({ a: 1 })
+  })
+})

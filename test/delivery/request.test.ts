@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest'
+import { buildRequest, fixedHeaders, redactHeaders } from '../../src/delivery/request.js'
+import { verify } from '../../src/delivery/signature.js'
+import { secretKey, secretText } from '../../src/webhooks/signing-secret.js'
+import type { HttpVerb } from '../../src/webhooks/webhook.js'
+import { aDelivery, aWebhook } from './fixtures.js'
+
+const NOW = 1_700_000_000_900
+const [current, old] = [1, 2].map((byte) => secretText(new Uint8Array(32).fill(byte))) as [string, string]
+const keys = [{ key: secretKey(current)! }, { key: secretKey(old)!, expiresMs: NOW + 1 }]
+
+function request(
+  httpVerb: HttpVerb,
+  body: string,
+  options: { uri?: string; encoding?: 'json' | 'form'; nowMs?: number } = {},
+) {
+  const webhook = aWebhook({ uri: options.uri ?? 'https://example.com/hook', httpVerb })
+  const delivery = aDelivery({ httpVerb, encoding: options.encoding ?? 'json' })
+  const material = { keys, headers: fixedHeaders(webhook, { 'X-Own': 'yes' }, 'hookswitch/1') }
+  const built = buildRequest({ delivery, body }, webhook, material, 3, options.nowMs ?? NOW, 10_000)
+  const { headers } = built
+  const pairs = headers.flatMap((name, index) =>
+    index % 2 === 0 ? [[name, headers[index + 1]!] as const] : [],
+  )
+  return {
+    ...built,
+    pairs,
+    named: Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value])),
+  }
+}
+
+describe('the request of an attempt', () => {
+  it('carries who, what and which try', () => {
+    const built = request('post', '{"a":1}')
+    expect(built).toMatchObject({
+      method: 'POST',
+      url: 'https://example.com/hook',
+      body: '{"a":1}',
+      deadlineMs: 10_000,
+    })
+    expect(built.named).toMatchObject({
+      'accept-encoding': 'identity',
+      'x-hook-id': 'w1',
+      'x-account-id': 'acc',
+      'x-hook-event': 'channel_create',
+      'x-hook-attempt': '3',
+      'user-agent': 'hookswitch/1',
+      'content-type': 'application/json',
+      'webhook-id': 'd1',
+      'webhook-timestamp': '1700000000',
+      'x-own': 'yes',
+    })
+    expect(new Set(built.pairs.map(([name]) => name.toLowerCase())).size).toBe(built.pairs.length)
+  })
+
+  it.each(['post', 'put', 'patch'] as const)(
+    '%s sends the body as it was frozen, and is signed over it',
+    (verb) => {
+      for (const [encoding, type] of [
+        ['json', 'application/json'],
+        ['form', 'application/x-www-form-urlencoded'],
+      ] as const) {
+        const built = request(verb, 'a=b+c', { encoding })
+        expect(built.method).toBe(verb.toUpperCase())
+        expect(built.named['content-type']).toBe(type)
+        expect(verify({ headers: built.named, body: 'a=b+c' }, current, { nowSeconds: NOW / 1000 }).ok).toBe(
+          true,
+        )
+      }
+    },
+  )
+
+  it.each(['get', 'delete'] as const)(
+    '%s sends pairs in the query, no body, and is signed over nothing',
+    (verb) => {
+      const built = request(verb, 'a=b+c', { encoding: 'form' })
+      expect(built).toMatchObject({
+        method: verb.toUpperCase(),
+        url: 'https://example.com/hook?a=b+c',
+        body: undefined,
+      })
+      expect(built.named).not.toHaveProperty('content-type')
+      expect(verify({ headers: built.named, body: '' }, current, { nowSeconds: NOW / 1000 }).ok).toBe(true)
+    },
+  )
+
+  it.each([
+    ['https://example.com/', 'https://example.com/?a=1'],
+    ['https://example.com/?', 'https://example.com/?a=1'],
+    ['https://example.com/?x=y', 'https://example.com/?x=y&a=1'],
+    ['https://example.com/?x=y&', 'https://example.com/?x=y&a=1'],
+  ])('joins its pairs to %s', (uri, url) => {
+    expect(request('get', 'a=1', { uri }).url).toBe(url)
+    expect(request('get', '', { uri }).url).toBe(uri)
+  })
+
+  it('is signed by a rotated secret until that ends, and by the current one always', () => {
+    const until = request('post', 'x')
+    expect(until.named['webhook-signature']!.split(' ')).toHaveLength(2)
+    expect(verify({ headers: until.named, body: 'x' }, old, { nowSeconds: NOW / 1000 }).ok).toBe(true)
+    const after = request('post', 'x', { nowMs: NOW + 1 })
+    expect(after.named['webhook-signature']!.split(' ')).toHaveLength(1)
+    expect(verify({ headers: after.named, body: 'x' }, current, { nowSeconds: NOW / 1000 }).ok).toBe(true)
+  })
+
+  it('says its own user agent and accept only where the owner says none', () => {
+    const headers = fixedHeaders(aWebhook(), { 'USER-AGENT': 'mine', accept: 'text/plain' }, 'hookswitch/1')
+    expect(headers.filter((text) => /^(user-agent|accept)$/i.test(text))).toEqual(['USER-AGENT', 'accept'])
+  })
+})
+
+describe('headers that are kept', () => {
+  it.each([
+    'Authorization',
+    'Proxy-Authorization',
+    'Cookie',
+    'Set-Cookie',
+    'X-Api-Key',
+    'x-auth',
+    'X-Token',
+    'my-secret',
+    'password',
+    'webhook-signature',
+  ])('do not show the value of %s', (name) => {
+    expect(redactHeaders(['a', 'b', name, 'hidden'])).toEqual(['a', 'b', name, '[redacted]'])
+  })
+
+  it('are the same list where there is nothing to hide', () => {
+    const headers = ['content-type', 'a secret', 'webhook-id', 'token']
+    expect(redactHeaders(headers)).toBe(headers)
+    expect(headers).toEqual(['content-type', 'a secret', 'webhook-id', 'token'])
+  })
+})

@@ -1,0 +1,44 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { mergePatch } from '../../src/webhooks/merge.js'
+
+describe('a merge patch (RFC 7396)', () => {
+  // Appendix A.
+  it.each<[string, string, string]>([
+    ['{"a":"b"}', '{"a":"c"}', '{"a":"c"}'],
+    ['{"a":"b"}', '{"b":"c"}', '{"a":"b","b":"c"}'],
+    ['{"a":"b"}', '{"a":null}', '{}'],
+    ['{"a":"b","b":"c"}', '{"a":null}', '{"b":"c"}'],
+    ['{"a":["b"]}', '{"a":"c"}', '{"a":"c"}'],
+    ['{"a":"c"}', '{"a":["b"]}', '{"a":["b"]}'],
+    ['{"a":{"b":"c"}}', '{"a":{"b":"d","c":null}}', '{"a":{"b":"d"}}'],
+    ['{"a":[{"b":"c"}]}', '{"a":[1]}', '{"a":[1]}'],
+    ['["a","b"]', '["c","d"]', '["c","d"]'],
+    ['{"a":"b"}', '["c"]', '["c"]'],
+    ['{"a":"foo"}', 'null', 'null'],
+    ['{"a":"foo"}', '"bar"', '"bar"'],
+    ['{"e":null}', '{"a":1}', '{"e":null,"a":1}'],
+    ['[1,2]', '{"a":"b","c":null}', '{"a":"b"}'],
+    ['{}', '{"a":{"bb":{"ccc":null}}}', '{"a":{"bb":{}}}'],
+  ])('of %s by %s is %s', (target, patch, result) => {
+    expect(mergePatch(JSON.parse(target), JSON.parse(patch))).toEqual(JSON.parse(result))
+  })
+
+  it('treats a key named __proto__ as data', () => {
+    const merged = mergePatch(JSON.parse('{"a":1,"__proto__":{"b":1}}'), JSON.parse('{"__proto__":{"c":2}}'))
+    expect(JSON.stringify(merged)).toBe('{"a":1,"__proto__":{"b":1,"c":2}}')
+    expect(Object.getPrototypeOf(merged)).toBe(Object.prototype)
+    expect(mergePatch({}, JSON.parse('{"__proto__":null}'))).toEqual({})
+  })
+
+  it('changes neither of the two, and says the same when it is applied again', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (target, patch) => {
+        const [before, asked] = [JSON.stringify(target), JSON.stringify(patch)]
+        const merged = mergePatch(target, patch)
+        expect([JSON.stringify(target), JSON.stringify(patch)]).toEqual([before, asked])
+        expect(mergePatch(merged, patch)).toEqual(merged)
+      }),
+    )
+  })
+})

@@ -1,0 +1,188 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { compilePolicy } from '../../src/values/address-policy.js'
+import { canonicalUri } from '../../src/values/uri.js'
+import { catalogueOf } from '../../src/webhooks/catalogue.js'
+import {
+  checkSettings,
+  isSetting,
+  MAX_DATA_BYTES,
+  SETTINGS_DEFAULTS,
+  type SettingsRules,
+} from '../../src/webhooks/settings.js'
+
+const rules: SettingsRules = {
+  catalogue: catalogueOf([{ id: 'queue_joined' }]),
+  policy: compilePolicy({ allowLocal: false, allow: ['10.1.0.0/16', 'inside.test'] }),
+  defaultFormat: 'json',
+}
+const base = { name: 'n', uri: 'https://example.com/hook', hook: 'all' }
+const check = (changes: object, given: SettingsRules = rules) => checkSettings({ ...base, ...changes }, given)
+const failuresOf = (changes: object, given?: SettingsRules): string[] => {
+  const checked = check(changes, given)
+  return 'failures' in checked ? checked.failures.map(({ path, rule }) => `${path} ${rule}`) : []
+}
+
+describe('the settings of a webhook', () => {
+  it('get their defaults, in the order in which they are shown', () => {
+    const checked = check({ group: 'g', customData: { a: 'b' } })
+    expect(checked).toEqual({
+      settings: { ...base, ...SETTINGS_DEFAULTS, group: 'g', customData: { a: 'b' } },
+    })
+    expect(Object.keys((checked as { settings: object }).settings)).toEqual([
+      ...['name', 'uri', 'hook', 'httpVerb', 'retries', 'format', 'enabled', 'includeSubaccounts'],
+      ...['includeInternalLegs', 'customData', 'group', 'ordering'],
+    ])
+  })
+
+  it('take the format that the host has set for those that name none', () => {
+    const kazoo = { ...rules, defaultFormat: 'form-data' } as const
+    expect(check({}, kazoo)).toMatchObject({ settings: { format: 'form-data' } })
+    expect(check({ format: 'json' }, kazoo)).toMatchObject({ settings: { format: 'json' } })
+  })
+
+  it('leave out what is no setting, and what is undefined', () => {
+    const hostile = JSON.parse('{"__proto__":{"group":"x"},"constructor":"y","id":"z"}')
+    expect(check({ ...hostile, retries: undefined })).toEqual({ settings: { ...base, ...SETTINGS_DEFAULTS } })
+    const inherited = Object.create({ group: 'inherited' })
+    expect(checkSettings(Object.assign(inherited, base), rules)).toEqual({
+      settings: { ...base, ...SETTINGS_DEFAULTS },
+    })
+    expect(['uri', 'customRequestHeaders'].every(isSetting)).toBe(true)
+    expect(['id', 'toString', '__proto__', ''].some(isSetting)).toBe(false)
+  })
+
+  it.each<[object, string[]]>([
+    [{ name: undefined }, ['name required']],
+    [{ name: '' }, ['name minLength']],
+    [{ name: 'x'.repeat(256) }, ['name maxLength']],
+    [{ name: 'a\u0000' }, ['name pattern']],
+    [{ name: 5 }, ['name type']],
+    [{ uri: undefined }, ['uri required']],
+    [{ uri: 'ftp://example.com/' }, ['uri error']],
+    [{ uri: 'https://user@example.com/' }, ['uri error']],
+    [{ uri: 'not a url' }, ['uri error']],
+    [{ uri: `https://example.com/${'x'.repeat(2048)}` }, ['uri maxLength']],
+    [{ hook: 'fax' }, ['hook enum']],
+    [{ hook: 'toString' }, ['hook enum']],
+    [{ httpVerb: 'POST' }, ['httpVerb enum']],
+    [{ httpVerb: 'head' }, ['httpVerb enum']],
+    [{ retries: -1 }, ['retries minimum']],
+    [{ retries: 11 }, ['retries maximum']],
+    [{ retries: 1.5 }, ['retries type']],
+    [{ retries: '3' }, ['retries type']],
+    [{ format: 'xml' }, ['format enum']],
+    [{ enabled: 'yes' }, ['enabled type']],
+    [{ enabled: null }, ['enabled type']],
+    [{ includeSubaccounts: 1 }, ['includeSubaccounts type']],
+    [{ includeInternalLegs: 0 }, ['includeInternalLegs type']],
+    [{ customData: [] }, ['customData type']],
+    [{ customData: { a: 1 } }, ['customData.a type']],
+    [{ customData: { a: 'x'.repeat(MAX_DATA_BYTES) } }, ['customData maxSize']],
+    [{ customRequestHeaders: { a: 1 } }, ['customRequestHeaders.a type']],
+    [{ customRequestHeaders: { 'x y': 'a' } }, ['customRequestHeaders.x y error']],
+    [{ customRequestHeaders: { Host: 'a' } }, ['customRequestHeaders.Host error']],
+    [{ customRequestHeaders: { 'X-A': 'a\r\nB: c' } }, ['customRequestHeaders.X-A error']],
+    [{ customRequestHeaders: { a: '1', A: '2' } }, ['customRequestHeaders.A error']],
+    [{ customRequestHeaders: { a: 'x'.repeat(4096) } }, ['customRequestHeaders error']],
+    [{ group: 'x'.repeat(256) }, ['group maxLength']],
+    [{ maxAgeSeconds: 0 }, ['maxAgeSeconds minimum']],
+    [{ ordering: 'lane' }, ['ordering enum']],
+  ])('%j breaks %j', (changes, failures) => {
+    expect(failuresOf(changes)).toEqual(failures)
+  })
+
+  it('are told every broken rule at once, those of the schema and those beyond it', () => {
+    const broken = {
+      name: '',
+      uri: 'http://127.0.0.1/',
+      hook: 'fax',
+      retries: 99,
+      customRequestHeaders: { Host: 'x', 'content-type': 'y' },
+    }
+    expect(failuresOf(broken).sort()).toEqual([
+      'customRequestHeaders.Host error',
+      'customRequestHeaders.content-type error',
+      'hook enum',
+      'name minLength',
+      'retries maximum',
+      'uri error',
+    ])
+  })
+
+  it('never show a value of a header in a failure', () => {
+    const checked = check({ customRequestHeaders: { Authorization: 'secret\n', a: 5 } })
+    expect(JSON.stringify(checked)).not.toContain('secret')
+  })
+
+  it('list what a hook may be', () => {
+    const checked = check({ hook: 'fax' })
+    const target = 'failures' in checked ? checked.failures[0]?.target : undefined
+    expect(target).toEqual(['all', ...rules.catalogue.map(({ id }) => id)])
+    expect(check({ hook: 'queue_joined' })).toHaveProperty('settings')
+  })
+
+  it.each([
+    ['HTTPS://EXAMPLE.com:443/a/../b#frag', 'https://example.com/b'],
+    ['http://example.com', 'http://example.com/'],
+    ['https://bücher.example/ü?q=a', 'https://xn--bcher-kva.example/%C3%BC?q=a'],
+    ['http://10.1.2.3/', 'http://10.1.2.3/'],
+    ['http://inside.test/', 'http://inside.test/'],
+  ])('keep the URI %s in its canonical form %s', (uri, canonical) => {
+    expect(check({ uri })).toMatchObject({ settings: { uri: canonical } })
+  })
+
+  it.each([
+    ...[
+      'http://127.0.0.1/',
+      'http://2130706433/',
+      'http://0x7f.1/',
+      'http://127.0.0.1./',
+      'http://１２７.0.0.1/',
+    ],
+    ...[
+      'http://localhost/',
+      'http://a.localhost/',
+      'http://LOCALHOST./',
+      'http://10.2.0.1/',
+      'http://[::1]/',
+    ],
+    ...['http://[::ffff:10.0.0.1]/', 'http://169.254.169.254/', 'http://0/'],
+  ])('refuse %s', (uri) => {
+    expect(failuresOf({ uri })).toEqual(['uri error'])
+  })
+
+  it('open this machine, and nothing private, where the host allows it', () => {
+    const local = { ...rules, policy: compilePolicy({ allowLocal: true, allow: [] }) }
+    expect(failuresOf({ uri: 'http://localhost:8000/' }, local)).toEqual([])
+    expect(failuresOf({ uri: 'http://[::1]/' }, local)).toEqual([])
+    expect(failuresOf({ uri: 'http://192.168.0.1/' }, local)).toEqual(['uri error'])
+  })
+
+  it('that are accepted are accepted again as they were stored', () => {
+    const settings = fc.record(
+      {
+        name: fc.string({ minLength: 1, maxLength: 20 }),
+        uri: fc.oneof(fc.webUrl({ withFragments: true, withQueryParameters: true }), fc.string()),
+        hook: fc.constantFrom('all', 'channel_create', 'fax'),
+        retries: fc.integer({ min: -1, max: 11 }),
+        customData: fc.dictionary(fc.string(), fc.string()),
+        customRequestHeaders: fc.dictionary(fc.string(), fc.string()),
+        group: fc.string(),
+      },
+      { requiredKeys: ['name', 'uri', 'hook'] },
+    )
+    fc.assert(
+      fc.property(settings, (given) => {
+        const once = checkSettings(given, rules)
+        if ('failures' in once) {
+          for (const { path } of once.failures) expect(isSetting(path.split('.')[0]!)).toBe(true)
+          return
+        }
+        expect(checkSettings({ ...once.settings }, rules)).toEqual(once)
+        expect(canonicalUri(once.settings.uri)).toMatchObject({ uri: once.settings.uri })
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
