@@ -2,6 +2,7 @@ import type { AccountDoors } from './accounts/doors.js'
 import { guardedDirectory } from './accounts/guarded-directory.js'
 import { lineageCache } from './accounts/lineage-cache.js'
 import { storedDirectory } from './accounts/stored-directory.js'
+import { turns } from './accounts/turns.js'
 import { accountVerbs } from './auth/account-verbs.js'
 import { liveTokens } from './auth/live-tokens.js'
 import { loginLimits } from './auth/login-limits.js'
@@ -81,6 +82,7 @@ export function createCore(options: Settled<Store>, secrets: readonly string[], 
     random,
     box,
     newId,
+    inTurn: turns(),
     rules: { catalogue, policy: options.addressPolicy, defaultFormat: options.defaultFormat },
   }
   const caps = {

@@ -64,7 +64,8 @@ export function eventHub<Events extends Record<string, unknown>>(
     },
     isHeard: (name) => emitter.listenerCount(name) > 0,
     emit(name, payload) {
-      if (emitter.listenerCount(name) > 0) emitter.emit(name, payload)
+      // Frozen: what a listener is told may be what a store keeps.
+      if (emitter.listenerCount(name) > 0) emitter.emit(name, Object.freeze(payload))
     },
   }
   return hub

@@ -25,7 +25,7 @@ import { idMaker } from './values/ids.js'
 
 /** One instance of the service, embedded in its host. */
 export interface Hookswitch extends Required<HttpService> {
-  /** Opens the store and begins to deliver. Rejects with `StoreUnavailable`, `StoreCorrupt`. */
+  /** Opens the store and begins to deliver. Rejects with `StoreUnavailable`, `StoreCorrupt`; may be tried again then. */
   start(): Promise<void>
   /**
    * Stops: no new work, up to `drainMs` (default 5,000) for what is in flight, then the rest is given back. Leaves no
@@ -98,6 +98,7 @@ export function createHookswitch(options: HookswitchOptions<Store>): Hookswitch 
     )
   })
 
+  let opened: Core | undefined
   let running: Core | undefined
   let starting: Promise<void> | undefined
   let closing: Promise<void> | undefined
@@ -121,7 +122,8 @@ export function createHookswitch(options: HookswitchOptions<Store>): Hookswitch 
     if (settled.allowLocal) log.info({}, 'allowLocal is on: webhooks may call loopback addresses')
     await store.open({ clock, log })
     const secrets = await secretsOf(store, settled.secrets)
-    const opened = createCore(settled, secrets, { clock, random, log, events, sender: await openSender() })
+    opened = createCore(settled, secrets, { clock, random, log, events, sender: await openSender() })
+    if (closing) return
     await opened.dispatcher.start()
     const { attemptsPerWebhook, retentionDays } = settled
     stopPruning = keepPruning({ store, clock, log }, { attemptsPerWebhook, retentionDays })
@@ -129,9 +131,11 @@ export function createHookswitch(options: HookswitchOptions<Store>): Hookswitch 
   }
 
   async function shut(drainMs: number): Promise<void> {
+    // Before the start is waited for, which may itself be waiting for the store.
+    const stopped = opened?.dispatcher.close(drainMs)
     await starting?.catch(() => {})
     await stopPruning()
-    await running?.dispatcher.close(drainMs)
+    await stopped
     if (starting) await store.close()
   }
 
@@ -143,7 +147,12 @@ export function createHookswitch(options: HookswitchOptions<Store>): Hookswitch 
   return {
     start() {
       if (closing) return Promise.reject(new HookswitchError('Closing', 'this instance was closed'))
-      starting ??= open()
+      starting ??= open().catch(async (thrown: unknown) => {
+        // As if it had not been tried: a host may try again once its store is there.
+        await store.close().catch(() => {})
+        opened = starting = undefined
+        throw thrown
+      })
       return starting
     },
     close({ drainMs = DRAIN_MS } = {}) {
@@ -157,7 +166,9 @@ export function createHookswitch(options: HookswitchOptions<Store>): Hookswitch 
           field: 'tx',
         })
       }
-      const input = idempotencyKey === undefined ? event : { idempotencyKey, ...event }
+      // A field that is there but undefined says nothing: with it, the option would be lost.
+      const own = idempotencyKey === undefined || event?.idempotencyKey !== undefined
+      const input = own ? event : { ...event, idempotencyKey }
       return (await publishAll(core(), [input], maxPending))[0]!
     },
     wake: () => running?.dispatcher.wake(),

@@ -63,14 +63,14 @@ export function httpService(core: () => Core, webhooks: HostWebhooks, facts: Ser
       replay: webhooks.replay,
     },
     deliveries: {
-      list: async (query) => core().store.deliveries.deliveries(query),
+      list: async (query) => (await readable(core(), query)).deliveries(query),
       async read(accountId, deliveryId) {
         const delivery = await core().store.deliveries.delivery(accountId, deliveryId)
         if (!delivery) throw notFound(deliveryId)
         return delivery
       },
       explain: async (delivery) => explain(core(), delivery),
-      attempts: async (query) => core().store.deliveries.attempts(query),
+      attempts: async (query) => (await readable(core(), query)).attempts(query),
       legs: async (accountId, callId) => core().store.deliveries.legs(accountId, callId),
     },
     ...(facts.ingest && {
@@ -80,6 +80,12 @@ export function httpService(core: () => Core, webhooks: HostWebhooks, facts: Ser
       },
     }),
   }
+}
+
+/** The first batch at once; before each further one of a long list, all the others have their turn. */
+async function readable({ store, clock }: Core, query: { readonly cursor?: number }) {
+  if (query.cursor !== undefined) await clock.yield()
+  return store.deliveries
 }
 
 function isObject(value: unknown): value is object {

@@ -1,4 +1,5 @@
 import { HookswitchError } from './errors.js'
+import { parseUrl } from './values/parse-url.js'
 
 /** Checks of single options: each throws `InvalidOption` naming the field, never showing the value. */
 
@@ -46,7 +47,7 @@ export const texts: Check = (field, value) => {
 /** `*`, an origin (`https://app.example.com`), or a list of origins, each as browsers spell it. */
 export const origins: Check = (field, value) => {
   const isOrigin = (text: unknown) =>
-    text === '*' || (typeof text === 'string' && URL.canParse(text) && new URL(text).origin === text)
+    text === '*' || (typeof text === 'string' && parseUrl(text)?.origin === text)
   if (!(Array.isArray(value) ? value.every(isOrigin) : isOrigin(value))) {
     throw invalid(field, "must be '*' or origins such as https://app.example.com")
   }

@@ -1,3 +1,4 @@
+import type { DeliveryEvents } from './delivery/delivery-events.js'
 import { checkEvent } from './delivery/event.js'
 import { checkPolicy, POLICY_PRESETS, type PolicyFunction, type RetryPolicy } from './delivery/policy.js'
 import { HookswitchError } from './errors.js'
@@ -27,11 +28,26 @@ export function policyOf(options: {
   return policy
 }
 
+/** What `hs.events` tells besides kinds of events: a kind of this name would be heard by who listens for that. */
+const TAKEN: Readonly<Record<keyof DeliveryEvents | 'event', true>> = {
+  event: true,
+  attempt: true,
+  webhook_disabled: true,
+  delivered: true,
+  exhausted: true,
+  expired: true,
+  cancelled: true,
+  quarantined: true,
+}
+
 /** A sample is sent by the test of a webhook, so it must be an event that could be published. */
 export function checkedCatalogue(hooks: readonly CustomHook[] | undefined): readonly CatalogueEntry[] {
   const catalogue = catalogueOf(hooks)
   const builtIn = catalogue.length - (hooks?.length ?? 0)
-  catalogue.slice(builtIn).forEach(({ sample }, index) => {
+  catalogue.slice(builtIn).forEach(({ id, sample }, index) => {
+    if (Object.hasOwn(TAKEN, id)) {
+      throw invalid(`hooks[${index}].id`, `must not be '${id}', which is an event of hs.events already`)
+    }
     for (const event of sample) {
       try {
         checkEvent(event, 0, () => true)

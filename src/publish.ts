@@ -19,17 +19,23 @@ export async function publishAll(
   inputs: readonly unknown[],
   maxPending: number,
 ): Promise<readonly Published[]> {
+  // Copied before the first wait: afterwards the host may have changed its event.
+  const heard = inputs.map((input) => copyIfHeard(core, input as ChannelEvent))
   const accepted = await acceptEvents(core.accept, inputs, maxPending)
   return accepted.map(({ id: eventId, sequence, duplicate }: AcceptedEvent, index) => {
-    if (!duplicate) announce(core, inputs[index] as ChannelEvent, eventId, sequence)
+    const event = heard[index]
+    if (!duplicate && event) announce(core, event, eventId, sequence)
     return { eventId, sequence, duplicate }
   })
 }
 
 /** The copy for listeners is made where there are any. */
+function copyIfHeard({ events }: Core, event: ChannelEvent): ChannelEvent | undefined {
+  return events.isHeard(event?.hook as 'event') || events.isHeard('event') ? { ...event } : undefined
+}
+
 function announce({ events, clock }: Core, event: ChannelEvent, eventId: string, sequence: number): void {
   const hook = event.hook as 'event'
-  if (!events.isHeard(hook) && !events.isHeard('event')) return
   const { timestampMs = clock.now() } = event
   const published = { ...event, timestampMs, eventId, sequence }
   events.emit(hook, published)

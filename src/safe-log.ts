@@ -7,7 +7,8 @@ export function safeLog(log: Log | undefined): Log {
   const level =
     (name: (typeof LEVELS)[number]) => (fields: Readonly<Record<string, unknown>>, message: string) => {
       try {
-        log?.[name](fields, message)
+        const result: unknown = log?.[name](fields, message)
+        if (result instanceof Promise) result.catch(() => {})
       } catch {
         // A logger that throws hurts nobody.
       }

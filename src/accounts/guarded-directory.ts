@@ -1,5 +1,6 @@
 import { errorCode, HookswitchError } from '../errors.js'
-import type { Directory } from './directory.js'
+import type { Account } from './account.js'
+import type { CredentialHolder, Directory } from './directory.js'
 
 /**
  * A directory whose every failure is `StoreUnavailable` (unless it is an error of ours already) with the reason as
@@ -22,23 +23,25 @@ export function guardedDirectory(directory: Directory): Directory {
     if (!isAnswer(value)) throw unavailable(question, 'gave no valid answer')
     return value
   }
-  const list = <T>(question: string, answer: () => Promise<readonly T[]>) =>
-    ask(question, answer, Array.isArray)
+  const accounts = async (question: string, answer: () => Promise<readonly Account[]>) =>
+    (await ask(question, answer, (value) => isListOf(value, isAccount))).map(withoutNulls)
   const text = async (question: string, answer: () => Promise<string | undefined>) =>
     (await ask(question, answer, (value) => value == null || typeof value === 'string')) ?? undefined
-  const holder = async (question: string, answer: () => ReturnType<Directory['holderOfApiKey']>) =>
-    (await ask(
-      question,
-      answer,
-      (value) =>
-        value == null || (typeof value.accountId === 'string' && typeof value.credentialVersion === 'string'),
-    )) ?? undefined
+  const holder = async (question: string, answer: () => ReturnType<Directory['holderOfApiKey']>) => {
+    const found = await ask(question, answer, (value) => value == null || isHolder(value))
+    return found == null ? undefined : withoutNulls(found)
+  }
 
   const guarded: Directory = {
-    lineage: (accountId) => list('lineage', () => directory.lineage(accountId)),
-    descendants: (accountId) => list('descendants', () => directory.descendants(accountId)),
-    accountsByRealm: (realm) => list('accountsByRealm', () => directory.accountsByRealm(realm)),
-    accountsByName: (name) => list('accountsByName', () => directory.accountsByName(name)),
+    lineage: (accountId) => accounts('lineage', () => directory.lineage(accountId)),
+    descendants: (accountId) =>
+      ask(
+        'descendants',
+        () => directory.descendants(accountId),
+        (value) => isListOf(value, isText),
+      ),
+    accountsByRealm: (realm) => accounts('accountsByRealm', () => directory.accountsByRealm(realm)),
+    accountsByName: (name) => accounts('accountsByName', () => directory.accountsByName(name)),
     holderOfApiKey: (apiKey) => holder('holderOfApiKey', () => directory.holderOfApiKey(apiKey)),
     holderOfCredentials: (accountIds, method, digest) =>
       holder('holderOfCredentials', () => directory.holderOfCredentials(accountIds, method, digest)),
@@ -56,6 +59,20 @@ export function guardedDirectory(directory: Directory): Directory {
         (value) => typeof value === 'string',
       ),
   }
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string'
+const isListOf = (value: unknown, isItem: (item: unknown) => boolean): boolean =>
+  Array.isArray(value) && value.every(isItem)
+const isAccount = (value: unknown): boolean => isText((value as Account | null)?.id)
+const isHolder = (value: CredentialHolder): boolean =>
+  isText(value.accountId) && isText(value.credentialVersion) && (value.userId == null || isText(value.userId))
+
+/** The same object where nothing in it is null. */
+function withoutNulls<T extends object>(value: T): T {
+  const members = Object.entries(value)
+  if (!members.some(([, member]) => member === null)) return value
+  return Object.fromEntries(members.filter(([, member]) => member !== null)) as T
 }
 
 /** Names the question alone: its arguments and its answer may be secrets. */

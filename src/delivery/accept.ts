@@ -60,14 +60,17 @@ async function prepare(
 ): Promise<{ event: NewEvent; deliveries: NewDelivery[] }> {
   const now = doors.clock.now()
   const checked = checkEvent(input, now, doors.knowsHook)
-  const lineage = await doors.directory.lineage(checked.accountId)
-  if (lineage.length === 0) throw notFound(checked.accountId)
+  // All that reads the variables of the host's event comes before the first wait.
   const id = doors.newId()
   const payload = payloadFields(checked, id)
   const json = JSON.stringify(payload)
   // The event alone: what a webhook adds to it is bounded there, and must not refuse the event to others.
   checkPayloadSize(json)
   const bodies = bodiesOf(payload, json, true)
+  const { idempotencyKey, callId, otherLegCallId } = checked
+  const hash = idempotencyKey === undefined ? undefined : bodyHash(input as CheckedEvent)
+  const lineage = await doors.directory.lineage(checked.accountId)
+  if (lineage.length === 0) throw notFound(checked.accountId)
   const deliveries: NewDelivery[] = []
   const candidates = await doors.webhooks.candidates(
     lineage.map((account) => account.id),
@@ -79,7 +82,6 @@ async function prepare(
     const lane = laneOf(checked, webhook, deliveryId)
     deliveries.push(newDelivery(deliveryId, checked, id, webhook, bodies.variant(webhook.settings), lane))
   }
-  const { idempotencyKey, callId, otherLegCallId } = checked
   return {
     deliveries,
     event: {
@@ -91,15 +93,9 @@ async function prepare(
       numbered: true,
       bodies: bodies.templates,
       ...(otherLegCallId === undefined ? {} : { otherLegCallId }),
-      ...(idempotencyKey === undefined
+      ...(idempotencyKey === undefined || hash === undefined
         ? {}
-        : {
-            idempotency: {
-              key: idempotencyKey,
-              bodyHash: bodyHash(input as CheckedEvent),
-              untilMs: now + IDEMPOTENCY_WINDOW_MS,
-            },
-          }),
+        : { idempotency: { key: idempotencyKey, bodyHash: hash, untilMs: now + IDEMPOTENCY_WINDOW_MS } }),
     },
   }
 }
@@ -117,9 +113,14 @@ export async function acceptEvents(
   maxPending: number,
 ): Promise<readonly AcceptedEvent[]> {
   const prepared = []
+  let count = 0
   for (const [index, input] of inputs.entries()) {
     try {
-      prepared.push(await prepare(doors, input))
+      const one = await prepare(doors, input)
+      count += one.deliveries.length
+      // The store says so too, yet a long list for many webhooks would have filled the memory by then.
+      if (count > maxPending) throw queueFull(count)
+      prepared.push(one)
     } catch (thrown) {
       throw inputs.length > 1 ? atIndex(thrown, index) : thrown
     }
@@ -131,6 +132,16 @@ export async function acceptEvents(
       maxPending,
     },
     doors.storeNow(),
+  )
+}
+
+function queueFull(count: number): HookswitchError {
+  return new HookswitchError(
+    'QueueFull',
+    `the queue is full: these events make more than ${count - 1} deliveries`,
+    {
+      retryAfterSeconds: 1,
+    },
   )
 }
 

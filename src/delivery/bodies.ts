@@ -48,6 +48,9 @@ export function bodiesOf(
 ): Bodies {
   const templates: BodyTemplate[] = []
   const known = new Map<string, number>()
+  /** Read back: what the payload refers to may have been changed since it was written. */
+  let written: Readonly<Record<string, unknown>> | undefined
+  const asWritten = (): Readonly<Record<string, unknown>> => (written ??= JSON.parse(json))
   return {
     templates,
     variant(shape) {
@@ -57,8 +60,9 @@ export function bodiesOf(
       const index = known.get(key)
       if (index !== undefined) return index
       known.set(key, templates.length)
-      const merged = withCustomData(payload, own)
-      return templates.push(template(encoding, merged, numbered, own.length === 0 ? json : undefined)) - 1
+      const plain = encoding === 'json' && own.length === 0
+      const merged = plain ? payload : withCustomData(asWritten(), own)
+      return templates.push(template(encoding, merged, numbered, plain ? json : undefined)) - 1
     },
   }
 }

@@ -65,6 +65,7 @@ export function createDispatcher(doors: DispatcherDoors, options: DispatcherOpti
   let again = false
   let woken = false
   let unsubscribe = () => {}
+  let started: Promise<void> | undefined
 
   function contextOf(webhook: Webhook): SettleContext {
     return {
@@ -134,10 +135,9 @@ export function createDispatcher(doors: DispatcherDoors, options: DispatcherOpti
       const webhook = webhooks.get(delivery.webhookId)!
       schedule.started(delivery.webhookId, delivery.accountId)
       health.busy(delivery.webhookId)
-      if (
-        delivery.replayOf === undefined &&
-        isExpired(delivery.eventTimestampMs, webhook.settings.maxAgeSeconds, clock.now())
-      ) {
+      const { maxAgeSeconds } = webhook.settings
+      const isOld = isExpired(delivery.eventTimestampMs, maxAgeSeconds, clock.now())
+      if (isOld && delivery.replayOf === undefined) {
         aged.push({ delivery, settlement: settleUnsent(delivery, 'aged', contextOf(webhook)) })
       } else track(run(claim, webhook))
     }
@@ -202,21 +202,28 @@ export function createDispatcher(doors: DispatcherDoors, options: DispatcherOpti
   )
   const look = () => void looking.look()
 
+  async function begin(): Promise<void> {
+    await lease.start()
+    unsubscribe = store.subscribe((ready) => {
+      if (ready === undefined) return look()
+      for (const endpoint of ready) schedule.learn(endpoint)
+      wake()
+    })
+    await looking.look()
+  }
+
   return {
-    async start() {
-      await lease.start()
-      unsubscribe = store.subscribe((ready) => {
-        if (ready === undefined) return look()
-        for (const endpoint of ready) schedule.learn(endpoint)
-        wake()
-      })
-      await looking.look()
+    start() {
+      started = begin()
+      return started
     },
     wake: look,
     now: lease.now,
     inFlight: schedule.inFlight,
     async close(drainMs) {
       stopping.abort()
+      // A start that still waits for the store ends now.
+      await started?.catch(() => {})
       unsubscribe()
       alarm.set(undefined)
       const drained = new AbortController()
@@ -228,7 +235,12 @@ export function createDispatcher(doors: DispatcherDoors, options: DispatcherOpti
       const idling = idle()
       await clock.sleep(drainMs, drained.signal)
       cut.abort()
-      await doors.sender.close()
+      try {
+        await doors.sender.close()
+      } catch (thrown) {
+        // The lease is given back, and the store closed, all the same.
+        log.warn({ reason: String(thrown) }, 'the sender could not be closed')
+      }
       await idling
       await looking.rest()
       await lease.stop()

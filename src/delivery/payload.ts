@@ -52,6 +52,8 @@ export function payloadFields(event: CheckedEvent, eventId: string): Record<stri
   }
 }
 
+const NOTHING: readonly (readonly [string, string])[] = []
+
 /**
  * What of a webhook's custom data reaches its receiver: all but the keys `type` and `action`
  * (KAZOO `webhooks_util:note_custom_data`).
@@ -59,7 +61,8 @@ export function payloadFields(event: CheckedEvent, eventId: string): Record<stri
 export function mergedPart(
   customData: Readonly<Record<string, string>> | undefined,
 ): readonly (readonly [key: string, value: string])[] {
-  return Object.entries(customData ?? {}).filter(([key]) => key !== 'type' && key !== 'action')
+  if (!customData) return NOTHING
+  return Object.entries(customData).filter(([key]) => key !== 'type' && key !== 'action')
 }
 
 /** The payload as one webhook gets it: the merged part of its custom data over it, custom wins. */

@@ -55,6 +55,8 @@ function delayOf(delivery: Delivery, outcome: Outcome & { kind: 'failed' }, rule
       ...(outcome.status === undefined ? {} : { status: outcome.status }),
     })
     if (answer === null) return undefined
+    // Nothing waits for a promise: one that rejects must not end the process.
+    if ((answer as unknown) instanceof Promise) (answer as unknown as Promise<unknown>).catch(() => {})
     const delay = safeDelayMs(answer)
     if (delay !== undefined) return delay
   } catch {

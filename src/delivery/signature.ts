@@ -1,4 +1,4 @@
-import { equalInConstantTime, hmacSha256 } from '../values/digest.js'
+import { equalInConstantTime, hmacSha256, hmacSha256Base64 } from '../values/digest.js'
 import { secretKey } from '../webhooks/signing-secret.js'
 
 /**
@@ -14,8 +14,8 @@ export function sign(
   body: string,
 ): string {
   const prefix = `${id}.${timestampSeconds}.`
-  if (keys.length === 1) return `v1,${hmacSha256(keys[0]!, prefix, body).toString('base64')}`
-  return keys.map((key) => `v1,${hmacSha256(key, prefix, body).toString('base64')}`).join(' ')
+  if (keys.length === 1) return `v1,${hmacSha256Base64(keys[0]!, prefix + body)}`
+  return keys.map((key) => `v1,${hmacSha256Base64(key, prefix + body)}`).join(' ')
 }
 
 /** Why a webhook request is not to be trusted. */

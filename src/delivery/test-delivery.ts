@@ -1,4 +1,4 @@
-import { notFound } from '../errors.js'
+import { HookswitchError, notFound } from '../errors.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
 import { type AcceptDoors, newDelivery } from './accept.js'
 import { bodiesOf } from './bodies.js'
@@ -7,8 +7,8 @@ import { payloadOf, SEQUENCE } from './payload.js'
 
 export interface TestDoors extends Omit<AcceptDoors, 'webhooks' | 'directory'> {
   readonly webhooks: Pick<WebhookStore, 'read'>
-  /** The first sample of a kind of event. */
-  sampleOf(hook: string): Readonly<Record<string, unknown>>
+  /** The first sample of a kind of event; `undefined`: the catalogue has it no longer. */
+  sampleOf(hook: string): Readonly<Record<string, unknown>> | undefined
 }
 
 /**
@@ -16,7 +16,7 @@ export interface TestDoors extends Omit<AcceptDoors, 'webhooks' | 'directory'> {
  * lane of its own, and without taking a number of any call.
  *
  * @returns the delivery's id
- * @throws `NotFound`, `QueueFull`, `StoreUnavailable`
+ * @throws `NotFound`, `Conflict` for a kind that the catalogue has no longer, `QueueFull`, `StoreUnavailable`
  */
 export async function sendTest(
   doors: TestDoors,
@@ -29,6 +29,8 @@ export async function sendTest(
   const { hook } = webhook.settings
   const now = doors.clock.now()
   const sample = doors.sampleOf(hook === 'all' ? 'channel_create' : hook)
+  if (!sample)
+    throw new HookswitchError('Conflict', `the catalogue has no kind of event '${hook}'`, { field: 'hook' })
   const event = checkEvent({ ...sample, accountId, timestampMs: now }, now, doors.knowsHook)
   const eventId = doors.newId()
   const deliveryId = doors.newId()

@@ -132,8 +132,17 @@ export async function approve(
 
 async function resolved(resolver: Resolver, hostname: string, timeoutMs: number): Promise<Resolution> {
   try {
-    return await resolver.resolve(hostname, timeoutMs)
+    const resolution = await resolver.resolve(hostname, timeoutMs)
+    return isResolution(resolution)
+      ? resolution
+      : { kind: 'unreachable', detail: 'the resolver gave no valid answer' }
   } catch (error) {
     return { kind: 'unreachable', detail: `the resolver failed: ${String(error)}` }
   }
+}
+
+/** A resolver of the host's may answer anything; that is no fault of the receiver. */
+function isResolution(answer: Resolution | undefined): answer is Resolution {
+  if (answer?.kind !== 'addresses') return answer?.kind === 'missing' || answer?.kind === 'unreachable'
+  return Array.isArray(answer.addresses) && answer.addresses.every((ip) => typeof ip === 'string')
 }

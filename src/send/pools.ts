@@ -2,6 +2,7 @@
 import type { EventEmitter } from 'node:events'
 import { Client, type Dispatcher } from 'undici'
 import type { CompiledPolicy } from '../values/address-policy.js'
+import { parseUrl } from '../values/parse-url.js'
 import { MAX_URI_LENGTH } from '../values/uri.js'
 import type { Connect, Target } from './connect.js'
 import type { Exchange, Holder } from './exchange.js'
@@ -211,7 +212,7 @@ export function createPools(options: PoolOptions): Pools {
 }
 
 function parsePlace(text: string, policy: CompiledPolicy): Place | NoAnswer {
-  const url = URL.canParse(text) ? new URL(text) : undefined
+  const url = parseUrl(text)
   const secure = url?.protocol === 'https:'
   if (!url || (!secure && url.protocol !== 'http:'))
     return noResponse('blocked_address', 'not an http or https URL')

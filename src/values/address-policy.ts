@@ -1,5 +1,6 @@
 /** The host's own opening of the address guard: which names and addresses are allowed beside the public ones. */
 import { inBlock, judgeBytes, parseAddress, type Rule, type Verdict } from './address.js'
+import { parseUrl } from './parse-url.js'
 
 export interface AddressPolicy {
   /** Opens 127.0.0.0/8, ::1 and the names `localhost` and `*.localhost`; nothing private or link-local. */
@@ -55,7 +56,7 @@ export function parseRule(text: string): Rule {
     return unmappedBlock(bytes, prefix)
   }
   if (length !== undefined) throw bad()
-  const url = URL.canParse(`http://${text}/`) ? new URL(`http://${text}/`) : undefined
+  const url = parseUrl(`http://${text}/`)
   // A spelling like 0x7f.1 is an address to the URL parser: say it plainly instead.
   if (url?.port !== '' || text.includes(':') || parseAddress(bareHost(url.hostname))) throw bad()
   return { kind: 'host', host: bareHost(url.hostname) }

@@ -22,6 +22,11 @@ export function hmacSha256(key: Uint8Array | string, ...parts: readonly (string 
   return hmac.digest()
 }
 
+/** HMAC-SHA-256 of a text, in base64: in fewer steps than over a buffer. */
+export function hmacSha256Base64(key: Uint8Array | string, text: string): string {
+  return createHmac('sha256', key).update(text).digest('base64')
+}
+
 /** Compares two strings in a time that tells nothing of where they differ. */
 export function equalInConstantTime(a: string, b: string): boolean {
   const left = Buffer.from(a)

@@ -5,6 +5,7 @@
  * is judged and another when it is dialled: `2130706433`, `0x7f.1` and `127.0.0.1.` are all 127.0.0.1 here.
  */
 import type { CompiledPolicy, HostVerdict } from './address-policy.js'
+import { parseUrl } from './parse-url.js'
 
 /** Longest URI, in characters, as given and as stored. */
 export const MAX_URI_LENGTH = 2048
@@ -30,14 +31,14 @@ export function canonicalUri(text: string): CanonicalUri | { readonly problem: s
   }
   if (!/^https?:\/\/[^/?#]/i.test(text)) return { problem: 'must be an absolute http or https URL' }
   if (/^[^/]*\/\/[^/?#]*@/.test(text)) return { problem: 'must have no user name or password' }
-  if (!URL.canParse(text)) return { problem: 'must be a valid URL' }
-  const url = new URL(text)
+  const url = parseUrl(text)
+  if (!url) return { problem: 'must be a valid URL' }
   url.hash = ''
   if (url.port === '0') return { problem: 'must not have port 0' }
   const uri = url.href
   if (uri.length > MAX_URI_LENGTH)
     return { problem: `must be at most ${MAX_URI_LENGTH} characters when encoded` }
-  if (!URL.canParse(uri) || new URL(uri).href !== uri) return { problem: 'must be a valid URL' }
+  if (parseUrl(uri)?.href !== uri) return { problem: 'must be a valid URL' }
   return { uri, origin: url.origin, hostname: url.hostname }
 }
 

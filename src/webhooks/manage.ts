@@ -1,30 +1,30 @@
-import { errorCode, HookswitchError, invalidInput, notFound } from '../errors.js'
-import type { Clock, Random } from '../ports.js'
-import { canonicalJson, jsonProblem } from '../values/canonical-json.js'
-import type { SecretBox } from '../values/seal.js'
+import type { InTurn } from '../accounts/turns.js'
+import { errorCode, HookswitchError, notFound } from '../errors.js'
+import type { Clock } from '../ports.js'
+import { canonicalJson } from '../values/canonical-json.js'
 import { mergePatch } from './merge.js'
-import { checkSettings, isSetting, type SettingsRules } from './settings.js'
-import { secretText } from './signing-secret.js'
+import { makeSecret, type SealDoors, sealSettings } from './sealing.js'
+import { isSetting } from './settings.js'
 import { sealPurpose, viewOf, type WebhookInput, type WebhookView } from './view.js'
 import {
   changeSettings,
   deletedWebhook,
   newWebhook,
   rotateSecret,
-  type SealedSecret,
-  type SealedSettings,
   sealedOf,
   type Webhook,
 } from './webhook.js'
 import type { WebhookStore } from './webhook-store.js'
 
-export interface WebhookDoors {
+export interface WebhookDoors extends SealDoors {
   readonly webhooks: WebhookStore
   readonly clock: Clock
-  readonly random: Random
-  readonly box: SecretBox
-  readonly rules: SettingsRules
   newId(): string
+  /**
+   * Lets changes of one webhook take turns on this node. Absent: they race, and who lost begins again, so that of a
+   * hundred at once most would give up although nobody asked for a revision.
+   */
+  readonly inTurn?: InTurn
 }
 
 /** `revision`: only if it still has this one, else `RevisionConflict`. */
@@ -32,54 +32,10 @@ export interface ChangeOptions {
   readonly revision?: number
 }
 
-/** Most bytes of the keys that are not ours. */
-export const MAX_EXTRA_BYTES = 65_536
-const MAX_EXTRA_DEPTH = 32
 /** A secret that was rotated away signs along for a day. */
 export const SECRET_OVERLAP_MS = 86_400_000
-const KEY_BYTES = 32
-const NONCE_BYTES = 12
 /** Changes by others that one change outlasts before it gives up. */
 const MAX_ROUNDS = 20
-
-function checkExtra(extra: Readonly<Record<string, unknown>>): void {
-  const found = jsonProblem(extra, MAX_EXTRA_DEPTH)
-  if (found) throw invalidInput([{ path: found.path, rule: 'error', message: found.problem }])
-  if (Buffer.byteLength(JSON.stringify(extra)) > MAX_EXTRA_BYTES) {
-    const message = `fields beyond those of a webhook may have at most ${MAX_EXTRA_BYTES} bytes in all`
-    throw invalidInput([{ path: '', rule: 'maxSize', message, target: MAX_EXTRA_BYTES }])
-  }
-}
-
-function sealSettings(doors: WebhookDoors, webhookId: string, input: WebhookInput): SealedSettings {
-  const checked = checkSettings(input.settings, doors.rules)
-  if ('failures' in checked) throw invalidInput(checked.failures)
-  const extra = input.extra ?? {}
-  checkExtra(extra)
-  const { customRequestHeaders, ...settings } = checked.settings
-  const sealedHeaders =
-    customRequestHeaders === undefined
-      ? undefined
-      : doors.box.seal(
-          JSON.stringify(customRequestHeaders),
-          sealPurpose.headers(webhookId),
-          doors.random.bytes(NONCE_BYTES),
-        )
-  return {
-    settings,
-    ...(sealedHeaders !== undefined && { sealedHeaders }),
-    ...(Object.keys(extra).length > 0 && { extra }),
-  }
-}
-
-function makeSecret(
-  doors: WebhookDoors,
-  webhookId: string,
-): { readonly text: string; readonly secret: SealedSecret } {
-  const text = secretText(doors.random.bytes(KEY_BYTES))
-  const sealed = doors.box.seal(text, sealPurpose.secret(webhookId), doors.random.bytes(NONCE_BYTES))
-  return { text, secret: { sealed } }
-}
 
 async function find(doors: WebhookDoors, accountId: string, webhookId: string): Promise<Webhook> {
   const webhook = await doors.webhooks.read(accountId, webhookId)
@@ -87,8 +43,19 @@ async function find(doors: WebhookDoors, accountId: string, webhookId: string): 
   return webhook
 }
 
-/** Reads, decides, replaces; begins again when somebody else was faster. */
-async function change(
+/** Reads, decides, replaces; begins again when another node was faster. */
+function change(
+  doors: WebhookDoors,
+  accountId: string,
+  webhookId: string,
+  options: ChangeOptions,
+  decide: (webhook: Webhook) => Webhook,
+): Promise<Webhook> {
+  const rounds = () => changeInRounds(doors, accountId, webhookId, options, decide)
+  return doors.inTurn ? doors.inTurn(webhookId, rounds) : rounds()
+}
+
+async function changeInRounds(
   doors: WebhookDoors,
   accountId: string,
   webhookId: string,

@@ -2,7 +2,7 @@ import { eventSchema } from '../delivery/event-schema.js'
 import type { Failure } from '../errors.js'
 import { fromGregorian, toGregorian } from '../values/greg-time.js'
 import { coerce, integerOf } from './coerce.js'
-import { renameFirst } from './names.js'
+import { nameIn, renameFirst } from './names.js'
 
 /** What an event is called on the wire where it is more than another spelling: the names of the payload. */
 const SPECIAL: Readonly<Record<string, string>> = Object.freeze({
@@ -21,10 +21,10 @@ const SNAKE = /^[a-z][a-z0-9]*(_[a-z][a-z0-9]*)*$/
 const toCamel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 const toSnake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-const insideName = (name: string) => SPECIAL[name] ?? toCamel(name)
+const insideName = (name: string) => nameIn(SPECIAL, name) ?? toCamel(name)
 
 /** The wire's name of a field of an event. */
-export const eventWireName = (name: string): string => SPECIAL_BACK[name] ?? toSnake(name)
+export const eventWireName = (name: string): string => nameIn(SPECIAL_BACK, name) ?? toSnake(name)
 
 /** Keys of the payload that only we write, and what user interfaces add to every call. */
 const IGNORED: ReadonlySet<string> = new Set(['event_id', 'sequence', 'ui_metadata'])

@@ -55,7 +55,12 @@ export function readWebhook(data: Readonly<Record<string, unknown>>): NamedWebho
 
 /** A dotted path inside a webhook as the client spells it: only its first part is ours to rename. */
 export function wirePath(path: string): string {
-  return renameFirst(path, (name) => WIRE_NAMES[name] ?? name)
+  return renameFirst(path, (name) => nameIn(WIRE_NAMES, name) ?? name)
+}
+
+/** What a table says of a name that a client chose: `constructor` is in none, though every object has one. */
+export function nameIn(table: Readonly<Record<string, string>>, name: string): string | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined
 }
 
 /** The first part of a dotted path, renamed. */

@@ -92,7 +92,13 @@ const rows = []
 for (const name of wanted) {
   process.stderr.write(`${name} …\n`)
   const profile = values.profile && PROFILED.includes(name)
-  rows.push(...(await MEASURES[name]({ rounds, pending, profile })))
+  try {
+    rows.push(...(await MEASURES[name]({ rounds, pending, profile })))
+  } catch (thrown) {
+    // What was measured before is worth its table.
+    console.error(`${name} failed:`, thrown)
+    process.exitCode = 1
+  }
 }
 printTable(rows)
 const machine = { node: process.version, cores: availableParallelism(), cpu: cpus()[0]?.model }

@@ -1,5 +1,7 @@
+import * as fc from 'fast-check'
 import type { Account } from '../../src/accounts/account.js'
 import type { Delivery } from '../../src/delivery/lifecycle.js'
+import { constant, exponential, type RetryPolicy, schedule } from '../../src/delivery/policy.js'
 import type { Webhook } from '../../src/webhooks/webhook.js'
 
 /** A delivery in flight for the first time. */
@@ -73,3 +75,21 @@ export function anAccount(id: string, parentId?: string): Account {
     ...(parentId !== undefined && { parentId }),
   }
 }
+
+/** Every kind of policy that is data. */
+export const policies: fc.Arbitrary<Exclude<RetryPolicy, { kind: 'custom' }>> = fc.oneof(
+  fc
+    .record({
+      baseMs: fc.nat(100_000),
+      factor: fc.double({ min: 1, max: 100, noNaN: true }),
+      extra: fc.nat(10_000_000),
+      jitter: fc.double({ min: 0, max: 1, noNaN: true }),
+    })
+    .map(({ baseMs, factor, extra, jitter }) =>
+      exponential({ baseMs, factor, jitter, capMs: baseMs + extra }),
+    ),
+  fc
+    .tuple(fc.nat(1_000_000), fc.double({ min: 0, max: 1, noNaN: true }))
+    .map(([ms, jitter]) => constant(ms, { jitter })),
+  fc.array(fc.nat(86_400_000), { minLength: 1, maxLength: 12 }).map((delays) => schedule(delays)),
+)

@@ -1,16 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { backoffMs, delayBounds } from '../../src/delivery/backoff.js'
 import { LIFECYCLE } from '../../src/delivery/lifecycle.js'
 import type { Outcome } from '../../src/delivery/outcome.js'
-import {
-  constant,
-  custom,
-  exponential,
-  POLICY_PRESETS,
-  type RetryPolicy,
-  schedule,
-} from '../../src/delivery/policy.js'
+import { custom, POLICY_PRESETS, type RetryPolicy } from '../../src/delivery/policy.js'
 import {
   afterCut,
   afterInterruption,
@@ -19,7 +11,7 @@ import {
   maxTries,
   nextDelivery,
 } from '../../src/delivery/retry.js'
-import { aDelivery } from './fixtures.js'
+import { aDelivery, policies } from './fixtures.js'
 
 const failed = (changes: Partial<Extract<Outcome, { kind: 'failed' }>> = {}): Outcome => ({
   kind: 'failed',
@@ -33,65 +25,7 @@ const timeout = failed({ failure: 'timeout' })
 // @ts-expect-error a transport failure has no status
 delete timeout.status
 
-const policies: fc.Arbitrary<Exclude<RetryPolicy, { kind: 'custom' }>> = fc.oneof(
-  fc
-    .record({
-      baseMs: fc.nat(100_000),
-      factor: fc.double({ min: 1, max: 100, noNaN: true }),
-      extra: fc.nat(10_000_000),
-      jitter: fc.double({ min: 0, max: 1, noNaN: true }),
-    })
-    .map(({ baseMs, factor, extra, jitter }) =>
-      exponential({ baseMs, factor, jitter, capMs: baseMs + extra }),
-    ),
-  fc
-    .tuple(fc.nat(1_000_000), fc.double({ min: 0, max: 1, noNaN: true }))
-    .map(([ms, jitter]) => constant(ms, { jitter })),
-  fc.array(fc.nat(86_400_000), { minLength: 1, maxLength: 12 }).map((delays) => schedule(delays)),
-)
 const rolls = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
-
-describe('backoff', () => {
-  it('is never NaN, negative or above the cap, and stays inside its jitter', () => {
-    fc.assert(
-      fc.property(policies, fc.integer({ min: 1, max: 500 }), rolls, (policy, tries, roll) => {
-        const delay = backoffMs(policy, tries, roll)
-        const plain = backoffMs({ ...policy, jitter: 0 }, tries, roll)
-        const { capMs } = delayBounds(policy)
-        expect(Number.isInteger(delay)).toBe(true)
-        expect(delay).toBeGreaterThanOrEqual(Math.floor(plain * (1 - policy.jitter)) - 1)
-        expect(delay).toBeLessThanOrEqual(Math.min(capMs, Math.ceil(plain * (1 + policy.jitter)) + 1))
-      }),
-    )
-  })
-
-  it('of the default policy is 2 s, 6 s, 18 s … up to 10 min, ±20 %', () => {
-    const delays = [1, 2, 3, 4, 5, 6, 7].map((tries) => backoffMs(POLICY_PRESETS.telephony, tries, 0.5))
-    expect(delays).toEqual([2000, 6000, 18_000, 54_000, 162_000, 486_000, 600_000])
-    expect(backoffMs(POLICY_PRESETS.telephony, 1, 0)).toBe(1600)
-    expect(backoffMs(POLICY_PRESETS.telephony, 1, 0.999_999)).toBe(2400)
-  })
-
-  it('of a schedule repeats its last delay', () => {
-    const policy = schedule([10, 20], { jitter: 0 })
-    expect([1, 2, 3, 9].map((tries) => backoffMs(policy, tries, 0))).toEqual([10, 20, 20, 20])
-  })
-})
-
-describe('a policy that is not well-formed', () => {
-  it.each([
-    ['baseMs', () => exponential({ baseMs: -1 })],
-    ['capMs', () => exponential({ baseMs: 10, capMs: 5 })],
-    ['factor', () => exponential({ factor: 0.5 })],
-    ['jitter', () => exponential({ jitter: 2 })],
-    ['delayMs', () => constant(Number.NaN)],
-    ['delaysMs', () => schedule([])],
-    ['delaysMs[1]', () => schedule([1, Number.POSITIVE_INFINITY])],
-    ['name', () => custom('')],
-  ])('is refused with the name of %s', (field, make) => {
-    expect(make).toThrow(`retryPolicy.${field}`)
-  })
-})
 
 describe('the next state of a delivery', () => {
   const rules = (retries: number, policy: RetryPolicy = POLICY_PRESETS.telephony) => ({

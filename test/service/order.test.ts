@@ -81,14 +81,15 @@ describe('in order within a call', () => {
 
 describe('a dead or slow receiver delays nobody else', () => {
   it('the healthy one has everything while the others hang, refuse and fail', async () => {
-    const { hs, receiver, webhook } = await running()
+    // Longer than any test: nothing comes after a time-out.
+    const { hs, receiver, webhook } = await running({ attemptTimeoutMs: 600_000 })
     const dead = createServer()
     const port = await listen(dead as never)
     await new Promise((resolve) => dead.close(resolve))
     receiver.on('/hangs', [hang()])
     receiver.on('/fails', [status(500)])
     receiver.on('/healthy', [status(200)])
-    await webhook('/hangs')
+    const hangs = await webhook('/hangs')
     await webhook('/fails', { retries: 10 })
     await webhook('/refuses', { uri: `http://127.0.0.1:${port}/`, retries: 10 })
     const healthy = await webhook('/healthy')
@@ -105,8 +106,7 @@ describe('a dead or slow receiver delays nobody else', () => {
       .filter(({ path }) => path === '/healthy')
       .map(({ body }) => JSON.parse(body).call_id)
     expect(seen.sort()).toEqual(calls.sort())
-    // None of those that hang has been answered: the healthy ones did not come after a time-out.
-    expect(await hs.webhooks.deliveries('parent', healthy, { states: ['waiting', 'in_flight'] })).toEqual([])
+    expect(await hs.webhooks.attempts('parent', hangs)).toEqual([])
     expect(receiver.requests.filter(({ path }) => path === '/hangs').length).toBeLessThanOrEqual(10)
   })
 

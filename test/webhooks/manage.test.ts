@@ -1,15 +1,7 @@
-import { manualClock, seededRandom } from 'hookswitch/testkit'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { errorCode } from '../../src/errors.js'
-import { memoryStore } from '../../src/store/memory.js'
-import { compilePolicy } from '../../src/values/address-policy.js'
-import { idMaker } from '../../src/values/ids.js'
-import { secretBox } from '../../src/values/seal.js'
-import { catalogueOf } from '../../src/webhooks/catalogue.js'
 import {
   createWebhook,
   listWebhooks,
-  MAX_EXTRA_BYTES,
   patchWebhook,
   readSigningSecret,
   readWebhook,
@@ -17,67 +9,23 @@ import {
   removeWebhook,
   replaceWebhook,
   rotateSigningSecret,
-  SECRET_OVERLAP_MS,
-  type WebhookDoors,
 } from '../../src/webhooks/manage.js'
-import { secretKey } from '../../src/webhooks/signing-secret.js'
-import { sealPurpose, viewOf, type WebhookInput, type WebhookView } from '../../src/webhooks/view.js'
+import { MAX_EXTRA_BYTES } from '../../src/webhooks/sealing.js'
+import type { WebhookInput, WebhookView } from '../../src/webhooks/view.js'
 import { disabledByService } from '../../src/webhooks/webhook.js'
 import type { WebhookStore } from '../../src/webhooks/webhook-store.js'
-import { silent } from '../delivery/world.js'
+import { A, codeOf, headers, type ManageWorld, manageWorld, settings } from './manage-world.js'
 
-const A = 'acc'
-const settings = { name: 'n', uri: 'https://example.com/', hook: 'all' }
-const headers = { Authorization: 'Bearer hidden-in-a-header' }
-
-async function worldOf() {
-  const clock = manualClock()
-  const random = seededRandom('manage')
-  const store = memoryStore()
-  await store.open({ clock, log: silent })
-  /** Everything that the store was given. */
-  const written: unknown[] = []
-  const webhooks: WebhookStore = {
-    ...store.webhooks,
-    async insert(webhook) {
-      written.push(webhook)
-      return store.webhooks.insert(webhook)
-    },
-    async replace(webhook, revision) {
-      written.push(webhook)
-      return store.webhooks.replace(webhook, revision)
-    },
-  }
-  const doors: WebhookDoors = {
-    webhooks,
-    clock,
-    random,
-    box: secretBox(['the secret of the service']),
-    newId: idMaker(random.bytes),
-    rules: {
-      catalogue: catalogueOf(),
-      policy: compilePolicy({ allowLocal: false, allow: [] }),
-      defaultFormat: 'json',
-    },
-  }
-  return { clock, doors, written, stored: store.webhooks }
-}
-
-let world: Awaited<ReturnType<typeof worldOf>>
+let world: ManageWorld
 let webhook: WebhookView
 beforeEach(async () => {
-  world = await worldOf()
+  world = await manageWorld()
   webhook = await createWebhook(world.doors, A, {
     settings: { ...settings, customRequestHeaders: headers },
     extra: { tag: 1 },
   })
 })
 
-const codeOf = (promise: Promise<unknown>) =>
-  promise.then(
-    () => 'no error',
-    (thrown: unknown) => errorCode(thrown),
-  )
 const patch = (changes: object, extra?: object, options?: { revision?: number }) =>
   patchWebhook(
     world.doors,
@@ -232,48 +180,5 @@ describe('enabling again', () => {
     const doors = { ...world.doors, webhooks: { ...world.doors.webhooks, list } }
     expect(await reenableWebhooks(doors, [A])).toBe(1)
     expect(await readWebhook(world.doors, A, second.id)).toMatchObject({ enabled: true })
-  })
-})
-
-describe('the signing secret', () => {
-  it('is one per webhook, can be read and rotated, and the old one signs along for a day', async () => {
-    const other = await createWebhook(world.doors, A, { settings })
-    const first = await readSigningSecret(world.doors, A, webhook.id)
-    expect(secretKey(first)).toHaveLength(32)
-    expect(await readSigningSecret(world.doors, A, other.id)).not.toBe(first)
-    const second = await rotateSigningSecret(world.doors, A, webhook.id)
-    expect(second).not.toBe(first)
-    expect(await readSigningSecret(world.doors, A, webhook.id)).toBe(second)
-    const row = (await world.stored.read(A, webhook.id))!
-    expect(row.secrets.map(({ expiresMs }) => expiresMs)).toEqual([
-      undefined,
-      world.clock.now() + SECRET_OVERLAP_MS,
-    ])
-    expect(world.doors.box.open(row.secrets[1]!.sealed, sealPurpose.secret(webhook.id))).toBe(first)
-    expect(world.doors.box.open(row.secrets[1]!.sealed, sealPurpose.secret(other.id))).toBeUndefined()
-  })
-
-  it('cannot be read, and headers are not shown, under another service secret; a patch keeps both', async () => {
-    const box = secretBox(['another secret altogether'])
-    const doors = { ...world.doors, box }
-    expect(await codeOf(readSigningSecret(doors, A, webhook.id))).toBe('Internal')
-    const row = (await world.stored.read(A, webhook.id))!
-    expect(viewOf(row, box)).not.toHaveProperty('customRequestHeaders')
-    await patchWebhook(doors, A, webhook.id, { settings: { name: 'other' } })
-    expect(await read()).toMatchObject({ name: 'other', customRequestHeaders: headers })
-  })
-
-  it('is, like a header, never written in clear', async () => {
-    const secrets = [
-      await readSigningSecret(world.doors, A, webhook.id),
-      await rotateSigningSecret(world.doors, A, webhook.id),
-    ]
-    await patch({ name: 'x' })
-    await removeWebhook(world.doors, A, webhook.id)
-    const text = JSON.stringify(world.written)
-    expect(world.written.length).toBe(4)
-    for (const clear of [...secrets, ...secrets.map((secret) => secret.slice(6)), headers.Authorization]) {
-      expect(text).not.toContain(clear)
-    }
   })
 })

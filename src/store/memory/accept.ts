@@ -24,21 +24,20 @@ import { wake } from './wake.js'
 
 /** All or nothing: everything that can be refused is looked at before anything is written. */
 export function accept(state: State, acceptance: Acceptance, now: number): readonly AcceptedEvent[] {
+  const news = new Map(acceptance.events.map((event) => [event.id, event]))
   const duplicates = duplicatesAmong(state, acceptance.events, now)
   const deliveries =
     duplicates.size === 0
       ? acceptance.deliveries
       : acceptance.deliveries.filter((delivery) => !duplicates.has(delivery.eventId))
-  refuseUnknown(state, acceptance.events, deliveries)
+  refuseUnknown(state, news, deliveries)
   refuseAbove(state, deliveries.length, acceptance.maxPending)
 
-  const news = new Map<string, NewEvent>()
   const events = new Map<string, StoredEvent>()
   const accepted = acceptance.events.map((event): AcceptedEvent => {
     const key = duplicates.has(event.id) && state.keys.get(event.accountId)?.get(event.idempotency!.key)
     if (key) return { id: key.id, sequence: key.sequence, duplicate: true }
     const sequence = numberOf(state, event, now)
-    news.set(event.id, event)
     events.set(event.id, {
       id: event.id,
       bodies: event.bodies.map((body) => fillIn(body, sequence)),
@@ -60,8 +59,11 @@ export function accept(state: State, acceptance: Acceptance, now: number): reado
   return accepted
 }
 
+const NONE: ReadonlySet<string> = new Set()
+
 /** Ids of the events whose key is known, or came earlier in this very acceptance. */
 function duplicatesAmong(state: State, events: readonly NewEvent[], now: number): ReadonlySet<string> {
+  if (!events.some(({ idempotency }) => idempotency)) return NONE
   const duplicates = new Set<string>()
   const inThis = new Map<string, string>()
   for (const { id, accountId, idempotency } of events) {
@@ -80,11 +82,14 @@ function duplicatesAmong(state: State, events: readonly NewEvent[], now: number)
   return duplicates
 }
 
-function refuseUnknown(state: State, events: readonly NewEvent[], deliveries: readonly NewDelivery[]): void {
-  const variants = new Map(events.map((event) => [event.id, event.bodies.length]))
+function refuseUnknown(
+  state: State,
+  news: ReadonlyMap<string, NewEvent>,
+  deliveries: readonly NewDelivery[],
+): void {
   for (const { id, webhookId, eventId, variant } of deliveries) {
-    const bodies = variants.get(eventId) ?? state.events.get(eventId)?.bodies.length ?? 0
-    if (variant >= bodies) throw notFound(eventId)
+    const { bodies = [] } = news.get(eventId) ?? state.events.get(eventId) ?? {}
+    if (variant >= bodies.length) throw notFound(eventId)
     if (!state.endpoints.has(webhookId)) throw notFound(webhookId)
     if (state.rows.has(id)) throw new HookswitchError('Conflict', `this id is taken: ${id}`, { field: 'id' })
   }

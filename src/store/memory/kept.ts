@@ -43,6 +43,10 @@ export function prune(
       dropOldestAttempt(state, endpoint)
       removed += 1
     }
+    if (removed < limit && isForgotten(endpoint, now)) {
+      forget(state, endpoint)
+      removed += 1
+    }
   }
   for (; removed < limit && state.attempts.size > 0; removed += 1) {
     const position = oldest(state.attempts)!
@@ -64,6 +68,24 @@ export function prune(
     if (state.keys.get(accountId)?.get(key)?.untilMs === untilMs) removeInner(state.keys, accountId, key)
   }
   return removed + pruneCalls(state, limit - removed, now)
+}
+
+/** An acceptance under way may still name a webhook that was deleted a moment ago. */
+const FORGET_AFTER_MS = 60_000
+
+/** Deleted, and nothing is left that could be read of it. */
+function isForgotten({ webhook, deliveries, attempts }: Endpoint, now: number): boolean {
+  const { deletedMs = now } = webhook
+  return now - deletedMs > FORGET_AFTER_MS && deliveries.size === 0 && attempts.size === 0
+}
+
+function forget(state: State, endpoint: Endpoint): void {
+  const { id, accountId } = endpoint.webhook
+  state.endpoints.delete(id)
+  state.stale.delete(endpoint)
+  const others = state.ofAccount.get(accountId)!.filter((one) => one !== endpoint)
+  if (others.length > 0) state.ofAccount.set(accountId, others)
+  else state.ofAccount.delete(accountId)
 }
 
 function dropOldestAttempt(state: State, endpoint: Endpoint): void {

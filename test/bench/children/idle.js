@@ -4,6 +4,8 @@ import { createHookswitch, memoryStore } from 'hookswitch'
 import { answerParent } from '../processes.js'
 import { accountName } from './events.js'
 
+const ACCOUNTS = 100
+
 /** Timers that are set, and how often one rang. */
 const timers = new Set()
 let rings = 0
@@ -31,9 +33,13 @@ answerParent({
   async measure({ webhooks, watchMs }) {
     const hs = createHookswitch({ store: memoryStore(), allowLocal: true })
     await hs.start()
+    for (let index = 0; index < ACCOUNTS; index += 1) {
+      const id = accountName(index)
+      await hs.accounts.create({ id, name: id, realm: `${id}.example.com` })
+    }
     const empty = await memory()
     for (let index = 0; index < webhooks; index += 1) {
-      const account = accountName(index % 1_000)
+      const account = accountName(index % ACCOUNTS)
       const uri = `https://hooks.example.com/${index}`
       await hs.webhooks.create(account, { name: `bench ${index}`, uri, hook: 'all' })
     }

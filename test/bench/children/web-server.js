@@ -18,7 +18,6 @@ async function instance() {
       name: `Calls ${index}`,
       uri: 'https://hooks.example.com/calls',
       hook: 'channel_answer',
-      customRequestHeaders: { authorization: 'Basic YmVuY2g6YmVuY2g=' },
     })
   }
   const { token } = await hs.auth.signIn({ apiKey: await hs.accounts.readApiKey(id) })

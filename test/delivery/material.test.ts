@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { materialCache } from '../../src/delivery/material.js'
+import { secretBox } from '../../src/values/seal.js'
+import { secretKey, secretText } from '../../src/webhooks/signing-secret.js'
+import { sealPurpose } from '../../src/webhooks/view.js'
+import { aWebhook } from './fixtures.js'
+
+const box = secretBox(['the secret of the service'])
+const nonce = new Uint8Array(12)
+const [one, two] = [1, 2].map((byte) => secretText(new Uint8Array(32).fill(byte))) as [string, string]
+const sealed = (text: string, id = 'w1') => box.seal(text, sealPurpose.secret(id), nonce)
+const sealedHeaders = box.seal('{"X-Own":"yes"}', sealPurpose.headers('w1'), nonce)
+
+describe('what a webhook is sent with', () => {
+  it('is its keys, with their ends, and its headers, opened', () => {
+    const secrets = [{ sealed: sealed(one) }, { sealed: sealed(two), expiresMs: 9 }]
+    const material = materialCache(box, 'agent')(aWebhook({}, { secrets, sealedHeaders }))
+    expect(material.keys).toEqual([{ key: secretKey(one) }, { key: secretKey(two), expiresMs: 9 }])
+    expect(material.headers.join(' ')).toContain('X-Own yes')
+    expect(material.headers).toContain('agent')
+  })
+
+  it('is opened once for a row, and anew for another', () => {
+    const cache = materialCache(box, 'agent')
+    const webhook = aWebhook({}, { secrets: [{ sealed: sealed(one) }] })
+    expect(cache(webhook)).toBe(cache(webhook))
+    expect(cache({ ...webhook, revision: 2, secrets: [{ sealed: sealed(two) }] }).keys).toEqual([
+      { key: secretKey(two) },
+    ])
+  })
+
+  it('leaves out what was sealed for another webhook', () => {
+    const webhook = aWebhook({}, { secrets: [{ sealed: sealed(one, 'w2') }], sealedHeaders })
+    expect(materialCache(box, 'agent')(webhook).keys).toEqual([])
+  })
+})
