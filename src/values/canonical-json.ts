@@ -56,6 +56,7 @@ export function jsonProblem(value: unknown, maxDepth: number, path = ''): JsonPr
   for (const [key, member] of Object.entries(value)) {
     if (!key.isWellFormed())
       return { path: below(key.toWellFormed()), problem: 'has a lone surrogate in its name' }
+    if (typeof member === 'string' && member.isWellFormed()) continue
     const found = jsonProblem(member, maxDepth - 1, below(key))
     if (found) return found
   }

@@ -33,7 +33,7 @@ export function oldest<T>(log: PositionLog<T>): number | undefined {
 
 /** The value at exactly this position. */
 export function valueAt<T>(log: PositionLog<T>, position: number): T | undefined {
-  const index = firstFrom(log, position)
+  const index = log.positions[log.start] === position ? log.start : firstFrom(log, position)
   return log.positions[index] === position ? log.values[index] : undefined
 }
 

@@ -1,0 +1,41 @@
+/**
+ * Whether it is us who are cut off: at least so many origins were tried of late, and none of them answered HTTP in
+ * any way. Then no endpoint is blamed. An HTTP status, whichever, is never an outage.
+ */
+export interface OutageWatch {
+  /** One attempt that ended now. `answered`: an HTTP answer of any status. */
+  saw(origin: string, answered: boolean, now: number): void
+  isOutage(now: number): boolean
+}
+
+/** Within so many milliseconds … */
+export const OUTAGE_WINDOW_MS = 60_000
+/** … so many origins were tried in vain. */
+export const OUTAGE_ORIGINS = 5
+/** Most origins remembered: a few silent ones are enough to know, one that answered settles it. */
+const MAX_REMEMBERED = 64
+
+export function outageWatch(): OutageWatch {
+  /** Origins that did not answer, by the time of their last failure, the oldest first. */
+  const silent = new Map<string, number>()
+  let answeredMs = Number.NEGATIVE_INFINITY
+
+  return {
+    saw(origin, answered, now) {
+      if (answered) {
+        answeredMs = now
+        silent.clear()
+        return
+      }
+      silent.delete(origin)
+      silent.set(origin, now)
+      if (silent.size > MAX_REMEMBERED) silent.delete(silent.keys().next().value!)
+    },
+    isOutage(now) {
+      if (now - answeredMs < OUTAGE_WINDOW_MS) return false
+      let recent = 0
+      for (const atMs of silent.values()) if (now - atMs < OUTAGE_WINDOW_MS) recent++
+      return recent >= OUTAGE_ORIGINS
+    },
+  }
+}
