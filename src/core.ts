@@ -110,6 +110,7 @@ export function createCore(options: Settled<Store>, secrets: readonly string[], 
       caps,
       attemptDeadlineMs: options.attemptTimeoutMs,
       shared: store.supports.sharedBetweenNodes,
+      healthRules: options.healthRules,
     },
   )
   const accept: AcceptDoors = {

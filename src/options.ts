@@ -19,6 +19,7 @@ import { addressPolicyOf, checkedCatalogue, policyOf } from './option-values.js'
 import type { Clock, Log, Random, Resolver, Sender } from './ports.js'
 import type { CompiledPolicy } from './values/address-policy.js'
 import type { CatalogueEntry, CustomHook } from './webhooks/catalogue.js'
+import { HEALTH_PRESETS, type HealthRules } from './webhooks/health.js'
 import type { BodyFormat } from './webhooks/webhook.js'
 
 /** Options of `createHookswitch`; all but `store` are optional. Unknown keys throw. */
@@ -110,6 +111,7 @@ export interface Settled<AStore>
   readonly directory: Directory | undefined
   readonly secrets: readonly string[] | undefined
   readonly retryPolicy: RetryPolicy
+  readonly healthRules: HealthRules
   readonly policies: Readonly<Record<string, PolicyFunction>>
   readonly catalogue: readonly CatalogueEntry[]
   readonly addressPolicy: CompiledPolicy
@@ -199,6 +201,7 @@ export function checkOptions<AStore>(
     directory: options.directory,
     secrets: typeof secret === 'string' ? [secret] : secret,
     retryPolicy: policyOf(options),
+    healthRules: HEALTH_PRESETS[options.preset ?? 'standard'],
     policies: options.policies ?? {},
     catalogue: checkedCatalogue(options.hooks),
     addressPolicy: addressPolicyOf(plain.allowLocal, options.allow ?? []),

@@ -23,7 +23,8 @@ a second one ends at once.
                           all but name and realm optional
   --token-ttl SECONDS     how long a token is valid (86400)
   --preset kazoo          behave as KAZOO does where the defaults are better: form data, retries as total tries
-                          2 s apart on transport errors only
+                          2 s apart on transport errors only,
+                          disabling after 6 failed tries in 60 s
   --ingest                take events over HTTP: PUT /v1/accounts/ACCOUNT/events
   --allow HOST|CIDR       let webhooks reach this host or network though it is not public (repeatable)
   --allow-local           let webhooks reach loopback addresses and localhost

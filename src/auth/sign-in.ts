@@ -5,7 +5,7 @@ import { type Failure, invalidInput } from '../errors.js'
 import type { Clock, Random } from '../ports.js'
 import type { LoginLimits } from './login-limits.js'
 import { accountLocked, invalidCredentials } from './refusals.js'
-import { TOKEN_BYTES, tokenRow, tokenText } from './token.js'
+import { newToken, tokenRow } from './token.js'
 import type { TokenStore } from './token-store.js'
 
 /** A login: an account's API key, or a user's credentials with the realm or the name of the account. */
@@ -79,7 +79,7 @@ export async function signIn(
     throw invalidCredentials()
   }
   if (!found.account.enabled) throw accountLocked()
-  const token = tokenText(doors.random.bytes(TOKEN_BYTES))
+  const token = newToken((count) => doors.random.bytes(count))
   const row = tokenRow(token, found.holder, doors.clock.now(), doors.tokenTtlMs)
   await doors.tokens.issue(row)
   const { userId } = found.holder

@@ -192,8 +192,8 @@ export interface DeliveryStore {
   /**
    * Takes due heads of the named endpoints: owned by the caller's live lease, of the webhook's epoch, not deleted, not
    * paused. Disabling raises the epoch, so what has the current one on a disabled webhook is a test, which is sent.
-   * While first attempts and retries of one endpoint both wait, half of its room, rounded up, goes
-   * to first attempts. Never one delivery twice.
+   * While first attempts and retries of one endpoint both wait, half of its room, rounded up, goes to first attempts.
+   * Of an endpoint that is probed (`isProbed`) one at most, the one that is due longest. Never one delivery twice.
    */
   claim(request: ClaimRequest): Promise<ClaimResult>
   /**

@@ -1,4 +1,5 @@
 import type { Clock, Log, Random } from '../ports.js'
+import { type HealthRules, isProbed } from '../webhooks/health.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import { createAlarm } from './alarm.js'
 import { type AttemptDoors, attempt } from './attempt.js'
@@ -7,6 +8,8 @@ import type { Claim, ClaimResult, DeliveryStore, Settlement } from './delivery-s
 import { type Caps, createSchedule } from './fairness.js'
 import { nodeLease } from './lease.js'
 import type { Delivery } from './lifecycle.js'
+import { oneAtATime } from './one-at-a-time.js'
+import { outageWatch } from './outage.js'
 import { recentHealth } from './recent-health.js'
 import { keepLooking } from './recovery.js'
 import { isExpired, type RetryRules } from './retry.js'
@@ -29,6 +32,7 @@ export interface DispatcherOptions {
   readonly attemptDeadlineMs: number
   /** Whether other nodes may work on the store. */
   readonly shared: boolean
+  readonly healthRules: HealthRules
 }
 
 /** The way of an event after its acceptance: due → claim → attempt → outcome → settle, again and again. */
@@ -56,14 +60,12 @@ export function createDispatcher(doors: DispatcherDoors, options: DispatcherOpti
   const lease = nodeLease({ store, clock, log, owner }, options.shared, () => look())
   const alarm = createAlarm(clock, lease.now, () => wake())
   const health = recentHealth()
+  const outages = outageWatch()
   const running = new Set<Promise<void>>()
   /** `close` began: nothing new is started. */
   const stopping = new AbortController()
   /** The time to drain is over. */
   const cut = new AbortController()
-  let pumping: Promise<void> | undefined
-  let again = false
-  let woken = false
   let unsubscribe = () => {}
   let started: Promise<void> | undefined
 
@@ -73,6 +75,8 @@ export function createDispatcher(doors: DispatcherDoors, options: DispatcherOpti
       recordId: doors.newId(),
       webhook,
       rules: doors.rulesOf(webhook),
+      healthRules: options.healthRules,
+      outage: outages.isOutage(clock.monotonic()),
       now: lease.now(),
       wallMs: clock.now(),
       roll: random.fraction(),
@@ -103,6 +107,7 @@ export function createDispatcher(doors: DispatcherDoors, options: DispatcherOpti
         log.error({ reason: String(thrown), deliveryId: delivery.id }, 'a request could not be made')
       },
     )
+    if (attempted) outages.saw(webhook.settings.uri, attempted.observation, clock.monotonic())
     const context = contextOf(webhook)
     // As after a crash: a delivery that cannot be made is set aside after a few rounds, not kept in flight for ever.
     if (!attempted) return settle([{ delivery, settlement: settleInterrupted(delivery, 'lost', context) }])
@@ -111,6 +116,7 @@ export function createDispatcher(doors: DispatcherDoors, options: DispatcherOpti
     }
     const { settlement } = settleAttempt(delivery, attempted, health.of(webhook), context)
     health.decided(settlement)
+    schedule.probing(webhook.id, webhook.accountId, isProbed(health.of(webhook)))
     return settle([{ delivery, settlement }])
   }
 
@@ -134,6 +140,7 @@ export function createDispatcher(doors: DispatcherDoors, options: DispatcherOpti
       const { delivery } = claim
       const webhook = webhooks.get(delivery.webhookId)!
       schedule.started(delivery.webhookId, delivery.accountId)
+      schedule.probing(webhook.id, webhook.accountId, isProbed(health.of(webhook)))
       health.busy(delivery.webhookId)
       const { maxAgeSeconds } = webhook.settings
       const isOld = isExpired(delivery.eventTimestampMs, maxAgeSeconds, clock.now())
@@ -147,44 +154,34 @@ export function createDispatcher(doors: DispatcherDoors, options: DispatcherOpti
   /** Claims until nothing is due or there is no room. One at a time: the store's answers stay in order. */
   async function pump(): Promise<void> {
     let emptyRounds = 0
-    do {
-      again = false
-      while (!stopping.signal.aborted && lease.mayStart()) {
-        const now = lease.now()
-        const free = options.caps.inAll - running.size
-        const endpoints = free > 0 ? schedule.pick(now, free) : []
-        if (endpoints.length === 0) break
-        const since = schedule.tick()
-        health.claiming()
-        try {
-          const result = await store.claim({ owner, endpoints, limit: free, now })
-          for (const endpoint of result.endpoints) schedule.learn(endpoint, since)
-          startClaims(result)
-          emptyRounds = result.claims.length > 0 ? 0 : emptyRounds + 1
-        } catch (thrown) {
-          log.warn(
-            { reason: thrown instanceof Error ? thrown.message : 'unknown' },
-            'claiming failed, trying again',
-          )
-          emptyRounds = EMPTY_ROUNDS
-        }
-        if (emptyRounds >= EMPTY_ROUNDS) await clock.sleep(REST_MS, stopping.signal)
+    while (!stopping.signal.aborted && lease.mayStart()) {
+      const now = lease.now()
+      const free = options.caps.inAll - running.size
+      const endpoints = free > 0 ? schedule.pick(now, free) : []
+      if (endpoints.length === 0) break
+      const since = schedule.tick()
+      health.claiming()
+      try {
+        const result = await store.claim({ owner, endpoints, limit: free, now })
+        for (const endpoint of result.endpoints) schedule.learn(endpoint, since)
+        startClaims(result)
+        emptyRounds = result.claims.length > 0 ? 0 : emptyRounds + 1
+      } catch (thrown) {
+        log.warn(
+          { reason: thrown instanceof Error ? thrown.message : 'unknown' },
+          'claiming failed, trying again',
+        )
+        emptyRounds = EMPTY_ROUNDS
       }
-      arm()
-    } while (again && !stopping.signal.aborted)
+      if (emptyRounds >= EMPTY_ROUNDS) await clock.sleep(REST_MS, stopping.signal)
+    }
+    arm()
   }
 
+  const pumping = oneAtATime(pump)
+
   function wake(): void {
-    if (woken || stopping.signal.aborted) return
-    woken = true
-    queueMicrotask(() => {
-      woken = false
-      again = true
-      pumping ??= pump().finally(() => {
-        pumping = undefined
-        if (again) wake()
-      })
-    })
+    if (!stopping.signal.aborted) pumping.soon()
   }
 
   /** To the next due time, unless nothing may start: then what ends, or the renewed lease, wakes. */
@@ -231,7 +228,7 @@ export function createDispatcher(doors: DispatcherDoors, options: DispatcherOpti
         while (running.size > 0) await Promise.allSettled(running)
         drained.abort()
       }
-      await pumping
+      await pumping.rest()
       const idling = idle()
       await clock.sleep(drainMs, drained.signal)
       cut.abort()

@@ -1,3 +1,4 @@
+import { isProbed } from '../webhooks/health.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { StoredDelivery } from './delivery-store.js'
 
@@ -31,6 +32,10 @@ function explainWaiting(
     return `Waits for call order: ${earlier} of this call must end first.`
   }
   const pausedUntilMs = webhook?.health?.pausedUntilMs ?? 0
+  if (pausedUntilMs > now && isProbed(webhook?.health)) {
+    const failures = webhook?.health?.failuresInRow
+    return `The breaker is open for ${inSeconds(pausedUntilMs - now)}, after ${failures} failures in a row.`
+  }
   if (pausedUntilMs > now) return `Waits ${inSeconds(pausedUntilMs - now)}: the endpoint asked for patience.`
   const dueMs = delivery.dueMs ?? now
   if (dueMs > now)

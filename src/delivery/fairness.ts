@@ -20,6 +20,8 @@ export interface Schedule {
   pick(now: number, free: number): readonly Pick[]
   /** When the next endpoint becomes due; `undefined`: nothing waits for time. */
   nextDueMs(): number | undefined
+  /** Whether an endpoint is being probed: one request at a time. Told again at every claim. */
+  probing(webhookId: string, accountId: string, on: boolean): void
   /** Requests in flight to an endpoint. */
   inFlight(webhookId: string): number
 }
@@ -41,6 +43,8 @@ interface Endpoint {
   readonly account: Account
   dueMs: number
   inFlight: number
+  /** Most requests in flight to it. */
+  cap: number
   /** Room given in the pick under way. */
   room: number
   touched: number
@@ -75,7 +79,16 @@ export function createSchedule(caps: Caps): Schedule {
       accounts.set(accountId, account)
     }
     account.endpoints++
-    const endpoint = { id, account, dueMs: IDLE, inFlight: 0, room: 0, touched: 0, queued: false }
+    const endpoint: Endpoint = {
+      id,
+      account,
+      dueMs: IDLE,
+      inFlight: 0,
+      cap: caps.perEndpoint,
+      room: 0,
+      touched: 0,
+      queued: false,
+    }
     endpoints.set(id, endpoint)
     return endpoint
   }
@@ -123,7 +136,7 @@ export function createSchedule(caps: Caps): Schedule {
         continue
       }
       account.due.push(endpoint)
-      if (endpoint.inFlight + endpoint.room >= caps.perEndpoint) continue
+      if (endpoint.inFlight + endpoint.room >= endpoint.cap) continue
       endpoint.room++
       account.room++
       return endpoint
@@ -194,6 +207,9 @@ export function createSchedule(caps: Caps): Schedule {
         later.pop()
       }
       return undefined
+    },
+    probing(webhookId, accountId, on) {
+      endpointOf(webhookId, accountId).cap = on ? 1 : caps.perEndpoint
     },
     inFlight: (webhookId) => endpoints.get(webhookId)?.inFlight ?? 0,
   }

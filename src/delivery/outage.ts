@@ -1,10 +1,12 @@
+import type { Observation } from '../ports.js'
+
 /**
  * Whether it is us who are cut off: at least so many origins were tried of late, and none of them answered HTTP in
  * any way. Then no endpoint is blamed. An HTTP status, whichever, is never an outage.
  */
 export interface OutageWatch {
-  /** One attempt that ended now. `answered`: an HTTP answer of any status. */
-  saw(origin: string, answered: boolean, now: number): void
+  /** One attempt that ended now. Monotonic ms. */
+  saw(uri: string, seen: Observation, now: number): void
   isOutage(now: number): boolean
 }
 
@@ -21,12 +23,15 @@ export function outageWatch(): OutageWatch {
   let answeredMs = Number.NEGATIVE_INFINITY
 
   return {
-    saw(origin, answered, now) {
-      if (answered) {
+    saw(uri, seen, now) {
+      if (seen.kind === 'response') {
         answeredMs = now
-        silent.clear()
+        if (silent.size > 0) silent.clear()
         return
       }
+      // An address that is never dialled says nothing of the network.
+      if (seen.kind === 'no_response' && seen.failure === 'blocked_address') return
+      const origin = originOf(uri)
       silent.delete(origin)
       silent.set(origin, now)
       if (silent.size > MAX_REMEMBERED) silent.delete(silent.keys().next().value!)
@@ -38,4 +43,10 @@ export function outageWatch(): OutageWatch {
       return recent >= OUTAGE_ORIGINS
     },
   }
+}
+
+/** Scheme, host and port of a canonical URI. */
+function originOf(uri: string): string {
+  const end = uri.indexOf('/', uri.indexOf('//') + 2)
+  return end < 0 ? uri : uri.slice(0, end)
 }

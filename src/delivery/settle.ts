@@ -1,5 +1,4 @@
-import type { Health } from '../webhooks/health.js'
-import { nextHealth } from '../webhooks/health.js'
+import { type Health, type HealthRules, judgeHealth } from '../webhooks/health.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { Attempted } from './attempt.js'
 import type { AttemptRecord } from './attempt-record.js'
@@ -22,6 +21,9 @@ export interface SettleContext {
   readonly recordId: string
   readonly webhook: Webhook
   readonly rules: RetryRules
+  readonly healthRules: HealthRules
+  /** We seem to be cut off: no endpoint is blamed. */
+  readonly outage: boolean
   /** Store time, ms. */
   readonly now: number
   /** Wall clock, Unix ms. */
@@ -57,17 +59,25 @@ function endpointChange(
   health: Health | undefined,
   context: SettleContext,
 ): Settlement['endpoint'] {
-  const { webhook, wallMs, now } = context
-  const verdict =
-    outcome.kind === 'delivered' ? 'success' : outcome.kind === 'failed' ? 'charged' : 'not charged'
-  const changed = nextHealth(health, verdict, now, next.pauseUntilMs)
-  const disable =
-    outcome.kind === 'failed' && outcome.gone ? { disable: { reason: 'gone', atMs: wallMs } } : undefined
-  if (changed === health && !disable) return undefined
+  const { webhook, wallMs, now, healthRules, outage } = context
+  const blamed = outcome.kind === 'failed' && !outage
+  const { pauseUntilMs } = next
+  const judged = judgeHealth(
+    health,
+    {
+      kind: outcome.kind === 'delivered' ? 'success' : blamed ? 'charged' : 'not charged',
+      exhausted: next.state === 'exhausted',
+      ...(pauseUntilMs !== undefined && { pauseUntilMs }),
+    },
+    now,
+    healthRules,
+  )
+  const reason = outcome.kind === 'failed' && outcome.gone ? 'gone' : judged.disable
+  if (judged.health === health && reason === undefined) return undefined
   return {
     epoch: webhook.epoch,
-    ...(changed === health ? {} : { health: changed ?? null }),
-    ...disable,
+    ...(judged.health !== health && { health: judged.health ?? null }),
+    ...(reason !== undefined && { disable: { reason, atMs: wallMs } }),
   }
 }
 

@@ -23,6 +23,11 @@ export interface HealthRules {
     | { readonly kind: 'burst'; readonly failures: number; readonly withinMs: number }
 }
 
+/** Whether what is sent now is a probe: the breaker has opened, and nothing has come through since. */
+export function isProbed(health: Health | undefined): boolean {
+  return (health?.openings ?? 0) > 0
+}
+
 const HOUR_MS = 3_600_000
 
 /** Health rules by name. */
@@ -59,8 +64,14 @@ export interface Judged {
 }
 
 /** @param now store time, ms */
-export function judgeHealth(health: Health | undefined, verdict: Verdict, now: number, rules: HealthRules): Judged {
-  if (verdict.kind === 'not charged' || (verdict.kind === 'success' && health === undefined)) return { health }
+export function judgeHealth(
+  health: Health | undefined,
+  verdict: Verdict,
+  now: number,
+  rules: HealthRules,
+): Judged {
+  if (verdict.kind === 'not charged' || (verdict.kind === 'success' && health === undefined))
+    return { health }
   const until = Math.max(verdict.pauseUntilMs ?? 0, health?.pausedUntilMs ?? 0)
   // A success that began before the receiver asked for patience does not end the pause, but it closes the breaker.
   if (verdict.kind === 'success') {

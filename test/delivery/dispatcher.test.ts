@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { constant } from '../../src/delivery/policy.js'
+import { HEALTH_PRESETS } from '../../src/webhooks/health.js'
 import { aWebhook } from './fixtures.js'
 import { answered, deliveryWorld, headerOf } from './world.js'
 
@@ -135,7 +136,9 @@ describe('the dispatcher', () => {
             if (outcome === 'timeout') return { kind: 'no_response', failure: 'timeout', detail: '' }
             return outcome === 'own' ? { kind: 'own_fault', detail: '' } : answered(Number(outcome))
           }
-          const node = world.node({ caps: { perEndpoint: 2, perAccount: 3 } })
+          // Without pauses of the breaker, which has tests of its own, all end within the time below.
+          const healthRules = { ...HEALTH_PRESETS.standard, breaker: null }
+          const node = world.node({ caps: { perEndpoint: 2, perAccount: 3 }, healthRules })
           await node.start()
           for (const [call, pause] of publishes) {
             await world.publish(`call-${call}`)

@@ -4,6 +4,7 @@ import { createAlarm } from '../../src/delivery/alarm.js'
 import type { DeliveryStore, Settlement } from '../../src/delivery/delivery-store.js'
 import { POLICY_PRESETS } from '../../src/delivery/policy.js'
 import { endStale, keepLooking, recoverOrphans } from '../../src/delivery/recovery.js'
+import { HEALTH_PRESETS } from '../../src/webhooks/health.js'
 import type { Webhook } from '../../src/webhooks/webhook.js'
 import { aDelivery, aWebhook } from './fixtures.js'
 import { silent } from './world.js'
@@ -46,6 +47,8 @@ function recoveryWorld(
       recordId: 'r',
       webhook: of,
       rules: { policy: POLICY_PRESETS.telephony, functions: {}, retries: 2 },
+      healthRules: HEALTH_PRESETS.standard,
+      outage: false,
       now: 1,
       wallMs: 2,
       roll: 0,

@@ -8,6 +8,7 @@ import {
   settleUnsent,
 } from '../../src/delivery/settle.js'
 import type { Observation } from '../../src/ports.js'
+import { HEALTH_PRESETS } from '../../src/webhooks/health.js'
 import type { Webhook } from '../../src/webhooks/webhook.js'
 import { aDelivery, aWebhook } from './fixtures.js'
 import { answered } from './world.js'
@@ -20,6 +21,8 @@ const contextOf = (webhook: Webhook = aWebhook()): SettleContext => ({
   recordId: 'record',
   webhook,
   rules: { policy: POLICY_PRESETS.telephony, functions: {}, retries: webhook.settings.retries },
+  healthRules: HEALTH_PRESETS.standard,
+  outage: false,
   now: NOW,
   wallMs: WALL,
   roll: 0.5,
@@ -128,14 +131,20 @@ describe('the settlement of an attempt', () => {
   })
 
   it('counts failures in a row, and a success forgets them', () => {
-    expect(settled(answered(500)).endpoint).toEqual({ epoch: 1, health: { failuresInRow: 1 } })
-    expect(settled(noAnswer('timeout'), { failuresInRow: 4 }).endpoint?.health).toEqual({ failuresInRow: 5 })
+    expect(settled(answered(500)).endpoint).toEqual({
+      epoch: 1,
+      health: { failuresInRow: 1, failingSinceMs: NOW },
+    })
+    expect(settled(noAnswer('timeout'), { failuresInRow: 4, failingSinceMs: 7 }).endpoint?.health).toEqual({
+      failuresInRow: 5,
+      failingSinceMs: 7,
+    })
     expect(settled(answered(200), { failuresInRow: 4 }).endpoint).toEqual({ epoch: 1, health: null })
   })
 
   it('pauses the endpoint where the receiver asked for that, not shorter than the policy waits', () => {
     const health = settled(answered(429, ['retry-after', '90'])).endpoint?.health
-    expect(health).toEqual({ failuresInRow: 1, pausedUntilMs: NOW + 90_000 })
+    expect(health).toEqual({ failuresInRow: 1, pausedUntilMs: NOW + 90_000, failingSinceMs: NOW })
     expect(settled(answered(503)).endpoint?.health).toMatchObject({ pausedUntilMs: NOW + 2000 })
   })
 

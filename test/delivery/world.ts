@@ -11,6 +11,7 @@ import type { Log, Observation, Sender, SendRequest } from '../../src/ports.js'
 import type { Store } from '../../src/store/contract.js'
 import { memoryStore } from '../../src/store/memory.js'
 import { idMaker } from '../../src/values/ids.js'
+import { HEALTH_PRESETS, type HealthRules } from '../../src/webhooks/health.js'
 import type { Webhook } from '../../src/webhooks/webhook.js'
 import { anAccount, aWebhook } from './fixtures.js'
 
@@ -92,6 +93,7 @@ export function faulty(deliveries: DeliveryStore) {
 export interface NodeOptions {
   readonly caps?: Partial<Caps>
   readonly policy?: RetryPolicy
+  readonly healthRules?: HealthRules
   readonly shared?: boolean
   readonly material?: (webhook: Webhook) => EndpointMaterial
 }
@@ -125,7 +127,8 @@ export async function deliveryWorld(webhooks: readonly Webhook[] = [aWebhook()],
   }
 
   function node(options: NodeOptions = {}, doors: Partial<DispatcherDoors> = {}): Dispatcher {
-    const { caps, policy = POLICY_PRESETS.telephony, material = () => ({ keys: [], headers: [] }) } = options
+    const { caps, healthRules = HEALTH_PRESETS.standard, policy = POLICY_PRESETS.telephony } = options
+    const { material = () => ({ keys: [], headers: [] }) } = options
     return createDispatcher(
       {
         store: faults.store,
@@ -143,6 +146,7 @@ export async function deliveryWorld(webhooks: readonly Webhook[] = [aWebhook()],
         caps: { perEndpoint: 10, perAccount: 100, inAll: 500, ...caps },
         attemptDeadlineMs: 10_000,
         shared,
+        healthRules,
       },
     )
   }

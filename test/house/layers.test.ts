@@ -34,10 +34,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages that a layer may use. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  'src/values': ['nanoid', 'ipaddr.js'],
+  'src/values': ['ipaddr.js'],
   'src/events.ts': ['eventemitter3'],
   'src/accounts': ['lru-cache'],
-  'src/auth': ['lru-cache', 'ipaddr.js'],
+  'src/auth': ['lru-cache', 'ipaddr.js', 'nanoid'],
   'src/send': ['undici'],
   'src/http': ['ipaddr.js'],
 }

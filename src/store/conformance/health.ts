@@ -28,6 +28,23 @@ export function healthPromises(promised: Promised): void {
     },
   )
 
+  promised('of an endpoint that is probed one is claimed, the one that is due longest', async (bench) => {
+    const webhook = await bench.webhook()
+    const [old] = await bench.accept(webhook)
+    const first = await bench.claimOne(webhook)
+    await bench.accept(webhook)
+    await bench.accept(webhook)
+    await bench.settle(first.delivery, 'waiting', {
+      next: { dueMs: bench.now() - 1, attempts: 1, tries: 1 },
+      endpoint: { epoch: 1, health: { failuresInRow: 10, openings: 1 } },
+    })
+    const probes = await bench.claim(webhook, 5)
+    assert.deepEqual(
+      probes.map(({ delivery }) => delivery.id),
+      [old],
+    )
+  })
+
   promised('health and disabling of another epoch are ignored, the rest is settled', async (bench) => {
     const webhook = await bench.webhook({ epoch: 5 })
     const disable = { reason: 'gone', atMs: WALL_MS }

@@ -1,9 +1,10 @@
 import type { Claim, ClaimRequest, ClaimResult, ReadyEndpoint } from '../../delivery/delivery-store.js'
+import { isProbed } from '../../webhooks/health.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import { claimed } from '../transitions.js'
 import { currentQueue, readiness, stopWaiting } from './lanes.js'
 import { mayClaim } from './leases.js'
-import type { Endpoint, Row, State } from './state.js'
+import type { Endpoint, Queue, Row, State } from './state.js'
 
 export function claim(state: State, request: ClaimRequest): ClaimResult {
   const { owner, limit, now } = request
@@ -34,10 +35,20 @@ function take(state: State, endpoint: Endpoint, room: number, now: number, claim
   if ((webhook.health?.pausedUntilMs ?? 0) > now) return
   const queue = currentQueue(endpoint)
   if (!queue) return
+  if (isProbed(webhook.health)) {
+    takeOldest(state, queue, Math.min(room, 1), now, claims)
+    return
+  }
   const full = claims.length + room
   takeDue(state, queue.firstAttempts, claims.length + Math.ceil(room / 2), now, claims)
   takeDue(state, queue.retries, full, now, claims)
   takeDue(state, queue.firstAttempts, full, now, claims)
+}
+
+function takeOldest(state: State, queue: Queue, room: number, now: number, claims: Claim[]): void {
+  const [first, retry] = [queue.firstAttempts[0]?.dueMs, queue.retries[0]?.dueMs]
+  const retryFirst = retry !== undefined && (first === undefined || retry <= first)
+  takeDue(state, retryFirst ? queue.retries : queue.firstAttempts, claims.length + room, now, claims)
 }
 
 function takeDue(state: State, heap: readonly Row[], full: number, now: number, claims: Claim[]): void {

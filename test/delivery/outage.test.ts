@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import { outageWatch } from '../../src/delivery/outage.js'
+import type { Observation } from '../../src/ports.js'
+import { answered } from './world.js'
+
+const nothing: Observation = { kind: 'no_response', failure: 'timeout', detail: '' }
+const url = (origin: number, path = '/') => `https://${origin}.example.com${path}`
+
+describe('a global outage', () => {
+  it('is five origins tried within a minute, none of which answered', () => {
+    const watch = outageWatch()
+    for (let origin = 0; origin < 4; origin++) watch.saw(url(origin), nothing, origin)
+    watch.saw(url(0, '/other'), nothing, 4)
+    expect(watch.isOutage(4)).toBe(false)
+    watch.saw(url(4), nothing, 5)
+    expect(watch.isOutage(5)).toBe(true)
+    expect(watch.isOutage(59_999)).toBe(true)
+    expect(watch.isOutage(60_001)).toBe(false)
+  })
+
+  it('is none while anybody answers HTTP, whatever the status', () => {
+    const watch = outageWatch()
+    for (let origin = 0; origin < 9; origin++) watch.saw(url(origin), nothing, origin)
+    watch.saw(url(0), answered(500), 10)
+    expect(watch.isOutage(10)).toBe(false)
+    for (let origin = 0; origin < 9; origin++) watch.saw(url(origin), nothing, 20)
+    expect(watch.isOutage(20)).toBe(false)
+    for (let origin = 0; origin < 9; origin++) watch.saw(url(origin), nothing, 60_010)
+    expect(watch.isOutage(60_010)).toBe(true)
+  })
+
+  it('is not told by addresses that may not be called', () => {
+    const watch = outageWatch()
+    const blocked: Observation = { kind: 'no_response', failure: 'blocked_address', detail: '' }
+    for (let origin = 0; origin < 9; origin++) watch.saw(url(origin), blocked, origin)
+    expect(watch.isOutage(9)).toBe(false)
+  })
+})
