@@ -13,7 +13,7 @@ export interface AccountStore {
   insert(account: Account, apiKey: ApiKeyRow, users: readonly User[]): Promise<void>
   /** Replaces the account's row. Rejects with `Conflict` (field `realm`), `NotFound`. */
   update(account: Account): Promise<void>
-  /** Removes account, key and users. Rejects with `Conflict` while it has children, `NotFound`. */
+  /** Removes account, key and users. Its id is never given again: its attempts would be its successor's. Rejects with `Conflict` while it has children, `NotFound`. */
   remove(accountId: string): Promise<void>
   /** The account, then its ancestors up to the root; empty when unknown. Ends at a cycle. */
   lineage(accountId: string): Promise<readonly Account[]>

@@ -112,6 +112,14 @@ export function accountPromises(promised: Promised): void {
     },
   )
 
+  promised('the id of an account that was removed is never given again', async (bench) => {
+    const account = await inserted(bench)
+    await bench.store.accounts.remove(account.id)
+    const successor = newAccount({ id: account.id })
+    assert.equal(await codeOf(bench.store.accounts.insert(successor, newApiKey(account.id), [])), 'Conflict')
+    assert.deepEqual(await bench.store.accounts.lineage(account.id), [])
+  })
+
   promised('a lineage is the account, then its ancestors up to the root', async (bench) => {
     const root = await inserted(bench)
     const middle = await inserted(bench, { parentId: root.id })

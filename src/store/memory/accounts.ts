@@ -13,6 +13,8 @@ export function memoryAccounts() {
   const children = new Map<string, Map<string, Account>>()
   const keys = new Map<string, ApiKeyRow>()
   const accountByKey = new Map<string, string>()
+  /** Ids that were removed: what is kept of them must not become a successor's. */
+  const gone = new Set<string>()
   const users = memoryUsers((accountId) => byId.has(accountId))
 
   const index = (account: Account) => {
@@ -47,6 +49,11 @@ export function memoryAccounts() {
   return {
     insert(account: Account, apiKey: ApiKeyRow, newUsers: readonly User[]): void {
       if (byId.has(account.id)) throw new HookswitchError('Conflict', 'this id is taken', { field: 'id' })
+      if (gone.has(account.id)) {
+        throw new HookswitchError('Conflict', 'this id was used before and is not given again', {
+          field: 'id',
+        })
+      }
       refuseTaken(account)
       users.refuseEqualNames(newUsers)
       index(account)
@@ -65,6 +72,7 @@ export function memoryAccounts() {
         throw new HookswitchError('Conflict', 'this account has accounts below it', { field: 'id' })
       }
       unindex(account)
+      gone.add(accountId)
       users.removeAll(accountId)
       const key = keys.get(accountId)
       keys.delete(accountId)
