@@ -76,11 +76,18 @@ export function errorCode(thrown: unknown): ErrorCode | undefined {
 
 /** `InvalidInput` for a list of failures; the message names every field. */
 export function invalidInput(failures: readonly Failure[]): HookswitchError {
-  const sentence = failures.map((f) => (f.path === '' ? f.message : `${f.path}: ${f.message}`)).join('; ')
+  const sentence = failures.map(inWords).join('; ')
   return new HookswitchError('InvalidInput', sentence, {
     failures,
     ...(failures[0] ? { field: failures[0].path } : {}),
   })
+}
+
+/** One failure as a sentence: the rule `error` says in its target what exactly is wrong. */
+function inWords({ path, rule, message, target }: Failure): string {
+  const more = rule === 'error' && typeof target === 'string' && target !== message ? ` (${target})` : ''
+  const list = rule === 'enum' && Array.isArray(target) ? `: ${target.join(', ')}` : ''
+  return `${path === '' ? '' : `${path}: `}${message}${more}${list}`
 }
 
 /** `NotFound` for an id. */

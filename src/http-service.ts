@@ -9,7 +9,7 @@ import type { Service } from './http/service.js'
 import { publishAll } from './publish.js'
 import { VERSION } from './version.js'
 import type { CatalogueEntry } from './webhooks/catalogue.js'
-import { createWebhook, patchWebhook, replaceWebhook } from './webhooks/manage.js'
+import { createWebhook, patchWebhook, readWebhook, replaceWebhook } from './webhooks/manage.js'
 
 /** What does not need a running instance. */
 export interface ServiceFacts {
@@ -35,11 +35,11 @@ export function httpService(core: () => Core, webhooks: HostWebhooks, facts: Ser
     newId,
     auth: {
       signIn: async (login, from) => signIn(core().auth, login, from),
-      authenticate: async (token) => authenticate(core().auth, token),
+      authenticate: (token) => authenticate(core().auth, token),
       signOut: async (token) => signOut(core().auth, token),
     },
     accounts: {
-      authorize: async (caller, accountId) => authorize(core().auth, caller, accountId),
+      authorize: (caller, accountId) => authorize(core().auth, caller, accountId),
       readApiKey: async (accountId) => core().accounts.readApiKey(accountId),
       rotateApiKey: async (accountId) => core().accounts.rotateApiKey(accountId),
       descendants: async (accountId) => core().accounts.descendants(accountId),
@@ -48,7 +48,7 @@ export function httpService(core: () => Core, webhooks: HostWebhooks, facts: Ser
       catalogue: () => catalogue,
       list: webhooks.list,
       create: async (accountId, input) => createWebhook(core().webhooks, accountId, input),
-      read: webhooks.read,
+      read: (accountId, id) => readWebhook(core().webhooks, accountId, id),
       replace: async (accountId, id, input, options) =>
         replaceWebhook(core().webhooks, accountId, id, input, options),
       patch: async (accountId, id, input, options) =>

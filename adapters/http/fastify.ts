@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { HttpService, ResponseRecord } from 'hookswitch'
-import { BODY_TIMEOUT_MS, handled, headerRecord, rawPairs, requestPath } from './incoming.js'
+import { BODY_TIMEOUT_MS, handled, headerRecord, requestPath } from './incoming.js'
 import { lingered, readNodeBody } from './node-body.js'
 
 /** Only these are taken, so that the host keeps every other path and its own wildcard. */
@@ -55,7 +55,7 @@ async function answerFastify(
   const response = await handled(hs, {
     method: raw.method ?? 'GET',
     url: path.slice(mountPrefix.length),
-    headers: headerRecord(rawPairs(raw.rawHeaders)),
+    headers: headerRecord(raw.rawHeaders),
     ...read,
     ...(raw.socket.remoteAddress === undefined ? {} : { remoteAddress: raw.socket.remoteAddress }),
     mountPrefix,

@@ -33,7 +33,7 @@ export function fetchHandler(hs: HttpService): (request: Request, info?: FetchIn
     const { remoteAddress, mountPrefix = '' } = info ?? {}
     const path = requestPath(request.url)
     const inner = path.startsWith(`${mountPrefix}/`) ? path.slice(mountPrefix.length) : path
-    const headers = headerRecord(request.headers)
+    const headers = headerRecord([...request.headers].flat())
     const read = announcesTooMuch(headers)
       ? ({ bodyProblem: 'too_large' } as const)
       : await readBody(request.body, BODY_TIMEOUT_MS)

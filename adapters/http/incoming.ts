@@ -16,6 +16,7 @@ export type ReadBody = Pick<RequestRecord, 'body' | 'bodyProblem'> | 'gone'
 
 /** Path and query of a request target as sent; an absolute one (RFC 9112 3.2.2) loses its scheme and authority. */
 export function requestPath(target: string): string {
+  if (target.startsWith('/')) return target
   const absolute = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i.exec(target)
   if (absolute === null) return target
   const rest = target.slice(absolute[0].length)
@@ -23,31 +24,26 @@ export function requestPath(target: string): string {
 }
 
 /**
- * Headers as a record with lower-case names. What was sent twice is joined with ', ', as RFC 9110 5.3 has it and as
+ * Headers, names and values in turn as in Node's `rawHeaders` (its `headers` drops what was sent twice), as a record
+ * with lower-case names. What was sent twice is joined with ', ', as RFC 9110 5.3 has it and as
  * `Headers` of fetch does. Only `x-auth-token` stays a list, for two different tokens are refused; a token has no comma.
  */
-export function headerRecord(pairs: Iterable<readonly [string, string]>): RequestRecord['headers'] {
-  const joined = new Map<string, string | string[]>()
-  for (const [name, value] of pairs) {
+export function headerRecord(rawHeaders: readonly string[]): RequestRecord['headers'] {
+  // without a prototype: a client may call a header `__proto__` or `constructor`
+  const record: Record<string, string | string[]> = Object.create(null)
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!.toLowerCase()
     // pseudo-headers of HTTP/2: method and path, told elsewhere
     if (name.startsWith(':')) continue
-    const key = name.toLowerCase()
-    const before = joined.get(key)
-    joined.set(key, before === undefined ? value : `${before}, ${value}`)
+    const value = rawHeaders[at + 1]!
+    const before = record[name]
+    record[name] = before === undefined ? value : `${before}, ${value}`
   }
-  const tokens = joined.get('x-auth-token')
+  const tokens = record['x-auth-token']
   if (typeof tokens === 'string' && tokens.includes(',')) {
-    joined.set(
-      'x-auth-token',
-      tokens.split(',').map((token) => token.trim()),
-    )
+    record['x-auth-token'] = tokens.split(',').map((token) => token.trim())
   }
-  return Object.fromEntries(joined)
-}
-
-/** Node's `rawHeaders` as pairs; its `headers` drops what was sent twice. */
-export function* rawPairs(rawHeaders: readonly string[]): Generator<readonly [string, string]> {
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) yield [rawHeaders[at]!, rawHeaders[at + 1]!]
+  return record
 }
 
 /** True where the announced length alone says that a body is too large, so that not a byte of it need be read. */

@@ -8,19 +8,21 @@ import { announcesTooMuch, type ReadBody } from './incoming.js'
 const LINGER_MS = 2_000
 const LINGER_BYTES = 8 * MAX_BODY_BYTES
 
+const NO_BODY: ReadBody = Object.freeze({})
+
 /**
  * Reads a body of at most `MAX_BODY_BYTES` within `timeoutMs`. A longer or slower one is a `bodyProblem`, an absent or
- * empty one no `body`. Never rejects; the stream is left paused where reading stopped.
+ * empty one no `body`, known at once where HTTP/1 says so. Never rejects; the stream is left paused where reading stopped.
  */
 export function readNodeBody(
   req: IncomingMessage,
   timeoutMs: number,
   stream: Readable = req,
-): Promise<ReadBody> {
+): ReadBody | Promise<ReadBody> {
   // a stream that has ended says so only once: waiting for it would be waiting for ever
-  if (stream.readableEnded || hasNoBody(req)) return Promise.resolve({})
-  if (stream.destroyed) return Promise.resolve('gone')
-  if (stream === req && announcesTooMuch(req.headers)) return Promise.resolve({ bodyProblem: 'too_large' })
+  if (stream.readableEnded || hasNoBody(req)) return NO_BODY
+  if (stream.destroyed) return 'gone'
+  if (stream === req && announcesTooMuch(req.headers)) return { bodyProblem: 'too_large' }
 
   return new Promise((resolve) => {
     const chunks: Buffer[] = []

@@ -36,7 +36,14 @@ export function answerParserErrors(server: Server, hs: HttpService, maxHeaderByt
     res.writeHead(response.status, { ...response.headers, connection: 'close' }).end(response.body)
   })
 
-  return { exchange: (req, res) => void current.set(req.socket, { req, res }), end }
+  return {
+    exchange(req, res) {
+      const before = current.get(req.socket)
+      if (before) Object.assign(before, { req, res })
+      else current.set(req.socket, { req, res })
+    },
+    end,
+  }
 }
 
 function end(socket: Duplex, response: ResponseRecord): void {

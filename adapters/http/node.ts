@@ -1,7 +1,7 @@
 /** hookswitch on Node's own http: a listener for servers that you have, or a whole server with its limits set. */
 import http from 'node:http'
 import type { HttpService } from 'hookswitch'
-import { announcesTooMuch, BODY_TIMEOUT_MS, rawPairs, refusal } from './incoming.js'
+import { announcesTooMuch, BODY_TIMEOUT_MS, refusal } from './incoming.js'
 import { nodeHandler, refuse } from './node-handler.js'
 import { bytes, checkedOptions, count, invalidOption, milliseconds } from './node-options.js'
 import { answerParserErrors } from './node-sockets.js'
@@ -86,6 +86,8 @@ export function createServer(hs: HttpService, options: ServerOptions = {}): http
 
 /** Exactly one `Host` in HTTP/1.1, at most one before (RFC 9112 3.2). */
 function hostFits(req: http.IncomingMessage): boolean {
-  const hosts = [...rawPairs(req.rawHeaders)].filter(([name]) => name.toLowerCase() === 'host').length
+  const { rawHeaders } = req
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]!.toLowerCase() === 'host') hosts += 1
   return hosts === 1 || (hosts === 0 && req.httpVersion !== '1.1')
 }

@@ -36,7 +36,7 @@ export async function authenticate(doors: AuthenticateDoors, token: string): Pro
   const row = doors.live.get(hash) ?? (await doors.live.find(hash, () => currentToken(doors, hash)))
   if (!row || !isLive(row, doors.clock.now())) throw invalidCredentials()
   const { accountId, userId, expiresMs } = row
-  return { accountId, ...(userId === undefined ? {} : { userId }), token, expiresMs }
+  return userId === undefined ? { accountId, token, expiresMs } : { accountId, userId, token, expiresMs }
 }
 
 /** The token's row, if all that the store and the directory know of it speaks for it now. */

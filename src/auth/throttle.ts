@@ -17,6 +17,9 @@ export interface Taken {
   readonly bucket: Bucket
 }
 
+/** What rounding of the flow may cost: who waited for as long as was said must not be refused for it. */
+const ROUNDING = 1e-6
+
 /** The bucket at `nowMs` (monotonic); a bucket that nobody knows is full. */
 export function refilled(bucket: Bucket | undefined, nowMs: number, rule: ThrottleRule): Bucket {
   if (!bucket) return { units: rule.burst, atMs: nowMs }
@@ -27,7 +30,8 @@ export function refilled(bucket: Bucket | undefined, nowMs: number, rule: Thrott
 /** Takes `cost` if it is there; a refusal costs nothing, so that who keeps asking is not kept out for ever. */
 export function take(bucket: Bucket | undefined, cost: number, nowMs: number, rule: ThrottleRule): Taken {
   const now = refilled(bucket, nowMs, rule)
-  if (now.units >= cost) return { granted: true, waitMs: 0, bucket: { ...now, units: now.units - cost } }
+  if (now.units >= cost - ROUNDING)
+    return { granted: true, waitMs: 0, bucket: { ...now, units: now.units - cost } }
   const waitMs = Math.ceil(((cost - now.units) * 1_000) / rule.refillPerSecond)
   return { granted: false, waitMs, bucket: now }
 }

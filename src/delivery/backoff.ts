@@ -17,7 +17,8 @@ export function delayBounds(policy: RetryPolicy): { readonly baseMs: number; rea
 function plainDelay(policy: Exclude<RetryPolicy, { kind: 'custom' }>, tries: number): number {
   switch (policy.kind) {
     case 'exponential':
-      return Math.min(policy.capMs, policy.baseMs * policy.factor ** (tries - 1))
+      // 0 × Infinity is no delay.
+      return policy.baseMs === 0 ? 0 : Math.min(policy.capMs, policy.baseMs * policy.factor ** (tries - 1))
     case 'constant':
       return policy.delayMs
     case 'schedule':

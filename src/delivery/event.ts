@@ -1,4 +1,4 @@
-import { HookswitchError } from '../errors.js'
+import { HookswitchError, invalidInput } from '../errors.js'
 import { canonicalJson, jsonProblem } from '../values/canonical-json.js'
 import { sha256 } from '../values/digest.js'
 import { toFailures } from '../values/schema-failures.js'
@@ -86,10 +86,13 @@ export function checkEvent(
   if (!validateEvent(given)) {
     const failures = toFailures(validateEvent.errors, given)
     const first = failures[0]
-    const said = (f: (typeof failures)[number]) =>
-      f.rule === 'additionalProperties' ? 'is not a field of an event' : f.message
-    const sentence = failures.map((f) => `${f.path === '' ? 'event' : f.path}: ${said(f)}`).join('; ')
-    throw new HookswitchError('InvalidInput', sentence, { failures, field: first?.path || 'event' })
+    const said = failures.map((f) =>
+      f.rule === 'additionalProperties' ? { ...f, message: 'is not a field of an event' } : f,
+    )
+    throw new HookswitchError('InvalidInput', invalidInput(said).message, {
+      failures,
+      field: first?.path || 'event',
+    })
   }
   const event = given as ChannelEvent
   if (!knowsHook(event.hook))

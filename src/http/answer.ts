@@ -32,12 +32,9 @@ export function answerResponse(answer: Answer, route: Route, version: string, ho
 }
 
 function envelope(answer: Answer, frame: Frame): string {
-  const { page, startKey } = answer
-  return successBody(answer.data, frame, {
-    ...(answer.revision !== undefined && { revision: revisionText(answer.revision) }),
-    ...(page && { page }),
-    ...(startKey !== undefined && { startKey }),
-  })
+  const { page, startKey, revision } = answer
+  const text = revision === undefined ? undefined : revisionText(revision)
+  return successBody(answer.data, frame, { revision: text, page, startKey })
 }
 
 /**

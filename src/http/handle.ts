@@ -102,8 +102,8 @@ function callOf(face: Face, request: RequestRecord, query: Query, seen: Seen, ju
     query,
     headers,
     base,
-    ...(seen.caller && { caller: seen.caller }),
-    ...(address !== undefined && { address }),
+    caller: seen.caller,
+    address,
   }
 }
 

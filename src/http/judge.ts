@@ -69,7 +69,7 @@ export async function judge(
   seen: Seen,
   crossOrigin: boolean,
 ): Promise<Judgement> {
-  if (request.bodyProblem === 'too_large' || (request.body?.byteLength ?? 0) > MAX_BODY_BYTES) {
+  if (request.bodyProblem === 'too_large' || bytesOf(request.body) > MAX_BODY_BYTES) {
     return refused(tooLarge(MAX_BODY_BYTES))
   }
   if (request.bodyProblem === 'too_slow') return refused(TOO_SLOW)
@@ -110,6 +110,11 @@ export async function judge(
   if ('failures' in read) return refused(invalid(read.failures))
   const base = `${request.mountPrefix ?? ''}/${target.version}`
   return { kind: 'served', judged: { route, params: match.params, data: read.data, base } }
+}
+
+/** Of a text at least its characters: a host that hands one over has read it whole already. */
+function bytesOf(body: RequestRecord['body']): number {
+  return typeof body === 'string' ? body.length : (body?.byteLength ?? 0)
 }
 
 /** Express 4 leaves an empty object behind where there was no body. */

@@ -14,7 +14,7 @@ export interface RequestRecord {
    */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   /** The raw body; absent when there was none, or when a parser before us has eaten it (`parsedBody`). */
-  readonly body?: Uint8Array
+  readonly body?: Uint8Array | string
   /** What a body parser mounted before us made of the body (`express.json()`). */
   readonly parsedBody?: unknown
   /** Set by the adapter when the body could not be read to its end. */

@@ -41,9 +41,10 @@ type Synchronous<Door> = {
  * What is over is bounded: attempts and ended deliveries by the options; numbers and legs of a call until `prune`
  * finds it idle for a day. What is pending is bounded by the host's `maxPending`.
  *
- * @throws HookswitchError `InvalidOption` for a limit that is no whole number from 1 up
+ * @throws HookswitchError `InvalidOption` for a limit that is no whole number from 1 up, and for an unknown option
  */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
+  refuseUnknown(options)
   const shared = options.shared ?? false
   const limits = {
     attemptsPerWebhook: positive('attemptsPerWebhook', options.attemptsPerWebhook ?? 1_000),
@@ -121,4 +122,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
 function positive(option: string, value: number): number {
   if (Number.isSafeInteger(value) && value > 0) return value
   throw new HookswitchError('InvalidOption', `${option} must be a whole number from 1 up`, { field: option })
+}
+
+function refuseUnknown(options: object): void {
+  const known = ['shared', 'clock', 'attemptsPerWebhook', 'attemptsInAll']
+  const unknown = Object.keys(options).find((key) => !known.includes(key))
+  if (unknown === undefined) return
+  throw new HookswitchError('InvalidOption', `${unknown} is not an option of memoryStore`, { field: unknown })
 }

@@ -98,7 +98,9 @@ export async function readWebhook(
   accountId: string,
   webhookId: string,
 ): Promise<WebhookView> {
-  return viewOf(await find(doors, accountId, webhookId), doors.box)
+  const webhook = await doors.webhooks.read(accountId, webhookId)
+  if (!webhook) throw notFound(webhookId)
+  return viewOf(webhook, doors.box)
 }
 
 /**

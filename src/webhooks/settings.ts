@@ -1,5 +1,5 @@
 import type { Failure } from '../errors.js'
-import type { CompiledPolicy } from '../values/address-policy.js'
+import type { CompiledPolicy, HostVerdict } from '../values/address-policy.js'
 import { toFailures } from '../values/schema-failures.js'
 import { canonicalUri, judgeUri } from '../values/uri.js'
 import { ALL_HOOKS, type CatalogueEntry, isKnownHook } from './catalogue.js'
@@ -57,8 +57,14 @@ const failure = (path: string, message: string): Failure => ({
 
 function uriFailures(uri: string, rules: SettingsRules): readonly Failure[] {
   const canonical = canonicalUri(uri)
-  const refused = 'problem' in canonical || judgeUri(canonical, rules.policy).blocked
-  return refused ? [failure('uri', 'invalid client URL')] : []
+  const target = 'problem' in canonical ? canonical.problem : refusedHost(judgeUri(canonical, rules.policy))
+  if (target === undefined) return []
+  // KAZOO's sentence, which clients compare; why stands beside it.
+  return [{ path: 'uri', rule: 'error', message: 'invalid client URL', target }]
+}
+
+function refusedHost(verdict: HostVerdict): string | undefined {
+  return verdict.blocked ? `must not lead to ${verdict.reason}` : undefined
 }
 
 function hookFailures(hook: string, rules: SettingsRules): readonly Failure[] {

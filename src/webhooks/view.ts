@@ -38,23 +38,23 @@ export function openHeaders(webhook: Webhook, box: SecretBox): Readonly<Record<s
   return opened === undefined ? undefined : (JSON.parse(opened) as Record<string, string>)
 }
 
+type Draft = { -readonly [Name in keyof WebhookView]: WebhookView[Name] }
+
 /** @param box opens the custom headers; they are left out where none of its secrets fits */
 export function viewOf(webhook: Webhook, box: SecretBox): WebhookView {
   const { id, accountId, settings, extra, disableReason, createdMs, modifiedMs, enabledMs, disabledMs } =
     webhook
   const customRequestHeaders = openHeaders(webhook, box)
-  return {
-    id,
-    accountId,
-    ...settings,
-    ...(customRequestHeaders && { customRequestHeaders }),
-    ...(extra && { extra }),
-    ...(disableReason !== undefined && { disableReason }),
+  const view: Draft = Object.assign({ id, accountId }, settings, {
     createdMs,
     modifiedMs,
-    ...(enabledMs !== undefined && { enabledMs }),
-    ...(disabledMs !== undefined && { disabledMs }),
-    ...(webhook.deletedMs !== undefined && { deleted: true as const }),
     revision: webhook.revision,
-  }
+  })
+  if (customRequestHeaders) view.customRequestHeaders = customRequestHeaders
+  if (extra) view.extra = extra
+  if (disableReason !== undefined) view.disableReason = disableReason
+  if (enabledMs !== undefined) view.enabledMs = enabledMs
+  if (disabledMs !== undefined) view.disabledMs = disabledMs
+  if (webhook.deletedMs !== undefined) view.deleted = true
+  return view
 }

@@ -32,7 +32,8 @@ const broken = (message: string, json: boolean): RequestBody => ({
 })
 
 /** Reads the raw bytes of a body; none, or only white space, stands for `{"data":{}}`. Never throws. */
-export function readBytes(bytes: Uint8Array | undefined): RequestBody {
+export function readBytes(bytes: Uint8Array | string | undefined): RequestBody {
+  if (typeof bytes === 'string') return bytes === '' ? NOTHING : readText(bytes)
   if (bytes === undefined || bytes.byteLength === 0) return NOTHING
   let text: string
   try {

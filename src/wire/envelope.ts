@@ -15,11 +15,11 @@ export interface Frame {
 
 /** What a success adds to its data. */
 export interface SuccessExtras {
-  readonly revision?: string
+  readonly revision?: string | undefined
   /** Present for lists; `page_size` counts the items of this page. */
-  readonly page?: Page
+  readonly page?: Page | undefined
   /** The `start_key` that the client sent. */
-  readonly startKey?: string
+  readonly startKey?: string | undefined
 }
 
 const write = (value: unknown, indent: boolean | undefined) =>

@@ -29,7 +29,9 @@ const ZERO_QUALITY = /^q\s*=\s*0(\.0{0,3})?$/i
 
 /** Whether an `Accept` header lets us answer with JSON: it is ignored unless it excludes it. */
 export function acceptsJson(accept: string | undefined): boolean {
-  if (accept === undefined || accept === '*/*' || accept.trim() === '') return true
+  if (accept === undefined || accept === '*/*' || accept === 'application/json' || accept.trim() === '') {
+    return true
+  }
   let best = 0
   let accepted = false
   for (const range of accept.split(',')) {

@@ -9,7 +9,8 @@ export type Doc = Readonly<Record<string, unknown>>
  * ours. Times in `_read_only` are Gregorian seconds (KAZOO).
  */
 export function webhookDoc(webhook: WebhookView): Doc {
-  return {
+  // Grown step by step: V8 makes what follows a spread in a literal several times slower.
+  const doc: Record<string, unknown> = {
     id: webhook.id,
     name: webhook.name,
     uri: webhook.uri,
@@ -25,16 +26,17 @@ export function webhookDoc(webhook: WebhookView): Doc {
     group: webhook.group,
     max_age_seconds: webhook.maxAgeSeconds,
     ordering: webhook.ordering,
-    ...webhook.extra,
-    disable_reason: webhook.disableReason,
-    _read_only: {
-      created: toGregorian(webhook.createdMs),
-      modified: toGregorian(webhook.modifiedMs),
-      enabled_at: seconds(webhook.enabledMs),
-      disabled_at: seconds(webhook.disabledMs),
-      deleted: webhook.deleted,
-    },
   }
+  if (webhook.extra) Object.assign(doc, webhook.extra)
+  doc.disable_reason = webhook.disableReason
+  doc._read_only = {
+    created: toGregorian(webhook.createdMs),
+    modified: toGregorian(webhook.modifiedMs),
+    enabled_at: seconds(webhook.enabledMs),
+    disabled_at: seconds(webhook.disabledMs),
+    deleted: webhook.deleted,
+  }
+  return doc
 }
 
 const seconds = (unixMs: number | undefined) => (unixMs === undefined ? undefined : toGregorian(unixMs))

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ErrorCode } from '../../src/errors.js'
+import { HookswitchError } from '../../src/errors.js'
 import { createHandler } from '../../src/http/handle.js'
 import { fakeWorld } from './fake-service.js'
 import { HOOK, jsonOf, OWN, REQUEST_ID, request, type Sent, silent, TOKEN, thrown } from './records.js'
@@ -36,7 +37,7 @@ describe('faults', () => {
   it('are logged without the caller seeing them, even by a logger that throws', async () => {
     const { service } = fakeWorld({ faults: { read: new Error('SECRET /path at host') } })
     const logged: unknown[] = []
-    const log = { error: (...args: unknown[]) => logged.push(args) }
+    const log = { error: (...args: unknown[]) => void logged.push(args), warn() {} }
     const seen = await createHandler(service, { log })(request('GET', WEBHOOK))
     expect(seen.status).toBe(500)
     expect(jsonOf(seen).data).toEqual({ message: 'internal error' })
@@ -55,8 +56,23 @@ describe('faults', () => {
       error() {
         throw new Error('no disk')
       },
+      warn() {},
     }
     expect((await createHandler(service, { log: throwing })(request('GET', WEBHOOK))).status).toBe(500)
+  })
+
+  it('of a storage or directory that is out are logged with their cause, and 503', async () => {
+    const cause = new Error('db down')
+    const out = new HookswitchError('StoreUnavailable', "the directory's lineage failed", { cause })
+    const { service } = fakeWorld({ faults: { read: out } })
+    const warned: unknown[] = []
+    const log = { error() {}, warn: (...args: unknown[]) => void warned.push(args) }
+    const seen = await createHandler(service, { log })(request('GET', WEBHOOK))
+    expect(seen.status).toBe(503)
+    expect(seen.body).not.toContain('db down')
+    expect(warned).toEqual([
+      [expect.objectContaining({ reason: "the directory's lineage failed: db down" }), expect.any(String)],
+    ])
   })
 
   it('of the service itself still get an answer in JSON', async () => {

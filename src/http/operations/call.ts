@@ -11,7 +11,7 @@ import type { Service } from '../service.js'
 export interface Call {
   readonly service: Service
   /** Present where the route needs a token. */
-  readonly caller?: Caller
+  readonly caller?: Caller | undefined
   /** Decoded parameters of the path. */
   readonly params: Match['params']
   /** Of the kind that the route asks for. */
@@ -19,7 +19,7 @@ export interface Call {
   readonly query: Query
   readonly headers: RequestHeaders
   /** Where the client is, as far as it can be trusted. */
-  readonly address?: string
+  readonly address?: string | undefined
   /** Mount prefix and version: what `Location` starts with. */
   readonly base: string
 }

@@ -59,7 +59,11 @@ function loosely({ body, parsedBody }: RequestRecord): unknown {
   if (parsedBody !== undefined) return { json: parsedBody }
   try {
     return (
-      body && { json: JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)) }
+      body && {
+        json: JSON.parse(
+          new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(body)),
+        ),
+      }
     )
   } catch {
     return body && { length: body.length, digest: digest(body) }
