@@ -60,10 +60,14 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
   let closed: Promise<void> | undefined
   const close = () => {
     closed ??= (async () => {
+      // A start that failed has nothing to drain.
+      const wasReady = isReady
       isReady = false
+      if (wasReady) log.info({}, 'draining: no new requests, what is in flight may end')
       await ceaseListening(server, REQUEST_DRAIN_MS)
       await hs.close({ drainMs: DELIVERY_DRAIN_MS })
       if (admin) await ceaseListening(admin, 0)
+      if (wasReady) log.info({}, 'drained and closed')
     })()
     return closed
   }
@@ -123,6 +127,8 @@ async function createAccounts(hs: Hookswitch, path: string, accounts: readonly u
     await hs.accounts.ensure(accounts as never)
   } catch (thrown) {
     const code = errorCode(thrown)
-    throw code === 'InvalidInput' || code === 'Conflict' ? wrongAccount(path, thrown as Error) : thrown
+    throw code === 'InvalidInput' || code === 'Conflict'
+      ? wrongAccount(path, accounts, thrown as Error)
+      : thrown
   }
 }

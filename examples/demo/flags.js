@@ -16,6 +16,7 @@ export const HELP = `npm start -- [--once] [--speed N] [--port N] [--receiver-lo
   --speed N           times real time (1; with --once as fast as it goes)
   --port N            of the API (8000)
   --receiver-log FILE write what the receiver got, one JSON object a line
+  --help
 `
 
 /**
@@ -55,6 +56,6 @@ function parse(args) {
   } catch (thrown) {
     // Only the first sentence: the rest is advice about positional arguments.
     const [sentence] = (thrown instanceof Error ? thrown.message : String(thrown)).split('. ')
-    throw new Error(sentence)
+    throw new Error(`${sentence}, see 'npm start -- --help'`)
   }
 }

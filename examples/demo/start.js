@@ -55,8 +55,9 @@ async function rounds({ once, speed }, { hs, url }, receiverUrl, summary) {
   const ids = accounts.map((/** @type {{ id: string }} */ { id }) => id)
   await registerWebhooks(url, receiverUrl, accounts)
   const recorded = await recordedEvents({ 'alpha.example': 'alpha', 'beta.example': 'beta' })
-  const help = hints(url, receiverUrl, accounts[1])
-  show(`The API is at ${url}/v1, the receiver at ${receiverUrl}.\n\n${help}`)
+  // After one round there is nobody left who would answer.
+  const help = once ? '' : `\n${hints(url, receiverUrl, accounts[1])}`
+  show(`The API is at ${url}/v1, the receiver at ${receiverUrl}.\n${help}`)
 
   const run = randomBytes(3).toString('hex')
   for (let round = 1; !signal.aborted; round += 1) {
@@ -65,7 +66,7 @@ async function rounds({ once, speed }, { hs, url }, receiverUrl, summary) {
     await haveEnded(hs, ids, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]))
     if (signal.aborted) return
     show(
-      `\nRound ${round} is over: ${calls} calls, ${events} events; so far ${summary()}. Ctrl-C ends the demo.\n`,
+      `\nRound ${round} is over: ${calls} calls, ${events} events; so far ${summary()}. Ctrl-C ends the demo.`,
     )
     show(help)
     await until(Date.now() + PAUSE_MS, signal)

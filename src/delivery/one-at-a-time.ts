@@ -6,8 +6,14 @@ export interface OneAtATime {
   rest(): Promise<void>
 }
 
-/** @param work must not reject */
-export function oneAtATime(work: () => Promise<void>): OneAtATime {
+/**
+ * @param work must not reject
+ * @param later when a run that was wished for begins, so that wishes can gather before it; default: next of all
+ */
+export function oneAtATime(
+  work: () => Promise<void>,
+  later: (begin: () => void) => void = queueMicrotask,
+): OneAtATime {
   let wished = false
   let scheduled = false
   let running: Promise<void> | undefined
@@ -31,7 +37,7 @@ export function oneAtATime(work: () => Promise<void>): OneAtATime {
     wished = true
     if (scheduled || running) return
     scheduled = true
-    queueMicrotask(begin)
+    later(begin)
   }
 
   return {

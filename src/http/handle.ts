@@ -19,9 +19,11 @@ export interface HandlerOptions {
   readonly cors?: readonly string[]
   /** Addresses and CIDRs of the proxies whose `X-Forwarded-For` counts. Default: none. */
   readonly trustProxy?: readonly string[]
-  /** Told of faults of ours; one that throws hurts nobody. */
-  readonly log: Pick<Log, 'error'>
+  /** Told of faults of ours, and of a storage or directory that is out; one that throws hurts nobody. */
+  readonly log: FaultLog
 }
+
+type FaultLog = Pick<Log, 'error' | 'warn'>
 
 /** Answers one request. Never rejects. */
 export type Handler = (request: RequestRecord) => Promise<ResponseRecord>
@@ -30,7 +32,7 @@ interface Face {
   readonly service: Service
   readonly cors: readonly string[]
   readonly trusted: TrustedProxies
-  readonly log: Pick<Log, 'error'>
+  readonly log: FaultLog
 }
 
 /**
@@ -81,9 +83,9 @@ async function respond(face: Face, request: RequestRecord): Promise<ResponseReco
     return answerResponse(answer, route, service.version, how())
   } catch (thrown) {
     const refusal = refusalOfThrown(thrown, seen, cors.length > 0)
-    if (refusal.fault) {
-      report(face.log, thrown, { requestId, operation: seen.route?.operation })
-    }
+    const fields = { requestId, operation: seen.route?.operation }
+    if (refusal.fault) report(face.log, thrown, fields)
+    else if (OUT.has(errorCode(thrown))) reportOut(face.log, thrown as Error, fields)
     return refusalResponse(refusal, seen.route, how())
   }
 }
@@ -115,11 +117,24 @@ function refusalOfThrown(thrown: unknown, { route, routes }: Seen, crossOrigin: 
 }
 
 /** What went wrong, for the host alone. */
-function report(log: Pick<Log, 'error'>, thrown: unknown, fields: Readonly<Record<string, unknown>>): void {
+function report(log: FaultLog, thrown: unknown, fields: Readonly<Record<string, unknown>>): void {
   try {
     const { name, message, stack } = thrown instanceof Error ? thrown : new Error(String(thrown))
     log.error({ ...fields, err: { name, message, stack } }, 'a request failed by our own fault')
   } catch {
     // The logger is the host's; the request is answered all the same.
+  }
+}
+
+/** Errors of what the host keeps for us: not our fault, yet somebody must hear of it. */
+const OUT: ReadonlySet<string | undefined> = new Set(['StoreUnavailable', 'StoreCorrupt'])
+
+function reportOut(log: FaultLog, thrown: Error, fields: Readonly<Record<string, unknown>>): void {
+  const { message, cause } = thrown
+  const reason = cause instanceof Error ? `${message}: ${cause.message}` : message
+  try {
+    log.warn({ ...fields, reason }, 'a request failed because the storage or the directory is out')
+  } catch {
+    // As above.
   }
 }

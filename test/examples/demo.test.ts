@@ -63,6 +63,8 @@ describe('the demo', () => {
     for (const { code, stdout, stderr, received, taken } of [first, second]) {
       expect([code, stderr]).toEqual([0, ''])
       expect(stdout.trimEnd().split('\n').at(-1)).toBe(`${taken.length} delivered, 0 failed`)
+      // The service ends in seconds: nobody could paste a command in time.
+      expect(stdout).not.toContain('curl')
       const calls = byCall(taken)
       expect([...calls.keys()].sort()).toEqual(recordedCalls.map(({ callId }) => callId).sort())
       for (const call of recordedCalls) {
@@ -146,7 +148,8 @@ describe('the demo', () => {
     [['--speed', '0'], /^--speed: .*\n$/],
     [['--speed', 'fast'], /^--speed: .*\n$/],
     [['--port', 'x'], /^--port: .*\n$/],
-    [['--twice'], /^[^\n]*--twice[^\n]*\n$/],
+    [['--twice'], /^[^\n]*--twice[^\n]*, see 'npm start -- --help'\n$/],
+    [['once'], /^[^\n]*once[^\n]*, see 'npm start -- --help'\n$/],
     [['--once', '--port', '0', '--receiver-log', '/nowhere/log'], /^--receiver-log: .*\n$/],
   ])('refuses %s in one sentence', async (argv, sentence) => {
     const { code, stdout, stderr } = await demo(...argv).ended

@@ -2,12 +2,23 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { catalogueOf, memoryStore, OPTION_DEFAULTS, POLICY_PRESETS, SETTINGS_DEFAULTS } from 'hookswitch'
+import {
+  catalogueOf,
+  createHookswitch,
+  LIFECYCLE,
+  memoryStore,
+  OPTION_DEFAULTS,
+  POLICY_PRESETS,
+  SETTINGS_DEFAULTS,
+} from 'hookswitch'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SERVE_HELP } from '../../adapters/cli/help.js'
 import { checkOptions } from '../../src/options.js'
+import { attemptDoc } from '../../src/wire/attempt-doc.js'
+import { deliveryDoc } from '../../src/wire/delivery-doc.js'
 import { SETTING_NAMES } from '../../src/wire/names.js'
 import { ROUTES } from '../../src/wire/route.js'
 
@@ -41,7 +52,22 @@ function table(after: string): string[][] {
 }
 
 const code = (cell = '') => /^`([^`]*)`$/.exec(cell)?.[1]
+/** Everything in a cell that is marked as code. */
+const codes = (cell = '') => [...cell.matchAll(/`([^`]*)`/g)].map(([, text]) => text!)
 const sorted = (names: Iterable<string>) => [...names].sort()
+
+/** Stands in for `@hono/node-server`: asks the app once, as a client at that address, and says what it answered. */
+const HONO_SERVER = `export function serve({ fetch, port }) {
+  const env = { incoming: { socket: { remoteAddress: '192.0.2.1' } } }
+  const request = new Request(\`http://127.0.0.1:\${port}/telephony/v1/webhooks\`)
+  globalThis.asked = Promise.resolve(fetch(request, env)).then(({ status }) => console.log('answered', status))
+}
+`
+const HONO_CONNINFO = `export function getConnInfo({ env }) {
+  console.log('asked by', env.incoming.socket.remoteAddress)
+  return { remote: { address: env.incoming.socket.remoteAddress } }
+}
+`
 
 let folder: string
 beforeAll(async () => {
@@ -52,6 +78,12 @@ beforeAll(async () => {
   await mkdir(join(folder, 'node_modules'))
   await symlink(ROOT, join(folder, 'node_modules', 'hookswitch'))
   await writeFile(join(folder, 'package.json'), '{"type":"module","private":true}')
+  const hono = join(folder, 'node_modules', '@hono', 'node-server')
+  await mkdir(hono, { recursive: true })
+  await writeFile(join(hono, 'index.js'), HONO_SERVER)
+  await writeFile(join(hono, 'conninfo.js'), HONO_CONNINFO)
+  const entries = { '.': './index.js', './conninfo': './conninfo.js' }
+  await writeFile(join(hono, 'package.json'), JSON.stringify({ type: 'module', exports: entries }))
 })
 afterAll(() => rm(folder, { recursive: true }))
 
@@ -84,7 +116,9 @@ describe('the programs of the README', () => {
       const path = join(folder, `program-${number}.js`)
       // Servers of the README run for ever: this one ends when everything that it does at first has been done.
       const isSuite = text.includes("from 'node:test'")
-      const end = isSuite ? '' : '\nawait new Promise((resolve) => setImmediate(resolve))\nprocess.exit(0)\n'
+      const end = isSuite
+        ? ''
+        : '\nawait globalThis.asked\nawait new Promise((resolve) => setImmediate(resolve))\nprocess.exit(0)\n'
       const anyPort = text.replace(/\b(listen\(|port: )\d+/g, (_, before) => `${before}0`)
       await writeFile(path, anyPort + end)
       const { code, stdout, stderr } = await run(process.execPath, [path])
@@ -92,9 +126,50 @@ describe('the programs of the README', () => {
       if (text.includes('hookswitch/kamailio')) {
         expect(stdout).toBe('channel_create alpha 1001@alpha.example 2001@alpha.example\n')
       }
+      if (text.includes("'hono'")) expect(stdout).toBe('asked by 192.0.2.1\nanswered 200\n')
     },
   )
+
+  it('of the first five minutes find each other', async () => {
+    const [receiver = '', service = ''] = programs
+    const port = await freePort()
+    const own = join(folder, 'five-minutes')
+    await mkdir(own)
+    const start = async (name: string, text: string) => {
+      await writeFile(join(own, name), text.replace('listen(8000', 'listen(0').replace('9000', `${port}`))
+      return spawn(process.execPath, [name], { cwd: own, stdio: ['ignore', 'pipe', 'inherit'] })
+    }
+    const first = await start('receiver.mjs', receiver)
+    const heard = says(first.stdout, 'got channel_create of call')
+    await says(first.stdout, 'waiting for calls')
+    const second = await start('service.mjs', service)
+    await Promise.all([heard, says(second.stdout, 'try 1 success 204')])
+    for (const child of [first, second]) {
+      child.kill()
+      await once(child, 'close')
+    }
+  })
 })
+
+/** Resolves when the stream has said it; a test that waits in vain ends with its time. */
+function says(stream: NodeJS.ReadableStream, words: string): Promise<void> {
+  let said = ''
+  return new Promise((resolve) => {
+    stream.setEncoding('utf8').on('data', (text) => {
+      said += text
+      if (said.includes(words)) resolve()
+    })
+  })
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
 
 describe('the commands of the README', () => {
   const commands = blocks('sh').join('\n')
@@ -217,6 +292,46 @@ describe('what the README says', () => {
     }
     const hooks = rows.find(([field]) => field === '`hook`')![2]!
     expect(sorted(hooks.match(/channel_\w+/g)!)).toEqual(sorted(catalogueOf().map(({ id }) => id)))
+  })
+
+  it('lists everything that a service offers, and every event that it tells', () => {
+    const hs = createHookswitch({ store: memoryStore() })
+    const verbs = (after: string) =>
+      table(after).flatMap(([cell]) => codes(cell).map((text) => text.replace(/^hs\.|[.(].*/g, '')))
+    for (const member of ['webhooks', 'accounts', 'auth'] as const) {
+      expect(sorted(verbs(`| \`hs.${member}\` |`))).toEqual(sorted(Object.keys(hs[member])))
+    }
+    const members = Object.keys(hs).filter((name) => !['node', 'webhooks', 'accounts', 'auth'].includes(name))
+    const named = verbs('| Member |').filter((name) => !['once', 'off'].includes(name))
+    expect(sorted(named)).toEqual(sorted(members))
+
+    const ends = Object.entries(LIFECYCLE).filter(([, steps]) => Object.keys(steps).length === 0)
+    expect(sorted(table('| `hs.events` |').flatMap(([cell]) => codes(cell)))).toEqual(
+      sorted([
+        ...['event', 'attempt', 'webhook_disabled'],
+        ...catalogueOf().map(({ id }) => id),
+        ...ends.map(([state]) => state),
+      ]),
+    )
+  })
+
+  it('lists every question to a directory, and every field of an account', () => {
+    const source = (name: string) => readFileSync(join(ROOT, `src/accounts/${name}.ts`), 'utf8')
+    const [directory = ''] = source('directory').match(/export interface Directory [\s\S]*?^}/m) ?? []
+    const questions = [...directory.matchAll(/^ {2}(\w+)\??\(/gm)].map(([, name]) => name!)
+    const rows = table('\n## Accounts of your own')
+    expect(rows.map(([method]) => code(method)?.replace(/\(.*/, ''))).toEqual(questions)
+    const [account = ''] = source('account').match(/export interface Account [\s\S]*?^}/m) ?? []
+    const fields = [...account.matchAll(/^ {2}readonly (\w+\??):/gm)].map(([, name]) => name!)
+    expect(README).toContain(`\`{ ${fields.join(', ')} }\``)
+  })
+
+  it('lists every field of an attempt and of a delivery', () => {
+    const fields = (heading: string) => table(`\n### ${heading}`).flatMap(([cell]) => codes(cell))
+    const attempt = attemptDoc({ method: 'POST', atMs: 0 } as never)
+    expect(sorted(fields('An attempt'))).toEqual(sorted(Object.keys(attempt)))
+    const delivery = deliveryDoc({ state: 'delivered' } as never, '')
+    expect(sorted(fields('A delivery'))).toEqual(sorted(Object.keys(delivery)))
   })
 
   it('lists every entry point of the package', () => {

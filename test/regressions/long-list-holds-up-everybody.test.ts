@@ -26,6 +26,8 @@ it('others have their turn between the batches of a long list', async () => {
   const delivered = told(hs, 'delivered', 1_200)
   for (let n = 0; n < 1_200; n++) await hs.publish(created(`${n}`))
   await delivered
+  // The dispatcher looks for more once.
+  await system.yield()
   turns = 0
   const answer = await ask('GET', '/v1/accounts/parent/webhooks/attempts?filter_hook_event=none')
   expect(answer.json.data).toEqual([])

@@ -88,6 +88,16 @@ describe('serve', () => {
     expect(written.stdout.split('\n')).toHaveLength(2)
   })
 
+  it.each(['json', 'pretty'])('says when it begins to drain and when it has, as %s', async (format) => {
+    const { close, written } = await started(['--log', format])
+    expect(written.stderr).not.toMatch(/drain/)
+    await close()
+    expect(written.stderr.trimEnd().split('\n').slice(-2)).toEqual([
+      expect.stringMatching(/\bdraining: no new requests/),
+      expect.stringMatching(/\bdrained and closed/),
+    ])
+  })
+
   it('creates parents before their children, in whatever order the file has them', async () => {
     const child = { id: 'child', name: 'Child', realm: 'child.example', parentId: 'alpha' }
     const { hs } = await started(['--accounts', await accountsFile([child, ALPHA])])
@@ -185,10 +195,33 @@ describe('serve refuses in one sentence that begins with the flag', () => {
   })
 
   it.each([
-    ['not JSON, without quoting it', '[{"password":"hunter2"', /is not JSON$/],
+    [
+      'a beginning of JSON, without quoting it',
+      '[{"password":"hunter2"',
+      /is not JSON \(line 1, column 23\)$/,
+    ],
+    ['a word that is not JSON', '[\n  {"password":hunter2}\n]', /is not JSON \(line 2, column 15\)$/],
+    ['a comma too many', '[{"password": "hunter2",\n}]', /is not JSON \(line 2, column 1\)$/],
+    ['a line break in a text', '[{"password": "hunter2\n"}]', /is not JSON \(line 1, column 23\)$/],
+    ['something after the end', '[]\n\nhunter2', /is not JSON \(line 3, column 1\)$/],
+    ['nothing', '', /is not JSON \(line 1, column 1\)$/],
     ['no array', {}, /must hold an array/],
-    ['an account that is none', [ALPHA, { id: 'beta', name: 'Beta' }], /1\.realm/],
-    ['an unknown field', [{ ...ALPHA, pasword: 'x' }], /0\.pasword/],
+    [
+      'an account that lacks something',
+      [ALPHA, { id: 'beta', name: 'Beta' }],
+      /: account 'beta': realm: Field is required but missing$/,
+    ],
+    ['an account that is none', [ALPHA, 'hunter2'], /: account 2 of the list: Value did not match type/],
+    [
+      'fields that are unknown or wrong',
+      [{ ...ALPHA, pasword: 'hunter2', enabled: 1 }],
+      /: account 'alpha' \(realm alpha\.example\): pasword: Unknown field; enabled: Value did not match/,
+    ],
+    [
+      'an id that is none',
+      [ALPHA, { id: 'hunter2\n', name: 'x', realm: 'x' }],
+      /: account 2 of the list \(realm x\): id: Id must be/,
+    ],
     [
       'a circle of parents',
       [
@@ -197,7 +230,11 @@ describe('serve refuses in one sentence that begins with the flag', () => {
       ],
       /parentId/,
     ],
-    ['two accounts of one realm', [ALPHA, { id: 'beta', name: 'Beta', realm: 'ALPHA.example' }], /realm/],
+    [
+      'two accounts of one realm',
+      [ALPHA, { id: 'beta', name: 'Beta', realm: 'ALPHA.example' }],
+      /: account 'beta' \(realm ALPHA\.example\): this realm is taken$/,
+    ],
   ])('an accounts file with %s', async (_, content, problem) => {
     const path = await accountsFile(content)
     const refusal = await refusalOf(['--port', '0', '--accounts', path])
