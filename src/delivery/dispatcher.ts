@@ -1,21 +1,22 @@
+// biome-ignore-all assist/source/organizeImports: doors and values, then the steps in the order in which they happen
 import type { Clock, Log, Random } from '../ports.js'
 import { type HealthRules, isProbed } from '../webhooks/health.js'
 import type { Webhook } from '../webhooks/webhook.js'
-import { createAlarm } from './alarm.js'
-import { type AttemptDoors, attempt } from './attempt.js'
 import type { Tell } from './delivery-events.js'
 import type { Claim, ClaimResult, DeliveryStore, Settlement } from './delivery-store.js'
-import { type Caps, createSchedule } from './fairness.js'
-import { nodeLease } from './lease.js'
 import type { Delivery } from './lifecycle.js'
-import { oneAtATime } from './one-at-a-time.js'
-import { outageWatch } from './outage.js'
-import { recentHealth } from './recent-health.js'
+import { nodeLease } from './lease.js'
 import { keepLooking } from './recovery.js'
+import { type Caps, createSchedule } from './fairness.js'
+import { createAlarm } from './alarm.js'
+import { oneAtATime } from './one-at-a-time.js'
+import { type AttemptDoors, attempt } from './attempt.js'
+import { outageWatch } from './outage.js'
 import { isExpired, type RetryRules } from './retry.js'
 import { type SettleContext, settleAttempt, settleInterrupted, settleUnsent } from './settle.js'
-import { persist } from './settler.js'
+import { recentHealth } from './recent-health.js'
 import { together } from './together.js'
+import { persist } from './settler.js'
 
 export interface DispatcherDoors extends AttemptDoors {
   readonly store: DeliveryStore
@@ -100,7 +101,6 @@ export function createDispatcher(doors: DispatcherDoors, options: DispatcherOpti
       if (schedule.inFlight(delivery.webhookId) === 0) health.idle(delivery.webhookId)
     })
   }
-
   const settleSoon = together(clock, settle)
 
   async function run(claim: Claim, webhook: Webhook): Promise<void> {
