@@ -17,6 +17,7 @@ import { type SettleContext, settleAttempt, settleInterrupted, settleUnsent } fr
 import { recentHealth } from './recent-health.js'
 import { together } from './together.js'
 import { persist } from './settler.js'
+import { allEnded, waitAtMost } from './drain.js'
 
 export interface DispatcherDoors extends AttemptDoors {
   readonly store: DeliveryStore
@@ -227,14 +228,12 @@ export function createDispatcher(doors: DispatcherDoors, options: DispatcherOpti
       await started?.catch(() => {})
       unsubscribe()
       alarm.set(undefined)
-      const drained = new AbortController()
-      const idle = async () => {
-        while (running.size > 0) await Promise.allSettled(running)
-        drained.abort()
-      }
-      await pumping.rest()
-      const idling = idle()
-      await clock.sleep(drainMs, drained.signal)
+      // A store that does not answer a claim must not hold the close beyond its time.
+      await waitAtMost(
+        drainMs,
+        clock,
+        pumping.rest().then(() => allEnded(running)),
+      )
       cut.abort()
       try {
         await doors.sender.close()
@@ -242,7 +241,7 @@ export function createDispatcher(doors: DispatcherDoors, options: DispatcherOpti
         // The lease is given back, and the store closed, all the same.
         log.warn({ reason: String(thrown) }, 'the sender could not be closed')
       }
-      await idling
+      await allEnded(running)
       await looking.rest()
       await lease.stop()
     },
