@@ -17,6 +17,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/build-once.ts'],
+    setupFiles: ['test/seed.ts'],
     reporters: process.env.CI ? ['default'] : ['dot'],
     testTimeout: 30_000,
   },

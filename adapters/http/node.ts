@@ -68,7 +68,7 @@ export function createServer(hs: HttpService, options: ServerOptions = {}): http
   const answering = nodeHandler(hs, { bodyTimeoutMs: requestTimeoutMs })
   const listener: http.RequestListener = (req, res) => {
     sockets.exchange(req, res)
-    if (hostFits(req)) answering(req, res)
+    if (isSound(req)) answering(req, res)
     else void refuse(req, res, refusal(hs, 400))
   }
   return server
@@ -84,10 +84,19 @@ export function createServer(hs: HttpService, options: ServerOptions = {}): http
     .on('connect', (_req, socket) => sockets.end(socket, refusal(hs, 405, { headers: { allow: METHODS } })))
 }
 
-/** Exactly one `Host` in HTTP/1.1, at most one before (RFC 9112 3.2). */
-function hostFits(req: http.IncomingMessage): boolean {
-  const { rawHeaders } = req
+const BEYOND_ASCII = /[^\x21-\x7e]/
+
+/**
+ * What the parsers of some Node versions let through: exactly one `Host` in HTTP/1.1, at most one before (RFC 9112
+ * 3.2); no blank in a field name (5.1); nothing beyond ASCII in the target (3.2, RFC 3986 2).
+ */
+function isSound(req: http.IncomingMessage): boolean {
+  const { rawHeaders, url = '' } = req
   let hosts = 0
-  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]!.toLowerCase() === 'host') hosts += 1
-  return hosts === 1 || (hosts === 0 && req.httpVersion !== '1.1')
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!
+    if (name.includes(' ')) return false
+    if (name.toLowerCase() === 'host') hosts += 1
+  }
+  return (hosts === 1 || (hosts === 0 && req.httpVersion !== '1.1')) && !BEYOND_ASCII.test(url)
 }
