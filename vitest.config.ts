@@ -20,5 +20,7 @@ export default defineConfig({
     setupFiles: ['test/seed.ts'],
     reporters: process.env.CI ? ['default'] : ['dot'],
     testTimeout: 30_000,
+    // Waits for what happens, however slow the machine.
+    expect: { poll: { timeout: 20_000 } },
   },
 })
