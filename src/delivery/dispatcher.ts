@@ -167,7 +167,7 @@ export function createDispatcher(doors: DispatcherDoors, options: DispatcherOpti
       health.claiming()
       try {
         const result = await store.claim({ owner, endpoints, limit: free, now })
-        for (const endpoint of result.endpoints) schedule.learn(endpoint, since)
+        schedule.claimed(endpoints, result.endpoints, since)
         startClaims(result)
         emptyRounds = result.claims.length > 0 ? 0 : emptyRounds + 1
       } catch (thrown) {

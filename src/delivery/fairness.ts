@@ -14,6 +14,8 @@ export interface Schedule {
   tick(): number
   /** What the store said of an endpoint. `since`: the tick before the call; absent: a wake-up. */
   learn(endpoint: ReadyEndpoint, since?: number): void
+  /** What a claim told of those it was asked for; one that it does not mention, since nobody knows it any more, is idle. */
+  claimed(picked: readonly Pick[], told: readonly ReadyEndpoint[], since: number): void
   started(webhookId: string, accountId: string): void
   ended(webhookId: string, accountId: string): void
   /** Due endpoints with the room each has, at most `free` requests in all. */
@@ -151,18 +153,30 @@ export function createSchedule(caps: Caps): Schedule {
     }
   }
 
+  function learn(ready: ReadyEndpoint, since?: number): void {
+    const dueMs = ready.dueMs ?? IDLE
+    if (dueMs === IDLE && !endpoints.has(ready.webhookId)) return
+    const endpoint = endpointOf(ready.webhookId, ready.accountId)
+    const before = endpoint.dueMs
+    const exact = since !== undefined && endpoint.touched <= since
+    endpoint.dueMs = exact ? dueMs : Math.min(before, dueMs)
+    endpoint.touched = ++ticks
+    if (endpoint.dueMs === IDLE) forgetIfIdle(endpoint)
+    else if (endpoint.dueMs !== before && !endpoint.queued) wait(endpoint)
+  }
+
   return {
     tick: () => ticks,
-    learn(ready, since) {
-      const dueMs = ready.dueMs ?? IDLE
-      if (dueMs === IDLE && !endpoints.has(ready.webhookId)) return
-      const endpoint = endpointOf(ready.webhookId, ready.accountId)
-      const before = endpoint.dueMs
-      const exact = since !== undefined && endpoint.touched <= since
-      endpoint.dueMs = exact ? dueMs : Math.min(before, dueMs)
-      endpoint.touched = ++ticks
-      if (endpoint.dueMs === IDLE) forgetIfIdle(endpoint)
-      else if (endpoint.dueMs !== before && !endpoint.queued) wait(endpoint)
+    learn,
+    claimed(picked, told, since) {
+      for (const endpoint of told) learn(endpoint, since)
+      if (told.length >= picked.length) return
+      const known = new Set(told.map(({ webhookId }) => webhookId))
+      for (const { webhookId } of picked) {
+        const account = endpoints.get(webhookId)?.account
+        if (account && !known.has(webhookId))
+          learn({ webhookId, accountId: account.id, dueMs: undefined }, since)
+      }
     },
     started(webhookId, accountId) {
       const endpoint = endpointOf(webhookId, accountId)
