@@ -6,14 +6,15 @@ import { turns } from './accounts/turns.js'
 import { accountVerbs } from './auth/account-verbs.js'
 import { liveTokens } from './auth/live-tokens.js'
 import { loginLimits } from './auth/login-limits.js'
+import type { Settled } from './check-options.js'
 import type { AcceptDoors } from './delivery/accept.js'
 import type { DeliveryEvents } from './delivery/delivery-events.js'
 import { createDispatcher } from './delivery/dispatcher.js'
 import type { CheckedEvent } from './delivery/event.js'
 import { materialCache } from './delivery/material.js'
 import type { Emitting } from './events.js'
-import type { Settled } from './options.js'
-import type { Clock, Log, Random, Sender } from './ports.js'
+import type { Metrics } from './metrics.js'
+import type { Clock, Log, Random, Sender, Tracing } from './ports.js'
 import type { Store } from './store/contract.js'
 import { idMaker } from './values/ids.js'
 import { secretBox } from './values/seal.js'
@@ -41,13 +42,15 @@ export interface CoreDoors {
   readonly random: Random
   readonly log: Log
   readonly sender: Sender
+  readonly metrics: Metrics
+  readonly tracing: Tracing | undefined
   readonly events: Emitting<HookswitchEvents>
 }
 
 /** Binds doors to verbs: everything that one running instance is made of. */
 export function createCore(options: Settled<Store>, secrets: readonly string[], doors: CoreDoors) {
   const { store, catalogue } = options
-  const { clock, random, log, sender, events } = doors
+  const { clock, random, log, sender, events, metrics, tracing } = doors
   const box = secretBox(secrets)
   const newId = idMaker((count) => random.bytes(count))
   const stored: AccountDoors = { accounts: store.accounts, box, clock, random, newId }
@@ -88,6 +91,7 @@ export function createCore(options: Settled<Store>, secrets: readonly string[], 
   const caps = {
     perEndpoint: options.inFlightPerEndpoint,
     perAccount: options.inFlightPerAccount,
+    perOrigin: options.inFlightPerOrigin,
     inAll: options.inFlight,
   }
   const dispatcher = createDispatcher(
@@ -122,7 +126,21 @@ export function createCore(options: Settled<Store>, secrets: readonly string[], 
     knowsHook,
     storeNow: dispatcher.now,
   }
-  return { store, newId, auth, accounts, webhooks, accept, dispatcher, catalogue, events, clock, caps }
+  return {
+    store,
+    newId,
+    auth,
+    accounts,
+    webhooks,
+    accept,
+    dispatcher,
+    catalogue,
+    events,
+    clock,
+    caps,
+    metrics,
+    tracing,
+  }
 }
 
 export type Core = ReturnType<typeof createCore>

@@ -3,6 +3,7 @@ import type { AccountVerbs } from './auth/account-verbs.js'
 import { authenticate, type Caller } from './auth/authenticate.js'
 import { type SignedIn, type SignInInput, signIn } from './auth/sign-in.js'
 import { signOut } from './auth/sign-out.js'
+import { checkOptions } from './check-options.js'
 import { systemClock } from './clock.js'
 import { type Core, createCore, type HookswitchEvents } from './core.js'
 import type { ChannelEvent } from './delivery/event.js'
@@ -14,12 +15,13 @@ import type { HttpService } from './http/message.js'
 import { owns } from './http/owns.js'
 import { httpService } from './http-service.js'
 import { invalid } from './option-checks.js'
-import { checkOptions, type HookswitchOptions } from './options.js'
+import type { HookswitchOptions } from './options.js'
 import type { Sender } from './ports.js'
 import { type Published, publishAll } from './publish.js'
 import { systemRandom } from './random.js'
 import { keepPruning } from './retention.js'
 import { safeLog } from './safe-log.js'
+import { safeMetrics, safeTracing } from './safe-metrics.js'
 import type { Store } from './store/contract.js'
 import { idMaker } from './values/ids.js'
 
@@ -90,6 +92,8 @@ export function createHookswitch(options: HookswitchOptions<Store>): Hookswitch 
   const clock = options.clock ?? systemClock()
   const random = options.random ?? systemRandom()
   const log = safeLog(options.log)
+  const metrics = safeMetrics(options.metrics, log)
+  const tracing = safeTracing(options.tracing, log)
   const newId = idMaker((count) => random.bytes(count))
   const events = eventHub<HookswitchEvents>((thrown, name) => {
     log.warn(
@@ -122,7 +126,8 @@ export function createHookswitch(options: HookswitchOptions<Store>): Hookswitch 
     if (settled.allowLocal) log.info({}, 'allowLocal is on: webhooks may call loopback addresses')
     await store.open({ clock, log })
     const secrets = await secretsOf(store, settled.secrets)
-    opened = createCore(settled, secrets, { clock, random, log, events, sender: await openSender() })
+    const sender = await openSender()
+    opened = createCore(settled, secrets, { clock, random, log, events, metrics, tracing, sender })
     if (closing) return
     await opened.dispatcher.start()
     const { attemptsPerWebhook, retentionDays } = settled

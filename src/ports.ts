@@ -37,6 +37,8 @@ export interface SendRequest {
   readonly body: string | undefined
   /** Milliseconds for everything: DNS, connect, TLS, headers, body. */
   readonly deadlineMs: number
+  /** Whose requests these are (a webhook's id): what `withdraw` and `rest` are told. */
+  readonly group: string
 }
 
 /** Why there was no HTTP answer, seen from the receiver's side. */
@@ -57,10 +59,16 @@ export type Observation =
   | { readonly kind: 'no_response'; readonly failure: TransportFailure; readonly detail: string }
   /** EMFILE, no free port, resolver down …: nobody's fault but ours, nothing is charged to the receiver. */
   | { readonly kind: 'own_fault'; readonly detail: string }
+  /** Ended by `withdraw` before a byte of it was sent. */
+  | { readonly kind: 'withdrawn' }
 
 /** The door to receivers. `send` never rejects: everything that can go wrong is an observation. */
 export interface Sender {
   send(request: SendRequest): Promise<Observation>
+  /** Ends the requests of a group of which no byte is on the wire yet: they are `withdrawn`. */
+  withdraw?(group: string): void
+  /** A group will be quiet for a while: connections that only it used are closed. */
+  rest?(group: string): void
   /** Destroys every connection; resolves when no socket is left. */
   close(): Promise<void>
 }
@@ -78,6 +86,28 @@ export type Resolution =
 export interface Resolver {
   resolve(hostname: string, timeoutMs: number): Promise<Resolution>
   close(): void
+}
+
+/**
+ * Traces. Contexts travel as `traceparent` (W3C Trace Context): from who publishes, through the store, to the receiver.
+ * One that throws hurts nobody.
+ */
+export interface Tracing {
+  /**
+   * Begins a span: `publish` in the context of whoever calls, where `parent` is absent; `attempt` under the context
+   * that its event was published in.
+   */
+  begin(name: 'publish' | 'attempt', parent: string | undefined, facts: SpanFacts): Span
+}
+
+/** What is said of a span; keys are dotted, values hold no secret. */
+export type SpanFacts = Readonly<Record<string, string | number>>
+
+export interface Span {
+  /** Of this span; `undefined`: it is not recorded, and its parent goes on in its place. */
+  readonly traceparent: string | undefined
+  /** @param failure why it failed, in a word; absent: it did not */
+  end(facts: SpanFacts, failure?: string): void
 }
 
 /** A pino-shaped logger: fields first, then one sentence. A logger that throws hurts nobody. */

@@ -52,6 +52,7 @@ export function retryAfterMs(value: string | undefined, nowMs: number): number |
  */
 export function outcomeOf(seen: Observation, nowMs: number): Outcome {
   if (seen.kind === 'own_fault') return { kind: 'own_fault', detail: seen.detail }
+  if (seen.kind === 'withdrawn') return { kind: 'own_fault', detail: 'withdrawn before it was sent' }
   if (seen.kind === 'no_response') {
     return { kind: 'failed', failure: seen.failure, gone: false, throttled: false, detail: seen.detail }
   }

@@ -84,6 +84,7 @@ export function buildRequest(
     headers,
     body: bodiless ? undefined : body,
     deadlineMs,
+    group: webhook.id,
   }
 }
 

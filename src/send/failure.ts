@@ -2,7 +2,7 @@
 import type { Observation, TransportFailure } from '../ports.js'
 
 /** An observation without an answer: what a failed connection or request comes to. */
-export type NoAnswer = Exclude<Observation, { kind: 'response' }>
+export type NoAnswer = Exclude<Observation, { kind: 'response' } | { kind: 'withdrawn' }>
 
 export function noResponse(failure: TransportFailure, detail: string): NoAnswer {
   return { kind: 'no_response', failure, detail }

@@ -34,6 +34,7 @@ const attempted = (observation: Observation): Attempted => ({
     headers: ['X-Hook-Attempt', '1', 'Authorization', 'Bearer x', 'webhook-signature', 'v1,x'],
     body: '{}',
     deadlineMs: 10_000,
+    group: 'hook',
   },
   observation,
   sentMs: WALL - 250,

@@ -16,7 +16,7 @@ import {
 } from 'hookswitch'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SERVE_HELP } from '../../adapters/cli/help.js'
-import { checkOptions } from '../../src/options.js'
+import { checkOptions } from '../../src/check-options.js'
 import { attemptDoc } from '../../src/wire/attempt-doc.js'
 import { deliveryDoc } from '../../src/wire/delivery-doc.js'
 import { SETTING_NAMES } from '../../src/wire/names.js'

@@ -5,12 +5,13 @@ import { importsOf, sourceFiles } from './sources.js'
  * The layers as data: a folder of `src` may import these folders and files of `src`, and nothing else of it.
  * Neighbours never see each other; nothing calls upward.
  */
-const BELOW = ['src/values', 'src/errors.ts', 'src/ports.ts', 'src/events.ts']
+const BELOW = ['src/values', 'src/errors.ts', 'src/ports.ts', 'src/events.ts', 'src/metrics.ts']
 const NOUNS = ['src/accounts', ...BELOW]
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/values': [],
   'src/errors.ts': [],
   'src/ports.ts': [],
+  'src/metrics.ts': [],
   'src/events.ts': [],
   'src/accounts': BELOW,
   'src/auth': NOUNS,
@@ -21,7 +22,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/wire': ['src/delivery', 'src/webhooks', 'src/auth', ...NOUNS],
   'src/option-checks.ts': BELOW,
   'src/option-values.ts': ['src/option-checks.ts', 'src/delivery', 'src/webhooks', ...NOUNS],
-  'src/options.ts': [
+  'src/options.ts': ['src/delivery', 'src/webhooks', 'src/auth', ...NOUNS],
+  'src/check-options.ts': [
+    'src/options.ts',
     'src/option-checks.ts',
     'src/option-values.ts',
     'src/delivery',

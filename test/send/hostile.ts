@@ -107,6 +107,7 @@ export function post(url: string, more: Partial<SendRequest> = {}): SendRequest 
     headers: ['content-type', 'application/json'],
     body: '{"a":1}',
     deadlineMs: 5_000,
+    group: 'hook',
     ...more,
   }
 }
