@@ -148,7 +148,7 @@ export async function explain(core: Core, delivery: StoredDelivery): Promise<str
   return explainDelivery(delivery, {
     webhook: await store.deliveries.webhookOf(delivery.webhookId),
     now: dispatcher.now(),
-    inFlight: dispatcher.inFlight(delivery.webhookId),
-    perEndpoint: caps.perEndpoint,
+    fullAt: dispatcher.fullAt(delivery.webhookId),
+    caps,
   })
 }

@@ -57,6 +57,7 @@ export function newDelivery(
 async function prepare(
   doors: AcceptDoors,
   input: unknown,
+  traceparent: string | undefined,
 ): Promise<{ event: NewEvent; deliveries: NewDelivery[] }> {
   const now = doors.clock.now()
   const checked = checkEvent(input, now, doors.knowsHook)
@@ -93,6 +94,7 @@ async function prepare(
       numbered: true,
       bodies: bodies.templates,
       ...(otherLegCallId === undefined ? {} : { otherLegCallId }),
+      ...(traceparent === undefined ? {} : { traceparent }),
       ...(idempotencyKey === undefined || hash === undefined
         ? {}
         : { idempotency: { key: idempotencyKey, bodyHash: hash, untilMs: now + IDEMPOTENCY_WINDOW_MS } }),
@@ -104,6 +106,7 @@ async function prepare(
  * Accepts events: checked, matched, and committed with one delivery for each matching webhook, all or nothing.
  * When it resolves, they are kept as long as the store keeps things.
  *
+ * @param traceparent W3C Trace Context of who publishes; goes with the deliveries to their receivers
  * @throws `InvalidInput` naming the field, `NotFound` for the account, `Conflict` for an idempotency key that was used
  *   with another body, `QueueFull`, `StoreUnavailable`
  */
@@ -111,12 +114,13 @@ export async function acceptEvents(
   doors: AcceptDoors,
   inputs: readonly unknown[],
   maxPending: number,
+  traceparent?: string,
 ): Promise<readonly AcceptedEvent[]> {
   const prepared = []
   let count = 0
   for (const [index, input] of inputs.entries()) {
     try {
-      const one = await prepare(doors, input)
+      const one = await prepare(doors, input, traceparent)
       count += one.deliveries.length
       // The store says so too, yet a long list for many webhooks would have filled the memory by then.
       if (count > maxPending) throw queueFull(count)

@@ -1,4 +1,4 @@
-import type { Clock, Observation, Sender, SendRequest } from '../ports.js'
+import type { Clock, Observation, Sender, SendRequest, Span, Tracing } from '../ports.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { Claim } from './delivery-store.js'
 import { buildRequest, type EndpointMaterial } from './request.js'
@@ -15,13 +15,14 @@ export interface Attempted {
 export interface AttemptDoors {
   readonly clock: Clock
   readonly sender: Sender
+  readonly tracing?: Tracing | undefined
   /** Opened secrets and headers of a webhook. */
   material(webhook: Webhook): EndpointMaterial
 }
 
 /**
- * Sends one claim's request and waits for what is seen of it. Never rejects: a door that throws, or answers what is no
- * observation, against its promise, is a fault of ours.
+ * Sends one claim's request and waits for what is seen of it. A door that throws, or answers what is no observation,
+ * against its promise, is a fault of ours. Rejects only when no request can be made at all.
  */
 export async function attempt(
   doors: AttemptDoors,
@@ -29,15 +30,26 @@ export async function attempt(
   webhook: Webhook,
   deadlineMs: number,
 ): Promise<Attempted> {
-  const { clock } = doors
+  const { clock, sender } = doors
   const sentMs = clock.now()
   const started = clock.monotonic()
   const number = claim.delivery.attempts + 1
+  const span = doors.tracing?.begin('attempt', claim.traceparent, factsOf(claim, number))
+  const traceparent = span?.traceparent ?? claim.traceparent
   const material = doors.material(webhook)
-  const request = buildRequest(claim, webhook, material, number, sentMs, deadlineMs)
+  const request = buildRequest(claim, webhook, material, number, sentMs, deadlineMs, traceparent)
   // Without its secrets a request would go out unsigned, and the receiver would pay for our lost key.
   const lost = webhook.secrets.length > 0 && material.keys.length === 0
-  const observation = lost ? SECRET_LOST : await send(doors.sender, request)
+  let observation = lost ? SECRET_LOST : NOTHING_TOLD
+  if (!lost) {
+    try {
+      const seen = await sender.send(request)
+      if (isObservation(seen)) observation = seen
+    } catch (thrown) {
+      observation = { kind: 'own_fault', detail: thrown instanceof Error ? thrown.name : 'the sender threw' }
+    }
+  }
+  if (span) endSpan(span, request, observation)
   return { request, observation, sentMs, durationMs: clock.monotonic() - started }
 }
 
@@ -45,17 +57,36 @@ const SECRET_LOST: Observation = {
   kind: 'own_fault',
   detail: 'the signing secret cannot be opened: was the service secret changed?',
 }
+const NOTHING_TOLD: Observation = { kind: 'own_fault', detail: 'the sender told nothing' }
 
-async function send(sender: Sender, request: SendRequest): Promise<Observation> {
-  try {
-    const seen = await sender.send(request)
-    return isObservation(seen) ? seen : { kind: 'own_fault', detail: 'the sender told nothing' }
-  } catch (thrown) {
-    return { kind: 'own_fault', detail: thrown instanceof Error ? thrown.name : 'the sender threw' }
+function isObservation(seen: Observation | undefined): seen is Observation {
+  if (seen?.kind === 'response') {
+    return Number.isInteger(seen.status) && Array.isArray(seen.headers) && typeof seen.body === 'string'
+  }
+  return seen?.kind === 'no_response' || seen?.kind === 'own_fault' || seen?.kind === 'withdrawn'
+}
+
+function factsOf({ delivery }: Claim, number: number) {
+  return {
+    'hookswitch.delivery_id': delivery.id,
+    'hookswitch.event_id': delivery.eventId,
+    'hookswitch.webhook_id': delivery.webhookId,
+    'hookswitch.account_id': delivery.accountId,
+    'hookswitch.hook': delivery.hook,
+    'hookswitch.attempt': number,
   }
 }
 
-function isObservation(seen: Observation | undefined): seen is Observation {
-  if (seen?.kind !== 'response') return seen?.kind === 'no_response' || seen?.kind === 'own_fault'
-  return Number.isInteger(seen.status) && Array.isArray(seen.headers) && typeof seen.body === 'string'
+function endSpan(span: Span, { method, url }: SendRequest, seen: Observation): void {
+  // Origin and path are the receiver's address; a query may hold its secret.
+  const { hostname, port, protocol } = new URL(url)
+  const facts = {
+    'http.request.method': method,
+    'server.address': hostname,
+    'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
+  }
+  if (seen.kind === 'response') {
+    const failure = seen.status >= 200 && seen.status < 300 ? undefined : String(seen.status)
+    span.end({ ...facts, 'http.response.status_code': seen.status }, failure)
+  } else span.end(facts, seen.kind === 'no_response' ? seen.failure : seen.kind)
 }

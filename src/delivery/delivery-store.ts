@@ -25,6 +25,8 @@ export interface NewEvent {
   readonly numbered: boolean
   /** Distinct bodies, referred to by `Delivery.variant`. */
   readonly bodies: readonly BodyTemplate[]
+  /** W3C Trace Context in which it was published. */
+  readonly traceparent?: string
   readonly idempotency?: { readonly key: string; readonly bodyHash: string; readonly untilMs: number }
 }
 
@@ -56,6 +58,8 @@ export interface ReadyEndpoint {
   readonly webhookId: string
   /** The webhook's account: fairness and caps are per account. */
   readonly accountId: string
+  /** Scheme, host and port of its URI: a cap is per origin too. */
+  readonly origin: string
   /** Store time of the earliest due head, not before the end of the endpoint's pause; `undefined`: idle. */
   readonly dueMs: number | undefined
 }
@@ -73,6 +77,8 @@ export interface Claim {
   /** `in_flight`, with the fence of this claim. */
   readonly delivery: Delivery
   readonly body: string
+  /** Of its event. */
+  readonly traceparent?: string
 }
 
 export interface ClaimResult {

@@ -1,8 +1,28 @@
 import type { Clock } from '../ports.js'
 
-/** Resolves when nothing of a changing set of work runs any more. */
-export async function allEnded(running: ReadonlySet<Promise<void>>): Promise<void> {
-  while (running.size > 0) await Promise.allSettled(running)
+/** How much of something runs. */
+export interface Tally {
+  readonly count: number
+  add(count: number): void
+  /** Resolves when nothing runs. */
+  none(): Promise<void>
+}
+
+export function createTally(): Tally {
+  let count = 0
+  let waiting: (() => void)[] = []
+  return {
+    get count() {
+      return count
+    },
+    add(more) {
+      count += more
+      if (count > 0) return
+      for (const resolve of waiting) resolve()
+      waiting = []
+    },
+    none: () => (count === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+  }
 }
 
 /** Waits for work, at most `ms` milliseconds; the work goes on. Never rejects. */

@@ -1,15 +1,16 @@
 import { isProbed } from '../webhooks/health.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { StoredDelivery } from './delivery-store.js'
+import type { Caps } from './fairness.js'
 
 /** What decides an explanation besides the delivery itself. */
 export interface ExplainContext {
   readonly webhook: Webhook | undefined
   /** Store time, ms. */
   readonly now: number
-  /** Requests in flight to this endpoint, and how many it may have. */
-  readonly inFlight: number
-  readonly perEndpoint: number
+  /** Which cap holds the endpoint back, if one does. */
+  readonly fullAt: 'endpoint' | 'account' | 'origin' | 'all' | undefined
+  readonly caps: Caps
 }
 
 function inSeconds(ms: number): string {
@@ -23,10 +24,7 @@ function why(delivery: StoredDelivery): string {
 
 const tries = (count: number) => (count === 1 ? '1 attempt' : `${count} attempts`)
 
-function explainWaiting(
-  delivery: StoredDelivery,
-  { webhook, now, inFlight, perEndpoint }: ExplainContext,
-): string {
+function explainWaiting(delivery: StoredDelivery, { webhook, now, fullAt, caps }: ExplainContext): string {
   if (delivery.ahead > 0) {
     const earlier = delivery.ahead === 1 ? '1 earlier delivery' : `${delivery.ahead} earlier deliveries`
     return `Waits for call order: ${earlier} of this call must end first.`
@@ -40,9 +38,20 @@ function explainWaiting(
   const dueMs = delivery.dueMs ?? now
   if (dueMs > now)
     return `Retry in ${inSeconds(dueMs - now)}, after ${tries(delivery.attempts)}${why(delivery)}.`
-  if (inFlight >= perEndpoint)
-    return `Waits for room: the endpoint is at its cap of ${perEndpoint} requests in flight.`
-  return 'Is due now.'
+  switch (fullAt) {
+    case 'endpoint':
+      return isProbed(webhook?.health)
+        ? 'Waits for a probe: the breaker lets one request at a time through.'
+        : `Waits for room: the endpoint is at its cap of ${caps.perEndpoint} requests in flight.`
+    case 'account':
+      return `Waits for room: the account is at its cap of ${caps.perAccount} requests in flight.`
+    case 'origin':
+      return `Waits for room: the origin of the uri is at its cap of ${caps.perOrigin} requests in flight.`
+    case 'all':
+      return `Waits for room: all ${caps.inAll} requests that may be in flight are.`
+    default:
+      return 'Is due now.'
+  }
 }
 
 /** One plain sentence: why a delivery is not finished, or how it ended. */

@@ -1,6 +1,15 @@
 import { createHeap } from '../values/heap.js'
-import { createQueue, type Queue } from '../values/queue.js'
+import { createQueue } from '../values/queue.js'
 import type { ReadyEndpoint } from './delivery-store.js'
+import {
+  type Account,
+  createRoster,
+  type Endpoint,
+  IDLE,
+  type Origin,
+  type Overview,
+  overviewOf,
+} from './roster.js'
 
 /**
  * Which endpoints may send next: due ones in turn, account by account, each within its caps. Knows endpoints,
@@ -14,18 +23,24 @@ export interface Schedule {
   tick(): number
   /** What the store said of an endpoint. `since`: the tick before the call; absent: a wake-up. */
   learn(endpoint: ReadyEndpoint, since?: number): void
-  /** What a claim told of those it was asked for; one that it does not mention, since nobody knows it any more, is idle. */
-  claimed(picked: readonly Pick[], told: readonly ReadyEndpoint[], since: number): void
-  started(webhookId: string, accountId: string): void
-  ended(webhookId: string, accountId: string): void
-  /** Due endpoints with the room each has, at most `free` requests in all. */
+  /** Due endpoints with the room each has, at most `free` requests in all. `claimed` must follow. */
   pick(now: number, free: number): readonly Pick[]
+  /**
+   * What a claim told of those it was asked for; one that it does not mention, since nobody knows it any more, is idle.
+   * `undefined`: the claim failed.
+   */
+  claimed(picked: readonly Pick[], told: readonly ReadyEndpoint[] | undefined, since: number): void
+  /** A request to an endpoint begins; whether the endpoint is being probed, which is one request at a time. */
+  started(endpoint: Omit<ReadyEndpoint, 'dueMs'>, probed: boolean): void
+  ended(webhookId: string): void
+  probing(webhookId: string, probed: boolean): void
   /** When the next endpoint becomes due; `undefined`: nothing waits for time. */
   nextDueMs(): number | undefined
-  /** Whether an endpoint is being probed: one request at a time. Told again at every claim. */
-  probing(webhookId: string, accountId: string, on: boolean): void
   /** Requests in flight to an endpoint. */
   inFlight(webhookId: string): number
+  /** Which cap an endpoint has reached. */
+  fullAt(webhookId: string): 'endpoint' | 'account' | 'origin' | undefined
+  overview(now: number): Overview
 }
 
 export interface Pick {
@@ -37,111 +52,70 @@ export interface Pick {
 export interface Caps {
   readonly perEndpoint: number
   readonly perAccount: number
+  readonly perOrigin: number
   readonly inAll: number
 }
 
-interface Endpoint {
-  readonly id: string
-  readonly account: Account
-  dueMs: number
-  inFlight: number
-  /** Most requests in flight to it. */
-  cap: number
-  /** Room given in the pick under way. */
-  room: number
-  touched: number
-  queued: boolean
-}
-
-interface Account {
-  readonly id: string
-  /** Due endpoints, the next in turn first. */
-  readonly due: Queue<Endpoint>
-  endpoints: number
-  inFlight: number
-  room: number
-  queued: boolean
-}
-
-const IDLE = Number.POSITIVE_INFINITY
-
 export function createSchedule(caps: Caps): Schedule {
-  const endpoints = new Map<string, Endpoint>()
-  const accounts = new Map<string, Account>()
+  const roster = createRoster()
   const turns = createQueue<Account>()
   const later = createHeap<{ dueMs: number; endpoint: Endpoint }>((a, b) => a.dueMs < b.dueMs)
+  /** Origins of which room was given that may not be taken. */
+  const given = new Set<Origin>()
   let ticks = 0
 
-  function endpointOf(id: string, accountId: string): Endpoint {
-    const known = endpoints.get(id)
-    if (known) return known
-    let account = accounts.get(accountId)
-    if (!account) {
-      account = { id: accountId, due: createQueue(), endpoints: 0, inFlight: 0, room: 0, queued: false }
-      accounts.set(accountId, account)
-    }
-    account.endpoints++
-    const endpoint: Endpoint = {
-      id,
-      account,
-      dueMs: IDLE,
-      inFlight: 0,
-      cap: caps.perEndpoint,
-      room: 0,
-      touched: 0,
-      queued: false,
-    }
-    endpoints.set(id, endpoint)
-    return endpoint
-  }
-
-  /** Memory follows what is waiting or in flight, not what exists. */
-  function forgetIfIdle(endpoint: Endpoint): void {
-    if (endpoint.dueMs !== IDLE || endpoint.inFlight > 0 || endpoint.queued) return
-    if (!endpoints.delete(endpoint.id)) return
-    if (--endpoint.account.endpoints === 0) accounts.delete(endpoint.account.id)
-  }
+  const isFull = ({ probed, inFlight, room }: Endpoint) => inFlight + room >= (probed ? 1 : caps.perEndpoint)
 
   function enqueue(endpoint: Endpoint): void {
-    if (endpoint.queued) return
-    endpoint.queued = true
-    endpoint.account.due.push(endpoint)
-    if (endpoint.account.queued) return
-    endpoint.account.queued = true
-    turns.push(endpoint.account)
+    endpoint.where = 'turn'
+    const { account } = endpoint
+    account.due.push(endpoint)
+    if (account.queued) return
+    account.queued = true
+    turns.push(account)
   }
 
   /** Entries of times that hold no longer stay until those are over, unless they become the most. */
   function wait(endpoint: Endpoint): void {
+    if (endpoint.heapMs === endpoint.dueMs) return
+    endpoint.heapMs = endpoint.dueMs
     later.push({ dueMs: endpoint.dueMs, endpoint })
-    if (later.size <= 2 * endpoints.size + 64) return
+    if (later.size <= 2 * roster.size + 64) return
     later.clear()
-    for (const one of endpoints.values()) {
-      if (!one.queued && one.dueMs !== IDLE) later.push({ dueMs: one.dueMs, endpoint: one })
+    for (const one of roster.all()) {
+      const waits = one.where === 'nowhere' && one.dueMs !== IDLE
+      one.heapMs = waits ? one.dueMs : Number.NaN
+      if (waits) later.push({ dueMs: one.dueMs, endpoint: one })
     }
   }
 
-  /** Takes an endpoint out of its turn: it is idle, or due later. */
-  function shelve(endpoint: Endpoint): void {
-    endpoint.queued = false
-    if (endpoint.dueMs === IDLE) forgetIfIdle(endpoint)
-    else wait(endpoint)
+  /** Where an endpoint belongs that is in no queue: forgotten when idle; a full one comes back when a request ends. */
+  function settleIn(endpoint: Endpoint): void {
+    if (endpoint.where !== 'nowhere') return
+    if (endpoint.dueMs !== IDLE) {
+      if (!isFull(endpoint)) wait(endpoint)
+    } else if (endpoint.inFlight === 0) roster.forget(endpoint)
   }
 
   /** One place for the next endpoint of this account that has room; null: it has none. */
   function serve(account: Account, now: number): Endpoint | null {
     if (account.inFlight + account.room >= caps.perAccount) return null
-    for (let left = account.due.length; left > 0; left--) {
-      const endpoint = account.due.shift()!
-      if (endpoint.dueMs > now) {
-        shelve(endpoint)
-        continue
+    for (let endpoint = account.due.shift(); endpoint; endpoint = account.due.shift()) {
+      const { origin } = endpoint
+      if (endpoint.dueMs > now || isFull(endpoint)) {
+        endpoint.where = 'nowhere'
+        settleIn(endpoint)
+      } else if (origin.inFlight + origin.room >= caps.perOrigin) {
+        endpoint.where = 'origin'
+        origin.waiting.push(endpoint)
+      } else {
+        account.due.push(endpoint)
+        endpoint.room++
+        account.room++
+        origin.room++
+        given.add(origin)
+        return endpoint
       }
-      account.due.push(endpoint)
-      if (endpoint.inFlight + endpoint.room >= endpoint.cap) continue
-      endpoint.room++
-      account.room++
-      return endpoint
     }
     return null
   }
@@ -149,46 +123,45 @@ export function createSchedule(caps: Caps): Schedule {
   function wakeDue(now: number): void {
     for (let top = later.peek(); top !== undefined && top.dueMs <= now; top = later.peek()) {
       later.pop()
-      if (endpoints.get(top.endpoint.id) === top.endpoint && top.endpoint.dueMs <= now) enqueue(top.endpoint)
+      const { endpoint, dueMs } = top
+      if (endpoint.heapMs === dueMs) endpoint.heapMs = Number.NaN
+      const isKnown = roster.find(endpoint.id) === endpoint
+      if (isKnown && endpoint.where === 'nowhere' && endpoint.dueMs <= now) enqueue(endpoint)
     }
   }
 
-  function learn(ready: ReadyEndpoint, since?: number): void {
-    const dueMs = ready.dueMs ?? IDLE
-    if (dueMs === IDLE && !endpoints.has(ready.webhookId)) return
-    const endpoint = endpointOf(ready.webhookId, ready.accountId)
-    const before = endpoint.dueMs
+  /** As many of those that wait for an origin get their turn as there are places. */
+  function refill(origin: Origin): void {
+    for (let free = caps.perOrigin - origin.inFlight; free > 0; free--) {
+      const endpoint = origin.waiting.shift()
+      if (!endpoint) return
+      if (endpoint.where === 'origin' && endpoint.origin === origin) enqueue(endpoint)
+    }
+  }
+
+  function learn(told: ReadyEndpoint, since?: number): void {
+    const dueMs = told.dueMs ?? IDLE
+    if (dueMs === IDLE && !roster.find(told.webhookId)) return
+    const endpoint = roster.of(told)
     const exact = since !== undefined && endpoint.touched <= since
-    endpoint.dueMs = exact ? dueMs : Math.min(before, dueMs)
+    endpoint.dueMs = exact ? dueMs : Math.min(endpoint.dueMs, dueMs)
     endpoint.touched = ++ticks
-    if (endpoint.dueMs === IDLE) forgetIfIdle(endpoint)
-    else if (endpoint.dueMs !== before && !endpoint.queued) wait(endpoint)
+    settleIn(endpoint)
+  }
+
+  function unmentioned(picked: readonly Pick[], told: readonly ReadyEndpoint[], since: number): void {
+    const known = new Set(told.map(({ webhookId }) => webhookId))
+    for (const { webhookId } of picked) {
+      const endpoint = known.has(webhookId) ? undefined : roster.find(webhookId)
+      if (!endpoint) continue
+      const { account, origin } = endpoint
+      learn({ webhookId, accountId: account.id, origin: origin.id, dueMs: undefined }, since)
+    }
   }
 
   return {
     tick: () => ticks,
     learn,
-    claimed(picked, told, since) {
-      for (const endpoint of told) learn(endpoint, since)
-      if (told.length >= picked.length) return
-      const known = new Set(told.map(({ webhookId }) => webhookId))
-      for (const { webhookId } of picked) {
-        const account = endpoints.get(webhookId)?.account
-        if (account && !known.has(webhookId))
-          learn({ webhookId, accountId: account.id, dueMs: undefined }, since)
-      }
-    },
-    started(webhookId, accountId) {
-      const endpoint = endpointOf(webhookId, accountId)
-      endpoint.inFlight++
-      endpoint.account.inFlight++
-    },
-    ended(webhookId, accountId) {
-      const endpoint = endpointOf(webhookId, accountId)
-      endpoint.inFlight--
-      endpoint.account.inFlight--
-      forgetIfIdle(endpoint)
-    },
     pick(now, free) {
       wakeDue(now)
       const served = new Set<Endpoint>()
@@ -207,24 +180,61 @@ export function createSchedule(caps: Caps): Schedule {
         } else account.queued = false
       }
       return Array.from(served, (endpoint) => {
-        const { id, room, account } = endpoint
-        endpoint.room = 0
-        account.room = 0
+        const { id, room, account, origin } = endpoint
+        endpoint.room = account.room = origin.room = 0
         return { webhookId: id, room }
       })
+    },
+    claimed(picked, told, since) {
+      for (const endpoint of told ?? []) learn(endpoint, since)
+      if (told && told.length < picked.length) unmentioned(picked, told, since)
+      // What was full of room given, not taken, is in no queue yet.
+      for (const { webhookId } of picked) {
+        const endpoint = roster.find(webhookId)
+        if (endpoint) settleIn(endpoint)
+      }
+      for (const origin of given) refill(origin)
+      given.clear()
+    },
+    started(told, probed) {
+      const endpoint = roster.of(told)
+      endpoint.probed = probed
+      endpoint.inFlight++
+      endpoint.account.inFlight++
+      endpoint.origin.inFlight++
+    },
+    ended(webhookId) {
+      const endpoint = roster.find(webhookId)!
+      endpoint.inFlight--
+      endpoint.account.inFlight--
+      endpoint.origin.inFlight--
+      refill(endpoint.origin)
+      settleIn(endpoint)
+    },
+    probing(webhookId, probed) {
+      const endpoint = roster.find(webhookId)
+      if (!endpoint || endpoint.probed === probed) return
+      endpoint.probed = probed
+      settleIn(endpoint)
     },
     nextDueMs() {
       for (let top = later.peek(); top !== undefined; top = later.peek()) {
         const { dueMs, endpoint } = top
-        if (endpoints.get(endpoint.id) === endpoint && !endpoint.queued && endpoint.dueMs === dueMs)
-          return dueMs
+        const isKnown = roster.find(endpoint.id) === endpoint
+        if (isKnown && endpoint.where === 'nowhere' && endpoint.dueMs === dueMs) return dueMs
         later.pop()
+        if (endpoint.heapMs === dueMs) endpoint.heapMs = Number.NaN
       }
       return undefined
     },
-    probing(webhookId, accountId, on) {
-      endpointOf(webhookId, accountId).cap = on ? 1 : caps.perEndpoint
+    inFlight: (webhookId) => roster.find(webhookId)?.inFlight ?? 0,
+    fullAt(webhookId) {
+      const endpoint = roster.find(webhookId)
+      if (!endpoint) return undefined
+      if (isFull(endpoint)) return 'endpoint'
+      if (endpoint.account.inFlight >= caps.perAccount) return 'account'
+      return endpoint.origin.inFlight >= caps.perOrigin ? 'origin' : undefined
     },
-    inFlight: (webhookId) => endpoints.get(webhookId)?.inFlight ?? 0,
+    overview: (now) => overviewOf(roster.all(), now),
   }
 }

@@ -19,7 +19,9 @@ export function materialCache(box: SecretBox, userAgent: string): (webhook: Webh
       const key = text === undefined ? undefined : secretKey(text)
       return key ? [{ key, ...(expiresMs !== undefined && { expiresMs }) }] : []
     })
-    const material = { keys, headers: fixedHeaders(webhook, openHeaders(webhook, box), userAgent) }
+    const custom = openHeaders(webhook, box)
+    const isTraced = Object.keys(custom ?? {}).some((name) => name.toLowerCase() === 'traceparent')
+    const material = { keys, headers: fixedHeaders(webhook, custom, userAgent), isTraced }
     cache.set(webhook, material)
     return material
   }

@@ -1,4 +1,5 @@
 import type { Observation } from '../ports.js'
+import { originOf } from '../values/origin.js'
 
 /**
  * Whether it is us who are cut off: at least so many origins were tried of late, and none of them answered HTTP in
@@ -43,10 +44,4 @@ export function outageWatch(): OutageWatch {
       return recent >= OUTAGE_ORIGINS
     },
   }
-}
-
-/** Scheme, host and port of a canonical URI. */
-function originOf(uri: string): string {
-  const end = uri.indexOf('/', uri.indexOf('//') + 2)
-  return end < 0 ? uri : uri.slice(0, end)
 }

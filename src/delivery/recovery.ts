@@ -3,6 +3,7 @@ import type { Webhook } from '../webhooks/webhook.js'
 import type { DeliveryStore, ReadyEndpoint, Settlement } from './delivery-store.js'
 import type { Delivery } from './lifecycle.js'
 import { type SettleContext, settleInterrupted, settleUnsent } from './settle.js'
+import type { Writing } from './settler.js'
 
 const BATCH = 100
 /** Pause after the store failed. */
@@ -12,7 +13,7 @@ export interface RecoveryDoors {
   readonly store: DeliveryStore
   readonly owner: string
   contextOf(webhook: Webhook): SettleContext
-  persist(pairs: readonly { delivery: Delivery; settlement: Settlement }[]): Promise<unknown>
+  persist(writings: readonly Writing[]): Promise<unknown>
   /** Aborted: no further batch is begun. */
   readonly stopping: AbortSignal
 }
@@ -27,13 +28,13 @@ async function settleAll(
   while (!doors.stopping.aborted) {
     const found = (await find(owner, BATCH)).filter(({ id }) => !seen.has(id))
     if (found.length === 0) return seen.size
-    const pairs: { delivery: Delivery; settlement: Settlement }[] = []
+    const writings: Writing[] = []
     for (const delivery of found) {
       seen.add(delivery.id)
       const webhook = await store.webhookOf(delivery.webhookId)
-      if (webhook) pairs.push({ delivery, settlement: decide(delivery, doors.contextOf(webhook)) })
+      if (webhook) writings.push({ delivery, settlement: decide(delivery, doors.contextOf(webhook)) })
     }
-    if (pairs.length > 0) await doors.persist(pairs)
+    if (writings.length > 0) await doors.persist(writings)
   }
   return seen.size
 }

@@ -9,6 +9,8 @@ export interface EndpointMaterial {
   readonly keys: readonly { readonly key: Uint8Array; readonly expiresMs?: number }[]
   /** Flat: user agent, custom headers and the like. */
   readonly headers: readonly string[]
+  /** They have a `traceparent` of their own. */
+  readonly isTraced?: boolean
 }
 
 export const REDACTED = '[redacted]'
@@ -50,6 +52,7 @@ export function isBodiless(httpVerb: string): boolean {
  *
  * @param attempt 1, 2, …
  * @param nowMs wall clock, Unix ms: the signature's timestamp
+ * @param traceparent W3C Trace Context; one among the webhook's own headers wins
  */
 export function buildRequest(
   claim: Claim,
@@ -58,6 +61,7 @@ export function buildRequest(
   attempt: number,
   nowMs: number,
   deadlineMs: number,
+  traceparent?: string,
 ): SendRequest {
   const { delivery } = claim
   const bodiless = isBodiless(delivery.httpVerb)
@@ -77,6 +81,7 @@ export function buildRequest(
     'webhook-signature',
     sign(keys, delivery.id, seconds, body),
   )
+  if (traceparent !== undefined && !material.isTraced) headers.push('traceparent', traceparent)
   if (!bodiless) headers.push('Content-Type', CONTENT_TYPES[delivery.encoding])
   return {
     method: METHODS[delivery.httpVerb],

@@ -139,6 +139,21 @@ export function afterCut(delivery: Delivery, now: number): NextDelivery {
   }
 }
 
+/**
+ * How a delivery goes on of whose request no byte was sent, since its webhook was withdrawn: as if it had not been
+ * claimed. The store knows whether it is cancelled.
+ */
+export function afterWithdrawal(delivery: Delivery, now: number): NextDelivery {
+  const { attempts, tries, interruptions } = delivery
+  return {
+    state: step(delivery, 'returned'),
+    dueMs: now + OWN_FAULT_PAUSE_MS,
+    attempts,
+    tries,
+    interruptions,
+  }
+}
+
 /** How a delivery ends that is not to be sent any more. */
 export function endUnsent(delivery: Delivery, why: 'aged' | 'withdrawn'): NextDelivery {
   const { attempts, tries, interruptions } = delivery

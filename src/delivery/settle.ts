@@ -9,6 +9,7 @@ import { attemptRecord, interruptedRecord, unsentRecord } from './record.js'
 import {
   afterCut,
   afterInterruption,
+  afterWithdrawal,
   endUnsent,
   type NextDelivery,
   nextDelivery,
@@ -40,17 +41,17 @@ function withoutPause({ pauseUntilMs: _, ...written }: NextDelivery): Settlement
 function settlement(
   delivery: Delivery,
   next: NextDelivery,
-  record: AttemptRecord,
+  record: AttemptRecord | undefined,
   context: SettleContext,
 ): Settlement {
-  return {
+  const settled: Settlement = {
     owner: context.owner,
     deliveryId: delivery.id,
     webhookId: delivery.webhookId,
     expect: { state: delivery.state === 'waiting' ? 'waiting' : 'in_flight', fence: delivery.fence },
     next: next.pauseUntilMs === undefined ? next : withoutPause(next),
-    record,
   }
+  return record ? { record, ...settled } : settled
 }
 
 function endpointChange(
@@ -108,6 +109,11 @@ export function settleInterrupted(
   const recordOf = next.state === 'quarantined' ? unsentRecord : interruptedRecord
   const record = recordOf(recordId, delivery, webhook, next, rules, wallMs)
   return settlement(delivery, next, record, context)
+}
+
+/** A delivery whose webhook was withdrawn before a byte was sent: there is no attempt to record. */
+export function settleWithdrawn(delivery: Delivery, context: SettleContext): Settlement {
+  return settlement(delivery, afterWithdrawal(delivery, context.now), undefined, context)
 }
 
 /** A delivery that is not to be sent any more: too old, or its webhook is disabled or deleted. */

@@ -1,39 +1,24 @@
 import type { Clock, Log } from '../ports.js'
-import type { Tell } from './delivery-events.js'
+import { type AnnounceDoors, announce } from './announce.js'
+import type { AttemptRecord } from './attempt-record.js'
 import type { DeliveryStore, Settled, Settlement } from './delivery-store.js'
-import { type Delivery, isTerminal } from './lifecycle.js'
+import type { Delivery } from './lifecycle.js'
 
 const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 5000
 
-export interface SettlerDoors {
+export interface SettlerDoors extends AnnounceDoors {
   readonly store: DeliveryStore
   readonly clock: Clock
   readonly log: Log
-  readonly tell: Tell
 }
 
-/** Tells the host what one settlement did. */
-function announce(tell: Tell, delivery: Delivery, settlement: Settlement, settled: Settled): void {
-  if (settled.kind === 'fenced') return
-  const { record, next } = settlement
-  if (record?.attempt !== undefined) tell('attempt', record)
-  if (isTerminal(next.state)) {
-    tell(next.state as Exclude<typeof next.state, 'waiting' | 'in_flight'>, {
-      deliveryId: delivery.id,
-      webhookId: delivery.webhookId,
-      accountId: delivery.accountId,
-      eventId: delivery.eventId,
-      hook: delivery.hook,
-      attempts: next.attempts,
-      ...(delivery.callId === undefined ? {} : { callId: delivery.callId }),
-      ...(next.reason === undefined ? {} : { reason: next.reason }),
-    })
-  }
-  if (settled.disabled) {
-    const { id: webhookId, accountId, disableReason = '' } = settled.disabled
-    tell('webhook_disabled', { webhookId, accountId, reason: disableReason })
-  }
+/** What is to be written of one delivery. */
+export interface Writing {
+  readonly delivery: Delivery
+  readonly settlement: Settlement
+  /** The record of an attempt that is told, but not kept. */
+  readonly unkept?: AttemptRecord
 }
 
 /**
@@ -45,7 +30,7 @@ function announce(tell: Tell, delivery: Delivery, settlement: Settlement, settle
  */
 export async function persist(
   doors: SettlerDoors,
-  pairs: readonly { readonly delivery: Delivery; readonly settlement: Settlement }[],
+  writings: readonly Writing[],
   newest: (settlement: Settlement) => Settlement,
   now: () => number,
   signal: AbortSignal,
@@ -54,18 +39,19 @@ export async function persist(
     let settled: readonly Settled[]
     try {
       settled = await doors.store.settle(
-        pairs.map((pair) => newest(pair.settlement)),
+        writings.map(({ settlement }) => newest(settlement)),
         now(),
       )
     } catch (thrown) {
       const reason = thrown instanceof Error ? thrown.message : 'unknown'
-      doors.log.warn({ reason, deliveries: pairs.length }, 'outcomes could not be stored, trying again')
+      doors.log.warn({ reason, deliveries: writings.length }, 'outcomes could not be stored, trying again')
       if (signal.aborted) return undefined
       await doors.clock.sleep(pauseMs, signal)
       continue
     }
-    pairs.forEach(({ delivery, settlement }, index) => {
-      announce(doors.tell, delivery, settlement, settled[index]!)
+    const atMs = now()
+    writings.forEach(({ delivery, settlement, unkept }, index) => {
+      announce(doors, delivery, settlement, settlement.record ?? unkept, settled[index]!, atMs)
     })
     return settled
   }

@@ -3,27 +3,22 @@ import type { Clock } from '../ports.js'
 /**
  * Work on what comes up in one turn of the event loop, done in one go.
  *
- * @param work gets everything that came, in its order
- * @returns takes one item; its promise ends as the work on all of that turn does
+ * @param work gets everything that came, in its order; must not reject
+ * @returns takes one item
  */
 export function together<Item>(
   clock: Pick<Clock, 'yield'>,
   work: (items: readonly Item[]) => Promise<void>,
-): (item: Item) => Promise<void> {
+): (item: Item) => void {
   let gathered: Item[] = []
-  let working: Promise<void> | undefined
 
-  async function begin(): Promise<void> {
-    await clock.yield()
+  function begin(): void {
     const items = gathered
     gathered = []
-    working = undefined
-    return work(items)
+    void work(items)
   }
 
   return (item) => {
-    gathered.push(item)
-    working ??= begin()
-    return working
+    if (gathered.push(item) === 1) void clock.yield().then(begin)
   }
 }

@@ -25,6 +25,8 @@ export interface WebhookDoors extends SealDoors {
    * hundred at once most would give up although nobody asked for a revision.
    */
   readonly inTurn?: InTurn
+  /** Told after a webhook was disabled or deleted: what is pending of it is cancelled. */
+  withdrawn?(webhookId: string): void
 }
 
 /** `revision`: only if it still has this one, else `RevisionConflict`. */
@@ -67,7 +69,10 @@ async function changeInRounds(
     if (options.revision !== undefined && options.revision !== webhook.revision) break
     const changed = decide(webhook)
     if (changed === webhook) return webhook
-    if (await doors.webhooks.replace(changed, webhook.revision)) return changed
+    if (await doors.webhooks.replace(changed, webhook.revision)) {
+      if (changed.epoch > webhook.epoch) doors.withdrawn?.(webhookId)
+      return changed
+    }
   }
   throw new HookswitchError('RevisionConflict', `webhook ${webhookId} was changed by somebody else`, {
     id: webhookId,

@@ -1,26 +1,22 @@
 import { manualClock } from 'hookswitch/testkit'
 import { expect, it } from 'vitest'
-import { allEnded, waitAtMost } from '../../src/delivery/drain.js'
+import { createTally, waitAtMost } from '../../src/delivery/drain.js'
 import { deliveryWorld } from './world.js'
 
 it('waits for all that runs, what began meanwhile too', async () => {
-  const running = new Set<Promise<void>>()
-  const ends: (() => void)[] = []
-  const begin = () => {
-    const work = new Promise<void>((resolve) => ends.push(resolve)).then(() => void running.delete(work))
-    running.add(work)
-  }
-  begin()
-  let ended = false
-  const all = allEnded(running).then(() => {
-    ended = true
-  })
-  begin()
-  ends[0]!()
+  const tally = createTally()
+  await tally.none()
+  tally.add(2)
+  let ended = 0
+  const all = [tally.none(), tally.none()].map((none) => none.then(() => ended++))
+  tally.add(-1)
+  tally.add(3)
+  tally.add(-3)
   await new Promise(setImmediate)
-  expect(ended).toBe(false)
-  ends[1]!()
-  await all
+  expect([tally.count, ended]).toEqual([1, 0])
+  tally.add(-1)
+  await Promise.all(all)
+  await tally.none()
 })
 
 it('waits no longer than it may, and not at all for what has ended or failed', async () => {

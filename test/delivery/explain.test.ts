@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import type { StoredDelivery } from '../../src/delivery/delivery-store.js'
-import { explainDelivery } from '../../src/delivery/explain.js'
+import { type ExplainContext, explainDelivery } from '../../src/delivery/explain.js'
 import type { Webhook } from '../../src/webhooks/webhook.js'
 import { aDelivery, aWebhook } from './fixtures.js'
 
 const NOW = 100_000
+const CAPS = { perEndpoint: 10, perAccount: 100, perOrigin: 50, inAll: 500 }
 const explain = (
   delivery: Partial<StoredDelivery>,
-  context: { webhook?: Webhook; inFlight?: number } = {},
+  context: { webhook?: Webhook; fullAt?: ExplainContext['fullAt'] } = {},
 ): string =>
   explainDelivery(
     { ...aDelivery({ state: 'waiting', dueMs: NOW }), position: 1, ahead: 0, ...delivery },
-    { webhook: aWebhook(), now: NOW, inFlight: 0, perEndpoint: 10, ...context },
+    { webhook: aWebhook(), now: NOW, fullAt: undefined, caps: CAPS, ...context },
   )
 const paused = (pausedUntilMs: number) => aWebhook({}, { health: { failuresInRow: 1, pausedUntilMs } })
 
@@ -30,15 +31,33 @@ describe('a waiting delivery', () => {
       explain({ dueMs: NOW + 6000, attempts: 2, reason: 'timeout' }),
       'Retry in 6 seconds, after 2 attempts: timeout.',
     ],
-    [explain({}, { inFlight: 10 }), 'Waits for room: the endpoint is at its cap of 10 requests in flight.'],
-    [explain({}, { inFlight: 9 }), 'Is due now.'],
+    [
+      explain({}, { fullAt: 'endpoint' }),
+      'Waits for room: the endpoint is at its cap of 10 requests in flight.',
+    ],
+    [
+      explain(
+        {},
+        { fullAt: 'endpoint', webhook: aWebhook({}, { health: { failuresInRow: 10, openings: 1 } }) },
+      ),
+      'Waits for a probe: the breaker lets one request at a time through.',
+    ],
+    [
+      explain({}, { fullAt: 'account' }),
+      'Waits for room: the account is at its cap of 100 requests in flight.',
+    ],
+    [
+      explain({}, { fullAt: 'origin' }),
+      'Waits for room: the origin of the uri is at its cap of 50 requests in flight.',
+    ],
+    [explain({}, { fullAt: 'all' }), 'Waits for room: all 500 requests that may be in flight are.'],
   ])('%s', (sentence, expected) => {
     expect(sentence).toBe(expected)
   })
 
   it('is explained without its webhook too', () => {
     const delivery = { ...aDelivery({ state: 'waiting' }), position: 1, ahead: 0 }
-    const context = { webhook: undefined, now: NOW, inFlight: 0, perEndpoint: 1 }
+    const context = { webhook: undefined, now: NOW, fullAt: undefined, caps: CAPS }
     expect(explainDelivery(delivery, context)).toBe('Is due now.')
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createSchedule } from '../../src/delivery/fairness.js'
 
 const WEBHOOK = 'w'
-const ACCOUNT = 'acc'
+const ENDPOINT = { webhookId: WEBHOOK, accountId: 'acc', origin: 'https://a.example' }
 
 /** A call to the store: begun, then carried out there, then answered. */
 interface Call {
@@ -26,7 +26,7 @@ const step = fc.record({
  * told at once or later.
  */
 function play(history: readonly { what: string; which: number; dueMs: number | undefined }[]) {
-  const schedule = createSchedule({ perEndpoint: 99, perAccount: 99, inAll: 99 })
+  const schedule = createSchedule({ perEndpoint: 99, perAccount: 99, perOrigin: 99, inAll: 99 })
   const calls: Call[] = []
   const untold: number[] = []
   let due: number | undefined
@@ -34,12 +34,12 @@ function play(history: readonly { what: string; which: number; dueMs: number | u
     const fitting = list.filter(fits)
     return fitting[which % Math.max(1, fitting.length)]
   }
-  const tell = (dueMs: number) => schedule.learn({ webhookId: WEBHOOK, accountId: ACCOUNT, dueMs })
+  const tell = (dueMs: number) => schedule.learn({ ...ENDPOINT, dueMs })
   const answer = (call: Call) => {
     calls.splice(calls.indexOf(call), 1)
-    schedule.learn({ webhookId: WEBHOOK, accountId: ACCOUNT, dueMs: call.said!.dueMs }, call.since)
-    if (call.kind === 'settle') schedule.ended(WEBHOOK, ACCOUNT)
-    else schedule.started(WEBHOOK, ACCOUNT)
+    schedule.learn({ ...ENDPOINT, dueMs: call.said!.dueMs }, call.since)
+    if (call.kind === 'settle') schedule.ended(WEBHOOK)
+    else schedule.started(ENDPOINT, false)
     if (call.kind === 'claim') calls.push({ kind: 'settle', since: schedule.tick() })
   }
 
@@ -90,7 +90,7 @@ describe('answers of the store that arrive late and in any order', () => {
       fc.property(fc.array(step, { maxLength: 60 }), (history) => {
         const { schedule } = play(history)
         const since = schedule.tick()
-        schedule.learn({ webhookId: WEBHOOK, accountId: ACCOUNT, dueMs: undefined }, since)
+        schedule.learn({ ...ENDPOINT, dueMs: undefined }, since)
         expect(schedule.pick(9, 99)).toEqual([])
         expect(schedule.nextDueMs()).toBeUndefined()
       }),

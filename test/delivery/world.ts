@@ -95,6 +95,7 @@ export interface NodeOptions {
   readonly policy?: RetryPolicy
   readonly healthRules?: HealthRules
   readonly shared?: boolean
+  readonly recordSuccesses?: boolean
   readonly material?: (webhook: Webhook) => EndpointMaterial
 }
 
@@ -128,7 +129,7 @@ export async function deliveryWorld(webhooks: readonly Webhook[] = [aWebhook()],
 
   function node(options: NodeOptions = {}, doors: Partial<DispatcherDoors> = {}): Dispatcher {
     const { caps, healthRules = HEALTH_PRESETS.standard, policy = POLICY_PRESETS.telephony } = options
-    const { material = () => ({ keys: [], headers: [] }) } = options
+    const { material = () => ({ keys: [], headers: [] }), recordSuccesses = true } = options
     return createDispatcher(
       {
         store: faults.store,
@@ -143,10 +144,11 @@ export async function deliveryWorld(webhooks: readonly Webhook[] = [aWebhook()],
         ...doors,
       },
       {
-        caps: { perEndpoint: 10, perAccount: 100, inAll: 500, ...caps },
+        caps: { perEndpoint: 10, perAccount: 100, perOrigin: 100, inAll: 500, ...caps },
         attemptDeadlineMs: 10_000,
         shared,
         healthRules,
+        recordSuccesses,
       },
     )
   }

@@ -6,12 +6,16 @@ import { expect, it } from 'vitest'
 import { createSchedule } from '../../src/delivery/fairness.js'
 
 it('an endpoint that a claim does not mention is idle', () => {
-  const schedule = createSchedule({ perEndpoint: 10, perAccount: 100, inAll: 500 })
-  schedule.learn({ webhookId: 'gone', accountId: 'a', dueMs: 5 })
-  schedule.learn({ webhookId: 'here', accountId: 'a', dueMs: 5 })
+  const schedule = createSchedule({ perEndpoint: 10, perAccount: 100, perOrigin: 100, inAll: 500 })
+  schedule.learn({ webhookId: 'gone', accountId: 'a', origin: 'https://a.example', dueMs: 5 })
+  schedule.learn({ webhookId: 'here', accountId: 'a', origin: 'https://a.example', dueMs: 5 })
   const picked = schedule.pick(5, 2)
   expect(picked.map(({ webhookId }) => webhookId).sort()).toEqual(['gone', 'here'])
-  schedule.claimed(picked, [{ webhookId: 'here', accountId: 'a', dueMs: 9 }], schedule.tick())
+  schedule.claimed(
+    picked,
+    [{ webhookId: 'here', accountId: 'a', origin: 'https://a.example', dueMs: 9 }],
+    schedule.tick(),
+  )
   expect(schedule.pick(5, 2)).toEqual([])
   expect(schedule.nextDueMs()).toBe(9)
   expect(schedule.pick(9, 2).map(({ webhookId }) => webhookId)).toEqual(['here'])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Webhook } from '../../webhooks/webhook.js'
-import { WALL_MS } from './fixtures.js'
+import { ORIGIN, WALL_MS } from './fixtures.js'
 import { ids, type Promised, type Workbench } from './workbench.js'
 
 /** Deliveries of this webhook, each of a call of its own, that wait for their second attempt since `dueMs`. */
@@ -41,7 +41,9 @@ export function claimPromises(promised: Promised): void {
       assert.equal(claim?.delivery.dueMs, undefined)
       assert.match(claim?.body ?? '', /"sequence":1/)
       assert.deepEqual([...result.webhooks], [[webhook.id, webhook]])
-      assert.deepEqual(result.endpoints, [{ webhookId: webhook.id, accountId: 'account', dueMs: undefined }])
+      assert.deepEqual(result.endpoints, [
+        { webhookId: webhook.id, accountId: 'account', origin: ORIGIN, dueMs: undefined },
+      ])
       assert.equal(await bench.state(webhook, id!), 'in_flight')
     },
   )

@@ -63,6 +63,9 @@ export function newToken(accountId: string, overrides: Partial<TokenRow> = {}): 
   }
 }
 
+/** Of the URI of webhooks made here. */
+export const ORIGIN = 'https://receiver.example.com'
+
 export function newWebhook(
   overrides: Omit<Partial<Webhook>, 'settings'> & { readonly settings?: Partial<Webhook['settings']> } = {},
 ): Webhook {
@@ -73,7 +76,7 @@ export function newWebhook(
     accountId: 'account',
     settings: {
       name: `Webhook ${id}`,
-      uri: `https://receiver.example.com/${id}`,
+      uri: `${ORIGIN}/${id}`,
       hook: 'channel_create',
       httpVerb: 'post',
       retries: 2,

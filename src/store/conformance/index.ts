@@ -1,6 +1,7 @@
 import { acceptPromises } from './accept.js'
 import { accountPromises } from './accounts.js'
 import { attemptPromises } from './attempts.js'
+import { carriedPromises } from './carried.js'
 import { claimPromises } from './claim.js'
 import { closingPromises, durabilityPromises } from './closing.js'
 import { deliveryPromises } from './deliveries.js'
@@ -56,6 +57,7 @@ export function storeConformance(runner: ConformanceRunner, harness: StoreHarnes
     ['ownership', ownershipPromises],
     sharedBetweenNodes ? ['several nodes', leasePromises] : ['one node', singleNodePromises],
     ['claim', claimPromises],
+    ['what a claim carries', carriedPromises],
     ['settle', settlePromises],
     ['lanes', lanePromises],
     ['epochs', epochPromises],

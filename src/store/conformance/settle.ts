@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Settlement } from '../../delivery/delivery-store.js'
-import { newRecord } from './fixtures.js'
+import { newRecord, ORIGIN } from './fixtures.js'
 import type { Promised, Workbench } from './workbench.js'
 
 async function kinds(bench: Workbench, ...settlements: Settlement[]): Promise<string[]> {
@@ -39,7 +39,7 @@ export function settlePromises(promised: Promised): void {
     const dueMs = bench.now() + 2_000
     const next = { dueMs, attempts: 1, tries: 0, interruptions: 2, reason: 'interrupted' }
     const settled = await bench.settle(delivery, 'waiting', { next })
-    assert.deepEqual(settled.endpoint, { webhookId: webhook.id, accountId: 'account', dueMs })
+    assert.deepEqual(settled.endpoint, { webhookId: webhook.id, accountId: 'account', origin: ORIGIN, dueMs })
     const stored = await bench.store.deliveries.delivery('account', id!)
     assert.deepEqual(
       [stored?.state, stored?.dueMs, stored?.attempts, stored?.tries, stored?.interruptions, stored?.reason],

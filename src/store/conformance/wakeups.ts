@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ReadyEndpoint } from '../../delivery/delivery-store.js'
-import { WALL_MS } from './fixtures.js'
+import { ORIGIN, WALL_MS } from './fixtures.js'
 import type { Promised, Workbench } from './workbench.js'
 
 type Wake = readonly ReadyEndpoint[] | undefined
@@ -37,7 +37,13 @@ export function wakeupPromises(promised: Promised): void {
       const webhook = await bench.webhook()
       const wake = await wakeOf(bench, () => bench.accept(webhook), names(webhook.id))
       const due = wake?.find((endpoint) => endpoint.webhookId === webhook.id)
-      if (due) assert.deepEqual(due, { webhookId: webhook.id, accountId: 'account', dueMs: bench.now() })
+      if (due)
+        assert.deepEqual(due, {
+          webhookId: webhook.id,
+          accountId: 'account',
+          origin: ORIGIN,
+          dueMs: bench.now(),
+        })
       const ready = await bench.store.deliveries.ready(bench.owner)
       assert.deepEqual(
         ready.map((endpoint) => endpoint.webhookId),

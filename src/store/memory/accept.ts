@@ -41,6 +41,7 @@ export function accept(state: State, acceptance: Acceptance, now: number): reado
     events.set(event.id, {
       id: event.id,
       bodies: event.bodies.map((body) => fillIn(body, sequence)),
+      traceparent: event.traceparent,
       references: 0,
     })
     if (event.idempotency) remember(state, event, sequence)

@@ -14,10 +14,10 @@ export function claim(state: State, request: ClaimRequest): ClaimResult {
   for (const { webhookId, room } of request.endpoints) {
     const endpoint = state.endpoints.get(webhookId)
     if (!endpoint) continue
-    const { webhook } = endpoint
+    const { webhook, origin } = endpoint
     if (!mayClaim(state, owner, endpoint.shard, now)) {
       // Nothing to wait for: whoever owns it now is told of its own.
-      endpoints.push({ webhookId, accountId: webhook.accountId, dueMs: undefined })
+      endpoints.push({ webhookId, accountId: webhook.accountId, origin, dueMs: undefined })
       continue
     }
     const count = claims.length
@@ -60,6 +60,12 @@ function takeDue(state: State, heap: readonly Row[], full: number, now: number, 
     row.delivery = claimed(row.delivery)
     row.term = shard.term
     shard.inFlight.add(row)
-    claims.push({ delivery: row.delivery, body: row.event.bodies[row.delivery.variant]! })
+    const { bodies, traceparent } = row.event
+    const body = bodies[row.delivery.variant]!
+    claims.push(
+      traceparent === undefined
+        ? { delivery: row.delivery, body }
+        : { delivery: row.delivery, body, traceparent },
+    )
   }
 }

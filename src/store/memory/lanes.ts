@@ -73,8 +73,8 @@ export function currentQueue(endpoint: Endpoint): Queue | undefined {
 
 /** How an endpoint stands: due when its earliest head is, and its pause has ended. */
 export function readiness(endpoint: Endpoint): ReadyEndpoint {
-  const { webhook } = endpoint
-  return { webhookId: webhook.id, accountId: webhook.accountId, dueMs: dueMsOf(endpoint) }
+  const { webhook, origin } = endpoint
+  return { webhookId: webhook.id, accountId: webhook.accountId, origin, dueMs: dueMsOf(endpoint) }
 }
 
 export function dueMsOf(endpoint: Endpoint): number | undefined {

@@ -1,6 +1,7 @@
 import type { AttemptRecord } from '../../delivery/attempt-record.js'
 import type { ReadyEndpoint } from '../../delivery/delivery-store.js'
 import type { Delivery } from '../../delivery/lifecycle.js'
+import { originOf } from '../../values/origin.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import { SHARDS, shardOf } from '../shards.js'
 import type { Scheduled } from './heap.js'
@@ -11,6 +12,7 @@ export interface StoredEvent {
   readonly id: string
   /** Whole: the number is filled in. */
   readonly bodies: readonly string[]
+  readonly traceparent: string | undefined
   references: number
 }
 
@@ -53,6 +55,7 @@ export interface Queue {
 /** A webhook and all that is sent to it. */
 export interface Endpoint {
   webhook: Webhook
+  origin: string
   readonly shard: number
   readonly lanes: Map<string, Lane>
   /** In the order of their epochs; only the last can be the webhook's own. */
@@ -161,6 +164,7 @@ export function newState(limits: Limits, shared: boolean): State {
 export function newEndpoint(webhook: Webhook): Endpoint {
   return {
     webhook,
+    origin: originOf(webhook.settings.uri),
     shard: shardOf(webhook.id),
     lanes: new Map(),
     queues: [],

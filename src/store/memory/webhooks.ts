@@ -1,4 +1,5 @@
 import { HookswitchError } from '../../errors.js'
+import { originOf } from '../../values/origin.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import { replacementOf } from '../transitions.js'
 import { dueMsOf, readiness } from './lanes.js'
@@ -53,6 +54,7 @@ export function replace(state: State, next: Webhook, expectedRevision: number): 
   const dueBefore = dueMsOf(endpoint)
   unlisten(state, endpoint)
   endpoint.webhook = replacementOf(before, next)
+  endpoint.origin = originOf(next.settings.uri)
   if (next.deletedMs === undefined) listen(state, endpoint)
   if (next.epoch > before.epoch && endpoint.queues.some((queue) => queue.oldest)) {
     state.stale.add(endpoint)
