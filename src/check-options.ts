@@ -10,14 +10,17 @@ import {
   number,
   oneOf,
   origins,
+  proxyUrl,
   texts,
+  tlsOptions,
   whole,
 } from './option-checks.js'
-import { addressPolicyOf, checkedCatalogue, policyOf } from './option-values.js'
+import { addressPolicyOf, checkedCatalogue, healthRulesOf, policyOf } from './option-values.js'
 import { type HookswitchOptions, OPTION_DEFAULTS } from './options.js'
 import type { CompiledPolicy } from './values/address-policy.js'
+import { type ForwardProxy, parseProxy } from './values/way-out.js'
 import type { CatalogueEntry } from './webhooks/catalogue.js'
-import { HEALTH_PRESETS, type HealthRules } from './webhooks/health.js'
+import type { HealthRules } from './webhooks/health.js'
 import type { BodyFormat } from './webhooks/webhook.js'
 
 /** Options, checked, with everything derived that is plain data. */
@@ -34,6 +37,7 @@ export interface Settled<AStore>
   readonly defaultFormat: BodyFormat
   readonly cors: readonly string[]
   readonly trustProxy: readonly string[]
+  readonly proxy: ForwardProxy | undefined
 }
 
 const MIN_SECRET_LENGTH = 16
@@ -65,9 +69,13 @@ const CHECKS: Readonly<Record<keyof HookswitchOptions<unknown>, Check>> = {
   /** Infinity: no limit. */
   loginBurst: (field, value) => (value === Number.POSITIVE_INFINITY ? undefined : number(1)(field, value)),
   loginRefillPerSecond: number(0.001),
+  replayBurst: (field, value) => (value === Number.POSITIVE_INFINITY ? undefined : number(1)(field, value)),
+  replayRefillPerSecond: number(0.001),
   retryPolicy: anything,
   policies: functions,
   preset: oneOf('kazoo'),
+  breaker: anything,
+  autoDisable: anything,
   hooks: anything,
   defaultFormat: oneOf('json', 'form-data'),
   attemptTimeoutMs: whole(1, 600_000),
@@ -89,6 +97,8 @@ const CHECKS: Readonly<Record<keyof HookswitchOptions<unknown>, Check>> = {
   tracing: door('begin'),
   clock: door('now', 'monotonic', 'sleep', 'yield'),
   random: door('bytes', 'fraction'),
+  tls: tlsOptions,
+  proxy: proxyUrl,
   sender: door('send', 'close'),
   resolver: door('resolve', 'close'),
 }
@@ -110,6 +120,11 @@ export function checkOptions<AStore>(
     if (value !== undefined) check(name, value)
   }
   if (options.store === undefined) throw invalid('store', 'is required')
+  for (const name of ['tls', 'proxy', 'resolver'] as const) {
+    if (options.sender !== undefined && options[name] !== undefined) {
+      throw invalid(name, 'does nothing beside the option sender')
+    }
+  }
   if (options.secret === undefined && environmentSecret !== undefined) {
     CHECKS.secret('HOOKSWITCH_SECRET', environmentSecret)
   }
@@ -121,12 +136,13 @@ export function checkOptions<AStore>(
     directory: options.directory,
     secrets: typeof secret === 'string' ? [secret] : secret,
     retryPolicy: policyOf(options),
-    healthRules: HEALTH_PRESETS[options.preset ?? 'standard'],
+    healthRules: healthRulesOf(options),
     policies: options.policies ?? {},
     catalogue: checkedCatalogue(options.hooks),
     addressPolicy: addressPolicyOf(plain.allowLocal, options.allow ?? []),
     defaultFormat: options.defaultFormat ?? (options.preset === 'kazoo' ? 'form-data' : 'json'),
     cors: typeof options.cors === 'string' ? [options.cors] : (options.cors ?? []),
     trustProxy: options.trustProxy ?? [],
+    proxy: options.proxy === undefined ? undefined : parseProxy(options.proxy),
   }
 }

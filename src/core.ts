@@ -70,6 +70,7 @@ export function createCore(options: Settled<Store>, secrets: readonly string[], 
     lineages,
     clock,
     random,
+    metrics,
     tokenTtlMs: options.tokenTtlSeconds * 1000,
   }
   const accounts = accountVerbs({
@@ -79,15 +80,6 @@ export function createCore(options: Settled<Store>, secrets: readonly string[], 
     directory,
     ...(options.directory ? {} : { stored }),
   })
-  const webhooks: WebhookDoors = {
-    webhooks: store.webhooks,
-    clock,
-    random,
-    box,
-    newId,
-    inTurn: turns(),
-    rules: { catalogue, policy: options.addressPolicy, defaultFormat: options.defaultFormat },
-  }
   const caps = {
     perEndpoint: options.inFlightPerEndpoint,
     perAccount: options.inFlightPerAccount,
@@ -101,6 +93,8 @@ export function createCore(options: Settled<Store>, secrets: readonly string[], 
       random,
       log,
       sender,
+      metrics,
+      tracing,
       newId,
       material: materialCache(box, `hookswitch/${VERSION}`),
       tell: (name, payload) => events.emit(name, payload as never),
@@ -115,8 +109,19 @@ export function createCore(options: Settled<Store>, secrets: readonly string[], 
       attemptDeadlineMs: options.attemptTimeoutMs,
       shared: store.supports.sharedBetweenNodes,
       healthRules: options.healthRules,
+      recordSuccesses: options.recordSuccesses,
     },
   )
+  const webhooks: WebhookDoors = {
+    webhooks: store.webhooks,
+    clock,
+    random,
+    box,
+    newId,
+    inTurn: turns(),
+    withdrawn: dispatcher.withdraw,
+    rules: { catalogue, policy: options.addressPolicy, defaultFormat: options.defaultFormat },
+  }
   const accept: AcceptDoors = {
     clock,
     directory: lineages,
@@ -125,6 +130,7 @@ export function createCore(options: Settled<Store>, secrets: readonly string[], 
     newId,
     knowsHook,
     storeNow: dispatcher.now,
+    metrics,
   }
   return {
     store,

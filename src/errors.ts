@@ -28,6 +28,7 @@ export type ErrorCode =
   | 'Conflict'
   | 'RevisionConflict'
   | 'TooManyLogins'
+  | 'TooManyReplays'
   | 'QueueFull'
   | 'Unsupported'
   // the store's
@@ -44,7 +45,7 @@ export interface ErrorDetails {
   readonly failures?: readonly Failure[]
   /** For `NotFound`: the id that nobody knows. */
   readonly id?: string
-  /** For `TooManyLogins`, `QueueFull`, `StoreUnavailable`, `Closing`: when to try again. */
+  /** For `TooManyLogins`, `TooManyReplays`, `QueueFull`, `StoreUnavailable`, `Closing`: when to try again. */
   readonly retryAfterSeconds?: number
   readonly cause?: unknown
 }

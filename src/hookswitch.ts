@@ -7,8 +7,10 @@ import { checkOptions } from './check-options.js'
 import { systemClock } from './clock.js'
 import { type Core, createCore, type HookswitchEvents } from './core.js'
 import type { ChannelEvent } from './delivery/event.js'
+import { replayLimits } from './delivery/replay-limits.js'
 import { HookswitchError } from './errors.js'
 import { type EventHub, eventHub } from './events.js'
+import { readGauges } from './gauges.js'
 import { type HostWebhooks, hostWebhooks } from './host-webhooks.js'
 import { createHandler } from './http/handle.js'
 import type { HttpService } from './http/message.js'
@@ -17,7 +19,7 @@ import { httpService } from './http-service.js'
 import { invalid } from './option-checks.js'
 import type { HookswitchOptions } from './options.js'
 import type { Sender } from './ports.js'
-import { type Published, publishAll } from './publish.js'
+import { type PublishDoors, type Published, type PublishOptions, publishAll, publishOne } from './publish.js'
 import { systemRandom } from './random.js'
 import { keepPruning } from './retention.js'
 import { safeLog } from './safe-log.js'
@@ -57,13 +59,6 @@ export interface Hookswitch extends Required<HttpService> {
   readonly webhooks: HostWebhooks
 }
 
-export interface PublishOptions {
-  /** As the field of the event; the field wins. */
-  readonly idempotencyKey?: string
-  /** The host's open transaction, where the store `supports.transactions`. */
-  readonly tx?: unknown
-}
-
 /** Default of `close({ drainMs })`. */
 const DRAIN_MS = 5000
 const EPHEMERAL_SECRET_BYTES = 32
@@ -92,7 +87,8 @@ export function createHookswitch(options: HookswitchOptions<Store>): Hookswitch 
   const clock = options.clock ?? systemClock()
   const random = options.random ?? systemRandom()
   const log = safeLog(options.log)
-  const metrics = safeMetrics(options.metrics, log)
+  const ended = new AbortController()
+  const metrics = safeMetrics(options.metrics, log, ended.signal)
   const tracing = safeTracing(options.tracing, log)
   const newId = idMaker((count) => random.bytes(count))
   const events = eventHub<HookswitchEvents>((thrown, name) => {
@@ -118,8 +114,9 @@ export function createHookswitch(options: HookswitchOptions<Store>): Hookswitch 
   async function openSender(): Promise<Sender> {
     if (options.sender) return options.sender
     const { createDefaultSender } = await import('./send/index.js')
-    const { resolver } = options
-    return createDefaultSender({ policy: settled.addressPolicy, ...(resolver && { resolver }) })
+    const { resolver, tls } = options
+    const { addressPolicy: policy, proxy } = settled
+    return createDefaultSender({ policy, proxy, tls, ...(resolver && { resolver }) })
   }
 
   async function open(): Promise<void> {
@@ -130,6 +127,8 @@ export function createHookswitch(options: HookswitchOptions<Store>): Hookswitch 
     opened = createCore(settled, secrets, { clock, random, log, events, metrics, tracing, sender })
     if (closing) return
     await opened.dispatcher.start()
+    const core = opened
+    metrics.watch(() => readGauges(core))
     const { attemptsPerWebhook, retentionDays } = settled
     stopPruning = keepPruning({ store, clock, log }, { attemptsPerWebhook, retentionDays })
     running = opened
@@ -141,13 +140,22 @@ export function createHookswitch(options: HookswitchOptions<Store>): Hookswitch 
     await starting?.catch(() => {})
     await stopPruning()
     await stopped
+    ended.abort()
     if (starting) await store.close()
   }
 
   const webhooks = hostWebhooks(core, maxPending)
   const { catalogue, ingest, cors, trustProxy } = settled
   const node = newId()
-  const service = httpService(core, webhooks, { node, catalogue, ingest, maxPending, now: clock.now, newId })
+  const publishing: PublishDoors = { core, metrics, tracing, maxPending }
+  const service = httpService(core, webhooks, {
+    node,
+    catalogue,
+    now: clock.now,
+    newId,
+    replays: replayLimits(clock, settled),
+    ...(ingest && { publish: (events, traceparent) => publishAll(publishing, events, traceparent) }),
+  })
 
   return {
     start() {
@@ -165,17 +173,7 @@ export function createHookswitch(options: HookswitchOptions<Store>): Hookswitch 
       closing ??= shut(drainMs)
       return closing
     },
-    async publish(event, { idempotencyKey, tx } = {}) {
-      if (tx !== undefined) {
-        throw new HookswitchError('Unsupported', 'this store takes no transaction of the host', {
-          field: 'tx',
-        })
-      }
-      // A field that is there but undefined says nothing: with it, the option would be lost.
-      const own = idempotencyKey === undefined || event?.idempotencyKey !== undefined
-      const input = own ? event : { ...event, idempotencyKey }
-      return (await publishAll(core(), [input], maxPending))[0]!
-    },
+    publish: (event, options = {}) => publishOne(publishing, event, options),
     wake: () => running?.dispatcher.wake(),
     events,
     accounts: boundAccounts(core, webhooks),

@@ -3,10 +3,11 @@ import { authorize } from './auth/authorize.js'
 import { signIn } from './auth/sign-in.js'
 import { signOut } from './auth/sign-out.js'
 import type { Core } from './core.js'
+import type { ReplayLimits } from './delivery/replay-limits.js'
 import { notFound } from './errors.js'
 import { explain, type HostWebhooks } from './host-webhooks.js'
 import type { Service } from './http/service.js'
-import { publishAll } from './publish.js'
+import type { Published } from './publish.js'
 import { VERSION } from './version.js'
 import type { CatalogueEntry } from './webhooks/catalogue.js'
 import { createWebhook, patchWebhook, readWebhook, replaceWebhook } from './webhooks/manage.js'
@@ -15,8 +16,13 @@ import { createWebhook, patchWebhook, readWebhook, replaceWebhook } from './webh
 export interface ServiceFacts {
   readonly node: string
   readonly catalogue: readonly CatalogueEntry[]
-  readonly ingest: boolean
-  readonly maxPending: number
+  /** Absent: events do not come in over HTTP. */
+  readonly publish?: (
+    events: readonly unknown[],
+    traceparent: string | undefined,
+  ) => Promise<readonly Published[]>
+  /** How often tests and replays may be asked for. */
+  readonly replays: ReplayLimits
   now(): number
   newId(): string
 }
@@ -27,7 +33,7 @@ export interface ServiceFacts {
  * @param core the running instance; throws when there is none
  */
 export function httpService(core: () => Core, webhooks: HostWebhooks, facts: ServiceFacts): Service {
-  const { node, maxPending, catalogue, now, newId } = facts
+  const { node, catalogue, now, newId, publish, replays } = facts
   return {
     node,
     version: VERSION,
@@ -59,8 +65,14 @@ export function httpService(core: () => Core, webhooks: HostWebhooks, facts: Ser
       },
       readSecret: webhooks.secret,
       rotateSecret: webhooks.rotateSecret,
-      test: webhooks.test,
-      replay: webhooks.replay,
+      async test(accountId, id) {
+        replays.admit(`${accountId}/${id}`)
+        return webhooks.test(accountId, id)
+      },
+      async replay(accountId, id, request) {
+        replays.admit(`${accountId}/${id}`)
+        return webhooks.replay(accountId, id, request)
+      },
     },
     deliveries: {
       list: async (query) => (await readable(core(), query)).deliveries(query),
@@ -73,10 +85,10 @@ export function httpService(core: () => Core, webhooks: HostWebhooks, facts: Ser
       attempts: async (query) => (await readable(core(), query)).attempts(query),
       legs: async (accountId, callId) => core().store.deliveries.legs(accountId, callId),
     },
-    ...(facts.ingest && {
-      ingest: async (accountId: string, events: readonly unknown[]) => {
+    ...(publish && {
+      ingest: async (accountId: string, events: readonly unknown[], traceparent?: string) => {
         const inputs = events.map((event) => (isObject(event) ? { ...event, accountId } : event))
-        return (await publishAll(core(), inputs, maxPending)).map(({ eventId }) => eventId)
+        return (await publish(inputs, traceparent)).map(({ eventId }) => eventId)
       },
     }),
   }

@@ -2,9 +2,12 @@ import type { Directory } from './accounts/directory.js'
 import { LIVE_TOKEN_DEFAULTS } from './auth/live-tokens.js'
 import { LOGIN_LIMIT_DEFAULTS } from './auth/login-limits.js'
 import type { POLICY_PRESETS, PolicyFunction, RetryPolicy } from './delivery/policy.js'
+import { REPLAY_LIMIT_DEFAULTS } from './delivery/replay-limits.js'
 import type { Metrics } from './metrics.js'
 import type { Clock, Log, Random, Resolver, Sender, Tracing } from './ports.js'
+import type { TlsOptions } from './values/way-out.js'
 import type { CustomHook } from './webhooks/catalogue.js'
+import type { AutoDisableRule, HealthRules } from './webhooks/health.js'
 import type { BodyFormat } from './webhooks/webhook.js'
 
 /** Options of `createHookswitch`; all but `store` are optional. Unknown keys throw. */
@@ -26,12 +29,26 @@ export interface HookswitchOptions<AStore> {
   readonly loginBurst?: number
   /** Logins a second from one address in the long run. Default 10. */
   readonly loginRefillPerSecond?: number
+  /** Tests and replays of one webhook at once, asked for over HTTP. Default 20; `Infinity`: no limit. */
+  readonly replayBurst?: number
+  /** Tests and replays of one webhook a second in the long run. Default 1. */
+  readonly replayRefillPerSecond?: number
   /** When failed deliveries are tried again. Default `telephony`: 2 s × 3^n, at most 10 min, ±20 %. */
   readonly retryPolicy?: RetryPolicy | keyof typeof POLICY_PRESETS
   /** Functions that policies of kind `custom` name. */
   readonly policies?: Readonly<Record<string, PolicyFunction>>
   /** `kazoo`: KAZOO's own behaviour where ours is another one by default: form data, its retries. */
   readonly preset?: 'kazoo'
+  /**
+   * When a webhook that fails is left alone for a while. Default: after 10 failures in a row for 30 s × 2^n ± 20 %, at
+   * most 10 min; off under the preset `kazoo`. `false`: never.
+   */
+  readonly breaker?: Partial<NonNullable<HealthRules['breaker']>> | false
+  /**
+   * When a webhook that fails is disabled. Default: 24 h without a success in which 20 deliveries were given up; under
+   * the preset `kazoo` 6 failed tries in 60 s. `false`: never.
+   */
+  readonly autoDisable?: AutoDisableRule | false
   /** Further kinds of events. */
   readonly hooks?: readonly CustomHook[]
   /** Format of webhooks that name none. Default `json`; `form-data` under the preset `kazoo`. */
@@ -74,7 +91,14 @@ export interface HookswitchOptions<AStore> {
   readonly clock?: Clock
   /** Chance. Default: the system's. */
   readonly random?: Random
-  /** What sends. Default: undici behind the address guard. */
+  /** TLS to receivers: own authorities, a client certificate, versions. Verification is never off. Default: Node's. */
+  readonly tls?: TlsOptions
+  /**
+   * The HTTP proxy that requests go through, `http://user:password@host:port` or https. Names are resolved and judged
+   * here all the same, the proxy is told addresses. Default: none; proxy variables of the environment do not count.
+   */
+  readonly proxy?: string
+  /** What sends, in place of all that `tls`, `proxy` and `resolver` choose. Default: undici behind the address guard. */
   readonly sender?: Sender
   /** DNS. Default: c-ares and the hosts file. */
   readonly resolver?: Resolver
@@ -86,6 +110,8 @@ export const OPTION_DEFAULTS = Object.freeze({
   tokenCacheSize: LIVE_TOKEN_DEFAULTS.max,
   loginBurst: LOGIN_LIMIT_DEFAULTS.loginBurst,
   loginRefillPerSecond: LOGIN_LIMIT_DEFAULTS.loginRefillPerSecond,
+  replayBurst: REPLAY_LIMIT_DEFAULTS.replayBurst,
+  replayRefillPerSecond: REPLAY_LIMIT_DEFAULTS.replayRefillPerSecond,
   attemptTimeoutMs: 10_000,
   inFlightPerEndpoint: 10,
   inFlightPerAccount: 100,

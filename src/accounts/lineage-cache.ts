@@ -30,9 +30,12 @@ export function lineageCache(
     const lineage = await directory.lineage(accountId)
     return lineage.length > 0 ? lineage : undefined
   }
+  const find = async (accountId: string) => (await cache.find(accountId, () => ask(accountId))) ?? []
   return {
-    lineage: async (accountId) =>
-      cache.get(accountId) ?? (await cache.find(accountId, () => ask(accountId))) ?? [],
+    lineage(accountId) {
+      const known = cache.get(accountId)
+      return known ? Promise.resolve(known) : find(accountId)
+    },
     changed: () => cache.forget(() => true),
   }
 }

@@ -1,5 +1,6 @@
 import { isUsable } from '../accounts/authority.js'
 import type { Directory } from '../accounts/directory.js'
+import type { Metrics } from '../metrics.js'
 import type { Clock } from '../ports.js'
 import { equalInConstantTime } from '../values/digest.js'
 import type { LiveTokens } from './live-tokens.js'
@@ -22,6 +23,7 @@ export interface AuthenticateDoors {
   readonly directory: Pick<Directory, 'lineage' | 'credentialVersion'>
   readonly live: LiveTokens
   readonly clock: Pick<Clock, 'now'>
+  readonly metrics: Pick<Metrics, 'count'>
 }
 
 /**
@@ -33,7 +35,9 @@ export interface AuthenticateDoors {
 export async function authenticate(doors: AuthenticateDoors, token: string): Promise<Caller> {
   if (!isToken(token)) throw invalidCredentials()
   const hash = tokenHash(token)
-  const row = doors.live.get(hash) ?? (await doors.live.find(hash, () => currentToken(doors, hash)))
+  const known = doors.live.get(hash)
+  doors.metrics.count('hookswitch_token_lookups_total', 1, known ? 'hit' : 'miss')
+  const row = known ?? (await doors.live.find(hash, () => currentToken(doors, hash)))
   if (!row || !isLive(row, doors.clock.now())) throw invalidCredentials()
   const { accountId, userId, expiresMs } = row
   return userId === undefined ? { accountId, token, expiresMs } : { accountId, userId, token, expiresMs }

@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache'
 import { HookswitchError } from '../errors.js'
 import type { Clock } from '../ports.js'
 import { sha256 } from '../values/digest.js'
+import { type Bucket, charge, type ThrottleRule, take } from '../values/throttle.js'
 import { tooManyLogins } from './refusals.js'
-import { type Bucket, charge, type ThrottleRule, take } from './throttle.js'
 
 /** Limits logins by where they come from and, within that, by the account they try. */
 export interface LoginLimits {

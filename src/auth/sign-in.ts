@@ -1,7 +1,8 @@
 import { type Account, nameKey, realmKey } from '../accounts/account.js'
 import { type CredentialMethod, credentialDigest } from '../accounts/credential.js'
 import type { CredentialHolder, Directory } from '../accounts/directory.js'
-import { type Failure, invalidInput } from '../errors.js'
+import { type ErrorCode, errorCode, type Failure, invalidInput } from '../errors.js'
+import type { LabelOf, Metrics } from '../metrics.js'
 import type { Clock, Random } from '../ports.js'
 import type { LoginLimits } from './login-limits.js'
 import { accountLocked, invalidCredentials } from './refusals.js'
@@ -36,6 +37,7 @@ export interface SignInDoors {
   readonly limits: LoginLimits
   readonly clock: Pick<Clock, 'now'>
   readonly random: Pick<Random, 'bytes'>
+  readonly metrics: Pick<Metrics, 'count'>
   /** How long a token lives. */
   readonly tokenTtlMs: number
 }
@@ -58,6 +60,13 @@ interface Found {
   readonly account: Account
 }
 
+/** What a refused login counts as. One of the wrong form tried nothing, one that a store's outage ended was not judged. */
+const RESULTS: Readonly<Partial<Record<ErrorCode, LabelOf<'hookswitch_logins_total'>>>> = {
+  InvalidCredentials: 'failed',
+  AccountLocked: 'failed',
+  TooManyLogins: 'throttled',
+}
+
 /**
  * Trades an API key or a user's credentials for a token.
  *
@@ -69,6 +78,23 @@ export async function signIn(
   doors: SignInDoors,
   input: SignInInput,
   from: { readonly address?: string } = {},
+): Promise<SignedIn> {
+  try {
+    const signedIn = await tryLogin(doors, input, from)
+    doors.metrics.count('hookswitch_logins_total', 1, 'succeeded')
+    return signedIn
+  } catch (thrown) {
+    const code = errorCode(thrown)
+    const result = code && RESULTS[code]
+    if (result) doors.metrics.count('hookswitch_logins_total', 1, result)
+    throw thrown
+  }
+}
+
+async function tryLogin(
+  doors: SignInDoors,
+  input: SignInInput,
+  from: { readonly address?: string },
 ): Promise<SignedIn> {
   const login = readLogin(input)
   const target = login.kind === 'user' ? `${login.realm} ${login.name}` : undefined

@@ -1,9 +1,10 @@
 import type { Directory } from '../accounts/directory.js'
 import { errorCode, HookswitchError, notFound } from '../errors.js'
+import type { Metrics } from '../metrics.js'
 import type { Clock } from '../ports.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
-import { bodiesOf, encodingOf } from './bodies.js'
+import { type Bodies, bodiesOf, encodingOf } from './bodies.js'
 import type { AcceptedEvent, DeliveryStore, NewDelivery, NewEvent } from './delivery-store.js'
 import { bodyHash, type CheckedEvent, checkEvent, checkPayloadSize } from './event.js'
 import { matches } from './match.js'
@@ -18,6 +19,7 @@ export interface AcceptDoors {
   knowsHook(hook: string): boolean
   /** Store time, ms. */
   storeNow(): number
+  readonly metrics?: Pick<Metrics, 'count'>
 }
 
 /** How long an idempotency key is remembered. */
@@ -54,51 +56,65 @@ export function newDelivery(
   }
 }
 
-async function prepare(
-  doors: AcceptDoors,
-  input: unknown,
-  traceparent: string | undefined,
-): Promise<{ event: NewEvent; deliveries: NewDelivery[] }> {
-  const now = doors.clock.now()
-  const checked = checkEvent(input, now, doors.knowsHook)
-  // All that reads the variables of the host's event comes before the first wait.
-  const id = doors.newId()
-  const payload = payloadFields(checked, id)
+/** An event that was checked, and copied out of the host's hands. */
+interface Draft {
+  readonly event: CheckedEvent
+  readonly id: string
+  readonly bodies: Bodies
+  readonly hash: string | undefined
+}
+
+/** All that reads the host's event: it comes before the first wait, since afterwards the host may change it. */
+function draft({ clock, knowsHook, newId }: AcceptDoors, input: unknown): Draft {
+  const event = checkEvent(input, clock.now(), knowsHook)
+  const id = newId()
+  const payload = payloadFields(event, id)
   const json = JSON.stringify(payload)
   // The event alone: what a webhook adds to it is bounded there, and must not refuse the event to others.
   checkPayloadSize(json)
-  const bodies = bodiesOf(payload, json, true)
-  const { idempotencyKey, callId, otherLegCallId } = checked
-  const hash = idempotencyKey === undefined ? undefined : bodyHash(input as CheckedEvent)
-  const lineage = await doors.directory.lineage(checked.accountId)
-  if (lineage.length === 0) throw notFound(checked.accountId)
-  const deliveries: NewDelivery[] = []
+  const hash = event.idempotencyKey === undefined ? undefined : bodyHash(input as CheckedEvent)
+  return { event, id, bodies: bodiesOf(payload, json, true), hash }
+}
+
+/** One delivery for each webhook that wants the event, added to `deliveries`. Throws `NotFound` for the account. */
+async function match(
+  doors: AcceptDoors,
+  { event, id, bodies }: Draft,
+  deliveries: NewDelivery[],
+): Promise<void> {
+  const lineage = await doors.directory.lineage(event.accountId)
+  if (lineage.length === 0) throw notFound(event.accountId)
   const candidates = await doors.webhooks.candidates(
     lineage.map((account) => account.id),
-    checked.hook,
+    event.hook,
   )
   for (const webhook of candidates) {
-    if (!matches(webhook, checked, lineage)) continue
+    if (!matches(webhook, event, lineage)) continue
     const deliveryId = doors.newId()
-    const lane = laneOf(checked, webhook, deliveryId)
-    deliveries.push(newDelivery(deliveryId, checked, id, webhook, bodies.variant(webhook.settings), lane))
+    const lane = laneOf(event, webhook, deliveryId)
+    deliveries.push(newDelivery(deliveryId, event, id, webhook, bodies.variant(webhook.settings), lane))
   }
+}
+
+function newEvent(
+  { event, id, bodies, hash }: Draft,
+  now: number,
+  traceparent: string | undefined,
+): NewEvent {
+  const { accountId, callId, otherLegCallId, hook, timestampMs, idempotencyKey: key } = event
   return {
-    deliveries,
-    event: {
-      id,
-      accountId: checked.accountId,
-      callId,
-      hook: checked.hook,
-      timestampMs: checked.timestampMs,
-      numbered: true,
-      bodies: bodies.templates,
-      ...(otherLegCallId === undefined ? {} : { otherLegCallId }),
-      ...(traceparent === undefined ? {} : { traceparent }),
-      ...(idempotencyKey === undefined || hash === undefined
-        ? {}
-        : { idempotency: { key: idempotencyKey, bodyHash: hash, untilMs: now + IDEMPOTENCY_WINDOW_MS } }),
-    },
+    id,
+    accountId,
+    callId,
+    hook,
+    timestampMs,
+    numbered: true,
+    bodies: bodies.templates,
+    ...(otherLegCallId === undefined ? {} : { otherLegCallId }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+    ...(key === undefined || hash === undefined
+      ? {}
+      : { idempotency: { key, bodyHash: hash, untilMs: now + IDEMPOTENCY_WINDOW_MS } }),
   }
 }
 
@@ -116,27 +132,40 @@ export async function acceptEvents(
   maxPending: number,
   traceparent?: string,
 ): Promise<readonly AcceptedEvent[]> {
-  const prepared = []
-  let count = 0
-  for (const [index, input] of inputs.entries()) {
+  const drafts = inputs.map((input, index) => {
     try {
-      const one = await prepare(doors, input, traceparent)
-      count += one.deliveries.length
-      // The store says so too, yet a long list for many webhooks would have filled the memory by then.
-      if (count > maxPending) throw queueFull(count)
-      prepared.push(one)
+      return draft(doors, input)
     } catch (thrown) {
       throw inputs.length > 1 ? atIndex(thrown, index) : thrown
     }
+  })
+  const deliveries: NewDelivery[] = []
+  for (const one of drafts) {
+    await match(doors, one, deliveries)
+    // The store says so too, yet a long list for many webhooks would have filled the memory by then.
+    if (deliveries.length > maxPending) throw queueFull(deliveries.length)
   }
-  return doors.deliveries.accept(
-    {
-      events: prepared.map(({ event }) => event),
-      deliveries: prepared.flatMap(({ deliveries }) => deliveries),
-      maxPending,
-    },
-    doors.storeNow(),
-  )
+  const now = doors.clock.now()
+  const events = drafts.map((one) => newEvent(one, now, traceparent))
+  const accepted = await doors.deliveries.accept({ events, deliveries, maxPending }, doors.storeNow())
+  countAccepted(doors, accepted, deliveries)
+  return accepted
+}
+
+function countAccepted(
+  doors: AcceptDoors,
+  accepted: readonly AcceptedEvent[],
+  deliveries: readonly NewDelivery[],
+): void {
+  if (!doors.metrics || deliveries.length === 0) return
+  // A duplicate is answered with the id of the first: the deliveries of its own id were left out.
+  const fresh = new Set(accepted.filter(({ duplicate }) => !duplicate).map(({ id }) => id))
+  countDeliveries(doors, deliveries.filter(({ eventId }) => fresh.has(eventId)).length)
+}
+
+/** Counts deliveries that were made. */
+export function countDeliveries({ metrics }: Pick<AcceptDoors, 'metrics'>, count: number): void {
+  if (count > 0) metrics?.count('hookswitch_deliveries_accepted_total', count, undefined)
 }
 
 function queueFull(count: number): HookswitchError {

@@ -97,6 +97,17 @@ export function createSchedule(caps: Caps): Schedule {
     } else if (endpoint.inFlight === 0) roster.forget(endpoint)
   }
 
+  /** As many of those that wait for an origin get their turn as there are places. */
+  function refill(origin: Origin): void {
+    let free = caps.perOrigin - origin.inFlight - origin.room
+    while (free > 0 && origin.waiting.length > 0) {
+      const endpoint = origin.waiting.shift()!
+      if (endpoint.where !== 'origin' || endpoint.origin !== origin) continue
+      enqueue(endpoint)
+      free--
+    }
+  }
+
   /** One place for the next endpoint of this account that has room; null: it has none. */
   function serve(account: Account, now: number): Endpoint | null {
     if (account.inFlight + account.room >= caps.perAccount) return null
@@ -105,6 +116,8 @@ export function createSchedule(caps: Caps): Schedule {
       if (endpoint.dueMs > now || isFull(endpoint)) {
         endpoint.where = 'nowhere'
         settleIn(endpoint)
+        // It may have been let in from its origin's queue: its place goes to the next there.
+        refill(origin)
       } else if (origin.inFlight + origin.room >= caps.perOrigin) {
         endpoint.where = 'origin'
         origin.waiting.push(endpoint)
@@ -127,15 +140,6 @@ export function createSchedule(caps: Caps): Schedule {
       if (endpoint.heapMs === dueMs) endpoint.heapMs = Number.NaN
       const isKnown = roster.find(endpoint.id) === endpoint
       if (isKnown && endpoint.where === 'nowhere' && endpoint.dueMs <= now) enqueue(endpoint)
-    }
-  }
-
-  /** As many of those that wait for an origin get their turn as there are places. */
-  function refill(origin: Origin): void {
-    for (let free = caps.perOrigin - origin.inFlight; free > 0; free--) {
-      const endpoint = origin.waiting.shift()
-      if (!endpoint) return
-      if (endpoint.where === 'origin' && endpoint.origin === origin) enqueue(endpoint)
     }
   }
 

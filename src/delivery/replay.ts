@@ -1,5 +1,7 @@
 import { HookswitchError, invalidInput, notFound } from '../errors.js'
+import type { Metrics } from '../metrics.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
+import { countDeliveries } from './accept.js'
 import type { DeliveryStore, NewDelivery, StoredDelivery } from './delivery-store.js'
 import { type DeliveryState, isTerminal } from './lifecycle.js'
 
@@ -9,6 +11,7 @@ export interface ReplayDoors {
   newId(): string
   /** Store time, ms. */
   storeNow(): number
+  readonly metrics?: Pick<Metrics, 'count'>
 }
 
 /** What to send again: one delivery, or those accepted in a range of time (Unix ms) that ended so. */
@@ -97,5 +100,6 @@ export async function replayDeliveries(
   })
   if (deliveries.length > 0)
     await doors.deliveries.accept({ events: [], deliveries, maxPending }, doors.storeNow())
+  countDeliveries(doors, deliveries.length)
   return deliveries.map(({ id }) => id)
 }

@@ -33,7 +33,11 @@ export function fixedHeaders(
 }
 
 const METHODS = { get: 'GET', post: 'POST', put: 'PUT', patch: 'PATCH', delete: 'DELETE' } as const
-const CONTENT_TYPES = { json: 'application/json', form: 'application/x-www-form-urlencoded' } as const
+const CONTENT_TYPE = {
+  json: ['Content-Type', 'application/json'],
+  form: ['Content-Type', 'application/x-www-form-urlencoded'],
+} as const
+const NONE: readonly string[] = []
 
 /** The URL with the pairs of a bodiless request in its query, after a query that is there already. */
 function withQuery(uri: string, pairs: string): string {
@@ -44,6 +48,13 @@ function withQuery(uri: string, pairs: string): string {
 /** True where the pairs travel in the query, and the signed body is empty. */
 export function isBodiless(httpVerb: string): boolean {
   return httpVerb === 'get' || httpVerb === 'delete'
+}
+
+/** Those that sign now: a secret that was rotated away signs along for a while. */
+function liveKeys(keys: EndpointMaterial['keys'], nowMs: number): readonly Uint8Array[] {
+  const [only] = keys
+  if (keys.length === 1 && only!.expiresMs === undefined) return [only!.key]
+  return keys.filter(({ expiresMs }) => expiresMs === undefined || expiresMs > nowMs).map(({ key }) => key)
 }
 
 /**
@@ -67,8 +78,6 @@ export function buildRequest(
   const bodiless = isBodiless(delivery.httpVerb)
   const body = bodiless ? '' : claim.body
   const seconds = Math.floor(nowMs / 1000)
-  const live = material.keys.filter(({ expiresMs }) => expiresMs === undefined || expiresMs > nowMs)
-  const keys = live.map(({ key }) => key)
   const headers = material.headers.concat(
     'X-Hook-Event',
     delivery.hook,
@@ -79,10 +88,10 @@ export function buildRequest(
     'webhook-timestamp',
     String(seconds),
     'webhook-signature',
-    sign(keys, delivery.id, seconds, body),
+    sign(liveKeys(material.keys, nowMs), delivery.id, seconds, body),
+    ...(bodiless ? NONE : CONTENT_TYPE[delivery.encoding]),
   )
   if (traceparent !== undefined && !material.isTraced) headers.push('traceparent', traceparent)
-  if (!bodiless) headers.push('Content-Type', CONTENT_TYPES[delivery.encoding])
   return {
     method: METHODS[delivery.httpVerb],
     url: bodiless ? withQuery(webhook.settings.uri, claim.body) : webhook.settings.uri,

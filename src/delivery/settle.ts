@@ -60,7 +60,7 @@ function endpointChange(
   health: Health | undefined,
   context: SettleContext,
 ): Settlement['endpoint'] {
-  const { webhook, wallMs, now, healthRules, outage } = context
+  const { webhook, wallMs, now, healthRules, outage, roll } = context
   const blamed = outcome.kind === 'failed' && !outage
   const { pauseUntilMs } = next
   const judged = judgeHealth(
@@ -68,6 +68,7 @@ function endpointChange(
     {
       kind: outcome.kind === 'delivered' ? 'success' : blamed ? 'charged' : 'not charged',
       exhausted: next.state === 'exhausted',
+      roll,
       ...(pauseUntilMs !== undefined && { pauseUntilMs }),
     },
     now,

@@ -14,8 +14,8 @@ export function sign(
   body: string,
 ): string {
   const prefix = `${id}.${timestampSeconds}.`
-  if (keys.length === 1) return `v1,${hmacSha256Base64(keys[0]!, prefix + body)}`
-  return keys.map((key) => `v1,${hmacSha256Base64(key, prefix + body)}`).join(' ')
+  if (keys.length === 1) return `v1,${hmacSha256Base64(keys[0]!, prefix, body)}`
+  return keys.map((key) => `v1,${hmacSha256Base64(key, prefix, body)}`).join(' ')
 }
 
 /** Why a webhook request is not to be trusted. */

@@ -1,6 +1,6 @@
 import { HookswitchError, notFound } from '../errors.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
-import { type AcceptDoors, newDelivery } from './accept.js'
+import { type AcceptDoors, countDeliveries, newDelivery } from './accept.js'
 import { bodiesOf } from './bodies.js'
 import { checkEvent } from './event.js'
 import { payloadOf, SEQUENCE } from './payload.js'
@@ -56,5 +56,6 @@ export async function sendTest(
     },
     doors.storeNow(),
   )
+  countDeliveries(doors, 1)
   return deliveryId
 }

@@ -22,9 +22,46 @@ export function hmacSha256(key: Uint8Array | string, ...parts: readonly (string 
   return hmac.digest()
 }
 
-/** HMAC-SHA-256 of a text, in base64: in fewer steps than over a buffer. */
-export function hmacSha256Base64(key: Uint8Array | string, text: string): string {
-  return createHmac('sha256', key).update(text).digest('base64')
+const BLOCK_BYTES = 64
+const DIGEST_BYTES = 32
+/** Longer texts go the long way round. */
+const SCRATCH_BYTES = 32_768
+const scratch = Buffer.allocUnsafe(SCRATCH_BYTES)
+const padded = new WeakMap<Uint8Array, { readonly inner: Buffer; readonly outer: Buffer }>()
+
+/** What is the same for all texts under one key (RFC 2104): the key xor `ipad`, and xor `opad` with room behind it. */
+function padsOf(key: Uint8Array): { readonly inner: Buffer; readonly outer: Buffer } {
+  const known = padded.get(key)
+  if (known) return known
+  const short = key.length > BLOCK_BYTES ? createHash('sha256').update(key).digest() : key
+  const inner = Buffer.alloc(BLOCK_BYTES, 0x36)
+  const outer = Buffer.alloc(BLOCK_BYTES + DIGEST_BYTES, 0x5c)
+  short.forEach((byte, index) => {
+    inner[index]! ^= byte
+    outer[index]! ^= byte
+  })
+  const pads = { inner, outer }
+  padded.set(key, pads)
+  return pads
+}
+
+/**
+ * HMAC-SHA-256 of `prefix + text`, in base64: as two hashes at one go each, which makes no object that the garbage
+ * collector must finish, in two thirds of the time of `createHmac`.
+ *
+ * @param key never changed afterwards
+ */
+export function hmacSha256Base64(key: Uint8Array, prefix: string, text: string): string {
+  if (BLOCK_BYTES + 3 * (prefix.length + text.length) > SCRATCH_BYTES) {
+    return createHmac('sha256', key).update(prefix).update(text).digest('base64')
+  }
+  const { inner, outer } = padsOf(key)
+  inner.copy(scratch)
+  let end = BLOCK_BYTES
+  end += scratch.write(prefix, end)
+  end += scratch.write(text, end)
+  outer.write(hash('sha256', scratch.subarray(0, end), 'binary'), BLOCK_BYTES, 'binary')
+  return hash('sha256', outer, 'base64')
 }
 
 /** Compares two strings in a time that tells nothing of where they differ. */

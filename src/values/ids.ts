@@ -1,4 +1,6 @@
 const ID_BYTES = 16
+/** Bytes are asked for many ids at a time: several are made for each delivery. */
+const BLOCK_BYTES = 64 * ID_BYTES
 
 /** Ids that a client may choose or send: accounts, webhooks, users, deliveries. */
 const ID = /^[A-Za-z0-9_-]{1,64}$/
@@ -15,5 +17,14 @@ export function isId(text: string): boolean {
  * const newId = idMaker((count) => random.bytes(count))
  */
 export function idMaker(bytes: (count: number) => Uint8Array): () => string {
-  return () => Buffer.from(bytes(ID_BYTES)).toString('hex')
+  let block = Buffer.alloc(0)
+  let used = 0
+  return () => {
+    if (used === block.length) {
+      block = Buffer.from(bytes(BLOCK_BYTES))
+      used = 0
+    }
+    used += ID_BYTES
+    return block.toString('hex', used - ID_BYTES, used)
+  }
 }

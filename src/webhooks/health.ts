@@ -16,12 +16,15 @@ export interface Health {
 
 /** When an endpoint is left alone, and when its webhook is disabled. Data, as retry policies are. */
 export interface HealthRules {
-  /** Opens after so many failures in a row, for `pauseMs` × 2^n, at most `capMs`; null: never. */
+  /** Opens after so many failures in a row, for `pauseMs` × 2^n ± 20 %, at most `capMs`; null: never. */
   readonly breaker: { readonly failures: number; readonly pauseMs: number; readonly capMs: number } | null
-  readonly autoDisable:
-    | { readonly kind: 'silent'; readonly afterMs: number; readonly exhausted: number }
-    | { readonly kind: 'burst'; readonly failures: number; readonly withinMs: number }
+  readonly autoDisable: AutoDisableRule | null
 }
+
+/** null: never. `silent`: no success for a time in which deliveries were given up; `burst`: failures in a stretch. */
+export type AutoDisableRule =
+  | { readonly kind: 'silent'; readonly afterMs: number; readonly exhausted: number }
+  | { readonly kind: 'burst'; readonly failures: number; readonly withinMs: number }
 
 /** Whether what is sent now is a probe: the breaker has opened, and nothing has come through since. */
 export function isProbed(health: Health | undefined): boolean {
@@ -44,6 +47,9 @@ export const HEALTH_PRESETS = Object.freeze({
   },
 } satisfies Record<string, HealthRules>)
 
+/** A pause is longer or shorter by up to this share. */
+const JITTER = 0.2
+
 /** KAZOO's words: they are shown as `disable_reason`. */
 const DISABLED = 'too many failed attempts'
 
@@ -54,6 +60,8 @@ export interface Verdict {
   readonly exhausted?: boolean
   /** Store time until which the receiver asked to be left alone. */
   readonly pauseUntilMs?: number
+  /** In [0, 1), for jitter: endpoints that failed together must not be probed together. Default 0.5: none. */
+  readonly roll?: number
 }
 
 /** The health after an attempt, and why the webhook is to be disabled, if it is. */
@@ -79,7 +87,7 @@ export function judgeHealth(
     return { health: asked ? { failuresInRow: 0, pausedUntilMs: until } : undefined }
   }
   const failuresInRow = (health?.failuresInRow ?? 0) + 1
-  const opening = openingOf(health, failuresInRow, now, rules)
+  const opening = openingOf(health, failuresInRow, now, rules, verdict.roll)
   const pausedUntilMs = Math.max(until, opening?.untilMs ?? 0)
   const openings = opening?.openings ?? health?.openings
   const exhausted = (health?.exhausted ?? 0) + (verdict.exhausted ? 1 : 0)
@@ -96,21 +104,29 @@ export function judgeHealth(
 }
 
 /** Whether the breaker opens with this failure: not again while it is open, which a late answer of before may find. */
-function openingOf(health: Health | undefined, failuresInRow: number, now: number, { breaker }: HealthRules) {
+function openingOf(
+  health: Health | undefined,
+  failuresInRow: number,
+  now: number,
+  { breaker }: HealthRules,
+  roll = 0.5,
+) {
   if (!breaker || failuresInRow < breaker.failures) return undefined
   const before = health?.openings ?? 0
   if (before > 0 && (health?.pausedUntilMs ?? 0) > now) return undefined
   const pauseMs = Math.min(breaker.capMs, breaker.pauseMs * 2 ** before)
-  return { openings: before + 1, untilMs: now + pauseMs }
+  const jittered = Math.round(pauseMs * (1 - JITTER + 2 * JITTER * roll))
+  return { openings: before + 1, untilMs: now + Math.min(breaker.capMs, jittered) }
 }
 
 function recentFailures(health: Health | undefined, now: number, { autoDisable }: HealthRules) {
-  if (autoDisable.kind !== 'burst') return undefined
+  if (autoDisable?.kind !== 'burst') return undefined
   const recent = (health?.failedAtMs ?? []).filter((atMs) => now - atMs < autoDisable.withinMs)
   return [...recent, now].slice(-autoDisable.failures)
 }
 
 function mustDisable(health: Health, now: number, { autoDisable }: HealthRules): boolean {
+  if (!autoDisable) return false
   if (autoDisable.kind === 'burst') return (health.failedAtMs ?? []).length >= autoDisable.failures
   const silentMs = now - (health.failingSinceMs ?? now)
   return silentMs >= autoDisable.afterMs && (health.exhausted ?? 0) >= autoDisable.exhausted

@@ -7,6 +7,7 @@ import { accountVerbs } from '../../src/auth/account-verbs.js'
 import { liveTokens } from '../../src/auth/live-tokens.js'
 import { loginLimits } from '../../src/auth/login-limits.js'
 import type { TokenStore } from '../../src/auth/token-store.js'
+import type { Metrics } from '../../src/metrics.js'
 import type { ManualClock } from '../../src/testkit/clock.js'
 import { accountWorld } from '../accounts/account-world.js'
 import { mapTokenStore } from '../accounts/map-stores.js'
@@ -19,6 +20,14 @@ export function authNode(
   tokens: TokenStore,
   options: { readonly max?: number; readonly tokenTtlMs?: number; readonly directory?: Directory } = {},
 ) {
+  /** Counters by name and label. */
+  const counted: Record<string, number> = {}
+  const metrics: Pick<Metrics, 'count'> = {
+    count(name, by, label) {
+      const key = `${name} ${label}`
+      counted[key] = (counted[key] ?? 0) + by
+    },
+  }
   const { clock, random } = stored
   const directory = guardedDirectory(options.directory ?? storedDirectory(stored))
   const live = liveTokens(clock, options.max === undefined ? {} : { max: options.max })
@@ -30,10 +39,11 @@ export function authNode(
     lineages,
     clock,
     random,
+    metrics,
     limits: loginLimits(clock),
     tokenTtlMs: options.tokenTtlMs ?? DAY_MS,
   }
-  return { ...doors, accounts: accountVerbs({ ...doors, stored }) }
+  return { ...doors, accounts: accountVerbs({ ...doors, stored }), counted }
 }
 
 /** One node over stores of its own, with an account `acme`, its user `bob` and an account `sub` below it. */

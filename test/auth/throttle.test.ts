@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { loginLimits, sourceOf } from '../../src/auth/login-limits.js'
-import { type Bucket, charge, take } from '../../src/auth/throttle.js'
 import { manualClock } from '../../src/testkit/clock.js'
+import { type Bucket, charge, take } from '../../src/values/throttle.js'
 import { codeOf } from './auth-world.js'
 
 const rules = fc.record({

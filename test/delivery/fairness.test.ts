@@ -144,6 +144,22 @@ describe('the cap of an origin', () => {
     expect(left).toHaveLength(1)
   })
 
+  it('goes to the next that waits for it when the one let in has nothing due any more', () => {
+    const schedule = createSchedule({ ...caps, perOrigin: 1 })
+    for (const id of ['a', 'b', 'c']) schedule.learn(at(id, 'https://shared.example', `of-${id}`))
+    const served: string[] = []
+    for (let round = 0; round < 3; round++) {
+      const picks = schedule.pick(0, 500)
+      served.push(...picks.map(({ webhookId }) => webhookId))
+      const told = picks.map(({ webhookId }) => ({
+        ...at(webhookId, 'https://shared.example'),
+        dueMs: undefined,
+      }))
+      schedule.claimed(picks, told, schedule.tick())
+    }
+    expect(served.sort()).toEqual(['a', 'b', 'c'])
+  })
+
   it('follows a webhook that leads elsewhere by now', () => {
     const schedule = createSchedule({ ...caps, perOrigin: 1 })
     schedule.learn(at('a', 'https://slow.example'))

@@ -7,6 +7,8 @@ import * as fastify from 'hookswitch/fastify'
 import * as fetch from 'hookswitch/fetch'
 import * as kamailio from 'hookswitch/kamailio'
 import * as node from 'hookswitch/node'
+import * as opentelemetry from 'hookswitch/opentelemetry'
+import * as prometheus from 'hookswitch/prometheus'
 import * as store from 'hookswitch/store'
 import * as testkit from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
@@ -23,6 +25,7 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
       'HookswitchError',
       'LIFECYCLE',
       'MAX_BODY_BYTES',
+      'METRICS',
       'OPTION_DEFAULTS',
       'POLICY_PRESETS',
       'REFUSAL_NAMES',
@@ -123,6 +126,8 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
   './express': [express, ['expressMiddleware']],
   './fastify': [fastify, ['fastifyPlugin']],
   './fetch': [fetch, ['fetchHandler']],
+  './prometheus': [prometheus, ['prometheusMetrics']],
+  './opentelemetry': [opentelemetry, ['openTelemetry']],
   './kamailio': [kamailio, ['accountByDomain', 'accountDomain', 'emptyState', 'kamailioMapper', 'mapLine']],
   './cli': [cli, ['serve']],
 }

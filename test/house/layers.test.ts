@@ -21,7 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/store': ['src/delivery', 'src/webhooks', 'src/auth', ...NOUNS],
   'src/wire': ['src/delivery', 'src/webhooks', 'src/auth', ...NOUNS],
   'src/option-checks.ts': BELOW,
-  'src/option-values.ts': ['src/option-checks.ts', 'src/delivery', 'src/webhooks', ...NOUNS],
+  'src/option-values.ts': ['src/options.ts', 'src/option-checks.ts', 'src/delivery', 'src/webhooks', ...NOUNS],
   'src/options.ts': ['src/delivery', 'src/webhooks', 'src/auth', ...NOUNS],
   'src/check-options.ts': [
     'src/options.ts',
@@ -107,7 +107,8 @@ describe('the adapters', () => {
   const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'adapters/http': ['hookswitch'],
     'adapters/telephony': ['hookswitch'],
-    'adapters/cli': ['hookswitch', 'hookswitch/node'],
+    'adapters/observability': ['hookswitch'],
+    'adapters/cli': ['hookswitch', 'hookswitch/node', 'hookswitch/prometheus'],
   }
   for (const path of sourceFiles('adapters')) {
     it(`${path} imports the package by its public name only`, () => {
@@ -115,7 +116,7 @@ describe('the adapters', () => {
       const wrong = importsOf(path).filter((name) => {
         if (isOurs(name)) return !name.startsWith(`${folder}/`)
         if (name.startsWith('hookswitch')) return !MAY_USE[folder]!.includes(name)
-        return !name.startsWith('node:') && !['express', 'fastify'].includes(name)
+        return !name.startsWith('node:') && !['express', 'fastify', '@opentelemetry/api'].includes(name)
       })
       expect(wrong).toEqual([])
     })

@@ -3,9 +3,9 @@ import { code, sourceFiles } from './sources.js'
 
 /** Where the wire's own spelling lives. */
 const WIRE = [/^src\/wire\//, /^src\/delivery\/payload\.ts$/, /^adapters\/telephony\//]
-/** Names of events and states are values, also where they are keys of a table. */
+/** Names of events, states and metrics are values, also where they are keys of a table. */
 const VALUES =
-  /^(channel_(create|answer|bridge|destroy|hold|unhold)|in_flight|webhook_disabled|blocked_address|no_response|own_fault|too_large|too_slow)$/
+  /^(channel_(create|answer|bridge|destroy|hold|unhold)|in_flight|webhook_disabled|blocked_address|no_response|own_fault|too_large|too_slow|hookswitch_\w+)$/
 
 describe('snake_case property names live in the wire alone', () => {
   for (const path of sourceFiles('src', 'adapters')) {

@@ -24,7 +24,7 @@ import { wake } from './wake.js'
 
 /** All or nothing: everything that can be refused is looked at before anything is written. */
 export function accept(state: State, acceptance: Acceptance, now: number): readonly AcceptedEvent[] {
-  const news = new Map(acceptance.events.map((event) => [event.id, event]))
+  const news = finder(acceptance.events)
   const duplicates = duplicatesAmong(state, acceptance.events, now)
   const deliveries =
     duplicates.size === 0
@@ -33,12 +33,12 @@ export function accept(state: State, acceptance: Acceptance, now: number): reado
   refuseUnknown(state, news, deliveries)
   refuseAbove(state, deliveries.length, acceptance.maxPending)
 
-  const events = new Map<string, StoredEvent>()
+  const stored: StoredEvent[] = []
   const accepted = acceptance.events.map((event): AcceptedEvent => {
     const key = duplicates.has(event.id) && state.keys.get(event.accountId)?.get(event.idempotency!.key)
     if (key) return { id: key.id, sequence: key.sequence, duplicate: true }
     const sequence = numberOf(state, event, now)
-    events.set(event.id, {
+    stored.push({
       id: event.id,
       bodies: event.bodies.map((body) => fillIn(body, sequence)),
       traceparent: event.traceparent,
@@ -47,17 +47,27 @@ export function accept(state: State, acceptance: Acceptance, now: number): reado
     if (event.idempotency) remember(state, event, sequence)
     return { id: event.id, sequence, duplicate: false }
   })
+  const events = finder(stored)
   const woken = new Map<Endpoint, number | undefined>()
   let cancelled = false
   for (const delivery of deliveries) {
-    noteCall(state, delivery, news.get(delivery.eventId), now)
-    const event = events.get(delivery.eventId) ?? state.events.get(delivery.eventId)!
+    noteCall(state, delivery, news(delivery.eventId), now)
+    const event = events(delivery.eventId) ?? state.events.get(delivery.eventId)!
     const { endpoint } = add(state, delivery, event, now, woken)
     cancelled ||= delivery.epoch < endpoint.webhook.epoch
   }
   wake(state, sooner(woken))
   if (cancelled) wake(state, undefined)
   return accepted
+}
+
+/** Finds by id, mostly among one: a map is worth its making from a few on. */
+function finder<Item extends { readonly id: string }>(
+  items: readonly Item[],
+): (id: string) => Item | undefined {
+  if (items.length <= 4) return (id) => items.find((item) => item.id === id)
+  const byId = new Map(items.map((item) => [item.id, item]))
+  return (id) => byId.get(id)
 }
 
 const NONE: ReadonlySet<string> = new Set()
@@ -85,11 +95,11 @@ function duplicatesAmong(state: State, events: readonly NewEvent[], now: number)
 
 function refuseUnknown(
   state: State,
-  news: ReadonlyMap<string, NewEvent>,
+  news: (id: string) => NewEvent | undefined,
   deliveries: readonly NewDelivery[],
 ): void {
   for (const { id, webhookId, eventId, variant } of deliveries) {
-    const { bodies = [] } = news.get(eventId) ?? state.events.get(eventId) ?? {}
+    const { bodies = [] } = news(eventId) ?? state.events.get(eventId) ?? {}
     if (variant >= bodies.length) throw notFound(eventId)
     if (!state.endpoints.has(webhookId)) throw notFound(webhookId)
     if (state.rows.has(id)) throw new HookswitchError('Conflict', `this id is taken: ${id}`, { field: 'id' })

@@ -38,7 +38,7 @@ const REFUSALS: readonly (readonly [refusal: Refusal, description: string])[] = 
   [tooLarge(MAX_BODY_BYTES), 'The body is larger than 1 MiB.'],
   [WRONG_MEDIA_TYPE, 'The body is said to be something else than JSON.'],
   [thrown('AccountLocked'), 'The account is disabled.'],
-  [thrown('TooManyLogins'), 'Too many logins, or too many deliveries wait.'],
+  [thrown('TooManyLogins'), 'Too many logins, tests or replays, or too many deliveries wait.'],
   [thrown('StoreUnavailable'), 'The storage is out, or the service is closing.'],
 ]
 
