@@ -10,6 +10,8 @@ export default defineConfig({
     express: 'adapters/http/express.ts',
     fastify: 'adapters/http/fastify.ts',
     fetch: 'adapters/http/fetch.ts',
+    prometheus: 'adapters/observability/prometheus.ts',
+    opentelemetry: 'adapters/observability/opentelemetry.ts',
     kamailio: 'adapters/telephony/kamailio/index.ts',
     cli: 'adapters/cli/serve.ts',
     bin: 'adapters/cli/bin.ts',

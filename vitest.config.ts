@@ -10,6 +10,10 @@ export default defineConfig({
       { find: /^hookswitch\/store$/, replacement: here('./src/store/index.ts') },
       { find: /^hookswitch\/testkit$/, replacement: here('./src/testkit/index.ts') },
       { find: /^hookswitch\/(node|express|fastify|fetch)$/, replacement: here('./adapters/http/$1.ts') },
+      {
+        find: /^hookswitch\/(prometheus|opentelemetry)$/,
+        replacement: here('./adapters/observability/$1.ts'),
+      },
       { find: /^hookswitch\/kamailio$/, replacement: here('./adapters/telephony/kamailio/index.ts') },
       { find: /^hookswitch\/cli$/, replacement: here('./adapters/cli/serve.ts') },
     ],

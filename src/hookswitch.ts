@@ -115,8 +115,8 @@ export function createHookswitch(options: HookswitchOptions<Store>): Hookswitch 
     if (options.sender) return options.sender
     const { createDefaultSender } = await import('./send/index.js')
     const { resolver, tls } = options
-    const { addressPolicy: policy, proxy } = settled
-    return createDefaultSender({ policy, proxy, tls, ...(resolver && { resolver }) })
+    const { addressPolicy: policy, proxy, inFlightPerOrigin: maxPerOrigin } = settled
+    return createDefaultSender({ policy, proxy, tls, maxPerOrigin, ...(resolver && { resolver }) })
   }
 
   async function open(): Promise<void> {

@@ -38,7 +38,7 @@ export type { ErrorCode, ErrorDetails, Failure } from './errors.js'
 // Errors.
 export { errorCode, HookswitchError } from './errors.js'
 export type { EventHub } from './events.js'
-export type { Hookswitch, PublishOptions } from './hookswitch.js'
+export type { Hookswitch } from './hookswitch.js'
 // One instance, its options and what it is made of.
 export { createHookswitch } from './hookswitch.js'
 export type { HostWebhooks, WebhookPatch, WebhookWish } from './host-webhooks.js'
@@ -47,6 +47,17 @@ export type { HttpService, RequestRecord, ResponseRecord } from './http/message.
 export { MAX_BODY_BYTES } from './http/message.js'
 export type { ErrorResponseOptions } from './http/refusal.js'
 export { errorResponse, REFUSAL_NAMES } from './http/refusal.js'
+// What is measured, and where it goes.
+export type {
+  CounterName,
+  GaugeName,
+  GaugeReading,
+  HistogramName,
+  LabelOf,
+  MetricShape,
+  Metrics,
+} from './metrics.js'
+export { METRICS } from './metrics.js'
 export type { HookswitchOptions } from './options.js'
 export { OPTION_DEFAULTS } from './options.js'
 export type {
@@ -58,13 +69,17 @@ export type {
   Resolver,
   Sender,
   SendRequest,
+  Span,
+  SpanFacts,
+  Tracing,
   TransportFailure,
 } from './ports.js'
-export type { Published } from './publish.js'
+export type { Published, PublishOptions } from './publish.js'
 export { systemRandom } from './random.js'
 export { memoryStore } from './store/memory.js'
 export { compilePolicy } from './values/address-policy.js'
 export { canonicalUri } from './values/uri.js'
+export type { Pem, TlsOptions } from './values/way-out.js'
 export { verify } from './verify.js'
 export { VERSION } from './version.js'
 export type { CatalogueEntry, CustomHook } from './webhooks/catalogue.js'

@@ -27,7 +27,10 @@ export const METRICS = Object.freeze({
     label: 'reason',
     values: ['invalid', 'queue_full', 'store', 'other'],
   },
-  hookswitch_deliveries_accepted_total: { kind: 'counter', help: 'Deliveries made for accepted events.' },
+  hookswitch_deliveries_accepted_total: {
+    kind: 'counter',
+    help: 'Deliveries made: of accepted events, tests and replays.',
+  },
   hookswitch_deliveries_ended_total: {
     kind: 'counter',
     help: 'Deliveries that ended, by their last state.',
@@ -124,6 +127,9 @@ export interface Metrics {
   count<Name extends CounterName>(name: Name, by: number, label: LabelOf<Name>): void
   /** One value of a distribution, seconds. */
   observe(name: HistogramName, seconds: number): void
-  /** Given once, when the instance starts: how to read the gauges, to be called whenever they are collected. */
-  watch(read: () => Promise<readonly GaugeReading[]>): void
+  /**
+   * Given once, when the instance starts: how to read the gauges, to be called whenever they are collected. It may
+   * reject; all values of a label are in it. `ended` aborts when the instance closes: there is nothing to read then.
+   */
+  watch(read: () => Promise<readonly GaugeReading[]>, ended?: AbortSignal): void
 }

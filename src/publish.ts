@@ -2,6 +2,10 @@ import type { Core } from './core.js'
 import { acceptEvents } from './delivery/accept.js'
 import type { AcceptedEvent } from './delivery/delivery-store.js'
 import type { ChannelEvent } from './delivery/event.js'
+import { type ErrorCode, errorCode, HookswitchError, invalidInput } from './errors.js'
+import type { LabelOf, Metrics } from './metrics.js'
+import type { SpanFacts, Tracing } from './ports.js'
+import { readTraceparent } from './values/traceparent.js'
 
 /** What became of a published event. */
 export interface Published {
@@ -13,15 +17,130 @@ export interface Published {
   readonly duplicate: boolean
 }
 
-/** Accepts events, all or nothing, then tells the host's listeners of the new ones. */
+export interface PublishOptions {
+  /** As the field of the event; the field wins. */
+  readonly idempotencyKey?: string
+  /** The host's open transaction, where the store `supports.transactions`. */
+  readonly tx?: unknown
+  /**
+   * The trace that the event belongs to (W3C Trace Context); its receivers get a `traceparent` of it. Default: with
+   * the option `tracing` that of the publishing code, else none.
+   */
+  readonly traceparent?: string
+}
+
+export interface PublishDoors {
+  /** The open instance; throws when there is none. */
+  core(): Core
+  readonly metrics: Pick<Metrics, 'count'>
+  readonly tracing: Tracing | undefined
+  readonly maxPending: number
+}
+
+/** Accepts one event of the host. */
+export async function publishOne(
+  doors: PublishDoors,
+  event: ChannelEvent,
+  { idempotencyKey, tx, traceparent }: PublishOptions,
+): Promise<Published> {
+  let parent: string | undefined
+  try {
+    if (tx !== undefined) {
+      throw new HookswitchError('Unsupported', 'this store takes no transaction of the host', { field: 'tx' })
+    }
+    parent = checkedTraceparent(traceparent)
+  } catch (thrown) {
+    throw refused(doors, thrown, 1)
+  }
+  // A field that is there but undefined says nothing: with it, the option would be lost.
+  const own = idempotencyKey === undefined || event?.idempotencyKey !== undefined
+  const input = own ? event : { ...event, idempotencyKey }
+  return (await publishAll(doors, [input], parent))[0]!
+}
+
+/** What is wrong with a caller's `traceparent` must not be lost in silence: the trace would end here. */
+function checkedTraceparent(given: unknown): string | undefined {
+  if (given === undefined) return undefined
+  const read = readTraceparent(given)
+  if (read !== undefined) return read
+  const message = 'must be a traceparent of W3C Trace Context'
+  throw invalidInput([{ path: 'traceparent', rule: 'wrong_format', message }])
+}
+
+/** What every span of this kind says from its beginning (OpenTelemetry's names for messaging). */
+const FACTS: SpanFacts = Object.freeze({
+  'messaging.system': 'hookswitch',
+  'messaging.operation.name': 'publish',
+  'messaging.operation.type': 'send',
+})
+
+/**
+ * Accepts events, all or nothing, in a span of its own where there is tracing.
+ *
+ * @param parent the `traceparent` that they came with; checked
+ */
 export async function publishAll(
-  core: Core,
+  doors: PublishDoors,
   inputs: readonly unknown[],
-  maxPending: number,
+  parent: string | undefined,
 ): Promise<readonly Published[]> {
+  const { metrics, tracing } = doors
+  const span = tracing?.begin('publish', parent, FACTS)
+  try {
+    const facts = span && factsOf(inputs)
+    const published = await accept(doors, inputs, span?.traceparent ?? parent)
+    const fresh = published.filter(({ duplicate }) => !duplicate).length
+    if (fresh > 0) metrics.count('hookswitch_events_accepted_total', fresh, undefined)
+    if (facts) span?.end(facts(published))
+    return published
+  } catch (thrown) {
+    span?.end(countOf(inputs), errorCode(thrown) ?? 'Internal')
+    throw refused(doors, thrown, inputs.length)
+  }
+}
+
+/** What is said of accepted events: read before the first wait, told when they were found valid. */
+function factsOf(inputs: readonly unknown[]): (published: readonly Published[]) => SpanFacts {
+  const { hook, accountId, callId } = (inputs[0] ?? {}) as ChannelEvent
+  return ([first]) => {
+    if (inputs.length !== 1 || !first) return countOf(inputs)
+    return {
+      'messaging.destination.name': hook,
+      'messaging.message.id': first.eventId,
+      'hookswitch.account_id': accountId,
+      'hookswitch.call_id': callId,
+    }
+  }
+}
+
+const countOf = ({ length }: readonly unknown[]): SpanFacts => ({ 'messaging.batch.message_count': length })
+
+const REASONS: Readonly<Partial<Record<ErrorCode, LabelOf<'hookswitch_events_refused_total'>>>> = {
+  InvalidInput: 'invalid',
+  NotFound: 'invalid',
+  Conflict: 'invalid',
+  QueueFull: 'queue_full',
+  StoreUnavailable: 'store',
+  StoreCorrupt: 'store',
+}
+
+/** Counts refused events; the error as it was. */
+function refused({ metrics }: PublishDoors, thrown: unknown, count: number): unknown {
+  const code = errorCode(thrown)
+  metrics.count('hookswitch_events_refused_total', count, (code && REASONS[code]) ?? 'other')
+  return thrown
+}
+
+/** Accepts events, then tells the host's listeners of the new ones. */
+async function accept(
+  doors: PublishDoors,
+  inputs: readonly unknown[],
+  traceparent: string | undefined,
+): Promise<readonly Published[]> {
+  const core = doors.core()
   // Copied before the first wait: afterwards the host may have changed its event.
   const heard = inputs.map((input) => copyIfHeard(core, input as ChannelEvent))
-  const accepted = await acceptEvents(core.accept, inputs, maxPending)
+  const accepted = await acceptEvents(core.accept, inputs, doors.maxPending, traceparent)
   return accepted.map(({ id: eventId, sequence, duplicate }: AcceptedEvent, index) => {
     const event = heard[index]
     if (!duplicate && event) announce(core, event, eventId, sequence)

@@ -1,10 +1,15 @@
-import type { Metrics } from './metrics.js'
+import type { GaugeReading, Metrics } from './metrics.js'
 import type { Log, Span, Tracing } from './ports.js'
 
-/** The host's metrics, of which one that throws is told once and hurts nobody; nothing where there are none. */
-export function safeMetrics(metrics: Metrics | undefined, log: Log): Metrics {
+/**
+ * The host's metrics, of which one that throws is told once and hurts nobody; nothing where there are none.
+ *
+ * @param ended aborts when the instance closes: the host's metrics are told to read no more
+ */
+export function safeMetrics(metrics: Metrics | undefined, log: Log, ended?: AbortSignal): Metrics {
   if (!metrics) return { count: () => {}, observe: () => {}, watch: () => {} }
   const failed = onceFailed(log, 'metrics failed')
+  let reading: (() => Promise<readonly GaugeReading[]>) | undefined
   return {
     count(name, by, label) {
       try {
@@ -21,8 +26,12 @@ export function safeMetrics(metrics: Metrics | undefined, log: Log): Metrics {
       }
     },
     watch(read) {
+      // A start that was tried again reads something new; who collects is told once.
+      const isFirst = reading === undefined
+      reading = read
+      if (!isFirst) return
       try {
-        metrics.watch(read)
+        metrics.watch(() => reading!(), ended)
       } catch (thrown) {
         failed(thrown)
       }

@@ -31,7 +31,7 @@ a second one ends at once.
   --cors ORIGIN           let pages of this origin call the API (repeatable)
   --trust-proxy CIDR      believe the X-Forwarded-For of proxies in this network (repeatable)
   --login-burst N         logins at once from one address before it must wait (100)
-  --admin-port N          serve /healthz and /readyz on this port of the same host (not served)
+  --admin-port N          serve /healthz, /readyz and /metrics on this port of the same host (not served)
   --log json|pretty       how to log (pretty on a terminal, else json)
 
 Environment:

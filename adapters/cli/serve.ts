@@ -8,6 +8,7 @@ import {
   memoryStore,
 } from 'hookswitch'
 import { createServer } from 'hookswitch/node'
+import { type PrometheusMetrics, prometheusMetrics } from 'hookswitch/prometheus'
 import { readAccountsFile, wrongAccount } from './accounts-file.js'
 import { adminServer } from './admin.js'
 import { parseServeFlags, type ServeFlags, wrongFlag } from './flags.js'
@@ -53,10 +54,12 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
   const format = flags.log ?? (io.stderr.isTTY ? 'pretty' : 'json')
   const log = lineLog(format, (line) => io.stderr.write(line), Date.now)
   const accounts = flags.accounts === undefined ? [] : await readAccountsFile(flags.accounts)
-  const hs = bind(flags, io, log)
+  // Without the port nobody can ask for them.
+  const metrics = flags.adminPort === undefined ? undefined : prometheusMetrics()
+  const hs = bind(flags, io, log, metrics)
   let isReady = false
   const server = createServer(hs)
-  const admin = flags.adminPort === undefined ? undefined : adminServer(() => isReady)
+  const admin = metrics && adminServer(() => isReady, metrics)
   let closed: Promise<void> | undefined
   const close = () => {
     closed ??= (async () => {
@@ -97,7 +100,7 @@ const FLAG_OF: Readonly<Record<string, string>> = {
   secret: 'HOOKSWITCH_SECRET',
 }
 
-function bind(flags: ServeFlags, io: ServeIo, log: Log): Hookswitch {
+function bind(flags: ServeFlags, io: ServeIo, log: Log, metrics: PrometheusMetrics | undefined): Hookswitch {
   const { tokenTtlSeconds, preset, loginBurst, allowLocal, ingest } = flags
   const secret = io.env.HOOKSWITCH_SECRET
   try {
@@ -106,6 +109,7 @@ function bind(flags: ServeFlags, io: ServeIo, log: Log): Hookswitch {
       log,
       allowLocal,
       ingest,
+      ...(metrics ? { metrics } : {}),
       ...(flags.cors.length > 0 ? { cors: flags.cors } : {}),
       ...(flags.allow.length > 0 ? { allow: flags.allow } : {}),
       ...(flags.trustProxy.length > 0 ? { trustProxy: flags.trustProxy } : {}),

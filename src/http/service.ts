@@ -88,7 +88,11 @@ export interface Service {
 
   /**
    * Publishes events that came over HTTP, all of them or none; their ids. Absent: the route does not exist.
-   * Rejects with `InvalidInput`, `Conflict` or `QueueFull`.
+   * Rejects with `InvalidInput`, `Conflict` or `QueueFull`. `traceparent`: of the request, checked.
    */
-  readonly ingest?: (accountId: string, events: readonly unknown[]) => Promise<readonly string[]>
+  readonly ingest?: (
+    accountId: string,
+    events: readonly unknown[],
+    traceparent?: string,
+  ) => Promise<readonly string[]>
 }

@@ -4,19 +4,21 @@
  * The three gates in order: the host as the URL spells it (a look-up hook would never hear of a literal), every address
  * of the answer (one blocked refuses them all: whoever mixes means harm), and the dialler, which gets the approved list
  * and knows no other way to an address. One resolution for each connection, never cached: what was judged is dialled.
+ * A proxy comes after the gates, in the place of the dialler.
  */
 import type { Socket } from 'node:net'
-import {
-  connect as connectTls,
-  createSecureContext,
-  type SecureContext,
-  type SecureContextOptions,
-} from 'node:tls'
-import type { Resolution, Resolver } from '../ports.js'
+import type { Resolver } from '../ports.js'
 import { parseAddress } from '../values/address.js'
-import { bareHost, type CompiledPolicy } from '../values/address-policy.js'
-import { type Dialled, dial } from './dial.js'
+import type { CompiledPolicy } from '../values/address-policy.js'
+import type { ForwardProxy, TlsOptions } from '../values/way-out.js'
+import { type Dialled, dial, race } from './dial.js'
 import { connectError, judgeError, type NoAnswer, noResponse, ownFault } from './failure.js'
+import { throughProxy } from './proxy.js'
+import { resolved } from './resolution.js'
+import { createSecure } from './secure.js'
+
+/** How long a proxy may say nothing until it is asked for the next address as well; it dials on its own. */
+const NEXT_OF_PROXY_MS = 1_000
 
 /** Whom to connect to. */
 export interface Target {
@@ -26,16 +28,11 @@ export interface Target {
   readonly secure: boolean
 }
 
-/** What a host may set of TLS: its own authorities, a client certificate, versions. The checks are never off. */
-export type TlsOptions = Pick<
-  SecureContextOptions,
-  'ca' | 'cert' | 'key' | 'passphrase' | 'minVersion' | 'maxVersion'
->
-
 export interface ConnectDoors {
   readonly policy: CompiledPolicy
   readonly resolver: Resolver
-  readonly tls?: TlsOptions
+  readonly tls?: TlsOptions | undefined
+  readonly proxy?: ForwardProxy | undefined
   /** Hears of every socket as soon as it exists. */
   opened(socket: Socket): void
 }
@@ -47,27 +44,28 @@ export type Connect = (
   done: (error: Error | null, socket: Socket | null) => void,
 ) => () => void
 
+/** Makes the connector. Throws what `node:tls` says of bad TLS options. */
 export function createConnect(doors: ConnectDoors): Connect {
-  // A bad certificate of the host's throws here, at construction; without one the default waits for the first https.
-  let context: SecureContext | undefined = doors.tls && createSecureContext(doors.tls)
+  const { opened, proxy, resolver } = doors
+  const secure = createSecure(doors.tls, opened)
 
-  function secure(target: Target, raw: Socket, finish: (result: Socket | NoAnswer) => void): void {
-    context ??= createSecureContext()
-    const host = bareHost(target.hostname.replace(/^\[(.*)\]$/, '$1'))
-    const socket = connectTls({
-      socket: raw,
-      host,
-      // A server name is a name (RFC 6066, section 3), without the root's dot.
-      ...(parseAddress(host) ? {} : { servername: host }),
-      secureContext: context,
-      ALPNProtocols: ['http/1.1'],
-    })
-    doors.opened(socket)
-    socket.on('error', (error) => finish(judgeError(error)))
-    socket.once('secureConnect', () => finish(socket))
+  function reach(
+    approved: readonly string[],
+    port: number,
+    dueMs: number,
+    done: (result: Dialled) => void,
+  ): () => void {
+    if (!proxy) return dial(approved, port, opened, done)
+    return race(
+      approved,
+      throughProxy({ resolver, secure, opened }, proxy, port, dueMs),
+      NEXT_OF_PROXY_MS,
+      done,
+    )
   }
 
   return (target, timeoutMs, done) => {
+    const dueMs = performance.now() + timeoutMs
     let isOver = false
     let stop = () => {}
 
@@ -82,7 +80,7 @@ export function createConnect(doors: ConnectDoors): Connect {
       const approved = await approve(doors, target.hostname, timeoutMs)
       if (isOver) return
       if ('kind' in approved) finish(approved)
-      else stop = dial(approved, target.port, doors.opened, dialled)
+      else stop = reach(approved, target.port, dueMs, dialled)
     }
 
     function dialled(result: Dialled): void {
@@ -91,13 +89,13 @@ export function createConnect(doors: ConnectDoors): Connect {
         return
       }
       stop = () => result.socket.destroy()
-      try {
-        if (target.secure) secure(target, result.socket, finish)
-        else finish(result.socket)
-      } catch (error) {
-        stop()
-        finish(judgeError(error))
-      }
+      if (target.secure) secure(target.hostname, result.socket, secured)
+      else finish(result.socket)
+    }
+
+    function secured(result: Dialled): void {
+      if ('failed' in result) stop()
+      finish('failed' in result ? result.failed : result.socket)
     }
 
     run().catch((error) => finish(judgeError(error)))
@@ -128,21 +126,4 @@ export async function approve(
     if (verdict.blocked) return noResponse('blocked_address', `the host name has ${verdict.reason}`)
   }
   return resolution.addresses
-}
-
-async function resolved(resolver: Resolver, hostname: string, timeoutMs: number): Promise<Resolution> {
-  try {
-    const resolution = await resolver.resolve(hostname, timeoutMs)
-    return isResolution(resolution)
-      ? resolution
-      : { kind: 'unreachable', detail: 'the resolver gave no valid answer' }
-  } catch (error) {
-    return { kind: 'unreachable', detail: `the resolver failed: ${String(error)}` }
-  }
-}
-
-/** A resolver of the host's may answer anything; that is no fault of the receiver. */
-function isResolution(answer: Resolution | undefined): answer is Resolution {
-  if (answer?.kind !== 'addresses') return answer?.kind === 'missing' || answer?.kind === 'unreachable'
-  return Array.isArray(answer.addresses) && answer.addresses.every((ip) => typeof ip === 'string')
 }

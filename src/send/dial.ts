@@ -6,8 +6,7 @@
  */
 import { connect as connectTcp, type Socket } from 'node:net'
 import { sameAddress } from '../values/address.js'
-import type { NoAnswer } from './failure.js'
-import { judgeError, noResponse } from './failure.js'
+import { judgeError, type NoAnswer, noResponse } from './failure.js'
 
 /** A stranger's list must not turn us into a scanner. */
 const MAX_DIALS = 8
@@ -15,6 +14,9 @@ const MAX_DIALS = 8
 const NEXT_AFTER_MS = 250
 
 export type Dialled = { readonly socket: Socket } | { readonly failed: NoAnswer }
+
+/** Tries one address, calls `done` at most once, later. Returns what ends it, a connection of its own included. */
+export type Try = (ip: string, done: (result: Dialled) => void) => () => void
 
 /** IPv4 first, then by turns: most machines have it, and where they have not its failure comes at once. */
 export function dialOrder(addresses: readonly string[]): readonly string[] {
@@ -36,58 +38,90 @@ export function dial(
   opened: (socket: Socket) => void,
   done: (result: Dialled) => void,
 ): () => void {
+  return race(addresses, (ip, tried) => dialOne(ip, port, opened, tried), NEXT_AFTER_MS, done)
+}
+
+/** Tries the addresses by `attempt`, one more each `nextAfterMs`; for the rest as `dial`. */
+export function race(
+  addresses: readonly string[],
+  attempt: Try,
+  nextAfterMs: number,
+  done: (result: Dialled) => void,
+): () => void {
   const list = dialOrder(addresses).slice(0, MAX_DIALS)
-  const trying = new Set<Socket>()
+  const trying = new Map<string, () => void>()
   let timer: NodeJS.Timeout | undefined
   let failure: NoAnswer = noResponse('connection', 'no address to connect to')
   let next = 0
   let isOver = false
 
-  function end(winner?: Socket): void {
+  function end(winner?: string): void {
     isOver = true
     clearTimeout(timer)
-    for (const socket of trying) if (socket !== winner) socket.destroy()
+    for (const [key, stop] of trying) if (key !== winner) stop()
     trying.clear()
-  }
-
-  function failed(socket: Socket, seen: NoAnswer): void {
-    if (isOver || !trying.delete(socket)) return
-    // What is our fault stays so, whatever else failed: the receiver had no full chance.
-    if (failure.kind !== 'own_fault') failure = seen
-    if (next < list.length) start()
-    else if (trying.size === 0) {
-      end()
-      done({ failed: failure })
-    }
   }
 
   function start(): void {
     clearTimeout(timer)
     const ip = list[next++]!
-    const socket = connectTcp({ host: ip, port, lookup: refuseLookup, noDelay: true })
-    trying.add(socket)
-    opened(socket)
-    socket.on('error', (error) => failed(socket, judgeError(error, { ip })))
-    socket.once('connect', () => {
+    // An address may be in the list twice.
+    const key = `${next} ${ip}`
+    const stop = attempt(ip, (result) => {
       if (isOver) return
-      if (!socket.remoteAddress || !sameAddress(socket.remoteAddress, ip)) {
-        socket.destroy()
-        const elsewhere = socket.remoteAddress !== undefined
-        failed(
-          socket,
-          noResponse(elsewhere ? 'blocked_address' : 'connection', 'the peer is not who was dialled'),
-        )
+      if ('socket' in result) {
+        end(key)
+        done(result)
         return
       }
-      end(socket)
-      done({ socket })
+      trying.delete(key)
+      // What is our fault stays so, whatever else failed: the receiver had no full chance.
+      if (failure.kind !== 'own_fault') failure = result.failed
+      if (next < list.length) start()
+      else if (trying.size === 0) {
+        end()
+        done({ failed: failure })
+      }
     })
-    if (next < list.length) timer = setTimeout(start, NEXT_AFTER_MS)
+    trying.set(key, stop)
+    if (next < list.length) timer = setTimeout(start, nextAfterMs)
   }
 
   if (list.length === 0) queueMicrotask(() => isOver || done({ failed: failure }))
   else start()
   return end
+}
+
+function dialOne(
+  ip: string,
+  port: number,
+  opened: (socket: Socket) => void,
+  done: (result: Dialled) => void,
+): () => void {
+  const socket = connectTcp({ host: ip, port, lookup: refuseLookup, noDelay: true })
+  let isOver = false
+  const failed = (seen: NoAnswer) => {
+    if (isOver) return
+    isOver = true
+    done({ failed: seen })
+  }
+  opened(socket)
+  socket.on('error', (error) => failed(judgeError(error, { ip })))
+  socket.once('connect', () => {
+    if (isOver) return
+    if (socket.remoteAddress && sameAddress(socket.remoteAddress, ip)) {
+      isOver = true
+      done({ socket })
+      return
+    }
+    const elsewhere = socket.remoteAddress !== undefined
+    socket.destroy()
+    failed(noResponse(elsewhere ? 'blocked_address' : 'connection', 'the peer is not who was dialled'))
+  })
+  return () => {
+    isOver = true
+    socket.destroy()
+  }
 }
 
 /** Only addresses are dialled; should node ever take one for a name, there is no answer. */

@@ -1,4 +1,5 @@
 /** One request and what is seen of it: the handler that the client library drives, and the deadline that ends it. */
+import type { Socket } from 'node:net'
 import type { Observation, SendRequest } from '../ports.js'
 import type { Deadline, Deadlines, Expiring } from './deadlines.js'
 import { judgeError, type NoAnswer, noResponse, ownFault } from './failure.js'
@@ -7,6 +8,12 @@ import { judgeError, type NoAnswer, noResponse, ownFault } from './failure.js'
 const KEEP_BYTES = 8 * 1024
 /** As much as is read, so that a connection with a longish answer can be used again; then it is destroyed. */
 const READ_BYTES = 64 * 1024
+/**
+ * As much of an answer as may be other than body: heads, interim answers, the framing of chunks, trailers. The parser
+ * counts only names and values: 16,384 headers of one letter each were 3 MB of small buffers, and those beyond its limit
+ * cost 80 ms in errors that it made for each.
+ */
+const OTHER_BYTES = 16 * 1024
 /** Interim answers (1xx) borne before the final one; a flood of them would outlive every parser timeout. */
 const MAX_INTERIM = 10
 
@@ -30,6 +37,7 @@ export class Exchange implements Expiring {
   private readonly chunks: Buffer[] = []
   private kept = 0
   private read = 0
+  private received = 0
 
   constructor(
     readonly request: SendRequest,
@@ -47,6 +55,22 @@ export class Exchange implements Expiring {
     if (this.isOver) throw new Error('the request has ended')
     if (this.isWritten) throw new Error('a request is written once')
     this.isWritten = true
+  }
+
+  /**
+   * Reads the next piece of the answer from `socket` for the parser, no larger than may be other than body; `null`: there
+   * is none now, or the request has ended because there was too much of that.
+   */
+  take(socket: Socket, read: (size?: number) => Buffer | null): Buffer | null {
+    const room = OTHER_BYTES - (this.received - this.read)
+    if (room <= 0) {
+      const kept = `more than ${OTHER_BYTES} bytes of headers`
+      this.finish(this.status === 0 ? noResponse('protocol', kept) : this.response('truncated'))
+      return null
+    }
+    const piece = read.call(socket, socket.readableLength > room ? room : undefined)
+    if (piece) this.received += piece.length
+    return piece
   }
 
   onHeaders(status: number, rawHeaders: readonly Buffer[]): boolean {
@@ -93,6 +117,11 @@ export class Exchange implements Expiring {
     else this.finish(noResponse('timeout', `no connection ${within}`))
   }
 
+  /** Ends the request unless its writing has begun. */
+  withdraw(): void {
+    if (!this.isWritten) this.finish({ kind: 'withdrawn' })
+  }
+
   /** Ends the request from our side. */
   abandon(seen: NoAnswer): void {
     this.finish(this.status === 0 ? seen : this.response('broken'))
@@ -102,8 +131,8 @@ export class Exchange implements Expiring {
     if (this.isOver) return
     this.isOver = true
     this.deadlines.clear(this, this.deadline)
-    this.holder?.released(this, isReusable)
     this.resolve(seen)
+    this.holder?.released(this, isReusable)
   }
 
   private response(bodyEnd: 'complete' | 'truncated' | 'broken' | 'timeout'): Observation {

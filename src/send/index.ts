@@ -14,11 +14,13 @@ export type DefaultSenderOptions = Omit<SenderOptions, 'resolver'> & {
 }
 
 /** The sender over undici with the resolver over c-ares; closing it closes that resolver too, yet never one that was given. */
-export function createDefaultSender(options: DefaultSenderOptions): Sender {
+export function createDefaultSender(options: DefaultSenderOptions): Required<Sender> {
   const own = options.resolver ? undefined : createResolver(options.dns)
   const sender = createSender({ ...options, resolver: options.resolver ?? own! })
   return {
     send: sender.send,
+    withdraw: sender.withdraw,
+    rest: sender.rest,
     async close() {
       const closed = sender.close()
       own?.close()

@@ -1,12 +1,11 @@
 /** The connections of all origins: which is free, who waits, which must go. */
 import type { EventEmitter } from 'node:events'
+import type { Socket } from 'node:net'
 import { Client, type Dispatcher } from 'undici'
-import type { CompiledPolicy } from '../values/address-policy.js'
-import { parseUrl } from '../values/parse-url.js'
-import { MAX_URI_LENGTH } from '../values/uri.js'
 import type { Connect, Target } from './connect.js'
 import type { Exchange, Holder } from './exchange.js'
-import { connectError, type NoAnswer, noResponse, ownFault } from './failure.js'
+import { connectError, noResponse, ownFault } from './failure.js'
+import type { Place } from './places.js'
 
 /** An idle connection is never kept longer, whatever the receiver's `keep-alive` header proposes. */
 const MAX_KEEP_ALIVE_MS = 10_000
@@ -15,20 +14,13 @@ const SECOND_NET_MS = 2_000
 /** A request may find its kept connection gone before a byte is written; a second dial then is no retry. */
 const MAX_DIALS = 2
 
-/** URLs whose parts are remembered: the same few endpoints are called over and over. */
-const MAX_PLACES = 1_000
-
-/** Where a URL leads, parsed and judged. */
-export interface Place {
-  readonly origin: string
-  readonly path: string
-  readonly target: Target
-}
-
 /** The connections of one origin, and as a holder the queue for them. */
 interface Origin extends Holder {
   readonly key: string
   readonly target: Target
+  /** Whose request opened it, and whether others came since. */
+  readonly group: string
+  isShared: boolean
   /** The most recently used last. */
   readonly idle: Connection[]
   readonly busy: Set<Connection>
@@ -45,7 +37,6 @@ interface Connection extends Holder {
 }
 
 export interface PoolOptions {
-  readonly policy: CompiledPolicy
   readonly connect: Connect
   readonly keepAliveMs?: number
   readonly maxPools?: number
@@ -54,28 +45,31 @@ export interface PoolOptions {
 }
 
 export interface Pools {
-  /** Where a URL leads, or why it is not to be called: the first gate. */
-  locate(url: string): Place | NoAnswer
   /** Sends on a free connection, a new one, or as soon as one is free. */
   run(place: Place, exchange: Exchange): void
+  /** Ends what a group has waiting or connecting; what is being written goes on. */
+  withdraw(group: string): void
+  /** Closes idle connections to origins that no other group has used. */
+  rest(group: string): void
   close(): void
 }
 
 export function createPools(options: PoolOptions): Pools {
-  const { connect, policy, maxPools = 256, maxPerOrigin = 100, maxIdle = 512 } = options
+  const { connect, maxPools = 256, maxPerOrigin = 100, maxIdle = 512 } = options
   const keepAliveMs = Math.min(options.keepAliveMs ?? 4_000, MAX_KEEP_ALIVE_MS)
-  const places = new Map<string, Place | NoAnswer>()
   /** Least recently used first. */
   const origins = new Map<string, Origin>()
   /** Idle longest first. */
   const idle = new Set<Connection>()
 
-  function originOf(place: Place): Origin {
+  function originOf(place: Place, group: string): Origin {
     const known = origins.get(place.origin)
     if (known && origins.size === 1) return known
     const origin: Origin = known ?? {
       key: place.origin,
       target: place.target,
+      group,
+      isShared: false,
       idle: [],
       busy: new Set(),
       waiting: new Set(),
@@ -112,7 +106,7 @@ export function createPools(options: PoolOptions): Pools {
         const leftMs = Math.max(1, exchange.dueMs - performance.now())
         connection.stopDial = connect(origin.target, leftMs, (error, socket) => {
           if (error) callback(error, null)
-          else callback(null, socket!)
+          else callback(null, metered(socket!, connection))
         })
       },
     })
@@ -149,23 +143,40 @@ export function createPools(options: PoolOptions): Pools {
     connection.client.dispatch(request, exchange as unknown as Dispatcher.DispatchHandler)
   }
 
-  /** After an exchange: the one that waits longest is next, on this connection or a new one in its place. */
+  /** After an exchange: a whole answer leaves the connection to others, all else ends it. */
   function free(connection: Connection, isReusable: boolean): void {
     const { origin } = connection
     connection.exchange = undefined
     connection.served += 1
     origin.busy.delete(connection)
-    const [next] = origin.waiting
-    if (next) {
-      origin.waiting.delete(next)
-      start(isReusable ? connection : open(origin), next)
-    } else if (isReusable) {
-      origin.idle.push(connection)
-      idle.add(connection)
+    if (!isReusable) {
+      serve(origin)
+      drop(connection)
+      return
     }
+    origin.idle.push(connection)
+    idle.add(connection)
+    if (origin.waiting.size > 0) serve(origin)
     const [oldest] = idle
-    if (!isReusable) drop(connection)
-    else if (idle.size > maxIdle && oldest) drop(oldest)
+    if (idle.size > maxIdle && oldest) drop(oldest)
+  }
+
+  /** Starts the request that waits longest, where there is a place for it. */
+  function serve(origin: Origin): void {
+    const [next] = origin.waiting
+    if (!next) return
+    const connection = take(origin)
+    if (!connection) return
+    origin.waiting.delete(next)
+    start(connection, next)
+  }
+
+  /** A connection that is free, or a new one where there may be one more. */
+  function take(origin: Origin): Connection | undefined {
+    const connection = origin.idle.pop()
+    if (!connection) return origin.busy.size < maxPerOrigin ? open(origin) : undefined
+    idle.delete(connection)
+    return connection
   }
 
   /** Closes a connection that serves nobody. */
@@ -179,25 +190,29 @@ export function createPools(options: PoolOptions): Pools {
   }
 
   return {
-    locate(url) {
-      const known = places.get(url)
-      if (known) return known
-      const place = parsePlace(url, policy)
-      if (places.size >= MAX_PLACES) places.clear()
-      // A longer one carries a payload as its query and will not come again.
-      if (url.length <= MAX_URI_LENGTH) places.set(url, place)
-      return place
-    },
     run(place, exchange) {
-      const origin = originOf(place)
-      const connection = origin.idle.pop()
-      if (connection) {
-        idle.delete(connection)
-        start(connection, exchange)
-      } else if (origin.busy.size < maxPerOrigin) start(open(origin), exchange)
+      const { group } = exchange.request
+      const origin = originOf(place, group)
+      if (origin.group !== group) origin.isShared = true
+      const connection = take(origin)
+      if (connection) start(connection, exchange)
       else {
         exchange.holder = origin
         origin.waiting.add(exchange)
+      }
+    },
+    withdraw(group) {
+      const isOf = (exchange: Exchange | undefined) => exchange?.request.group === group
+      for (const { waiting, busy } of [...origins.values()]) {
+        // Those that wait first: they must not take the place of one that is ended.
+        for (const exchange of [...waiting]) if (isOf(exchange)) exchange.withdraw()
+        for (const { exchange } of [...busy]) if (isOf(exchange)) exchange?.withdraw()
+      }
+    },
+    rest(group) {
+      for (const origin of [...origins.values()]) {
+        if (origin.isShared || origin.group !== group) continue
+        for (const connection of [...origin.idle]) drop(connection)
       }
     },
     close() {
@@ -211,17 +226,13 @@ export function createPools(options: PoolOptions): Pools {
   }
 }
 
-function parsePlace(text: string, policy: CompiledPolicy): Place | NoAnswer {
-  const url = parseUrl(text)
-  const secure = url?.protocol === 'https:'
-  if (!url || (!secure && url.protocol !== 'http:'))
-    return noResponse('blocked_address', 'not an http or https URL')
-  const verdict = policy.judgeHost(url.hostname)
-  if (verdict.blocked) return noResponse('blocked_address', `the host is ${verdict.reason}`)
-  const port = Number(url.port) || (secure ? 443 : 80)
-  return {
-    origin: url.origin,
-    path: url.pathname + url.search,
-    target: { hostname: url.hostname, port, secure },
-  }
+/** The socket, of which the parser gets no more than the exchange may take. */
+function metered(socket: Socket, connection: Connection): Socket {
+  const { read } = socket
+  socket.read = (size?: number) =>
+    // With a size it is node itself that asks.
+    connection.exchange && size === undefined
+      ? connection.exchange.take(socket, read)
+      : read.call(socket, size)
+  return socket
 }

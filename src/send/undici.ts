@@ -9,10 +9,12 @@
 import type { Socket } from 'node:net'
 import type { Observation, Resolver, Sender, SendRequest } from '../ports.js'
 import type { CompiledPolicy } from '../values/address-policy.js'
-import { createConnect, type TlsOptions } from './connect.js'
+import type { ForwardProxy, TlsOptions } from '../values/way-out.js'
+import { createConnect } from './connect.js'
 import { createDeadlines } from './deadlines.js'
 import { Exchange } from './exchange.js'
 import { judgeError, noResponse, ownFault } from './failure.js'
+import { createPlaces } from './places.js'
 import { createPools } from './pools.js'
 
 export interface SenderOptions {
@@ -28,11 +30,14 @@ export interface SenderOptions {
   readonly maxPerOrigin?: number
   /** Idle connections to all origins, default 512. */
   readonly maxIdle?: number
-  readonly tls?: TlsOptions
+  /** For all receivers, and for a proxy that is spoken to over TLS. */
+  readonly tls?: TlsOptions | undefined
+  /** What every connection goes through. */
+  readonly proxy?: ForwardProxy | undefined
 }
 
-/** Makes the sender. Opens nothing until the first `send`; `send` never rejects and never throws. */
-export function createSender(options: SenderOptions): Sender {
+/** Makes the sender. Opens nothing until the first `send`; `send` never rejects and never throws. Throws for bad `tls`. */
+export function createSender(options: SenderOptions): Required<Sender> {
   const sockets = new Set<Socket>()
   const deadlines = createDeadlines()
   let emptied = () => {}
@@ -41,7 +46,8 @@ export function createSender(options: SenderOptions): Sender {
   const connect = createConnect({
     policy: options.policy,
     resolver: options.resolver,
-    ...(options.tls ? { tls: options.tls } : {}),
+    tls: options.tls,
+    proxy: options.proxy,
     opened(socket) {
       sockets.add(socket)
       socket.on('error', () => {})
@@ -51,10 +57,11 @@ export function createSender(options: SenderOptions): Sender {
       })
     },
   })
+  const locate = createPlaces(options.policy)
   const pools = createPools({ ...options, connect })
 
   function start(request: SendRequest, resolve: (seen: Observation) => void): void {
-    const place = isClosed ? ownFault('the sender is closed') : pools.locate(request.url)
+    const place = isClosed ? ownFault('the sender is closed') : locate(request.url)
     if ('kind' in place) {
       resolve(place)
       return
@@ -76,6 +83,8 @@ export function createSender(options: SenderOptions): Sender {
           resolve(noResponse('protocol', String(error)))
         }
       }),
+    withdraw: pools.withdraw,
+    rest: pools.rest,
     async close() {
       isClosed = true
       pools.close()

@@ -35,6 +35,12 @@ const SAYS: Readonly<Record<string, readonly RegExp[]>> = {
     /^1000 failing deliveries, \d+ tries, none later than ten minutes after the first$/m,
     /^1000 events, \d+ seen by a webhook, each of its own account or of one below it$/m,
   ],
+  '08-metrics.js': [
+    /^hookswitch_events_accepted_total 5$/m,
+    /^hookswitch_deliveries_ended_total\{state="delivered"\} 5$/m,
+    /^hookswitch_attempts_total\{outcome="http"\} 2$/m,
+    /^the receiver saw 7 requests, all of the trace 4bf92f3577b34da6a3ce929d0e0e4736$/m,
+  ],
 }
 
 /** As a reader would start it: without what a surrounding test runner says to its children. */

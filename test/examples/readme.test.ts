@@ -9,6 +9,8 @@ import {
   catalogueOf,
   createHookswitch,
   LIFECYCLE,
+  METRICS,
+  type MetricShape,
   memoryStore,
   OPTION_DEFAULTS,
   POLICY_PRESETS,
@@ -339,6 +341,14 @@ describe('what the README says', () => {
       .filter((name) => name !== './package.json')
       .map((name) => name.replace(/^\./, 'hookswitch'))
     expect(sorted(table('| Import |').map(([name]) => code(name)!))).toEqual(sorted(entries))
+  })
+
+  it('lists every metric, with its label and all values of it', () => {
+    const rows = table('| Metric |').map(([name, label]) => [code(name), codes(label)])
+    const shapes = Object.entries(METRICS) as [string, MetricShape][]
+    expect(rows).toEqual(
+      shapes.map(([name, { label, values }]) => [name, label ? [label, ...(values ?? [])] : []]),
+    )
   })
 
   it('names the Node that package.json asks for', () => {

@@ -21,7 +21,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/store': ['src/delivery', 'src/webhooks', 'src/auth', ...NOUNS],
   'src/wire': ['src/delivery', 'src/webhooks', 'src/auth', ...NOUNS],
   'src/option-checks.ts': BELOW,
-  'src/option-values.ts': ['src/options.ts', 'src/option-checks.ts', 'src/delivery', 'src/webhooks', ...NOUNS],
+  'src/option-values.ts': [
+    'src/options.ts',
+    'src/option-checks.ts',
+    'src/delivery',
+    'src/webhooks',
+    ...NOUNS,
+  ],
   'src/options.ts': ['src/delivery', 'src/webhooks', 'src/auth', ...NOUNS],
   'src/check-options.ts': [
     'src/options.ts',

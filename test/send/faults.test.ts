@@ -72,6 +72,22 @@ describe('a receiver that answers badly', () => {
     expect(await tryOut(flood('HTTP/1.1 103 Early\r\nx: y\r\n\r\n'))).toEqual(failed('protocol'))
   })
 
+  it('is a protocol failure when it sends very many short headers, before they have all come', async () => {
+    const many: Script = (socket) => socket.write(`HTTP/1.1 200 OK\r\n${'a:\r\n'.repeat(5_000)}`)
+    expect(await tryOut(many, { deadlineMs: 60_000 })).toEqual(failed('protocol'))
+  })
+
+  it('may send its body in tiny chunks, until these are more framing than an answer has a right to', async () => {
+    const chunks =
+      (count: number): Script =>
+      (socket) =>
+        socket.write(
+          `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(count)}0\r\n\r\n`,
+        )
+    expect(await tryOut(chunks(3_000))).toMatchObject({ body: 'x'.repeat(3_000), bodyEnd: 'complete' })
+    expect(await tryOut(chunks(5_000))).toMatchObject({ status: 200, bodyEnd: 'truncated' })
+  })
+
   it('is a connection failure when it hangs up without a byte', async () => {
     expect(await tryOut((socket) => socket.end())).toEqual(failed('connection'))
     expect(await tryOut((socket) => socket.resetAndDestroy())).toEqual(failed('connection'))

@@ -90,7 +90,7 @@ export function fakeResolver(
 export const addresses = (...list: string[]): Resolution => ({ kind: 'addresses', addresses: list })
 
 /** A sender that may call loopback addresses, closed after the test. */
-export function localSender(options: Partial<SenderOptions> = {}): Sender {
+export function localSender(options: Partial<SenderOptions> = {}): Required<Sender> {
   const sender = createSender({
     policy: compilePolicy({ allowLocal: true, allow: [] }),
     resolver: fakeResolver(() => addresses('127.0.0.1')),

@@ -18,10 +18,11 @@ export interface NameServer {
 /** `undefined`: no answer at all. A number: an error code (RFC 1035, 4.1.1). A list: addresses, as bytes. */
 type Reply = number | undefined | readonly (readonly number[])[]
 
-/** `roots` says whether a question about the root is answered. */
+/** `roots` says whether a question about the root is answered; `spoil` changes whole answers on their way. */
 export async function nameServer(
   reply: (type: 'A' | 'AAAA', name: string) => Reply,
   roots = true,
+  spoil: (whole: Buffer, name: string) => Buffer = (whole) => whole,
 ): Promise<NameServer> {
   const asked: string[] = []
 
@@ -45,7 +46,7 @@ export async function nameServer(
     const body = records.map((bytes) =>
       Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 60, 0, bytes.length, ...bytes]),
     )
-    const whole = Buffer.concat([head, ...body])
+    const whole = spoil(Buffer.concat([head, ...body]), name)
     if (whole.length <= room) return whole
     head.writeUInt16BE(0x8380, 2)
     head.writeUInt16BE(0, 6)

@@ -107,6 +107,14 @@ describe('connections', () => {
     expect(connections).toHaveLength(3)
   })
 
+  it('with an answer too many do not give it to the request that waits', async () => {
+    const { url, connections } = await receiver((socket) => socket.write(OK + OK.replace('ok', 'no')))
+    const sender = localSender({ maxPerOrigin: 1 })
+    const seen = await Promise.all(Array.from({ length: 4 }, () => sender.send(post(url))))
+    expect(seen.map((one) => one.kind === 'response' && one.body)).toEqual(['ok', 'ok', 'ok', 'ok'])
+    expect(connections).toHaveLength(4)
+  })
+
   it('are closed when they have been idle for the time that was set, whatever the receiver hints', async () => {
     const hint = 'HTTP/1.1 200 OK\r\nconnection: keep-alive\r\ncontent-length: 0\r\n\r\n'
     const { url, connections } = await receiver((socket) => socket.write(hint))

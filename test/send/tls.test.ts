@@ -1,33 +1,12 @@
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { createServer, type TlsOptions } from 'node:tls'
 import { describe, expect, it } from 'vitest'
 import { createSender } from '../../src/send/undici.js'
 import { compilePolicy } from '../../src/values/address-policy.js'
 import { authority, expired, good, key, selfSigned } from './certificates.js'
-import { addresses, closeAfterEach, fakeResolver, later, localSender, OK, post, receiver } from './hostile.js'
+import { addresses, closeAfterEach, fakeResolver, localSender, post, receiver } from './hostile.js'
+import { secureReceiver } from './secure-receiver.js'
 
 closeAfterEach()
-
-async function secureReceiver(options: TlsOptions) {
-  const names: (string | false | null)[] = []
-  const requests: string[] = []
-  const protocols: (string | false | null)[] = []
-  const server = createServer({ key, ALPNProtocols: ['h2', 'http/1.1'], ...options }, (socket) => {
-    socket.on('error', () => {})
-    names.push(socket.servername)
-    protocols.push(socket.alpnProtocol)
-    socket.on('data', (chunk) => {
-      requests.push(chunk.toString('latin1'))
-      socket.write(OK)
-    })
-  })
-  server.on('tlsClientError', () => {})
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  later(() => void server.close())
-  return { port: (server.address() as AddressInfo).port, names, requests, protocols }
-}
 
 const trusting = () => localSender({ tls: { ca: authority } })
 const tlsFailure = (detail: RegExp) => ({

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { errorCode } from 'hookswitch'
 import { serve } from 'hookswitch/cli'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parseExposition } from '../observability/parse-exposition.js'
 
 const ALPHA = { id: 'alpha', name: 'Alpha', realm: 'alpha.example', apiKey: 'a'.repeat(40) }
 
@@ -166,10 +167,27 @@ describe('serve', () => {
     expect(JSON.parse(written.stdout)).toEqual({ ready: true, url, adminUrl })
     expect((await send(`${adminUrl}/healthz`, 'GET')).status).toBe(200)
     expect((await send(`${adminUrl}/readyz?x=1`, 'GET')).status).toBe(200)
-    expect((await send(`${adminUrl}/metrics`, 'GET')).status).toBe(404)
+    expect((await send(`${adminUrl}/other`, 'GET')).status).toBe(404)
     expect((await send(`${url}/healthz`, 'GET')).status).toBe(404)
     await close()
     await expect(fetch(`${adminUrl}/healthz`)).rejects.toThrow()
+  })
+
+  it('answers what Prometheus scrapes on the admin port, and nowhere else', async () => {
+    const accounts = await accountsFile([ALPHA])
+    const { url, adminUrl = '' } = await started(['--admin-port', '0', '--accounts', accounts])
+    await send(`${url}/v1/api_auth`, 'PUT', { api_key: ALPHA.apiKey })
+    await send(`${url}/v1/api_auth`, 'PUT', { api_key: 'wrong' })
+    const scrape = await fetch(`${adminUrl}/metrics?x=1`)
+    expect(scrape.status).toBe(200)
+    expect(scrape.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+    const { value } = parseExposition(await scrape.text())
+    expect(value('hookswitch_logins_total', { result: 'succeeded' })).toBe(1)
+    expect(value('hookswitch_logins_total', { result: 'failed' })).toBe(1)
+    expect(value('hookswitch_attempts_total', { outcome: 'delivered' })).toBe(0)
+    const head = await fetch(`${adminUrl}/metrics`, { method: 'HEAD' })
+    expect([head.status, await head.text()]).toEqual([200, ''])
+    expect((await send(`${url}/metrics`, 'GET')).status).toBe(404)
   })
 })
 

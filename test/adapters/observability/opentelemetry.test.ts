@@ -1,0 +1,203 @@
+import { metrics as globalMetrics, trace as globalTrace, SpanKind, SpanStatusCode } from '@opentelemetry/api'
+import { DataPointType, type Histogram } from '@opentelemetry/sdk-metrics'
+import { AlwaysOffSampler, BasicTracerProvider, ParentBasedSampler } from '@opentelemetry/sdk-trace-base'
+import { METRICS, type MetricShape } from 'hookswitch'
+import { openTelemetry } from 'hookswitch/opentelemetry'
+import { afterEach, describe, expect, it } from 'vitest'
+import { instrumentName } from '../../../adapters/observability/otel-metrics.js'
+import { otelWorld } from './otel-world.js'
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+const PARENT = `00-${TRACE}-00f067aa0ba902b7-01`
+const SHAPES = Object.entries(METRICS) as [string, MetricShape][]
+
+let world: ReturnType<typeof otelWorld>
+const opened = (...args: Parameters<typeof otelWorld>) => {
+  world = otelWorld(...args)
+  return { ...world, ...openTelemetry(world) }
+}
+afterEach(() => world.close())
+
+describe('metrics', () => {
+  it('are instruments named and measured as OpenTelemetry does, there from the start', async () => {
+    const { collected, metrics } = opened()
+    metrics.watch(async () =>
+      SHAPES.filter(([, { kind }]) => kind === 'gauge').map(([name, { values }]) => ({
+        name: name as never,
+        value: 1,
+        ...(values && { label: values[0]! }),
+      })),
+    )
+    metrics.observe('hookswitch_attempt_duration_seconds', 1)
+    metrics.observe('hookswitch_delivery_latency_seconds', 1)
+    const found = await collected()
+    expect([...found.keys()].sort()).toEqual(SHAPES.map(([name]) => instrumentName(name)).sort())
+    const types = {
+      counter: DataPointType.SUM,
+      gauge: DataPointType.GAUGE,
+      histogram: DataPointType.HISTOGRAM,
+    }
+    for (const [name, shape] of SHAPES) {
+      const { descriptor, dataPointType, dataPoints } = found.get(instrumentName(name))!
+      expect([name, dataPointType]).toEqual([name, types[shape.kind]])
+      expect(descriptor.description).toBe(shape.help)
+      expect(descriptor.unit).toBe(name.endsWith('_seconds') ? 's' : '')
+      const labels = shape.values?.map((value) => ({ [shape.label!]: value })) ?? [{}]
+      expect(dataPoints.map(({ attributes }) => attributes)).toEqual(labels)
+    }
+  })
+
+  it('have names without unit and total: exporters add them', () => {
+    expect(instrumentName('hookswitch_attempts_total')).toBe('hookswitch.attempts')
+    expect(instrumentName('hookswitch_delivery_latency_seconds')).toBe('hookswitch.delivery_latency')
+    expect(instrumentName('hookswitch_in_flight')).toBe('hookswitch.in_flight')
+  })
+
+  it('add up by label; durations fall into the buckets of the catalogue', async () => {
+    const { value, metrics } = opened()
+    metrics.count('hookswitch_attempts_total', 2, 'delivered')
+    metrics.count('hookswitch_attempts_total', 1, 'delivered')
+    for (const seconds of [0.004, 0.03, 99, -1, Number.NaN])
+      metrics.observe('hookswitch_attempt_duration_seconds', seconds)
+    expect(await value('hookswitch.attempts', { outcome: 'delivered' })).toBe(3)
+    expect(await value('hookswitch.attempts', { outcome: 'dns' })).toBe(0)
+    const { buckets, count, sum } = (await value('hookswitch.attempt_duration')) as Histogram
+    expect(buckets.boundaries).toEqual(METRICS.hookswitch_attempt_duration_seconds.buckets)
+    expect(buckets.counts).toEqual([2, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1])
+    expect([count, sum]).toEqual([4, 99.034])
+  })
+
+  it('take nothing that is not in the catalogue', async () => {
+    const { series, value, metrics } = opened()
+    const before = await series()
+    const count = metrics.count as (name: string, by: number, label?: string) => void
+    count('hookswitch_attempts_total', 1, 'a name that a client chose')
+    count('constructor', 1)
+    count('hookswitch_events_accepted_total', -1)
+    metrics.observe('nothing' as never, 1)
+    expect(await series()).toBe(before)
+    expect(await value('hookswitch.events_accepted')).toBe(0)
+  })
+
+  it('read gauges at each collection, none while they cannot be read, and no more when all have ended', async () => {
+    const { value, metrics } = opened()
+    let asked = 0
+    let reading: () => Promise<number> = async () => 3
+    const first = new AbortController()
+    const second = new AbortController()
+    const read = async (inFlight: Promise<number>) => {
+      asked += 1
+      return [{ name: 'hookswitch_in_flight', value: await inFlight }] as const
+    }
+    metrics.watch(() => read(reading()), first.signal)
+    expect(await value('hookswitch.in_flight')).toBe(3)
+    metrics.watch(() => read(Promise.resolve(4)), second.signal)
+    expect([await value('hookswitch.in_flight'), asked]).toEqual([7, 3])
+    // The SDK goes on with the last value: what matters is that nothing new is told, and that nothing fails.
+    reading = () => Promise.reject(new Error('the store is out'))
+    expect([await value('hookswitch.in_flight'), asked]).toEqual([7, 5])
+    first.abort()
+    expect([await value('hookswitch.in_flight'), asked]).toEqual([4, 6])
+    second.abort()
+    await value('hookswitch.in_flight')
+    metrics.watch(() => read(Promise.resolve(9)), second.signal)
+    expect([await value('hookswitch.in_flight'), asked]).toEqual([4, 6])
+  })
+})
+
+describe('spans', () => {
+  it('publish begins in the active context, as a producer, and ends with what became of it', async () => {
+    const { tracing, spans, inSpan } = opened()
+    const host = await inSpan(async (own) => {
+      const span = tracing.begin('publish', undefined, { 'messaging.system': 'hookswitch' })
+      span.end({ 'messaging.message.id': 'e1' })
+      expect(span.traceparent).toBe(`00-${own.traceId}-${spans()[0]!.spanContext().spanId}-01`)
+      return own
+    })
+    const [span] = spans()
+    expect(span).toMatchObject({
+      name: 'publish',
+      kind: SpanKind.PRODUCER,
+      parentSpanContext: { spanId: host.spanId, traceId: host.traceId },
+      attributes: { 'messaging.system': 'hookswitch', 'messaging.message.id': 'e1' },
+      status: { code: SpanStatusCode.UNSET },
+    })
+  })
+
+  it('attempt begins under its event’s, as a client, whatever is active where deliveries are made', async () => {
+    const { tracing, spans, inSpan } = opened()
+    await inSpan(async (own) => {
+      tracing.begin('attempt', PARENT, {}).end({})
+      tracing.begin('attempt', undefined, {}).end({})
+      const [under, root] = spans()
+      expect(under).toMatchObject({
+        name: 'attempt',
+        kind: SpanKind.CLIENT,
+        parentSpanContext: { traceId: TRACE, spanId: '00f067aa0ba902b7', isRemote: true },
+      })
+      expect(under!.spanContext().traceId).toBe(TRACE)
+      expect(root!.parentSpanContext).toBeUndefined()
+      expect(root!.spanContext().traceId).not.toBe(own.traceId)
+    })
+  })
+
+  it('publish takes the given parent, unless a span of the same trace is nearer', async () => {
+    const { tracing, spans, inSpan } = opened()
+    tracing.begin('publish', PARENT, {}).end({})
+    expect(spans()[0]!.parentSpanContext).toMatchObject({ traceId: TRACE, spanId: '00f067aa0ba902b7' })
+    await inSpan(async (own) => {
+      tracing.begin('publish', PARENT, {}).end({})
+      expect(spans()[1]!.parentSpanContext).toMatchObject({ traceId: TRACE, spanId: '00f067aa0ba902b7' })
+      tracing.begin('publish', `00-${own.traceId}-1111111111111111-01`, {}).end({})
+      expect(spans()[2]!.parentSpanContext).toMatchObject(own)
+    })
+  })
+
+  it('say why they failed', () => {
+    const { tracing, spans } = opened()
+    tracing.begin('attempt', PARENT, {}).end({ 'http.response.status_code': 500 }, '500')
+    expect(spans()[0]).toMatchObject({
+      status: { code: SpanStatusCode.ERROR, message: '500' },
+      attributes: { 'error.type': '500', 'http.response.status_code': 500 },
+    })
+  })
+
+  it('that are not sampled pass that decision on', () => {
+    const { tracing, spans } = opened(new ParentBasedSampler({ root: new AlwaysOffSampler() }))
+    const unsampled = tracing.begin('publish', undefined, {})
+    expect(unsampled.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/)
+    const attempt = tracing.begin('attempt', unsampled.traceparent, {})
+    expect(attempt.traceparent).toMatch(
+      new RegExp(`^${unsampled.traceparent!.slice(0, 35)}-[0-9a-f]{16}-00$`),
+    )
+    attempt.end({})
+    unsampled.end({}, 'QueueFull')
+    expect(spans()).toEqual([])
+    expect(tracing.begin('attempt', PARENT, {}).traceparent).toMatch(/-01$/)
+  })
+
+  it('without an SDK hand on what they were given, and nothing where nothing was', () => {
+    world = otelWorld()
+    const { metrics, tracing } = openTelemetry()
+    expect(tracing.begin('attempt', PARENT, {}).traceparent).toBe(PARENT)
+    const span = tracing.begin('publish', undefined, {})
+    expect(span.traceparent).toBeUndefined()
+    span.end({}, 'Closing')
+    metrics.count('hookswitch_events_accepted_total', 1, undefined)
+    metrics.observe('hookswitch_attempt_duration_seconds', 1)
+    metrics.watch(() => Promise.reject(new Error('never asked')))
+  })
+
+  it('are those of the global provider where no tracer is given, also of one that comes later', () => {
+    world = otelWorld()
+    const { tracing } = openTelemetry({ meter: world.meter })
+    const provider = new BasicTracerProvider()
+    expect(globalTrace.setGlobalTracerProvider(provider)).toBe(true)
+    try {
+      expect(tracing.begin('publish', undefined, {}).traceparent).toMatch(/-01$/)
+    } finally {
+      globalTrace.disable()
+      globalMetrics.disable()
+    }
+  })
+})

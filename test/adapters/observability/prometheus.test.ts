@@ -1,0 +1,217 @@
+import fc from 'fast-check'
+import { type GaugeReading, METRICS, type MetricShape } from 'hookswitch'
+import { prometheusMetrics } from 'hookswitch/prometheus'
+import { describe, expect, it } from 'vitest'
+import { exposition, numberText } from '../../../adapters/observability/exposition.js'
+import { watchedGauges } from '../../../adapters/observability/gauges.js'
+import { parseExposition } from './parse-exposition.js'
+
+const SHAPES = Object.entries(METRICS) as [string, MetricShape][]
+const of = (kind: MetricShape['kind']) => SHAPES.filter(([, shape]) => shape.kind === kind)
+const scrape = async (metrics: { text(): Promise<string> }) => parseExposition(await metrics.text())
+
+const READINGS: readonly GaugeReading[] = [
+  { name: 'hookswitch_deliveries_pending', value: 7 },
+  { name: 'hookswitch_oldest_due_seconds', value: 1.5 },
+  { name: 'hookswitch_in_flight', value: 3 },
+  { name: 'hookswitch_breakers', label: 'open', value: 2 },
+  { name: 'hookswitch_breakers', label: 'half_open', value: 1 },
+]
+
+describe('a scrape', () => {
+  it('shows every counter and histogram from the start, each value of a label at 0, and what it means', async () => {
+    const { families } = await scrape(prometheusMetrics())
+    expect([...families.keys()]).toEqual([...of('counter'), ...of('histogram')].map(([name]) => name))
+    for (const [name, shape] of of('counter')) {
+      const { help, type, samples } = families.get(name)!
+      expect([help, type]).toEqual([shape.help, 'counter'])
+      const labels = shape.values?.map((value) => ({ [shape.label!]: value })) ?? [{}]
+      expect(samples.map((sample) => sample.labels)).toEqual(labels)
+      expect(samples.every(({ value }) => value === 0)).toBe(true)
+    }
+  })
+
+  it('adds counters up, by label', async () => {
+    const metrics = prometheusMetrics()
+    metrics.count('hookswitch_attempts_total', 1, 'delivered')
+    metrics.count('hookswitch_attempts_total', 2, 'delivered')
+    metrics.count('hookswitch_attempts_total', 5, 'timeout')
+    metrics.count('hookswitch_events_accepted_total', 4, undefined)
+    const { value } = await scrape(metrics)
+    expect(value('hookswitch_attempts_total', { outcome: 'delivered' })).toBe(3)
+    expect(value('hookswitch_attempts_total', { outcome: 'timeout' })).toBe(5)
+    expect(value('hookswitch_attempts_total', { outcome: 'dns' })).toBe(0)
+    expect(value('hookswitch_events_accepted_total')).toBe(4)
+  })
+
+  it('takes nothing that is not in the catalogue, and no counter down', async () => {
+    const metrics = prometheusMetrics()
+    const before = await metrics.text()
+    const count = metrics.count as (name: string, by: number, label?: string) => void
+    count('hookswitch_attempts_total', 1, 'a name that a client chose')
+    count('hookswitch_attempts_total', 1)
+    count('hookswitch_events_accepted_total', 1, 'delivered')
+    count('constructor', 1)
+    for (const by of [-1, 0, Number.NaN]) count('hookswitch_events_accepted_total', by)
+    metrics.observe('nothing' as never, 1)
+    for (const seconds of [Number.NaN, Number.POSITIVE_INFINITY])
+      metrics.observe('hookswitch_attempt_duration_seconds', seconds)
+    expect(await metrics.text()).toBe(before)
+  })
+
+  it('counts any durations into cumulative buckets', async () => {
+    const seconds = fc.oneof(fc.double({ min: -1, max: 20, noNaN: true }), fc.constantFrom(0.005, 10, 86_400))
+    await fc.assert(
+      fc.asyncProperty(fc.array(seconds), async (values) => {
+        const metrics = prometheusMetrics()
+        for (const value of values) metrics.observe('hookswitch_attempt_duration_seconds', value)
+        const { value } = await scrape(metrics)
+        for (const bound of METRICS.hookswitch_attempt_duration_seconds.buckets) {
+          const most = values.filter((one) => one <= bound).length
+          expect(value('hookswitch_attempt_duration_seconds_bucket', { le: String(bound) })).toBe(most)
+        }
+        expect(value('hookswitch_attempt_duration_seconds_count')).toBe(values.length)
+        const sum = values.reduce((all, one) => all + Math.max(0, one), 0)
+        expect(value('hookswitch_attempt_duration_seconds_sum')).toBeCloseTo(sum, 6)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('reads gauges each time, until the instance has ended', async () => {
+    const metrics = prometheusMetrics()
+    const ended = new AbortController()
+    let inFlight = 3
+    metrics.watch(
+      async () =>
+        READINGS.map((one) => (one.name === 'hookswitch_in_flight' ? { ...one, value: inFlight } : one)),
+      ended.signal,
+    )
+    const first = await scrape(metrics)
+    expect(of('gauge').map(([name]) => first.families.get(name)?.type)).toEqual(
+      of('gauge').map(() => 'gauge'),
+    )
+    expect(first.value('hookswitch_in_flight')).toBe(3)
+    expect(first.value('hookswitch_breakers', { state: 'open' })).toBe(2)
+    inFlight = 0
+    expect((await scrape(metrics)).value('hookswitch_in_flight')).toBe(0)
+    ended.abort()
+    expect((await scrape(metrics)).families.has('hookswitch_in_flight')).toBe(false)
+  })
+
+  it('leaves gauges out, and nothing else, while they cannot be read', async () => {
+    const troubles: (() => Promise<readonly GaugeReading[]>)[] = [
+      () => Promise.reject(new Error('the store is out')),
+      () => {
+        throw new Error('the store is out')
+      },
+      () => Promise.resolve(null as never),
+    ]
+    for (const trouble of troubles) {
+      const metrics = prometheusMetrics()
+      metrics.count('hookswitch_events_accepted_total', 1, undefined)
+      metrics.watch(trouble)
+      const { families, value } = await scrape(metrics)
+      expect([...families.values()].filter(({ type }) => type === 'gauge')).toEqual([])
+      expect(value('hookswitch_events_accepted_total')).toBe(1)
+    }
+  })
+
+  it('does not wait for a store that never answers', async () => {
+    const gauges = watchedGauges(1)
+    gauges.watch(() => new Promise(() => {}))
+    expect(await gauges.read()).toEqual([])
+  })
+
+  it('shows those gauges that could be read, each with every value of its label', async () => {
+    const metrics = prometheusMetrics()
+    metrics.watch(async () => [
+      { name: 'hookswitch_in_flight', value: 1 },
+      { name: 'hookswitch_breakers', label: 'open', value: 2 },
+      { name: 'hookswitch_oldest_due_seconds', value: Number.NaN },
+      { name: 'hookswitch_breakers', label: 'a name that a client chose', value: 9 },
+      { name: 'constructor' as never, value: 9 },
+    ])
+    const { families, value } = await scrape(metrics)
+    const gauges = [...families].filter(([, { type }]) => type === 'gauge').map(([name]) => name)
+    expect(gauges).toEqual(['hookswitch_in_flight', 'hookswitch_breakers'])
+    expect(families.get('hookswitch_breakers')!.samples).toHaveLength(2)
+    expect(value('hookswitch_breakers', { state: 'half_open' })).toBe(0)
+  })
+
+  it('asks a store once for several scrapes at once', async () => {
+    const metrics = prometheusMetrics()
+    let asked = 0
+    metrics.watch(async () => {
+      asked += 1
+      return READINGS
+    })
+    const [first, second] = await Promise.all([metrics.text(), metrics.text()])
+    expect([asked, first === second]).toEqual([1, true])
+    await metrics.text()
+    expect(asked).toBe(2)
+  })
+})
+
+describe('two instances with one registry', () => {
+  it('add up, but for the oldest delivery, of which the older one is shown', async () => {
+    const metrics = prometheusMetrics()
+    const ended = new AbortController()
+    metrics.watch(async () => READINGS)
+    metrics.watch(
+      async () => [
+        { name: 'hookswitch_deliveries_pending', value: 3 },
+        { name: 'hookswitch_oldest_due_seconds', value: 0.5 },
+        { name: 'hookswitch_breakers', label: 'open', value: 1 },
+      ],
+      ended.signal,
+    )
+    const both = await scrape(metrics)
+    expect(both.value('hookswitch_deliveries_pending')).toBe(10)
+    expect(both.value('hookswitch_oldest_due_seconds')).toBe(1.5)
+    expect(both.value('hookswitch_breakers', { state: 'open' })).toBe(3)
+    ended.abort()
+    expect((await scrape(metrics)).value('hookswitch_deliveries_pending')).toBe(7)
+  })
+
+  it('show no gauges while one of them cannot tell: a part is not the sum', async () => {
+    const metrics = prometheusMetrics()
+    metrics.watch(async () => READINGS)
+    metrics.watch(() => Promise.reject(new Error('the store is out')))
+    expect((await scrape(metrics)).value('hookswitch_deliveries_pending')).toBeUndefined()
+  })
+})
+
+describe('the text format', () => {
+  it('escapes whatever stands in a help or a label', () => {
+    const anyText = fc.string({
+      unit: fc.constantFrom('a', ' ', '\\', '"', 'n', '\n', '\r', '}', '{', ',', '=', 'é'),
+    })
+    fc.assert(
+      fc.property(anyText, anyText, (help, label) => {
+        const text = exposition([
+          { name: 'x', help, kind: 'gauge', samples: [{ suffix: '', labels: [['l', label]], value: 1 }] },
+        ])
+        const [family] = parseExposition(text).families.values()
+        expect(family!.help).toBe(help)
+        expect(family!.samples).toEqual([{ name: 'x', labels: { l: label }, value: 1 }])
+      }),
+    )
+  })
+
+  it('leaves a metric without samples out', () => {
+    expect(exposition([{ name: 'x', help: 'X', kind: 'gauge', samples: [] }])).toBe('')
+  })
+
+  it('writes numbers that Go reads', () => {
+    expect([0, 0.005, 86_400, 1e21, 5e-324].map(numberText)).toEqual([
+      '0',
+      '0.005',
+      '86400',
+      '1e+21',
+      '5e-324',
+    ])
+    expect(numberText(Number.POSITIVE_INFINITY)).toBe('+Inf')
+    expect(numberText(Number.NEGATIVE_INFINITY)).toBe('-Inf')
+  })
+})

@@ -1,0 +1,26 @@
+/** A receiver over TLS on loopback that answers everything with 200. */
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createServer, type TlsOptions } from 'node:tls'
+import { key } from './certificates.js'
+import { later, OK } from './hostile.js'
+
+export async function secureReceiver(options: TlsOptions) {
+  const names: (string | false | null)[] = []
+  const requests: string[] = []
+  const protocols: (string | false | null)[] = []
+  const server = createServer({ key, ALPNProtocols: ['h2', 'http/1.1'], ...options }, (socket) => {
+    socket.on('error', () => {})
+    names.push(socket.servername)
+    protocols.push(socket.alpnProtocol)
+    socket.on('data', (chunk) => {
+      requests.push(chunk.toString('latin1'))
+      socket.write(OK)
+    })
+  })
+  server.on('tlsClientError', () => {})
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  later(() => void server.close())
+  return { port: (server.address() as AddressInfo).port, names, requests, protocols }
+}
