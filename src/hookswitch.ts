@@ -12,10 +12,11 @@ import { HookswitchError } from './errors.js'
 import { type EventHub, eventHub } from './events.js'
 import { readGauges } from './gauges.js'
 import { type HostWebhooks, hostWebhooks } from './host-webhooks.js'
-import { createHandler } from './http/handle.js'
+import { trustedProxies } from './http/client-address.js'
 import type { HttpService } from './http/message.js'
 import { owns } from './http/owns.js'
-import { httpService } from './http-service.js'
+import { httpFace } from './http-face.js'
+import type { ServiceFacts } from './http-service.js'
 import { invalid } from './option-checks.js'
 import type { HookswitchOptions } from './options.js'
 import type { Sender } from './ports.js'
@@ -123,7 +124,7 @@ export function createHookswitch(options: HookswitchOptions<Store>): Hookswitch 
     if (settled.allowLocal) log.info({}, 'allowLocal is on: webhooks may call loopback addresses')
     await store.open({ clock, log })
     const secrets = await secretsOf(store, settled.secrets)
-    const sender = await openSender()
+    const [sender] = await Promise.all([openSender(), face.load()])
     opened = createCore(settled, secrets, { clock, random, log, events, metrics, tracing, sender })
     if (closing) return
     await opened.dispatcher.start()
@@ -148,13 +149,22 @@ export function createHookswitch(options: HookswitchOptions<Store>): Hookswitch 
   const { catalogue, ingest, cors, trustProxy } = settled
   const node = newId()
   const publishing: PublishDoors = { core, metrics, tracing, maxPending }
-  const service = httpService(core, webhooks, {
+  const facts: ServiceFacts = {
     node,
     catalogue,
     now: clock.now,
     newId,
     replays: replayLimits(clock, settled),
     ...(ingest && { publish: (events, traceparent) => publishAll(publishing, events, traceparent) }),
+  }
+  // Whom to trust is wrong or right from the beginning.
+  trustedProxies(trustProxy)
+  const face = httpFace(async () => {
+    const [{ httpService }, { createHandler }] = await Promise.all([
+      import('./http-service.js'),
+      import('./http/handle.js'),
+    ])
+    return createHandler(httpService(core, webhooks, facts), { log, trustProxy, cors })
   })
 
   return {
@@ -183,7 +193,7 @@ export function createHookswitch(options: HookswitchOptions<Store>): Hookswitch 
       signOut: async (token) => signOut(core().auth, token),
     },
     webhooks,
-    handle: createHandler(service, { log, trustProxy, cors }),
+    handle: face.handle,
     owns,
     node,
   }

@@ -38,7 +38,7 @@ export interface PublishDoors {
 }
 
 /** Accepts one event of the host. */
-export async function publishOne(
+export function publishOne(
   doors: PublishDoors,
   event: ChannelEvent,
   { idempotencyKey, tx, traceparent }: PublishOptions,
@@ -50,13 +50,15 @@ export async function publishOne(
     }
     parent = checkedTraceparent(traceparent)
   } catch (thrown) {
-    throw refused(doors, thrown, 1)
+    return Promise.reject(refused(doors, thrown, 1))
   }
   // A field that is there but undefined says nothing: with it, the option would be lost.
   const own = idempotencyKey === undefined || event?.idempotencyKey !== undefined
   const input = own ? event : { ...event, idempotencyKey }
-  return (await publishAll(doors, [input], parent))[0]!
+  return publishAll(doors, [input], parent).then(only)
 }
+
+const only = <Item>(items: readonly Item[]): Item => items[0]!
 
 /** What is wrong with a caller's `traceparent` must not be lost in silence: the trace would end here. */
 function checkedTraceparent(given: unknown): string | undefined {
@@ -79,23 +81,29 @@ const FACTS: SpanFacts = Object.freeze({
  *
  * @param parent the `traceparent` that they came with; checked
  */
-export async function publishAll(
+export function publishAll(
   doors: PublishDoors,
   inputs: readonly unknown[],
   parent: string | undefined,
 ): Promise<readonly Published[]> {
-  const { metrics, tracing } = doors
-  const span = tracing?.begin('publish', parent, FACTS)
+  return doors.tracing ? traced(doors, doors.tracing, inputs, parent) : accept(doors, inputs, parent)
+}
+
+async function traced(
+  doors: PublishDoors,
+  tracing: Tracing,
+  inputs: readonly unknown[],
+  parent: string | undefined,
+): Promise<readonly Published[]> {
+  const span = tracing.begin('publish', parent, FACTS)
   try {
-    const facts = span && factsOf(inputs)
-    const published = await accept(doors, inputs, span?.traceparent ?? parent)
-    const fresh = published.filter(({ duplicate }) => !duplicate).length
-    if (fresh > 0) metrics.count('hookswitch_events_accepted_total', fresh, undefined)
-    if (facts) span?.end(facts(published))
+    const facts = factsOf(inputs)
+    const published = await accept(doors, inputs, span.traceparent ?? parent)
+    span.end(facts(published))
     return published
   } catch (thrown) {
-    span?.end(countOf(inputs), errorCode(thrown) ?? 'Internal')
-    throw refused(doors, thrown, inputs.length)
+    span.end(countOf(inputs), errorCode(thrown) ?? 'Internal')
+    throw thrown
   }
 }
 
@@ -131,21 +139,33 @@ function refused({ metrics }: PublishDoors, thrown: unknown, count: number): unk
   return thrown
 }
 
-/** Accepts events, then tells the host's listeners of the new ones. */
+/** Accepts events and counts them, then tells the host's listeners of the new ones. */
 async function accept(
   doors: PublishDoors,
   inputs: readonly unknown[],
   traceparent: string | undefined,
 ): Promise<readonly Published[]> {
-  const core = doors.core()
-  // Copied before the first wait: afterwards the host may have changed its event.
-  const heard = inputs.map((input) => copyIfHeard(core, input as ChannelEvent))
-  const accepted = await acceptEvents(core.accept, inputs, doors.maxPending, traceparent)
-  return accepted.map(({ id: eventId, sequence, duplicate }: AcceptedEvent, index) => {
-    const event = heard[index]
-    if (!duplicate && event) announce(core, event, eventId, sequence)
-    return { eventId, sequence, duplicate }
-  })
+  try {
+    const core = doors.core()
+    // Copied before the first wait: afterwards the host may have changed its event.
+    const heard = inputs.map((input) => copyIfHeard(core, input as ChannelEvent))
+    const accepted = await acceptEvents(core.accept, inputs, doors.maxPending, traceparent)
+    let fresh = 0
+    const published = accepted.map(
+      ({ id: eventId, sequence, duplicate }: AcceptedEvent, index): Published => {
+        if (!duplicate) {
+          fresh++
+          const event = heard[index]
+          if (event) announce(core, event, eventId, sequence)
+        }
+        return { eventId, sequence, duplicate }
+      },
+    )
+    if (fresh > 0) doors.metrics.count('hookswitch_events_accepted_total', fresh, undefined)
+    return published
+  } catch (thrown) {
+    throw refused(doors, thrown, inputs.length)
+  }
 }
 
 /** The copy for listeners is made where there are any. */

@@ -1,3 +1,4 @@
+import type { Account } from '../accounts/account.js'
 import type { Directory } from '../accounts/directory.js'
 import { errorCode, HookswitchError, notFound } from '../errors.js'
 import type { Metrics } from '../metrics.js'
@@ -76,21 +77,17 @@ function draft({ clock, knowsHook, newId }: AcceptDoors, input: unknown): Draft 
   return { event, id, bodies: bodiesOf(payload, json, true), hash }
 }
 
-/** One delivery for each webhook that wants the event, added to `deliveries`. Throws `NotFound` for the account. */
-async function match(
-  doors: AcceptDoors,
+/** Adds one delivery for each webhook that wants the event. */
+function addDeliveries(
+  newId: () => string,
   { event, id, bodies }: Draft,
+  lineage: readonly Account[],
+  candidates: readonly Webhook[],
   deliveries: NewDelivery[],
-): Promise<void> {
-  const lineage = await doors.directory.lineage(event.accountId)
-  if (lineage.length === 0) throw notFound(event.accountId)
-  const candidates = await doors.webhooks.candidates(
-    lineage.map((account) => account.id),
-    event.hook,
-  )
+): void {
   for (const webhook of candidates) {
     if (!matches(webhook, event, lineage)) continue
-    const deliveryId = doors.newId()
+    const deliveryId = newId()
     const lane = laneOf(event, webhook, deliveryId)
     deliveries.push(newDelivery(deliveryId, event, id, webhook, bodies.variant(webhook.settings), lane))
   }
@@ -141,7 +138,14 @@ export async function acceptEvents(
   })
   const deliveries: NewDelivery[] = []
   for (const one of drafts) {
-    await match(doors, one, deliveries)
+    const { accountId, hook } = one.event
+    const lineage = await doors.directory.lineage(accountId)
+    if (lineage.length === 0) throw notFound(accountId)
+    const candidates = await doors.webhooks.candidates(
+      lineage.map(({ id }) => id),
+      hook,
+    )
+    addDeliveries(doors.newId, one, lineage, candidates, deliveries)
     // The store says so too, yet a long list for many webhooks would have filled the memory by then.
     if (deliveries.length > maxPending) throw queueFull(deliveries.length)
   }

@@ -24,7 +24,7 @@ export interface AttemptDoors {
  * Sends one claim's request and waits for what is seen of it. A door that throws, or answers what is no observation,
  * against its promise, is a fault of ours. Rejects only when no request can be made at all.
  */
-export async function attempt(
+export function attempt(
   doors: AttemptDoors,
   claim: Claim,
   webhook: Webhook,
@@ -34,30 +34,42 @@ export async function attempt(
   const sentMs = clock.now()
   const started = clock.monotonic()
   const number = claim.delivery.attempts + 1
-  const span = doors.tracing?.begin('attempt', claim.traceparent, factsOf(claim, number))
-  const traceparent = span?.traceparent ?? claim.traceparent
-  const material = doors.material(webhook)
-  const request = buildRequest(claim, webhook, material, number, sentMs, deadlineMs, traceparent)
-  // Without its secrets a request would go out unsigned, and the receiver would pay for our lost key.
-  const lost = webhook.secrets.length > 0 && material.keys.length === 0
-  let observation = lost ? SECRET_LOST : NOTHING_TOLD
-  if (!lost) {
-    try {
-      const seen = await sender.send(request)
-      if (isObservation(seen)) observation = seen
-    } catch (thrown) {
-      observation = { kind: 'own_fault', detail: thrown instanceof Error ? thrown.name : 'the sender threw' }
+  let span: Span | undefined
+  try {
+    const material = doors.material(webhook)
+    span = doors.tracing?.begin('attempt', claim.traceparent, factsOf(claim, number))
+    const traceparent = span?.traceparent ?? claim.traceparent
+    const request = buildRequest(claim, webhook, material, number, sentMs, deadlineMs, traceparent)
+    const end = (observation: Observation): Attempted => {
+      if (span) endSpan(span, request, observation)
+      return { request, observation, sentMs, durationMs: clock.monotonic() - started }
     }
+    // Without its secrets a request would go out unsigned, and the receiver would pay for our lost key.
+    if (webhook.secrets.length > 0 && material.keys.length === 0) return Promise.resolve(end(SECRET_LOST))
+    return sendThrough(sender, request).then(
+      (seen) => end(isObservation(seen) ? seen : NOTHING_TOLD),
+      (thrown: unknown) => end(fault(thrown instanceof Error ? thrown.name : 'the sender threw')),
+    )
+  } catch (thrown) {
+    span?.end({}, 'own_fault')
+    return Promise.reject(thrown)
   }
-  if (span) endSpan(span, request, observation)
-  return { request, observation, sentMs, durationMs: clock.monotonic() - started }
 }
 
-const SECRET_LOST: Observation = {
-  kind: 'own_fault',
-  detail: 'the signing secret cannot be opened: was the service secret changed?',
+/** A sender that throws at once, or answers at once, does so as a promise. */
+function sendThrough(sender: Sender, request: SendRequest): Promise<Observation> {
+  try {
+    const sending = sender.send(request)
+    return sending instanceof Promise ? sending : Promise.resolve(sending)
+  } catch (thrown) {
+    return Promise.reject(thrown)
+  }
 }
-const NOTHING_TOLD: Observation = { kind: 'own_fault', detail: 'the sender told nothing' }
+
+const fault = (detail: string): Observation => ({ kind: 'own_fault', detail })
+
+const SECRET_LOST = fault('the signing secret cannot be opened: was the service secret changed?')
+const NOTHING_TOLD = fault('the sender told nothing')
 
 function isObservation(seen: Observation | undefined): seen is Observation {
   if (seen?.kind === 'response') {
@@ -87,6 +99,6 @@ function endSpan(span: Span, { method, url }: SendRequest, seen: Observation): v
   }
   if (seen.kind === 'response') {
     const failure = seen.status >= 200 && seen.status < 300 ? undefined : String(seen.status)
-    span.end({ ...facts, 'http.response.status_code': seen.status }, failure)
+    span.end({ 'http.response.status_code': seen.status, ...facts }, failure)
   } else span.end(facts, seen.kind === 'no_response' ? seen.failure : seen.kind)
 }

@@ -47,7 +47,9 @@ export function bodiesOf(
   numbered: boolean,
 ): Bodies {
   const templates: BodyTemplate[] = []
-  const known = new Map<string, number>()
+  /** Where the variants with data of their own are, by that data. */
+  let known: Map<string, number> | undefined
+  let plainJson: number | undefined
   /** Read back: what the payload refers to may have been changed since it was written. */
   let written: Readonly<Record<string, unknown>> | undefined
   const asWritten = (): Readonly<Record<string, unknown>> => (written ??= JSON.parse(json))
@@ -56,13 +58,17 @@ export function bodiesOf(
     variant(shape) {
       const encoding = encodingOf(shape)
       const own = mergedPart(shape.customData)
+      if (encoding === 'json' && own.length === 0) {
+        plainJson ??= templates.push(template(encoding, payload, numbered, json)) - 1
+        return plainJson
+      }
       const key = own.length === 0 ? encoding : encoding + JSON.stringify(own)
-      const index = known.get(key)
-      if (index !== undefined) return index
-      known.set(key, templates.length)
-      const plain = encoding === 'json' && own.length === 0
-      const merged = plain ? payload : withCustomData(asWritten(), own)
-      return templates.push(template(encoding, merged, numbered, plain ? json : undefined)) - 1
+      known ??= new Map()
+      const index = known.get(key) ?? templates.length
+      if (index < templates.length) return index
+      known.set(key, index)
+      templates.push(template(encoding, withCustomData(asWritten(), own), numbered))
+      return index
     },
   }
 }
