@@ -1,5 +1,7 @@
 import { createHookswitch, errorCode, memoryStore, OPTION_DEFAULTS } from 'hookswitch'
 import { describe, expect, it } from 'vitest'
+import { healthRulesOf } from '../src/option-values.js'
+import { HEALTH_PRESETS } from '../src/webhooks/health.js'
 
 const make = (options: Record<string, unknown>) => () =>
   createHookswitch({ store: memoryStore(), ...options } as never)
@@ -38,6 +40,45 @@ describe('an option that is wrong', () => {
     ['directory', { directory: {} }],
     ['secret', { secret: 'short' }],
     ['secret', { secret: [] }],
+    ['breaker', { breaker: true }],
+    ['breaker', { breaker: null }],
+    ['breaker', { breaker: [] }],
+    ['breaker.failures', { breaker: { failures: 0 } }],
+    ['breaker.failures', { breaker: { failures: 1.5 } }],
+    ['breaker.pauseMs', { breaker: { pauseMs: Number.NaN } }],
+    ['breaker.capMs', { breaker: { capMs: '600000' } }],
+    ['breaker.capMs', { breaker: { capMs: 29_999 } }],
+    ['breaker.capMs', { breaker: { pauseMs: 700_000 } }],
+    ['breaker.failure', { breaker: { failure: 3 } }],
+    ['breaker.toString', { breaker: { toString: 3 } }],
+    ['autoDisable', { autoDisable: true }],
+    ['autoDisable', { autoDisable: null }],
+    ['autoDisable', { autoDisable: {} }],
+    ['autoDisable', { autoDisable: { kind: 'loud', afterMs: 1, exhausted: 1 } }],
+    ['autoDisable.afterMs', { autoDisable: { kind: 'silent', exhausted: 1 } }],
+    ['autoDisable.afterMs', { autoDisable: { kind: 'silent', afterMs: -1, exhausted: 1 } }],
+    ['autoDisable.exhausted', { autoDisable: { kind: 'silent', afterMs: 1 } }],
+    ['autoDisable.exhausted', { autoDisable: { kind: 'silent', afterMs: 1, exhausted: '20' } }],
+    ['autoDisable.failures', { autoDisable: { kind: 'burst', withinMs: 1 } }],
+    ['autoDisable.failures', { autoDisable: { kind: 'burst', failures: 0, withinMs: 1 } }],
+    ['autoDisable.withinMs', { autoDisable: { kind: 'burst', failures: 6 } }],
+    ['autoDisable.withinMs', { autoDisable: { kind: 'burst', failures: 6, withinMs: Infinity } }],
+    ['autoDisable.afterMs', { autoDisable: { kind: 'burst', failures: 6, withinMs: 1, afterMs: 1 } }],
+    ['replayBurst', { replayBurst: 0 }],
+    ['replayBurst', { replayBurst: Number.NaN }],
+    ['replayBurst', { replayBurst: '20' }],
+    ['replayBurst', { replayBurst: -Infinity }],
+    ['replayBurst', { replayBurst: false }],
+    ['replayRefillPerSecond', { replayRefillPerSecond: 0 }],
+    ['replayRefillPerSecond', { replayRefillPerSecond: Infinity }],
+    ['replayRefillPerSecond', { replayRefillPerSecond: null }],
+    ['inFlightPerOrigin', { inFlightPerOrigin: 0 }],
+    ['inFlightPerOrigin', { inFlightPerOrigin: 1.5 }],
+    ['inFlightPerOrigin', { inFlightPerOrigin: Infinity }],
+    ['inFlightPerOrigin', { inFlightPerOrigin: '100' }],
+    ['recordSuccesses', { recordSuccesses: 0 }],
+    ['recordSuccesses', { recordSuccesses: 'no' }],
+    ['recordSuccesses', { recordSuccesses: null }],
   ])('%s throws at construction and is named', (field, options) => {
     try {
       make(options)()
@@ -56,6 +97,40 @@ describe('an option that is wrong', () => {
 
   it('is undefined: its default holds', () => {
     expect(make({ tokenTtlSeconds: undefined, allow: undefined })).not.toThrow()
+    expect(make({ breaker: undefined, autoDisable: undefined, replayBurst: undefined })).not.toThrow()
+  })
+})
+
+describe('an option that is right', () => {
+  it.each([
+    { breaker: false, autoDisable: false, recordSuccesses: false },
+    { breaker: {} },
+    { breaker: { failures: 1, pauseMs: 1, capMs: 1 } },
+    { breaker: { capMs: 30_000 } },
+    { autoDisable: { kind: 'silent', afterMs: 0, exhausted: 0 } },
+    { autoDisable: { kind: 'burst', failures: 1, withinMs: 1 } },
+    { preset: 'kazoo', breaker: { failures: 3 }, autoDisable: false },
+    { replayBurst: Number.POSITIVE_INFINITY, replayRefillPerSecond: 0.001 },
+    { replayBurst: 1.5, inFlightPerOrigin: 1 },
+  ])('is taken: %j', (options) => {
+    expect(make(options)).not.toThrow()
+  })
+
+  it('what of a breaker is left out is as by default, also under the preset kazoo', () => {
+    expect(healthRulesOf({ breaker: { failures: 3 } }).breaker).toEqual({
+      failures: 3,
+      pauseMs: 30_000,
+      capMs: 600_000,
+    })
+    expect(healthRulesOf({ preset: 'kazoo', breaker: {} })).toEqual({
+      breaker: { failures: 10, pauseMs: 30_000, capMs: 600_000 },
+      autoDisable: { kind: 'burst', failures: 6, withinMs: 60_000 },
+    })
+    expect(healthRulesOf({ breaker: false, autoDisable: false })).toEqual({
+      breaker: null,
+      autoDisable: null,
+    })
+    expect(healthRulesOf({})).toEqual(HEALTH_PRESETS.standard)
   })
 })
 

@@ -1,5 +1,5 @@
 /** P4 and P5: a webhook read with a token, against servers that answer the same bytes without any work. */
-import { inTurns, rates } from './numbers.js'
+import { against, inTurns, rates } from './numbers.js'
 import { startProcess } from './processes.js'
 
 const CONNECTIONS = 32
@@ -32,11 +32,11 @@ async function compare({ rounds, profile, ours, bare, count }) {
     }
     await round(bareProcess, barePort, count)()
     await round(oursProcess, target.port, count)()
-    const baseline = round(bareProcess, barePort, count)
-    return {
-      bytes: Buffer.byteLength(answer.body),
-      ratios: await inTurns(rounds, baseline, round(oursProcess, target.port, count)),
-    }
+    const { bare: theirs, ours: own } = await inTurns(rounds, {
+      bare: round(bareProcess, barePort, count),
+      ours: round(oursProcess, target.port, count),
+    })
+    return { bytes: Buffer.byteLength(answer.body), ratios: against(theirs, own) }
   } finally {
     await Promise.all([load, oursProcess, bareProcess].map((process) => process.stop()))
   }

@@ -1,5 +1,5 @@
 /** P1: deliveries a second, end to end, against undici's pool posting the same bytes. */
-import { inTurns, rates } from './numbers.js'
+import { against, inTurns, rates } from './numbers.js'
 import { startProcess } from './processes.js'
 
 const CONCURRENCY = 64
@@ -19,7 +19,7 @@ export async function measureDeliveries({ rounds, profile }) {
     await raw.ask('prepare', { port, concurrency: CONCURRENCY, sample })
     await raw.ask('run', { count: WARM_UP })
     const round = (side) => async () => rates(await side.ask('run', { count: COUNT }), COUNT)
-    const ratios = await inTurns(rounds, round(raw), round(ours))
+    const done = await inTurns(rounds, { raw: round(raw), ours: round(ours) })
     const recorded = await ours.ask('recorded')
     const received = await receiver.ask('received')
     const sent = 2 * (WARM_UP + rounds * COUNT)
@@ -35,7 +35,7 @@ export async function measureDeliveries({ rounds, profile }) {
         unit: 'ratio',
         goal: 0.65,
         floor: 0.45,
-        ...ratios,
+        ...against(done.raw, done.ours),
       },
     ]
   } finally {

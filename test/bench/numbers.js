@@ -21,23 +21,29 @@ export function spread(values) {
 }
 
 /**
- * Rounds of two sides in turn, A B A B, so that whatever else the machine does hits both.
+ * Rounds of several sides in turn, A B A B, so that whatever else the machine does hits all of them.
  *
- * @returns the ratios of ours to the baseline, and what either side did in each round
+ * @template Result
+ * @param {Record<string, () => Promise<Result>>} sides
+ * @returns {Promise<Record<string, Result[]>>} what each side did in each round
  */
-export async function inTurns(rounds, baseline, ours) {
-  const sides = []
+export async function inTurns(rounds, sides) {
+  const results = Object.fromEntries(Object.keys(sides).map((name) => [name, []]))
   for (let round = 0; round < rounds; round += 1) {
-    const a = await baseline()
-    const b = await ours()
-    sides.push({ baseline: a, ours: b })
+    for (const [name, side] of Object.entries(sides)) results[name].push(await side())
   }
+  return results
+}
+
+/** Ratios of the rates of one side to those of the baseline, round by round, and what either side did. */
+export function against(baseline, ours) {
+  const middle = (side, name) => median(side.map((round) => round[name]))
   return {
-    ...spread(sides.map((side) => side.ours.perSecond / side.baseline.perSecond)),
-    baselinePerSecond: median(sides.map((side) => side.baseline.perSecond)),
-    oursPerSecond: median(sides.map((side) => side.ours.perSecond)),
-    baselineCpuMicros: median(sides.map((side) => side.baseline.cpuMicros)),
-    oursCpuMicros: median(sides.map((side) => side.ours.cpuMicros)),
+    ...spread(ours.map((round, index) => round.perSecond / baseline[index].perSecond)),
+    baselinePerSecond: middle(baseline, 'perSecond'),
+    oursPerSecond: middle(ours, 'perSecond'),
+    baselineCpuMicros: middle(baseline, 'cpuMicros'),
+    oursCpuMicros: middle(ours, 'cpuMicros'),
   }
 }
 

@@ -36,7 +36,8 @@ export function startProcess(name, { nodeOptions = [], profile = false } = {}) {
       new Promise((resolve, reject) => {
         asked += 1
         waiting.set(asked, { resolve, reject })
-        child.send({ id: asked, verb, input })
+        // One that has ended already says so here.
+        child.send({ id: asked, verb, input }, (error) => error && reject(error))
       }),
     async stop() {
       if (child.connected) child.disconnect()
@@ -60,6 +61,14 @@ export function answerParent(verbs) {
   })
   process.on('disconnect', () => process.exit())
 }
+
+/**
+ * Microseconds of the clock that all processes of a machine share (`CLOCK_MONOTONIC` on Linux); `performance.now()`
+ * counts from each process's own start. `measureLatency` checks that it does.
+ */
+export const sharedMicros = () => Number(process.hrtime.bigint() / 1000n)
+
+export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Runs some work; how long it took, and how much of the processor this process used meanwhile. */
 export async function timed(work) {

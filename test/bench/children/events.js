@@ -43,3 +43,19 @@ export function eventAt(index, accounts) {
     callId: `call-${account}-${call}@pbx.example.com`,
   }
 }
+
+/** The same event, with the moment of its publishing in it. */
+export function stamped(event, micros) {
+  event.customChannelVars.published_us = String(micros)
+  return event
+}
+
+const STAMP = /"published_us":"(\d+)"/
+
+/** The moment in the text of a request. */
+export function stampOf(text) {
+  return Number(STAMP.exec(text)?.[1] ?? Number.NaN)
+}
+
+/** The text of a body with another moment in it. */
+export const restamped = (body, micros) => body.replace(STAMP, `"published_us":"${micros}"`)

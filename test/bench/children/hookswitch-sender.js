@@ -1,7 +1,7 @@
 /** Deliveries end to end: published, matched, signed, sent, answered, recorded. */
 import { createHookswitch, memoryStore } from 'hookswitch'
-import { answerParent, timed } from '../processes.js'
-import { accountName, eventAt } from './events.js'
+import { answerParent, sharedMicros, timed } from '../processes.js'
+import { accountName, eventAt, stamped } from './events.js'
 
 const ACCOUNTS = 20
 
@@ -55,6 +55,14 @@ answerParent({
           publish()
         }),
     ),
+  /** One event with the moment of its publishing in it, until it was delivered. */
+  one: () =>
+    new Promise((resolve, reject) => {
+      onFailure = reject
+      onDelivered = resolve
+      const event = eventAt(published++, ACCOUNTS)
+      hs.publish(stamped(event, sharedMicros())).catch(reject)
+    }),
   /** What was recorded of the last attempts: proof that the whole way was gone. */
   async recorded() {
     const attempts = await hs.webhooks.attempts(accountName(0), undefined, { limit: 10 })

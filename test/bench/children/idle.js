@@ -1,7 +1,7 @@
 /** What an instance costs that has webhooks and nothing to do. Needs `--expose-gc`. */
 import { createHook } from 'node:async_hooks'
 import { createHookswitch, memoryStore } from 'hookswitch'
-import { answerParent } from '../processes.js'
+import { answerParent, sleep } from '../processes.js'
 import { accountName } from './events.js'
 
 const ACCOUNTS = 100
@@ -18,8 +18,6 @@ createHook({
   },
   destroy: (id) => timers.delete(id),
 }).enable()
-
-const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
 async function memory() {
   for (let turn = 0; turn < 3; turn += 1) {

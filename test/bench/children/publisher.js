@@ -1,6 +1,6 @@
 /** How long `publish` takes its caller, in a process that sends to nobody or to a quick receiver. */
 import { createHookswitch, memoryStore } from 'hookswitch'
-import { answerParent } from '../processes.js'
+import { answerParent, sleep } from '../processes.js'
 import { accountName, eventAt } from './events.js'
 
 const ACCOUNTS = 20
@@ -32,8 +32,6 @@ async function publishMany(count) {
   for (let index = 0; index < count; index += 1) micros.push(await publishOne())
   return micros
 }
-
-const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
 answerParent({
   /** @param {{ port?: number, accounts?: number, webhooks: number }} input without a port nothing is answered */

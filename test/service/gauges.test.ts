@@ -1,0 +1,156 @@
+/** The gauges of a running instance, at chosen moments of a time that only the test moves. */
+import { constant, createHookswitch, type GaugeReading, memoryStore } from 'hookswitch'
+import { manualClock } from 'hookswitch/testkit'
+import { expect, it } from 'vitest'
+import { answered, fakeSender } from '../delivery/world.js'
+import type { Options } from './running.js'
+
+async function gauged(options: Options = {}) {
+  const clock = manualClock()
+  const sender = fakeSender()
+  let read: () => Promise<readonly GaugeReading[]> = async () => []
+  let ended: AbortSignal | undefined
+  const hs = createHookswitch({
+    store: memoryStore(),
+    clock,
+    sender,
+    metrics: {
+      count() {},
+      observe() {},
+      watch(reading, signal) {
+        read = reading
+        ended = signal
+      },
+    },
+    random: { bytes: (count) => crypto.getRandomValues(new Uint8Array(count)), fraction: () => 0.5 },
+    ...options,
+  })
+  await hs.start()
+  await hs.accounts.create({ id: 'acc', name: 'Acc', realm: 'acc.example' })
+  const values = async () =>
+    Object.fromEntries(
+      (await read()).map(({ name, label, value }) => [
+        [name.replace('hookswitch_', ''), label].filter(Boolean).join(' '),
+        value,
+      ]),
+    )
+  let made = 0
+  const webhook = async (retries: number, uri = 'https://a.example/') =>
+    (await hs.webhooks.create('acc', { name: `w${made++}`, uri, hook: 'all', retries })).id
+  let calls = 0
+  const publish = async (count: number) => {
+    for (let n = 0; n < count; n += 1)
+      await hs.publish({ hook: 'channel_create', accountId: 'acc', callId: `call-${calls++}` })
+    await clock.settle()
+  }
+  return { hs, clock, sender, values, webhook, publish, ended: () => ended?.aborted }
+}
+
+const NOTHING = {
+  in_flight: 0,
+  oldest_due_seconds: 0,
+  'breakers open': 0,
+  'breakers half_open': 0,
+  deliveries_pending: 0,
+}
+
+it('nothing is pending before the first event, nor after the last has ended', async () => {
+  const { hs, sender, values, webhook, publish, ended } = await gauged()
+  await webhook(0)
+  expect(await values()).toEqual(NOTHING)
+  sender.script = () => answered(200)
+  await publish(5)
+  expect(await values()).toEqual(NOTHING)
+  expect(ended()).toBe(false)
+  await hs.close()
+  expect(ended()).toBe(true)
+})
+
+it('what waits for room counts as pending, and the longest wait as how late we are', async () => {
+  const { hs, clock, sender, values, webhook, publish } = await gauged({ inFlightPerEndpoint: 2 })
+  await webhook(0)
+  sender.script = () => undefined
+  await publish(2)
+  expect(await values()).toMatchObject({ in_flight: 2, deliveries_pending: 2, oldest_due_seconds: 0 })
+  await clock.advance(1000)
+  await publish(1)
+  await clock.advance(4000)
+  await publish(1)
+  await clock.advance(2500)
+  expect(await values()).toEqual({
+    ...NOTHING,
+    in_flight: 2,
+    deliveries_pending: 4,
+    oldest_due_seconds: 6.5,
+  })
+  sender.open[0]!.answer(answered(200))
+  await clock.settle()
+  expect(await values()).toEqual({
+    ...NOTHING,
+    in_flight: 2,
+    deliveries_pending: 3,
+    oldest_due_seconds: 2.5,
+  })
+  while (sender.open.length > 0) {
+    sender.open[0]!.answer(answered(200))
+    await clock.settle()
+  }
+  expect(await values()).toEqual(NOTHING)
+  await hs.close()
+})
+
+it('what waits for its retry is pending, and not late before its time', async () => {
+  const { hs, clock, sender, values, webhook, publish } = await gauged({
+    retryPolicy: constant(5000, { jitter: 0 }),
+  })
+  await webhook(3)
+  sender.script = () => answered(500)
+  await publish(1)
+  await clock.advance(4999)
+  expect(await values()).toEqual({ ...NOTHING, deliveries_pending: 1 })
+  sender.script = () => undefined
+  await clock.advance(1)
+  expect(await values()).toEqual({ ...NOTHING, deliveries_pending: 1, in_flight: 1 })
+  sender.open[0]!.answer(answered(200))
+  await clock.settle()
+  expect(await values()).toEqual(NOTHING)
+  await hs.close()
+})
+
+it('a breaker is open until its probe goes out, half open until that is answered, then closed', async () => {
+  const { hs, clock, sender, values, webhook, publish } = await gauged({
+    breaker: { failures: 3, pauseMs: 10_000 },
+    inFlightPerEndpoint: 3,
+  })
+  await webhook(0)
+  sender.script = () => answered(500)
+  await publish(5)
+  expect(await values()).toEqual({ ...NOTHING, deliveries_pending: 2, 'breakers open': 1 })
+  sender.script = () => undefined
+  await clock.advance(10_000)
+  expect(await values()).toMatchObject({ in_flight: 1, 'breakers open': 0, 'breakers half_open': 1 })
+  sender.open[0]!.answer(answered(500))
+  await clock.settle()
+  expect(await values()).toEqual({ ...NOTHING, deliveries_pending: 1, 'breakers open': 1 })
+  await clock.advance(19_999)
+  expect(await values()).toMatchObject({ 'breakers open': 1, oldest_due_seconds: 0 })
+  sender.script = () => answered(200)
+  await clock.advance(1)
+  expect(await values()).toEqual(NOTHING)
+  await hs.close()
+})
+
+it('what is cancelled is pending no more', async () => {
+  const { hs, clock, sender, values, webhook, publish } = await gauged({ inFlightPerEndpoint: 1 })
+  const id = await webhook(0)
+  sender.script = () => undefined
+  await publish(10)
+  expect(await values()).toMatchObject({ deliveries_pending: 10, in_flight: 1 })
+  await hs.webhooks.patch('acc', id, { enabled: false })
+  await clock.settle()
+  expect(await values()).toMatchObject({ deliveries_pending: 1, in_flight: 1 })
+  sender.open[0]!.answer(answered(500))
+  await clock.settle()
+  expect(await values()).toEqual(NOTHING)
+  await hs.close()
+})
