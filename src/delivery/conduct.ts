@@ -1,10 +1,11 @@
 // biome-ignore-all assist/source/organizeImports: doors and values, then the steps in the order in which they happen
 import type { Random } from '../ports.js'
-import { type Health, type HealthRules, isProbed } from '../webhooks/health.js'
+import { type Health, type HealthRules, isFailing, isProbed } from '../webhooks/health.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { Claim, ClaimResult, Settled, Settlement } from './delivery-store.js'
 import type { Delivery } from './lifecycle.js'
 import type { Schedule } from './fairness.js'
+import { QUICK_MS } from './trust.js'
 import { isExpired, type RetryRules } from './retry.js'
 import { type AttemptDoors, type Attempted, attempt } from './attempt.js'
 import { together } from './together.js'
@@ -59,8 +60,13 @@ export interface Conduct {
 interface Ending {
   readonly delivery: Delivery
   readonly webhook: Webhook
+  readonly flight: Flight
   readonly attempted: Attempted | undefined
 }
+
+type Flight = ReturnType<Schedule['started']>
+/** What is written of a claim, which ends its flight. */
+type Landing = Writing & { readonly flight: Flight }
 
 /**
  * @param ended called when claims have ended and there is room for others; `isUnsure`: only the store knows how one of
@@ -69,7 +75,7 @@ interface Ending {
 export function createConduct(
   doors: ConductDoors,
   options: ConductOptions,
-  schedule: Pick<Schedule, 'started' | 'ended' | 'probing' | 'learn' | 'tick' | 'inFlight'>,
+  schedule: Pick<Schedule, 'started' | 'answered' | 'ended' | 'probing' | 'learn' | 'tick' | 'inFlight'>,
   ended: (isUnsure: boolean) => void,
 ): Conduct {
   const { clock, random, log } = doors
@@ -95,13 +101,13 @@ export function createConduct(
   const save = (writings: readonly Writing[]) => persist(doors, writings, health.newest, now, cut)
 
   /** Writes a group and tells the schedule what that changed. */
-  async function write(writings: readonly Writing[]): Promise<void> {
+  async function write(landings: readonly Landing[]): Promise<void> {
     const since = schedule.tick()
     let isUnsure = false
-    const settled = await save(writings).catch((thrown: unknown) => {
+    const settled = await save(landings).catch((thrown: unknown) => {
       log.error({ reason: String(thrown) }, 'outcomes failed inside the dispatcher')
     })
-    writings.forEach(({ delivery: { webhookId } }, index) => {
+    landings.forEach(({ delivery: { webhookId }, flight }, index) => {
       const result = settled?.[index]
       if (result?.kind === 'settled') {
         schedule.learn(result.endpoint, since)
@@ -109,30 +115,41 @@ export function createConduct(
       }
       // Written after all, by a try that seemed to fail, or no longer ours.
       if (result?.kind === 'fenced') isUnsure = true
-      schedule.ended(webhookId)
+      schedule.ended(flight)
       if (schedule.inFlight(webhookId) === 0) health.idle(webhookId)
     })
-    tally.add(-writings.length)
+    tally.add(-landings.length)
     ended(isUnsure)
   }
 
-  function decide({ delivery, webhook, attempted }: Ending): Writing {
+  function decide({ delivery, webhook, flight, attempted }: Ending): Landing {
     const context = contextOf(webhook)
     // As after a crash: a delivery that cannot be made is set aside after a few rounds, not kept in flight for ever.
-    if (!attempted) return { delivery, settlement: settleInterrupted(delivery, 'lost', context) }
+    if (!attempted) return { flight, delivery, settlement: settleInterrupted(delivery, 'lost', context) }
     const { observation } = attempted
-    if (observation.kind === 'withdrawn') return { delivery, settlement: settleWithdrawn(delivery, context) }
+    if (observation.kind === 'withdrawn') {
+      return { flight, delivery, settlement: settleWithdrawn(delivery, context) }
+    }
+    noteManner(flight, attempted)
     outages.saw(webhook.settings.uri, observation, clock.monotonic())
     if (cut.aborted && observation.kind !== 'response') {
-      return { delivery, settlement: settleInterrupted(delivery, 'cut', context) }
+      return { flight, delivery, settlement: settleInterrupted(delivery, 'cut', context) }
     }
     const before = health.of(webhook)
     const { outcome, settlement } = settleAttempt(delivery, attempted, before, context)
     health.decided(settlement)
     rest(webhook, before, settlement)
-    if (outcome.kind !== 'delivered' || options.recordSuccesses) return { delivery, settlement }
+    if (outcome.kind !== 'delivered' || options.recordSuccesses) return { flight, delivery, settlement }
     const { record: unkept, ...unrecorded } = settlement
-    return { delivery, settlement: unrecorded, ...(unkept && { unkept }) }
+    return { flight, delivery, settlement: unrecorded, ...(unkept && { unkept }) }
+  }
+
+  /** Faults of ours, and addresses that are not dialled, say nothing of the receiver. */
+  function noteManner(flight: Flight, { observation, durationMs }: Attempted): void {
+    if (observation.kind === 'response') schedule.answered(flight, durationMs <= QUICK_MS, now())
+    else if (observation.kind === 'no_response' && observation.failure !== 'blocked_address') {
+      schedule.answered(flight, false, now())
+    }
   }
 
   /** After what is decided of an endpoint's health: how many it gets at a time, and whether it keeps its connections. */
@@ -160,13 +177,13 @@ export function createConduct(
     ),
   )
 
-  function start(claim: Claim, webhook: Webhook): void {
+  function start(claim: Claim, webhook: Webhook, flight: Flight): void {
     const { delivery } = claim
     attempt(doors, claim, webhook, options.attemptDeadlineMs).then(
-      (attempted) => settleSoon({ delivery, webhook, attempted }),
+      (attempted) => settleSoon({ delivery, webhook, flight, attempted }),
       (thrown: unknown) => {
         log.error({ reason: String(thrown), deliveryId: delivery.id }, 'a request could not be made')
-        settleSoon({ delivery, webhook, attempted: undefined })
+        settleSoon({ delivery, webhook, flight, attempted: undefined })
       },
     )
   }
@@ -180,19 +197,20 @@ export function createConduct(
     },
     none: tally.none,
     begin({ claims, webhooks }) {
-      const aged: Writing[] = []
+      const aged: Landing[] = []
       tally.add(claims.length)
       for (const claim of claims) {
         const { delivery } = claim
         const webhook = webhooks.get(delivery.webhookId)!
         const { id: webhookId, accountId, settings } = webhook
-        const endpoint = { webhookId, accountId, origin: originOf(settings.uri) }
-        schedule.started(endpoint, isProbed(health.of(webhook)))
+        const known = health.of(webhook)
+        const endpoint = { webhookId, accountId, origin: originOf(settings.uri), failing: isFailing(known) }
+        const flight = schedule.started(endpoint, isProbed(known), now())
         health.busy(webhookId)
         const isOld = isExpired(delivery.eventTimestampMs, settings.maxAgeSeconds, clock.now())
         if (isOld && delivery.replayOf === undefined) {
-          aged.push({ delivery, settlement: settleUnsent(delivery, 'aged', contextOf(webhook)) })
-        } else start(claim, webhook)
+          aged.push({ flight, delivery, settlement: settleUnsent(delivery, 'aged', contextOf(webhook)) })
+        } else start(claim, webhook, flight)
       }
       if (aged.length > 0) void write(aged)
     },

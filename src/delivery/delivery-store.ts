@@ -60,6 +60,8 @@ export interface ReadyEndpoint {
   readonly accountId: string
   /** Scheme, host and port of its URI: a cap is per origin too. */
   readonly origin: string
+  /** Whether its last attempt failed (`Health.failuresInRow`): it is not trusted with all places. */
+  readonly failing: boolean
   /** Store time of the earliest due head, not before the end of the endpoint's pause; `undefined`: idle. */
   readonly dueMs: number | undefined
 }

@@ -1,7 +1,7 @@
 import { isProbed } from '../webhooks/health.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { StoredDelivery } from './delivery-store.js'
-import type { Caps } from './fairness.js'
+import type { Caps } from './turns.js'
 
 /** What decides an explanation besides the delivery itself. */
 export interface ExplainContext {
@@ -9,7 +9,7 @@ export interface ExplainContext {
   /** Store time, ms. */
   readonly now: number
   /** Which cap holds the endpoint back, if one does. */
-  readonly fullAt: 'endpoint' | 'account' | 'origin' | 'all' | undefined
+  readonly fullAt: 'endpoint' | 'account' | 'origin' | 'trust' | 'all' | undefined
   readonly caps: Caps
 }
 
@@ -47,6 +47,8 @@ function explainWaiting(delivery: StoredDelivery, { webhook, now, fullAt, caps }
       return `Waits for room: the account is at its cap of ${caps.perAccount} requests in flight.`
     case 'origin':
       return `Waits for room: the origin of the uri is at its cap of ${caps.perOrigin} requests in flight.`
+    case 'trust':
+      return 'Waits for room: receivers that do not answer quickly may hold only a part of all requests in flight.'
     case 'all':
       return `Waits for room: all ${caps.inAll} requests that may be in flight are.`
     default:

@@ -1,33 +1,32 @@
 import { createQueue, type Queue } from '../values/queue.js'
 import type { ReadyEndpoint } from './delivery-store.js'
+import { type Line, type Manner, noPlaces, type Places, UNKNOWN } from './trust.js'
 
 /**
  * The endpoints that a node knows to have something waiting or in flight, with their accounts and origins: what is
- * counted for turns and caps. Memory follows what is waiting or in flight, not what exists.
+ * counted for turns and caps. Memory follows what is waiting or in flight, not what exists; of the rest only how it
+ * answered is remembered, of so many at most.
  */
 export interface Roster {
   readonly size: number
   find(webhookId: string): Endpoint | undefined
   /** The endpoint, made when it is not known; moved when it leads elsewhere by now. */
-  of(told: Pick<ReadyEndpoint, 'webhookId' | 'accountId' | 'origin'>): Endpoint
+  of(told: Omit<ReadyEndpoint, 'dueMs'>): Endpoint
   /** Forgets an endpoint of which nothing is in flight. */
   forget(endpoint: Endpoint): void
   all(): Iterable<Endpoint>
 }
 
-/** What a cap counts. */
-export interface Counted {
-  inFlight: number
-  /** Room given in the pick under way. */
-  room: number
-}
-
-export interface Endpoint extends Counted {
+export interface Endpoint extends Manner {
   readonly id: string
   readonly account: Account
   origin: Origin
   /** Store time; Infinity: nothing waits. */
   dueMs: number
+  inFlight: number
+  room: number
+  /** In which its requests in flight are counted, and whose turns it takes. */
+  line: Line
   /** Only single requests are let through: its breaker has opened. */
   probed: boolean
   /** When something was last learnt of it. */
@@ -38,16 +37,20 @@ export interface Endpoint extends Counted {
   heapMs: number
 }
 
-export interface Account extends Counted {
+export interface Account {
   readonly id: string
-  /** Due endpoints, the next in turn first. */
-  readonly due: Queue<Endpoint>
+  readonly places: Places
+  /** Due endpoints by line, the next in turn first. */
+  readonly due: readonly [Queue<Endpoint>, Queue<Endpoint>, Queue<Endpoint>]
+  /** Whether it is in the turns of a line. */
+  readonly queued: [boolean, boolean, boolean]
   endpoints: number
-  queued: boolean
 }
 
-export interface Origin extends Counted {
+export interface Origin {
   readonly id: string
+  inFlight: number
+  room: number
   /** Due endpoints that wait for room here, the longest first; entries may be out of date. */
   readonly waiting: Queue<Endpoint>
   endpoints: number
@@ -55,16 +58,21 @@ export interface Origin extends Counted {
 
 /** Nothing waits. */
 export const IDLE = Number.POSITIVE_INFINITY
+/** Endpoints that are idle of which it is remembered how they answered. */
+const MAX_REMEMBERED = 20_000
 
 export function createRoster(): Roster {
   const endpoints = new Map<string, Endpoint>()
   const accounts = new Map<string, Account>()
   const origins = new Map<string, Origin>()
+  /** Those seen longest ago first. */
+  const manners = new Map<string, Pick<Manner, 'promptMs' | 'slow'>>()
 
   function accountOf(id: string): Account {
     const known = accounts.get(id)
     if (known) return known
-    const account = { id, due: createQueue<Endpoint>(), endpoints: 0, inFlight: 0, room: 0, queued: false }
+    const due = [createQueue<Endpoint>(), createQueue<Endpoint>(), createQueue<Endpoint>()] as const
+    const account: Account = { id, places: noPlaces(), due, queued: [false, false, false], endpoints: 0 }
     accounts.set(id, account)
     return account
   }
@@ -89,8 +97,18 @@ export function createRoster(): Roster {
     origin.inFlight += endpoint.inFlight
     before.inFlight -= endpoint.inFlight
     endpoint.origin = origin
+    // Another receiver: what is known of the former one says nothing of it.
+    endpoint.promptMs = Number.NEGATIVE_INFINITY
+    endpoint.slow = undefined
     leave(before)
     if (endpoint.where === 'origin') endpoint.where = 'nowhere'
+  }
+
+  function remember({ id, promptMs, slow }: Endpoint): void {
+    if (slow === undefined) return
+    manners.delete(id)
+    manners.set(id, { promptMs, slow })
+    if (manners.size > MAX_REMEMBERED) manners.delete(manners.keys().next().value!)
   }
 
   return {
@@ -98,9 +116,10 @@ export function createRoster(): Roster {
       return endpoints.size
     },
     find: (webhookId) => endpoints.get(webhookId),
-    of({ webhookId, accountId, origin: originId }) {
+    of({ webhookId, accountId, origin: originId, failing }) {
       const known = endpoints.get(webhookId)
       if (known) {
+        known.failing = failing
         if (known.origin.id !== originId) move(known, originId)
         return known
       }
@@ -108,6 +127,7 @@ export function createRoster(): Roster {
       const origin = originOf(originId)
       account.endpoints++
       origin.endpoints++
+      const manner = manners.get(webhookId)
       const endpoint: Endpoint = {
         id: webhookId,
         account,
@@ -115,6 +135,10 @@ export function createRoster(): Roster {
         dueMs: IDLE,
         inFlight: 0,
         room: 0,
+        line: UNKNOWN,
+        promptMs: manner?.promptMs ?? Number.NEGATIVE_INFINITY,
+        slow: manner?.slow,
+        failing,
         probed: false,
         touched: 0,
         where: 'nowhere',
@@ -125,6 +149,7 @@ export function createRoster(): Roster {
     },
     forget(endpoint) {
       if (!endpoints.delete(endpoint.id)) return
+      remember(endpoint)
       leave(endpoint.origin)
       if (--endpoint.account.endpoints === 0) accounts.delete(endpoint.account.id)
     },

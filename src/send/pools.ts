@@ -57,15 +57,19 @@ export interface Pools {
 export function createPools(options: PoolOptions): Pools {
   const { connect, maxPools = 256, maxPerOrigin = 100, maxIdle = 512 } = options
   const keepAliveMs = Math.min(options.keepAliveMs ?? 4_000, MAX_KEEP_ALIVE_MS)
-  /** Least recently used first. */
   const origins = new Map<string, Origin>()
+  /** Origins of which nothing but idle connections is left, the least recently used first. */
+  const resting = new Set<Origin>()
   /** Idle longest first. */
   const idle = new Set<Connection>()
 
   function originOf(place: Place, group: string): Origin {
     const known = origins.get(place.origin)
-    if (known && origins.size === 1) return known
-    const origin: Origin = known ?? {
+    if (known) {
+      if (known.group !== group) known.isShared = true
+      return known
+    }
+    const origin: Origin = {
       key: place.origin,
       target: place.target,
       group,
@@ -76,18 +80,19 @@ export function createPools(options: PoolOptions): Pools {
       served: undefined,
       released: (exchange) => origin.waiting.delete(exchange),
     }
-    origins.delete(origin.key)
     origins.set(origin.key, origin)
-    if (origins.size > maxPools) evict()
     return origin
   }
 
-  function evict(): void {
-    for (const origin of origins.values()) {
-      if (origin.busy.size > 0 || origin.waiting.size > 0 || origin.idle.length === 0) continue
-      for (const connection of [...origin.idle]) drop(connection)
-      return
-    }
+  /** An origin rests; the one that has rested longest goes where there are too many. One in use never does. */
+  function rest(origin: Origin): void {
+    resting.add(origin)
+    const [longest] = resting
+    if (resting.size > maxPools && longest) close(longest)
+  }
+
+  function close(origin: Origin): void {
+    for (const connection of [...origin.idle]) drop(connection)
   }
 
   function open(origin: Origin): Connection {
@@ -157,6 +162,7 @@ export function createPools(options: PoolOptions): Pools {
     origin.idle.push(connection)
     idle.add(connection)
     if (origin.waiting.size > 0) serve(origin)
+    if (origin.busy.size === 0) rest(origin)
     const [oldest] = idle
     if (idle.size > maxIdle && oldest) drop(oldest)
   }
@@ -173,6 +179,7 @@ export function createPools(options: PoolOptions): Pools {
 
   /** A connection that is free, or a new one where there may be one more. */
   function take(origin: Origin): Connection | undefined {
+    resting.delete(origin)
     const connection = origin.idle.pop()
     if (!connection) return origin.busy.size < maxPerOrigin ? open(origin) : undefined
     idle.delete(connection)
@@ -185,15 +192,14 @@ export function createPools(options: PoolOptions): Pools {
     if (idle.delete(connection)) origin.idle.splice(origin.idle.indexOf(connection), 1)
     connection.stopDial()
     if (!connection.client.destroyed) void connection.client.destroy()
-    const isEmpty = origin.busy.size === 0 && origin.idle.length === 0 && origin.waiting.size === 0
-    if (isEmpty && origins.get(origin.key) === origin) origins.delete(origin.key)
+    if (origin.busy.size > 0 || origin.idle.length > 0 || origin.waiting.size > 0) return
+    resting.delete(origin)
+    if (origins.get(origin.key) === origin) origins.delete(origin.key)
   }
 
   return {
     run(place, exchange) {
-      const { group } = exchange.request
-      const origin = originOf(place, group)
-      if (origin.group !== group) origin.isShared = true
+      const origin = originOf(place, exchange.request.group)
       const connection = take(origin)
       if (connection) start(connection, exchange)
       else {
@@ -211,8 +217,7 @@ export function createPools(options: PoolOptions): Pools {
     },
     rest(group) {
       for (const origin of [...origins.values()]) {
-        if (origin.isShared || origin.group !== group) continue
-        for (const connection of [...origin.idle]) drop(connection)
+        if (!origin.isShared && origin.group === group) close(origin)
       }
     },
     close() {

@@ -3,6 +3,7 @@ export interface Queue<T> {
   readonly length: number
   push(item: T): void
   shift(): T | undefined
+  peek(): T | undefined
   clear(): void
 }
 
@@ -31,6 +32,7 @@ export function createQueue<T>(): Queue<T> {
       }
       return item
     },
+    peek: () => items[head],
     clear() {
       items = []
       head = 0

@@ -31,6 +31,11 @@ export function isProbed(health: Health | undefined): boolean {
   return (health?.openings ?? 0) > 0
 }
 
+/** Whether the last attempt that said anything of the receiver failed. */
+export function isFailing(health: Health | undefined): boolean {
+  return (health?.failuresInRow ?? 0) > 0
+}
+
 const HOUR_MS = 3_600_000
 
 /** Health rules by name. */

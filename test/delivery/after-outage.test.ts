@@ -19,8 +19,7 @@ async function outage(
   world.sender.send = async (request) => {
     const isHealed = healedMs !== undefined
     inFlight++
-    if (isHealed)
-      sent.push({ atMs: clock.monotonic(), delivery: headerOf(request, 'webhook-id'), inFlight })
+    if (isHealed) sent.push({ atMs: clock.monotonic(), delivery: headerOf(request, 'webhook-id'), inFlight })
     await clock.sleep(isHealed ? latencyMs : 10_000)
     inFlight--
     return isHealed ? answered(200) : { kind: 'no_response', failure: 'timeout', detail: '' }
@@ -75,9 +74,7 @@ describe('when everybody was silent for twenty minutes', () => {
     world.heal()
     await world.finish()
 
-    const all = (
-      await Promise.all(hooks.map(({ id, accountId }) => world.deliveries(id, accountId)))
-    ).flat()
+    const all = (await Promise.all(hooks.map(({ id, accountId }) => world.deliveries(id, accountId)))).flat()
     expect(all).toHaveLength(20 * 6 * 40)
     expect(new Set(all.map(({ state }) => state))).toEqual(new Set(['delivered']))
     expect(world.told.filter(({ name }) => name === 'webhook_disabled')).toEqual([])

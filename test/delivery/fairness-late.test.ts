@@ -1,14 +1,16 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createSchedule } from '../../src/delivery/fairness.js'
+import { createSchedule, type Schedule } from '../../src/delivery/fairness.js'
 
 const WEBHOOK = 'w'
-const ENDPOINT = { webhookId: WEBHOOK, accountId: 'acc', origin: 'https://a.example' }
+const ENDPOINT = { webhookId: WEBHOOK, accountId: 'acc', origin: 'https://a.example', failing: false }
 
 /** A call to the store: begun, then carried out there, then answered. */
 interface Call {
   readonly kind: 'claim' | 'settle'
   readonly since: number
+  /** The request that a settlement ends. */
+  readonly flight?: ReturnType<Schedule['started']>
   /** What the store said when it carried it out. */
   said?: { readonly dueMs: number | undefined }
 }
@@ -38,9 +40,10 @@ function play(history: readonly { what: string; which: number; dueMs: number | u
   const answer = (call: Call) => {
     calls.splice(calls.indexOf(call), 1)
     schedule.learn({ ...ENDPOINT, dueMs: call.said!.dueMs }, call.since)
-    if (call.kind === 'settle') schedule.ended(WEBHOOK)
-    else schedule.started(ENDPOINT, false)
-    if (call.kind === 'claim') calls.push({ kind: 'settle', since: schedule.tick() })
+    if (call.flight) schedule.ended(call.flight)
+    if (call.kind === 'settle') return
+    const flight = schedule.started(ENDPOINT, false, 0)
+    calls.push({ kind: 'settle', since: schedule.tick(), flight })
   }
 
   for (const { what, which, dueMs } of history) {

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Caps, createSchedule, type Pick, type Schedule } from '../../src/delivery/fairness.js'
+import { createSchedule as createUntrusting, type Pick, type Schedule } from '../../src/delivery/fairness.js'
+import type { Caps } from '../../src/delivery/turns.js'
 
 const CAPS: Caps = { perEndpoint: 10, perAccount: 100, perOrigin: 1000, inAll: 500 }
 const ready = (
@@ -12,8 +13,25 @@ const ready = (
   webhookId,
   accountId,
   origin,
+  failing: false,
   dueMs,
 })
+
+/** A schedule in which every endpoint is known to answer quickly: how far others are trusted has tests of its own. */
+function createSchedule(caps: Caps): Schedule {
+  const schedule = createUntrusting(caps)
+  const known = new Set<string>()
+  const learn: Schedule['learn'] = (told, since) => {
+    if (!known.has(told.webhookId) && told.dueMs !== undefined) {
+      known.add(told.webhookId)
+      const flight = schedule.started(told, false, 0)
+      schedule.answered(flight, true, 0)
+      schedule.ended(flight)
+    }
+    schedule.learn(told, since)
+  }
+  return { ...schedule, learn }
+}
 
 /** A pick of which nothing is claimed. */
 function pickAll(schedule: Schedule, now: number, free: number): readonly Pick[] {
@@ -29,7 +47,7 @@ describe('the schedule of endpoints', () => {
     expect(schedule.pick(99, 500)).toEqual([])
     expect(schedule.nextDueMs()).toBe(100)
     expect(pickAll(schedule, 100, 500)).toEqual([{ webhookId: 'w', room: 10 }])
-    for (let count = 0; count < 7; count++) schedule.started(ready('w', 100), false)
+    for (let count = 0; count < 7; count++) schedule.started(ready('w', 100), false, 0)
     expect(pickAll(schedule, 100, 500)).toEqual([{ webhookId: 'w', room: 3 }])
     expect(pickAll(schedule, 100, 2)).toEqual([{ webhookId: 'w', room: 2 }])
   })
@@ -84,10 +102,10 @@ describe('the schedule of endpoints', () => {
   it('forgets what is neither waiting nor in flight', () => {
     const schedule = createSchedule(CAPS)
     schedule.learn(ready('w', 0))
-    schedule.started(ready('w', 0), false)
+    const flight = schedule.started(ready('w', 0), false, 0)
     expect(schedule.inFlight('w')).toBe(1)
     schedule.learn(ready('w', undefined), schedule.tick())
-    schedule.ended('w')
+    schedule.ended(flight)
     expect(schedule.inFlight('w')).toBe(0)
     expect(schedule.pick(0, 500)).toEqual([])
     expect(schedule.nextDueMs()).toBeUndefined()
@@ -118,12 +136,12 @@ describe('the cap of an origin', () => {
       const picks = schedule.pick(0, 500)
       expect(picks).toHaveLength(1)
       const { webhookId } = picks[0]!
-      schedule.started(at(webhookId, 'https://shared.example', `of-${webhookId}`), false)
+      const flight = schedule.started(at(webhookId, 'https://shared.example', `of-${webhookId}`), false, 0)
       schedule.claimed(picks, [at(webhookId, 'https://shared.example', `of-${webhookId}`)], schedule.tick())
       expect(pickAll(schedule, 0, 500)).toEqual([])
       expect(schedule.fullAt(webhookId)).toBe('origin')
       served.push(webhookId)
-      schedule.ended(webhookId)
+      schedule.ended(flight)
     }
     expect(served.slice(0, 3).sort()).toEqual(names)
     expect(served.slice(3).sort()).toEqual(names)
@@ -163,7 +181,7 @@ describe('the cap of an origin', () => {
   it('follows a webhook that leads elsewhere by now', () => {
     const schedule = createSchedule({ ...caps, perOrigin: 1 })
     schedule.learn(at('a', 'https://slow.example'))
-    schedule.started(at('a', 'https://slow.example'), false)
+    schedule.started(at('a', 'https://slow.example'), false, 0)
     schedule.learn(at('b', 'https://slow.example'))
     expect(pickAll(schedule, 0, 500)).toEqual([])
     schedule.learn(at('b', 'https://quick.example'))
@@ -175,23 +193,25 @@ describe('the room of an endpoint', () => {
   it('is one while it is probed, and what waits goes on when it answers again', () => {
     const schedule = createSchedule(CAPS)
     schedule.learn(ready('w', 0))
-    schedule.started(ready('w', 0), true)
+    const flight = schedule.started(ready('w', 0), true, 0)
     expect(pickAll(schedule, 0, 500)).toEqual([])
     expect(schedule.fullAt('w')).toBe('endpoint')
     schedule.probing('w', false)
     expect(pickAll(schedule, 0, 500)).toEqual([{ webhookId: 'w', room: 9 }])
-    schedule.ended('w')
+    schedule.ended(flight)
     expect(schedule.fullAt('w')).toBeUndefined()
   })
 
   it('tells how the node stands: what is due for longest, and whose breaker is open or probed', () => {
-    const schedule = createSchedule(CAPS)
+    const schedule = createUntrusting(CAPS)
     schedule.learn(ready('old', 100))
     schedule.learn(ready('new', 900))
     schedule.learn(ready('later', 5000))
-    schedule.started(ready('probed', 950), true)
+    schedule.learn(ready('probed', undefined), schedule.tick())
+    schedule.started(ready('probed', undefined), true, 0)
     expect(schedule.overview(1000)).toEqual({ oldestDueMs: 900, open: 0, halfOpen: 1 })
-    schedule.learn(ready('probed', 9000), schedule.tick())
+    const since = schedule.tick()
+    schedule.learn(ready('probed', 9000), since)
     expect(schedule.overview(1000)).toEqual({ oldestDueMs: 900, open: 1, halfOpen: 0 })
   })
 })
@@ -225,12 +245,12 @@ describe('under any history', () => {
         const schedule = createSchedule(limits)
         const due = new Map<string, number>()
         const origins = new Map<string, number>()
-        const flying: string[] = []
+        const flying: { id: string; flight: ReturnType<Schedule['started']> }[] = []
         let now = 0
         const accountOf = (id: string) => `acc-${Number(id.slice(1)) % 3}`
         const originOf = (id: string) => `https://${(origins.get(id) ?? Number(id.slice(1))) % 4}.example`
         const told = (id: string, dueMs: number | undefined) => ready(id, dueMs, accountOf(id), originOf(id))
-        const inFlight = (fits: (id: string) => boolean) => flying.filter(fits).length
+        const inFlight = (fits: (id: string) => boolean) => flying.filter(({ id }) => fits(id)).length
         const roomOf = (id: string) =>
           Math.min(
             limits.perEndpoint - inFlight((one) => one === id),
@@ -254,8 +274,8 @@ describe('under any history', () => {
             schedule.learn(told(id, due.get(id)), schedule.tick())
           } else if (step.kind === 'later') now += step.ms
           else if (step.kind === 'end') {
-            const [id] = flying.splice(step.which % Math.max(1, flying.length), 1)
-            if (id) schedule.ended(id)
+            const [one] = flying.splice(step.which % Math.max(1, flying.length), 1)
+            if (one) schedule.ended(one.flight)
           } else {
             const free = Math.min(step.free, limits.inAll - flying.length)
             const picks = free > 0 ? schedule.pick(now, free) : []
@@ -266,8 +286,8 @@ describe('under any history', () => {
               expect(room).toBeLessThanOrEqual(roomOf(webhookId))
               for (let count = 0; count < room; count++) {
                 if (step.taken > 0 && (taken + count) % (step.taken + 1) === 0) continue
-                schedule.started(told(webhookId, undefined), false)
-                flying.push(webhookId)
+                const flight = schedule.started(told(webhookId, undefined), false, now)
+                flying.push({ id: webhookId, flight })
               }
               taken += room
               expect(roomOf(webhookId)).toBeGreaterThanOrEqual(0)
@@ -289,7 +309,7 @@ describe('under any history', () => {
         for (let id = 0; id < 12; id++)
           expect(schedule.inFlight(`w${id}`)).toBe(inFlight((one) => one === `w${id}`))
         // With everything landed, whatever is due is picked.
-        for (const id of flying.splice(0)) schedule.ended(id)
+        for (const { flight } of flying.splice(0)) schedule.ended(flight)
         const reached = new Set<string>()
         for (let round = 0; round < 200 && reached.size < due.size; round++) {
           const picks = schedule.pick(now + 50, limits.inAll)

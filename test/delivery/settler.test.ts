@@ -22,7 +22,13 @@ function settlement(changes: Partial<Settlement> = {}): Settlement {
 const pair = (changes: Partial<Settlement> = {}) => ({ delivery, settlement: settlement(changes) })
 const settled: Settled = {
   kind: 'settled',
-  endpoint: { webhookId: 'w1', accountId: 'acc', origin: 'https://a.example', dueMs: undefined },
+  endpoint: {
+    webhookId: 'w1',
+    accountId: 'acc',
+    origin: 'https://a.example',
+    failing: false,
+    dueMs: undefined,
+  },
 }
 
 function settlerWorld(answers: (Settled | Error)[] = []) {

@@ -146,11 +146,7 @@ describe('with a tracing door', () => {
     ['an answer of 410', answered(410), '410'],
     ['no answer in time', { kind: 'no_response', failure: 'timeout', detail: '' }, 'timeout'],
     ['a name that is none', { kind: 'no_response', failure: 'dns', detail: '' }, 'dns'],
-    [
-      'a blocked address',
-      { kind: 'no_response', failure: 'blocked_address', detail: '' },
-      'blocked_address',
-    ],
+    ['a blocked address', { kind: 'no_response', failure: 'blocked_address', detail: '' }, 'blocked_address'],
     ['a fault of ours', { kind: 'own_fault', detail: 'EMFILE' }, 'own_fault'],
     ['a withdrawal', { kind: 'withdrawn' }, 'withdrawn'],
   ])('a span of %s ends once, and says so in a word', async (_, seen, word) => {

@@ -7,13 +7,13 @@ import { createSchedule } from '../../src/delivery/fairness.js'
 
 it('an endpoint that a claim does not mention is idle', () => {
   const schedule = createSchedule({ perEndpoint: 10, perAccount: 100, perOrigin: 100, inAll: 500 })
-  schedule.learn({ webhookId: 'gone', accountId: 'a', origin: 'https://a.example', dueMs: 5 })
-  schedule.learn({ webhookId: 'here', accountId: 'a', origin: 'https://a.example', dueMs: 5 })
+  schedule.learn({ webhookId: 'gone', accountId: 'a', origin: 'https://a.example', failing: false, dueMs: 5 })
+  schedule.learn({ webhookId: 'here', accountId: 'a', origin: 'https://a.example', failing: false, dueMs: 5 })
   const picked = schedule.pick(5, 2)
   expect(picked.map(({ webhookId }) => webhookId).sort()).toEqual(['gone', 'here'])
   schedule.claimed(
     picked,
-    [{ webhookId: 'here', accountId: 'a', origin: 'https://a.example', dueMs: 9 }],
+    [{ webhookId: 'here', accountId: 'a', origin: 'https://a.example', failing: false, dueMs: 9 }],
     schedule.tick(),
   )
   expect(schedule.pick(5, 2)).toEqual([])

@@ -126,7 +126,7 @@ describe('connections', () => {
   it('are kept to as many origins as was set, the least recently used closed first, one in use never', async () => {
     const hanging = await receiver((socket, _, index) => index > 0 && socket.write(OK))
     const others = await Promise.all(Array.from({ length: 4 }, () => receiver((socket) => socket.write(OK))))
-    const sender = localSender({ maxPools: 3 })
+    const sender = localSender({ maxPools: 2 })
     const pending = sender.send(post(hanging.url))
     for (const { url } of others) expect(await sender.send(post(url))).toMatchObject({ status: 200 })
     await gone(others[0]!.connections[0]!)
@@ -134,6 +134,19 @@ describe('connections', () => {
     expect(others.slice(2).map(({ connections }) => connections[0]!.destroyed)).toEqual([false, false])
     hanging.connections[0]!.write(OK)
     expect(await pending).toMatchObject({ status: 200 })
+  })
+
+  it('are kept while others are in use, however many those are', async () => {
+    const hanging = await Promise.all(Array.from({ length: 6 }, () => receiver(() => {})))
+    const resting = await Promise.all([1, 2].map(() => receiver((socket) => socket.write(OK))))
+    const sender = localSender({ maxPools: 2 })
+    for (const { url } of resting) expect(await sender.send(post(url))).toMatchObject({ status: 200 })
+    const pending = hanging.map(({ url }) => sender.send(post(url)))
+    while (hanging.some(({ requests }) => requests.length === 0)) await new Promise(setImmediate)
+    for (const { url } of resting) expect(await sender.send(post(url))).toMatchObject({ status: 200 })
+    expect(resting.map(({ connections }) => connections.length)).toEqual([1, 1])
+    await sender.close()
+    await Promise.all(pending)
   })
 
   it('are kept idle to the number that was set', async () => {

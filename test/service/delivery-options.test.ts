@@ -45,13 +45,10 @@ describe('breaker', () => {
   })
 
   it('false: however often it fails, it is called again', async () => {
-    const { clock, sender, webhook, publish } = await failing(500, { breaker: false })
-    const id = await webhook('/', { retries: 0 })
+    const { sender, webhook, publish } = await failing(500, { breaker: false })
+    await webhook('/', { retries: 0 })
     await publish(50)
     expect(sender.requests).toHaveLength(50)
-    expect(sender.mostOpen).toBeLessThanOrEqual(10)
-    await clock.advance(0)
-    void id
   })
 })
 
@@ -63,7 +60,9 @@ describe('autoDisable', () => {
     const disabled = told(hs, 'webhook_disabled')
     const id = await webhook('/', { retries: 0 })
     for (let n = 0; n < 6; n += 1) await publish(1)
-    expect(await disabled).toEqual([{ webhookId: id, accountId: 'parent', reason: 'too many failed attempts' }])
+    expect(await disabled).toEqual([
+      { webhookId: id, accountId: 'parent', reason: 'too many failed attempts' },
+    ])
     expect(await enabled(id)).toBe(false)
     expect(sender.requests).toHaveLength(4)
   })
@@ -122,7 +121,7 @@ describe('recordSuccesses', () => {
 
 describe('inFlightPerOrigin', () => {
   it('is shared by all webhooks that lead to one origin, however their URI is spelt', async () => {
-    const { sender, webhook, publish } = await failing(200, { inFlightPerOrigin: 3 })
+    const { hs, sender, webhook, publish } = await failing(200, { inFlightPerOrigin: 3 })
     sender.script = () => undefined
     for (const uri of [
       'https://shared.example/a',
@@ -135,6 +134,7 @@ describe('inFlightPerOrigin', () => {
     const ports = sender.open.map(({ request }) => new URL(request.url).port)
     expect(ports.filter((port) => port === '')).toHaveLength(3)
     expect(ports.filter((port) => port === '8443')).toHaveLength(3)
+    await hs.close({ drainMs: 0 })
   })
 
   it('is said where a delivery is explained', async () => {
@@ -146,5 +146,6 @@ describe('inFlightPerOrigin', () => {
     expect(await hs.webhooks.explain('parent', waiting!.id)).toBe(
       'Waits for room: the origin of the uri is at its cap of 1 requests in flight.',
     )
+    await hs.close({ drainMs: 0 })
   })
 })

@@ -1,4 +1,4 @@
-/** The promise of delivery, line by line, as far as a store that ends with its process can keep it. */
+/** The promise of delivery, line by line, as far as a store that ends with its process can keep it: what one delivery gets. */
 import { memoryStore } from 'hookswitch'
 import { gate, reset, status } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
@@ -42,6 +42,23 @@ describe('accepted means kept', () => {
     expect((await receiver.next()).body).toContain('"after"')
     expect(await hs.webhooks.deliveries('parent', id)).toHaveLength(1)
     expect(receiver.requests).toHaveLength(1)
+  })
+
+  it('one too many is refused, never dropped, and is taken when there is room again', async () => {
+    const { hs, receiver, webhook } = await running({ maxPending: 2 })
+    const held = gate()
+    receiver.on('/a', [held])
+    const id = await webhook('/a')
+    await hs.publish(created('first'))
+    await hs.publish(created('second'))
+    await expect(hs.publish(created('third'))).rejects.toMatchObject({ code: 'QueueFull' })
+    expect(await hs.webhooks.deliveries('parent', id)).toHaveLength(2)
+    const delivered = told(hs, 'delivered', 2)
+    held.release()
+    await delivered
+    await hs.publish(created('third'))
+    const seen = await receiver.next(3)
+    expect(seen.map(({ body }) => JSON.parse(body).call_id).sort()).toEqual(['first', 'second', 'third'])
   })
 })
 
@@ -134,5 +151,31 @@ describe('same id, same bytes', () => {
     const times = all.map(({ headers }) => Number(headers['webhook-timestamp']))
     expect(times).toEqual([...times].sort((a, b) => a - b))
     expect(JSON.parse(first.body)).toMatchObject({ tenant: '7', caller_id_name: 'Grüße 電話 😀 "quoted" \\' })
+  })
+})
+
+describe('in order within a call', () => {
+  it('the next event is first sent when the one before it has ended, and other calls do not wait for it', async () => {
+    const { hs, receiver, webhook } = await running()
+    const held = gate(status(500))
+    receiver.on('/hook', ({ rawHeaders, body }) => {
+      const attempt = rawHeaders[rawHeaders.indexOf('X-Hook-Attempt') + 1]
+      if (JSON.parse(body.toString()).call_id === 'other') return status(200)
+      return attempt === '1' ? held : status(attempt === '2' ? 503 : 200)
+    })
+    await webhook('/hook', { hook: 'all', retries: 5 })
+    const [delivered, other] = [told(hs, 'delivered', 6), told(hs, 'delivered', 3)]
+    const wishes = ['channel_create', 'channel_answer', 'channel_destroy'] as const
+    for (const hook of wishes) {
+      await hs.publish(created('call', { hook }))
+      await hs.publish(created('other', { hook }))
+    }
+    expect((await other).map(({ callId }) => callId)).toEqual(['other', 'other', 'other'])
+    expect(receiver.requests.filter(({ body }) => JSON.parse(body).call_id === 'call')).toHaveLength(1)
+    held.release()
+    await delivered
+    const ofCall = receiver.requests.map(({ body }) => JSON.parse(body)).filter((e) => e.call_id === 'call')
+    expect(ofCall.map((event) => event.hook_event)).toEqual(wishes.flatMap((hook) => [hook, hook, hook]))
+    expect(ofCall.map((event) => event.sequence)).toEqual([1, 1, 1, 2, 2, 2, 3, 3, 3])
   })
 })

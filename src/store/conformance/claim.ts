@@ -42,7 +42,7 @@ export function claimPromises(promised: Promised): void {
       assert.match(claim?.body ?? '', /"sequence":1/)
       assert.deepEqual([...result.webhooks], [[webhook.id, webhook]])
       assert.deepEqual(result.endpoints, [
-        { webhookId: webhook.id, accountId: 'account', origin: ORIGIN, dueMs: undefined },
+        { webhookId: webhook.id, accountId: 'account', origin: ORIGIN, failing: false, dueMs: undefined },
       ])
       assert.equal(await bench.state(webhook, id!), 'in_flight')
     },

@@ -39,7 +39,13 @@ export function settlePromises(promised: Promised): void {
     const dueMs = bench.now() + 2_000
     const next = { dueMs, attempts: 1, tries: 0, interruptions: 2, reason: 'interrupted' }
     const settled = await bench.settle(delivery, 'waiting', { next })
-    assert.deepEqual(settled.endpoint, { webhookId: webhook.id, accountId: 'account', origin: ORIGIN, dueMs })
+    assert.deepEqual(settled.endpoint, {
+      webhookId: webhook.id,
+      accountId: 'account',
+      origin: ORIGIN,
+      failing: false,
+      dueMs,
+    })
     const stored = await bench.store.deliveries.delivery('account', id!)
     assert.deepEqual(
       [stored?.state, stored?.dueMs, stored?.attempts, stored?.tries, stored?.interruptions, stored?.reason],

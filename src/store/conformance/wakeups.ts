@@ -42,6 +42,7 @@ export function wakeupPromises(promised: Promised): void {
           webhookId: webhook.id,
           accountId: 'account',
           origin: ORIGIN,
+          failing: false,
           dueMs: bench.now(),
         })
       const ready = await bench.store.deliveries.ready(bench.owner)

@@ -17,7 +17,7 @@ export function claim(state: State, request: ClaimRequest): ClaimResult {
     const { webhook, origin } = endpoint
     if (!mayClaim(state, owner, endpoint.shard, now)) {
       // Nothing to wait for: whoever owns it now is told of its own.
-      endpoints.push({ webhookId, accountId: webhook.accountId, origin, dueMs: undefined })
+      endpoints.push({ webhookId, accountId: webhook.accountId, origin, failing: false, dueMs: undefined })
       continue
     }
     const count = claims.length

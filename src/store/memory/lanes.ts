@@ -1,5 +1,6 @@
 import type { ReadyEndpoint } from '../../delivery/delivery-store.js'
 import type { Delivery } from '../../delivery/lifecycle.js'
+import { isFailing } from '../../webhooks/health.js'
 import { push, takeOut } from './heap.js'
 import type { Endpoint, Queue, Row } from './state.js'
 
@@ -74,7 +75,8 @@ export function currentQueue(endpoint: Endpoint): Queue | undefined {
 /** How an endpoint stands: due when its earliest head is, and its pause has ended. */
 export function readiness(endpoint: Endpoint): ReadyEndpoint {
   const { webhook, origin } = endpoint
-  return { webhookId: webhook.id, accountId: webhook.accountId, origin, dueMs: dueMsOf(endpoint) }
+  const { id: webhookId, accountId } = webhook
+  return { webhookId, accountId, origin, failing: isFailing(webhook.health), dueMs: dueMsOf(endpoint) }
 }
 
 export function dueMsOf(endpoint: Endpoint): number | undefined {
