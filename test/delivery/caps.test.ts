@@ -1,10 +1,11 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Caps } from '../../src/delivery/fairness.js'
 import { constant } from '../../src/delivery/policy.js'
 import type { Observation, SendRequest } from '../../src/ports.js'
 import { aWebhook } from './fixtures.js'
-import { answered, deliveryWorld, headerOf } from './world.js'
+import { answered, deliveryWorld, headerOf, type NodeOptions } from './world.js'
+
+type Caps = Required<NonNullable<NodeOptions['caps']>>
 
 const POLICY = constant(1000, { jitter: 0.5 })
 const NO_BREAKER = { breaker: null, autoDisable: null }
@@ -13,7 +14,12 @@ const hostOf = ({ url }: SendRequest) => new URL(url).host
 /** Twelve webhooks of two accounts that share three origins. */
 const WEBHOOKS = Array.from({ length: 12 }, (_, index) =>
   aWebhook(
-    { uri: `https://host-${index % 3}.example/${index}`, retries: 2, ordering: index % 2 ? 'none' : 'call', includeSubaccounts: true },
+    {
+      uri: `https://host-${index % 3}.example/${index}`,
+      retries: 2,
+      ordering: index % 2 ? 'none' : 'call',
+      includeSubaccounts: true,
+    },
     { id: `w${index}`, accountId: index % 4 < 2 ? 'acc' : 'sub' },
   ),
 )

@@ -32,24 +32,35 @@ describe('a dead or slow receiver delays nobody else', () => {
 })
 
 describe('no request ever goes to a blocked address', () => {
-  it('not by its URL, its name or a redirect', async () => {
+  it('not by its URL, its name, one address of several, a spelling in v6 or a redirect', async () => {
     const canary = scriptedReceiver()
     await canary.start()
     try {
+      const answers: readonly (readonly string[])[] = [
+        ['127.0.0.1'],
+        ['93.184.216.34', '127.0.0.1'],
+        ['::ffff:127.0.0.1'],
+      ]
+      let asked = 0
       const resolver = {
-        resolve: async () => ({ kind: 'addresses', addresses: ['127.0.0.1'] }) as const,
+        resolve: async () => ({ kind: 'addresses', addresses: answers[asked++]! }) as const,
         close() {},
       }
       const { hs } = await running({ allowLocal: false, resolver })
       const wish = { name: 'w', hook: 'all', retries: 0 } as const
-      await expect(hs.webhooks.create('parent', { ...wish, uri: canary.url('/') })).rejects.toMatchObject({
-        code: 'InvalidInput',
-        field: 'uri',
-      })
+      for (const host of ['127.0.0.1', '[::ffff:127.0.0.1]', '0x7f.1', 'localhost']) {
+        const uri = canary.url('/').replace('127.0.0.1', host)
+        await expect(hs.webhooks.create('parent', { ...wish, uri })).rejects.toMatchObject({
+          code: 'InvalidInput',
+          field: 'uri',
+        })
+      }
       await hs.webhooks.create('parent', { ...wish, uri: canary.url('/').replace('127.0.0.1', 'a.example') })
-      const attempted = told(hs, 'attempt')
-      await hs.publish(created('call'))
-      expect(await attempted).toMatchObject([{ clientError: 'blocked_address' }])
+      for (const addresses of answers) {
+        const attempted = told(hs, 'attempt')
+        await hs.publish(created(`call to ${addresses}`))
+        expect(await attempted, addresses.join()).toMatchObject([{ clientError: 'blocked_address' }])
+      }
       const { hs: open, receiver, webhook } = await running()
       receiver.on('/hook', [redirect(canary.url('/'), 307)])
       await webhook('/hook', { retries: 1 })
