@@ -1,6 +1,6 @@
 import type { Core } from './core.js'
 import type { StoredAttempt } from './delivery/attempt-record.js'
-import type { AttemptQuery, DeliveryQuery, StoredDelivery } from './delivery/delivery-store.js'
+import type { AttemptQuery, DeliveryQuery, StoredDelivery } from './delivery/delivery-queries.js'
 import { explainDelivery } from './delivery/explain.js'
 import { type ReplayRequest, replayDeliveries } from './delivery/replay.js'
 import { sendTest } from './delivery/test-delivery.js'

@@ -16,7 +16,7 @@ export type { HookswitchEvents, PublishedEvent } from './core.js'
 export type { AttemptRecord, StoredAttempt } from './delivery/attempt-record.js'
 export { backoffMs } from './delivery/backoff.js'
 export type { DeliveryEnd, DeliveryEvents } from './delivery/delivery-events.js'
-export type { StoredDelivery } from './delivery/delivery-store.js'
+export type { StoredDelivery } from './delivery/delivery-queries.js'
 // Events and their delivery: decisions.
 export type { ChannelEvent, CheckedEvent } from './delivery/event.js'
 export { checkEvent } from './delivery/event.js'

@@ -1,5 +1,6 @@
 import type { GaugeReading, Metrics } from './metrics.js'
 import type { Log, Span, Tracing } from './ports.js'
+import { readTraceparent } from './values/traceparent.js'
 
 /**
  * The host's metrics, of which one that throws is told once and hurts nobody; nothing where there are none.
@@ -11,30 +12,14 @@ export function safeMetrics(metrics: Metrics | undefined, log: Log, ended?: Abor
   const failed = onceFailed(log, 'metrics failed')
   let reading: (() => Promise<readonly GaugeReading[]>) | undefined
   return {
-    count(name, by, label) {
-      try {
-        metrics.count(name, by, label)
-      } catch (thrown) {
-        failed(thrown)
-      }
-    },
-    observe(name, seconds) {
-      try {
-        metrics.observe(name, seconds)
-      } catch (thrown) {
-        failed(thrown)
-      }
-    },
+    count: (name, by, label) => guarded(() => metrics.count(name, by, label), failed),
+    observe: (name, seconds) => guarded(() => metrics.observe(name, seconds), failed),
     watch(read) {
       // A start that was tried again reads something new; who collects is told once.
       const isFirst = reading === undefined
       reading = read
       if (!isFirst) return
-      try {
-        metrics.watch(() => reading!(), ended)
-      } catch (thrown) {
-        failed(thrown)
-      }
+      guarded(() => metrics.watch(() => reading!(), ended), failed)
     },
   }
 }
@@ -46,22 +31,24 @@ export function safeTracing(tracing: Tracing | undefined, log: Log): Tracing | u
   return {
     begin(name, parent, facts) {
       let span: Span | undefined
-      try {
+      let traceparent: string | undefined
+      guarded(() => {
         span = tracing.begin(name, parent, facts)
-      } catch (thrown) {
-        failed(thrown)
-      }
-      return {
-        traceparent: span?.traceparent,
-        end(more, failure) {
-          try {
-            span?.end(more, failure)
-          } catch (thrown) {
-            failed(thrown)
-          }
-        },
-      }
+        // It goes to receivers as a header: only what is one.
+        traceparent = readTraceparent(span?.traceparent)
+      }, failed)
+      return { traceparent, end: (more, failure) => guarded(() => span?.end(more, failure), failed) }
     },
+  }
+}
+
+/** What a door throws, at once or later, hurts nobody. */
+function guarded(act: () => unknown, failed: (thrown: unknown) => void): void {
+  try {
+    const result = act()
+    if (result instanceof Promise) result.catch(failed)
+  } catch (thrown) {
+    failed(thrown)
   }
 }
 

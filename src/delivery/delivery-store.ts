@@ -1,6 +1,7 @@
 import type { Health } from '../webhooks/health.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { AttemptRecord, StoredAttempt } from './attempt-record.js'
+import type { AttemptQuery, DeliveryQuery, StoredDelivery } from './delivery-queries.js'
 import type { Delivery, DeliveryState } from './lifecycle.js'
 
 /**
@@ -69,7 +70,12 @@ export interface ReadyEndpoint {
 export interface ClaimRequest {
   readonly owner: string
   /** Endpoints named by the node, with the room each has; fewer may be had, never more. */
-  readonly endpoints: readonly { readonly webhookId: string; readonly room: number }[]
+  readonly endpoints: readonly {
+    readonly webhookId: string
+    readonly room: number
+    /** Who gets the odd place while first attempts and retries both wait: retries, or (default) first attempts. */
+    readonly retriesFirst?: boolean
+  }[]
   readonly limit: number
   /** Store time, ms. */
   readonly now: number
@@ -132,40 +138,6 @@ export interface Ownership {
   readonly storeMs: number
 }
 
-export interface AttemptQuery {
-  readonly accountId: string
-  readonly webhookId?: string
-  readonly deliveryId?: string
-  /** Any of these calls. */
-  readonly callIds?: readonly string[]
-  /** Inclusive, Unix ms. */
-  readonly fromMs?: number
-  readonly toMs?: number
-  /** Only positions before (descending) or after (ascending) this one. */
-  readonly cursor?: number
-  readonly ascending?: boolean
-  readonly limit: number
-}
-
-export interface DeliveryQuery {
-  readonly accountId: string
-  readonly webhookId: string
-  readonly states?: readonly DeliveryState[]
-  /** Accepted in this range, Unix ms, inclusive. */
-  readonly fromMs?: number
-  readonly toMs?: number
-  readonly cursor?: number
-  readonly ascending?: boolean
-  readonly limit: number
-}
-
-/** A delivery as read back. Waiting ones of an older epoch read as `cancelled`. */
-export interface StoredDelivery extends Delivery {
-  readonly position: number
-  /** Deliveries of the same lane that must end first. */
-  readonly ahead: number
-}
-
 /**
  * The storage door of events, deliveries and attempts: the queue is a view of the deliveries.
  *
@@ -200,7 +172,7 @@ export interface DeliveryStore {
   /**
    * Takes due heads of the named endpoints: owned by the caller's live lease, of the webhook's epoch, not deleted, not
    * paused. Disabling raises the epoch, so what has the current one on a disabled webhook is a test, which is sent.
-   * While first attempts and retries of one endpoint both wait, half of its room, rounded up, goes to first attempts.
+   * While first attempts and retries of one endpoint both wait, each get half of its room, an odd place as was asked.
    * Of an endpoint that is probed (`isProbed`) one at most, the one that is due longest. Never one delivery twice.
    */
   claim(request: ClaimRequest): Promise<ClaimResult>

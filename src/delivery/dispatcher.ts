@@ -150,7 +150,7 @@ export function createDispatcher(doors: DispatcherDoors, options: DispatcherOpti
       return started
     },
     wake: look,
-    withdraw: (webhookId) => sender.withdraw?.(webhookId),
+    withdraw: conduct.withdraw,
     now: lease.now,
     inFlight: schedule.inFlight,
     fullAt: (webhookId) => schedule.fullAt(webhookId) ?? (room() > 0 ? undefined : 'all'),

@@ -1,6 +1,6 @@
 import { isProbed } from '../webhooks/health.js'
 import type { Webhook } from '../webhooks/webhook.js'
-import type { StoredDelivery } from './delivery-store.js'
+import type { StoredDelivery } from './delivery-queries.js'
 import type { Caps } from './turns.js'
 
 /** What decides an explanation besides the delivery itself. */
@@ -22,6 +22,7 @@ function why(delivery: StoredDelivery): string {
   return delivery.reason === undefined ? '' : `: ${delivery.reason}`
 }
 
+const requests = (count: number) => (count === 1 ? '1 request' : `${count} requests`)
 const tries = (count: number) => (count === 1 ? '1 attempt' : `${count} attempts`)
 
 function explainWaiting(delivery: StoredDelivery, { webhook, now, fullAt, caps }: ExplainContext): string {
@@ -42,15 +43,15 @@ function explainWaiting(delivery: StoredDelivery, { webhook, now, fullAt, caps }
     case 'endpoint':
       return isProbed(webhook?.health)
         ? 'Waits for a probe: the breaker lets one request at a time through.'
-        : `Waits for room: the endpoint is at its cap of ${caps.perEndpoint} requests in flight.`
+        : `Waits for room: the endpoint is at its cap of ${requests(caps.perEndpoint)} in flight.`
     case 'account':
-      return `Waits for room: the account is at its cap of ${caps.perAccount} requests in flight.`
+      return `Waits for room: the account is at its cap of ${requests(caps.perAccount)} in flight.`
     case 'origin':
-      return `Waits for room: the origin of the uri is at its cap of ${caps.perOrigin} requests in flight.`
+      return `Waits for room: the origin of the uri is at its cap of ${requests(caps.perOrigin)} in flight.`
     case 'trust':
       return 'Waits for room: receivers that do not answer quickly may hold only a part of all requests in flight.'
     case 'all':
-      return `Waits for room: all ${caps.inAll} requests that may be in flight are.`
+      return `Waits for room: the service is at its cap of ${requests(caps.inAll)} in flight.`
     default:
       return 'Is due now.'
   }

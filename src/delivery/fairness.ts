@@ -41,6 +41,8 @@ export interface Schedule {
 export interface Pick {
   readonly webhookId: string
   readonly room: number
+  /** The odd place of its room is for a retry, if one is due: by turns, so that neither kind waits without end. */
+  readonly retriesFirst: boolean
 }
 
 export function createSchedule(caps: Caps): Schedule {
@@ -88,7 +90,11 @@ export function createSchedule(caps: Caps): Schedule {
       })
       dueTimes.take(now, turns.add)
       const served = turns.give(now, free)
-      const picks = Array.from(served, ({ id, room }) => ({ webhookId: id, room }))
+      const picks = Array.from(served, (endpoint): Pick => {
+        const { id: webhookId, room, retriesFirst } = endpoint
+        if (room % 2 === 1) endpoint.retriesFirst = !retriesFirst
+        return { webhookId, room, retriesFirst }
+      })
       turns.clear(served)
       return picks
     },

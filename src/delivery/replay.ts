@@ -2,7 +2,8 @@ import { HookswitchError, invalidInput, notFound } from '../errors.js'
 import type { Metrics } from '../metrics.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
 import { countDeliveries } from './accept.js'
-import type { DeliveryStore, NewDelivery, StoredDelivery } from './delivery-store.js'
+import type { StoredDelivery } from './delivery-queries.js'
+import type { DeliveryStore, NewDelivery } from './delivery-store.js'
 import { type DeliveryState, isTerminal } from './lifecycle.js'
 
 export interface ReplayDoors {

@@ -70,6 +70,8 @@ function delayOf(delivery: Delivery, outcome: Outcome & { kind: 'failed' }, rule
  *
  * @param now store time, ms
  * @param roll in [0, 1), for jitter
+ * @param outage we seem to be cut off: what got no answer is not charged to the budget, but tried again as a default
+ *   policy would, however often it was tried
  */
 export function nextDelivery(
   delivery: Delivery,
@@ -77,6 +79,7 @@ export function nextDelivery(
   rules: RetryRules,
   now: number,
   roll: number,
+  outage = false,
 ): NextDelivery {
   const attempts = delivery.attempts + 1
   if (outcome.kind === 'own_fault') {
@@ -88,6 +91,23 @@ export function nextDelivery(
       tries: delivery.tries,
       interruptions: 0,
       reason: 'own fault',
+    }
+  }
+  if (
+    outage &&
+    outcome.kind === 'failed' &&
+    outcome.status === undefined &&
+    outcome.failure !== 'blocked_address'
+  ) {
+    const dueMs = now + backoffMs(POLICY_PRESETS.telephony, attempts, roll)
+    const { tries } = delivery
+    return {
+      state: step(delivery, 'returned'),
+      dueMs,
+      attempts,
+      tries,
+      interruptions: 0,
+      reason: outcome.failure,
     }
   }
   const tries = delivery.tries + 1

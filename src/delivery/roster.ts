@@ -27,6 +27,8 @@ export interface Endpoint extends Manner {
   room: number
   /** In which its requests in flight are counted, and whose turns it takes. */
   line: Line
+  /** Whose turn the odd place of its room is. */
+  retriesFirst: boolean
   /** Only single requests are let through: its breaker has opened. */
   probed: boolean
   /** When something was last learnt of it. */
@@ -139,6 +141,7 @@ export function createRoster(): Roster {
         promptMs: manner?.promptMs ?? Number.NEGATIVE_INFINITY,
         slow: manner?.slow,
         failing,
+        retriesFirst: false,
         probed: false,
         touched: 0,
         where: 'nowhere',

@@ -92,7 +92,7 @@ export function settleAttempt(
 ): { readonly outcome: Outcome; readonly settlement: Settlement } {
   const { webhook, rules, now, wallMs, roll } = context
   const outcome = outcomeOf(attempted.observation, wallMs)
-  const next = nextDelivery(delivery, outcome, rules, now, roll)
+  const next = nextDelivery(delivery, outcome, rules, now, roll, context.outage)
   const record = attemptRecord(context.recordId, delivery, webhook, attempted, outcome, next, rules)
   const settled = settlement(delivery, next, record, context)
   const endpoint = endpointChange(outcome, next, health, context)

@@ -51,7 +51,12 @@ export async function persist(
     }
     const atMs = now()
     writings.forEach(({ delivery, settlement, unkept }, index) => {
-      announce(doors, delivery, settlement, settlement.record ?? unkept, settled[index]!, atMs)
+      try {
+        announce(doors, delivery, settlement, settlement.record ?? unkept, settled[index]!, atMs)
+      } catch (thrown) {
+        // It is written: who is told of it may fail, what follows from it may not.
+        doors.log.error({ reason: String(thrown), deliveryId: delivery.id }, 'an outcome could not be told')
+      }
     })
     return settled
   }

@@ -1,7 +1,7 @@
 import type { Caller } from '../auth/authenticate.js'
 import type { SignedIn, SignInInput } from '../auth/sign-in.js'
 import type { StoredAttempt } from '../delivery/attempt-record.js'
-import type { AttemptQuery, DeliveryQuery, StoredDelivery } from '../delivery/delivery-store.js'
+import type { AttemptQuery, DeliveryQuery, StoredDelivery } from '../delivery/delivery-queries.js'
 import type { CatalogueEntry } from '../webhooks/catalogue.js'
 import type { ChangeOptions } from '../webhooks/manage.js'
 import type { WebhookInput, WebhookView } from '../webhooks/view.js'

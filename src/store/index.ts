@@ -9,15 +9,14 @@ export type { User } from '../accounts/user.js'
 export type { TokenRow, TokenStore } from '../auth/token-store.js'
 export type { AttemptRecord, StoredAttempt } from '../delivery/attempt-record.js'
 export { fillIn } from '../delivery/bodies.js'
+export type { AttemptQuery, DeliveryQuery, StoredDelivery } from '../delivery/delivery-queries.js'
 export type {
   Acceptance,
   AcceptedEvent,
-  AttemptQuery,
   BodyTemplate,
   Claim,
   ClaimRequest,
   ClaimResult,
-  DeliveryQuery,
   DeliveryStore,
   NewDelivery,
   NewEvent,
@@ -25,7 +24,6 @@ export type {
   ReadyEndpoint,
   Settled,
   Settlement,
-  StoredDelivery,
 } from '../delivery/delivery-store.js'
 export type { BodyEncoding, Delivery, DeliveryState } from '../delivery/lifecycle.js'
 export { isTerminal } from '../delivery/lifecycle.js'

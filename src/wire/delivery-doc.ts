@@ -1,4 +1,4 @@
-import type { StoredDelivery } from '../delivery/delivery-store.js'
+import type { StoredDelivery } from '../delivery/delivery-queries.js'
 import { isoTime } from '../values/iso-time.js'
 import type { Doc } from './webhook-doc.js'
 

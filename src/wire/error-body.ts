@@ -108,8 +108,9 @@ export function refusalOf(thrown: unknown, renamed: (failure: Failure) => Failur
     case 'AccountLocked':
       return named(423, 'locked', 'the account is disabled')
     case 'TooManyLogins':
-    case 'TooManyReplays':
       return named(429, 'too_many_requests', 'too many logins, try again later', retryAfter(error))
+    case 'TooManyReplays':
+      return named(429, 'too_many_requests', 'too many tests and replays, try again later', retryAfter(error))
     case 'QueueFull':
       return named(
         429,

@@ -147,10 +147,13 @@ describe('requests in flight', () => {
     const caps = { perEndpoint: 10, perAccount: 100, perOrigin: 100, inAll: 500, ...changed }
     const world = await deliveryWorld(WEBHOOKS)
     const seen = watched(world, caps)
-    world.sender.script = () => undefined
-    for (let call = 0; call < 20; call++) await world.publish(`call-${call}`, { accountId: 'sub' })
     const first = world.node({ caps })
     await first.start()
+    // Those that have answered may have every place.
+    await world.publish('warm-up', { accountId: 'sub' })
+    await world.clock.settle()
+    world.sender.script = () => undefined
+    for (let call = 0; call < 20; call++) await world.publish(`call-${call}`, { accountId: 'sub' })
     await world.clock.settle()
     expect(seen.most[what]).toBe(most)
     // A second life takes the store over: those of the first are orphans, and its connections are cut.
@@ -159,7 +162,8 @@ describe('requests in flight', () => {
     const second = world.node({ caps })
     await second.start()
     await world.clock.settle()
-    expect(seen.most[what]).toBe(most)
+    // It does not know yet who answers: a few places may be left to those that do.
+    expect(seen.most[what]).toBeGreaterThanOrEqual(most / 2)
     seen.holds()
     await second.close(0)
     await first.close(0)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { StoredDelivery } from '../../src/delivery/delivery-store.js'
+import type { StoredDelivery } from '../../src/delivery/delivery-queries.js'
 import { type ExplainContext, explainDelivery } from '../../src/delivery/explain.js'
 import type { Webhook } from '../../src/webhooks/webhook.js'
 import { aDelivery, aWebhook } from './fixtures.js'
@@ -50,7 +50,7 @@ describe('a waiting delivery', () => {
       explain({}, { fullAt: 'origin' }),
       'Waits for room: the origin of the uri is at its cap of 50 requests in flight.',
     ],
-    [explain({}, { fullAt: 'all' }), 'Waits for room: all 500 requests that may be in flight are.'],
+    [explain({}, { fullAt: 'all' }), 'Waits for room: the service is at its cap of 500 requests in flight.'],
   ])('%s', (sentence, expected) => {
     expect(sentence).toBe(expected)
   })

@@ -98,56 +98,100 @@ describe('a policy of the host', () => {
   })
 })
 
-describe('an outcome that cannot be decided', () => {
+describe('an outcome', () => {
+  const policy = constant(1000, { jitter: 0 })
+
+  it.each([
+    ['its rules', { rulesOf: broken }],
+    ['chance', { random: { bytes: () => new Uint8Array(16), fraction: broken } }],
+    ['chance that is none', { random: { bytes: () => new Uint8Array(16), fraction: () => Number.NaN } }],
+  ])('is decided without %s, where that door throws or answers nonsense', async (_, doors) => {
+    const world = await deliveryWorld([aWebhook({ retries: 2, maxAgeSeconds: 3600 })])
+    world.sender.script = (_request, attempt) => answered(attempt < 3 ? 500 : 200)
+    const node = world.node({ caps: { perEndpoint: 1 }, policy }, doors)
+    await node.start()
+    await world.publish('call')
+    await world.publish('old', { timestampMs: world.clock.now() - 3_601_000 })
+    await world.clock.advance(60_000)
+    expect((await world.attempts()).map(({ attempt, reason }) => [attempt, reason])).toEqual([
+      [1, 'bad response code'],
+      [undefined, 'expired'],
+      [2, 'bad response code'],
+      [3, undefined],
+    ])
+    await goesOn(world, node, [
+      ['delivered', 3],
+      ['expired', 0],
+    ])
+  })
+})
+
+describe('an outcome', () => {
   const policy = constant(1000, { jitter: 0 })
   const rules = (retries: number): RetryRules => ({ policy, functions: {}, retries })
 
-  it('for its rules is an attempt that nobody saw the end of, and the delivery is tried again', async () => {
-    const world = await deliveryWorld()
+  it('is decided by the standard rules where those of the webhook cannot be told', async () => {
+    const world = await deliveryWorld([aWebhook({ retries: 2 })])
+    world.sender.script = (_request, attempt) => answered(attempt < 3 ? 500 : 200)
     const node = world.node({ caps: { perEndpoint: 1 } }, { rulesOf: failing(1, () => rules(2)) })
     await node.start()
     await world.publish('call')
-    await world.clock.settle()
-    expect((await world.attempts()).map(({ attempt, reason }) => [attempt, reason])).toEqual([
-      [1, 'interrupted'],
-      [2, undefined],
-    ])
-    await goesOn(world, node, [['delivered', 2]])
+    await goesOn(world, node, [['delivered', 3]])
   })
 
-  it('for chance is the same', async () => {
-    const world = await deliveryWorld()
-    const random = { ...world.random, fraction: failing(1, () => 0.5) }
-    const node = world.node({ caps: { perEndpoint: 1 } }, { random })
+  it.each([
+    ['throws', broken],
+    ['is no number', () => Number.NaN],
+    ['is below nothing', () => -1],
+    ['is above one', () => 7],
+  ])('is decided without chance where that %s', async (_, fraction) => {
+    const world = await deliveryWorld([aWebhook({ retries: 1 })])
+    world.sender.script = (_request, attempt) => answered(attempt < 2 ? 500 : 200)
+    const node = world.node({ caps: { perEndpoint: 1 } }, { random: { ...world.random, fraction } })
     await node.start()
     await world.publish('call')
+    await world.clock.settle()
+    // The telephony policy waits 2 s for its first retry, jittered by nothing.
+    const [waiting] = await world.deliveries()
+    expect(waiting!.dueMs! - world.clock.now()).toBe(2000)
     await goesOn(world, node, [['delivered', 2]])
   })
 
-  it('does not take those with it that ended in the same turn', async () => {
+  it('that cannot be decided at all is an attempt that nobody saw the end of, alone of its turn', async () => {
     const world = await deliveryWorld([aWebhook(), aWebhook({}, { id: 'w2' })])
-    const node = world.node({}, { rulesOf: failing(1, () => rules(2)) })
+    world.sender.script = ({ group }) =>
+      group === 'w1'
+        ? ({ ...answered(200), headers: new Proxy([], { get: broken }) } as never)
+        : answered(200)
+    const node = world.node()
     await node.start()
     await world.publish('call')
     await world.clock.settle()
-    const ends = (await Promise.all([world.deliveries('w1'), world.deliveries('w2')])).flat()
-    expect(ends.map(({ state, attempts }) => [state, attempts]).sort()).toEqual([
-      ['delivered', 1],
-      ['delivered', 2],
-    ])
+    expect((await world.deliveries('w2')).map(({ state }) => state)).toEqual(['delivered'])
+    const reasons = (await world.attempts()).filter(({ webhookId }) => webhookId === 'w1')
+    expect(new Set(reasons.map(({ reason }) => reason))).toEqual(new Set(['interrupted', 'quarantined']))
+    expect(node.overview()).toMatchObject({ inFlight: 0 })
     await node.close(0)
   })
 
-  it('time after time sets the delivery aside: it is not sent for ever', async () => {
+  it('that cannot even be numbered gives its place back', async () => {
     const world = await deliveryWorld()
-    // Each decision asks for the rules first, then, for the attempt that is lost, again.
-    let calls = 0
-    const node = world.node({}, { rulesOf: () => (calls++ < 6 && calls % 2 === 1 ? broken() : rules(2)) })
+    let isBroken = false
+    const node = world.node(
+      { caps: { perEndpoint: 1 } },
+      { newId: () => (isBroken ? broken() : world.newId()) },
+    )
     await node.start()
+    isBroken = true
     await world.publish('call')
     await world.clock.settle()
-    expect(world.sender.requests).toHaveLength(3)
-    await goesOn(world, node, [['quarantined', 2]])
+    expect(node.inFlight('w1')).toBe(0)
+    expect(node.overview()).toMatchObject({ inFlight: 0 })
+    isBroken = false
+    await world.publish('another')
+    await world.clock.settle()
+    expect((await world.deliveries()).map(({ state }) => state)).toEqual(['in_flight', 'delivered'])
+    await node.close(0)
   })
 })
 

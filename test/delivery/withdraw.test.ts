@@ -117,6 +117,22 @@ describe('a webhook that is withdrawn', () => {
     await s.node.close(0)
   })
 
+  it('is claimed no more also while the store cannot say what is to be cancelled', async () => {
+    const s = await staged({ caps: { perEndpoint: 2 } })
+    for (let call = 0; call < 5; call++) await s.publish(`call-${call}`)
+    await s.clock.settle()
+    s.faults.out.add('stale')
+    await s.enabled(false)
+    await s.clock.advance(20_000)
+    expect(s.sender.waiting).toEqual([])
+    expect(s.forbidden).toEqual([])
+    s.faults.out.clear()
+    await s.clock.advance(1000)
+    expect((await s.deliveries()).map(({ state }) => state)).toEqual(new Array(5).fill('cancelled'))
+    expect(s.sender.seen).toEqual([])
+    await s.node.close(0)
+  })
+
   it('hurts no other webhook, and may be told so often that it is nothing new', async () => {
     const world = await deliveryWorld([aWebhook(), aWebhook({}, { id: 'w2' })])
     const sender = stagedSender()

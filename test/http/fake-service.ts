@@ -1,5 +1,5 @@
 import type { StoredAttempt } from '../../src/delivery/attempt-record.js'
-import type { AttemptQuery, DeliveryQuery, StoredDelivery } from '../../src/delivery/delivery-store.js'
+import type { AttemptQuery, DeliveryQuery, StoredDelivery } from '../../src/delivery/delivery-queries.js'
 import { notFound } from '../../src/errors.js'
 import type { Service } from '../../src/http/service.js'
 import { catalogueOf } from '../../src/webhooks/catalogue.js'

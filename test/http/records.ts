@@ -1,6 +1,6 @@
 import type { Account } from '../../src/accounts/account.js'
 import type { StoredAttempt } from '../../src/delivery/attempt-record.js'
-import type { StoredDelivery } from '../../src/delivery/delivery-store.js'
+import type { StoredDelivery } from '../../src/delivery/delivery-queries.js'
 import { type ErrorCode, HookswitchError } from '../../src/errors.js'
 import type { RequestRecord, ResponseRecord } from '../../src/http/message.js'
 import type { WebhookView } from '../../src/webhooks/view.js'

@@ -144,7 +144,7 @@ describe('inFlightPerOrigin', () => {
     await publish(2)
     const [waiting] = await hs.webhooks.deliveries('parent', id, { states: ['waiting'] })
     expect(await hs.webhooks.explain('parent', waiting!.id)).toBe(
-      'Waits for room: the origin of the uri is at its cap of 1 requests in flight.',
+      'Waits for room: the origin of the uri is at its cap of 1 request in flight.',
     )
     await hs.close({ drainMs: 0 })
   })

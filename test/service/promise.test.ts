@@ -152,6 +152,36 @@ describe('same id, same bytes', () => {
     expect(times).toEqual([...times].sort((a, b) => a - b))
     expect(JSON.parse(first.body)).toMatchObject({ tenant: '7', caller_id_name: 'Grüße 電話 😀 "quoted" \\' })
   })
+
+  it('each webhook gets the bytes of its own form on every attempt and replay', async () => {
+    const { hs, receiver, webhook } = await running()
+    const forms = [
+      ['/plain', {}],
+      ['/merged', { customData: { tenant: '7' } }],
+      ['/pairs', { format: 'form-data' }],
+      ['/query', { httpVerb: 'get' }],
+    ] as const
+    const ids = new Map<string, string>()
+    for (const [path, wish] of forms) {
+      receiver.on(path, [status(500), status(200)])
+      ids.set(path, await webhook(path, wish))
+    }
+    const delivered = told(hs, 'delivered', forms.length)
+    await hs.publish(created('call', { callerIdName: 'A & B' }))
+    const ended = await delivered
+    const again = told(hs, 'delivered', forms.length)
+    for (const { webhookId, deliveryId } of ended)
+      await hs.webhooks.replay('parent', webhookId, { deliveryId })
+    await again
+    const bytes = forms.map(([path]) => {
+      const sent = receiver.requests.filter((request) => request.path === path)
+      expect(sent).toHaveLength(3)
+      expect(new Set(sent.map(({ body, query }) => body + query)).size).toBe(1)
+      return sent[0]!.body + sent[0]!.query
+    })
+    expect(new Set(bytes.map((text) => text.slice(0, 1) + text.includes('tenant'))).size).toBe(3)
+    expect(bytes[2]).toBe(bytes[3])
+  })
 })
 
 describe('in order within a call', () => {

@@ -1,4 +1,4 @@
-import type { AttemptQuery } from '../../delivery/delivery-store.js'
+import type { AttemptQuery } from '../../delivery/delivery-queries.js'
 import { notFound } from '../../errors.js'
 import { attemptDoc } from '../../wire/attempt-doc.js'
 import { fillPage } from '../fill-page.js'

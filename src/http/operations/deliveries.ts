@@ -1,4 +1,4 @@
-import type { StoredDelivery } from '../../delivery/delivery-store.js'
+import type { StoredDelivery } from '../../delivery/delivery-queries.js'
 import { deliveryDoc } from '../../wire/delivery-doc.js'
 import { fillPage } from '../fill-page.js'
 import type { Service } from '../service.js'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { AttemptRecord, StoredAttempt } from '../../delivery/attempt-record.js'
-import type { AttemptQuery, NewEvent } from '../../delivery/delivery-store.js'
+import type { AttemptQuery } from '../../delivery/delivery-queries.js'
+import type { NewEvent } from '../../delivery/delivery-store.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import { newRecord, WALL_MS } from './fixtures.js'
 import { ids, type Promised, type Workbench } from './workbench.js'

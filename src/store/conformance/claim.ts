@@ -1,25 +1,7 @@
 import assert from 'node:assert/strict'
-import type { Webhook } from '../../webhooks/webhook.js'
 import { ORIGIN, WALL_MS } from './fixtures.js'
-import { ids, type Promised, type Workbench } from './workbench.js'
-
-/** Deliveries of this webhook, each of a call of its own, that wait for their second attempt since `dueMs`. */
-async function retrying(bench: Workbench, webhook: Webhook, count: number, dueMs: number): Promise<string[]> {
-  const waiting: string[] = []
-  for (let index = 0; index < count; index += 1) waiting.push(...(await bench.accept(webhook)))
-  for (const { delivery } of await bench.claim(webhook))
-    await bench.settle(delivery, 'waiting', { next: { dueMs } })
-  return waiting
-}
-
-async function fresh(bench: Workbench, webhook: Webhook, count: number): Promise<string[]> {
-  const accepted: string[] = []
-  for (let index = 0; index < count; index += 1) accepted.push(...(await bench.accept(webhook)))
-  return accepted
-}
-
-const firsts = (claims: readonly { delivery: { attempts: number } }[]) =>
-  claims.filter(({ delivery }) => delivery.attempts === 0).length
+import { fresh, retrying } from './shares.js'
+import { ids, type Promised } from './workbench.js'
 
 export function claimPromises(promised: Promised): void {
   promised(
@@ -134,37 +116,6 @@ export function claimPromises(promised: Promised): void {
       order.filter((id) => id === older[0] || id === newer[0]),
       [older[0], newer[0]],
     )
-  })
-
-  for (const [room, firstAttempts] of [
-    [1, 1],
-    [4, 2],
-    [5, 3],
-  ] as const) {
-    promised(
-      `of a room of ${room}, ${firstAttempts} go to first attempts while retries wait too`,
-      async (bench) => {
-        const webhook = await bench.webhook()
-        await retrying(bench, webhook, 10, bench.now())
-        await bench.advance(1)
-        await fresh(bench, webhook, 10)
-        const claims = await bench.claim(webhook, room)
-        assert.equal(claims.length, room)
-        assert.equal(firsts(claims), firstAttempts)
-      },
-    )
-  }
-
-  promised('room that one kind leaves free goes to the other', async (bench) => {
-    const [fewFirst, fewRetries] = [await bench.webhook(), await bench.webhook()]
-    await retrying(bench, fewFirst, 10, bench.now())
-    await fresh(bench, fewFirst, 1)
-    await retrying(bench, fewRetries, 1, bench.now())
-    await fresh(bench, fewRetries, 10)
-    const many = await bench.claim(fewFirst, 6)
-    assert.deepEqual([many.length, firsts(many)], [6, 1])
-    const most = await bench.claim(fewRetries, 6)
-    assert.deepEqual([most.length, firsts(most)], [6, 5])
   })
 
   promised('nothing is claimed of a paused endpoint before its pause ends', async (bench) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { DeliveryQuery } from '../../delivery/delivery-store.js'
+import type { DeliveryQuery } from '../../delivery/delivery-queries.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import { ids, type Promised, type Workbench } from './workbench.js'
 

@@ -14,6 +14,7 @@ import { numberingPromises } from './numbering.js'
 import { ownershipPromises, singleNodePromises } from './ownership.js'
 import { prunePromises } from './prune.js'
 import { settlePromises } from './settle.js'
+import { sharePromises } from './shares.js'
 import { tokenPromises } from './tokens.js'
 import { userPromises } from './users.js'
 import { wakeupPromises } from './wakeups.js'
@@ -57,6 +58,7 @@ export function storeConformance(runner: ConformanceRunner, harness: StoreHarnes
     ['ownership', ownershipPromises],
     sharedBetweenNodes ? ['several nodes', leasePromises] : ['one node', singleNodePromises],
     ['claim', claimPromises],
+    ['shares of the room', sharePromises],
     ['what a claim carries', carriedPromises],
     ['settle', settlePromises],
     ['lanes', lanePromises],

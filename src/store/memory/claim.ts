@@ -11,7 +11,7 @@ export function claim(state: State, request: ClaimRequest): ClaimResult {
   const claims: Claim[] = []
   const webhooks = new Map<string, Webhook>()
   const endpoints: ReadyEndpoint[] = []
-  for (const { webhookId, room } of request.endpoints) {
+  for (const { webhookId, room, retriesFirst = false } of request.endpoints) {
     const endpoint = state.endpoints.get(webhookId)
     if (!endpoint) continue
     const { webhook, origin } = endpoint
@@ -21,15 +21,22 @@ export function claim(state: State, request: ClaimRequest): ClaimResult {
       continue
     }
     const count = claims.length
-    take(state, endpoint, Math.min(room, limit - count), now, claims)
+    take(state, endpoint, Math.min(room, limit - count), retriesFirst, now, claims)
     if (claims.length > count) webhooks.set(webhookId, webhook)
     endpoints.push(readiness(endpoint))
   }
   return { claims, webhooks, endpoints }
 }
 
-/** First attempts get half of the room, rounded up; what either kind leaves free goes to the other. */
-function take(state: State, endpoint: Endpoint, room: number, now: number, claims: Claim[]): void {
+/** First attempts get half of the room; what either kind leaves free goes to the other. */
+function take(
+  state: State,
+  endpoint: Endpoint,
+  room: number,
+  retriesFirst: boolean,
+  now: number,
+  claims: Claim[],
+): void {
   const { webhook } = endpoint
   if (webhook.deletedMs !== undefined) return
   if ((webhook.health?.pausedUntilMs ?? 0) > now) return
@@ -40,7 +47,8 @@ function take(state: State, endpoint: Endpoint, room: number, now: number, claim
     return
   }
   const full = claims.length + room
-  takeDue(state, queue.firstAttempts, claims.length + Math.ceil(room / 2), now, claims)
+  const half = retriesFirst ? Math.floor(room / 2) : Math.ceil(room / 2)
+  takeDue(state, queue.firstAttempts, claims.length + half, now, claims)
   takeDue(state, queue.retries, full, now, claims)
   takeDue(state, queue.firstAttempts, full, now, claims)
 }

@@ -1,10 +1,6 @@
 import type { AttemptRecord, StoredAttempt } from '../../delivery/attempt-record.js'
-import type {
-  AttemptQuery,
-  DeliveryQuery,
-  ReadyEndpoint,
-  StoredDelivery,
-} from '../../delivery/delivery-store.js'
+import type { AttemptQuery, DeliveryQuery, StoredDelivery } from '../../delivery/delivery-queries.js'
+import type { ReadyEndpoint } from '../../delivery/delivery-store.js'
 import type { Delivery } from '../../delivery/lifecycle.js'
 import { asRead, readAttempt } from '../reading.js'
 import { readiness } from './lanes.js'
