@@ -1,8 +1,11 @@
-// → test/delivery. I23: no lane waits without bound. Half of the *free* room, rounded up, is all of it where one place is free.
+/**
+ * Half of the free room, rounded up, went to first attempts: all of it where one place came free at a time. A due retry
+ * was not sent once in 900 requests while first attempts never ran out.
+ */
 import { expect, it } from 'vitest'
 import { constant } from '../../src/delivery/policy.js'
-import { aWebhook } from './fixtures.js'
-import { answered, deliveryWorld, headerOf } from './world.js'
+import { aWebhook } from '../delivery/fixtures.js'
+import { answered, deliveryWorld, headerOf } from '../delivery/world.js'
 
 it.each([1, 4, 10])(
   'a due retry has its turn although first attempts never run out (%i places)',

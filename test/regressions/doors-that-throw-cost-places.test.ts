@@ -1,8 +1,11 @@
-// → test/delivery. Doors of the host that throw: a place is lost for ever, and an unhandled rejection ends the process.
+/**
+ * Doors of the host that threw at the wrong moment (chance, rules, a sender's `withdraw` or `rest`, a listener) cost a
+ * place for ever, an unhandled rejection, or the outcomes of others that ended in the same turn.
+ */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { constant } from '../../src/delivery/policy.js'
-import { aWebhook } from './fixtures.js'
-import { answered, deliveryWorld } from './world.js'
+import { aWebhook } from '../delivery/fixtures.js'
+import { answered, deliveryWorld } from '../delivery/world.js'
 
 const unhandled: unknown[] = []
 const notice = (reason: unknown) => void unhandled.push(reason)

@@ -1,7 +1,10 @@
-// → test/service. What the host's doors may do through createHookswitch.
-import { manualClock, status, until } from 'hookswitch/testkit'
+/**
+ * Tracing that answered nonsense put it on the wire or stopped deliveries, metrics that rejected later ended the process,
+ * a sender whose `withdraw` threw failed a change that was committed, and a refused test spoke of logins.
+ */
+import { manualClock, until } from 'hookswitch/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { created, services, told } from './running.js'
+import { created, services, told } from '../service/running.js'
 
 const running = services()
 const unhandled: unknown[] = []
@@ -111,5 +114,4 @@ it('a refused test or replay says what there was too much of', async () => {
   await ask('PUT', path)
   const { json } = await ask('PUT', path)
   expect(json.data.message).not.toContain('login')
-  void status
 })

@@ -1,8 +1,11 @@
-// → test/delivery. I21: what was claimed, but is not on the wire when the disabling resolves, must end unsent.
+/**
+ * A claim whose answer was under way while its webhook was disabled, or answered 410, was sent all the same: the sender
+ * was told to withdraw before it had the request.
+ */
 import { expect, it } from 'vitest'
 import { changeSettings, sealedOf } from '../../src/webhooks/webhook.js'
-import { stagedSender } from './staged-sender.js'
-import { answered, deliveryWorld } from './world.js'
+import { stagedSender } from '../delivery/staged-sender.js'
+import { answered, deliveryWorld } from '../delivery/world.js'
 
 /** A store whose claims are carried out at once, and answered when the test says so. */
 async function slowClaims() {
