@@ -1,6 +1,6 @@
 import { ATTEMPT_OUTCOMES, type Metrics } from '../metrics.js'
 import type { AttemptRecord } from './attempt-record.js'
-import type { Tell } from './delivery-events.js'
+import type { DeliveryEnd, Tell } from './delivery-events.js'
 import type { Settled, Settlement } from './delivery-store.js'
 import { type Delivery, type DeliveryState, isTerminal } from './lifecycle.js'
 
@@ -48,16 +48,17 @@ export function announce(
     if (state === 'delivered') {
       metrics?.observe('hookswitch_delivery_latency_seconds', Math.max(0, now - delivery.acceptedMs) / 1000)
     }
-    tell(state, {
+    const end: { -readonly [Name in keyof DeliveryEnd]: DeliveryEnd[Name] } = {
       deliveryId: delivery.id,
       webhookId: delivery.webhookId,
       accountId: delivery.accountId,
       eventId: delivery.eventId,
       hook: delivery.hook,
       attempts: next.attempts,
-      ...(delivery.callId === undefined ? {} : { callId: delivery.callId }),
-      ...(next.reason === undefined ? {} : { reason: next.reason }),
-    })
+    }
+    if (delivery.callId !== undefined) end.callId = delivery.callId
+    if (next.reason !== undefined) end.reason = next.reason
+    tell(state, end)
   }
   if (settled.disabled) {
     const { id: webhookId, accountId, disableReason = '' } = settled.disabled

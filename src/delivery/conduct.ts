@@ -1,10 +1,9 @@
 // biome-ignore-all assist/source/organizeImports: doors and values, then the steps in the order in which they happen
-import { isFailing, isProbed } from '../webhooks/health.js'
+import { isProbed } from '../webhooks/health.js'
 import type { Webhook } from '../webhooks/webhook.js'
-import type { Claim, ClaimResult, Settled } from './delivery-store.js'
+import type { Claim, ClaimResult, ReadyEndpoint, Settled } from './delivery-store.js'
 import type { Schedule } from './fairness.js'
 import { isExpired } from './retry.js'
-import { originOf } from '../values/origin.js'
 import { type AttemptDoors, type Attempted, attempt } from './attempt.js'
 import { together } from './together.js'
 import { type Claimed, createDeciding, type DecideDoors, type DecideOptions, type Landing } from './decide.js'
@@ -35,6 +34,13 @@ export interface Conduct {
   contextOf(webhook: Webhook): SettleContext
   /** Writes settlements until the store has them. */
   save(writings: readonly Writing[]): Promise<readonly Settled[] | undefined>
+}
+
+/** A claim whose attempt ended in some way, or that is not sent (`why`); `attempted` undefined: no request was made. */
+interface Ending {
+  readonly claimed: Claimed
+  readonly attempted: Attempted | undefined
+  readonly why: 'aged' | 'withdrawn' | undefined
 }
 
 /**
@@ -93,10 +99,10 @@ export function createConduct(
     tally.add(-1)
   }
 
-  /** What is to be written of a claim, whatever is thrown; nothing where not even that could be decided. */
-  function decided(claimed: Claimed, decision: (claimed: Claimed) => Landing): readonly Landing[] {
+  /** What is to be written of a claim, whatever is thrown; undefined where not even that could be decided. */
+  function landingOf({ claimed, attempted, why }: Ending): Landing | undefined {
     try {
-      return [decision(claimed)]
+      return why ? unsent(claimed, why) : decide(claimed, attempted)
     } catch (thrown) {
       log.error(
         { reason: String(thrown), deliveryId: claimed.delivery.id },
@@ -104,35 +110,39 @@ export function createConduct(
       )
     }
     try {
-      return [decide(claimed, undefined)]
+      return decide(claimed, undefined)
     } catch {
       // In flight for the store until a restart finds it, yet its place is free.
       land({ webhookId: claimed.webhook.id, flight: claimed.flight })
-      return []
+      return undefined
     }
   }
 
-  /** What ends in one turn of the event loop is decided in its order, and written as one. */
-  const settleSoon = together<{ claimed: Claimed; attempted: Attempted | undefined }>(clock, (endings) =>
-    write(endings.flatMap(({ claimed, attempted }) => decided(claimed, (one) => decide(one, attempted)))),
-  )
+  /** Decides endings in their order, and writes them as one. */
+  function settle(endings: readonly Ending[]): Promise<void> {
+    const landings: Landing[] = []
+    for (const ending of endings) {
+      const landing = landingOf(ending)
+      if (landing) landings.push(landing)
+    }
+    return write(landings)
+  }
+  const settleSoon = together(clock, settle)
 
   function start(claim: Claim, claimed: Claimed): void {
     attempt(doors, claim, claimed.webhook, options.attemptDeadlineMs).then(
-      (attempted) => settleSoon({ claimed, attempted }),
+      (attempted) => settleSoon({ claimed, attempted, why: undefined }),
       (thrown: unknown) => {
         log.error({ reason: String(thrown), deliveryId: claimed.delivery.id }, 'a request could not be made')
-        settleSoon({ claimed, attempted: undefined })
+        settleSoon({ claimed, attempted: undefined, why: undefined })
       },
     )
   }
 
-  function takeOff({ delivery }: Claim, webhook: Webhook): Claimed {
-    const { id: webhookId, accountId, settings } = webhook
+  function takeOff({ delivery }: Claim, webhook: Webhook, told: ReadyEndpoint): Claimed {
     const known = health.of(webhook)
-    const endpoint = { webhookId, accountId, origin: originOf(settings.uri), failing: isFailing(known) }
-    const flight = schedule.started(endpoint, isProbed(known), now())
-    health.busy(webhookId)
+    const flight = schedule.started(told, isProbed(known), now())
+    health.busy(webhook.id)
     return { delivery, webhook, flight }
   }
 
@@ -155,16 +165,18 @@ export function createConduct(
       return tally.count
     },
     none: tally.none,
-    begin({ claims, webhooks }) {
+    begin({ claims, webhooks, endpoints }) {
       tally.add(claims.length)
-      const landings: Landing[] = []
+      const told = new Map(endpoints.map((endpoint) => [endpoint.webhookId, endpoint]))
+      const ending: Ending[] = []
       for (const claim of claims) {
-        const claimed = takeOff(claim, webhooks.get(claim.delivery.webhookId)!)
+        const { webhookId } = claim.delivery
+        const claimed = takeOff(claim, webhooks.get(webhookId)!, told.get(webhookId)!)
         const why = whyUnsent(claimed)
         if (why === undefined) start(claim, claimed)
-        else landings.push(...decided(claimed, (one) => unsent(one, why)))
+        else ending.push({ claimed, attempted: undefined, why })
       }
-      if (landings.length > 0) void write(landings)
+      if (ending.length > 0) void settle(ending)
     },
   }
 }

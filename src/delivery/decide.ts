@@ -71,38 +71,49 @@ export function createDeciding(
   const { owner, healthRules, now, cut } = options
   const outages = outageWatch()
 
-  /** Doors of the host that throw, or answer nonsense, must not lose an outcome: there is an answer without them. */
-  function contextOf(webhook: Webhook): SettleContext {
-    const { retries } = webhook.settings
-    const standard: RetryRules = { policy: POLICY_PRESETS.telephony, functions: {}, retries }
-    const roll = orElse(() => random.fraction(), 0.5)
+  function contextOf(webhook: Webhook, monotonicMs = clock.monotonic()): SettleContext {
     return {
       owner,
       recordId: doors.newId(),
       webhook,
-      rules: orElse(() => doors.rulesOf(webhook), standard),
+      rules: rulesOf(webhook),
       healthRules,
-      outage: outages.isOutage(clock.monotonic()),
+      outage: outages.isOutage(monotonicMs),
       now: now(),
       wallMs: clock.now(),
-      roll: roll >= 0 && roll < 1 ? roll : 0.5,
+      roll: roll(),
     }
   }
 
-  function orElse<T>(ask: () => T, otherwise: T): T {
+  // Doors of the host that throw, or answer nonsense, must not lose an outcome: it is decided without them.
+  function failed(thrown: unknown): void {
+    log.error({ reason: String(thrown) }, 'a door of the host failed, an outcome is decided without it')
+  }
+
+  function roll(): number {
     try {
-      return ask()
+      const fraction = random.fraction()
+      if (fraction >= 0 && fraction < 1) return fraction
     } catch (thrown) {
-      log.error({ reason: String(thrown) }, 'a door of the host failed, an outcome is decided without it')
-      return otherwise
+      failed(thrown)
+    }
+    return 0.5
+  }
+
+  function rulesOf(webhook: Webhook): RetryRules {
+    try {
+      return doors.rulesOf(webhook)
+    } catch (thrown) {
+      failed(thrown)
+      return { policy: POLICY_PRESETS.telephony, functions: {}, retries: webhook.settings.retries }
     }
   }
 
   /** Faults of ours, and addresses that are not dialled, say nothing of the receiver. */
-  function noteManner(flight: Flight, { observation, durationMs }: Attempted): void {
-    if (observation.kind === 'response') schedule.answered(flight, durationMs <= QUICK_MS, now())
+  function noteManner(flight: Flight, { observation, durationMs }: Attempted, atMs: number): void {
+    if (observation.kind === 'response') schedule.answered(flight, durationMs <= QUICK_MS, atMs)
     else if (observation.kind === 'no_response' && observation.failure !== 'blocked_address') {
-      schedule.answered(flight, false, now())
+      schedule.answered(flight, false, atMs)
     }
   }
 
@@ -112,7 +123,11 @@ export function createDeciding(
     const after = endpoint.health ?? undefined
     schedule.probing(webhook.id, isProbed(after))
     if ((after?.openings ?? 0) <= (before?.openings ?? 0)) return
-    orElse(() => doors.sender.rest?.(webhook.id), undefined)
+    try {
+      doors.sender.rest?.(webhook.id)
+    } catch (thrown) {
+      failed(thrown)
+    }
   }
 
   function unsent({ delivery, webhook, flight }: Claimed, why: 'aged' | 'withdrawn'): Landing {
@@ -128,12 +143,13 @@ export function createDeciding(
     decide(claimed, attempted) {
       const { delivery, webhook, flight } = claimed
       if (attempted?.observation.kind === 'withdrawn') return unsent(claimed, 'withdrawn')
-      const context = contextOf(webhook)
+      const monotonicMs = clock.monotonic()
+      const context = contextOf(webhook, monotonicMs)
       // As after a crash: a delivery that cannot be made is set aside after a few rounds, not kept in flight for ever.
       if (!attempted) return { flight, delivery, settlement: settleInterrupted(delivery, 'lost', context) }
       const { observation } = attempted
-      noteManner(flight, attempted)
-      outages.saw(webhook.settings.uri, observation, clock.monotonic())
+      noteManner(flight, attempted, context.now)
+      outages.saw(webhook.settings.uri, observation, monotonicMs)
       if (cut.aborted && observation.kind !== 'response') {
         return { flight, delivery, settlement: settleInterrupted(delivery, 'cut', context) }
       }
