@@ -34,7 +34,7 @@ export function answerResponse(answer: Answer, route: Route, version: string, ho
 function envelope(answer: Answer, frame: Frame): string {
   const { page, startKey, revision } = answer
   const text = revision === undefined ? undefined : revisionText(revision)
-  return successBody(answer.data, frame, { revision: text, page, startKey })
+  return successBody(answer.data, frame, { revision: text, page, startKey }, answer.written)
 }
 
 /**

@@ -13,6 +13,7 @@ import type { Call } from './operations/call.js'
 import { OPERATIONS } from './operations/index.js'
 import { errorResponse } from './refusal.js'
 import type { Service } from './service.js'
+import { type WrittenDocuments, writtenDocuments } from './written-documents.js'
 
 export interface HandlerOptions {
   /** Origins whose pages may read our answers, exact or `*`. Default: none, and no CORS header at all. */
@@ -30,6 +31,7 @@ export type Handler = (request: RequestRecord) => Promise<ResponseRecord>
 
 interface Face {
   readonly service: Service
+  readonly documents: WrittenDocuments
   readonly cors: readonly string[]
   readonly trusted: TrustedProxies
   readonly log: FaultLog
@@ -42,7 +44,8 @@ interface Face {
  */
 export function createHandler(service: Service, options: HandlerOptions): Handler {
   const { cors = [], trustProxy = [], log } = options
-  const face: Face = { service, cors, log, trusted: trustedProxies(trustProxy) }
+  const documents = writtenDocuments()
+  const face: Face = { service, documents, cors, log, trusted: trustedProxies(trustProxy) }
   return async (request) => {
     try {
       return await respond(face, request)
@@ -99,6 +102,7 @@ function callOf(face: Face, request: RequestRecord, query: Query, seen: Seen, ju
     : undefined
   return {
     service: face.service,
+    documents: face.documents,
     params,
     data,
     query,

@@ -25,24 +25,36 @@ export interface SuccessExtras {
 const write = (value: unknown, indent: boolean | undefined) =>
   indent === true ? JSON.stringify(value, null, 2) : JSON.stringify(value)
 
-/** A success as text, written in one go; what is `undefined` is left out by JSON. */
-export function successBody(data: unknown, frame: Frame, extras: SuccessExtras = {}): string {
-  return write(
-    {
-      data,
-      status: 'success',
-      auth_token: frame.authToken,
-      request_id: frame.requestId,
-      revision: extras.revision,
-      timestamp: frame.timestamp,
-      version: frame.version,
-      node: frame.node,
-      page_size: extras.page?.items.length,
-      start_key: extras.startKey,
-      next_start_key: extras.page?.nextStartKey,
-    },
-    frame.indent,
-  )
+/**
+ * A success as text; what is `undefined` is left out by JSON.
+ *
+ * @param written the data as JSON text, where it has been written before
+ */
+export function successBody(
+  data: unknown,
+  frame: Frame,
+  extras: SuccessExtras = {},
+  written?: string,
+): string {
+  if (written === undefined) return write(around(data, frame, extras), frame.indent)
+  if (frame.indent) return write(around(JSON.parse(written), frame, extras), true)
+  return `{"data":${written},${JSON.stringify(around(undefined, frame, extras)).slice(1)}`
+}
+
+function around(data: unknown, frame: Frame, extras: SuccessExtras): object {
+  return {
+    data,
+    status: 'success',
+    auth_token: frame.authToken,
+    request_id: frame.requestId,
+    revision: extras.revision,
+    timestamp: frame.timestamp,
+    version: frame.version,
+    node: frame.node,
+    page_size: extras.page?.items.length,
+    start_key: extras.startKey,
+    next_start_key: extras.page?.nextStartKey,
+  }
 }
 
 /** An error as text. `data` is an object always: clients call methods on it. */

@@ -6,10 +6,12 @@ import type { Match } from '../../wire/match.js'
 import type { Query } from '../../wire/query.js'
 import type { RequestHeaders } from '../../wire/request-head.js'
 import type { Service } from '../service.js'
+import type { WrittenDocuments } from '../written-documents.js'
 
 /** A request that was judged: what an operation gets. */
 export interface Call {
   readonly service: Service
+  readonly documents: WrittenDocuments
   /** Present where the route needs a token. */
   readonly caller?: Caller | undefined
   /** Decoded parameters of the path. */
@@ -26,7 +28,9 @@ export interface Call {
 
 /** What an operation says; the envelope comes later. */
 export interface Answer {
-  readonly data: unknown
+  readonly data?: unknown
+  /** The data as JSON text, where it has been written before. */
+  readonly written?: string
   /** Of the document: shown, and sent as `ETag`. */
   readonly revision?: number
   /** True: the client has this revision already, 304. */

@@ -60,9 +60,10 @@ export const createWebhook: Perform = async (call) => {
 
 export const readWebhook: Perform = async (call) => {
   const webhook = await call.service.webhooks.read(accountOf(call), idOf(call, 'webhookId'))
-  return namesRevision(header(call.headers, 'if-none-match'), webhook.revision)
+  const { revision } = webhook
+  return namesRevision(header(call.headers, 'if-none-match'), revision)
     ? { ...answer(webhook), unchanged: true }
-    : answer(webhook)
+    : { written: call.documents.of(webhook), revision }
 }
 
 export const replaceWebhook: Perform = async (call) => {
