@@ -99,7 +99,7 @@ function newEvent(
   traceparent: string | undefined,
 ): NewEvent {
   const { accountId, callId, otherLegCallId, hook, timestampMs, idempotencyKey: key } = event
-  return {
+  const made: { -readonly [Name in keyof NewEvent]: NewEvent[Name] } = {
     id,
     accountId,
     callId,
@@ -107,12 +107,13 @@ function newEvent(
     timestampMs,
     numbered: true,
     bodies: bodies.templates,
-    ...(otherLegCallId === undefined ? {} : { otherLegCallId }),
-    ...(traceparent === undefined ? {} : { traceparent }),
-    ...(key === undefined || hash === undefined
-      ? {}
-      : { idempotency: { key, bodyHash: hash, untilMs: now + IDEMPOTENCY_WINDOW_MS } }),
   }
+  if (otherLegCallId !== undefined) made.otherLegCallId = otherLegCallId
+  if (traceparent !== undefined) made.traceparent = traceparent
+  if (key !== undefined && hash !== undefined) {
+    made.idempotency = { key, bodyHash: hash, untilMs: now + IDEMPOTENCY_WINDOW_MS }
+  }
+  return made
 }
 
 /**

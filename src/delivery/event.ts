@@ -81,8 +81,9 @@ export function checkEvent(
   nowMs: number,
   knowsHook: (hook: string) => boolean,
 ): CheckedEvent {
-  // The host may change its event while it is being kept: what is checked, and goes on from here, is a copy.
-  const given = isObject(input) ? { ...input } : input
+  // The host may change its event while it is being kept: what is checked, and goes on from here, is a copy. Its time
+  // comes first: V8 11 gives objects whose literal begins with a spread, and goes on, slow shapes.
+  const given = isObject(input) ? { timestampMs: nowMs, ...input } : input
   if (!validateEvent(given)) {
     const failures = toFailures(validateEvent.errors, given)
     const first = failures[0]
@@ -108,12 +109,9 @@ export function checkEvent(
     const found = jsonProblem(value, MAX_DEPTH - 1, key)
     if (found) throw invalidEvent(found.path, found.problem)
   }
-  if (event.timestampMs !== undefined) return event as CheckedEvent
-  // Not the other way round: V8 11 gives each object that begins with a spread and goes on a hidden class of its own,
-  // and all that reads such objects is slow.
-  return Object.hasOwn(event, 'timestampMs')
-    ? { ...event, timestampMs: nowMs }
-    : { timestampMs: nowMs, ...event }
+  // It was given, but undefined.
+  if (event.timestampMs === undefined) (event as { timestampMs?: number }).timestampMs = nowMs
+  return event as CheckedEvent
 }
 
 function isObject(value: unknown): value is object {

@@ -44,14 +44,13 @@ function settlement(
   record: AttemptRecord | undefined,
   context: SettleContext,
 ): Settlement {
-  const settled: Settlement = {
-    owner: context.owner,
-    deliveryId: delivery.id,
-    webhookId: delivery.webhookId,
-    expect: { state: delivery.state === 'waiting' ? 'waiting' : 'in_flight', fence: delivery.fence },
-    next: next.pauseUntilMs === undefined ? next : withoutPause(next),
-  }
-  return record ? { record, ...settled } : settled
+  const { owner } = context
+  const { id: deliveryId, webhookId, fence } = delivery
+  const expect = { state: delivery.state === 'waiting' ? 'waiting' : 'in_flight', fence } as const
+  const written = next.pauseUntilMs === undefined ? next : withoutPause(next)
+  return record
+    ? { owner, deliveryId, webhookId, expect, next: written, record }
+    : { owner, deliveryId, webhookId, expect, next: written }
 }
 
 function endpointChange(
@@ -60,6 +59,8 @@ function endpointChange(
   health: Health | undefined,
   context: SettleContext,
 ): Settlement['endpoint'] {
+  // Nothing changes where all is well.
+  if (outcome.kind === 'delivered' && health === undefined) return undefined
   const { webhook, wallMs, now, healthRules, outage, roll } = context
   const blamed = outcome.kind === 'failed' && !outage
   const { pauseUntilMs } = next
