@@ -40,6 +40,9 @@ export interface DecideOptions {
   readonly cut: AbortSignal
 }
 
+/** Lines about faults of ours are at least so far apart. */
+const OWN_FAULT_LINE_MS = 10_000
+
 export type Flight = ReturnType<Schedule['started']>
 
 /** A claim on its way to its end. */
@@ -109,6 +112,17 @@ export function createDeciding(
     }
   }
 
+  let toldMs = Number.NEGATIVE_INFINITY
+  /** Faults of ours stop everybody at once: one line a while says why. Owners of webhooks are not told. */
+  function noteOwnFault({ observation }: Attempted, monotonicMs: number): void {
+    if (observation.kind !== 'own_fault' || monotonicMs - toldMs < OWN_FAULT_LINE_MS) return
+    toldMs = monotonicMs
+    log.warn(
+      { reason: observation.detail },
+      'requests cannot be sent for a reason of our own, they are tried again',
+    )
+  }
+
   /** Faults of ours, and addresses that are not dialled, say nothing of the receiver. */
   function noteManner(flight: Flight, { observation, durationMs }: Attempted, atMs: number): void {
     if (observation.kind === 'response') schedule.answered(flight, durationMs <= QUICK_MS, atMs)
@@ -149,6 +163,7 @@ export function createDeciding(
       if (!attempted) return { flight, delivery, settlement: settleInterrupted(delivery, 'lost', context) }
       const { observation } = attempted
       noteManner(flight, attempted, context.now)
+      noteOwnFault(attempted, monotonicMs)
       outages.saw(webhook.settings.uri, observation, monotonicMs)
       if (cut.aborted && observation.kind !== 'response') {
         return { flight, delivery, settlement: settleInterrupted(delivery, 'cut', context) }

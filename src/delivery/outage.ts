@@ -15,6 +15,11 @@ export interface OutageWatch {
 export const OUTAGE_WINDOW_MS = 60_000
 /** … so many origins were tried in vain. */
 export const OUTAGE_ORIGINS = 5
+/**
+ * So long it goes on after it was last seen, unless somebody answers: retries are up to 10 min apart by then, and five
+ * origins within a minute would not be tried any more.
+ */
+export const OUTAGE_LASTS_MS = 720_000
 /** Most origins remembered: a few silent ones are enough to know, one that answered settles it. */
 const MAX_REMEMBERED = 64
 
@@ -22,11 +27,20 @@ export function outageWatch(): OutageWatch {
   /** Origins that did not answer, by the time of their last failure, the oldest first. */
   const silent = new Map<string, number>()
   let answeredMs = Number.NEGATIVE_INFINITY
+  let untilMs = Number.NEGATIVE_INFINITY
+
+  function isSilent(now: number): boolean {
+    if (silent.size < OUTAGE_ORIGINS || now - answeredMs < OUTAGE_WINDOW_MS) return false
+    let recent = 0
+    for (const atMs of silent.values()) if (now - atMs < OUTAGE_WINDOW_MS) recent++
+    return recent >= OUTAGE_ORIGINS
+  }
 
   return {
     saw(uri, seen, now) {
       if (seen.kind === 'response') {
         answeredMs = now
+        untilMs = Number.NEGATIVE_INFINITY
         if (silent.size > 0) silent.clear()
         return
       }
@@ -38,10 +52,8 @@ export function outageWatch(): OutageWatch {
       if (silent.size > MAX_REMEMBERED) silent.delete(silent.keys().next().value!)
     },
     isOutage(now) {
-      if (now - answeredMs < OUTAGE_WINDOW_MS) return false
-      let recent = 0
-      for (const atMs of silent.values()) if (now - atMs < OUTAGE_WINDOW_MS) recent++
-      return recent >= OUTAGE_ORIGINS
+      if (isSilent(now)) untilMs = now + OUTAGE_LASTS_MS
+      return now < untilMs
     },
   }
 }

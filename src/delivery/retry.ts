@@ -8,6 +8,9 @@ export const MAX_INTERRUPTIONS = 3
 /** Pause after a fault of ours, spread by ±50 %: no port or no file handle is free at once. */
 export const OWN_FAULT_PAUSE_MS = 1000
 
+/** An outage that lasts longer spends budgets again: where nobody ever answers, deliveries must end too. */
+export const OUTAGE_PATIENCE_MS = 86_400_000
+
 /** How a delivery goes on. */
 export interface NextDelivery {
   readonly state: DeliveryState
@@ -93,8 +96,9 @@ export function nextDelivery(
       reason: 'own fault',
     }
   }
+  const isPatient = outage && now - delivery.acceptedMs < OUTAGE_PATIENCE_MS
   if (
-    outage &&
+    isPatient &&
     outcome.kind === 'failed' &&
     outcome.status === undefined &&
     outcome.failure !== 'blocked_address'

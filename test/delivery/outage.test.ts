@@ -15,7 +15,26 @@ describe('a global outage', () => {
     watch.saw(url(4), nothing, 5)
     expect(watch.isOutage(5)).toBe(true)
     expect(watch.isOutage(59_999)).toBe(true)
-    expect(watch.isOutage(60_001)).toBe(false)
+  })
+
+  it('is over when one of them was tried more than a minute before the others', () => {
+    const watch = outageWatch()
+    for (let origin = 0; origin < 4; origin++) watch.saw(url(origin), nothing, origin)
+    watch.saw(url(4), nothing, 60_005)
+    expect(watch.isOutage(60_005)).toBe(false)
+  })
+
+  it('goes on while fewer are tried, since retries are far apart by then, for twelve minutes or until somebody answers', () => {
+    const watch = outageWatch()
+    for (let origin = 0; origin < 5; origin++) watch.saw(url(origin), nothing, 0)
+    expect(watch.isOutage(10)).toBe(true)
+    expect(watch.isOutage(720_000)).toBe(true)
+    watch.saw(url(0), nothing, 700_000)
+    expect(watch.isOutage(720_011)).toBe(false)
+    for (let origin = 0; origin < 5; origin++) watch.saw(url(origin), nothing, 800_000)
+    expect(watch.isOutage(800_000)).toBe(true)
+    watch.saw(url(7), answered(404), 800_001)
+    expect(watch.isOutage(800_001)).toBe(false)
   })
 
   it('is none while anybody answers HTTP, whatever the status', () => {
