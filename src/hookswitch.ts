@@ -82,7 +82,9 @@ async function secretsOf(store: Store, given: readonly string[] | undefined): Pr
  * const hs = createHookswitch({ store: memoryStore(), allowLocal: true })
  * await hs.start()
  */
-export function createHookswitch(options: HookswitchOptions<Store>): Hookswitch {
+export function createHookswitch(given: HookswitchOptions<Store>): Hookswitch {
+  // What is checked is what counts: no prototype, no change afterwards.
+  const options = typeof given === 'object' && given !== null ? { ...given } : given
   const settled = checkOptions(options, process.env.HOOKSWITCH_SECRET)
   const { store, maxPending } = settled
   const clock = options.clock ?? systemClock()
@@ -115,7 +117,8 @@ export function createHookswitch(options: HookswitchOptions<Store>): Hookswitch 
   async function openSender(): Promise<Sender> {
     if (options.sender) return options.sender
     const { createDefaultSender } = await import('./send/index.js')
-    const { resolver, tls } = options
+    const { resolver } = options
+    const tls = options.tls && { ...options.tls }
     const { addressPolicy: policy, proxy, inFlightPerOrigin: maxPerOrigin } = settled
     return createDefaultSender({ policy, proxy, tls, maxPerOrigin, ...(resolver && { resolver }) })
   }
@@ -124,8 +127,14 @@ export function createHookswitch(options: HookswitchOptions<Store>): Hookswitch 
     if (settled.allowLocal) log.info({}, 'allowLocal is on: webhooks may call loopback addresses')
     await store.open({ clock, log })
     const secrets = await secretsOf(store, settled.secrets)
-    const [sender] = await Promise.all([openSender(), face.load()])
-    opened = createCore(settled, secrets, { clock, random, log, events, metrics, tracing, sender })
+    await face.load()
+    const sender = await openSender()
+    try {
+      opened = createCore(settled, secrets, { clock, random, log, events, metrics, tracing, sender })
+    } catch (thrown) {
+      await sender.close()
+      throw thrown
+    }
     if (closing) return
     await opened.dispatcher.start()
     const core = opened
@@ -137,10 +146,13 @@ export function createHookswitch(options: HookswitchOptions<Store>): Hookswitch 
 
   async function shut(drainMs: number): Promise<void> {
     // Before the start is waited for, which may itself be waiting for the store.
-    const stopped = opened?.dispatcher.close(drainMs)
+    const early = opened
+    const stopped = early?.dispatcher.close(drainMs)
     await starting?.catch(() => {})
     await stopPruning()
     await stopped
+    // It was opened while this waited.
+    if (opened && opened !== early) await opened.dispatcher.close(drainMs)
     ended.abort()
     if (starting) await store.close()
   }
@@ -172,18 +184,21 @@ export function createHookswitch(options: HookswitchOptions<Store>): Hookswitch 
       if (closing) return Promise.reject(new HookswitchError('Closing', 'this instance was closed'))
       starting ??= open().catch(async (thrown: unknown) => {
         // As if it had not been tried: a host may try again once its store is there.
+        await opened?.dispatcher.close(0).catch(() => {})
         await store.close().catch(() => {})
         opened = starting = undefined
         throw thrown
       })
       return starting
     },
-    close({ drainMs = DRAIN_MS } = {}) {
-      if (!(drainMs >= 0)) return Promise.reject(invalid('drainMs', 'must be 0 or more'))
+    close(how) {
+      const { drainMs = DRAIN_MS } = how ?? {}
+      if (typeof drainMs !== 'number' || !(drainMs >= 0))
+        return Promise.reject(invalid('drainMs', 'must be 0 or more'))
       closing ??= shut(drainMs)
       return closing
     },
-    publish: (event, options = {}) => publishOne(publishing, event, options),
+    publish: (event, how) => publishOne(publishing, event, how ?? {}),
     wake: () => running?.dispatcher.wake(),
     events,
     accounts: boundAccounts(core, webhooks),

@@ -12,10 +12,17 @@ export function httpFace(make: () => Promise<Handler>): HttpFace {
   let handler: Handler | undefined
   let loading: Promise<Handler> | undefined
   function load(): Promise<Handler> {
-    loading ??= make().then((made) => {
-      handler = made
-      return made
-    })
+    loading ??= make().then(
+      (made) => {
+        handler = made
+        return made
+      },
+      (thrown: unknown) => {
+        // As if it had not been tried.
+        loading = undefined
+        throw thrown
+      },
+    )
     return loading
   }
   return { load, handle: (request) => (handler ? handler(request) : load().then((made) => made(request))) }

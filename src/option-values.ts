@@ -82,6 +82,7 @@ function checkNumbers(
   ranges: Readonly<Record<string, readonly [least: number, most: number]>>,
 ) {
   for (const [key, value] of Object.entries(rule)) {
+    if (value === undefined) continue
     const range = Object.hasOwn(ranges, key) ? ranges[key] : undefined
     if (!range) throw invalid(`${field}.${key}`, 'is not an option')
     whole(...range)(`${field}.${key}`, value)
@@ -107,7 +108,7 @@ function breakerOf(given: unknown): HealthRules['breaker'] {
     pauseMs: [1, DAYS_OF_YEAR_MS],
     capMs: [1, DAYS_OF_YEAR_MS],
   })
-  const rule = { ...HEALTH_PRESETS.standard.breaker, ...given }
+  const rule = { ...HEALTH_PRESETS.standard.breaker, ...defined(given) }
   if (rule.capMs < rule.pauseMs) throw invalid('breaker.capMs', 'must not be below breaker.pauseMs')
   return rule
 }
@@ -123,11 +124,15 @@ function autoDisableOf(given: unknown): HealthRules['autoDisable'] {
     throw invalid('autoDisable', "must be false or an object whose kind is 'silent' or 'burst'")
   }
   checkNumbers('autoDisable', numbers, ranges)
-  const lacking = Object.keys(ranges).find((key) => !Object.hasOwn(numbers, key))
+  const lacking = Object.keys(ranges).find((key) => numbers[key as keyof typeof numbers] === undefined)
   if (lacking !== undefined) throw invalid(`autoDisable.${lacking}`, 'is required')
-  return given as AutoDisableRule
+  return { ...(given as AutoDisableRule) }
 }
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function defined(given: object): object {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }

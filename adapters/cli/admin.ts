@@ -13,7 +13,10 @@ export function adminServer(
   return createServer(async (request, response) => {
     const path = (request.url ?? '').split('?', 1)[0]
     request.resume()
-    if (path === '/metrics') answer(request, response, 200, metrics.contentType, await metrics.text())
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('allow', 'GET, HEAD')
+      answerStatus(request, response, 405, 'method not allowed')
+    } else if (path === '/metrics') answer(request, response, 200, metrics.contentType, await metrics.text())
     else if (path === '/healthz') answerStatus(request, response, 200, 'alive')
     else if (path !== '/readyz') answerStatus(request, response, 404, 'not found')
     else if (isReady()) answerStatus(request, response, 200, 'ready')

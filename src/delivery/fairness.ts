@@ -85,7 +85,7 @@ export function createSchedule(caps: Caps): Schedule {
     learn,
     pick(now, free) {
       flights.look(now, (endpoint) => {
-        endpoint.slow = true
+        endpoint.overdue++
         turns.relabel(endpoint)
       })
       dueTimes.take(now, turns.add)
@@ -106,7 +106,6 @@ export function createSchedule(caps: Caps): Schedule {
         const endpoint = roster.find(webhookId)
         if (endpoint) settleIn(endpoint)
       }
-      turns.refillGiven()
     },
     started(told, probed, now) {
       const endpoint = roster.of(told)
@@ -123,6 +122,7 @@ export function createSchedule(caps: Caps): Schedule {
     ended(flight) {
       const { endpoint } = flight
       flight.isOver = true
+      if (flight.isOverdue) endpoint.overdue--
       endpoint.inFlight--
       turns.count(endpoint, -1)
       settleIn(endpoint)

@@ -7,6 +7,8 @@ import { POLICY_PRESETS, type PolicyFunction, type RetryPolicy } from './policy.
 export const MAX_INTERRUPTIONS = 3
 /** Pause after a fault of ours, spread by ±50 %: no port or no file handle is free at once. */
 export const OWN_FAULT_PAUSE_MS = 1000
+/** It doubles with each that a delivery meets, up to this. */
+const MAX_OWN_FAULT_PAUSE_MS = 400_000
 
 /** An outage that lasts longer spends budgets again: where nobody ever answers, deliveries must end too. */
 export const OUTAGE_PATIENCE_MS = 86_400_000
@@ -86,7 +88,10 @@ export function nextDelivery(
 ): NextDelivery {
   const attempts = delivery.attempts + 1
   if (outcome.kind === 'own_fault') {
-    const dueMs = now + Math.round(OWN_FAULT_PAUSE_MS * (0.5 + roll))
+    // The more of them, the longer: what does not pass must not be tried once a second for ever.
+    const faults = Math.min(attempts - delivery.tries, 20)
+    const pauseMs = Math.min(OWN_FAULT_PAUSE_MS * 2 ** (faults - 1), MAX_OWN_FAULT_PAUSE_MS)
+    const dueMs = now + Math.round(pauseMs * (0.5 + roll))
     return {
       state: step(delivery, 'returned'),
       dueMs,

@@ -99,9 +99,9 @@ export function createRoster(): Roster {
     origin.inFlight += endpoint.inFlight
     before.inFlight -= endpoint.inFlight
     endpoint.origin = origin
-    // Another receiver: what is known of the former one says nothing of it.
+    // Another receiver, a stranger at best: moving about must not make a bad one better.
     endpoint.promptMs = Number.NEGATIVE_INFINITY
-    endpoint.slow = undefined
+    if (endpoint.slow === false) endpoint.slow = undefined
     leave(before)
     if (endpoint.where === 'origin') endpoint.where = 'nowhere'
   }
@@ -141,6 +141,7 @@ export function createRoster(): Roster {
         promptMs: manner?.promptMs ?? Number.NEGATIVE_INFINITY,
         slow: manner?.slow,
         failing,
+        overdue: 0,
         retriesFirst: false,
         probed: false,
         touched: 0,

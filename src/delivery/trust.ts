@@ -59,11 +59,13 @@ export interface Manner {
   slow: boolean | undefined
   /** Whether its last attempt failed, as the store says. */
   failing: boolean
+  /** Requests that wait for their answer too long: a few quick answers beside them prove nothing. */
+  overdue: number
 }
 
 /** @param troubleMs when the request was sent that has waited longest, and too long, for its answer */
-export function lineOf({ promptMs, slow, failing }: Manner, troubleMs: number): Line {
-  if (slow ?? failing) return HINDERED
+export function lineOf({ promptMs, slow, failing, overdue }: Manner, troubleMs: number): Line {
+  if (overdue > 0 || (slow ?? failing)) return HINDERED
   return promptMs >= troubleMs && promptMs !== Number.NEGATIVE_INFINITY ? PROMPT : UNKNOWN
 }
 
@@ -72,6 +74,7 @@ export interface Flight<Endpoint> {
   readonly endpoint: Endpoint
   readonly startedMs: number
   isOver: boolean
+  isOverdue: boolean
 }
 
 /** The requests in flight in the order in which they began, and since when something is wrong among them. */
@@ -88,7 +91,7 @@ export function createFlights<Endpoint>(): Flights<Endpoint> {
   const old = createQueue<Flight<Endpoint>>()
   return {
     begin(endpoint, now) {
-      const flight = { endpoint, startedMs: now, isOver: false }
+      const flight = { endpoint, startedMs: now, isOver: false, isOverdue: false }
       young.push(flight)
       return flight
     },
@@ -100,6 +103,7 @@ export function createFlights<Endpoint>(): Flights<Endpoint> {
       ) {
         young.shift()
         if (first.isOver) continue
+        first.isOverdue = true
         old.push(first)
         overdue(first.endpoint)
       }

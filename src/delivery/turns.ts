@@ -18,8 +18,6 @@ export interface Turns {
   give(now: number, free: number): ReadonlySet<Endpoint>
   /** Room that was given no longer counts: what is taken of it counts as in flight. */
   clear(served: ReadonlySet<Endpoint>): void
-  /** Those that waited for origins of which room was given get their turn. */
-  refillGiven(): void
   /** Counts one more request in flight, or one less. */
   count(endpoint: Endpoint, more: 1 | -1): void
   /** Puts an endpoint, with what it has in flight, where it belongs by how it answers. */
@@ -29,9 +27,13 @@ export interface Turns {
   fullAt(endpoint: Endpoint): 'endpoint' | 'account' | 'origin' | 'trust' | undefined
 }
 
-/** Mostly who answers goes first; each fourth time who did not, so that nobody waits without end. */
-const ORDER: readonly Line[] = [PROMPT, UNKNOWN, HINDERED]
-const OTHER_ORDER: readonly Line[] = [HINDERED, UNKNOWN, PROMPT]
+/** Mostly who answers goes first; by turns the others do, so that nobody waits without end. */
+const ORDERS: readonly (readonly Line[])[] = [
+  [PROMPT, UNKNOWN, HINDERED],
+  [UNKNOWN, PROMPT, HINDERED],
+  [PROMPT, UNKNOWN, HINDERED],
+  [HINDERED, PROMPT, UNKNOWN],
+]
 
 /**
  * @param troubleMs see `lineOf`
@@ -44,8 +46,8 @@ export function createTurns(
 ): Turns {
   const lines = [createQueue<Account>(), createQueue<Account>(), createQueue<Account>()] as const
   const all = noPlaces()
-  /** Origins of which room was given that may not be taken. */
-  const given = new Set<Origin>()
+  /** Origins for which endpoints wait. */
+  const hungry = new Set<Origin>()
   /** How often any place was given. */
   let gifts = 0
   let added = 0
@@ -57,8 +59,6 @@ export function createTurns(
     account.places.inFlight[line] += more
     all.inFlight[line] += more
     origin.inFlight += more
-    // One that ends leaves a place at its origin.
-    if (more < 0) refill(origin)
   }
 
   function relabel(endpoint: Endpoint): void {
@@ -84,8 +84,11 @@ export function createTurns(
     lines[line].push(account)
   }
 
-  /** As many of those that wait for an origin get their turn as there are places. */
-  function refill(origin: Origin): void {
+  /**
+   * As many of those that wait for an origin get their turn as it has places. Not all of them may take theirs, since
+   * their account or line has none: as long as places are left, the next are let in.
+   */
+  function letIn(origin: Origin): void {
     let free = caps.perOrigin - origin.inFlight - origin.room
     while (free > 0 && origin.waiting.length > 0) {
       const endpoint = origin.waiting.shift()!
@@ -93,6 +96,7 @@ export function createTurns(
       add(endpoint)
       free--
     }
+    if (origin.waiting.length === 0) hungry.delete(origin)
   }
 
   /** One place for the next endpoint of this account and line that has room; null: it has none. */
@@ -107,18 +111,16 @@ export function createTurns(
       } else if (endpoint.dueMs > now || isFull(endpoint)) {
         endpoint.where = 'nowhere'
         shelve(endpoint)
-        // It may have been let in from its origin's queue: its place goes to the next there.
-        refill(origin)
       } else if (origin.inFlight + origin.room >= caps.perOrigin) {
         endpoint.where = 'origin'
         origin.waiting.push(endpoint)
+        hungry.add(origin)
       } else {
         due.push(endpoint)
         endpoint.room++
         origin.room++
         account.places.room[line]++
         all.room[line]++
-        given.add(origin)
         return endpoint
       }
     }
@@ -149,11 +151,12 @@ export function createTurns(
     add,
     give(now, free) {
       const served = new Set<Endpoint>()
-      const order = gifts % 4 === 3 ? OTHER_ORDER : ORDER
+      const order = ORDERS[gifts % ORDERS.length]!
       let left = Math.min(free, caps.inAll)
-      // What the turn of one line lets in may belong to another, which has had its turn.
-      for (let before = -1; before !== added; ) {
+      // Who gets a turn meanwhile may belong to a line that has had its own.
+      for (let before = -1; before !== added && left > 0; ) {
         before = added
+        for (const origin of hungry) letIn(origin)
         for (const line of order) left = serveLine(line, now, left, served)
       }
       if (served.size > 0) gifts++
@@ -166,10 +169,6 @@ export function createTurns(
         all.room[line] -= room
         endpoint.room = endpoint.origin.room = 0
       }
-    },
-    refillGiven() {
-      for (const origin of given) refill(origin)
-      given.clear()
     },
     count,
     relabel,

@@ -153,13 +153,15 @@ function tunnel(socket: Socket, request: string, done: (failed?: NoAnswer) => vo
 }
 
 /**
- * What the proxy's answer means: nothing for a tunnel (2xx). 5xx: it could not reach the receiver. All else is between
- * us and the proxy: it wants other credentials, forbids the port, or is no proxy.
+ * What the proxy's answer means: nothing for a tunnel (2xx). It wants other credentials of us (407), is out of patience
+ * (408, 429), or is no proxy (400, what is no answer to CONNECT): our trouble. All else is about the target: forbidden
+ * (403, a port that it lets nobody use) or not to be reached (5xx).
  */
 function judgeAnswer(head: string): NoAnswer | undefined {
   const status = HEAD.exec(head)?.[1]
   if (status === undefined) return ownFault('the proxy answered no HTTP')
   if (status.startsWith('2')) return undefined
   const detail = `the proxy answered ${status}`
-  return status.startsWith('5') ? noResponse('connection', detail) : ownFault(detail)
+  const isOurs = /^(?:[13]..|400|407|408|429)$/.test(status)
+  return isOurs ? ownFault(detail) : noResponse('connection', detail)
 }

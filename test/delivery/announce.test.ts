@@ -129,12 +129,12 @@ describe('the measures of a delivery', () => {
           const { world, node, noted } = await measured(hooks, { healthRules, policy: constant(1000) })
           let turn = 0
           // Own faults are repeated until they are over: after a while everything is answered.
-          world.sender.script = () => (turn < 300 ? script[turn++ % script.length]! : answered(200))
+          world.sender.script = () => (turn < 100 ? script[turn++ % script.length]! : answered(200))
           for (const [call, pauseMs] of publishes) {
             await world.publish(`call-${call}`)
             await world.clock.advance(pauseMs)
           }
-          await world.clock.advance(7_200_000)
+          await world.clock.advance(86_400_000)
           await node.close(0)
 
           const deliveries = (await Promise.all([world.deliveries('w1'), world.deliveries('w2')])).flat()

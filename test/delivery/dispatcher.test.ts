@@ -135,7 +135,7 @@ describe('the dispatcher', () => {
           let turn = 0
           world.sender.script = () => {
             const outcome = script[turn++ % script.length]!
-            if (turn > 400) return answered(200)
+            if (turn > 100) return answered(200)
             if (outcome === 'timeout') return { kind: 'no_response', failure: 'timeout', detail: '' }
             return outcome === 'own' ? { kind: 'own_fault', detail: '' } : answered(Number(outcome))
           }
@@ -147,7 +147,7 @@ describe('the dispatcher', () => {
             await world.publish(`call-${call}`)
             if (pause) await world.clock.advance(1500)
           }
-          await world.clock.advance(7_200_000)
+          await world.clock.advance(86_400_000)
 
           const seen = new Map<string, number>()
           for (const request of world.sender.requests) {

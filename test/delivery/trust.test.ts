@@ -62,15 +62,16 @@ function atWork(caps: Caps = CAPS) {
 describe('how far an endpoint is trusted', () => {
   it('follows from how it answered this node when last asked, else from what the store says', () => {
     const never = Number.NEGATIVE_INFINITY
-    expect(lineOf({ promptMs: never, slow: undefined, failing: false }, never)).toBe(UNKNOWN)
-    expect(lineOf({ promptMs: never, slow: undefined, failing: true }, never)).toBe(HINDERED)
-    expect(lineOf({ promptMs: 5, slow: false, failing: true }, never)).toBe(PROMPT)
-    expect(lineOf({ promptMs: 5, slow: true, failing: false }, never)).toBe(HINDERED)
+    expect(lineOf({ promptMs: never, slow: undefined, failing: false, overdue: 0 }, never)).toBe(UNKNOWN)
+    expect(lineOf({ promptMs: never, slow: undefined, failing: true, overdue: 0 }, never)).toBe(HINDERED)
+    expect(lineOf({ promptMs: 5, slow: false, failing: true, overdue: 0 }, never)).toBe(PROMPT)
+    expect(lineOf({ promptMs: 5, slow: true, failing: false, overdue: 0 }, never)).toBe(HINDERED)
+    expect(lineOf({ promptMs: 5, slow: false, failing: false, overdue: 1 }, never)).toBe(HINDERED)
   })
 
   it('is no more than for a stranger while a request is overdue that was sent after its last answer', () => {
-    expect(lineOf({ promptMs: 500, slow: false, failing: false }, 400)).toBe(PROMPT)
-    expect(lineOf({ promptMs: 500, slow: false, failing: false }, 600)).toBe(UNKNOWN)
+    expect(lineOf({ promptMs: 500, slow: false, failing: false, overdue: 0 }, 400)).toBe(PROMPT)
+    expect(lineOf({ promptMs: 500, slow: false, failing: false, overdue: 0 }, 600)).toBe(UNKNOWN)
   })
 
   it('leaves at least one place to every line, however small the cap', () => {

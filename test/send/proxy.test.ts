@@ -151,7 +151,7 @@ describe('the guard in front of a proxy', () => {
 })
 
 describe('a proxy that refuses', () => {
-  it.each([400, 403, 407, 408, 429, 302, 101, 199])('with %i is our own fault', async (status) => {
+  it.each([400, 407, 408, 429, 302, 101, 199])('with %i is our own fault', async (status) => {
     const proxy = await testProxy(() => `HTTP/1.1 ${status} Refused by proxy.inside\r\nx: y\r\n\r\n`)
     const sender = proxied(proxy.option('user:hunter2@'))
     expect(await sender.send(post('http://name.test/'))).toEqual(own(`the proxy answered ${status}`))
@@ -159,12 +159,15 @@ describe('a proxy that refuses', () => {
     if (!socket.destroyed) await once(socket, 'close')
   })
 
-  it.each([500, 502, 503, 504])('with %i could not reach the receiver', async (status) => {
-    const proxy = await testProxy(() => `HTTP/1.1 ${status}\r\n\r\n`)
-    expect(await proxied(proxy.option()).send(post('http://name.test/'))).toEqual(
-      failed('connection', `the proxy answered ${status}`),
-    )
-  })
+  it.each([500, 502, 503, 504, 403, 404])(
+    'with %i could not, or would not, reach the receiver',
+    async (status) => {
+      const proxy = await testProxy(() => `HTTP/1.1 ${status}\r\n\r\n`)
+      expect(await proxied(proxy.option()).send(post('http://name.test/'))).toEqual(
+        failed('connection', `the proxy answered ${status}`),
+      )
+    },
+  )
 
   it('one approved address is asked for the next, and no further', async () => {
     const { port } = await receiver((socket) => socket.write(OK))
