@@ -5,8 +5,8 @@ import { MAX_URI_LENGTH } from '../values/uri.js'
 import type { Target } from './connect.js'
 import { type NoAnswer, noResponse } from './failure.js'
 
-/** URLs remembered in each of two generations. */
-const MAX_PLACES = 500
+/** URLs remembered in each of two generations, some 300 bytes each: taking one apart costs as much as signing a request. */
+const MAX_PLACES = 10_000
 
 /** Where a URL leads, parsed and judged. */
 export interface Place {
