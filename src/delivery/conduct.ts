@@ -58,13 +58,13 @@ export function createConduct(
   const health = recentHealth()
   const { contextOf, decide, unsent } = createDeciding(doors, options, schedule, health)
   const tally = createTally()
-  /** Webhooks withdrawn since the claim under way began: its answer may be older than that. */
-  const withdrawn = new Set<string>()
+  /** Webhooks withdrawn since the claim under way began, if one is: its answer may be older than that. */
+  let withdrawn: Set<string> | undefined
 
   const save = (writings: readonly Writing[]) => persist(doors, writings, health.newest, now, options.cut)
 
   function withdraw(webhookId: string): void {
-    withdrawn.add(webhookId)
+    withdrawn?.add(webhookId)
     try {
       sender.withdraw?.(webhookId)
     } catch (thrown) {
@@ -143,12 +143,13 @@ export function createConduct(
     const known = health.of(webhook)
     const flight = schedule.started(told, isProbed(known), now())
     health.busy(webhook.id)
+    tally.add(1)
     return { delivery, webhook, flight }
   }
 
   /** Why a claim is not sent, if it is not. */
   function whyUnsent({ delivery, webhook }: Claimed): 'aged' | 'withdrawn' | undefined {
-    if (withdrawn.has(webhook.id)) return 'withdrawn'
+    if (withdrawn?.has(webhook.id)) return 'withdrawn'
     const isOld = isExpired(delivery.eventTimestampMs, webhook.settings.maxAgeSeconds, clock.now())
     return isOld && delivery.replayOf === undefined ? 'aged' : undefined
   }
@@ -158,7 +159,7 @@ export function createConduct(
     save,
     withdraw,
     claiming() {
-      withdrawn.clear()
+      withdrawn = new Set()
       health.claiming()
     },
     get running() {
@@ -166,7 +167,6 @@ export function createConduct(
     },
     none: tally.none,
     begin({ claims, webhooks, endpoints }) {
-      tally.add(claims.length)
       const told = new Map(endpoints.map((endpoint) => [endpoint.webhookId, endpoint]))
       const ending: Ending[] = []
       for (const claim of claims) {
@@ -176,6 +176,7 @@ export function createConduct(
         if (why === undefined) start(claim, claimed)
         else ending.push({ claimed, attempted: undefined, why })
       }
+      withdrawn = undefined
       if (ending.length > 0) void settle(ending)
     },
   }

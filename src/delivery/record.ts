@@ -65,29 +65,6 @@ export function attemptRecord(
   rules: RetryRules,
 ): AttemptRecord {
   const { request, observation, sentMs, durationMs } = attempted
-  if (outcome.kind === 'delivered' && observation.kind === 'response' && delivery.callId !== undefined) {
-    // Nearly all records are of this shape: written as one literal, they cost half.
-    return {
-      id,
-      accountId: delivery.accountId,
-      webhookId: delivery.webhookId,
-      hook: delivery.hook,
-      eventId: delivery.eventId,
-      deliveryId: delivery.id,
-      uri: webhook.settings.uri,
-      method: delivery.httpVerb,
-      retriesLeft: Math.max(0, maxTries(rules) - Math.max(1, next.tries)),
-      result: 'success',
-      atMs: sentMs,
-      callId: delivery.callId,
-      attempt: next.attempts,
-      status: observation.status,
-      responseHeaders: keptHeaders(observation.headers),
-      responseBody: observation.body,
-      requestHeaders: redactHeaders(request.headers),
-      durationMs: Math.max(0, Math.round(durationMs)),
-    }
-  }
   const record = base(id, delivery, webhook, next, rules, sentMs)
   if (outcome.kind === 'delivered') record.result = 'success'
   record.attempt = next.attempts

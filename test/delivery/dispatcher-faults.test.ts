@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { constant } from '../../src/delivery/policy.js'
 import { aWebhook } from './fixtures.js'
-import { answered, deliveryWorld, headerOf } from './world.js'
+import { answered, deliveryWorld, headerOf, silent } from './world.js'
 
 const states = async (world: Awaited<ReturnType<typeof deliveryWorld>>, webhookId = 'w1') =>
   (await world.deliveries(webhookId)).map(({ state }) => state)
@@ -129,6 +129,23 @@ describe('a fault of ours', () => {
     world.sender.script = () => answered(200)
     await world.clock.advance(60_000)
     expect((await world.deliveries())[0]).toMatchObject({ state: 'delivered', tries: 1 })
+    await node.close(0)
+  })
+
+  it('says why in the log, one line a while, and owners of webhooks are not told', async () => {
+    const world = await deliveryWorld([aWebhook({ retries: 0 })])
+    const lines: unknown[] = []
+    const log = { ...silent, warn: (fields: object) => void lines.push(fields) }
+    world.sender.script = () => ({ kind: 'own_fault', detail: 'the proxy answered 407' })
+    const node = world.node({}, { log })
+    await node.start()
+    for (let call = 0; call < 20; call++) await world.publish(`call-${call}`)
+    await world.clock.settle()
+    expect(lines).toEqual([{ reason: 'the proxy answered 407' }])
+    await world.clock.advance(30_000)
+    expect(lines.length).toBeGreaterThan(1)
+    expect(lines.length).toBeLessThanOrEqual(4)
+    expect(JSON.stringify([await world.attempts(), await world.deliveries()])).not.toContain('proxy')
     await node.close(0)
   })
 

@@ -27,6 +27,43 @@ delete timeout.status
 
 const rolls = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 
+describe('an attempt without an answer while nobody answers', () => {
+  const rules = { policy: POLICY_PRESETS.telephony, functions: {}, retries: 0 }
+  const young = aDelivery({ state: 'in_flight', acceptedMs: 0, attempts: 7, tries: 0 })
+
+  it('is not charged, and tried again as the default policy would', () => {
+    const next = nextDelivery(young, timeout, rules, 1000, 0.5, true)
+    expect(next).toMatchObject({ state: 'waiting', tries: 0, attempts: 8, reason: 'timeout' })
+    expect(next.dueMs! - 1000).toBe(600_000)
+  })
+
+  it('is charged when there was an answer, or the address is none that is dialled', () => {
+    expect(nextDelivery(young, failed(), rules, 1000, 0.5, true).state).toBe('exhausted')
+    const blocked = { ...timeout, failure: 'blocked_address' } as Outcome
+    expect(nextDelivery(young, blocked, rules, 1000, 0.5, true).state).toBe('exhausted')
+  })
+
+  it('is charged again a day after its acceptance: deliveries end where nobody ever answers', () => {
+    expect(nextDelivery(young, timeout, rules, 86_399_999, 0.5, true).state).toBe('waiting')
+    expect(nextDelivery(young, timeout, rules, 86_400_000, 0.5, true).state).toBe('exhausted')
+  })
+})
+
+it('faults of ours wait longer each time, up to ten minutes', () => {
+  const rules = { policy: POLICY_PRESETS.telephony, functions: {}, retries: 0 }
+  const pauses = [0, 1, 2, 8, 9, 500].map((attempts) => {
+    const delivery = aDelivery({ state: 'in_flight', attempts, tries: 0 })
+    return [0, 0.5, 1 - 2 ** -53].map(
+      (roll) => nextDelivery(delivery, { kind: 'own_fault', detail: '' }, rules, 0, roll).dueMs,
+    )
+  })
+  expect(pauses.map(([, middle]) => middle)).toEqual([1000, 2000, 4000, 256_000, 400_000, 400_000])
+  for (const [least, middle, most] of pauses) {
+    expect(least).toBe(middle! / 2)
+    expect(most).toBe(middle! * 1.5)
+  }
+})
+
 describe('the next state of a delivery', () => {
   const rules = (retries: number, policy: RetryPolicy = POLICY_PRESETS.telephony) => ({
     policy,

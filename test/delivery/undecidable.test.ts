@@ -1,21 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { constant, custom, type PolicyFunction } from '../../src/delivery/policy.js'
 import type { RetryRules } from '../../src/delivery/retry.js'
+import { nothingUnhandled } from '../unhandled.js'
 import { aWebhook } from './fixtures.js'
 import { answered, deliveryWorld, type World } from './world.js'
 
-const unhandled: unknown[] = []
-const notice = (reason: unknown) => void unhandled.push(reason)
-beforeEach(() => {
-  unhandled.length = 0
-  process.on('unhandledRejection', notice).on('uncaughtException', notice)
-})
-afterEach(async () => {
-  // Rejections are reported after the microtasks of the turn in which they were made.
-  await new Promise((resolve) => setImmediate(resolve))
-  process.off('unhandledRejection', notice).off('uncaughtException', notice)
-  expect(unhandled).toEqual([])
-})
+nothingUnhandled()
 
 const broken = (): never => {
   throw new Error('of the host')

@@ -1,24 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { writtenDocuments } from '../../src/http/written-documents.js'
-import type { WebhookView } from '../../src/webhooks/view.js'
+import { secretBox } from '../../src/values/seal.js'
+import { viewOf, type WebhookView } from '../../src/webhooks/view.js'
 import { successBody } from '../../src/wire/envelope.js'
 import { webhookDoc } from '../../src/wire/webhook-doc.js'
+import { aWebhook } from '../delivery/fixtures.js'
 
 const view = (changes: Partial<WebhookView> = {}): WebhookView => ({
-  id: 'w',
-  accountId: 'acc',
-  name: 'Calls "of" \\ Köln',
-  uri: 'https://example.com/',
-  hook: 'all',
-  httpVerb: 'post',
-  retries: 2,
-  format: 'json',
-  enabled: true,
-  includeSubaccounts: false,
-  includeInternalLegs: true,
-  ordering: 'call',
-  createdMs: 1,
-  modifiedMs: 1,
+  ...viewOf(aWebhook({ name: 'Calls "of" \\ Köln' }), secretBox(['a secret of the service'])),
   revision: 1,
   ...changes,
 })

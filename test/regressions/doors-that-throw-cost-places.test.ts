@@ -2,21 +2,13 @@
  * Doors of the host that threw at the wrong moment (chance, rules, a sender's `withdraw` or `rest`, a listener) cost a
  * place for ever, an unhandled rejection, or the outcomes of others that ended in the same turn.
  */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { constant } from '../../src/delivery/policy.js'
 import { aWebhook } from '../delivery/fixtures.js'
 import { answered, deliveryWorld } from '../delivery/world.js'
+import { nothingUnhandled } from '../unhandled.js'
 
-const unhandled: unknown[] = []
-const notice = (reason: unknown) => void unhandled.push(reason)
-beforeEach(() => {
-  unhandled.length = 0
-  process.on('unhandledRejection', notice)
-})
-afterEach(async () => {
-  await new Promise((resolve) => setImmediate(resolve))
-  process.off('unhandledRejection', notice)
-})
+const unhandled = nothingUnhandled()
 const fail = (): never => {
   throw new Error('of the host')
 }

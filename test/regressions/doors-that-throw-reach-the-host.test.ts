@@ -3,20 +3,12 @@
  * a sender whose `withdraw` threw failed a change that was committed, and a refused test spoke of logins.
  */
 import { manualClock, until } from 'hookswitch/testkit'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { created, services, told } from '../service/running.js'
+import { nothingUnhandled } from '../unhandled.js'
 
 const running = services()
-const unhandled: unknown[] = []
-const notice = (reason: unknown) => void unhandled.push(reason)
-beforeEach(() => {
-  unhandled.length = 0
-  process.on('unhandledRejection', notice)
-})
-afterEach(async () => {
-  await new Promise((resolve) => setImmediate(resolve))
-  process.off('unhandledRejection', notice)
-})
+const unhandled = nothingUnhandled()
 const OK = { kind: 'response', status: 200, headers: [], body: '', bodyEnd: 'complete' } as const
 
 describe('a tracing door', () => {

@@ -1,23 +1,13 @@
 /** What the host brings may fail: it hurts itself, and nobody else. */
 import { custom, type Directory, type PolicyFunction } from 'hookswitch'
 import { manualClock, status } from 'hookswitch/testkit'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { nothingUnhandled } from '../unhandled.js'
 import { API_KEY, created, services, told } from './running.js'
 
 const running = services()
 
-const unhandled: unknown[] = []
-const notice = (reason: unknown) => void unhandled.push(reason)
-beforeEach(() => {
-  unhandled.length = 0
-  process.on('unhandledRejection', notice).on('uncaughtException', notice)
-})
-afterEach(async () => {
-  // Rejections are reported after the microtasks of the turn in which they were made.
-  await new Promise((resolve) => setImmediate(resolve))
-  process.off('unhandledRejection', notice).off('uncaughtException', notice)
-  expect(unhandled).toEqual([])
-})
+nothingUnhandled()
 
 describe('a listener', () => {
   it('that throws, at once or later, stops neither the others nor the deliveries', async () => {

@@ -28,6 +28,20 @@ export function healthPromises(promised: Promised): void {
     },
   )
 
+  promised('an endpoint is told as failing from a failure to the next success', async (bench) => {
+    const webhook = await bench.webhook()
+    for (const health of [{ failuresInRow: 1 }, null] as const) {
+      await bench.accept(webhook)
+      const { delivery } = await bench.claimOne(webhook)
+      await bench.accept(webhook)
+      const { endpoint } = await bench.settle(delivery, 'exhausted', { endpoint: { epoch: 1, health } })
+      const [ready] = await bench.store.deliveries.ready(bench.owner)
+      assert.deepEqual([endpoint.failing, ready?.failing], [health !== null, health !== null])
+      const next = await bench.claimOne(webhook)
+      await bench.settle(next.delivery, 'delivered')
+    }
+  })
+
   promised('of an endpoint that is probed one is claimed, the one that is due longest', async (bench) => {
     const webhook = await bench.webhook()
     const [old] = await bench.accept(webhook)

@@ -185,6 +185,8 @@ describe('serve', () => {
     expect(value('hookswitch_logins_total', { result: 'succeeded' })).toBe(1)
     expect(value('hookswitch_logins_total', { result: 'failed' })).toBe(1)
     expect(value('hookswitch_attempts_total', { outcome: 'delivered' })).toBe(0)
+    const posted = await fetch(`${adminUrl}/metrics`, { method: 'POST', body: 'x' })
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
     const head = await fetch(`${adminUrl}/metrics`, { method: 'HEAD' })
     expect([head.status, await head.text()]).toEqual([200, ''])
     expect((await send(`${url}/metrics`, 'GET')).status).toBe(404)
