@@ -159,6 +159,25 @@ describe('receivers that do not answer', () => {
     expect(asked).toBeGreaterThan(100)
   })
 
+  it('are no better for a new address, which makes a good one a stranger', () => {
+    const { schedule, add, send, land, count } = atWork({ ...CAPS, perEndpoint: 100, perAccount: 100 })
+    for (const [id, quickly, most] of [
+      ['dead', false, 50],
+      ['good', true, 75],
+    ] as const) {
+      add(ready(id, id))
+      send(0)
+      land((one) => one === id, quickly, 0)
+      const moved = { ...ready(id, id), origin: `https://${id}.elsewhere.example` }
+      schedule.learn({ ...ready(id, id), dueMs: undefined as never }, schedule.tick())
+      add(moved)
+      send(0)
+      expect(count((one) => one === id)).toBe(most)
+      schedule.learn({ ...moved, dueMs: undefined as never }, schedule.tick())
+      land((one) => one === id, quickly, 0)
+    }
+  })
+
   it('are trusted again with their first quick answer', () => {
     const { schedule, add, send, land, count } = atWork({ ...CAPS, perEndpoint: 100, perAccount: 100 })
     add(ready('dead', 'one', true))

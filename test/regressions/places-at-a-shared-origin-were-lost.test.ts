@@ -90,8 +90,9 @@ it('strangers are served beside those that answer and those that fail at once, b
   add(at('dead', 'dead', 'https://dead.example', true))
   let flying = send(schedule, known, 0, 8)
   let strangers = 0
-  add(at('stranger', 'new', 'https://new.example'))
   for (let now = 1; now < 500 && strangers === 0; now++) {
+    // By now the good one is known as such, and takes every place that comes free in its turn.
+    if (now === 100) add(at('stranger', 'new', 'https://new.example'))
     const one = flying.shift()!
     schedule.answered(one.flight, one.id === 'good', now)
     schedule.ended(one.flight)
