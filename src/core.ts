@@ -8,6 +8,7 @@ import { liveTokens } from './auth/live-tokens.js'
 import { loginLimits } from './auth/login-limits.js'
 import type { Settled } from './check-options.js'
 import type { AcceptDoors } from './delivery/accept.js'
+import type { RefusedEvent } from './delivery/admit.js'
 import type { DeliveryEvents } from './delivery/delivery-events.js'
 import { createDispatcher } from './delivery/dispatcher.js'
 import type { CheckedEvent } from './delivery/event.js'
@@ -27,6 +28,8 @@ export type PublishedEvent = CheckedEvent & { readonly eventId: string; readonly
 
 /** What a host can listen to: every kind of event by its id, `event` for all of them, and the life of deliveries. */
 export type HookswitchEvents = DeliveryEvents & {
+  /** An event of the host's own transaction could not be accepted after its commit. */
+  readonly event_refused: RefusedEvent
   readonly event: PublishedEvent
   readonly channel_create: PublishedEvent
   readonly channel_answer: PublishedEvent
@@ -146,6 +149,7 @@ export function createCore(options: Settled<Store>, secrets: readonly string[], 
     caps,
     metrics,
     tracing,
+    log,
   }
 }
 

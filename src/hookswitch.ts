@@ -1,13 +1,14 @@
-import { randomBytes } from 'node:crypto'
 import type { AccountVerbs } from './auth/account-verbs.js'
 import { authenticate, type Caller } from './auth/authenticate.js'
 import { type SignedIn, type SignInInput, signIn } from './auth/sign-in.js'
 import { signOut } from './auth/sign-out.js'
+import { type Background, startBackground } from './background.js'
 import { checkOptions } from './check-options.js'
 import { systemClock } from './clock.js'
 import { type Core, createCore, type HookswitchEvents } from './core.js'
 import type { ChannelEvent } from './delivery/event.js'
 import { replayLimits } from './delivery/replay-limits.js'
+import { type Erased, type EraseWish, erase } from './erase.js'
 import { HookswitchError } from './errors.js'
 import { type EventHub, eventHub } from './events.js'
 import { readGauges } from './gauges.js'
@@ -20,11 +21,18 @@ import type { ServiceFacts } from './http-service.js'
 import { invalid } from './option-checks.js'
 import type { HookswitchOptions } from './options.js'
 import type { Sender } from './ports.js'
-import { type PublishDoors, type Published, type PublishOptions, publishAll, publishOne } from './publish.js'
+import {
+  type PublishDoors,
+  type Published,
+  type PublishOptions,
+  publishAll,
+  publishOne,
+  type Staged,
+} from './publish.js'
 import { systemRandom } from './random.js'
-import { keepPruning } from './retention.js'
 import { safeLog } from './safe-log.js'
 import { safeMetrics, safeTracing } from './safe-metrics.js'
+import { secretsOf } from './service-secret.js'
 import type { Store } from './store/contract.js'
 import { idMaker } from './values/ids.js'
 
@@ -43,7 +51,9 @@ export interface Hookswitch extends Required<HttpService> {
    * Throws `InvalidInput` naming the field, `NotFound` for the account, `Conflict` for a used idempotency key with
    * another body, `QueueFull`, `StoreUnavailable`.
    */
-  publish(event: ChannelEvent, options?: PublishOptions): Promise<Published>
+  publish(event: ChannelEvent, options?: PublishOptions & { readonly tx?: undefined }): Promise<Published>
+  /** Accepts an event with the host's own transaction: committed, it is delivered; rolled back, it never was. */
+  publish(event: ChannelEvent, options: PublishOptions): Promise<Published | Staged>
   /** Looks for work now, after the host committed a transaction of its own. */
   wake(): void
   /** Kinds of events by id (`channel_create`, …), `event`, `attempt`, `delivered`, `exhausted`, `webhook_disabled`, … */
@@ -58,22 +68,12 @@ export interface Hookswitch extends Required<HttpService> {
     signOut(token: string): Promise<void>
   }
   readonly webhooks: HostWebhooks
+  /** Erases for good what is kept of a call, of a number, or of all calls of an account. Throws `InvalidInput`. */
+  erase(wish: EraseWish): Promise<Erased>
 }
 
 /** Default of `close({ drainMs })`. */
 const DRAIN_MS = 5000
-const EPHEMERAL_SECRET_BYTES = 32
-
-/** The key for secrets at rest: given, kept by the store, or, where nothing outlives the process, made up. */
-async function secretsOf(store: Store, given: readonly string[] | undefined): Promise<readonly string[]> {
-  if (given) return given
-  if (store.secret) return [await store.secret()]
-  if (!store.supports.durable) return [randomBytes(EPHEMERAL_SECRET_BYTES).toString('hex')]
-  throw new HookswitchError('InvalidOption', 'secret is required: this store keeps none of its own', {
-    field: 'secret',
-  })
-}
-
 /**
  * Makes an instance of the service over its doors; `start()` opens it.
  *
@@ -105,7 +105,7 @@ export function createHookswitch(given: HookswitchOptions<Store>): Hookswitch {
   let running: Core | undefined
   let starting: Promise<void> | undefined
   let closing: Promise<void> | undefined
-  let stopPruning = async () => {}
+  let background: Background | undefined
 
   /** The open instance. Throws `StoreUnavailable` before the start, `Closing` after the close. */
   function core(): Core {
@@ -139,8 +139,7 @@ export function createHookswitch(given: HookswitchOptions<Store>): Hookswitch {
     await opened.dispatcher.start()
     const core = opened
     metrics.watch(() => readGauges(core))
-    const { attemptsPerWebhook, retentionDays } = settled
-    stopPruning = keepPruning({ store, clock, log }, { attemptsPerWebhook, retentionDays })
+    background = startBackground(core, publishing, settled)
     running = opened
   }
 
@@ -149,7 +148,7 @@ export function createHookswitch(given: HookswitchOptions<Store>): Hookswitch {
     const early = opened
     const stopped = early?.dispatcher.close(drainMs)
     await starting?.catch(() => {})
-    await stopPruning()
+    await background?.stop()
     await stopped
     // It was opened while this waited.
     if (opened && opened !== early) await opened.dispatcher.close(drainMs)
@@ -198,8 +197,11 @@ export function createHookswitch(given: HookswitchOptions<Store>): Hookswitch {
       closing ??= shut(drainMs)
       return closing
     },
-    publish: (event, how) => publishOne(publishing, event, how ?? {}),
-    wake: () => running?.dispatcher.wake(),
+    publish: ((event, how) => publishOne(publishing, event, how ?? {})) as Hookswitch['publish'],
+    wake() {
+      background?.wake()
+      running?.dispatcher.wake()
+    },
     events,
     accounts: boundAccounts(core, webhooks),
     auth: {
@@ -208,6 +210,7 @@ export function createHookswitch(given: HookswitchOptions<Store>): Hookswitch {
       signOut: async (token) => signOut(core().auth, token),
     },
     webhooks,
+    erase: async (wish) => erase(core(), wish),
     handle: face.handle,
     owns,
     node,

@@ -1,5 +1,6 @@
 import type { Core } from './core.js'
 import { acceptEvents } from './delivery/accept.js'
+import { stage } from './delivery/admit.js'
 import type { AcceptedEvent } from './delivery/delivery-store.js'
 import type { ChannelEvent } from './delivery/event.js'
 import { type ErrorCode, errorCode, HookswitchError, invalidInput } from './errors.js'
@@ -17,10 +18,21 @@ export interface Published {
   readonly duplicate: boolean
 }
 
+/** What is known of an event that was published in the host's own transaction: the rest comes after its commit. */
+export interface Staged {
+  /** The event's id, if it is the first with its idempotency key. */
+  readonly eventId: string
+}
+
 export interface PublishOptions {
   /** As the field of the event; the field wins. */
   readonly idempotencyKey?: string
-  /** The host's open transaction, where the store `supports.transactions`. */
+  /**
+   * The host's open transaction, where the store `supports.transactions`: the handle given to `sqliteStore({ database })`,
+   * a `pg` client between `BEGIN` and `COMMIT`. Committed: the event is delivered. Rolled back: it never was. Matching,
+   * the sequence number and the idempotency key are decided after the commit; a listener of `event_refused` hears of
+   * what could not be accepted then.
+   */
   readonly tx?: unknown
   /**
    * The trace that the event belongs to (W3C Trace Context); its receivers get a `traceparent` of it. Default: with
@@ -42,12 +54,9 @@ export function publishOne(
   doors: PublishDoors,
   event: ChannelEvent,
   { idempotencyKey, tx, traceparent }: PublishOptions,
-): Promise<Published> {
+): Promise<Published | Staged> {
   let parent: string | undefined
   try {
-    if (tx !== undefined) {
-      throw new HookswitchError('Unsupported', 'this store takes no transaction of the host', { field: 'tx' })
-    }
     parent = checkedTraceparent(traceparent)
   } catch (thrown) {
     return Promise.reject(refused(doors, thrown, 1))
@@ -55,7 +64,7 @@ export function publishOne(
   // A field that is there but undefined says nothing: with it, the option would be lost.
   const own = idempotencyKey === undefined || event?.idempotencyKey !== undefined
   const input = own ? event : { ...event, idempotencyKey }
-  return publishAll(doors, [input], parent).then(only)
+  return tx === undefined ? publishAll(doors, [input], parent).then(only) : stageOne(doors, input, tx, parent)
 }
 
 const only = <Item>(items: readonly Item[]): Item => items[0]!
@@ -67,6 +76,41 @@ function checkedTraceparent(given: unknown): string | undefined {
   if (read !== undefined) return read
   const message = 'must be a traceparent of W3C Trace Context'
   throw invalidInput([{ path: 'traceparent', rule: 'wrong_format', message }])
+}
+
+/**
+ * Writes one event in the host's transaction. Everything up to the write happens before this returns, so that with a
+ * synchronous driver the event is written then.
+ *
+ * @param traceparent checked
+ */
+function stageOne(
+  doors: PublishDoors,
+  event: ChannelEvent,
+  tx: unknown,
+  traceparent: string | undefined,
+): Promise<Staged> {
+  try {
+    const core = doors.core()
+    const { inbox } = core.store
+    if (!inbox) {
+      throw new HookswitchError('Unsupported', 'this store takes no transaction of the host', { field: 'tx' })
+    }
+    const span = doors.tracing?.begin('publish', traceparent, FACTS)
+    const entry = stage(core.accept, event, span?.traceparent ?? traceparent)
+    const written = inbox.put(tx, entry)
+    const end = () => {
+      span?.end({ 'messaging.message.id': entry.id })
+      return { eventId: entry.id }
+    }
+    if (!written) return Promise.resolve(end())
+    return written.then(end, (thrown) => {
+      span?.end({}, 'StoreUnavailable')
+      throw refused(doors, thrown, 1)
+    })
+  } catch (thrown) {
+    return Promise.reject(refused(doors, thrown, 1))
+  }
 }
 
 /** What every span of this kind says from its beginning (OpenTelemetry's names for messaging). */
@@ -133,7 +177,7 @@ const REASONS: Readonly<Partial<Record<ErrorCode, LabelOf<'hookswitch_events_ref
 }
 
 /** Counts refused events; the error as it was. */
-function refused({ metrics }: PublishDoors, thrown: unknown, count: number): unknown {
+export function refused({ metrics }: Pick<PublishDoors, 'metrics'>, thrown: unknown, count: number): unknown {
   const code = errorCode(thrown)
   metrics.count('hookswitch_events_refused_total', count, (code && REASONS[code]) ?? 'other')
   return thrown
@@ -173,7 +217,12 @@ function copyIfHeard({ events }: Core, event: ChannelEvent): ChannelEvent | unde
   return events.isHeard(event?.hook as 'event') || events.isHeard('event') ? { ...event } : undefined
 }
 
-function announce({ events, clock }: Core, event: ChannelEvent, eventId: string, sequence: number): void {
+export function announce(
+  { events, clock }: Core,
+  event: ChannelEvent,
+  eventId: string,
+  sequence: number,
+): void {
   const hook = event.hook as 'event'
   const { timestampMs = clock.now() } = event
   const published = { ...event, timestampMs, eventId, sequence }

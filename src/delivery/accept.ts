@@ -58,23 +58,39 @@ export function newDelivery(
 }
 
 /** An event that was checked, and copied out of the host's hands. */
-interface Draft {
+export interface Draft {
   readonly event: CheckedEvent
   readonly id: string
   readonly bodies: Bodies
+  /** Of what the host said, where it gave an idempotency key. */
   readonly hash: string | undefined
+  /** W3C Trace Context of who publishes. */
+  readonly traceparent: string | undefined
 }
 
 /** All that reads the host's event: it comes before the first wait, since afterwards the host may change it. */
-function draft({ clock, knowsHook, newId }: AcceptDoors, input: unknown): Draft {
+export function draft(
+  { clock, knowsHook, newId }: Pick<AcceptDoors, 'clock' | 'knowsHook' | 'newId'>,
+  input: unknown,
+  traceparent: string | undefined,
+): Draft {
   const event = checkEvent(input, clock.now(), knowsHook)
-  const id = newId()
+  const hash = event.idempotencyKey === undefined ? undefined : bodyHash(input as CheckedEvent)
+  return drafted(event, newId(), hash, traceparent)
+}
+
+/** @throws `InvalidInput` for an event that is too large */
+export function drafted(
+  event: CheckedEvent,
+  id: string,
+  hash: string | undefined,
+  traceparent: string | undefined,
+): Draft {
   const payload = payloadFields(event, id)
   const json = JSON.stringify(payload)
   // The event alone: what a webhook adds to it is bounded there, and must not refuse the event to others.
   checkPayloadSize(json)
-  const hash = event.idempotencyKey === undefined ? undefined : bodyHash(input as CheckedEvent)
-  return { event, id, bodies: bodiesOf(payload, json, true), hash }
+  return { event, id, bodies: bodiesOf(payload, json, true), hash, traceparent }
 }
 
 /** Adds one delivery for each webhook that wants the event. */
@@ -93,11 +109,7 @@ function addDeliveries(
   }
 }
 
-function newEvent(
-  { event, id, bodies, hash }: Draft,
-  now: number,
-  traceparent: string | undefined,
-): NewEvent {
+function newEvent({ event, id, bodies, hash, traceparent }: Draft, now: number): NewEvent {
   const { accountId, callId, otherLegCallId, hook, timestampMs, idempotencyKey: key } = event
   const made: { -readonly [Name in keyof NewEvent]: NewEvent[Name] } = {
     id,
@@ -132,11 +144,25 @@ export async function acceptEvents(
 ): Promise<readonly AcceptedEvent[]> {
   const drafts = inputs.map((input, index) => {
     try {
-      return draft(doors, input)
+      return draft(doors, input, traceparent)
     } catch (thrown) {
       throw inputs.length > 1 ? atIndex(thrown, index) : thrown
     }
   })
+  return acceptDrafts(doors, drafts, maxPending)
+}
+
+/**
+ * Matches what was checked, and commits it.
+ *
+ * @param admits ids of the inbox entries that these are
+ */
+export async function acceptDrafts(
+  doors: AcceptDoors,
+  drafts: readonly Draft[],
+  maxPending: number,
+  admits?: readonly string[],
+): Promise<readonly AcceptedEvent[]> {
   const deliveries: NewDelivery[] = []
   for (const one of drafts) {
     const { accountId, hook } = one.event
@@ -151,8 +177,9 @@ export async function acceptEvents(
     if (deliveries.length > maxPending) throw queueFull(deliveries.length)
   }
   const now = doors.clock.now()
-  const events = drafts.map((one) => newEvent(one, now, traceparent))
-  const accepted = await doors.deliveries.accept({ events, deliveries, maxPending }, doors.storeNow())
+  const events = drafts.map((one) => newEvent(one, now))
+  const acceptance = admits ? { events, deliveries, maxPending, admits } : { events, deliveries, maxPending }
+  const accepted = await doors.deliveries.accept(acceptance, doors.storeNow())
   countAccepted(doors, accepted, deliveries)
   return accepted
 }
@@ -177,9 +204,7 @@ function queueFull(count: number): HookswitchError {
   return new HookswitchError(
     'QueueFull',
     `the queue is full: these events make more than ${count - 1} deliveries`,
-    {
-      retryAfterSeconds: 1,
-    },
+    { retryAfterSeconds: 1, field: 'maxPending' },
   )
 }
 

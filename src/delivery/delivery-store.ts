@@ -2,6 +2,7 @@ import type { Health } from '../webhooks/health.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { AttemptRecord, StoredAttempt } from './attempt-record.js'
 import type { AttemptQuery, DeliveryQuery, StoredDelivery } from './delivery-queries.js'
+import type { ErasureStore } from './erasure-store.js'
 import type { Delivery, DeliveryState } from './lifecycle.js'
 
 /**
@@ -43,6 +44,8 @@ export interface Acceptance {
   readonly deliveries: readonly NewDelivery[]
   /** Most deliveries that may be waiting or in flight in the whole store; above it `QueueFull`. */
   readonly maxPending: number
+  /** Ids of inbox entries that are removed with it: when one is gone, another node was first (`Conflict`, field `admits`). */
+  readonly admits?: readonly string[]
 }
 
 export interface AcceptedEvent {
@@ -144,7 +147,7 @@ export interface Ownership {
  * Every call is atomic. `now` is always an argument, in store time; only `own` and `renew` tell what that is.
  * Every promise may reject with `StoreUnavailable`.
  */
-export interface DeliveryStore {
+export interface DeliveryStore extends ErasureStore {
   /**
    * Writes events and deliveries in one transaction, numbers the events of a call 1, 2, … in this order, and
    * makes the first of each empty lane its head, due `now`. An event whose idempotency key is known with the same
@@ -183,7 +186,10 @@ export interface DeliveryStore {
    */
   settle(settlements: readonly Settlement[], now: number): Promise<readonly Settled[]>
 
-  /** Deliveries in flight, in the owner's shards, that were claimed under an earlier lease, its own or another's. */
+  /**
+   * Deliveries in flight, in the owner's shards, that nobody works on: claimed under an earlier lease, its own or
+   * another's, or by a claim that rejected although the store had carried it out (a connection cut while it answered).
+   */
   orphans(owner: string, limit: number): Promise<readonly Delivery[]>
   /** Waiting deliveries, in the owner's shards, whose webhook has a newer epoch. */
   stale(owner: string, limit: number): Promise<readonly Delivery[]>

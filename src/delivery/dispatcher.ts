@@ -24,6 +24,8 @@ export interface DispatcherOptions
 
 /** The way of an event after its acceptance: due → claim → attempt → outcome → settle, again and again. */
 export interface Dispatcher {
+  /** Under which name this node works on the store. */
+  readonly owner: string
   /** Takes shards, ends what former nodes left, begins to send. */
   start(): Promise<void>
   /** Looks for work now: for hosts that wrote to the store in a transaction of their own. */
@@ -98,6 +100,8 @@ export function createDispatcher(doors: DispatcherDoors, options: DispatcherOpti
           'claiming failed, trying again',
         )
         emptyRounds = EMPTY_ROUNDS
+        // It may have been carried out all the same: then what it took is an orphan.
+        look()
       }
       if (emptyRounds >= EMPTY_ROUNDS) await clock.sleep(REST_MS, stopping.signal)
     }
@@ -123,6 +127,7 @@ export function createDispatcher(doors: DispatcherDoors, options: DispatcherOpti
       owner,
       contextOf: conduct.contextOf,
       persist: conduct.save,
+      withdraw: conduct.withdraw,
       clock,
       log,
       stopping: stopping.signal,
@@ -145,6 +150,7 @@ export function createDispatcher(doors: DispatcherDoors, options: DispatcherOpti
   }
 
   return {
+    owner,
     start() {
       started = begin()
       return started

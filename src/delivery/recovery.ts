@@ -14,6 +14,8 @@ export interface RecoveryDoors {
   readonly owner: string
   contextOf(webhook: Webhook): SettleContext
   persist(writings: readonly Writing[]): Promise<unknown>
+  /** A webhook was disabled or deleted, perhaps on another node: what of it is not on the wire yet is not sent. */
+  withdraw(webhookId: string): void
   /** Aborted: no further batch is begun. */
   readonly stopping: AbortSignal
 }
@@ -48,9 +50,15 @@ export function recoverOrphans(doors: RecoveryDoors): Promise<number> {
 
 /** What waits for a webhook that was disabled or deleted is ended, in small batches. How many. */
 export function endStale(doors: RecoveryDoors): Promise<number> {
-  return settleAll(doors, doors.store.stale, (delivery, context) =>
-    settleUnsent(delivery, 'withdrawn', context),
-  )
+  const told = new Set<string>()
+  return settleAll(doors, doors.store.stale, (delivery, context) => {
+    const { webhookId } = delivery
+    if (!told.has(webhookId)) {
+      told.add(webhookId)
+      doors.withdraw(webhookId)
+    }
+    return settleUnsent(delivery, 'withdrawn', context)
+  })
 }
 
 /** Looks for what woke nobody. */

@@ -1,6 +1,7 @@
 import type { AccountStore } from '../accounts/account-store.js'
 import type { TokenStore } from '../auth/token-store.js'
 import type { DeliveryStore } from '../delivery/delivery-store.js'
+import type { InboxStore } from '../delivery/inbox-store.js'
 import type { Clock, Log } from '../ports.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
 
@@ -34,4 +35,6 @@ export interface Store {
   readonly tokens: TokenStore
   readonly webhooks: WebhookStore
   readonly deliveries: DeliveryStore
+  /** Present where `supports.transactions`. */
+  readonly inbox?: InboxStore
 }

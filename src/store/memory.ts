@@ -9,6 +9,7 @@ import { accept } from './memory/accept.js'
 import { memoryAccounts } from './memory/accounts.js'
 import { legs } from './memory/calls.js'
 import { claim } from './memory/claim.js'
+import { erase, mentions } from './memory/erase.js'
 import { prune } from './memory/kept.js'
 import { orphans, own, release, renew } from './memory/leases.js'
 import { attempts, deliveries, delivery, ready, stale } from './memory/readback.js'
@@ -112,6 +113,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
         legs: (accountId, callId) => legs(state, accountId, callId),
         pending: () => state.pending,
         prune: (given, now) => prune(state, given, now),
+        erase: (what, limit) => erase(state, what, limit, storeMs()),
+        mentions: (accountId, text, cursor, limit) => mentions(state, accountId, text, cursor, limit),
+        scrub: () => {},
       }),
       subscribe(listener) {
         const call: typeof listener = (endpoints) => listener(endpoints)

@@ -47,3 +47,24 @@ export function readAttempt(
   if (bodiless) return { ...record, position }
   return { ...record, position, requestBody: cutToBytes(sent.body, REQUEST_BODY_BYTES) }
 }
+
+/**
+ * Whether a body, JSON or form, has a number or name as a word of its own: not as a part of a longer one.
+ *
+ * @param text without quotes, backslashes and control characters
+ */
+export function isMentioned(body: string, text: string): boolean {
+  return hasWord(body, text) || hasWord(body, encodeURIComponent(text))
+}
+
+const WORD = /[0-9A-Za-z]/
+
+function hasWord(body: string, word: string): boolean {
+  for (let at = body.indexOf(word); at >= 0; at = body.indexOf(word, at + 1)) {
+    const before = body.slice(Math.max(0, at - 3), at)
+    // An escape of form encoding is no part of the word before it.
+    const isBound = before === '' || !WORD.test(before.at(-1)!) || /^%[0-9A-F]{2}$/.test(before)
+    if (isBound && !WORD.test(body.charAt(at + word.length))) return true
+  }
+  return false
+}

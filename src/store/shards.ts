@@ -15,6 +15,11 @@ export function shardOf(webhookId: string): number {
   return ((hash >>> 16) ^ hash) & (SHARDS - 1)
 }
 
+/** The shard whose owner admits an inbox entry: one for each call. */
+export function inboxShard(entry: { readonly accountId: string; readonly callId?: string }): number {
+  return shardOf(`${entry.accountId}/${entry.callId ?? ''}`)
+}
+
 /** The lease of one shard, as a store keeps it. */
 export interface ShardLease {
   readonly shard: number

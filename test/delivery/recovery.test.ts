@@ -21,6 +21,7 @@ function recoveryWorld(
   const left = { orphans: new Set(orphans), stale: new Set(stale) }
   const written: Settlement[] = []
   const batches: number[] = []
+  const withdrawn: string[] = []
   const state = { settles: true, ready: 0, failing: 0 }
   const store = {
     async orphans(_: string, limit: number) {
@@ -62,8 +63,11 @@ function recoveryWorld(
         left.stale.delete(settlement.deliveryId)
       }
     },
+    withdraw(webhookId: string) {
+      withdrawn.push(webhookId)
+    },
   }
-  return { clock, doors, left, written, batches, state, stop }
+  return { clock, doors, left, written, batches, withdrawn, state, stop }
 }
 
 describe('what a former node left', () => {
@@ -76,8 +80,9 @@ describe('what a former node left', () => {
   })
 
   it('waiting for a webhook of another epoch is ended', async () => {
-    const { doors, written } = recoveryWorld([], ids(3))
+    const { doors, written, withdrawn } = recoveryWorld([], ids(3))
     expect(await endStale(doors)).toBe(3)
+    expect(withdrawn).toEqual(['w1'])
     expect(written.map(({ next, expect: was }) => [next.state, was.state])).toEqual(
       new Array(3).fill(['cancelled', 'waiting']),
     )

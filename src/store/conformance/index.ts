@@ -6,7 +6,9 @@ import { claimPromises } from './claim.js'
 import { closingPromises, durabilityPromises } from './closing.js'
 import { deliveryPromises } from './deliveries.js'
 import { epochPromises } from './epochs.js'
+import { erasurePromises } from './erasure.js'
 import { healthPromises } from './health.js'
+import { inboxPromises } from './inbox.js'
 import { lanePromises } from './lanes.js'
 import { leasePromises } from './leases.js'
 import { legPromises } from './legs.js'
@@ -47,7 +49,7 @@ export interface ConformanceRunner {
  * })
  */
 export function storeConformance(runner: ConformanceRunner, harness: StoreHarness): void {
-  const { durable, sharedBetweenNodes } = harness.supports
+  const { durable, sharedBetweenNodes, transactions } = harness.supports
   const themes: readonly (readonly [string, (promised: Promised) => void])[] = [
     ['accounts', accountPromises],
     ['users', userPromises],
@@ -69,7 +71,9 @@ export function storeConformance(runner: ConformanceRunner, harness: StoreHarnes
     ['legs', legPromises],
     ['wake-ups', wakeupPromises],
     ['pruning', prunePromises],
+    ['erasure', erasurePromises],
     ['closing', closingPromises],
+    ...(transactions ? [['inbox', inboxPromises] as const] : []),
     ...(durable ? [['durability', durabilityPromises] as const] : []),
   ]
   runner.describe(harness.name, () => {

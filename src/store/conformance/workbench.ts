@@ -21,6 +21,11 @@ export interface StoreHarness {
   close?(store: Store): Promise<void>
   /** For stores with a clock of their own: moves it on. When absent, moving the clock given to `open` is enough. */
   advance?(ms: number): Promise<void>
+  /**
+   * For stores with `supports.transactions`: runs `work` in a transaction of the host's own, on a connection of its
+   * own, then commits it or rolls it back.
+   */
+  transaction?(store: Store, end: 'commit' | 'rollback', work: (tx: unknown) => Promise<void>): Promise<void>
   /** After how many real milliseconds without a wake-up a test of wake-ups fails. Default 5,000. */
   readonly wakeWithinMs?: number
 }

@@ -123,7 +123,7 @@ function numberOf(state: State, event: NewEvent, now: number): number {
 
 function remember(state: State, event: NewEvent, sequence: number): void {
   const { key, bodyHash, untilMs } = event.idempotency!
-  const entry: IdempotencyKey = { id: event.id, sequence, bodyHash, untilMs }
+  const entry: IdempotencyKey = { id: event.id, sequence, bodyHash, untilMs, callId: event.callId }
   inner(state.keys, event.accountId).set(key, entry)
   append(state.keyQueue, nextPosition(state), { accountId: event.accountId, key, untilMs })
 }

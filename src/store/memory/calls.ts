@@ -65,7 +65,9 @@ export function pruneCalls(state: State, limit: number, now: number): number {
     const position = oldest(state.callQueue)
     if (position === undefined) return removed
     const { accountId, callId } = removeAt(state.callQueue, position)!
-    const call = state.calls.get(accountId)!.get(callId)!
+    const call = state.calls.get(accountId)?.get(callId)
+    // Erased since.
+    if (!call) continue
     const idle = call.lastMs + CALL_KEPT_MS <= now
     if (idle && !call.attempts) {
       removeInner(state.calls, accountId, callId)

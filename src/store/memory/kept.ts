@@ -79,7 +79,7 @@ function isForgotten({ webhook, deliveries, attempts }: Endpoint, now: number): 
   return now - deletedMs > FORGET_AFTER_MS && deliveries.size === 0 && attempts.size === 0
 }
 
-function forget(state: State, endpoint: Endpoint): void {
+export function forget(state: State, endpoint: Endpoint): void {
   const { id, accountId } = endpoint.webhook
   state.endpoints.delete(id)
   state.stale.delete(endpoint)
@@ -95,7 +95,7 @@ function dropOldestAttempt(state: State, endpoint: Endpoint): void {
   removeFromCall(state, position, record)
 }
 
-function dropEnded(state: State, row: Row): void {
+export function dropEnded(state: State, row: Row): void {
   removeAt(state.ended, row.endedPosition)
   removeAt(row.endpoint.ended, row.endedPosition)
   removeAt(row.endpoint.deliveries, row.position)

@@ -89,6 +89,7 @@ export interface IdempotencyKey {
   readonly sequence: number
   readonly bodyHash: string
   readonly untilMs: number
+  readonly callId: string | undefined
 }
 
 export interface Limits {
