@@ -38,7 +38,7 @@ export type NewDelivery = Omit<
   'state' | 'dueMs' | 'attempts' | 'tries' | 'interruptions' | 'fence' | 'reason' | 'acceptedMs' | 'endedMs'
 >
 
-/** What is accepted in one transaction: all of it or nothing. Deliveries may refer to stored events (replays). */
+/** What is accepted in one transaction: all of it or nothing. A delivery of a stored event names the one it repeats (`replayOf`). */
 export interface Acceptance {
   readonly events: readonly NewEvent[]
   readonly deliveries: readonly NewDelivery[]

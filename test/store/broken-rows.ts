@@ -82,6 +82,43 @@ export const brokenRows: readonly Fault[] = [
     'pruning',
     withDeliveries((door) => ({ prune: (limits, now) => door.prune({ ...limits, beforeMs: 0 }, now) })),
   ],
+  ['nothing is erased', 'erasure', withDeliveries(() => ({ erase: async () => 0 }))],
+  [
+    'erasing a call erases the account',
+    'erasure',
+    withDeliveries((door) => ({ erase: ({ accountId }, limit) => door.erase({ accountId }, limit) })),
+  ],
+  [
+    'erasing an account takes the calls of others with the same id',
+    'erasure',
+    withDeliveries((door) => ({
+      async erase(what, limit) {
+        const others = await door.erase({ ...what, accountId: 'stranger' }, limit)
+        return others + (await door.erase(what, limit))
+      },
+    })),
+  ],
+  [
+    'a number is found in every call',
+    'erasure',
+    withDeliveries((door) => ({
+      mentions: (accountId, _text, cursor, limit) => door.mentions(accountId, '5', cursor, limit),
+    })),
+  ],
+  [
+    'the second page of what mentions a number is the first again',
+    'erasure',
+    withDeliveries((door) => {
+      let asked = 0
+      return {
+        async mentions(accountId, text, _cursor, limit) {
+          asked += 1
+          const page = await door.mentions(accountId, text, undefined, limit)
+          return asked > 9 ? { ...page, cursor: undefined } : page
+        },
+      }
+    }),
+  ],
   ['nobody is woken up', 'wake-ups', withDeliveries(() => ({ subscribe: () => () => {} }))],
   ['a release releases nothing', 'ownership', withDeliveries(() => ({ release: async () => {} }))],
   ['orphans are forgotten', 'ownership', withDeliveries(() => ({ orphans: async () => [] }))],

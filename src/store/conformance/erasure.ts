@@ -123,7 +123,11 @@ export function erasurePromises(promised: Promised): void {
       bench.now(),
     )
     await eraseAll(bench, { accountId: 'account', callIds: ['gone'] })
-    const replay = { events: [], deliveries: [newDelivery(webhook, event)], maxPending: 9 }
+    const replay = {
+      events: [],
+      deliveries: [newDelivery(webhook, event, { replayOf: delivery.id })],
+      maxPending: 9,
+    }
     assert.equal(await codeOf(bench.store.deliveries.accept(replay, bench.now())), 'NotFound')
   })
 

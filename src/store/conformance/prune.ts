@@ -81,7 +81,7 @@ export function prunePromises(promised: Promised): void {
     await bench.settle((await bench.claimOne(fast)).delivery, 'delivered')
     await bench.advance(1_000)
     while ((await prune(bench, { beforeMs: bench.now() })) > 0) {}
-    const replay = newDelivery(fast, event)
+    const replay = newDelivery(fast, event, { replayOf: deliveries[1]!.id })
     await bench.store.deliveries.accept({ events: [], deliveries: [replay], maxPending: 9 }, bench.now())
     assert.match((await bench.claimOne(slow)).body, /"sequence":1/)
     await bench.settle((await bench.claimOne(fast)).delivery, 'delivered')
@@ -89,7 +89,7 @@ export function prunePromises(promised: Promised): void {
     await bench.settle(row!, 'delivered')
     await bench.advance(1_000)
     while ((await prune(bench, { beforeMs: bench.now() })) > 0) {}
-    const again = newDelivery(fast, event)
+    const again = newDelivery(fast, event, { replayOf: replay.id })
     const refused = bench.store.deliveries.accept(
       { events: [], deliveries: [again], maxPending: 9 },
       bench.now(),

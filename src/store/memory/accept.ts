@@ -12,6 +12,7 @@ import { noteLegs } from './calls.js'
 import { dueMsOf, enterLane, readiness, startWaiting } from './lanes.js'
 import { append } from './position-log.js'
 import {
+  type Call,
   type Endpoint,
   type IdempotencyKey,
   inner,
@@ -42,7 +43,6 @@ export function accept(state: State, acceptance: Acceptance, now: number): reado
       id: event.id,
       bodies: event.bodies.map((body) => fillIn(body, sequence)),
       traceparent: event.traceparent,
-      references: 0,
     })
     if (event.idempotency) remember(state, event, sequence)
     return { id: event.id, sequence, duplicate: false }
@@ -51,9 +51,9 @@ export function accept(state: State, acceptance: Acceptance, now: number): reado
   const woken = new Map<Endpoint, number | undefined>()
   let cancelled = false
   for (const delivery of deliveries) {
-    noteCall(state, delivery, news(delivery.eventId), now)
-    const event = events(delivery.eventId) ?? state.events.get(delivery.eventId)!
-    const { endpoint } = add(state, delivery, event, now, woken)
+    const call = callOf(state, delivery, news(delivery.eventId), now)
+    const event = events(delivery.eventId) ?? repeated(state, delivery)!
+    const { endpoint } = add(state, delivery, event, call, now, woken)
     cancelled ||= delivery.epoch < endpoint.webhook.epoch
   }
   wake(state, sooner(woken))
@@ -98,8 +98,9 @@ function refuseUnknown(
   news: (id: string) => NewEvent | undefined,
   deliveries: readonly NewDelivery[],
 ): void {
-  for (const { id, webhookId, eventId, variant } of deliveries) {
-    const { bodies = [] } = news(eventId) ?? state.events.get(eventId) ?? {}
+  for (const delivery of deliveries) {
+    const { id, webhookId, eventId, variant } = delivery
+    const { bodies = [] } = news(eventId) ?? repeated(state, delivery) ?? {}
     if (variant >= bodies.length) throw notFound(eventId)
     if (!state.endpoints.has(webhookId)) throw notFound(webhookId)
     if (state.rows.has(id)) throw new HookswitchError('Conflict', `this id is taken: ${id}`, { field: 'id' })
@@ -128,16 +129,29 @@ function remember(state: State, event: NewEvent, sequence: number): void {
   append(state.keyQueue, nextPosition(state), { accountId: event.accountId, key, untilMs })
 }
 
+/** The event of the delivery that this one repeats. */
+function repeated(state: State, { replayOf, eventId }: NewDelivery): StoredEvent | undefined {
+  const event = replayOf === undefined ? undefined : state.rows.get(replayOf)?.event
+  return event?.id === eventId ? event : undefined
+}
+
 /** The webhook's account knows the calls of its deliveries too, those of accounts below it. */
-function noteCall(state: State, delivery: NewDelivery, event: NewEvent | undefined, now: number): void {
-  if (delivery.callId === undefined || event?.accountId === delivery.accountId) return
-  noteLegs(state, delivery.accountId, delivery.callId, event?.otherLegCallId, now)
+function callOf(
+  state: State,
+  { accountId, callId }: NewDelivery,
+  event: NewEvent | undefined,
+  now: number,
+): Call | undefined {
+  if (callId === undefined) return undefined
+  const known = event?.accountId === accountId ? state.calls.get(accountId)?.get(callId) : undefined
+  return known ?? noteLegs(state, accountId, callId, event?.otherLegCallId, now)
 }
 
 function add(
   state: State,
   delivery: NewDelivery,
   event: StoredEvent,
+  call: Call | undefined,
   now: number,
   woken: Map<Endpoint, number | undefined>,
 ): Row {
@@ -147,6 +161,7 @@ function add(
     delivery: delivery as Row['delivery'],
     event,
     endpoint,
+    call,
     position: nextPosition(state),
     dueMs: 0,
     heapIndex: -1,
@@ -163,8 +178,7 @@ function add(
   if (delivery.epoch < endpoint.webhook.epoch) state.stale.add(endpoint)
   append(endpoint.deliveries, row.position, row)
   state.rows.set(delivery.id, row)
-  if (event.references === 0) state.events.set(event.id, event)
-  event.references += 1
+  if (call) call.kept += 1
   state.pending += 1
   return row
 }

@@ -1,5 +1,4 @@
-import type { AttemptRecord } from '../../delivery/attempt-record.js'
-import { append, oldest, positionLog, removeAt } from './position-log.js'
+import { append, oldest, removeAt } from './position-log.js'
 import { type Call, inner, nextPosition, removeInner, type State } from './state.js'
 
 /** Numbers and legs of a call are kept for so long after its last event or delivery. */
@@ -13,7 +12,7 @@ export function touchCall(state: State, accountId: string, callId: string, now: 
     if (now > known.lastMs) known.lastMs = now
     return known
   }
-  const call: Call = { sequence: 0, lastMs: now, others: undefined, attempts: undefined }
+  const call: Call = { sequence: 0, lastMs: now, others: undefined, kept: 0 }
   calls.set(callId, call)
   append(state.callQueue, nextPosition(state), { accountId, callId })
   return call
@@ -40,23 +39,8 @@ export function legs(state: State, accountId: string, callId: string): readonly 
   return call ? [callId, ...(call.others ?? [])] : []
 }
 
-export function addToCall(state: State, position: number, record: AttemptRecord, now: number): void {
-  if (record.callId === undefined) return
-  const call = touchCall(state, record.accountId, record.callId, now)
-  call.attempts ??= positionLog()
-  append(call.attempts, position, record)
-}
-
-export function removeFromCall(state: State, position: number, record: AttemptRecord): void {
-  if (record.callId === undefined) return
-  const call = state.calls.get(record.accountId)?.get(record.callId)
-  if (!call?.attempts) return
-  removeAt(call.attempts, position)
-  if (call.attempts.size === 0) call.attempts = undefined
-}
-
 /**
- * Forgets calls that nothing happened to for a day and of which no attempt is kept. Looks at the oldest only, at
+ * Forgets calls that nothing happened to for a day and of which nothing is kept. Looks at the oldest only, at
  * most at twice `limit` of them; one that is still needed goes to the end of the queue.
  */
 export function pruneCalls(state: State, limit: number, now: number): number {
@@ -69,7 +53,7 @@ export function pruneCalls(state: State, limit: number, now: number): number {
     // Erased since.
     if (!call) continue
     const idle = call.lastMs + CALL_KEPT_MS <= now
-    if (idle && !call.attempts) {
+    if (idle && call.kept === 0) {
       removeInner(state.calls, accountId, callId)
       removed += 1
       continue

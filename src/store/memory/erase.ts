@@ -2,10 +2,9 @@ import type { Erasure, Mentions } from '../../delivery/erasure-store.js'
 import { isTerminal } from '../../delivery/lifecycle.js'
 import { isMentioned } from '../reading.js'
 import { promoted } from '../transitions.js'
-import { removeFromCall } from './calls.js'
-import { dropEnded, forget } from './kept.js'
+import { dropAttempt, dropEnded, forget, removeRow } from './kept.js'
 import { becomeDue, leaveLane, stopWaiting } from './lanes.js'
-import { removeAt, walk } from './position-log.js'
+import { walk } from './position-log.js'
 import { type Endpoint, type Row, removeInner, type State } from './state.js'
 import { wake } from './wake.js'
 
@@ -50,10 +49,7 @@ function dropPending(state: State, row: Row, now: number): void {
   const following = leaveLane(row)
   if (following) becomeDue(following, promoted(following.delivery, now))
   state.pending -= 1
-  removeAt(endpoint.deliveries, row.position)
-  state.rows.delete(row.delivery.id)
-  row.event.references -= 1
-  if (row.event.references === 0) state.events.delete(row.event.id)
+  removeRow(state, row)
   // Whoever has it in flight, or had planned it, looks again.
   wake(state, undefined)
 }
@@ -65,12 +61,10 @@ function eraseAttemptsOf(
   limit = Number.POSITIVE_INFINITY,
 ): number {
   let removed = 0
-  for (const [position, record] of [...walk(endpoint.attempts, true)]) {
+  for (const [position, { record }] of [...walk(endpoint.attempts, true)]) {
     if (removed >= limit) break
     if (!isMeant(record.deliveryId, record.callId)) continue
-    removeAt(endpoint.attempts, position)
-    removeAt(state.attempts, position)
-    removeFromCall(state, position, record)
+    dropAttempt(state, endpoint, position)
     removed += 1
   }
   return removed

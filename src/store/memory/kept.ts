@@ -1,33 +1,55 @@
 import type { AttemptRecord } from '../../delivery/attempt-record.js'
-import { addToCall, pruneCalls, removeFromCall } from './calls.js'
-import { append, oldest, removeAt, valueAt } from './position-log.js'
+import { pruneCalls } from './calls.js'
+import { mergedWalk } from './merge.js'
+import { append, oldest, type PositionLog, removeAt, valueAt } from './position-log.js'
 import { type Endpoint, nextPosition, type Row, removeInner, type State } from './state.js'
 
 /**
  * What is over and still kept: attempts and ended deliveries. Memory is bounded, so the oldest go as soon as a
  * webhook has more than its number of them, or all webhooks together have more than theirs.
+ *
+ * This is what a delivery costs after its end, and everything old is cold memory: so there is one log for each webhook
+ * and none for all, and a row leads to its event and its call without a look-up.
  */
-export function keepAttempt(state: State, endpoint: Endpoint, record: AttemptRecord, now: number): void {
-  const position = nextPosition(state)
-  append(endpoint.attempts, position, record)
-  append(state.attempts, position, endpoint)
-  addToCall(state, position, record, now)
+export function keepAttempt(state: State, row: Row, record: AttemptRecord, now: number): void {
+  const { endpoint, call } = row
+  append(endpoint.attempts, nextPosition(state), { record, row })
+  state.attempts += 1
+  if (call) {
+    call.kept += 1
+    if (now > call.lastMs) call.lastMs = now
+  }
   if (endpoint.attempts.size > state.limits.attemptsPerWebhook) dropOldestAttempt(state, endpoint)
-  if (state.attempts.size > state.limits.attemptsInAll) {
-    dropOldestAttempt(state, valueAt(state.attempts, oldest(state.attempts)!)!)
+  if (state.attempts > state.limits.attemptsInAll) {
+    const tooMany = excess(state.attempts, state.limits.attemptsInAll)
+    for (const { row } of oldestOf(state, (one) => one.attempts, tooMany))
+      dropOldestAttempt(state, row.endpoint)
   }
 }
 
 export function keepEnded(state: State, row: Row): void {
+  const { ended } = row.endpoint
   row.endedPosition = nextPosition(state)
-  append(row.endpoint.ended, row.endedPosition, row)
-  append(state.ended, row.endedPosition, row)
-  if (row.endpoint.ended.size > state.limits.attemptsPerWebhook) {
-    dropEnded(state, valueAt(row.endpoint.ended, oldest(row.endpoint.ended)!)!)
+  append(ended, row.endedPosition, row)
+  state.ended += 1
+  if (ended.size > state.limits.attemptsPerWebhook) dropEnded(state, front(ended))
+  if (state.ended > state.limits.attemptsInAll) {
+    const tooMany = excess(state.ended, state.limits.attemptsInAll)
+    for (const old of oldestOf(state, (one) => one.ended, tooMany)) dropEnded(state, old)
   }
-  if (state.ended.size > state.limits.attemptsInAll) {
-    dropEnded(state, valueAt(state.ended, oldest(state.ended)!)!)
-  }
+}
+
+/** Some more than must go: finding the oldest of all webhooks looks at each of them. */
+function excess(count: number, limit: number): number {
+  return count - limit + Math.floor(limit / 100)
+}
+
+/** The oldest entries of all webhooks together, so many. */
+function oldestOf<T>(state: State, logOf: (endpoint: Endpoint) => PositionLog<T>, count: number): T[] {
+  const found: T[] = []
+  const logs = Array.from(state.endpoints.values(), logOf)
+  for (const [, value] of mergedWalk(logs, true)) if (found.push(value) >= count) break
+  return found
 }
 
 /** Removes what nobody needs, oldest first, so that a batch looks at little more than what it removes. */
@@ -48,16 +70,16 @@ export function prune(
       removed += 1
     }
   }
-  for (; removed < limit && state.attempts.size > 0; removed += 1) {
-    const position = oldest(state.attempts)!
-    const endpoint = valueAt(state.attempts, position)!
-    if (valueAt(endpoint.attempts, position)!.atMs >= beforeMs) break
-    dropOldestAttempt(state, endpoint)
-  }
-  for (; removed < limit && state.ended.size > 0; removed += 1) {
-    const row = valueAt(state.ended, oldest(state.ended)!)!
-    if (row.delivery.endedMs! >= beforeMs) break
-    dropEnded(state, row)
+  for (const endpoint of state.endpoints.values()) {
+    for (; removed < limit && endpoint.attempts.size > 0; removed += 1) {
+      if (front(endpoint.attempts).record.atMs >= beforeMs) break
+      dropOldestAttempt(state, endpoint)
+    }
+    for (; removed < limit && endpoint.ended.size > 0; removed += 1) {
+      const row = front(endpoint.ended)
+      if (row.delivery.endedMs! >= beforeMs) break
+      dropEnded(state, row)
+    }
   }
   for (; removed < limit && state.keyQueue.size > 0; removed += 1) {
     const position = oldest(state.keyQueue)!
@@ -88,18 +110,27 @@ export function forget(state: State, endpoint: Endpoint): void {
   else state.ofAccount.delete(accountId)
 }
 
+const front = <T>(log: PositionLog<T>): T => valueAt(log, oldest(log)!)!
+
 function dropOldestAttempt(state: State, endpoint: Endpoint): void {
-  const position = oldest(endpoint.attempts)!
-  const record = removeAt(endpoint.attempts, position)!
-  removeAt(state.attempts, position)
-  removeFromCall(state, position, record)
+  dropAttempt(state, endpoint, oldest(endpoint.attempts)!)
+}
+
+export function dropAttempt(state: State, endpoint: Endpoint, position: number): void {
+  const { call } = removeAt(endpoint.attempts, position)!.row
+  state.attempts -= 1
+  if (call) call.kept -= 1
 }
 
 export function dropEnded(state: State, row: Row): void {
-  removeAt(state.ended, row.endedPosition)
   removeAt(row.endpoint.ended, row.endedPosition)
-  removeAt(row.endpoint.deliveries, row.position)
-  state.rows.delete(row.delivery.id)
-  row.event.references -= 1
-  if (row.event.references === 0) state.events.delete(row.event.id)
+  removeRow(state, row)
+  state.ended -= 1
+}
+
+/** A delivery is kept no more; it is in no lane and no queue. */
+export function removeRow(state: State, { endpoint, position, delivery, call }: Row): void {
+  removeAt(endpoint.deliveries, position)
+  state.rows.delete(delivery.id)
+  if (call) call.kept -= 1
 }

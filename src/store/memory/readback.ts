@@ -1,4 +1,4 @@
-import type { AttemptRecord, StoredAttempt } from '../../delivery/attempt-record.js'
+import type { StoredAttempt } from '../../delivery/attempt-record.js'
 import type { AttemptQuery, DeliveryQuery, StoredDelivery } from '../../delivery/delivery-queries.js'
 import type { ReadyEndpoint } from '../../delivery/delivery-store.js'
 import type { Delivery } from '../../delivery/lifecycle.js'
@@ -7,7 +7,7 @@ import { readiness } from './lanes.js'
 import { mayClaim } from './leases.js'
 import { mergedWalk } from './merge.js'
 import { type PositionLog, walk } from './position-log.js'
-import type { Endpoint, Row, State } from './state.js'
+import type { Endpoint, Kept, Row, State } from './state.js'
 
 export function ready(state: State, owner: string, storeMs: number): readonly ReadyEndpoint[] {
   const found: ReadyEndpoint[] = []
@@ -58,34 +58,35 @@ export function deliveries(state: State, query: DeliveryQuery): readonly StoredD
 
 export function attempts(state: State, query: AttemptQuery): readonly StoredAttempt[] {
   const found: StoredAttempt[] = []
-  for (const [position, record] of mergedWalk(logsOf(state, query), query.ascending === true, query.cursor)) {
+  for (const [position, { record, row }] of mergedWalk(
+    logsOf(state, query),
+    query.ascending === true,
+    query.cursor,
+  )) {
     if (found.length >= query.limit) break
     if (query.webhookId !== undefined && record.webhookId !== query.webhookId) continue
     if (query.deliveryId !== undefined && record.deliveryId !== query.deliveryId) continue
     if (query.callIds && (record.callId === undefined || !query.callIds.includes(record.callId))) continue
-    if (isWithin(record.atMs, query)) found.push(readAttempt(record, position, sentOf(state, record)))
+    if (isWithin(record.atMs, query)) found.push(readAttempt(record, position, sentOf(row)))
   }
   return found
 }
 
 /** The fewest logs that hold all that is asked for, of this account only. */
-function logsOf(state: State, query: AttemptQuery): readonly PositionLog<AttemptRecord>[] {
+function logsOf(state: State, query: AttemptQuery): readonly PositionLog<Kept>[] {
   const row = query.deliveryId === undefined ? undefined : state.rows.get(query.deliveryId)
   const webhookId = query.webhookId ?? row?.delivery.webhookId
   if (webhookId !== undefined) {
     const endpoint = state.endpoints.get(webhookId)
     return endpoint?.webhook.accountId === query.accountId ? [endpoint.attempts] : []
   }
-  if (query.callIds) {
-    const calls = state.calls.get(query.accountId)
-    return [...new Set(query.callIds)].flatMap((callId) => calls?.get(callId)?.attempts ?? [])
-  }
+  const calls = state.calls.get(query.accountId)
+  if (query.callIds && !query.callIds.some((callId) => calls?.get(callId)?.kept)) return []
   return (state.ofAccount.get(query.accountId) ?? []).map((endpoint: Endpoint) => endpoint.attempts)
 }
 
-function sentOf(state: State, record: AttemptRecord) {
-  const row = state.rows.get(record.deliveryId)
-  return row && { httpVerb: row.delivery.httpVerb, body: row.event.bodies[row.delivery.variant]! }
+function sentOf({ delivery, event }: Row) {
+  return { httpVerb: delivery.httpVerb, body: event.bodies[delivery.variant]! }
 }
 
 function isWithin(ms: number, range: { readonly fromMs?: number; readonly toMs?: number }): boolean {

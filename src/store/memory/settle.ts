@@ -14,7 +14,7 @@ export function settle(state: State, settlements: readonly Settlement[], now: nu
     if (!row || !isExpected(state, row, settlement, now)) return { kind: 'fenced' }
     const { endpoint } = row
     goOn(state, row, settlement.next, now)
-    if (settlement.record) keepAttempt(state, endpoint, settlement.record, now)
+    if (settlement.record) keepAttempt(state, row, settlement.record, now)
 
     const before = endpoint.webhook
     endpoint.webhook = webhookAfter(before, settlement.endpoint)

@@ -7,13 +7,12 @@ import { SHARDS, shardOf } from '../shards.js'
 import type { Scheduled } from './heap.js'
 import { type PositionLog, positionLog } from './position-log.js'
 
-/** An accepted event, kept while a kept delivery refers to it. */
+/** An accepted event: kept by the deliveries of it that are kept. */
 export interface StoredEvent {
   readonly id: string
   /** Whole: the number is filled in. */
   readonly bodies: readonly string[]
   readonly traceparent: string | undefined
-  references: number
 }
 
 /** A delivery in its places. The delivery itself is replaced, never changed: it was handed out. */
@@ -21,6 +20,8 @@ export interface Row extends Scheduled {
   delivery: Delivery
   readonly event: StoredEvent
   readonly endpoint: Endpoint
+  /** Its call as the webhook's account knows it. */
+  readonly call: Call | undefined
   /** Until it has ended: its lane, and its neighbours there. */
   lane: Lane | undefined
   laneBefore: Row | undefined
@@ -52,6 +53,12 @@ export interface Queue {
   newest: Row | undefined
 }
 
+/** An attempt that is kept, and whose it is. */
+export interface Kept {
+  readonly record: AttemptRecord
+  readonly row: Row
+}
+
 /** A webhook and all that is sent to it. */
 export interface Endpoint {
   webhook: Webhook
@@ -63,7 +70,7 @@ export interface Endpoint {
   /** All kept deliveries, pending or ended. */
   readonly deliveries: PositionLog<Row>
   readonly ended: PositionLog<Row>
-  readonly attempts: PositionLog<AttemptRecord>
+  readonly attempts: PositionLog<Kept>
 }
 
 /** Who works on a shard. */
@@ -81,7 +88,8 @@ export interface Call {
   lastMs: number
   /** Other legs, in the order in which they were seen. */
   others: string[] | undefined
-  attempts: PositionLog<AttemptRecord> | undefined
+  /** Deliveries and attempts of it that are there. */
+  kept: number
 }
 
 export interface IdempotencyKey {
@@ -110,7 +118,6 @@ export interface State {
   /** Endpoints by account, deleted ones too: whose attempts an account may see. */
   readonly ofAccount: Map<string, Endpoint[]>
   readonly rows: Map<string, Row>
-  readonly events: Map<string, StoredEvent>
   /** By account, then call. */
   readonly calls: Map<string, Map<string, Call>>
   readonly callQueue: PositionLog<{ readonly accountId: string; readonly callId: string }>
@@ -121,9 +128,9 @@ export interface State {
     readonly key: string
     readonly untilMs: number
   }>
-  /** Attempts and ended deliveries of all endpoints, oldest first. */
-  readonly attempts: PositionLog<Endpoint>
-  readonly ended: PositionLog<Row>
+  /** How many attempts and ended deliveries all endpoints have together. */
+  attempts: number
+  ended: number
   /** May have waiting deliveries of older epochs. */
   readonly stale: Set<Endpoint>
   readonly listeners: Set<(ready: readonly ReadyEndpoint[] | undefined) => void>
@@ -148,13 +155,12 @@ export function newState(limits: Limits, shared: boolean): State {
     listening: new Map(),
     ofAccount: new Map(),
     rows: new Map(),
-    events: new Map(),
     calls: new Map(),
     callQueue: positionLog(),
     keys: new Map(),
     keyQueue: positionLog(),
-    attempts: positionLog(),
-    ended: positionLog(),
+    attempts: 0,
+    ended: 0,
     stale: new Set(),
     listeners: new Set(),
     pending: 0,
