@@ -12,9 +12,9 @@ export function touchCall(state: State, accountId: string, callId: string, now: 
     if (now > known.lastMs) known.lastMs = now
     return known
   }
-  const call: Call = { sequence: 0, lastMs: now, others: undefined, kept: 0 }
+  const call: Call = { accountId, callId, sequence: 0, lastMs: now, others: undefined, kept: 0 }
   calls.set(callId, call)
-  append(state.callQueue, nextPosition(state), { accountId, callId })
+  append(state.callQueue, nextPosition(state), call)
   return call
 }
 
@@ -48,17 +48,17 @@ export function pruneCalls(state: State, limit: number, now: number): number {
   for (let looked = 0; looked < 2 * limit && removed < limit; looked += 1) {
     const position = oldest(state.callQueue)
     if (position === undefined) return removed
-    const { accountId, callId } = removeAt(state.callQueue, position)!
-    const call = state.calls.get(accountId)?.get(callId)
+    const call = removeAt(state.callQueue, position)!
+    const { accountId, callId } = call
     // Erased since.
-    if (!call) continue
+    if (state.calls.get(accountId)?.get(callId) !== call) continue
     const idle = call.lastMs + CALL_KEPT_MS <= now
     if (idle && call.kept === 0) {
       removeInner(state.calls, accountId, callId)
       removed += 1
       continue
     }
-    append(state.callQueue, nextPosition(state), { accountId, callId })
+    append(state.callQueue, nextPosition(state), call)
     if (!idle) return removed
   }
   return removed

@@ -84,6 +84,8 @@ export interface Shard {
 }
 
 export interface Call {
+  readonly accountId: string
+  readonly callId: string
   sequence: number
   lastMs: number
   /** Other legs, in the order in which they were seen. */
@@ -120,7 +122,8 @@ export interface State {
   readonly rows: Map<string, Row>
   /** By account, then call. */
   readonly calls: Map<string, Map<string, Call>>
-  readonly callQueue: PositionLog<{ readonly accountId: string; readonly callId: string }>
+  /** Those to be looked at for forgetting, longest known first. */
+  readonly callQueue: PositionLog<Call>
   /** By account, then key. */
   readonly keys: Map<string, Map<string, IdempotencyKey>>
   readonly keyQueue: PositionLog<{
