@@ -14,6 +14,7 @@ export default defineConfig({
         find: /^hookswitch\/(prometheus|opentelemetry)$/,
         replacement: here('./adapters/observability/$1.ts'),
       },
+      { find: /^hookswitch\/(sqlite|postgres)$/, replacement: here('./adapters/storage/$1/index.ts') },
       { find: /^hookswitch\/kamailio$/, replacement: here('./adapters/telephony/kamailio/index.ts') },
       { find: /^hookswitch\/cli$/, replacement: here('./adapters/cli/serve.ts') },
     ],

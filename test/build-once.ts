@@ -10,7 +10,12 @@ import { promisify } from 'node:util'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const SOURCES = ['src', 'adapters', 'package.json', 'tsup.config.ts']
-const USES_THE_PACKAGE = ['test/examples', 'test/adapters/cli/bin']
+const USES_THE_PACKAGE = [
+  'test/examples',
+  'test/adapters/cli/bin',
+  'test/adapters/storage/sqlite-built',
+  'test/crash',
+]
 
 export default async function setup(): Promise<void> {
   const named = process.argv

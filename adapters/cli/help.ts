@@ -3,11 +3,30 @@
 export const MAIN_HELP = `hookswitch: access tokens, API keys and webhooks for call-handling platforms
 
 Usage:
-  hookswitch serve [flags]   serve the HTTP API and deliver webhooks
+  hookswitch serve [flags]     serve the HTTP API and deliver webhooks
+  hookswitch migrate [flags]   move everything from a file into a PostgreSQL database
   hookswitch --version
   hookswitch --help
 
-'hookswitch serve --help' lists the flags.
+'hookswitch serve --help' and 'hookswitch migrate --help' list the flags.
+`
+
+export const MIGRATE_HELP = `Usage: hookswitch migrate --from FILE --to URL [--schema NAME]
+       hookswitch migrate --from FILE --undo
+
+Moves accounts, tokens, webhooks, attempts and everything that is not delivered yet from the file of a stopped
+service into a PostgreSQL database: all of it, or nothing. What is pending goes on there as soon as a node is started.
+The file opens no more then. Ended in the middle, by whatever, it is simply run again. Prints one line of JSON with
+the numbers of rows on stdout; what it does goes to stderr.
+
+  --from FILE             the file (serve --data)
+  --to URL                the PostgreSQL database (serve --postgres)
+  --schema NAME           the database's schema for it, empty or not there yet (hookswitch)
+  --undo                  bring a file back into use that was moved, or whose move did not end; never start a node on
+                          the database then: what was pending at the move would be sent twice
+
+Environment:
+  HOOKSWITCH_POSTGRES     the URL of --to, which need not stand in the list of processes then; the flag wins
 `
 
 export const SERVE_HELP = `Usage: hookswitch serve [flags]
@@ -17,7 +36,10 @@ a second one ends at once.
 
   --port N                listen on this port, 0 for any free one (8000)
   --host HOST             listen on this address (127.0.0.1)
-  --memory                keep everything in memory: gone when the program ends (the only store so far)
+  --data FILE             keep everything in this file, made at the first start (./hookswitch.db)
+  --postgres URL          keep everything in a PostgreSQL database, which several nodes may share
+  --schema NAME           the database's schema for it, made at the first start (hookswitch)
+  --memory                keep everything in memory: gone when the program ends
   --accounts FILE.json    accounts to create or update at start: an array of
                           {"id","name","realm","parentId","enabled","apiKey","users":[{"username","password"}]},
                           all but name and realm optional
@@ -34,6 +56,10 @@ a second one ends at once.
   --admin-port N          serve /healthz, /readyz and /metrics on this port of the same host (not served)
   --log json|pretty       how to log (pretty on a terminal, else json)
 
+At most one of --data, --postgres and --memory.
+
 Environment:
-  HOOKSWITCH_SECRET       the key for secrets at rest, at least 16 characters (a random one for this run)
+  HOOKSWITCH_SECRET       the key for secrets at rest, at least 16 characters: with PostgreSQL it is needed, the same
+                          on every node; with a file it is else made and kept in FILE.key, in memory for this run
+  HOOKSWITCH_POSTGRES     the URL of --postgres, which need not stand in the list of processes then; a flag wins
 `

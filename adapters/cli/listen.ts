@@ -1,7 +1,7 @@
 /** Listening and ceasing to, as promises. */
 import type { Server } from 'node:http'
 import { HookswitchError } from 'hookswitch'
-import { wrongFlag } from './flags.js'
+import { wrongFlag } from './read-flags.js'
 
 /**
  * Listens and resolves to the URL.

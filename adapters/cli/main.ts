@@ -1,6 +1,7 @@
 /** The command line: which command, which exit code, which signals. */
 import { errorCode, VERSION } from 'hookswitch'
-import { MAIN_HELP, SERVE_HELP } from './help.js'
+import { MAIN_HELP, MIGRATE_HELP, SERVE_HELP } from './help.js'
+import { migrate } from './migrate.js'
 import { type ServeIo, type Serving, serve } from './serve.js'
 
 /** The part of `process` that the program uses. */
@@ -24,6 +25,10 @@ export async function main(program: Program): Promise<void> {
   if (wantsHelp(command)) return void program.stdout.write(MAIN_HELP)
   if (command === '--version' || command === '-v') return void program.stdout.write(`${VERSION}\n`)
   if (command === undefined) return misuse(program, MAIN_HELP)
+  if (command === 'migrate') {
+    if (argv.some(wantsHelp)) return void program.stdout.write(MIGRATE_HELP)
+    return migrate(argv, program).catch((thrown: unknown) => void fail(program, thrown))
+  }
   if (command !== 'serve') {
     return misuse(program, `hookswitch: '${command}' is no command, see 'hookswitch --help'\n`)
   }

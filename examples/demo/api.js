@@ -1,11 +1,11 @@
 // @ts-check
-/** As a customer's own program would use the HTTP API: a token for the API key, then a webhook. */
+/** As a customer's own program would use the HTTP API: a token for the API key, then webhooks. */
 
 /**
  * @param {string} url of the service
  * @param {string} method
  * @param {string} path
- * @param {object} data
+ * @param {object} [data]
  * @param {string} [token]
  * @returns {Promise<any>} the whole answer
  */
@@ -16,7 +16,7 @@ async function call(url, method, path, data, token) {
       'content-type': 'application/json',
       ...(token === undefined ? {} : { 'x-auth-token': token }),
     },
-    body: JSON.stringify({ data }),
+    ...(data === undefined ? {} : { body: JSON.stringify({ data }) }),
   })
   const answer = /** @type {any} */ (await response.json())
   if (answer.status !== 'success') throw new Error(`${method} ${path}: ${JSON.stringify(answer.data)}`)
@@ -33,12 +33,25 @@ export async function logIn(url, apiKey) {
 }
 
 /**
+ * The fields of the specification: http_verb, hook, retries, …
+ * @typedef {{ name: string, uri: string, [field: string]: unknown }} Webhook
+ */
+
+/**
+ * Registers a webhook; one of this name that is there already is only told the URL.
+ *
  * @param {string} url of the service
  * @param {string} token
  * @param {string} accountId
- * @param {object} webhook the fields of the specification: name, uri, http_verb, hook, retries …
- * @returns {Promise<string>} its id
+ * @param {Webhook} webhook
+ * @returns {Promise<void>}
  */
-export async function registerWebhook(url, token, accountId, webhook) {
-  return (await call(url, 'PUT', `/v1/accounts/${accountId}/webhooks`, webhook, token)).data.id
+export async function ensureWebhook(url, token, accountId, webhook) {
+  const webhooks = `/v1/accounts/${accountId}/webhooks`
+  /** @type {{ id: string, name: string, uri: string }[]} */
+  const all = (await call(url, 'GET', `${webhooks}?paginate=false`, undefined, token)).data
+  const found = all.find(({ name }) => name === webhook.name)
+  const { uri } = webhook
+  if (!found) await call(url, 'PUT', webhooks, webhook, token)
+  else if (found.uri !== uri) await call(url, 'PATCH', `${webhooks}/${found.id}`, { uri }, token)
 }

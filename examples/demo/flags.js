@@ -7,14 +7,16 @@ import { parseArgs } from 'node:util'
  * @property {boolean} once one round, then a summary
  * @property {number} speed times real time; `Infinity`: as fast as it goes
  * @property {number} port of the API
+ * @property {string} data file in which everything is kept
  * @property {string} [receiverLog] file for everything that the receiver got, one JSON object a line
  */
 
-export const HELP = `npm start -- [--once] [--speed N] [--port N] [--receiver-log FILE]
+export const HELP = `npm start -- [--once] [--speed N] [--port N] [--data FILE] [--receiver-log FILE]
 
   --once              one round of calls as fast as it goes, then a summary
   --speed N           times real time (1; with --once as fast as it goes)
-  --port N            of the API (8000)
+  --port N            of the API (8000); the receiver takes the next one
+  --data FILE         keep everything in this file (demo.db)
   --receiver-log FILE write what the receiver got, one JSON object a line
   --help
 `
@@ -37,7 +39,8 @@ export function parseFlags(argv) {
     throw new Error(`--speed: must be a number above 0, not '${values.speed}'`)
   }
   const receiverLog = values['receiver-log']
-  return { once, speed, port, ...(receiverLog === undefined ? {} : { receiverLog }) }
+  const data = values.data ?? 'demo.db'
+  return { once, speed, port, data, ...(receiverLog === undefined ? {} : { receiverLog }) }
 }
 
 /** @param {string[]} args */
@@ -49,6 +52,7 @@ function parse(args) {
         once: { type: 'boolean' },
         speed: { type: 'string' },
         port: { type: 'string' },
+        data: { type: 'string' },
         'receiver-log': { type: 'string' },
         help: { type: 'boolean', short: 'h' },
       },

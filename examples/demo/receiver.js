@@ -9,10 +9,11 @@ const REFUSALS = 2
  * A receiver of webhooks, as a customer would have one. `/unsteady` answers its first requests with 503 and
  * `Retry-After`, everything else is fine at once.
  *
+ * @param {number} wanted the port; where it is taken, any other
  * @param {string} [logFile] where every request is written, one JSON object a line
  * @returns {Promise<{ url: string, close(): Promise<void> }>}
  */
-export async function startReceiver(logFile) {
+export async function startReceiver(wanted, logFile) {
   const log = logFile === undefined ? undefined : createWriteStream(logFile)
   if (log) await opened(log, logFile ?? '')
   let refusals = REFUSALS
@@ -33,9 +34,7 @@ export async function startReceiver(logFile) {
         .end(refused ? 'try later\n' : 'thank you\n')
     })
   })
-  await /** @type {Promise<void>} */ (
-    new Promise((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', () => resolve()))
-  )
+  await listening(server, wanted).catch(() => listening(server, 0))
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
   return {
@@ -46,6 +45,20 @@ export async function startReceiver(logFile) {
       if (log) await new Promise((resolve) => log.end(resolve))
     },
   }
+}
+
+/**
+ * @param {import('node:http').Server} server
+ * @param {number} port
+ * @returns {Promise<void>}
+ */
+function listening(server, port) {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject).listen(port, '127.0.0.1', () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
 }
 
 /**

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { serve } from 'hookswitch/cli'
-import { logIn, registerWebhook } from './api.js'
+import { ensureWebhook, logIn } from './api.js'
 import { HELP, parseFlags } from './flags.js'
 import { hints } from './hints.js'
 import { startReceiver } from './receiver.js'
@@ -21,10 +21,12 @@ const show = (/** @type {string} */ line) => process.stdout.write(`${line}\n`)
 
 /** @param {import('./flags.js').DemoFlags} flags */
 async function demo(flags) {
-  const receiver = await startReceiver(flags.receiverLog)
+  // The same one each time: webhooks that somebody registered for it are still there in the next run.
+  const receiver = await startReceiver(flags.port === 0 ? 0 : flags.port + 1, flags.receiverLog)
   try {
-    const argv = ['--memory', '--allow-local', '--accounts', fileURLToPath(ACCOUNTS), '--log', 'json']
-    const service = await serve([...argv, '--port', String(flags.port)], quietIo())
+    const argv = ['--allow-local', '--accounts', fileURLToPath(ACCOUNTS), '--log', 'json']
+    const own = ['--data', flags.data, '--port', String(flags.port)]
+    const service = await serve([...argv, ...own], quietIo())
     const log = watch(service.hs, show)
     try {
       await rounds(flags, service, receiver.url, log.summary)
@@ -45,19 +47,21 @@ async function demo(flags) {
  * @param {string} receiverUrl
  * @param {() => string} summary
  */
-async function rounds({ once, speed }, { hs, url }, receiverUrl, summary) {
+async function rounds({ once, speed, data }, { hs, url }, receiverUrl, summary) {
   const stop = new AbortController()
   const { signal } = stop
   for (const name of ['SIGINT', 'SIGTERM']) {
     process.on(name, () => (signal.aborted ? process.exit(1) : stop.abort()))
   }
-  const accounts = JSON.parse(await readFile(ACCOUNTS, 'utf8'))
+  const accounts = await accountsNow(hs)
   const ids = accounts.map((/** @type {{ id: string }} */ { id }) => id)
   await registerWebhooks(url, receiverUrl, accounts)
   const recorded = await recordedEvents({ 'alpha.example': 'alpha', 'beta.example': 'beta' })
   // After one round there is nobody left who would answer.
   const help = once ? '' : `\n${hints(url, receiverUrl, accounts[1])}`
-  show(`The API is at ${url}/v1, the receiver at ${receiverUrl}.\n${help}`)
+  show(`The API is at ${url}/v1, the receiver at ${receiverUrl}.
+Everything is kept in ${data} and goes on at the next start; delete ${data}* to begin anew.
+${help}`)
 
   const run = randomBytes(3).toString('hex')
   for (let round = 1; !signal.aborted; round += 1) {
@@ -74,15 +78,27 @@ async function rounds({ once, speed }, { hs, url }, receiverUrl, summary) {
 }
 
 /**
- * What three customers would do: log in with their API key and register a webhook. Alpha's receiver is fine, Beta's
- * has trouble at first, and the reseller wants the end of every call below it.
+ * The accounts of the demo with the API keys that they have by now: somebody may have asked for a new one.
+ *
+ * @param {import('hookswitch').Hookswitch} hs
+ * @returns {Promise<any[]>}
+ */
+async function accountsNow(hs) {
+  const accounts = JSON.parse(await readFile(ACCOUNTS, 'utf8'))
+  for (const account of accounts) account.apiKey = await hs.accounts.readApiKey(account.id)
+  return accounts
+}
+
+/**
+ * What three customers would do: log in with their API key and register a webhook, if they have not yet. Alpha's
+ * receiver is fine, Beta's has trouble at first, and the reseller wants the end of every call below it.
  *
  * @param {string} url of the service
  * @param {string} receiverUrl
  * @param {{ id: string, apiKey: string }[]} accounts
  */
 async function registerWebhooks(url, receiverUrl, accounts) {
-  /** @type {Record<string, object>} */
+  /** @type {Record<string, import('./api.js').Webhook>} */
   const wishes = {
     alpha: { name: 'Calls of Alpha', uri: `${receiverUrl}/steady`, hook: 'all' },
     beta: { name: 'Calls of Beta', uri: `${receiverUrl}/unsteady`, hook: 'all' },
@@ -95,7 +111,8 @@ async function registerWebhooks(url, receiverUrl, accounts) {
   }
   for (const { id, apiKey } of accounts) {
     const token = await logIn(url, apiKey)
-    await registerWebhook(url, token, id, { ...wishes[id], http_verb: 'post', retries: 3 })
+    const wish = wishes[id]
+    if (wish) await ensureWebhook(url, token, id, { ...wish, http_verb: 'post', retries: 3 })
   }
 }
 

@@ -15,17 +15,37 @@ import { ensureUser } from './users.js'
  */
 export async function ensureAccount(doors: AccountDoors, input: AccountInput): Promise<string> {
   const wanted = parseAccountInput(input)
-  const [found] =
-    wanted.id === undefined
-      ? await doors.accounts.byRealm(realmKey(wanted.realm))
-      : await doors.accounts.lineage(wanted.id)
-  if (!found) return (await createAccount(doors, wanted)).id
+  const found = await find(doors, wanted)
+  if (found) return bringUpToDate(doors, found, wanted)
+  try {
+    return (await createAccount(doors, wanted)).id
+  } catch (thrown) {
+    // Another node that was started at the same moment, with the same list, was quicker.
+    const made = errorCode(thrown) === 'Conflict' ? await find(doors, wanted) : undefined
+    if (!made) throw thrown
+    return bringUpToDate(doors, made, wanted)
+  }
+}
+
+type Wanted = ReturnType<typeof parseAccountInput>
+
+async function find({ accounts }: AccountDoors, { id, realm }: Wanted): Promise<Account | undefined> {
+  const [found] = id === undefined ? await accounts.byRealm(realmKey(realm)) : await accounts.lineage(id)
+  return found
+}
+
+async function bringUpToDate(doors: AccountDoors, found: Account, wanted: Wanted): Promise<string> {
   const { id: _, apiKey: __, users = [], ...change } = wanted
   const changed = changedAccount(found, change, found.modifiedMs)
   if (Object.entries(changed).some(([key, value]) => value !== found[key as keyof Account])) {
     await updateAccount(doors, found.id, change)
   }
-  for (const user of users) await ensureUser(doors, found.id, user)
+  for (const user of users) {
+    await ensureUser(doors, found.id, user).catch((thrown: unknown) => {
+      if (errorCode(thrown) !== 'Conflict') throw thrown
+      return ensureUser(doors, found.id, user)
+    })
+  }
   return found.id
 }
 

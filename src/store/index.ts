@@ -38,6 +38,19 @@ export type { SealedSecret, Webhook, WebhookSettings } from '../webhooks/webhook
 export { disabledByService, keepsHealth } from '../webhooks/webhook.js'
 export type { WebhookStore } from '../webhooks/webhook-store.js'
 export type { Store, StoreSupports } from './contract.js'
+export type {
+  Move,
+  Moved,
+  MovedAttempt,
+  MovedCall,
+  MovedCounts,
+  MovedDelivery,
+  MovedEvent,
+  MovedKey,
+  MovedKind,
+  MovedRows,
+  MoveSource,
+} from './moving.js'
 export { asRead, cutToBytes, isMentioned, REQUEST_BODY_BYTES, readAttempt } from './reading.js'
 export type { NodeLease, OwnershipPlan, ShardLease } from './shards.js'
 export { fairShare, inboxShard, planOwnership, SHARDS, shardOf } from './shards.js'

@@ -46,6 +46,28 @@ describe('accounts that are ensured at every start', () => {
     expect((await getAccount(doors, accountId)).enabled).toBe(false)
   })
 
+  it.each([
+    ['with an id', acme],
+    ['without an id', { ...acme, id: undefined }],
+  ])('are brought up to date where another node was quicker: %s', async (_, { id, ...rest }) => {
+    const doors = accountWorld()
+    const input = { ...rest, ...(id === undefined ? {} : { id }) }
+    const { insert } = doors.accounts
+    let quicker: string | undefined
+    const late = {
+      ...doors,
+      accounts: {
+        ...doors.accounts,
+        async insert(...args: Parameters<typeof insert>) {
+          quicker ??= await ensureAccount(doors, { ...input, name: 'As it was', users: [] })
+          return insert(...args)
+        },
+      },
+    }
+    expect(await ensureAccount(late, input)).toBe(quicker)
+    expect(await getAccount(doors, quicker!)).toMatchObject({ name: 'Acme', users: [{ username: 'bob' }] })
+  })
+
   it('keep fields and users that are left out', async () => {
     const doors = accountWorld()
     await ensureAccount(doors, { ...acme, language: 'de-de' })

@@ -37,9 +37,11 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-async function run(name: string) {
+/** @param data the name of its file: a second run with the same one goes on with it */
+async function run(name: string, data: string) {
   const log = join(folder, name)
-  const ended = await demo('--once', '--port', '0', '--receiver-log', log).ended
+  const argv = ['--once', '--port', '0', '--data', join(folder, data), '--receiver-log', log]
+  const ended = await demo(...argv).ended
   const lines = (await readFile(log, 'utf8')).trimEnd().split('\n')
   const received = lines.map((line): Received => JSON.parse(line))
   return { ...ended, received, taken: received.filter(({ status }) => status === 200) }
@@ -59,7 +61,7 @@ function byCall(taken: readonly Received[], path?: string) {
 
 describe('the demo', () => {
   it('delivers the recorded calls as the phones saw them, call by call, and again in a second run', async () => {
-    const [first, second] = [await run('first.ndjson'), await run('second.ndjson')]
+    const [first, second] = [await run('first.ndjson', 'calls.db'), await run('second.ndjson', 'calls.db')]
     for (const { code, stdout, stderr, received, taken } of [first, second]) {
       expect([code, stderr]).toEqual([0, ''])
       expect(stdout.trimEnd().split('\n').at(-1)).toBe(`${taken.length} delivered, 0 failed`)
@@ -111,8 +113,30 @@ describe('the demo', () => {
     expect([...ids(first.taken)].filter((id) => ids(second.taken).has(id))).toEqual([])
   })
 
+  it('goes on where it was killed: what was refused then is delivered by the next run', async () => {
+    const first = demo('--port', '0', '--data', join(folder, 'killed.db'))
+    const refused = () => /→ 503 in \d+ ms {2}(\S+) {2}↻ will be tried again/.exec(first.output.stdout)
+    while (!refused()) await Promise.race([once(first.child.stdout, 'data'), first.ended])
+    first.child.kill('SIGKILL')
+    await first.ended
+    const [, callId] = refused() ?? []
+
+    const { code, stderr, taken } = await run('after.ndjson', 'killed.db')
+    expect([code, stderr]).toEqual([0, ''])
+    const again = taken.filter(({ url, body }) => url === '/unsteady' && JSON.parse(body).call_id === callId)
+    expect(again.map(({ headers }) => headers['x-hook-attempt'])).toContain('2')
+    expect(new Set(taken.map(({ headers }) => headers['webhook-id'])).size).toBe(taken.length)
+  })
+
   it('prints commands that work when they are pasted, and says on Ctrl-C what was delivered', async () => {
-    const { child, output, ended } = demo('--port', '0', '--speed', '0.05')
+    const { child, output, ended } = demo(
+      '--port',
+      '0',
+      '--speed',
+      '0.05',
+      '--data',
+      join(folder, 'pasted.db'),
+    )
     while (!output.stdout.includes('/attempts')) await Promise.race([once(child.stdout, 'data'), ended])
     const commands = output.stdout.split('\n').filter((line) => /^ {2}(TOKEN=|HOOK=|curl)/.test(line))
     expect(commands.map((line) => line.trim().slice(0, 5))).toEqual([
@@ -151,6 +175,8 @@ describe('the demo', () => {
     [['--twice'], /^[^\n]*--twice[^\n]*, see 'npm start -- --help'\n$/],
     [['once'], /^[^\n]*once[^\n]*, see 'npm start -- --help'\n$/],
     [['--once', '--port', '0', '--receiver-log', '/nowhere/log'], /^--receiver-log: .*\n$/],
+    [['--once', '--port', '0', '--data', '/nowhere/demo.db'], /^--data: .*\n$/],
+    [['--once', '--port', '0', '--data', ''], /^--data: .*\n$/],
   ])('refuses %s in one sentence', async (argv, sentence) => {
     const { code, stdout, stderr } = await demo(...argv).ended
     expect([code, stdout]).toEqual([1, ''])
@@ -161,7 +187,8 @@ describe('the demo', () => {
     const blocker = createServer().listen(0, '127.0.0.1')
     await once(blocker, 'listening')
     const { port } = blocker.address() as { port: number }
-    const { code, stderr } = await demo('--once', '--port', `${port}`).ended
+    const { code, stderr } = await demo('--once', '--port', `${port}`, '--data', join(folder, 'port.db'))
+      .ended
     blocker.close()
     expect([code, stderr]).toEqual([1, `--port: port ${port} of 127.0.0.1 is in use, choose another\n`])
   })

@@ -8,7 +8,9 @@ import * as fetch from 'hookswitch/fetch'
 import * as kamailio from 'hookswitch/kamailio'
 import * as node from 'hookswitch/node'
 import * as opentelemetry from 'hookswitch/opentelemetry'
+import * as postgres from 'hookswitch/postgres'
 import * as prometheus from 'hookswitch/prometheus'
+import * as sqlite from 'hookswitch/sqlite'
 import * as store from 'hookswitch/store'
 import * as testkit from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
@@ -133,15 +135,20 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
   './fetch': [fetch, ['fetchHandler']],
   './prometheus': [prometheus, ['prometheusMetrics']],
   './opentelemetry': [opentelemetry, ['openTelemetry']],
+  './sqlite': [sqlite, ['sqliteSource', 'sqliteStore', 'undoMove']],
+  './postgres': [postgres, ['moveToPostgres', 'postgresStore']],
   './kamailio': [kamailio, ['accountByDomain', 'accountDomain', 'emptyState', 'kamailioMapper', 'mapLine']],
   './cli': [cli, ['serve']],
 }
+
+/** Programs of the build that nobody imports. */
+const NO_SUBPATH = ['bin', 'sqlite-worker']
 
 describe('the public face', () => {
   it('has these entries in package.json, the build and the type paths alike', () => {
     const entries = Object.keys(packed.exports).filter((entry) => entry !== './package.json')
     expect(entries).toEqual(Object.keys(NAMES))
-    const built = Object.keys((tsup as { entry: object }).entry).filter((name) => name !== 'bin')
+    const built = Object.keys((tsup as { entry: object }).entry).filter((name) => !NO_SUBPATH.includes(name))
     expect(built).toEqual(entries.map((entry) => (entry === '.' ? 'index' : entry.slice(2))))
     const { paths } = JSON.parse(read('tsconfig.json')).compilerOptions
     expect(Object.keys(paths)).toEqual(entries.map((entry) => `hookswitch${entry.slice(1)}`))

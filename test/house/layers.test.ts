@@ -113,16 +113,25 @@ describe('the adapters', () => {
   const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'adapters/http': ['hookswitch'],
     'adapters/telephony': ['hookswitch'],
+    'adapters/storage': ['hookswitch', 'hookswitch/store'],
     'adapters/observability': ['hookswitch'],
-    'adapters/cli': ['hookswitch', 'hookswitch/node', 'hookswitch/prometheus'],
+    'adapters/cli': [
+      'hookswitch',
+      'hookswitch/node',
+      'hookswitch/prometheus',
+      'hookswitch/sqlite',
+      'hookswitch/postgres',
+    ],
   }
+  /** What adapters adapt to. */
+  const DRIVERS = ['express', 'fastify', '@opentelemetry/api', 'pg', '@photostructure/sqlite']
   for (const path of sourceFiles('adapters')) {
     it(`${path} imports the package by its public name only`, () => {
       const folder = path.split('/').slice(0, 2).join('/')
       const wrong = importsOf(path).filter((name) => {
         if (isOurs(name)) return !name.startsWith(`${folder}/`)
         if (name.startsWith('hookswitch')) return !MAY_USE[folder]!.includes(name)
-        return !name.startsWith('node:') && !['express', 'fastify', '@opentelemetry/api'].includes(name)
+        return !name.startsWith('node:') && !DRIVERS.includes(name)
       })
       expect(wrong).toEqual([])
     })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { InboxEntry, InboxStore } from '../../delivery/inbox-store.js'
 import { inboxShard } from '../shards.js'
 import { freshId, newDelivery, newEvent } from './fixtures.js'
+import { wakeOf } from './wakeups.js'
 import { codeOf, ids, LEASE_MS, type Promised, type Workbench } from './workbench.js'
 
 function newEntry(overrides: Partial<InboxEntry> = {}): InboxEntry {
@@ -140,20 +141,11 @@ export function inboxPromises(promised: Promised): void {
   })
 
   promised('a committed entry wakes up, without a word from the host', async (bench) => {
-    let stop = () => {}
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const woken = new Promise<void>((resolve, reject) => {
-      stop = bench.store.deliveries.subscribe((ready) => ready === undefined && resolve())
-      const tooLate = () => reject(new assert.AssertionError({ message: 'no wake-up came' }))
-      timer = setTimeout(tooLate, bench.harness.wakeWithinMs ?? 5_000)
-    })
-    try {
-      await put(bench, 'commit', newEntry())
-      await woken
-    } finally {
-      clearTimeout(timer)
-      stop()
-    }
+    await wakeOf(
+      bench,
+      () => put(bench, 'commit', newEntry()),
+      (wake) => wake === undefined,
+    )
     assert.equal((await staged(bench)).length, 1)
   })
 

@@ -6,7 +6,7 @@ import type { Promised, Workbench } from './workbench.js'
 type Wake = readonly ReadyEndpoint[] | undefined
 
 /** Runs `action` and waits for the first wake-up of it that `wanted` accepts; loud when none comes. */
-async function wakeOf(
+export async function wakeOf(
   bench: Workbench,
   action: () => Promise<unknown>,
   wanted: (wake: Wake) => boolean,

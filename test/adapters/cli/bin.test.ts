@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -7,34 +6,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
+import { hookswitch, ready } from './program.js'
 
 const root = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url))
+const SERVE = ['serve', '--memory', '--port', '0']
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
-
-function hookswitch(...argv: string[]) {
-  const child = spawn(process.execPath, [root('dist/bin.js'), ...argv])
-  cleanups.push(() => child.kill('SIGKILL'))
-  const output = { stdout: '', stderr: '' }
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    output.stdout += text
-  })
-  child.stderr.setEncoding('utf8').on('data', (text) => {
-    output.stderr += text
-  })
-  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, ...output }))
-  return { child, ended, output }
-}
-
-async function ready({ child, ended, output }: ReturnType<typeof hookswitch>): Promise<{ url: string }> {
-  while (!output.stdout.includes('\n')) {
-    await Promise.race([once(child.stdout as NonNullable<ChildProcess['stdout']>, 'data'), ended])
-    if (child.exitCode !== null) throw new Error(output.stderr)
-  }
-  return JSON.parse(output.stdout)
-}
 
 async function jsonFile(content: unknown): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'bin-'))
@@ -48,7 +27,7 @@ describe('the program', () => {
   it.each([['--help'], ['-h'], ['serve', '--help'], ['serve', '--port', '1', '-h']])(
     'says how it is used: %s %s',
     async (...argv) => {
-      const { code, stdout, stderr } = await hookswitch(...argv).ended
+      const { code, stdout, stderr } = await hookswitch(argv).ended
       expect(stdout).toMatch(argv[0] === 'serve' ? /^Usage: hookswitch serve/ : /^hookswitch: .*Usage:/s)
       expect([code, stderr]).toEqual([0, ''])
     },
@@ -56,32 +35,37 @@ describe('the program', () => {
 
   it('says its version', async () => {
     const { version } = JSON.parse(readFileSync(root('package.json'), 'utf8'))
-    expect(await hookswitch('--version').ended).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' })
+    expect(await hookswitch(['--version']).ended).toMatchObject({
+      code: 0,
+      stdout: `${version}\n`,
+      stderr: '',
+    })
   })
 
   it.each([
     [[], 2, /^hookswitch: .*\n\nUsage:/],
     [['server'], 2, /^hookswitch: 'server' is no command, see 'hookswitch --help'\n$/],
     [['serve', '--prot'], 2, /^hookswitch: --prot: is unknown, .*\n$/],
-    [['serve', '--data', 'x.db'], 2, /^hookswitch: --data: .*\n$/],
-    [['serve', '--port', '0', '--allow', '10.0.0.0/99'], 2, /^hookswitch: --allow: .*\n$/],
+    [['serve', '--data', 'x.db', '--memory'], 2, /^hookswitch: --memory: cannot go with --data, .*\n$/],
+    [['serve', '--postgres', 'postgres://db/calls'], 2, /^hookswitch: HOOKSWITCH_SECRET: is needed .*\n$/],
+    [[...SERVE, '--allow', '10.0.0.0/99'], 2, /^hookswitch: --allow: .*\n$/],
     [['serve', '--port', '0', '--accounts', '/nowhere/a.json'], 1, /^hookswitch: --accounts: .*\n$/],
   ])('called as %s ends with %i and one sentence', async (argv, code, sentence) => {
-    const ended = await hookswitch(...argv).ended
+    const ended = await hookswitch(argv).ended
     expect(ended).toMatchObject({ code, stdout: '' })
     expect(ended.stderr).toMatch(sentence)
   })
 
   it('ends with 1 and one sentence when the port is in use', async () => {
-    const first = hookswitch('serve', '--port', '0')
+    const first = hookswitch(SERVE)
     const { port } = new URL((await ready(first)).url)
-    const second = await hookswitch('serve', '--port', port).ended
+    const second = await hookswitch(['serve', '--memory', '--port', port]).ended
     expect(second).toMatchObject({ code: 1, stdout: '' })
     expect(second.stderr).toBe(`hookswitch: --port: port ${port} of 127.0.0.1 is in use, choose another\n`)
   })
 
   it.each(['SIGTERM', 'SIGINT'] as const)('ends with 0 on %s', async (signal) => {
-    const program = hookswitch('serve', '--port', '0', '--admin-port', '0')
+    const program = hookswitch([...SERVE, '--admin-port', '0'])
     const { url } = await ready(program)
     await (await fetch(`${url}/v1/webhooks`)).arrayBuffer()
     program.child.kill(signal)
@@ -100,7 +84,7 @@ describe('the program', () => {
     const { port } = receiver.address() as { port: number }
     const apiKey = 'k'.repeat(40)
     const accounts = await jsonFile([{ id: 'a', name: 'A', realm: 'a', apiKey }])
-    const program = hookswitch('serve', '--port', '0', '--allow-local', '--ingest', '--accounts', accounts)
+    const program = hookswitch([...SERVE, '--allow-local', '--ingest', '--accounts', accounts])
     const { url } = await ready(program)
     const put = async (path: string, data: object, token = '') => {
       const headers = { 'content-type': 'application/json', 'x-auth-token': token }

@@ -18,6 +18,7 @@ describe('the flags of serve', () => {
     expect(parseServeFlags([])).toEqual({
       port: 8000,
       host: '127.0.0.1',
+      memory: false,
       ingest: false,
       allowLocal: false,
       cors: [],
@@ -34,6 +35,7 @@ describe('the flags of serve', () => {
     expect(parseServeFlags(`${argv} ${more} --login-burst 5 --admin-port 9000`.split(' '))).toEqual({
       port: 0,
       host: '::1',
+      memory: true,
       accounts: 'a.json',
       tokenTtlSeconds: 60,
       preset: 'kazoo',
@@ -70,8 +72,9 @@ describe('the flags of serve', () => {
     [['--preset', 'kazu'], '--preset', /must be kazoo, not 'kazu'/],
     [['--log', 'xml'], '--log', /json or pretty/],
     [['--port', '9000', '--admin-port', '9000'], '--admin-port', /differ/],
-    [['--data', 'calls.db'], '--data', /no durable store/],
-    [['--postgres', 'postgres://db'], '--postgres', /no durable store/],
+    [['--data'], '--data', /needs a value/],
+    [['--data', 'a.db', '--data', 'b.db'], '--data', /twice/],
+    [['--schema', '--memory'], '--schema', /needs a value/],
   ])('%s is refused by name, in one sentence', (argv, flag, problem) => {
     const refusal = refusalOf(argv)
     expect(refusal.field).toBe(flag)
@@ -80,8 +83,28 @@ describe('the flags of serve', () => {
     expect(refusal.message).not.toMatch(/\n|\. \S/)
   })
 
+  it('name a store, which is not judged here', () => {
+    const { data, postgres, schema, memory } = parseServeFlags(
+      '--data=x.db --postgres postgres://db/calls --schema s'.split(' '),
+    )
+    expect({ data, postgres, schema, memory }).toEqual({
+      data: 'x.db',
+      postgres: 'postgres://db/calls',
+      schema: 's',
+      memory: false,
+    })
+  })
+
+  it('are refused without what a URL among them may hold', () => {
+    const { message } = refusalOf(['postgres://hookswitch:hunter2@db/calls'])
+    expect(message).toBe("postgres://…: is no flag, see 'hookswitch serve --help'")
+  })
+
   it('are each in the help', () => {
     const all = [
+      'data',
+      'postgres',
+      'schema',
       'port',
       'host',
       'memory',

@@ -33,7 +33,7 @@ function surroundings(env: Record<string, string> = {}) {
 
 async function started(argv: readonly string[], env?: Record<string, string>) {
   const { io, written } = surroundings(env)
-  const serving = await serve(['--port', '0', ...argv], io)
+  const serving = await serve(['--memory', '--port', '0', ...argv], io)
   cleanups.push(() => serving.close())
   return { ...serving, written }
 }
@@ -46,7 +46,7 @@ async function accountsFile(content: unknown): Promise<string> {
 
 async function refusalOf(argv: readonly string[], env?: Record<string, string>) {
   const { io, written } = surroundings(env)
-  const refusal = await serve(argv, io).then(
+  const refusal = await serve(['--memory', ...argv], io).then(
     async ({ close }) => {
       await close()
       throw new Error(`${argv.join(' ')} was accepted`)

@@ -1,0 +1,78 @@
+/** The service of the flags: made, and started with its accounts. */
+import { createHookswitch, errorCode, type Hookswitch, type HookswitchError, type Log } from 'hookswitch'
+import type { PrometheusMetrics } from 'hookswitch/prometheus'
+import { wrongAccount } from './accounts-file.js'
+import type { ServeFlags } from './flags.js'
+import { makeStore, storeProblem } from './open-store.js'
+import { wrongFlag } from './read-flags.js'
+import type { StoreChoice } from './store-choice.js'
+
+/** The flag that stands for an option of `createHookswitch`. */
+const FLAG_OF: Readonly<Record<string, string>> = {
+  tokenTtlSeconds: '--token-ttl',
+  allowLocal: '--allow-local',
+  trustProxy: '--trust-proxy',
+  loginBurst: '--login-burst',
+  secret: 'HOOKSWITCH_SECRET',
+}
+
+/** Where the service tells what it does. */
+export interface Outputs {
+  readonly log: Log
+  readonly metrics?: PrometheusMetrics
+}
+
+/** @throws `InvalidOption` for what only the service or its store can judge, under the flag */
+export async function makeService(
+  flags: ServeFlags,
+  choice: StoreChoice,
+  secret: string | undefined,
+  outputs: Outputs,
+): Promise<Hookswitch> {
+  const { tokenTtlSeconds, preset, loginBurst, allowLocal, ingest } = flags
+  const store = await makeStore(choice).catch((thrown: unknown) => {
+    throw storeProblem(choice, thrown)
+  })
+  try {
+    return createHookswitch({
+      store,
+      allowLocal,
+      ingest,
+      ...outputs,
+      ...(flags.cors.length > 0 ? { cors: flags.cors } : {}),
+      ...(flags.allow.length > 0 ? { allow: flags.allow } : {}),
+      ...(flags.trustProxy.length > 0 ? { trustProxy: flags.trustProxy } : {}),
+      ...(secret === undefined ? {} : { secret }),
+      ...(tokenTtlSeconds === undefined ? {} : { tokenTtlSeconds }),
+      ...(preset === undefined ? {} : { preset }),
+      ...(loginBurst === undefined ? {} : { loginBurst }),
+    })
+  } catch (thrown) {
+    if (errorCode(thrown) !== 'InvalidOption') throw thrown
+    const { field = '', message } = thrown as HookswitchError
+    const problem = message.startsWith(field) ? message.slice(field.length).replace(/^:? /, '') : message
+    throw wrongFlag(FLAG_OF[field] ?? `--${field}`, problem)
+  }
+}
+
+/**
+ * Opens the store and brings the accounts of the file into it.
+ *
+ * @param path of the file
+ * @throws `InvalidInput`, `Conflict` for the file; what the store says, under the flag
+ */
+export async function startService(
+  hs: Hookswitch,
+  choice: StoreChoice,
+  path: string,
+  accounts: readonly unknown[],
+): Promise<void> {
+  try {
+    await hs.start()
+    await hs.accounts.ensure(accounts as never)
+  } catch (thrown) {
+    const code = errorCode(thrown)
+    if (code === 'InvalidInput' || code === 'Conflict') throw wrongAccount(path, accounts, thrown as Error)
+    throw storeProblem(choice, thrown)
+  }
+}
