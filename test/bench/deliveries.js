@@ -1,4 +1,4 @@
-/** P1: deliveries a second, end to end, against undici's pool posting the same bytes. */
+/** P1 and P2: deliveries a second, end to end, against undici's pool posting the same bytes. */
 import { against, inTurns, rates } from './numbers.js'
 import { startProcess } from './processes.js'
 
@@ -6,14 +6,19 @@ const CONCURRENCY = 64
 const COUNT = 20_000
 const WARM_UP = 12_000
 
-/** @param {{ rounds: number, profile: boolean }} options */
-export async function measureDeliveries({ rounds, profile }) {
+const GOALS = {
+  memory: { goal: 0.65, floor: 0.45 },
+  sqlite: { goal: 0.35, floor: 0.25 },
+}
+
+/** @param {{ name: string, rounds: number, profile: string | false, places: import('./places.js').Places }} options */
+export async function measureDeliveries({ name, rounds, profile, places }) {
   const receiver = startProcess('receiver')
   const raw = startProcess('raw-sender')
   const ours = startProcess('hookswitch-sender', { profile })
   try {
     const { port } = await receiver.ask('listen')
-    await ours.ask('prepare', { port, concurrency: CONCURRENCY })
+    await ours.ask('prepare', { place: places.fresh(), port, concurrency: CONCURRENCY })
     await ours.ask('run', { count: WARM_UP })
     const sample = await receiver.ask('sample')
     await raw.ask('prepare', { port, concurrency: CONCURRENCY, sample })
@@ -29,12 +34,11 @@ export async function measureDeliveries({ rounds, profile }) {
     const body = sample.length - sample.indexOf('\r\n\r\n') - 4
     return [
       {
-        row: 'P1',
-        what: `deliveries/s, memory store, ${body} bytes, ${CONCURRENCY} at once`,
+        row: name,
+        what: `deliveries/s, ${places.title}, ${body} bytes, ${CONCURRENCY} at once`,
         baseline: 'undici Pool.request, same bytes',
         unit: 'ratio',
-        goal: 0.65,
-        floor: 0.45,
+        ...GOALS[places.kind],
         ...against(done.raw, done.ours),
       },
     ]

@@ -50,6 +50,7 @@ async function bundledBytes() {
     minify: true,
     write: false,
     metafile: true,
+    logLevel: 'error',
     format: 'esm',
     platform: 'node',
     outdir: 'bundle',

@@ -3,10 +3,15 @@ import { quantile, spread } from './numbers.js'
 import { sharedMicros, sleep, startProcess } from './processes.js'
 
 const CONCURRENCY = 64
-const PAIRS = 1_000
 const WARM_UP = 3_000
 /** Both sides, and the receiver, have gone to sleep by then. */
 const PAUSE_MS = 2
+/** `goal`: milliseconds more than the baseline; `pairs` of a round. */
+const KINDS = {
+  memory: { goal: 1, pairs: 1_000 },
+  sqlite: { goal: 5, pairs: 500 },
+  postgres: { goal: 15, pairs: 500 },
+}
 const ALWAYS = { from: 0, to: Number.MAX_SAFE_INTEGER }
 
 /** Moments of two processes are subtracted: their clocks must be one. */
@@ -19,15 +24,16 @@ async function checkSharedClock(process) {
   }
 }
 
-/** @param {{ rounds: number, profile: boolean }} options */
-export async function measureLatency({ rounds, profile }) {
+/** @param {{ name: string, rounds: number, profile: string | false, places: import('./places.js').Places }} options */
+export async function measureLatency({ name, rounds, profile, places }) {
+  const { goal, pairs } = KINDS[places.kind]
   const receiver = startProcess('timing-receiver')
   const raw = startProcess('raw-sender')
   const ours = startProcess('hookswitch-sender', { profile })
   try {
     const { port } = await receiver.ask('listen')
     await checkSharedClock(receiver)
-    await ours.ask('prepare', { port, concurrency: CONCURRENCY })
+    await ours.ask('prepare', { place: places.fresh(), port, concurrency: CONCURRENCY })
     await ours.ask('one')
     await raw.ask('prepare', { port, concurrency: CONCURRENCY, sample: await receiver.ask('sample') })
     await ours.ask('run', { count: WARM_UP })
@@ -39,10 +45,10 @@ export async function measureLatency({ rounds, profile }) {
     ]
     for (let round = 0; round < rounds; round += 1) {
       await receiver.ask('forget')
-      for (let pair = 0; pair < PAIRS; pair += 1) await onePair(raw, ours)
+      for (let pair = 0; pair < pairs; pair += 1) await onePair(raw, ours)
       const theirs = await receiver.ask('latencies', { group: 'raw', ...ALWAYS })
       const own = await receiver.ask('latencies', { group: 'hooks', ...ALWAYS })
-      if (theirs.length !== PAIRS || own.length !== PAIRS) throw new Error('requests came in other numbers')
+      if (theirs.length !== pairs || own.length !== pairs) throw new Error('requests came in other numbers')
       p99.raw.push(quantile(theirs, 0.99))
       p99.ours.push(quantile(own, 0.99))
       p99.more.push(p99.ours.at(-1) - p99.raw.at(-1))
@@ -52,11 +58,11 @@ export async function measureLatency({ rounds, profile }) {
     const middle = (values) => spread(values).median.toFixed(2)
     return [
       {
-        row: 'P7',
-        what: 'event → first byte at the receiver, idle, memory store: p99 minus that of the baseline',
+        row: name,
+        what: `event → first byte at the receiver, idle, ${places.title}: p99 minus that of the baseline`,
         baseline: 'one undici Pool.request → first byte',
         unit: 'ms',
-        goal: 1,
+        goal,
         ...spread(p99.more),
         seen:
           `p99 ${middle(p99.ours)} against ${middle(p99.raw)} ms, ` +

@@ -20,6 +20,13 @@ export function spread(values) {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values), samples: values }
 }
 
+/** What so many rounds of one side did. */
+export async function repeat(rounds, measure) {
+  const results = []
+  for (let round = 0; round < rounds; round += 1) results.push(await measure())
+  return results
+}
+
 /**
  * Rounds of several sides in turn, A B A B, so that whatever else the machine does hits all of them.
  *

@@ -14,8 +14,8 @@ const PEERS = {
   bullmqFetch: { what: 'BullMQ on Redis and fetch', child: 'bullmq-sender', client: 'fetch' },
 }
 
-/** @param {{ rounds: number }} options */
-export async function measurePeers({ rounds }) {
+/** @param {{ rounds: number, places: import('./places.js').Places }} options */
+export async function measurePeers({ rounds, places }) {
   const processes = []
   const start = (name) => {
     processes.push(startProcess(name))
@@ -24,7 +24,7 @@ export async function measurePeers({ rounds }) {
   try {
     const [receiver, raw, ours] = ['receiver', 'raw-sender', 'hookswitch-sender'].map(start)
     const { port } = await receiver.ask('listen')
-    await ours.ask('prepare', { port, concurrency: CONCURRENCY })
+    await ours.ask('prepare', { place: places.fresh(), port, concurrency: CONCURRENCY })
     await ours.ask('run', { count: WARM_UP })
     const sample = await receiver.ask('sample')
     await raw.ask('prepare', { port, concurrency: CONCURRENCY, sample })

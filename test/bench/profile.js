@@ -70,3 +70,21 @@ export function printProfiles() {
   }
   console.log(`\nProfiles: ${relative(process.cwd(), PROFILES)}`)
 }
+
+/** What a store's own server was asked, by time. */
+export function printStatements(name, statements) {
+  console.log(`\n${name}: time in statements of the server`)
+  for (const { text, calls, ms, rows, walBytes } of statements) {
+    const each = `${((ms * 1000) / calls).toFixed(0)} µs`
+    const numbers = [
+      `${ms.toFixed(0)} ms`,
+      `${calls} ×`,
+      each,
+      `${rows} rows`,
+      `${(walBytes / 1e6).toFixed(1)} MB`,
+    ]
+    console.log(
+      `${numbers.map((one) => one.padStart(12)).join('')}  ${text.replaceAll(/\s+/g, ' ').slice(0, 100)}`,
+    )
+  }
+}

@@ -1,66 +1,87 @@
-/** P6 and P9: how long `publish` takes its caller. */
-import { quantile, spread } from './numbers.js'
-import { startProcess } from './processes.js'
+/** P6: how long `publish` takes its caller. */
+import { fill } from './filling.js'
+import { quantile, repeat, spread } from './numbers.js'
+import { ROOM, startProcess } from './processes.js'
+import { fellBehind, rateText, steadyRate } from './steady-rate.js'
 
-const MANY_WEBHOOKS = 10_000
-/** A million pending deliveries are some gigabytes. */
-const ROOM = ['--max-old-space-size=8192']
+const PER_SECOND = 5_000
+const STEADY_SECONDS = 2
 
-async function repeat(rounds, measure) {
-  const results = []
-  for (let round = 0; round < rounds; round += 1) results.push(await measure())
-  return results
+/** What is shown of each store. `count`: publishes of a round, one after the other. */
+const KINDS = {
+  memory: { goal: 200, unit: 'µs', perUnit: 1, count: 2_000, idleCount: 1_000 },
+  sqlite: { goal: 5, unit: 'ms', perUnit: 1_000, count: 1_000, idleCount: 500 },
+  postgres: { goal: 15, unit: 'ms', perUnit: 1_000, count: 1_000, idleCount: 500 },
 }
 
-const p99Row = (what, results) => ({
-  row: 'P6',
-  what: `publish() p99, ${what}`,
-  baseline: '–',
-  unit: 'µs',
-  goal: 200,
-  ...spread(results.map((micros) => quantile(micros, 0.99))),
-  p50: spread(results.map((micros) => quantile(micros, 0.5))).median,
-})
-
-/** @param {{ rounds: number, pending: number }} options */
-export async function measurePublish({ rounds, pending }) {
+/** @param {{ name: string, rounds: number, pending: number, places: import('./places.js').Places }} options */
+export async function measurePublish(options) {
+  const { name, rounds, places } = options
+  const { goal, unit, perUnit, ...counts } = KINDS[places.kind]
+  const row = (what, results, said = '') => {
+    const quantiles = (share) => spread(results.map((micros) => quantile(micros, share) / perUnit))
+    return {
+      row: name,
+      what: `publish() p99, ${what}, ${places.title}`,
+      baseline: '–',
+      unit,
+      goal,
+      ...quantiles(0.99),
+      p50: quantiles(0.5).median,
+      seen: `p50 ${quantiles(0.5).median.toFixed(perUnit === 1 ? 0 : 2)} ${unit}${said}`,
+    }
+  }
   const receiver = startProcess('receiver')
   const live = startProcess('publisher')
   const full = startProcess('publisher', { nodeOptions: ROOM })
   try {
     const { port } = await receiver.ask('listen')
-    await live.ask('prepare', { port, webhooks: 1 })
-    await live.ask('many', { count: 5_000 })
-    const idle = await repeat(rounds, () => live.ask('calm', { count: 1_000, everyMs: 1 }))
-    const busy = await repeat(rounds, () => live.ask('steady', { count: 10_000, perSecond: 5_000 }))
-    await full.ask('prepare', { webhooks: 1 })
-    const { rssMb } = await full.ask('fill', { count: pending })
-    const crowded = await repeat(rounds, () => full.ask('many', { count: 2_000 }))
-    const million = `${pending.toLocaleString('en')} pending (${Math.round(rssMb)} MB)`
-    return [p99Row('idle', idle), p99Row('at 5,000/s', busy), p99Row(million, crowded)]
+    await live.ask('prepare', { place: places.fresh(), port, webhooks: 1 })
+    await live.ask('warmUp', { count: 5_000 })
+    const idle = await repeat(rounds, () => live.ask('calm', { count: counts.idleCount }))
+    const busy = places.kind === 'memory' ? await inTurn(live, rounds) : await atOnce(live, rounds)
+    const crowd = await crowded(full, counts.count, options)
+    return [
+      row('idle', idle),
+      row(`at ${busy.text}`, busy.results, busy.said),
+      row(crowd.text, crowd.results),
+    ]
   } finally {
     await Promise.all([live, full, receiver].map((process) => process.stop()))
   }
 }
 
-/** @param {{ rounds: number }} options */
-export async function measureFanOut({ rounds }) {
-  const publisher = startProcess('publisher', { nodeOptions: ROOM })
-  try {
-    await publisher.ask('prepare', { accounts: 1, webhooks: MANY_WEBHOOKS })
-    const first = await publisher.ask('one')
-    const results = await repeat(Math.max(rounds, 7), () => publisher.ask('one'))
-    return [
-      {
-        row: 'P9',
-        what: `one event to ${MANY_WEBHOOKS.toLocaleString('en')} webhooks (the first: ${Math.round(first)} ms)`,
-        baseline: '–',
-        unit: 'ms',
-        goal: 50,
-        ...spread(results),
-      },
-    ]
-  } finally {
-    await publisher.stop()
+/** Where it takes microseconds: each when the one before was accepted. */
+async function inTurn(live, rounds) {
+  const load = { count: PER_SECOND * STEADY_SECONDS, perSecond: PER_SECOND }
+  const results = await repeat(rounds, () => live.ask('steadyInTurn', load))
+  return { results, text: rateText(PER_SECOND, PER_SECOND), said: '' }
+}
+
+/** Where it waits for a disk: each when it is time to. */
+async function atOnce(live, rounds) {
+  const perSecond = await steadyRate(live, PER_SECOND)
+  const load = { count: perSecond * STEADY_SECONDS, perSecond }
+  const runs = await repeat(rounds, () => live.ask('steady', load))
+  return {
+    results: runs.map(({ micros }) => micros),
+    text: rateText(perSecond, PER_SECOND),
+    said: fellBehind(runs),
   }
+}
+
+/** Beside so many that wait, in a process that sends nothing. */
+async function crowded(full, count, { rounds, pending, places }) {
+  const place = places.fresh()
+  let waiting = pending
+  if (places.kind === 'memory') {
+    await full.ask('prepare', { place, webhooks: 1 })
+    await full.ask('fill', { count: pending })
+  } else {
+    waiting = (await fill(place, { pending })).pending
+    await full.ask('prepare', { place, webhooks: 1 })
+  }
+  const { rssMb } = await full.ask('memory')
+  const results = await repeat(rounds, () => full.ask('many', { count }))
+  return { results, text: `${waiting.toLocaleString('en')} pending (${Math.round(rssMb)} MB)` }
 }

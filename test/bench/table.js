@@ -16,7 +16,15 @@ function rates({ oursPerSecond, baselinePerSecond, oursCpuMicros, baselineCpuMic
   )
 }
 
+/** Why there is no figure. */
+function missing({ row, store, leftOut, failed }) {
+  const empty = Object.fromEntries(COLUMNS.map((name) => [name, '']))
+  const what = failed === undefined ? `LEFT OUT on ${store}: ${leftOut}` : `FAILED on ${store}: ${failed}`
+  return { ...empty, row, what: what.replaceAll(/\s+/g, ' ') }
+}
+
 function shown(row) {
+  if (row.median === undefined) return missing(row)
   const { unit } = row
   const value = (number) => (unit in COMPARES ? digits(unit, number) : `${digits(unit, number)} ${unit}`)
   const bound = (number) => (number === undefined ? '' : `${COMPARES[unit] ?? '≤'} ${number}`)
@@ -37,10 +45,11 @@ function shown(row) {
   }
 }
 
-/** Columns as wide as their widest text. */
+/** Columns as wide as their widest text, but for what is no figure. */
 export function printTable(rows) {
   const lines = [Object.fromEntries(COLUMNS.map((name) => [name, name])), ...rows.map(shown)]
-  const width = (name) => Math.max(...lines.map((line) => line[name].length))
+  const measured = lines.filter(({ median }) => median !== '')
+  const width = (name) => Math.max(...measured.map((line) => line[name].length))
   const widths = Object.fromEntries(COLUMNS.map((name) => [name, width(name)]))
   for (const line of lines) {
     console.log(

@@ -190,7 +190,7 @@ describe.skipIf(!server)('hookswitch migrate', () => {
     await ready(service)
     service.child.kill('SIGKILL')
     await service.ended
-    expect(JSON.parse((await migrate().ended).stdout).rows).toEqual(SMALL)
+    expect(JSON.parse((await migrate().ended).stdout).rows).toMatchObject(SMALL)
     expect(await rowsOf('delivery')).toBe(SMALL.deliveries)
   })
 

@@ -15,11 +15,14 @@ function lengthOf(buffer) {
   return buffer.length < whole ? undefined : whole
 }
 
+const atOnce = (socket, answer) => socket.write(answer)
+
 /**
  * @param {(buffer: Buffer, length: number, arrived: number) => void} heard the first `length` bytes are a request
- * @param {() => number} now read when the first byte of a request is there
+ * @param {{ now?: () => number, write?: (socket: import('node:net').Socket, answer: Buffer) => void }} how `now`: read
+ *   when the first byte of a request is there; `write`: sends the answer
  */
-export function bareServer(heard, now = () => 0) {
+export function bareServer(heard, { now = () => 0, write = atOnce } = {}) {
   return createServer({ noDelay: true }, (socket) => {
     let unread = EMPTY
     let arrived = 0
@@ -30,7 +33,7 @@ export function bareServer(heard, now = () => 0) {
       for (let length = lengthOf(buffer); length !== undefined; length = lengthOf(buffer)) {
         heard(buffer, length, arrived)
         buffer = buffer.subarray(length)
-        socket.write(ANSWER)
+        write(socket, ANSWER)
       }
       unread = buffer
     })

@@ -1,7 +1,9 @@
 /** What a delivery costs in an instance that keeps much already: webhooks, attempts, endpoints that are dead. */
-import { createHookswitch, memoryStore } from 'hookswitch'
-import { answerParent, sleep, timed } from '../processes.js'
+import { answerParent, timed } from '../processes.js'
 import { accountName, eventAt } from './events.js'
+import { atOnceOn, makeAccounts, startInstance, workThrough } from './instance.js'
+import { createTally } from './tally.js'
+import { watched } from './watched.js'
 
 const IN_FLIGHT = 64
 const PER_ACCOUNT = 10
@@ -11,9 +13,10 @@ const FAILURES = 12
 let hs
 let accounts
 let dead
+let atOnce
 let published = 0
 let delivered = 0
-let attempts = 0
+const attempts = createTally()
 let onDelivered = () => {}
 
 const uriOf = (account, index, { port, deadPort }) =>
@@ -21,78 +24,89 @@ const uriOf = (account, index, { port, deadPort }) =>
     ? `http://dead-${account}.localhost:${deadPort}/hooks/${account}/${index}`
     : `http://127.0.0.1:${port}/hooks/${account}/${index}`
 
-const reaches = async (seen) => {
-  while (!seen()) await sleep(10)
-}
-
-/** One account after the other, far from each other in the order in which they were made. */
-function publish() {
+/** To one account after the other, far from each other in the order in which they were made. */
+function publish(toAll) {
   const stride = 7_919
   const event = eventAt(published, accounts)
-  event.accountId = accountName((published * stride) % accounts)
+  const first = toAll ? 0 : dead
+  event.accountId = accountName(first + ((published * stride) % (accounts - first)))
   published += 1
   return hs.publish(event)
 }
 
-answerParent({
-  /**
-   * Accounts of ten webhooks, of which one wants the events of this load; of the first accounts it is a dead one.
-   *
-   * @param {{ port: number, deadPort?: number, webhooks: number, deadAccounts?: number }} input
-   */
-  async prepare({ port, deadPort, webhooks, deadAccounts = 0 }) {
-    dead = deadAccounts
-    accounts = webhooks / PER_ACCOUNT
-    hs = createHookswitch({
-      store: memoryStore({ attemptsInAll: webhooks }),
-      allowLocal: true,
-      inFlight: IN_FLIGHT,
-      inFlightPerAccount: IN_FLIGHT,
-      inFlightPerEndpoint: IN_FLIGHT,
-    })
-    await hs.start()
-    for (let account = 0; account < accounts; account += 1) {
-      const id = accountName(account)
-      await hs.accounts.create({ id, name: id, realm: `${id}.example.com` })
-      for (let index = 0; index < PER_ACCOUNT; index += 1) {
-        const hook = index === 0 ? 'channel_answer' : 'channel_destroy'
-        const uri = uriOf(account, index, { port, deadPort })
-        await hs.webhooks.create(id, { name: `bench ${index}`, uri, hook })
+/**
+ * Accounts of ten webhooks, of which one wants the events of this load; of the first accounts it is a dead one.
+ *
+ * @param {{ place: import('../places.js').Place, port: number, deadPort?: number, webhooks: number, deadAccounts?: number }} input
+ */
+async function prepare({ place, webhooks, deadAccounts = 0, ...ports }) {
+  await hs?.close({ drainMs: 0 })
+  dead = deadAccounts
+  accounts = webhooks / PER_ACCOUNT
+  atOnce = atOnceOn(place)
+  hs = await startInstance(place, {
+    inFlight: IN_FLIGHT,
+    inFlightPerAccount: IN_FLIGHT,
+    inFlightPerEndpoint: IN_FLIGHT,
+  })
+  await makeAccounts(hs, {
+    accounts,
+    perAccount: PER_ACCOUNT,
+    atOnce,
+    settings: (account, index) => ({
+      uri: uriOf(account, index, ports),
+      hook: index === 0 ? 'channel_answer' : 'channel_destroy',
+    }),
+  })
+  hs.events.on('delivered', () => {
+    delivered += 1
+    onDelivered()
+  })
+  hs.events.on('attempt', attempts.add)
+}
+
+/**
+ * Publishes as fast as the living ones get theirs.
+ *
+ * @param {{ count: number, toAll?: boolean }} input deliveries that are to succeed; `toAll`: beside those to dead ones
+ */
+function deliver({ count, toAll = false }) {
+  const goal = delivered + count
+  const eventsFor = (deliveries) =>
+    toAll ? Math.ceil((deliveries * accounts) / (accounts - dead)) : deliveries
+  const last = published + eventsFor(count)
+  return watched(
+    () => delivered,
+    (resolve, reject) => {
+      const next = () => {
+        const toGo = eventsFor(Math.max(0, goal - delivered))
+        while (published < last && published < last - toGo + eventsFor(2 * IN_FLIGHT)) {
+          publish(toAll).catch(reject)
+        }
+        if (delivered >= goal) resolve()
       }
-    }
-    hs.events.on('delivered', () => {
-      delivered += 1
-      onDelivered()
-    })
-    hs.events.on('attempt', () => {
-      attempts += 1
-    })
-    return { rssMb: process.memoryUsage.rss() / 1e6 }
+      onDelivered = next
+      next()
+    },
+  )
+}
+
+answerParent(
+  {
+    /** Anew, on another place, in a process that is warm. */
+    prepare,
+    /** Lets every dead endpoint fail until it is left alone. */
+    async exhaust() {
+      const failed = Math.min(FAILURES, 10) * dead
+      const living = (accounts - dead) * FAILURES
+      const before = attempts.count
+      const turns = Array.from({ length: accounts * FAILURES })
+      await workThrough(turns, () => publish(true), atOnce)
+      await attempts.reaches(before + failed + living)
+      onDelivered = () => {}
+    },
+    run: (input) => timed(() => deliver(input)),
+    memory: () => ({ rssMb: process.memoryUsage.rss() / 1e6 }),
   },
-  /** Lets every dead endpoint fail until it is left alone. */
-  async exhaust() {
-    const failed = Math.min(FAILURES, 10) * dead
-    const living = (accounts - dead) * FAILURES
-    for (let count = accounts * FAILURES; count > 0; count -= 1) await publish()
-    await reaches(() => attempts >= failed + living)
-    onDelivered = () => {}
-  },
-  /** Publishes as fast as the living ones get theirs. Every event is one delivery, to whomever. */
-  run: ({ count }) =>
-    timed(
-      () =>
-        new Promise((resolve, reject) => {
-          const goal = delivered + Math.round((count * (accounts - dead)) / accounts)
-          const last = published + count
-          const ahead = (2 * IN_FLIGHT * accounts) / (accounts - dead)
-          const next = () => {
-            const toGo = (Math.max(0, goal - delivered) * accounts) / (accounts - dead)
-            while (published < last && published < last - toGo + ahead) publish().catch(reject)
-            if (delivered >= goal) resolve()
-          }
-          onDelivered = next
-          next()
-        }),
-    ),
-  memory: () => ({ rssMb: process.memoryUsage.rss() / 1e6 }),
-})
+  () => hs?.close({ drainMs: 0 }),
+)

@@ -1,33 +1,32 @@
-/** A Redis of this run's own: on a free port, in a directory of its own, keeping nothing. Ends with its parent. */
+/** A Redis of this run's own: on a free port, in a folder of its own. Ends with its parent. */
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { makeFolder, removeFolder } from '../file-system.js'
 import { answerParent } from '../processes.js'
-import { listen } from './bare-server.js'
+import { freePort } from './free-port.js'
+import { processorMs } from './processor-time.js'
 
-async function freePort() {
-  const server = createServer()
-  const { port } = await listen(server)
-  await new Promise((resolve) => server.close(resolve))
-  return port
+/** Keeps nothing, or answers only after what it was told is on the disk. */
+const KEEPS = {
+  nothing: { appendonly: 'no' },
+  all: { appendonly: 'yes', appendfsync: 'always' },
 }
+
+let redis
 
 // A signal of its own would end this process without its 'exit'.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1))
 
 answerParent({
   /** The port, or undefined where no Redis is installed. */
-  async start() {
+  async start({ keeps = 'nothing' } = {}) {
     const port = await freePort()
-    const directory = mkdtempSync(join(tmpdir(), 'hookswitch-bench-'))
-    const options = { port, bind: '127.0.0.1', dir: directory, save: '', appendonly: 'no' }
+    const folder = makeFolder()
+    const options = { port, bind: '127.0.0.1', dir: folder, save: '', ...KEEPS[keeps] }
     const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)])
-    const redis = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'] })
+    redis = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'] })
     process.on('exit', () => {
       redis.kill('SIGKILL')
-      rmSync(directory, { recursive: true, force: true })
+      removeFolder(folder)
     })
     return new Promise((resolve, reject) => {
       redis.once('error', (error) => (error.code === 'ENOENT' ? resolve(undefined) : reject(error)))
@@ -39,4 +38,5 @@ answerParent({
       })
     })
   },
+  cpuMs: () => processorMs(redis.pid),
 })

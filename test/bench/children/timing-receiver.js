@@ -7,14 +7,16 @@ let sample = ''
 /** By the first part of the path: when it was published, and when it came. */
 let seen = new Map()
 
-const server = bareServer((buffer, length, arrived) => {
+function heard(buffer, length, arrived) {
   const text = buffer.latin1Slice(0, length)
   if (sample === '') sample = text
   const group = text.slice(text.indexOf('/') + 1, text.indexOf('/', text.indexOf('/') + 1))
   const known = seen.get(group)
   if (known) known.push([stampOf(text), arrived])
   else seen.set(group, [[stampOf(text), arrived]])
-}, sharedMicros)
+}
+
+const server = bareServer(heard, { now: sharedMicros })
 
 /** Of one kind of request, what was published in this time. */
 const within = ({ group, from, to }) =>

@@ -1,0 +1,104 @@
+import { isPlanned, type Plan, type PlannedDelivery } from './accept-decide.js'
+import type { CountRow } from './sql/accept.js'
+
+/** What is counted of a group: calls that are numbered or touched, their legs, lanes. */
+export interface Counted {
+  readonly calls: readonly CallCount[]
+  /** Account, call, other leg. */
+  readonly legs: readonly (readonly [string, string, string])[]
+  readonly lanes: readonly LaneCount[]
+}
+
+export interface CallCount {
+  readonly accountId: string
+  readonly callId: string
+  /** How many events of it take a number. */
+  numbered: number
+  lastMs: number
+}
+
+export interface LaneCount {
+  readonly key: number
+  readonly lane: string
+  /** In the order in which they are accepted. */
+  readonly deliveries: PlannedDelivery[]
+}
+
+/** A call is known by its events, and by the deliveries of them, to the accounts that they belong to. */
+export function countPlan(plan: Plan): Counted {
+  const calls = new Map<string, CallCount>()
+  const legs = new Map<string, readonly [string, string, string]>()
+  const lanes = new Map<string, LaneCount>()
+
+  function touch(accountId: string, callId: string, numbered: number, now: number): void {
+    const name = `${accountId} ${callId}`
+    const call = calls.get(name)
+    if (!call) {
+      calls.set(name, { accountId, callId, numbered, lastMs: now })
+      return
+    }
+    call.numbered += numbered
+    if (now > call.lastMs) call.lastMs = now
+  }
+  function note(
+    accountId: string,
+    callId: string,
+    other: string | undefined,
+    numbered: number,
+    now: number,
+  ): void {
+    touch(accountId, callId, numbered, now)
+    if (other === undefined || other === callId) return
+    touch(accountId, other, 0, now)
+    legs.set(`${accountId} ${callId} ${other}`, [accountId, callId, other])
+    legs.set(`${accountId} ${other} ${callId}`, [accountId, other, callId])
+  }
+
+  for (const { event, now } of plan.events) {
+    if (event.callId === undefined) continue
+    note(event.accountId, event.callId, event.otherLegCallId, event.numbered ? 1 : 0, now)
+  }
+  for (const planned of plan.deliveries) {
+    const { delivery, webhook, of, now } = planned
+    const event = isPlanned(of) ? of.event : undefined
+    if (delivery.callId !== undefined && event?.accountId !== delivery.accountId) {
+      note(delivery.accountId, delivery.callId, event?.otherLegCallId, 0, now)
+    }
+    const name = `${webhook.key} ${delivery.lane}`
+    const lane = lanes.get(name)
+    if (lane) lane.deliveries.push(planned)
+    else lanes.set(name, { key: webhook.key, lane: delivery.lane, deliveries: [planned] })
+  }
+  return { calls: [...calls.values()], legs: [...legs.values()], lanes: [...lanes.values()] }
+}
+
+/** Gives the events their numbers; the first of each lane that was empty is its head. */
+export function applyCounts(
+  plan: Plan,
+  { calls, lanes }: Counted,
+  rows: readonly CountRow[],
+): Set<PlannedDelivery> {
+  const last = new Map<string, number>()
+  const open = new Map<string, number>()
+  for (const { key, account, name, count } of rows) {
+    if (key === null) last.set(`${account} ${name}`, count)
+    else open.set(`${key} ${name}`, count)
+  }
+  const next = new Map<string, number>()
+  for (const { accountId, callId, numbered } of calls) {
+    const name = `${accountId} ${callId}`
+    if (numbered > 0) next.set(name, last.get(name)! - numbered + 1)
+  }
+  for (const planned of plan.events) {
+    const { accountId, callId, numbered } = planned.event
+    if (!numbered || callId === undefined) continue
+    const name = `${accountId} ${callId}`
+    planned.sequence = next.get(name)!
+    next.set(name, planned.sequence + 1)
+  }
+  const heads = new Set<PlannedDelivery>()
+  for (const { key, lane, deliveries } of lanes) {
+    if (open.get(`${key} ${lane}`) === deliveries.length) heads.add(deliveries[0]!)
+  }
+  return heads
+}

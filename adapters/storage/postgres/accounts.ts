@@ -1,0 +1,107 @@
+import {
+  type Account,
+  type AccountStore,
+  type ApiKeyRow,
+  HookswitchError,
+  nameKey,
+  notFound,
+  realmKey,
+} from 'hookswitch/store'
+import { constraintOf } from './errors.js'
+import type { Transaction } from './session.js'
+import type { Doors } from './session-doors.js'
+import { accountStatements, type DocRow } from './sql/accounts.js'
+import { postgresUsers } from './users.js'
+
+/** Accounts with their keys and users. */
+export function postgresAccounts({ session, schema }: Pick<Doors, 'session' | 'schema'>): AccountStore {
+  const sql = accountStatements(schema)
+  const users = postgresUsers(session, schema)
+
+  const values = (account: Account) => [
+    account.id,
+    realmKey(account.realm),
+    nameKey(account.name),
+    account.parentId ?? null,
+    JSON.stringify(account),
+  ]
+  const holdParent = async (tx: Transaction, { parentId }: Account) => {
+    if (parentId !== undefined) await tx.query(sql.holdParent, [parentId])
+  }
+  const one = async <T>(statement: (typeof sql)[keyof typeof sql], value: string): Promise<T | undefined> => {
+    const [row] = await session.query<DocRow>(statement, [value])
+    return row && (JSON.parse(row.doc) as T)
+  }
+  const all = async (statement: (typeof sql)[keyof typeof sql], given: readonly unknown[]) =>
+    (await session.query<DocRow>(statement, given)).map(({ doc }) => JSON.parse(doc) as Account)
+
+  return {
+    insert: (account, apiKey, newUsers) =>
+      session.transaction(async (tx) => {
+        await holdParent(tx, account)
+        const inserted = await tx.query(sql.insert, values(account))
+        if (inserted.length === 0 && (await tx.query(sql.exists, [account.id])).length > 0) {
+          throw taken('id', 'this id is taken')
+        }
+        // Looked at after the insert: a removal that it waited for is seen now.
+        if ((await tx.query(sql.wasRemoved, [account.id])).length > 0) {
+          throw taken('id', 'this id was used before and is not given again')
+        }
+        if (inserted.length === 0) throw taken('realm', 'this realm is taken')
+        await putApiKey(tx, apiKey)
+        await users.insertAll(tx, newUsers)
+      }),
+    update: (account) =>
+      session.transaction(async (tx) => {
+        await holdParent(tx, account)
+        const updated = await inWords(tx.query(sql.update, values(account)))
+        if (updated.length === 0) throw notFound(account.id)
+      }),
+    remove: (accountId) =>
+      session.transaction(async (tx) => {
+        if ((await tx.query(sql.lock, [accountId])).length === 0) throw notFound(accountId)
+        if ((await tx.query(sql.child, [accountId])).length > 0) {
+          throw taken('id', 'this account has accounts below it')
+        }
+        await tx.query(sql.remove, [accountId])
+      }),
+    lineage: (accountId) => all(sql.lineage, [accountId]),
+    async descendants(accountId) {
+      const rows = await session.query<{ id: string }>(sql.descendants, [accountId])
+      return rows.map(({ id }) => id)
+    },
+    byRealm: (realm) => all(sql.byRealm, [realmKey(realm)]),
+    byName: (key) => all(sql.byName, [key]),
+    list: () => all(sql.list, []),
+
+    putUser: users.putUser,
+    removeUser: users.removeUser,
+    users: users.users,
+    user: users.user,
+    userByCredential: users.userByCredential,
+
+    apiKey: (accountId) => one<ApiKeyRow>(sql.apiKey, accountId),
+    apiKeyByHash: (hash) => one<ApiKeyRow>(sql.apiKeyByHash, hash),
+    putApiKey: (row) => putApiKey(session, row),
+  }
+
+  async function putApiKey(on: Transaction, row: ApiKeyRow): Promise<void> {
+    await inWords(on.query(sql.putApiKey, [row.accountId, row.hash, JSON.stringify(row)]))
+  }
+}
+
+/** A refused row in words: which constraint it was tells the field. */
+async function inWords<T>(written: Promise<T>): Promise<T> {
+  try {
+    return await written
+  } catch (thrown) {
+    const constraint = constraintOf(thrown)
+    if (constraint === 'account_realm') throw taken('realm', 'this realm is taken')
+    if (constraint === 'api_key_hash') throw taken('apiKey', 'this API key is taken')
+    throw thrown
+  }
+}
+
+function taken(field: string, message: string): HookswitchError {
+  return new HookswitchError('Conflict', message, { field })
+}

@@ -1,0 +1,113 @@
+import type { Statement } from '../session.js'
+
+/** A webhook that something is accepted for, held so that its epoch stays. */
+export interface HeldRow {
+  readonly id: string
+  readonly key: number
+  readonly shard: number
+  readonly epoch: number
+  readonly accountId: string
+  readonly origin: string
+  readonly failing: boolean
+  readonly deleted: boolean
+  readonly pausedMs: number
+  /** Waiting and in flight in the whole store: the same in every row. */
+  readonly pending: number
+}
+
+/** An event that was accepted before and is referred to again. */
+export interface EventRow {
+  readonly id: string
+  readonly position: number
+  /** How many bodies it has. */
+  readonly bodies: number
+}
+
+/** A call's last number (`key` null), or how many are open in a lane. */
+export interface CountRow {
+  readonly key: number | null
+  readonly account: string | null
+  readonly name: string
+  readonly count: number
+}
+
+/** The time of a call is written no more often than this: it is indexed, and kept for a day. */
+const TOUCH_MS = 3_600_000
+
+export const acceptStatements = (s: string) =>
+  ({
+    /** Acceptances near the bound come one after the other. */
+    lockPending: {
+      name: 'accept_lock',
+      text: `select pg_advisory_xact_lock(hashtextextended('${s} pending', 0)) is null as locked`,
+    },
+    hold: {
+      name: 'accept_hold',
+      text: `select w.id, w.key, w.shard, w.epoch, w.account_id as "accountId", w.origin, w.failing,
+          w.deleted_ms is not null as deleted, w.paused_ms as "pausedMs",
+          (select coalesce(sum(deliveries), 0)::bigint from ${s}.pending) as pending
+        from ${s}.webhook w where w.id = any ($1::text[]) order by w.key for key share of w`,
+    },
+    /** Held, so that pruning does not take them away. */
+    holdEvents: {
+      name: 'accept_events',
+      text: `select e.id, e.position,
+          (select max(b.variant) + 1 from ${s}.event b where b.position = e.position) as bodies
+        from unnest($1::text[], $2::text[]) r (id, call_id) cross join lateral (
+          select * from ${s}.event e where e.call_id = r.call_id and e.variant = 0 and e.id = r.id
+          union all
+          select * from ${s}.event e where r.call_id is null and e.call_id is null and e.variant = 0 and e.id = r.id
+        ) x join ${s}.event e on e.position = x.position and e.variant = 0
+        order by e.position for key share of e`,
+    },
+    /** Numbers of calls, and places in lanes, in one go; each in the order of its keys. */
+    count: {
+      name: 'accept_count',
+      text: `with c as (
+          insert into ${s}.call (account_id, call_id, sequence, last_ms)
+          select * from unnest($1::text[], $2::text[], $3::int[], $4::float8[]) order by 1, 2
+          on conflict (account_id, call_id) do update
+            set sequence = call.sequence + excluded.sequence,
+              last_ms = case when call.last_ms < excluded.last_ms - ${TOUCH_MS} then excluded.last_ms else call.last_ms end
+            where excluded.sequence > 0 or call.last_ms < excluded.last_ms - ${TOUCH_MS}
+          returning account_id, call_id, sequence
+        ), l as (
+          insert into ${s}.lane (webhook_key, lane, open)
+          select * from unnest($5::int[], $6::text[], $7::int[]) order by 1, 2
+          on conflict (webhook_key, lane) do update set open = lane.open + excluded.open
+          returning webhook_key, lane, open
+        )
+        select null::int as key, account_id as account, call_id as name, sequence as count from c
+        union all select webhook_key, null, lane, open from l`,
+    },
+    /** `$1` events, their bodies in `$2`–`$10`, deliveries in `$11`–`$23` in their order, then what goes with them. */
+    write: {
+      name: 'accept_write',
+      text: `with p as materialized (
+          select array(select nextval('${s}.position') from generate_series(1, $1::int)) as positions
+        ), e as (
+          insert into ${s}.event
+            (position, variant, timestamp_ms, id, account_id, call_id, hook, traceparent, body)
+          select p.positions[b.i], b.variant, b.timestamp_ms, b.id, b.account_id, b.call_id, b.hook, b.traceparent, b.body
+          from unnest($2::int[], $3::int[], $4::float8[], $5::text[], $6::text[], $7::text[], $8::text[],
+            $9::text[], $10::text[])
+            b (i, variant, timestamp_ms, id, account_id, call_id, hook, traceparent, body)
+          cross join p
+        ), c as (
+          update ${s}.pending set deliveries = deliveries + $25 where slot = $24
+        ), l as (
+          insert into ${s}.call_leg (account_id, call_id, other)
+          select * from unnest($26::text[], $27::text[], $28::text[]) order by 1, 2, 3 on conflict do nothing
+        ), n as (
+          insert into ${s}.nudge (webhook_key, shard) select * from unnest($29::int[], $30::smallint[])
+        )
+        insert into ${s}.delivery (event, accepted_ms, due_ms, webhook_key, shard, variant, epoch, id, lane, encoding,
+          http_verb, replay_of)
+        select coalesce(p.positions[d.i], d.event), d.now, case when d.head then d.now end, d.webhook_key, d.shard,
+          d.variant, d.epoch, d.id, d.lane, d.encoding, d.http_verb, d.replay_of
+        from unnest($11::int[], $12::bigint[], $13::float8[], $14::bool[], $15::int[], $16::smallint[], $17::int[],
+          $18::int[], $19::text[], $20::text[], $21::text[], $22::text[], $23::text[]) with ordinality
+          d (i, event, now, head, webhook_key, shard, variant, epoch, id, lane, encoding, http_verb, replay_of, place)
+        cross join p order by d.place`,
+    },
+  }) satisfies Record<string, Statement>

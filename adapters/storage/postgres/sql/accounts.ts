@@ -1,0 +1,67 @@
+import type { Statement } from '../session.js'
+
+/** Row of everything that is one document. */
+export interface DocRow {
+  readonly doc: string
+}
+
+export const accountStatements = (s: string) =>
+  ({
+    insert: {
+      name: 'account_insert',
+      text: `insert into ${s}.account (id, realm_key, name_key, parent_id, doc)
+      values ($1, $2, $3, $4, $5) on conflict do nothing returning id`,
+    },
+    /** A parent is held until the commit, so that its removal sees the child, or the child comes after it. */
+    holdParent: {
+      name: 'account_hold',
+      text: `select id from ${s}.account where id = $1 for key share`,
+    },
+    exists: { name: 'account_exists', text: `select id from ${s}.account where id = $1` },
+    wasRemoved: { name: 'account_gone', text: `select id from ${s}.gone_account where id = $1` },
+    update: {
+      name: 'account_update',
+      text: `update ${s}.account set realm_key = $2, name_key = $3, parent_id = $4, doc = $5
+      where id = $1 returning id`,
+    },
+    lock: { name: 'account_lock', text: `select id from ${s}.account where id = $1 for update` },
+    child: { name: 'account_child', text: `select id from ${s}.account where parent_id = $1 limit 1` },
+    remove: {
+      name: 'account_remove',
+      text: `with a as (delete from ${s}.account where id = $1),
+        k as (delete from ${s}.api_key where account_id = $1),
+        u as (delete from ${s}.account_user where account_id = $1),
+        c as (delete from ${s}.credential where account_id = $1)
+      insert into ${s}.gone_account (id) values ($1) on conflict do nothing`,
+    },
+    /** Step by step from row to row, also while nobody knows how many accounts there are. */
+    lineage: {
+      name: 'account_lineage',
+      text: `with recursive line as (
+        select id, parent_id, doc, array[id] as path from ${s}.account where id = $1
+        union all
+        select a.id, a.parent_id, a.doc, l.path || a.id
+        from line l cross join lateral (select * from ${s}.account a where a.id = l.parent_id offset 0) a
+        where a.id <> all (l.path)
+      ) select doc from line order by cardinality(path)`,
+    },
+    descendants: {
+      name: 'account_descendants',
+      text: `with recursive below as (
+        select id from ${s}.account where parent_id = $1
+        union
+        select a.id from below b
+        cross join lateral (select id from ${s}.account a where a.parent_id = b.id offset 0) a
+      ) select id from below where id <> $1`,
+    },
+    byRealm: { name: 'account_by_realm', text: `select doc from ${s}.account where realm_key = $1` },
+    byName: { name: 'account_by_name', text: `select doc from ${s}.account where name_key = $1` },
+    list: { name: 'account_list', text: `select doc from ${s}.account order by id` },
+    apiKey: { name: 'api_key', text: `select doc from ${s}.api_key where account_id = $1` },
+    apiKeyByHash: { name: 'api_key_by_hash', text: `select doc from ${s}.api_key where hash = $1` },
+    putApiKey: {
+      name: 'api_key_put',
+      text: `insert into ${s}.api_key (account_id, hash, doc) values ($1, $2, $3)
+      on conflict (account_id) do update set hash = excluded.hash, doc = excluded.doc`,
+    },
+  }) satisfies Record<string, Statement>

@@ -1,0 +1,48 @@
+import { ATTEMPT_COLUMNS, type AttemptRow } from '../rows.js'
+import type { Statement } from '../session.js'
+
+/** A record with what was sent: null where its delivery is kept no more. */
+export interface ReadAttemptRow extends AttemptRow {
+  readonly httpVerb: 'get' | 'post' | 'put' | 'patch' | 'delete' | null
+  readonly body: string | null
+}
+
+/** By what the records are looked up: each way has an index in the order of positions. */
+export type AttemptWay = 'webhook' | 'delivery' | 'calls' | 'account'
+
+/**
+ * `$1` account, `$2` before or after this position, `$3` and `$4` recorded from and to, at most `$5`; `$6` webhook, `$7`
+ * delivery, `$8` calls, each null: any. As many characters of a body are read as bytes of it may be shown (`$9`).
+ */
+export function attemptStatement(s: string, way: AttemptWay, ascending: boolean): Statement {
+  const order = ascending ? '' : 'desc'
+  const webhook = `(select key from ${s}.webhook where id = $6 and account_id = $1)`
+  const delivery = (column: string) => `(select ${column} from ${s}.delivery where id = $7)`
+  const filters = `a.account_id = $1 and a.position ${ascending ? '>' : '<'} $2 and a.at_ms between $3 and $4
+      and ($6::text is null or a.webhook_key = ${webhook})
+      and ($7::text is null or a.delivery_id = $7) and ($8::text[] is null or a.call_id = any ($8))`
+  const end = `order by a.position ${order} limit $5`
+  const ways: Record<AttemptWay, string> = {
+    account: `select * from ${s}.attempt a where ${filters} ${end}`,
+    webhook: `select * from ${s}.attempt a where a.webhook_key = ${webhook} and ${filters} ${end}`,
+    // Records of a delivery come after it.
+    delivery: `select * from ${s}.attempt a where a.webhook_key = ${delivery('webhook_key')}
+      and a.position > ${delivery('position')} and ${filters} ${end}`,
+    calls: `select a.* from (select distinct id from unnest($8::text[]) c (id)) c cross join lateral (
+        select * from ${s}.attempt a where a.call_id = c.id and ${filters} ${end}
+      ) a ${end}`,
+  }
+  return {
+    name: `attempts_${way}${ascending ? '_up' : ''}`,
+    // Row by row: see `deliveries.ts`.
+    text: `select ${ATTEMPT_COLUMNS}, sent.http_verb as "httpVerb", sent.body
+      from (${ways[way]}) a
+      cross join lateral (select id from ${s}.webhook w where w.key = a.webhook_key offset 0) w
+      left join lateral (
+        select d.http_verb, left(e.body, $9) as body
+        from ${s}.delivery d join ${s}.event e on e.position = d.event and e.variant = d.variant
+        where d.id = a.delivery_id offset 0
+      ) sent on true
+      order by a.position ${order}`,
+  }
+}

@@ -1,0 +1,47 @@
+import type { Statement } from '../session.js'
+
+export interface KeyRow {
+  readonly account: string
+  readonly key: string
+  readonly eventId: string
+  readonly sequence: number
+  readonly bodyHash: string
+}
+
+/** Idempotency keys: of an account, each used once in its window, however many nodes are asked at once. */
+export const keyStatements = (s: string) =>
+  ({
+    /** Takes those that are free, or free again; waits for others who are taking them. */
+    take: {
+      name: 'keys_take',
+      text: `insert into ${s}.idempotency (account_id, key, event_id, body_hash, until_ms, call_id, sequence)
+        select *, 0 from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::text[]) order by 1, 2
+        on conflict (account_id, key) do update
+          set event_id = excluded.event_id, body_hash = excluded.body_hash, until_ms = excluded.until_ms,
+            call_id = excluded.call_id, sequence = 0
+          where idempotency.until_ms <= $7
+        returning account_id as account, key`,
+    },
+    /** Those that others have. A statement of its own, which sees what they committed. */
+    read: {
+      name: 'keys_read',
+      text: `select i.account_id as account, i.key, i.event_id as "eventId", i.sequence, i.body_hash as "bodyHash"
+        from unnest($1::text[], $2::text[]) k (account_id, key) join ${s}.idempotency i using (account_id, key)`,
+    },
+    /** What they are used for. */
+    use: {
+      name: 'keys_use',
+      text: `update ${s}.idempotency i
+        set event_id = k.event_id, body_hash = k.body_hash, until_ms = k.until_ms, call_id = k.call_id,
+          sequence = k.sequence
+        from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::text[], $7::int[])
+          k (account_id, key, event_id, body_hash, until_ms, call_id, sequence)
+        where i.account_id = k.account_id and i.key = k.key`,
+    },
+    /** Taken for what was refused then. */
+    leave: {
+      name: 'keys_leave',
+      text: `delete from ${s}.idempotency i using unnest($1::text[], $2::text[]) k (account_id, key)
+        where i.account_id = k.account_id and i.key = k.key`,
+    },
+  }) satisfies Record<string, Statement>

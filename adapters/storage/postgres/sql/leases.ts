@@ -1,0 +1,76 @@
+import type { Statement } from '../session.js'
+
+export interface ShardRow {
+  readonly shard: number
+  readonly owner: string | null
+  readonly aliveUntilMs: number
+  readonly leaving: boolean
+  readonly busy: boolean
+  readonly term: number
+}
+
+export interface NodeRow {
+  readonly owner: string
+  readonly aliveUntilMs: number
+}
+
+export const leaseStatements = (s: string) =>
+  ({
+    /** Nodes plan one after the other. */
+    lock: {
+      name: 'lease_lock',
+      text: `select pg_advisory_xact_lock(hashtextextended('${s} leases', 0)) is null as locked`,
+    },
+    /** The store's time, whole ms, after the wait for the lock. */
+    now: {
+      name: 'lease_now',
+      text: `select coalesce($1::float8, floor(extract(epoch from clock_timestamp()) * 1000)::float8) as now`,
+    },
+    tellNode: {
+      name: 'lease_node',
+      text: `with gone as (delete from ${s}.node where alive_until_ms <= $3 and owner <> $1)
+        insert into ${s}.node (owner, alive_until_ms) values ($1, $2)
+        on conflict (owner) do update set alive_until_ms = excluded.alive_until_ms`,
+    },
+    nodes: {
+      name: 'lease_nodes',
+      text: `select owner, alive_until_ms as "aliveUntilMs" from ${s}.node`,
+    },
+    /** Busy: with something in flight that was claimed under the present term. */
+    shards: {
+      name: 'lease_shards',
+      text: `select s.id as shard, s.owner, s.alive_until_ms as "aliveUntilMs", s.leaving, s.term,
+          exists (select from ${s}.delivery d where d.shard = s.id and d.state = 1 and d.term = s.term) as busy
+        from ${s}.shard s order by s.id`,
+    },
+    /** Waits for claims and settlements under way in shards that change hands; those that go on wait for nobody. */
+    hold: {
+      name: 'lease_hold',
+      text: `select id from ${s}.shard where id = any ($1::smallint[]) order by id for update`,
+    },
+    giveBack: {
+      name: 'lease_give_back',
+      text: `update ${s}.shard set leaving = true where id = any ($1::smallint[])`,
+    },
+    keep: {
+      name: 'lease_keep',
+      text: `update ${s}.shard set alive_until_ms = $2 where id = any ($1::smallint[])`,
+    },
+    /** One that was this owner's until now, leaving, is not taken anew: what is in flight there is its own. */
+    take: {
+      name: 'lease_take',
+      text: `update ${s}.shard
+        set term = case when owner = $2 and alive_until_ms > $4 then term else term + 1 end,
+          owner = $2, alive_until_ms = $3, leaving = false
+        where id = any ($1::smallint[])`,
+    },
+    ofOwner: {
+      name: 'lease_of_owner',
+      text: `select id from ${s}.shard where owner = $1 order by id for update`,
+    },
+    release: {
+      name: 'lease_release',
+      text: `with gone as (delete from ${s}.node where owner = $1)
+        update ${s}.shard set owner = null where owner = $1`,
+    },
+  }) satisfies Record<string, Statement>

@@ -1,0 +1,13 @@
+import type { Statement } from '../session.js'
+
+/** The other legs of a call, in the order in which they were seen; one row of null for a call without. */
+export interface LegRow {
+  readonly other: string | null
+}
+
+export const legsStatement = (s: string): Statement => ({
+  name: 'legs',
+  text: `select l.other from ${s}.call c
+    left join ${s}.call_leg l on l.account_id = c.account_id and l.call_id = c.call_id
+    where c.account_id = $1 and c.call_id = $2 order by l.position`,
+})

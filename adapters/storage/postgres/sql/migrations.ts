@@ -1,0 +1,40 @@
+import type { Statement } from '../session.js'
+
+export const migrationStatements = (s: string) =>
+  ({
+    server: {
+      name: 'server',
+      text: `select current_setting('server_version_num')::int as version,
+        current_setting('server_encoding') as encoding`,
+    },
+    lock: {
+      name: 'migration_lock',
+      text: `select pg_advisory_xact_lock(hashtextextended($1, 0)) is null as held`,
+    },
+    schema: { name: 'migration_schema', text: 'select 1 from pg_namespace where nspname = $1' },
+    /** Whose schema it is: `ours` where it has our list of migrations. */
+    found: {
+      name: 'migration_found',
+      text: `select coalesce(bool_or(c.relname = 'hookswitch_migration'), false) as ours, count(*) as tables
+        from pg_class c join pg_namespace n on n.oid = c.relnamespace
+        where n.nspname = $1 and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')`,
+    },
+    createSchema: { name: '', text: `create schema ${s}` },
+    createVersions: {
+      name: '',
+      text: `create table ${s}.hookswitch_migration (
+        version integer primary key,
+        applied_at timestamptz not null default clock_timestamp()
+      )`,
+    },
+    version: {
+      name: 'migration_version',
+      text: `select coalesce(max(version), 0) as version from ${s}.hookswitch_migration`,
+    },
+    record: { name: 'migration_record', text: `insert into ${s}.hookswitch_migration (version) values ($1)` },
+    tables: {
+      name: 'migration_tables',
+      text: `select quote_ident(c.relname) as "table" from pg_class c join pg_namespace n on n.oid = c.relnamespace
+        where n.nspname = $1 and c.relkind = 'r' order by 1`,
+    },
+  }) satisfies Record<string, Statement>

@@ -1,0 +1,107 @@
+import type { Statement } from '../session.js'
+
+/** A shard with its owner, or (`id` not null) a webhook that something is settled for. */
+export interface HoldRow {
+  readonly id: string | null
+  /** Of the shard, or the webhook. */
+  readonly key: number
+  readonly owner: string | null
+  readonly aliveUntilMs: number | null
+}
+
+/** A webhook that a settlement may change, locked. */
+export interface WebhookLockedRow {
+  readonly key: number
+  readonly id: string
+  readonly epoch: number
+  readonly health: string | null
+  /** Null where it was not asked for: only disabling needs it. */
+  readonly doc: string | null
+}
+
+export interface SettledRow {
+  readonly id: string
+  readonly epoch: number
+}
+
+/** A delivery as it is, for a settlement that was written or not. */
+export interface StandingRow {
+  readonly id: string
+  readonly webhookId: string
+  readonly state: number
+  readonly fence: number
+  readonly attempts: number
+  readonly tries: number
+  readonly interruptions: number
+  readonly reason: string | null
+}
+
+export const settleStatements = (s: string) =>
+  ({
+    /** Who owns the shards `$2`, held so that nobody takes them over meanwhile, and the webhooks `$1`. */
+    hold: {
+      name: 'settle_hold',
+      text: `with mine as materialized (
+          select id, owner, alive_until_ms from ${s}.shard where id = any ($2::smallint[]) and owner is not null
+          order by id for key share
+        )
+        select null as id, id as key, owner, alive_until_ms as "aliveUntilMs" from mine
+        union all select id, key, null, null from ${s}.webhook where id = any ($1::text[])`,
+    },
+    /** Webhooks whose health may change, or whose epoch must not: something goes back to waiting there. */
+    lock: {
+      name: 'settle_lock',
+      text: `select key, id, epoch, health, case when id = any ($2::text[]) then doc end as doc
+        from ${s}.webhook where key = any ($1::int[]) order by key for no key update`,
+    },
+    /** As well, where a webhook is disabled: nothing is accepted or claimed in its epoch meanwhile. */
+    lockAll: {
+      name: 'settle_lock_all',
+      text: `select key, id, epoch, health, case when id = any ($2::text[]) then doc end as doc
+        from ${s}.webhook where key = any ($1::int[]) order by key for update`,
+    },
+    /**
+     * Deliveries `$2`, found at `$1`, go on where they are what was expected, and their records (`$13` to `$16`) are
+     * kept. Only heads have a due time.
+     */
+    write: {
+      name: 'settle_write',
+      text: `with gone_on as (
+          update ${s}.delivery d
+          set state = u.state, ended_ms = u.ended_ms,
+            due_ms = case when d.state = 1 or d.due_ms is not null then u.due_ms end, attempts = u.attempts, retry = u.attempts > 0,
+            tries = u.tries, interruptions = u.interruptions, reason = u.reason, claim = null
+          from unnest($1::tid[], $2::text[], $3::int[], $4::smallint[], $5::int[], $6::smallint[], $7::float8[],
+            $8::float8[], $9::int[], $10::int[], $11::int[], $12::text[], $13::float8[], $14::text[], $15::text[],
+            $16::text[]) with ordinality
+            u (at, id, key, was, fence, state, due_ms, ended_ms, attempts, tries, interruptions, reason,
+              at_ms, account_id, call_id, doc, place)
+          where d.ctid = u.at and d.id = u.id and d.webhook_key = u.key and d.state = u.was and d.fence = u.fence
+          returning d.id, d.webhook_key, d.epoch, u.at_ms, u.account_id, u.call_id, u.doc, u.place
+        ), recorded as (
+          insert into ${s}.attempt (at_ms, webhook_key, account_id, delivery_id, call_id, doc)
+          select at_ms, webhook_key, account_id, id, call_id, doc from gone_on where doc is not null order by place
+        )
+        select id, epoch from gone_on`,
+    },
+    /** Health, and what disabling changes: \`doc\`, null where it does not. */
+    change: {
+      name: 'settle_change',
+      text: `update ${s}.webhook w
+        set health = u.health, paused_ms = u.paused_ms, failing = u.failing, probed = u.probed, stale = w.stale or w.epoch < u.epoch,
+          epoch = u.epoch,
+          revision = coalesce(u.revision, w.revision), doc = coalesce(u.doc, w.doc)
+        from unnest($1::int[], $2::text[], $3::float8[], $4::bool[], $5::bool[], $6::int[], $7::int[], $8::text[])
+          u (key, health, paused_ms, failing, probed, epoch, revision, doc)
+        where w.key = u.key`,
+    },
+    standing: {
+      name: 'settle_standing',
+      text: `select d.id, w.id as "webhookId", d.state, d.fence, d.attempts, d.tries, d.interruptions, d.reason
+        from ${s}.delivery d join ${s}.webhook w on w.key = d.webhook_key where d.id = any ($1::text[])`,
+    },
+    webhooks: {
+      name: 'settle_webhooks',
+      text: `select doc, health from ${s}.webhook where id = any ($1::text[])`,
+    },
+  }) satisfies Record<string, Statement>

@@ -1,0 +1,38 @@
+import type { Statement } from '../session.js'
+
+export const userStatements = (s: string) =>
+  ({
+    put: {
+      name: 'user_put',
+      text: `insert into ${s}.account_user (account_id, id, name_key, doc) values ($1, $2, $3, $4)
+        on conflict (account_id, id) do update set name_key = excluded.name_key, doc = excluded.doc`,
+    },
+    forgetCredentials: {
+      name: 'user_forget_credentials',
+      text: `delete from ${s}.credential where account_id = $1 and user_id = $2`,
+    },
+    putCredentials: {
+      name: 'user_put_credentials',
+      text: `insert into ${s}.credential (account_id, key, user_id)
+        select $1, key, $2 from (select distinct key from unnest($3::text[]) key order by key) k
+        on conflict (account_id, key) do update set user_id = excluded.user_id`,
+    },
+    remove: {
+      name: 'user_remove',
+      text: `with c as (delete from ${s}.credential where account_id = $1 and user_id = $2)
+        delete from ${s}.account_user where account_id = $1 and id = $2 returning id`,
+    },
+    list: { name: 'user_list', text: `select doc from ${s}.account_user where account_id = $1` },
+    read: { name: 'user_read', text: `select doc from ${s}.account_user where account_id = $1 and id = $2` },
+    /** Accounts and keys in the order in which they are named. */
+    byCredential: {
+      name: 'user_by_credential',
+      text: `select u.doc from unnest($1::text[]) with ordinality a (id, place)
+        cross join unnest($2::text[]) with ordinality k (key, place)
+        cross join lateral (
+          select c.user_id from ${s}.credential c where c.account_id = a.id and c.key = k.key offset 0
+        ) c
+        join ${s}.account_user u on u.account_id = a.id and u.id = c.user_id
+        order by a.place, k.place limit 1`,
+    },
+  }) satisfies Record<string, Statement>

@@ -1,0 +1,41 @@
+import type { Statement } from '../session.js'
+
+export const webhookStatements = (s: string) =>
+  ({
+    insert: {
+      name: 'webhook_insert',
+      text: `insert into ${s}.webhook
+          (id, account_id, hook, revision, epoch, deleted_ms, shard, origin, paused_ms, failing, probed, doc, health)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) on conflict (id) do nothing returning id`,
+    },
+    read: {
+      name: 'webhook_read',
+      text: `select doc, health from ${s}.webhook where id = $1 and account_id = $2 and deleted_ms is null`,
+    },
+    /** Whether live, disabled or deleted. */
+    readAny: { name: 'webhook_read_any', text: `select doc, health from ${s}.webhook where id = $1` },
+    list: {
+      name: 'webhook_list',
+      text: `select doc, health from ${s}.webhook where account_id = any ($1::text[]) and deleted_ms is null`,
+    },
+    candidates: {
+      name: 'webhook_candidates',
+      text: `select doc, health from ${s}.webhook
+        where account_id = any ($1::text[]) and hook = any (array[$2, 'all']) and deleted_ms is null`,
+    },
+    /** Held against all: claims, acceptances and settlements come before the replacement, or see it. */
+    lock: {
+      name: 'webhook_lock',
+      text: `select doc, health from ${s}.webhook
+        where id = $1 and account_id = $2 and revision = $3 and deleted_ms is null for update`,
+    },
+    /** Its owner is told at the commit, even if it hears nothing. */
+    replace: {
+      name: 'webhook_replace',
+      text: `with w as (
+          update ${s}.webhook set hook = $2, revision = $3, stale = stale or epoch < $4, epoch = $4, deleted_ms = $5,
+            origin = $6, paused_ms = $7, failing = $8, probed = $9, doc = $10, health = $11
+          where id = $1 returning key, shard
+        ) insert into ${s}.nudge (webhook_key, shard) select key, shard from w`,
+    },
+  }) satisfies Record<string, Statement>

@@ -1,0 +1,35 @@
+import type { TokenRow, TokenStore } from 'hookswitch/store'
+import type { Doors } from './session-doors.js'
+import type { DocRow } from './sql/accounts.js'
+import { tokenStatements } from './sql/tokens.js'
+
+interface Removed {
+  readonly removed: number
+}
+
+/** Tokens by hash. */
+export function postgresTokens({ session, schema }: Pick<Doors, 'session' | 'schema'>): TokenStore {
+  const sql = tokenStatements(schema)
+  const removed = async (rows: Promise<readonly Removed[]>) => (await rows)[0]!.removed
+
+  return {
+    async issue(token) {
+      const { hash, accountId, userId = null, expiresMs } = token
+      await session.query(sql.issue, [hash, accountId, userId, expiresMs, JSON.stringify(token)])
+    },
+    async read(hash) {
+      const [row] = await session.query<DocRow>(sql.read, [hash])
+      return row && (JSON.parse(row.doc) as TokenRow)
+    },
+    async revoke(hash) {
+      return (await session.query(sql.revoke, [hash])).length > 0
+    },
+    revokeAll: (accountId, holder) =>
+      removed(
+        holder === undefined
+          ? session.query(sql.revokeAll, [accountId])
+          : session.query(sql.revokeOf, [accountId, holder]),
+      ),
+    pruneTokens: (now, limit) => removed(session.query(sql.prune, [now, limit])),
+  }
+}

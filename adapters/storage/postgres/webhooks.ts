@@ -1,0 +1,64 @@
+import { HookswitchError, replacementOf, type Webhook, type WebhookStore } from 'hookswitch/store'
+import { isUnsure } from './errors.js'
+import { type WebhookRow, webhookColumns, webhookOf } from './rows.js'
+import type { Doors, Queue } from './session-doors.js'
+import { webhookStatements } from './sql/webhooks.js'
+
+/** Webhooks. Their health is the store's: a replacement keeps it or makes it clean, as `replacementOf` decides. */
+export function postgresWebhooks(
+  { session, schema }: Pick<Doors, 'session' | 'schema'>,
+  queue: Pick<Queue, 'tell'>,
+): WebhookStore {
+  const sql = webhookStatements(schema)
+  const many = async (statement: typeof sql.list, values: readonly unknown[]) =>
+    (await session.query<WebhookRow>(statement, values)).map(webhookOf)
+
+  return {
+    async insert(webhook) {
+      const { id, accountId, settings, revision, epoch, deletedMs = null } = webhook
+      const { shard, origin, pausedMs, failing, probed, doc, health } = webhookColumns(webhook)
+      const place = [id, accountId, settings.hook, revision, epoch, deletedMs]
+      const inserted = await session.query(sql.insert, [
+        ...place,
+        ...[shard, origin, pausedMs, failing, probed, doc, health],
+      ])
+      if (inserted.length > 0) return
+      throw new HookswitchError('Conflict', `this id is taken: ${id}`, { field: 'id' })
+    },
+    async read(accountId, webhookId) {
+      const [row] = await session.query<WebhookRow>(sql.read, [webhookId, accountId])
+      return row && webhookOf(row)
+    },
+    async list(accountIds) {
+      const found = await many(sql.list, [accountIds])
+      return found.sort((a, b) => compare(a.settings.name, b.settings.name) || compare(a.id, b.id))
+    },
+    candidates: (accountIds, hook) => many(sql.candidates, [accountIds, hook]),
+    async replace(next, expectedRevision) {
+      const written = session.transaction(async (tx) => {
+        const [row] = await tx.query<WebhookRow>(sql.lock, [next.id, next.accountId, expectedRevision])
+        if (!row) return undefined
+        const stored = webhookOf(row)
+        await tx.query(sql.replace, valuesOf(replacementOf(stored, next)))
+        return stored
+      })
+      const before = await written.catch((thrown: unknown) => {
+        if (isUnsure(thrown)) queue.tell(next.id, true)
+        throw thrown
+      })
+      if (!before) return false
+      queue.tell(next.id, next.epoch > before.epoch)
+      return true
+    },
+  }
+}
+
+function valuesOf(webhook: Webhook): readonly unknown[] {
+  const { id, settings, revision, epoch, deletedMs = null } = webhook
+  const { origin, pausedMs, failing, probed, doc, health } = webhookColumns(webhook)
+  return [id, settings.hook, revision, epoch, deletedMs, origin, pausedMs, failing, probed, doc, health]
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

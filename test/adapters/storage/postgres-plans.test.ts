@@ -1,0 +1,162 @@
+import { postgresStore } from 'hookswitch/postgres'
+import type { Log } from 'hookswitch/store'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Statement } from '../../../adapters/storage/postgres/session.js'
+import { accountStatements } from '../../../adapters/storage/postgres/sql/accounts.js'
+import { attemptStatement } from '../../../adapters/storage/postgres/sql/attempts.js'
+import { deliveryStatements } from '../../../adapters/storage/postgres/sql/deliveries.js'
+import { eraseStatements } from '../../../adapters/storage/postgres/sql/erase.js'
+import { legsStatement } from '../../../adapters/storage/postgres/sql/legs.js'
+import { mentionStatements } from '../../../adapters/storage/postgres/sql/mentions.js'
+import { pruneStatements } from '../../../adapters/storage/postgres/sql/prune.js'
+import { tokenStatements } from '../../../adapters/storage/postgres/sql/tokens.js'
+import { userStatements } from '../../../adapters/storage/postgres/sql/users.js'
+import { webhookStatements } from '../../../adapters/storage/postgres/sql/webhooks.js'
+import { systemClock } from '../../../src/clock.js'
+import { privatePostgres } from './pg-cluster.js'
+
+const log: Log = { debug() {}, info() {}, warn() {}, error() {} }
+const server = await privatePostgres({ autovacuum: 'off' })
+const SCHEMA = 'hookswitch'
+
+/** Read whole on purpose: a list of everything, one that ends at the first row, a table that is always small. */
+const WHOLE = new Set([
+  'account_list',
+  'account_child',
+  'deliveries_pending',
+  'erase_inbox',
+  'mentions_inbox',
+  'prune_last',
+])
+const SMALL = new Set(['inbox', 'pending', 'shard', 'nudge'])
+
+const sets: Record<string, Record<string, Statement>> = {
+  accounts: accountStatements(SCHEMA),
+  users: userStatements(SCHEMA),
+  tokens: tokenStatements(SCHEMA),
+  webhooks: webhookStatements(SCHEMA),
+  deliveries: deliveryStatements(SCHEMA),
+  attempts: Object.fromEntries(
+    (['account', 'webhook', 'delivery', 'calls'] as const).flatMap((way) =>
+      [true, false].map((up) => [`${way} ${up}`, attemptStatement(SCHEMA, way, up)]),
+    ),
+  ),
+  legs: { legs: legsStatement(SCHEMA) },
+  prune: pruneStatements(SCHEMA),
+  erase: eraseStatements(SCHEMA),
+  mentions: mentionStatements(SCHEMA),
+}
+const statements = Object.values(sets)
+  .flatMap((set) => Object.values(set))
+  .filter(({ name }) => name !== '' && !WHOLE.has(name))
+
+interface PlanNode {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly Plans?: readonly PlanNode[]
+}
+
+/** The plan that is made once and used for all values, as sessions of the store have it. */
+describe.skipIf(!server)('plans of PostgreSQL', () => {
+  const direct = server!
+  let client: pg.Client
+
+  beforeAll(async () => {
+    const store = postgresStore({ connectionString: direct.url })
+    await store.open({ clock: systemClock(), log })
+    await store.close()
+    await direct.sql(FILL)
+    client = new pg.Client({ connectionString: direct.url })
+    await client.connect()
+    await client.query('set plan_cache_mode = force_generic_plan; set jit = off')
+  }, 120_000)
+  afterAll(async () => {
+    await client.end()
+    await direct.end()
+  })
+
+  async function planOf({ text }: Statement): Promise<PlanNode> {
+    await client.query(`prepare looked_at as ${text}`)
+    try {
+      const found = await client.query(`select coalesce(array_length(parameter_types, 1), 0) as count
+        from pg_prepared_statements where name = 'looked_at'`)
+      const values = Array.from({ length: found.rows[0].count }, () => 'null').join(', ')
+      const { rows } = await client.query(
+        `explain (format json) execute looked_at${values === '' ? '' : `(${values})`}`,
+      )
+      return rows[0]['QUERY PLAN'][0].Plan
+    } finally {
+      await client.query('deallocate looked_at')
+    }
+  }
+  /** Tables that are read from end to end. */
+  function wholeTables(node: PlanNode): string[] {
+    const table = node['Node Type'] === 'Seq Scan' ? [node['Relation Name'] ?? '?'] : []
+    return [...table.filter((name) => !SMALL.has(name)), ...(node.Plans ?? []).flatMap(wholeTables)]
+  }
+
+  /** Whether rows are sorted only to leave most of them out. */
+  function sortsFirst(node: PlanNode): boolean {
+    const below = node.Plans ?? []
+    const here = node['Node Type'] === 'Limit' && below[0]?.['Node Type'].endsWith('Sort')
+    return here || below.some(sortsFirst)
+  }
+
+  for (const when of ['before it knows its tables', 'when it knows them'] as const) {
+    it(`read no table from end to end, ${when}`, async () => {
+      if (when === 'when it knows them') await client.query('analyze')
+      const whole: Record<string, string[]> = {}
+      for (const statement of statements) {
+        const tables = wholeTables(await planOf(statement))
+        if (tables.length > 0) whole[statement.name] = tables
+      }
+      expect(whole).toEqual({})
+    }, 60_000)
+
+    it(`read pages of lists in the order of an index, ${when}`, async () => {
+      if (when === 'when it knows them') await client.query('analyze')
+      const paged = statements.filter(({ name }) =>
+        /^(deliveries|attempts)(_(up|failed|webhook|delivery|account))*$/.test(name),
+      )
+      expect(paged.length).toBe(10)
+      const sorting: string[] = []
+      for (const statement of paged) if (sortsFirst(await planOf(statement))) sorting.push(statement.name)
+      expect(sorting).toEqual([])
+    })
+  }
+})
+
+/** 200 accounts, 2,000 webhooks, 100,000 events with a delivery and an attempt, a tenth of them pending. */
+const FILL = `
+insert into hookswitch.account (id, realm_key, name_key, parent_id, doc)
+  select 'a' || i, 'r' || i, 'n' || i % 50, 'a' || i % 20, '{}' from generate_series(1, 5000) i;
+insert into hookswitch.api_key select 'a' || i, 'h' || i, '{}' from generate_series(1, 5000) i;
+insert into hookswitch.account_user select 'a' || i % 200, 'u' || i, 'u' || i, '{}' from generate_series(1, 20000) i;
+insert into hookswitch.credential select 'a' || i % 200, 'k' || i, 'u' || i from generate_series(1, 20000) i;
+insert into hookswitch.gone_account select 'g' || i from generate_series(1, 5000) i;
+insert into hookswitch.token select 'h' || i, 'a' || i % 200, 'u' || i % 20000, i, '{}' from generate_series(1, 20000) i;
+insert into hookswitch.webhook (id, account_id, hook, revision, epoch, shard, origin, paused_ms, failing, probed, doc,
+    deleted_ms)
+  select 'w' || i, 'a' || i % 200, 'all', 1, 1, i % 64, 'https://x', 0, false, false, '{}',
+    case when i % 10 = 0 then i end from generate_series(1, 2000) i;
+insert into hookswitch.event (position, variant, timestamp_ms, id, account_id, call_id, hook, body)
+  select i, 0, i, 'e' || i, 'a' || i % 200, 'c' || i / 3, 'channel_create', repeat('x', 500)
+  from generate_series(1, 100000) i;
+insert into hookswitch.delivery (position, event, due_ms, accepted_ms, ended_ms, webhook_key, variant, epoch, shard,
+    state, id, lane, encoding, http_verb)
+  select i, i, case when i % 20 = 0 then i end, i, case when i % 10 > 0 then i end, i % 2000 + 1, 0, 1, i % 64,
+    case when i % 10 = 0 then 0 else 2 + i % 5 end, 'd' || i, 'l' || i / 40, 'json', 'post'
+  from generate_series(1, 100000) i;
+insert into hookswitch.lane (webhook_key, lane, open)
+  select webhook_key, lane, count(*) from hookswitch.delivery where state < 2 group by 1, 2;
+insert into hookswitch.attempt (position, at_ms, webhook_key, account_id, delivery_id, call_id, doc)
+  select i, i, i % 2000 + 1, 'a' || (i % 2000 + 1) % 200, 'd' || i, 'c' || i / 3, repeat('x', 500)
+  from generate_series(1, 100000) i;
+insert into hookswitch.call (account_id, call_id, sequence, last_ms)
+  select 'a' || i % 200, 'c' || i, 3, i from generate_series(1, 33000) i;
+insert into hookswitch.call_leg (account_id, call_id, other)
+  select 'a' || i % 200, 'c' || i, 'o' || i from generate_series(1, 33000) i;
+insert into hookswitch.idempotency (until_ms, sequence, account_id, key, event_id, body_hash, call_id)
+  select i, 1, 'a' || i % 200, 'k' || i, 'e' || i, 'x', 'c' || i / 3 from generate_series(1, 50000) i;
+`

@@ -1,0 +1,195 @@
+import { createRequire } from 'node:module'
+import type { PostgresQuery } from 'hookswitch/postgres'
+import { SHARDS } from 'hookswitch/store'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { wakeStatements } from '../../../adapters/storage/postgres/sql/wake.js'
+import { newDelivery, newEvent } from '../../../src/store/conformance/fixtures.js'
+import { privatePostgres } from './pg-cluster.js'
+import { openNode, type QueueNode } from './postgres-queue-world.js'
+
+const { prepareValue } = createRequire(import.meta.url)('pg/lib/utils') as {
+  prepareValue(value: unknown): string | null
+}
+const server = await privatePostgres({ autovacuum: 'off' })
+afterAll(() => server?.end())
+
+const SCHEMA = 'hookswitch'
+/** Tables of a few rows, whatever happens. */
+const SMALL = new Set(['shard', 'node', 'pending', 'nudge', 'inbox'])
+const PAUSED = 10_000
+const HEALTHY = 300
+
+interface PlanNode {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly 'Actual Rows': number
+  readonly 'Actual Loops': number
+  readonly 'Rows Removed by Filter'?: number
+  readonly 'Rows Removed by Join Filter'?: number
+  readonly Plans?: readonly PlanNode[]
+}
+
+/**
+ * Every statement that the queue runs, with the values it ran with, under the one plan that sessions keep: made when the
+ * tables were empty, and made when the server knows them. 200,000 deliveries of 10,000 paused endpoints lie in the way.
+ */
+describe.skipIf(!server)('plans of the queue', () => {
+  const direct = server!
+  const seen = new Map<string, PostgresQuery>()
+  let node: QueueNode
+  let client: pg.Client
+
+  async function work(): Promise<void> {
+    const webhooks = await Promise.all(Array.from({ length: HEALTHY }, () => node.webhook()))
+    const { deliveries, inbox } = node.store
+    const some = webhooks.slice(0, 100)
+    const accept = (callId: string) =>
+      Promise.all(
+        some.map((webhook, index) =>
+          node.accept([webhook], {
+            callId: `${callId}${index}`,
+            otherLegCallId: 'other',
+            idempotency: { key: `${webhook.id}${callId}`, bodyHash: 'hash', untilMs: node.now() + 9_000 },
+          }),
+        ),
+      )
+    await accept('a')
+    await accept('a')
+    const claims = await node.claim(some, 10)
+    expect(claims).toHaveLength(100)
+    await node.settle(claims.slice(0, 50))
+    await node.settle(claims.slice(50), { state: 'waiting', dueMs: node.now() })
+    const failed = await node.claim(some.slice(50), 10)
+    const health = { failuresInRow: 1 }
+    const settlements = failed.map((claim, index) => ({
+      ...node.settlement(claim, { state: 'waiting', dueMs: node.now() }),
+      endpoint: { epoch: 1, health, ...(index < 9 ? { disable: { reason: 'gone', atMs: 1 } } : {}) },
+    }))
+    await deliveries.settle(settlements, node.now())
+    for (const row of await deliveries.stale(node.owner, 100)) {
+      const { id: deliveryId, webhookId, fence } = row
+      const next = { state: 'cancelled', attempts: row.attempts, tries: row.tries, interruptions: 0 } as const
+      const expected = { state: 'waiting', fence } as const
+      const end = { owner: node.owner, deliveryId, webhookId, expect: expected, next }
+      await deliveries.settle([end], node.now())
+    }
+    expect(await deliveries.stale(node.owner, 100)).toEqual([])
+    const replayed = newEvent({ callId: 'b' })
+    const first = newDelivery(some[99]!, replayed)
+    const acceptance = { events: [replayed], deliveries: [first], maxPending: 1_000_000 }
+    await deliveries.accept(acceptance, node.now())
+    const again = newDelivery(some[99]!, replayed, { replayOf: first.id, lane: 'replay' })
+    await deliveries.accept({ events: [], deliveries: [again], maxPending: 1_000_000 }, node.now())
+    await deliveries.ready(node.owner)
+    await deliveries.orphans(node.owner, 100)
+    await inbox!.staged(node.owner, 100)
+    await node.own()
+  }
+
+  /** Statements with parameters that the store runs again and again. */
+  const isHot = (name: string) =>
+    /^(accept|keys|claim|settle|lanes|ready|orphans|stale|lease|inbox)_/.test(name)
+
+  beforeAll(async () => {
+    const before = (_text: string, query: PostgresQuery) => {
+      if (query.name !== undefined && isHot(query.name)) seen.set(query.name, query)
+    }
+    node = await openNode(direct, { schema: SCHEMA, interference: { before } })
+    await node.own()
+    await work()
+    const { poll } = wakeStatements(`"${SCHEMA}"`)
+    const shards = Array.from({ length: SHARDS }, (_, shard) => shard)
+    seen.set(poll.name, { ...poll, values: [shards] })
+    client = new pg.Client({ connectionString: direct.url })
+    await client.connect()
+    await client.query(`set statement_timeout = 4000; set plan_cache_mode = force_generic_plan; set jit = off; set enable_seqscan = off;
+      set enable_hashjoin = off; set enable_mergejoin = off`)
+    for (const [name, { text }] of seen) {
+      await client.query(`prepare ${name} as ${text}`)
+      await explained(name, 'explain (format json)')
+    }
+    await direct.sql(FILL)
+    await work()
+  }, 120_000)
+  afterAll(async () => {
+    await client.end()
+    await node.close()
+  })
+
+  async function explained(name: string, explain: string): Promise<PlanNode> {
+    const { values = [] } = seen.get(name)!
+    const literals = values.map((value) => {
+      const text = prepareValue(name.startsWith('accept_write_') ? anew(value) : value)
+      return text === null || text === undefined ? 'null' : client.escapeLiteral(String(text))
+    })
+    await client.query('begin')
+    try {
+      const list = literals.length === 0 ? '' : `(${literals.join(', ')})`
+      const { rows } = await client.query(`${explain} execute ${name}${list}`)
+      return rows[0]['QUERY PLAN'][0].Plan
+    } finally {
+      await client.query('rollback')
+    }
+  }
+
+  /** Rows that a plan looked at, wherever it did. */
+  function looked(plan: PlanNode): number {
+    const { 'Actual Rows': rows, 'Actual Loops': loops } = plan
+    const left = (plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Join Filter'] ?? 0)
+    return Math.max((rows + left) * loops, ...(plan.Plans ?? []).map(looked))
+  }
+  function wholeTables(plan: PlanNode): string[] {
+    const name = plan['Relation Name'] ?? ''
+    const here = plan['Node Type'] === 'Seq Scan' && !SMALL.has(name) ? [name] : []
+    return [...here, ...(plan.Plans ?? []).flatMap(wholeTables)]
+  }
+
+  for (const when of ['made on empty tables', 'made when the server knows the tables'] as const) {
+    it(`look at no more than what they are asked for, ${when}`, async () => {
+      if (when !== 'made on empty tables') await client.query('analyze')
+      const wrong: Record<string, unknown> = {}
+      for (const name of seen.keys()) {
+        const plan = await explained(name, 'explain (analyze, timing off, format json)').catch(async (e) => ((wrong[name] = [String(e), JSON.stringify(await explained(name, 'explain (format json)'),(k,v)=>/Cost|Parallel|Async|Parent|Width|Alias|Plan Rows/.test(k)?undefined:v)]), undefined))
+ if (!plan) continue
+        const [whole, rows] = [wholeTables(plan), looked(plan)]
+        // A hundred of each kind, of each a few rows; all endpoints that are not idle where those are asked for.
+        const most = /^ready_[0-9a-f]+$/.test(name) ? PAUSED + HEALTHY : 1_000
+        if (whole.length > 0 || rows > most) wrong[name] = { whole, rows }
+      }
+      expect(seen.size).toBeGreaterThan(25)
+      expect(wrong).toEqual({})
+    }, 60_000)
+  }
+})
+
+/** Ids of deliveries can be written once. */
+function anew(value: unknown): unknown {
+  const another = (one: unknown) => (/^delivery-\d+$/.test(String(one)) ? `${one}-again` : one)
+  return Array.isArray(value) ? value.map(another) : value
+}
+
+/** Endpoints that are paused for an hour, each with 20 deliveries of 10 calls. */
+const FILL = `
+insert into ${SCHEMA}.webhook
+    (id, account_id, hook, revision, epoch, shard, origin, paused_ms, failing, probed, doc, health)
+  select 'dead' || i, 'dead' || i % 1000, 'all', 1, 1, i % 64, 'http://dead' || i, 9e15, true, true, '{}', '{}'
+  from generate_series(1, ${PAUSED}) i;
+insert into ${SCHEMA}.event (position, variant, timestamp_ms, id, account_id, call_id, hook, body)
+  select -(w.key * 100 + n), 0, 0, w.id || '-' || n, w.account_id, w.id || '-' || n / 2, 'all', '{}'
+  from ${SCHEMA}.webhook w, generate_series(0, 19) n where w.id like 'dead%';
+insert into ${SCHEMA}.delivery
+    (event, accepted_ms, due_ms, webhook_key, shard, variant, epoch, id, lane, encoding, http_verb)
+  select -(w.key * 100 + n), 0, case when n % 2 = 0 then n end, w.key, w.shard, 0, 1, w.id || '-' || n,
+    w.id || '-' || n / 2, 'json', 'post'
+  from ${SCHEMA}.webhook w, generate_series(0, 19) n where w.id like 'dead%';
+insert into ${SCHEMA}.lane (webhook_key, lane, open)
+  select webhook_key, lane, count(*) from ${SCHEMA}.delivery where id like 'dead%' group by 1, 2;
+insert into ${SCHEMA}.attempt (at_ms, webhook_key, account_id, delivery_id, call_id, doc)
+  select 0, w.key, w.account_id, w.id || '-' || n, w.id || '-' || n / 2, '{}'
+  from ${SCHEMA}.webhook w, generate_series(0, 19) n where w.id like 'dead%';
+insert into ${SCHEMA}.call (last_ms, sequence, account_id, call_id)
+  select 0, 1, account_id, id from ${SCHEMA}.event where id like 'dead%';
+insert into ${SCHEMA}.idempotency (until_ms, sequence, account_id, key, event_id, body_hash)
+  select 0, 1, account_id, id, id, '' from ${SCHEMA}.event where id like 'dead%';
+`

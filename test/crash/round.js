@@ -1,0 +1,124 @@
+// @ts-check
+/** One round: a store, a receiver, and so many cycles of nodes that end in one way or another; then rest. */
+import { seededRandom } from 'hookswitch/testkit'
+import { Ledger } from './ledger.js'
+import { sleep } from './load.js'
+import { endNode, isUp, rest } from './node-course.js'
+import { spawnNode } from './nodes.js'
+import { createProgress } from './progress.js'
+import { startReceiver } from './receiver.js'
+
+const ACCOUNTS = 3
+const SLOTS = 24
+
+/** A node that is to end at work does so after so many acknowledgements at most, and so many milliseconds. */
+const MOST_BEFORE_END = 300
+const MOST_MS_BEFORE_END = 600
+
+/** How nodes end, and how often. */
+const ENDS = {
+  'killed at work': 50,
+  'killed when it began': 12,
+  'killed while it started': 13,
+  'asked to end': 15,
+  'killed while it ended': 10,
+}
+/** How often a second node works beside the first, where the store is shared. */
+const BESIDE = 0.25
+
+/**
+ * @typedef {keyof typeof ENDS} Ending
+ * @typedef {import('./nodes.js').Node} Node
+ */
+
+/**
+ * @param {object} how
+ * @param {string} how.seed
+ * @param {number} how.cycles
+ * @param {import('./places.js').Place} how.place where the store is
+ */
+export async function runRound({ seed, cycles, place }) {
+  const random = seededRandom(seed)
+  const ledger = new Ledger()
+  const receiver = await startReceiver(seed, ledger)
+  const progress = createProgress(ledger, { slots: SLOTS, accounts: ACCOUNTS })
+  /** @type {Map<Ending, number>} */
+  const endings = new Map()
+  const setUp = { port: receiver.port, accounts: ACCOUNTS }
+  let nodes = 0
+  /** A process that is ready when its turn comes: while it loads its code, the one before it works. */
+  const spare = () => {
+    nodes += 1
+    return spawnNode(ledger, nodes, place.kind)
+  }
+
+  /**
+   * @param {Node} node
+   * @param {object} plan
+   * @param {number} plan.part of the nodes that run at the same time: which slots are its own
+   * @param {number} plan.events
+   * @param {number} plan.restMs
+   */
+  async function start(node, { part, events, restMs }) {
+    await node.told('ready')
+    node.tell('start', {
+      where: place.where(),
+      accounts: ACCOUNTS,
+      slots: events > 0 ? progress.slots(node.id, part) : [],
+      again: part === 0 ? progress.again(random) : [],
+      events,
+      restMs,
+      ...(node.id === 1 || !place.isKept ? { setUp } : {}),
+    })
+  }
+
+  const some = (/** @type {number} */ least, /** @type {number} */ most) => sleep(random.integer(least, most))
+
+  /** @param {Node} node @param {Ending} ending */
+  async function endAs(node, ending) {
+    // The first one makes accounts and webhooks, without which the others had nothing to do.
+    if (ending === 'killed while it started' && node.id > 1) {
+      await some(0, 90)
+      return node.kill()
+    }
+    await isUp(ledger, node)
+    if (ending === 'killed when it began') await some(0, 40)
+    else
+      await Promise.race([node.acknowledged(random.integer(1, MOST_BEFORE_END)), sleep(MOST_MS_BEFORE_END)])
+    if (ending === 'asked to end') return endNode(ledger, node)
+    if (ending === 'killed while it ended') {
+      void node.terminate()
+      await some(0, 60)
+    }
+    return node.kill()
+  }
+
+  let next = spare()
+  let beside = place.isShared ? spare() : undefined
+  for (let cycle = 0; cycle < cycles && ledger.failures.length === 0; cycle += 1) {
+    const node = next
+    const ending = random.weighted(ENDS)
+    endings.set(ending, (endings.get(ending) ?? 0) + 1)
+    const restMs = random.pick([0, 2, 5])
+    await start(node, { part: 0, events: random.integer(150, 400), restMs })
+    next = spare()
+    const ended = [endAs(node, ending)]
+    if (beside && cycle > 0 && random.chance(BESIDE)) {
+      const other = beside
+      await start(other, { part: 1, events: random.integer(40, 120), restMs })
+      beside = spare()
+      ended.push(endAs(other, random.weighted(ENDS)))
+    }
+    const done = await Promise.all(ended)
+    if (done.some(({ how }) => how === 'killed')) place.leaseIsOver()
+    progress.cycleEnded()
+  }
+
+  // The last one publishes what nobody was told of, delivers all, and ends in good order.
+  await start(next, { part: 0, events: 0, restMs: 0 })
+  if (await isUp(ledger, next)) await rest(ledger, next)
+  await endNode(ledger, next)
+  await beside?.dismiss()
+  receiver.close()
+  return { ledger, endings }
+}
