@@ -15,6 +15,7 @@ const USES_THE_PACKAGE = [
   'test/adapters/cli/bin',
   'test/adapters/storage/sqlite-built',
   'test/crash',
+  'test/golden',
 ]
 
 export default async function setup(): Promise<void> {

@@ -58,10 +58,18 @@ export function nodeLease(
   }
 
   async function keepRenewing(): Promise<void> {
+    let isLate = false
     for (;;) {
-      await clock.sleep(shards.size > 0 ? RENEW_EVERY_MS : ASK_EVERY_MS, stopping.signal)
+      if (!isLate) await clock.sleep(shards.size > 0 ? RENEW_EVERY_MS : ASK_EVERY_MS, stopping.signal)
       if (stopping.signal.aborted) return
-      await renew().catch((thrown: unknown) => warn(thrown, 'the shard lease could not be renewed'))
+      try {
+        await renew()
+        // The answer, or this process, was stopped for longer than the lease lasts: asked once more, at once.
+        isLate = !isLate && !mayStart()
+      } catch (thrown) {
+        isLate = false
+        warn(thrown, 'the shard lease could not be renewed')
+      }
     }
   }
 

@@ -102,6 +102,22 @@ describe('the lease of a node', () => {
     await lease.stop()
   })
 
+  it('whose answer came when it was of no use any more is asked for once more at once, not again and again', async () => {
+    const { clock, lease, state } = leaseWorld()
+    await lease.start()
+    state.delayMs = 60_000
+    await clock.advance(10_000 + 60_000)
+    expect(state.asked).toEqual([0, 10_000, 70_000])
+    expect(lease.mayStart()).toBe(false)
+    await clock.advance(60_000)
+    expect(state.asked).toEqual([0, 10_000, 70_000])
+    state.delayMs = 0
+    await clock.advance(10_000)
+    expect(state.asked).toEqual([0, 10_000, 70_000, 140_000])
+    expect(lease.mayStart()).toBe(true)
+    expect(state.gains).toBe(1)
+  })
+
   it('is judged by monotonic time: a wall clock that jumps neither ends nor prolongs it', async () => {
     const { clock, lease } = leaseWorld(false)
     await lease.start()

@@ -63,8 +63,8 @@ export async function openWorld(
   maker: StoreMaker,
   options: Readonly<Record<string, unknown>>,
 ): Promise<World> {
-  const { store, dispose } = await maker.make()
   const clock = manualClock()
+  const { store, dispose } = await maker.make(clock)
   const unseen: Sent[] = []
   const troubled = trouble(store)
   const hs = createHookswitch({
