@@ -310,7 +310,7 @@ describe('what the README says', () => {
     const ends = Object.entries(LIFECYCLE).filter(([, steps]) => Object.keys(steps).length === 0)
     expect(sorted(table('| `hs.events` |').flatMap(([cell]) => codes(cell)))).toEqual(
       sorted([
-        ...['event', 'attempt', 'webhook_disabled'],
+        ...['event', 'event_refused', 'attempt', 'webhook_disabled'],
         ...catalogueOf().map(({ id }) => id),
         ...ends.map(([state]) => state),
       ]),
