@@ -58,7 +58,7 @@ export class Ledger {
   failures = []
   /** Codes of refusals that are meant to come. @type {Set<string>} */
   excused = new Set()
-  /** Why the last node did not come to rest, if it did not. @type {string | undefined} */
+  /** Why the last node did not come to rest, if it did not. @type {{ node: number, what: string } | undefined} */
   restless
   /** The last lines of each node's log. @type {Map<number, string[]>} */
   logs = new Map()

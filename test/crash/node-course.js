@@ -1,11 +1,12 @@
 // @ts-check
 /** What a parent waits for in the life of a node, and what it notes when that does not come. */
-import { DRAIN_MS } from './load.js'
+import { DRAIN_MS, sleep } from './load.js'
 
-/** Milliseconds until a node has started, or has ended beyond what it takes for its requests. */
+/** Milliseconds that whatever is waited for may take, on however slow a machine. */
 const PATIENCE_MS = 30_000
 /** Milliseconds in which something is sent while anything waits: less than a lease, which a node that ended gave back. */
 const STANDSTILL_MS = 20_000
+const LOOK_EVERY_MS = 20
 
 /**
  * @typedef {import('./ledger.js').Ledger} Ledger
@@ -39,6 +40,23 @@ export async function isUp(ledger, node) {
   return false
 }
 
+/**
+ * Waits until something is as it should be; what never comes to be so is noted.
+ *
+ * @param {Ledger} ledger
+ * @param {Node} node
+ * @param {string} problem
+ * @param {() => boolean} isDone
+ */
+export async function until(ledger, node, problem, isDone) {
+  const limit = performance.now() + PATIENCE_MS
+  // What failed is judged: nothing more is to be learnt.
+  while (ledger.failures.length === 0 && !isDone()) {
+    if (performance.now() > limit) ledger.failures.push({ node: node.id, reason: problem })
+    await sleep(LOOK_EVERY_MS)
+  }
+}
+
 /** Asks a node to end; one that does not is killed. @param {Ledger} ledger @param {Node} node */
 export async function endNode(ledger, node) {
   const end = await within(DRAIN_MS + PATIENCE_MS, node.terminate())
@@ -61,5 +79,6 @@ export async function rest(ledger, node) {
     if (seen === ledger.sights.length) break
     seen = ledger.sights.length
   }
-  ledger.restless = `node ${node.id} has something to send, or to publish, and stands still`
+  const what = `node ${node.id} has something to send, or to publish, and stands still`
+  ledger.restless = { node: node.id, what }
 }

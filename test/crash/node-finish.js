@@ -9,11 +9,12 @@ const OTHER_ENDS = /** @type {const} */ (['exhausted', 'expired', 'cancelled', '
 /**
  * @param {import('hookswitch').Hookswitch} hs
  * @param {() => Promise<number>} pending
+ * @param {AbortSignal} ending it is asked to end before it is done
  * @returns {Promise<import('./ledger.js').GivenUp[]>}
  */
-export async function finish(hs, pending) {
+export async function finish(hs, pending, ending) {
   const quiet = async () => {
-    while ((await pending()) !== 0) await sleep(LOOK_EVERY_MS)
+    while (!ending.aborted && (await pending()) !== 0) await sleep(LOOK_EVERY_MS)
   }
   await quiet()
   /** @type {import('./ledger.js').GivenUp[]} */

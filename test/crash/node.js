@@ -6,7 +6,7 @@
  */
 import { writeSync } from 'node:fs'
 import { createHookswitch, memoryStore } from 'hookswitch'
-import { ATTEMPT_MS, DRAIN_MS, IN_FLIGHT_PER_ENDPOINT, sleep } from './load.js'
+import { ATTEMPT_MS, DRAIN_MS, IN_FLIGHT_PER_ENDPOINT } from './load.js'
 import { fillDisk, freeDisk } from './node-disk.js'
 import { finish } from './node-finish.js'
 import { createPublisher } from './node-publisher.js'
@@ -38,6 +38,8 @@ let hs
 let publisher
 /** The file of its store, where it is one. */
 let path = ''
+/** Aborted when it is asked to end. */
+const ending = new AbortController()
 /** How much faster its clock goes. */
 let speed = 1
 /** How many deliveries have not ended. @type {() => Promise<number>} */
@@ -84,7 +86,8 @@ const verbs = {
   async finish() {
     await publisher?.done()
     const unfinished = () => pending().catch(() => Number.NaN)
-    say('finished', await finish(/** @type {import('hookswitch').Hookswitch} */ (hs), unfinished))
+    const instance = /** @type {import('hookswitch').Hookswitch} */ (hs)
+    say('finished', await finish(instance, unfinished, ending.signal))
   },
   fillDisk() {
     fillDisk(path)
@@ -98,6 +101,7 @@ const verbs = {
 
 /** Ends as a well-behaved process does: nothing of it is left that would hold the process. */
 async function end() {
+  ending.abort()
   process.stdin.destroy()
   const published = publisher?.done()
   await hs?.close({ drainMs: DRAIN_MS * speed })
@@ -133,5 +137,4 @@ process.stdin.on('end', () => process.exit(1))
 const warm = createHookswitch({ store: memoryStore() })
 await warm.start()
 await warm.close()
-await sleep(0)
 say('ready')

@@ -35,5 +35,5 @@ export function* ends({ ledger }) {
     if (how !== 'asked' || code === 0 || killed.has(node)) continue
     yield { rule: 'failed', what: `node ${node} was asked to end, and its exit code was ${code}`, node }
   }
-  if (ledger.restless !== undefined) yield { rule: 'restless', what: ledger.restless }
+  if (ledger.restless) yield { rule: 'restless', ...ledger.restless }
 }

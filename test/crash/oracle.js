@@ -116,6 +116,8 @@ function* bytes(/** @type {Book} */ { deliveries, replays }) {
 
 /** @type {readonly Rule[]} */
 const RULES = [
+  ends,
+  refusals,
   loss,
   abandonment,
   invention,
@@ -126,8 +128,6 @@ const RULES = [
   overlaps,
   repeatedAttempts,
   duplicates,
-  refusals,
-  ends,
 ]
 
 /** @param {Ledger} ledger */

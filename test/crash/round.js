@@ -12,7 +12,7 @@ const ACCOUNTS = 3
 const SLOTS = 24
 
 /** A node that is to end at work does so after so many acknowledgements at most, and so many milliseconds. */
-const MOST_BEFORE_END = 300
+const MOST_BEFORE_END = 400
 const MOST_MS_BEFORE_END = 600
 
 /** How nodes end, and how often. */
@@ -72,10 +72,11 @@ export async function runRound({ seed, cycles, place }) {
     })
   }
 
-  const some = (/** @type {number} */ least, /** @type {number} */ most) => sleep(random.integer(least, most))
-
   /** @param {Node} node @param {Ending} ending */
   async function endAs(node, ending) {
+    // A stream for each: two that run at once draw in no certain order.
+    const own = random.stream(`node ${node.id}`)
+    const some = (/** @type {number} */ least, /** @type {number} */ most) => sleep(own.integer(least, most))
     // The first one makes accounts and webhooks, without which the others had nothing to do.
     if (ending === 'killed while it started' && node.id > 1) {
       await some(0, 90)
@@ -83,8 +84,7 @@ export async function runRound({ seed, cycles, place }) {
     }
     await isUp(ledger, node)
     if (ending === 'killed when it began') await some(0, 40)
-    else
-      await Promise.race([node.acknowledged(random.integer(1, MOST_BEFORE_END)), sleep(MOST_MS_BEFORE_END)])
+    else await Promise.race([node.acknowledged(own.integer(1, MOST_BEFORE_END)), sleep(MOST_MS_BEFORE_END)])
     if (ending === 'asked to end') return endNode(ledger, node)
     if (ending === 'killed while it ended') {
       void node.terminate()
@@ -100,12 +100,16 @@ export async function runRound({ seed, cycles, place }) {
     const ending = random.weighted(ENDS)
     endings.set(ending, (endings.get(ending) ?? 0) + 1)
     const restMs = random.pick([0, 2, 5])
-    await start(node, { part: 0, events: random.integer(150, 400), restMs })
+    // Some have nothing left to publish when they end, and only deliver.
+    const events = random.chance(0.25) ? random.integer(40, 150) : 2 * MOST_BEFORE_END
+    await start(node, { part: 0, events, restMs })
     next = spare()
     const ended = [endAs(node, ending)]
     if (beside && cycle > 0 && random.chance(BESIDE)) {
       const other = beside
-      await start(other, { part: 1, events: random.integer(40, 120), restMs })
+      // Some deliver only.
+      const few = random.chance(0.3) ? 0 : random.integer(40, 120)
+      await start(other, { part: 1, events: few, restMs })
       beside = spare()
       ended.push(endAs(other, random.weighted(ENDS)))
     }

@@ -4,8 +4,7 @@
  * other works on. Their time, and the store's, goes ten times as fast: a lease ends after 3 s.
  */
 import { Ledger } from './ledger.js'
-import { sleep } from './load.js'
-import { endNode, isUp, rest } from './node-course.js'
+import { endNode, isUp, rest, until } from './node-course.js'
 import { spawnNode } from './nodes.js'
 import { createProgress } from './progress.js'
 import { startReceiver } from './receiver.js'
@@ -14,9 +13,6 @@ import { startReceiver } from './receiver.js'
 const ACCOUNTS = 40
 const SLOTS = 8
 const SPEED = 10
-/** Milliseconds that whatever is waited for may take, on however slow a machine: ten leases. */
-const PATIENCE_MS = 30_000
-const LOOK_EVERY_MS = 50
 
 /**
  * @typedef {import('./nodes.js').Node} Node
@@ -57,16 +53,6 @@ export async function runTakeovers({ seed, times, place }) {
   const servedBy = (node, since) =>
     new Set(ledger.sights.slice(since).flatMap((sight) => (sight.node === node.id ? sight.webhook : [])))
 
-  /** @param {Node} node @param {string} problem @param {() => boolean} isDone */
-  async function until(node, problem, isDone) {
-    const limit = performance.now() + PATIENCE_MS
-    // What failed is judged: nothing more is to be learnt.
-    while (ledger.failures.length === 0 && !isDone()) {
-      if (performance.now() > limit) ledger.failures.push({ node: node.id, reason: problem })
-      await sleep(LOOK_EVERY_MS)
-    }
-  }
-
   /**
    * Once both have something to do, one of them falls out: the other does its work too.
    *
@@ -77,12 +63,12 @@ export async function runTakeovers({ seed, times, place }) {
   async function takesOver(gone, other, fallOut) {
     let since = ledger.sights.length
     for (const node of [gone, other]) {
-      await until(node, 'it was given nothing to deliver', () => servedBy(node, since).size > 0)
+      await until(ledger, node, 'it was given nothing to deliver', () => servedBy(node, since).size > 0)
     }
     const its = servedBy(gone, since)
     fallOut()
     since = ledger.sights.length
-    await until(other, `it did not take over from node ${gone.id}`, () => {
+    await until(ledger, other, `it did not take over from node ${gone.id}`, () => {
       const served = servedBy(other, since)
       return [...its].every((webhook) => served.has(webhook))
     })

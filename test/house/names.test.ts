@@ -9,6 +9,7 @@ const VALUES =
 
 /** What names outside of JavaScript are called there: settings of PostgreSQL, columns of SQLite's own pragmas. */
 const OUTSIDE: readonly (readonly [RegExp, RegExp])[] = [
+  [/^adapters\/storage\/postgres\/session-settings\.ts$/, /./],
   [/^adapters\/storage\/postgres\//, /^(application_name|\w+_timeout|idle_\w+|client_encoding)$/],
   [/^adapters\/storage\/sqlite\//, /^(user_version|application_id|journal_mode|quick_check|page_size)$/],
 ]
