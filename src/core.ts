@@ -17,7 +17,7 @@ import type { Emitting } from './events.js'
 import type { Metrics } from './metrics.js'
 import type { Clock, Log, Random, Sender, Tracing } from './ports.js'
 import type { Store } from './store/contract.js'
-import { idMaker } from './values/ids.js'
+import { idMaker, timedIdMaker } from './values/ids.js'
 import { secretBox } from './values/seal.js'
 import { VERSION } from './version.js'
 import { isKnownHook } from './webhooks/catalogue.js'
@@ -56,6 +56,7 @@ export function createCore(options: Settled<Store>, secrets: readonly string[], 
   const { clock, random, log, sender, events, metrics, tracing } = doors
   const box = secretBox(secrets)
   const newId = idMaker((count) => random.bytes(count))
+  const newTimedId = timedIdMaker((count) => random.bytes(count), clock.now)
   const stored: AccountDoors = { accounts: store.accounts, box, clock, random, newId }
   const directory = guardedDirectory(options.directory ?? storedDirectory(stored))
   const lineages = lineageCache(directory, clock)
@@ -98,7 +99,7 @@ export function createCore(options: Settled<Store>, secrets: readonly string[], 
       sender,
       metrics,
       tracing,
-      newId,
+      newId: newTimedId,
       material: materialCache(box, `hookswitch/${VERSION}`),
       tell: (name, payload) => events.emit(name, payload as never),
       rulesOf: (webhook) => ({
@@ -130,7 +131,7 @@ export function createCore(options: Settled<Store>, secrets: readonly string[], 
     directory: lineages,
     webhooks: store.webhooks,
     deliveries: store.deliveries,
-    newId,
+    newId: newTimedId,
     knowsHook,
     storeNow: dispatcher.now,
     metrics,

@@ -3,7 +3,7 @@ import { seededRandom } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
 import { equalInConstantTime, hmacSha256, md5, sha1, sha256 } from '../../src/values/digest.js'
 import { fromGregorian, toGregorian } from '../../src/values/greg-time.js'
-import { idMaker, isId } from '../../src/values/ids.js'
+import { idMaker, isId, timedIdMaker } from '../../src/values/ids.js'
 import { secretBox } from '../../src/values/seal.js'
 
 const text = fc.string({ unit: 'grapheme' })
@@ -55,6 +55,23 @@ describe('an id', () => {
     expect(made.every(isId)).toBe(true)
     const digits = new Set(made.join(''))
     expect(digits.size).toBe(16)
+  })
+
+  it('of what comes with every event begins with its time, and is an id like the others', () => {
+    let ms = Date.UTC(2026, 0, 1)
+    const newId = timedIdMaker(seededRandom('ids').bytes, () => ms)
+    const made = Array.from({ length: 1000 }, () => {
+      ms += 1.5
+      return newId()
+    })
+    for (const id of made) expect(id).toMatch(/^[0-9a-f]{32}$/)
+    expect(made.toSorted()).toEqual(made)
+    expect(Number.parseInt(made[999]!.slice(0, 12), 16)).toBe(ms)
+    expect(new Set(made.map((id) => id.slice(12))).size).toBe(1000)
+    for (const odd of [-1, 0, 2 ** 48, 8.64e15]) {
+      ms = odd
+      expect(newId()).toMatch(/^[0-9a-f]{32}$/)
+    }
   })
 
   it.each(['a', 'A-Z_9', 'x'.repeat(64)])('may be %s', (id) => {

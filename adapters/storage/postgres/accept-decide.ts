@@ -1,5 +1,5 @@
 import { type Acceptance, HookswitchError, type NewDelivery, type NewEvent, notFound } from 'hookswitch/store'
-import type { EventRow, HeldRow } from './sql/accept.js'
+import type { HeldRow } from './sql/accept.js'
 import type { KeyRow } from './sql/keys.js'
 
 /** One call of `accept`. */
@@ -13,13 +13,21 @@ export interface AcceptCall {
 export interface Facts {
   /** By id. */
   readonly webhooks: ReadonlyMap<string, HeldRow>
-  /** Stored events by id. */
-  readonly events: ReadonlyMap<string, EventRow>
+  /** Stored events, by a delivery of theirs. */
+  readonly events: ReadonlyMap<string, StoredEvent>
   /** Idempotency keys that others used, by `keyName`. */
   readonly keys: ReadonlyMap<string, KeyRow>
   /** Inbox entries that are still there. */
   readonly staged: ReadonlySet<string>
   readonly pending: number
+}
+
+/** An event that was accepted before. */
+export interface StoredEvent {
+  readonly id: string
+  readonly position: number
+  /** How many it has. */
+  bodies: number
 }
 
 export interface PlannedEvent {
@@ -35,7 +43,7 @@ export interface PlannedDelivery {
   readonly delivery: NewDelivery
   readonly now: number
   readonly webhook: HeldRow
-  readonly of: PlannedEvent | EventRow
+  readonly of: PlannedEvent | StoredEvent
 }
 
 type Source = PlannedEvent | KeyRow
@@ -55,18 +63,16 @@ export function keyName(accountId: string, key: string): string {
   return `${accountId} ${key}`
 }
 
-export function isPlanned(source: Source | EventRow): source is PlannedEvent {
+export function isPlanned(source: Source | StoredEvent): source is PlannedEvent {
   return 'event' in source
 }
 
 /** Decides the calls of a group in their order, each all or nothing, as if they came one after the other. */
 export function decide(calls: readonly AcceptCall[], facts: Facts): Plan {
   const plan: Plan = { events: [], deliveries: [], keys: new Map(), admitted: new Set(), answers: [] }
-  /** Events of earlier calls of this group: stored by the time a later one refers to them. */
-  const earlier = new Map<string, PlannedEvent>()
   for (const call of calls) {
     try {
-      plan.answers.push(decideOne(call, facts, plan, earlier))
+      plan.answers.push(decideOne(call, facts, plan))
     } catch (thrown) {
       if (!(thrown instanceof HookswitchError)) throw thrown
       plan.answers.push(thrown)
@@ -75,12 +81,7 @@ export function decide(calls: readonly AcceptCall[], facts: Facts): Plan {
   return plan
 }
 
-function decideOne(
-  { acceptance, now }: AcceptCall,
-  facts: Facts,
-  plan: Plan,
-  earlier: Map<string, PlannedEvent>,
-) {
+function decideOne({ acceptance, now }: AcceptCall, facts: Facts, plan: Plan) {
   const { events, deliveries, maxPending, admits = [] } = acceptance
   refuseAdmitted(admits, facts, plan)
 
@@ -109,7 +110,7 @@ function decideOne(
     const { eventId, webhookId, variant } = delivery
     const fresh = news.get(eventId)
     if (!fresh && duplicates?.has(eventId)) continue
-    const of = fresh ?? earlier.get(eventId) ?? facts.events.get(eventId)
+    const of = fresh ?? repeated(delivery, facts)
     if (!of || variant >= bodiesOf(of)) throw notFound(eventId)
     const webhook = facts.webhooks.get(webhookId)
     if (!webhook) throw notFound(webhookId)
@@ -121,20 +122,23 @@ function decideOne(
     plan.deliveries.push(one)
     if (isPlanned(one.of)) one.of.deliveries += 1
   }
-  for (const [id, event] of news) {
-    plan.events.push(event)
-    if (event.deliveries > 0) earlier.set(id, event)
-  }
+  for (const event of news.values()) plan.events.push(event)
   for (const [name, event] of keys) plan.keys.set(name, event)
   for (const id of admits) plan.admitted.add(id)
   return answers
+}
+
+/** The event of the delivery that this one repeats. */
+function repeated({ replayOf, eventId }: NewDelivery, { events }: Facts): StoredEvent | undefined {
+  const event = replayOf === undefined ? undefined : events.get(replayOf)
+  return event?.id === eventId ? event : undefined
 }
 
 function hashOf(known: Source): string | undefined {
   return isPlanned(known) ? known.event.idempotency?.bodyHash : known.bodyHash
 }
 
-function bodiesOf(of: PlannedEvent | EventRow): number {
+function bodiesOf(of: PlannedEvent | StoredEvent): number {
   return isPlanned(of) ? of.event.bodies.length : of.bodies
 }
 

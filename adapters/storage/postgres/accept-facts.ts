@@ -1,7 +1,7 @@
-import type { AcceptCall, Facts } from './accept-decide.js'
+import type { AcceptCall, Facts, StoredEvent } from './accept-decide.js'
 import { keyName } from './accept-decide.js'
 import type { Transaction } from './session.js'
-import type { acceptStatements, EventRow, HeldRow } from './sql/accept.js'
+import type { acceptStatements, BodyRow, HeldRow } from './sql/accept.js'
 import type { inboxStatements } from './sql/inbox.js'
 import type { KeyRow, keyStatements } from './sql/keys.js'
 import type { orphanStatements } from './sql/orphans.js'
@@ -28,30 +28,34 @@ export async function gatherFacts(
   const staged = await holdStaged(tx, sql, calls)
   const { keys, taken } = await takeKeys(tx, sql, calls)
   const webhookIds = new Set<string>()
-  const references = new Map<string, string | undefined>()
+  const repeated = new Set<string>()
   for (const { acceptance } of calls) {
     const own = new Set(acceptance.events.map(({ id }) => id))
-    for (const { webhookId, eventId, callId } of acceptance.deliveries) {
+    for (const { webhookId, eventId, replayOf } of acceptance.deliveries) {
       webhookIds.add(webhookId)
-      if (!own.has(eventId)) references.set(eventId, callId)
+      if (replayOf !== undefined && !own.has(eventId)) repeated.add(replayOf)
     }
   }
   const held = webhookIds.size === 0 ? [] : await tx.query<HeldRow>(sql.accept.hold, [[...webhookIds]])
-  const events =
-    references.size === 0
-      ? []
-      : await tx.query<EventRow>(sql.accept.holdEvents, [
-          [...references.keys()],
-          [...references.values()].map((callId) => callId ?? null),
-        ])
+  const events = repeated.size === 0 ? [] : await tx.query<BodyRow>(sql.accept.holdEvents, [[...repeated]])
   const facts: Facts = {
     staged,
     keys,
     webhooks: new Map(held.map((row) => [row.id, row])),
-    events: new Map(events.map((row) => [row.id, row])),
+    events: eventsOf(events),
     pending: held[0]?.pending ?? 0,
   }
   return { facts, taken }
+}
+
+function eventsOf(bodies: readonly BodyRow[]): ReadonlyMap<string, StoredEvent> {
+  const events = new Map<string, StoredEvent>()
+  for (const { id, eventId, position } of bodies) {
+    const known = events.get(id)
+    if (known) known.bodies += 1
+    else events.set(id, { id: eventId, position, bodies: 1 })
+  }
+  return events
 }
 
 async function holdStaged(

@@ -1,17 +1,18 @@
 import { fillIn } from 'hookswitch/store'
 import type { Counted } from './accept-count.js'
 import { isPlanned, type Plan, type PlannedDelivery, type PlannedEvent } from './accept-decide.js'
+import { boolArray, float8Array, int2Array, int4Array, int8Array, textArray } from './rows-arrays.js'
 
 /** Values of the statement `count`. */
 export function countValues({ calls, lanes }: Counted): readonly unknown[] {
   return [
-    calls.map(({ accountId }) => accountId),
-    calls.map(({ callId }) => callId),
-    calls.map(({ numbered }) => numbered),
-    calls.map(({ lastMs }) => lastMs),
-    lanes.map(({ key }) => key),
-    lanes.map(({ lane }) => lane),
-    lanes.map(({ deliveries }) => deliveries.length),
+    textArray(calls.map(({ accountId }) => accountId)),
+    textArray(calls.map(({ callId }) => callId)),
+    int4Array(calls.map(({ numbered }) => numbered)),
+    float8Array(calls.map(({ lastMs }) => lastMs)),
+    int4Array(lanes.map(({ key }) => key)),
+    textArray(lanes.map(({ lane }) => lane)),
+    int4Array(lanes.map(({ deliveries }) => deliveries.length)),
   ]
 }
 
@@ -35,61 +36,59 @@ export function writeValues(
     ...deliveryColumns(plan.deliveries, heads, stored),
     slot,
     plan.deliveries.length,
-    legs.map(([accountId]) => accountId),
-    legs.map(([, callId]) => callId),
-    legs.map(([, , other]) => other),
-    nudged.map(({ key }) => key),
-    nudged.map(({ shard }) => shard),
+    textArray(legs.map(([accountId]) => accountId)),
+    textArray(legs.map(([, callId]) => callId)),
+    textArray(legs.map(([, , other]) => other)),
+    int4Array(nudged.map(({ key }) => key)),
+    int2Array(nudged.map(({ shard }) => shard)),
   ]
 }
 
-function bodyColumns(stored: ReadonlyMap<PlannedEvent, number>): readonly unknown[][] {
-  const columns: unknown[][] = Array.from({ length: 9 }, () => [])
-  const [places, variants, timestamps, ids, accounts, calls, hooks, traces, bodies] = columns as [
-    unknown[],
-    unknown[],
-    unknown[],
-    unknown[],
-    unknown[],
-    unknown[],
-    unknown[],
-    unknown[],
-    unknown[],
-  ]
-  for (const [{ event, sequence }, place] of stored) {
-    for (const [variant, body] of event.bodies.entries()) {
-      places.push(place)
-      variants.push(variant)
-      timestamps.push(event.timestampMs)
-      ids.push(event.id)
-      accounts.push(event.accountId)
-      calls.push(event.callId ?? null)
-      hooks.push(event.hook)
-      traces.push(event.traceparent ?? null)
-      bodies.push(fillIn(body, sequence))
+interface Body {
+  readonly of: PlannedEvent
+  readonly place: number
+  readonly variant: number
+  readonly text: string
+}
+
+function bodyColumns(stored: ReadonlyMap<PlannedEvent, number>): readonly Buffer[] {
+  const bodies: Body[] = []
+  for (const [of, place] of stored) {
+    for (const [variant, body] of of.event.bodies.entries()) {
+      bodies.push({ of, place, variant, text: fillIn(body, of.sequence) })
     }
   }
-  return columns
+  return [
+    int4Array(bodies.map(({ place }) => place)),
+    int4Array(bodies.map(({ variant }) => variant)),
+    float8Array(bodies.map(({ of }) => of.event.timestampMs)),
+    textArray(bodies.map(({ of }) => of.event.id)),
+    textArray(bodies.map(({ of }) => of.event.accountId)),
+    textArray(bodies.map(({ of }) => of.event.callId ?? null)),
+    textArray(bodies.map(({ of }) => of.event.hook)),
+    textArray(bodies.map(({ of }) => of.event.traceparent ?? null)),
+    textArray(bodies.map(({ text }) => text)),
+  ]
 }
 
 function deliveryColumns(
   planned: readonly PlannedDelivery[],
   heads: ReadonlySet<PlannedDelivery>,
   stored: ReadonlyMap<PlannedEvent, number>,
-): readonly unknown[][] {
+): readonly Buffer[] {
   return [
-    planned.map(({ of }) => (isPlanned(of) ? stored.get(of) : null)),
-    planned.map(({ of }) => (isPlanned(of) ? null : of.position)),
-    planned.map(({ now }) => now),
-    planned.map((one) => heads.has(one)),
-    planned.map(({ webhook }) => webhook.key),
-    planned.map(({ webhook }) => webhook.shard),
-    planned.map(({ delivery }) => delivery.variant),
-    planned.map(({ delivery }) => delivery.epoch),
-    planned.map(({ delivery }) => delivery.id),
-    planned.map(({ delivery }) => delivery.lane),
-    planned.map(({ delivery }) => delivery.encoding),
-    planned.map(({ delivery }) => delivery.httpVerb),
-    planned.map(({ delivery }) => delivery.replayOf ?? null),
+    int4Array(planned.map(({ of }) => (isPlanned(of) ? stored.get(of)! : null))),
+    int8Array(planned.map(({ of }) => (isPlanned(of) ? null : of.position))),
+    float8Array(planned.map(({ now }) => now)),
+    boolArray(planned.map((one) => heads.has(one))),
+    int4Array(planned.map(({ webhook }) => webhook.key)),
+    int2Array(planned.map(({ webhook }) => webhook.shard)),
+    int4Array(planned.map(({ delivery }) => delivery.variant)),
+    int4Array(planned.map(({ delivery }) => delivery.epoch)),
+    textArray(planned.map(({ delivery }) => delivery.id)),
+    textArray(planned.map(({ delivery }) => delivery.lane)),
+    textArray(planned.map(({ delivery }) => delivery.encoding)),
+    textArray(planned.map(({ delivery }) => delivery.httpVerb)),
+    textArray(planned.map(({ delivery }) => delivery.replayOf ?? null)),
   ]
 }

@@ -27,8 +27,8 @@ export interface AcceptDoors extends Pick<Doors, 'session' | 'schema'> {
   readonly slot: number
 }
 
-/** Weight of a group: some ninety calls of one delivery, or one event for a thousand webhooks. */
-const MOST = 1_000
+/** Weight of a group: a hundred calls of one delivery, or one event for a thousand webhooks. */
+const MOST = 1_200
 const weightOf = ({ acceptance: { events, deliveries } }: AcceptCall) =>
   10 + events.length + deliveries.length
 

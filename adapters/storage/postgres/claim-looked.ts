@@ -1,5 +1,6 @@
 import type { ClaimRequest } from 'hookswitch/store'
 import { type Head, takenOf } from './claim-share.js'
+import { int2Array, int4Array, textArray, tidArray } from './rows-arrays.js'
 import type { LookRow } from './sql/claim.js'
 
 /** What is asked of each endpoint, by id, in the order of naming. */
@@ -60,4 +61,40 @@ export function share(
     count += one.taken.length
   }
   return count
+}
+
+/** Values of the statement `take`. */
+export function takeValues(
+  looked: Iterable<Looked>,
+  token: number,
+  owner: string,
+  now: number,
+): readonly unknown[] {
+  const heads: Head[] = []
+  const terms: number[] = []
+  const shards = new Map<number, number>()
+  const keys: number[] = []
+  const epochs: number[] = []
+  for (const { row, term, taken } of looked) {
+    if (taken.length === 0) continue
+    shards.set(row.shard, term)
+    keys.push(row.key)
+    epochs.push(row.epoch)
+    for (const head of taken) {
+      heads.push(head)
+      terms.push(term)
+    }
+  }
+  return [
+    tidArray(heads.map(({ ctid }) => ctid)),
+    textArray(heads.map(({ id }) => id)),
+    int4Array(terms),
+    token,
+    int2Array([...shards.keys()]),
+    owner,
+    int4Array([...shards.values()]),
+    now,
+    int4Array(keys),
+    int4Array(epochs),
+  ]
 }

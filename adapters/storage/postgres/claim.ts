@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto'
 import type { Claim, ClaimRequest, ClaimResult, ReadyEndpoint, Webhook } from 'hookswitch/store'
 import { shardOf } from 'hookswitch/store'
-import { type Looked, looks, merged, type Named, share } from './claim-looked.js'
+import { type Looked, looks, merged, type Named, share, takeValues } from './claim-looked.js'
 import { webhookMemory } from './claim-webhooks.js'
 import { isUnsure } from './errors.js'
 import type { Flights } from './lanes-flights.js'
 import { deliveryTo, endpointOf } from './rows.js'
-import type { Transaction } from './session.js'
+import { int2Array, int4Array, textArray } from './rows-arrays.js'
 import type { Doors } from './session-doors.js'
 import { claimStatements, type LookRow, type TakenRow } from './sql/claim.js'
 
@@ -29,39 +29,38 @@ export function claimer({ session, schema, flights, standing, lost }: ClaimDoors
   async function claimNow(request: ClaimRequest): Promise<ClaimResult> {
     const named = merged(request.endpoints)
     if (named.size === 0) return { claims: [], webhooks: new Map(), endpoints: [] }
+    const looked = looks(await look(request, named))
+    const count = share(looked, named, request)
+    const claimed = resultOf(looked, count === 0 ? [] : await take(request, looked))
+    return looked.size === named.size ? claimed : withOthers(claimed, named)
+  }
+
+  function look({ owner, now }: ClaimRequest, named: Named): Promise<readonly LookRow[]> {
+    const ids = [...named.keys()]
+    const rooms = Array.from(named.values(), ({ room }) => Math.max(0, room))
+    const shards = [...new Set(ids.map(shardOf))]
+    return session.query<LookRow>(sql.look, [
+      textArray(ids),
+      int4Array(rooms),
+      int4Array(ids.map(memory.revisionOf)),
+      int2Array(shards),
+      owner,
+      now,
+    ])
+  }
+
+  /** Takes what was decided. What has changed since it was looked at is left, and looked at again by the next claim. */
+  async function take(
+    { owner, now }: ClaimRequest,
+    looked: ReadonlyMap<string, Looked>,
+  ): Promise<readonly TakenRow[]> {
     const token = randomInt(1, MOST_TOKENS)
     try {
-      const { looked, taken } = await session.transaction(async (tx) => {
-        const looked = looks(await look(tx, request, named))
-        const any = share(looked, named, request) > 0
-        const taken = any ? await take(tx, looked.values(), token) : []
-        return { looked, taken }
-      })
-      const claimed = resultOf(looked, taken)
-      return looked.size === named.size ? claimed : withOthers(claimed, named)
+      return await session.query<TakenRow>(sql.take, takeValues(looked.values(), token, owner, now))
     } catch (thrown) {
       if (isUnsure(thrown)) lost(token)
       throw thrown
     }
-  }
-
-  function look(tx: Transaction, { owner, now }: ClaimRequest, named: Named): Promise<readonly LookRow[]> {
-    const ids = [...named.keys()]
-    const rooms = Array.from(named.values(), ({ room }) => Math.max(0, room))
-    const shards = [...new Set(ids.map(shardOf))]
-    return tx.query<LookRow>(sql.look, [ids, rooms, ids.map(memory.revisionOf), shards, owner, now])
-  }
-
-  function take(tx: Transaction, looked: Iterable<Looked>, token: number): Promise<readonly TakenRow[]> {
-    const values: [string[], string[], number[]] = [[], [], []]
-    for (const { taken, term } of looked) {
-      for (const { ctid, id } of taken) {
-        values[0].push(ctid)
-        values[1].push(id)
-        values[2].push(term)
-      }
-    }
-    return tx.query<TakenRow>(sql.take, [...values, token])
   }
 
   function resultOf(looked: ReadonlyMap<string, Looked>, rows: readonly TakenRow[]): ClaimResult {
@@ -81,7 +80,7 @@ export function claimer({ session, schema, flights, standing, lost }: ClaimDoors
         if (!claimed) continue
         const delivery = deliveryTo(row, claimed)
         const { body, traceparent } = claimed
-        flights.begin(claimed)
+        flights.begin(row.webhookId, claimed)
         claims.push(traceparent === null ? { delivery, body } : { delivery, body, traceparent })
         webhooks.set(webhook.id, webhook)
       }

@@ -39,7 +39,10 @@ export const SAID_BY_STATE: Readonly<Record<string, readonly [ErrorCode, string]
   '42': ['StoreCorrupt', 'a table of this store is missing or was changed: restore it from a backup'],
   XX001: ['StoreCorrupt', 'PostgreSQL found damaged data: restore it from a backup'],
   XX002: ['StoreCorrupt', 'PostgreSQL found a damaged index: REINDEX the schema of this store'],
-  '22': ['InvalidInput', 'PostgreSQL cannot store this text: a NUL character is in it'],
+  '22': [
+    'InvalidInput',
+    'PostgreSQL cannot take this value: a text has a NUL character, or a number is out of range',
+  ],
 }
 
 export const SAID_BY_NODE: readonly {

@@ -23,7 +23,8 @@ const PATIENT_MS = 3_600_000
 /**
  * A store in PostgreSQL 13 or later, which several nodes may share. Tables are made, and brought up to date, when it is
  * opened, in a schema of their own; the user needs CREATE on the database, or to own the schema. It keeps no secret: give
- * `createHookswitch` the option `secret`.
+ * `createHookswitch` the option `secret`. Statements are prepared and one connection listens: a pooler between must
+ * keep a connection for the session (PgBouncer: `pool_mode = session`).
  *
  * Every call rejects with `StoreUnavailable` when the server does not answer: within 5 s for a connection and
  * `answerWithinMs` for each statement.
@@ -77,7 +78,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       pool.removeListener('error', onError)
     }
     try {
-      const opening = createSession(pool, settings)
+      const opening = createSession(pool, { ...settings, hot: true })
       await checkServer(opening, field)
       if ((await versionOf(opening, name, schema)) < SCHEMA_VERSION) {
         await migrate(patiently(pool), name, schema, doors.log)

@@ -1,5 +1,6 @@
 /** Where a delivery in flight is: its row and its lane. */
 export interface Flight {
+  readonly webhookId: string
   readonly key: number
   readonly lane: string
   readonly fence: number
@@ -9,7 +10,7 @@ export interface Flight {
 
 /** What this node has in flight, as it was claimed: what settles it need not look for it. */
 export interface Flights {
-  begin(row: Flight & { readonly id: string }): void
+  begin(webhookId: string, row: Omit<Flight, 'webhookId'> & { readonly id: string }): void
   /** Of this claim of the delivery; `undefined`: unknown here. */
   of(deliveryId: string, fence: number): Flight | undefined
   end(deliveryId: string): void
@@ -21,9 +22,9 @@ const MOST = 20_000
 export function createFlights(): Flights {
   const flights = new Map<string, Flight>()
   return {
-    begin({ id, key, lane, fence, ctid }) {
+    begin(webhookId, { id, key, lane, fence, ctid }) {
       flights.delete(id)
-      flights.set(id, { key, lane, fence, ctid })
+      flights.set(id, { webhookId, key, lane, fence, ctid })
       if (flights.size > MOST) flights.delete(flights.keys().next().value!)
     },
     of(deliveryId, fence) {

@@ -1,3 +1,4 @@
+import { float8Array, int4Array, textArray } from './rows-arrays.js'
 import type { Transaction } from './session.js'
 import { type LaneRow, type LeftRow, laneStatements, type PlaceRow } from './sql/lanes.js'
 
@@ -40,7 +41,7 @@ export function lanes(schema: string) {
     async lock(tx: Transaction, lanes: readonly Lane[]): Promise<LockedLanes> {
       if (lanes.length === 0) return new Map()
       const distinct = [...new Map(lanes.map((lane) => [laneName(lane), lane])).values()]
-      const values = [distinct.map(({ key }) => key), distinct.map(({ lane }) => lane)]
+      const values = [int4Array(distinct.map(({ key }) => key)), textArray(distinct.map(({ lane }) => lane))]
       const rows = await tx.query<LaneRow>(sql.lock, values)
       return new Map(rows.map((row) => [laneName(row), row.open]))
     },
@@ -62,17 +63,17 @@ export function lanes(schema: string) {
       const gone = left.filter((lane) => lane.count >= (locked.get(laneName(lane)) ?? 0))
       const next = fewer.filter(({ head }) => head)
       const rows = await tx.query<LeftRow & { readonly promoted: boolean }>(sql.leave, [
-        fewer.map(({ key }) => key),
-        fewer.map(({ lane }) => lane),
-        fewer.map(({ count }) => count),
-        gone.map(({ key }) => key),
-        gone.map(({ lane }) => lane),
-        next.map(({ key }) => key),
-        next.map(({ lane }) => lane),
-        next.map(({ now }) => now),
+        int4Array(fewer.map(({ key }) => key)),
+        textArray(fewer.map(({ lane }) => lane)),
+        int4Array(fewer.map(({ count }) => count)),
+        int4Array(gone.map(({ key }) => key)),
+        textArray(gone.map(({ lane }) => lane)),
+        int4Array(next.map(({ key }) => key)),
+        textArray(next.map(({ lane }) => lane)),
+        float8Array(next.map(({ now }) => now)),
         slot,
         ended.length,
-        webhookKeys,
+        int4Array(webhookKeys),
       ])
       return withPromoted(rows)
     },

@@ -21,15 +21,20 @@ export function postgresPruning({
   const removedBy = async (statement: { name: string; text: string }, values: readonly unknown[]) =>
     (await session.query<Removed>(statement, values))[0]!.removed
 
+  /** Where the last call had enough: a drain in batches does not begin anew with each. */
+  let resume = 1
+
   /** Those beyond their webhook's number. */
   async function excess(perWebhook: number, limit: number): Promise<number> {
     const [last] = await session.query<{ key: number }>(sql.lastWebhook, [])
     let removed = 0
-    for (let from = 1; from <= last!.key && removed < limit; from += SLICE) {
-      const rows = await session.query<ExcessRow>(sql.excess, [from, from + SLICE - 1, perWebhook])
+    for (let looked = 0; looked < last!.key; looked += SLICE) {
+      const rows = await session.query<ExcessRow>(sql.excess, [resume, resume + SLICE - 1, perWebhook])
       for (const { key, upTo } of rows) {
         if (removed < limit) removed += await removedBy(sql.attemptsUpTo, [key, upTo, limit - removed])
       }
+      if (removed >= limit) return removed
+      resume = resume + SLICE > last!.key ? 1 : resume + SLICE
     }
     return removed
   }

@@ -9,7 +9,7 @@ export function readiness({ session, schema, clock }: Pick<Doors, 'session' | 's
   return {
     async ready(owner: string): Promise<readonly ReadyEndpoint[]> {
       const rows = await session.query<EndpointRow>(sql.ready, [owner, clock?.now() ?? null])
-      return rows.map((row) => endpointOf(row, row.headMs))
+      return rows.map((row) => endpointOf(row, row.headMs)).filter(({ dueMs }) => dueMs !== undefined)
     },
     /** These webhooks, idle or not. */
     async readyOf(webhookIds: readonly string[]): Promise<readonly ReadyEndpoint[]> {

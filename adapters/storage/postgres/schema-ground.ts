@@ -87,6 +87,5 @@ export const groundIndexes = (s: string): string => `
 create index delivery_failed on ${s}.delivery (webhook_key, position) where state in (3, 4, 6);
 create index event_account on ${s}.event (account_id, position) where variant = 0;
 create index call_last on ${s}.call (last_ms);
-alter table ${s}.idempotency add column if not exists call_id text collate "C";
 create index idempotency_call on ${s}.idempotency (account_id, call_id) where call_id is not null;
 `

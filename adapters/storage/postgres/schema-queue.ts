@@ -53,8 +53,7 @@ create table ${s}.event (
   body         text not null,
   primary key (position, variant)
 );
-create index event_call on ${s}.event (call_id) where call_id is not null and variant = 0;
-create index event_of_no_call on ${s}.event (id) where call_id is null and variant = 0;
+create index event_call on ${s}.event (call_id) where call_id is not null;
 
 -- Only heads of lanes that wait have a due time. \`retry\`: was attempted before. \`term\` and \`claim\`: under which
 -- term of its shard, and by which call, it was claimed last.

@@ -4,6 +4,7 @@ import { type Connection, connections } from './session-connection.js'
 import { type Hearing, type Listening, listen } from './session-listen.js'
 import type { PostgresPool } from './session-pool.js'
 import { queriesOf } from './session-query.js'
+import { settingsOfSession, settingsOfTransaction } from './session-settings.js'
 import type { Statement } from './statement.js'
 
 export type { Statement } from './statement.js'
@@ -41,6 +42,8 @@ export interface SessionOptions {
   readonly answerWithinMs: number
   /** The pool is the host's: its connections keep their settings, ours hold for the transaction. */
   readonly foreign: boolean
+  /** Its statements are those on the way of an event: planned to go row by row. */
+  readonly hot?: boolean
   /** Its connections are closed after use: they have other settings than those of the session beside it. */
   readonly disposable?: boolean
 }
@@ -50,23 +53,7 @@ const TRIES = 6
 /** Between two tries: at random up to so much for each that failed, so that two do not meet again. */
 const PAUSE_MS = 10
 
-/**
- * Statements run under a generic plan: a hot one is planned once for a connection, and its plan is the one that was
- * looked at (`EXPLAIN`), not a guess at this minute's values. Compiling plans (JIT) costs more than any of them saves.
- * A connection whose node vanished lets go of its locks after `idle_in_transaction_session_timeout`.
- */
-function settings(set: 'SET' | 'SET LOCAL', answerWithinMs: number): string {
-  return [
-    `${set} statement_timeout = ${Math.ceil(answerWithinMs * 0.9)}`,
-    `${set} idle_in_transaction_session_timeout = ${answerWithinMs}`,
-    `${set} plan_cache_mode = force_generic_plan`,
-    `${set} jit = off`,
-  ].join('; ')
-}
-
-/** A server notices a node that vanished after 60 s, not after two hours. */
-const KEEP_ALIVE =
-  'SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3'
+const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 
 export function createSession(pool: PostgresPool, options: SessionOptions): OpeningSession {
   const { connectWithinMs, answerWithinMs, foreign, disposable = false } = options
@@ -76,11 +63,9 @@ export function createSession(pool: PostgresPool, options: SessionOptions): Open
     connectWithinMs,
     answerWithinMs,
     disposable,
-    setUp: foreign ? undefined : `${settings('SET', answerWithinMs)}; ${KEEP_ALIVE}`,
+    setUp: foreign ? undefined : settingsOfSession(options),
   })
-  const begin = foreign
-    ? `BEGIN ISOLATION LEVEL READ COMMITTED; ${settings('SET LOCAL', answerWithinMs)}`
-    : 'BEGIN ISOLATION LEVEL READ COMMITTED'
+  const begin = foreign ? `${BEGIN}; ${settingsOfTransaction(options)}` : BEGIN
   const queryOf = queriesOf()
 
   async function connected(): Promise<Connection> {

@@ -1,7 +1,7 @@
 import { type Health, type Webhook, webhookAfter } from 'hookswitch/store'
 import { healthColumns, webhookColumns } from './rows.js'
 import type { Transaction } from './session.js'
-import type { OwnedEntry } from './settle-round.js'
+import type { OwnedEntry } from './settle-entry.js'
 import { settleStatements, type WebhookLockedRow } from './sql/settle.js'
 
 type Locked = ReadonlyMap<number, Webhook>

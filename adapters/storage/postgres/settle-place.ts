@@ -2,14 +2,15 @@ import { isTerminal } from 'hookswitch/store'
 import type { Ended, LockedLanes, lanes } from './lanes.js'
 import type { Flights } from './lanes-flights.js'
 import type { Transaction } from './session.js'
-import type { OwnedEntry } from './settle-round.js'
+import type { OwnedEntry } from './settle-entry.js'
 
 /** An entry whose delivery is known by its place. */
 export interface PlacedEntry extends OwnedEntry {
   readonly lane: string
   /** Whether it is the first of its lane. */
   readonly head: boolean
-  readonly ctid: string
+  /** Where its row is. */
+  ctid: string
 }
 
 type LaneDoors = ReturnType<typeof lanes>

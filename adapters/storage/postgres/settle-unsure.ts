@@ -1,7 +1,7 @@
 import type { ReadyEndpoint, Settled, Webhook } from 'hookswitch/store'
 import { type EndpointRow, endpointOf, STATES, type WebhookRow, webhookOf } from './rows.js'
 import type { Transaction } from './session.js'
-import type { Entry } from './settle-round.js'
+import type { Entry } from './settle-entry.js'
 import { readyStatements } from './sql/ready.js'
 import { type StandingRow, settleStatements } from './sql/settle.js'
 

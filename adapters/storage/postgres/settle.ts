@@ -3,7 +3,8 @@ import { isUnsure } from './errors.js'
 import { grouped, type Outcome } from './group.js'
 import type { Flights } from './lanes-flights.js'
 import type { Doors } from './session-doors.js'
-import { type Entry, settlingIn } from './settle-round.js'
+import type { Entry } from './settle-entry.js'
+import { settlingIn } from './settle-round.js'
 import { unsureSettlements } from './settle-unsure.js'
 import type { Waking } from './wake.js'
 
@@ -63,14 +64,15 @@ export function settler({ session, schema, waking, flights, slot }: SettleDoors)
 
 const FENCED: Settled = Object.freeze({ kind: 'fenced' })
 
-/** A delivery once in each round: what comes second to it is judged by what the first left. */
+/** A claim once in each round: what comes second to it is judged by what the first left. */
 function roundsOf(entries: readonly Entry[]): readonly (readonly Entry[])[] {
   const rounds: Entry[][] = []
   const times = new Map<string, number>()
   for (const entry of entries) {
-    const { deliveryId } = entry.settlement
-    const time = times.get(deliveryId) ?? 0
-    times.set(deliveryId, time + 1)
+    const { deliveryId, expect } = entry.settlement
+    const name = `${deliveryId} ${expect.fence}`
+    const time = times.get(name) ?? 0
+    times.set(name, time + 1)
     const round = rounds[time]
     if (round) round.push(entry)
     else rounds[time] = [entry]

@@ -15,6 +15,7 @@ import { admissions } from './inbox.js'
 import { laneKeyOf, noteDue } from './lanes.js'
 import { change, query } from './query.js'
 import { storedState } from './states.js'
+import { textKey } from './text-key.js'
 import type { Tools } from './tools.js'
 
 /** An event of this acceptance. Its row is written with the first delivery of it: without one nobody asks for it. */
@@ -31,13 +32,13 @@ export function acceptor(tools: Tools): (acceptance: Acceptance, now: number) =>
   const { db, memory, accounts, endpoints, calls, bodies, lanes, stale, wake } = tools
   const keys = idempotency(db, accounts)
   const inbox = admissions(db)
-  const isTaken = query<object>(db, 'select 1 from hookswitch_delivery where id = ?')
+  const isTaken = query<object>(db, 'select 1 from hookswitch_delivery where id_key = ? and id = ?')
   const insert = change(
     db,
     `insert into hookswitch_delivery
-      (position, id, webhook, event, epoch, state, due_ms, attempts, tries, interruptions, fence, lane_key, variant,
-      accepted_ms, call, encoding, http_verb, replay_of, lane)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      (position, id_key, webhook, event, epoch, state, due_ms, attempts, tries, interruptions, fence, lane_key, variant,
+      accepted_ms, call, id, encoding, http_verb, replay_of, lane)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
 
   function refuseUnknown(
@@ -48,7 +49,8 @@ export function acceptor(tools: Tools): (acceptance: Acceptance, now: number) =>
       const variants = news(eventId)?.bodies.length ?? bodies.find(eventId, replayOf)?.variants ?? 0
       if (variant >= variants) throw notFound(eventId)
       if (!endpoints.byId(webhookId)) throw notFound(webhookId)
-      if (isTaken.get(id)) throw new HookswitchError('Conflict', `this id is taken: ${id}`, { field: 'id' })
+      if (isTaken.get(textKey(id), id))
+        throw new HookswitchError('Conflict', `this id is taken: ${id}`, { field: 'id' })
     }
   }
 
@@ -103,7 +105,7 @@ export function acceptor(tools: Tools): (acceptance: Acceptance, now: number) =>
     const row = acceptedDelivery(delivery, isHead, now)
     insert(
       memory.nextPosition(),
-      row.id,
+      textKey(row.id),
       endpoint.key,
       event.key,
       row.epoch,
@@ -117,6 +119,7 @@ export function acceptor(tools: Tools): (acceptance: Acceptance, now: number) =>
       row.variant,
       row.acceptedMs,
       call,
+      row.id,
       row.encoding,
       row.httpVerb,
       row.replayOf ?? null,

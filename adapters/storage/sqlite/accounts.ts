@@ -33,10 +33,10 @@ export function accountDoor(db: SqliteHandle): Synchronous<AccountStore> {
   const descendants = query<IdRow>(
     db,
     `with recursive below (id) as (
-      select id from hookswitch_account where parent_id = ?1
+      select id from hookswitch_account where parent_id = ?
       union
       select a.id from below join hookswitch_account a on a.parent_id = below.id
-    ) select id from below where id <> ?1`,
+    ) select id from below where id <> ?`,
   )
   const byRealm = query<DocRow>(db, 'select doc from hookswitch_account where realm_key = ?')
   const byName = query<DocRow>(db, 'select doc from hookswitch_account where name_key = ?')
@@ -100,7 +100,7 @@ export function accountDoor(db: SqliteHandle): Synchronous<AccountStore> {
       }
       return [...line.values()]
     },
-    descendants: (accountId) => descendants.all(accountId).map(({ id }) => id),
+    descendants: (accountId) => descendants.all(accountId, accountId).map(({ id }) => id),
     byRealm: (realm) => byRealm.all(realmKey(realm)).map(accountOf),
     byName: (key) => byName.all(key).map(accountOf),
     list: () => list.all().map(accountOf),

@@ -7,22 +7,22 @@ const END = Number.MAX_SAFE_INTEGER
 /** Before and after every time. */
 const EVER = 9e15
 
-/** Records of one webhook, or of one call, of one webhook or of any. */
+/** Records of one webhook, or of one call: then of one webhook or, where that is null, of any. */
 export const PLACES_SQL = (by: 'webhook' | 'call', ascending: boolean) => `select position
   from hookswitch_attempt indexed by hookswitch_attempt_${by}
-  where ${by} = ?1 and position ${ascending ? '>' : '<'} ?2 and at_ms >= ?3 and at_ms <= ?4
-    and (?5 is null or webhook = ?5)
-  order by position ${ascending ? 'asc' : 'desc'} limit ?6 + 0`
+  where ${by} = ? and position ${ascending ? '>' : '<'} ? and at_ms >= ? and at_ms <= ?
+    ${by === 'call' ? 'and webhook = coalesce(?, webhook)' : ''}
+  order by position ${ascending ? 'asc' : 'desc'} limit ? + 0`
 
 /** The first record of each webhook of an account, those first that come first. */
 export const FIRSTS_SQL = (ascending: boolean) => `with firsts as materialized (
     select w.key, (
       select position from hookswitch_attempt a indexed by hookswitch_attempt_webhook
-      where a.webhook = w.key and position ${ascending ? '>' : '<'} ?2 and at_ms >= ?3 and at_ms <= ?4
+      where a.webhook = w.key and position ${ascending ? '>' : '<'} ? and at_ms >= ? and at_ms <= ?
       order by position ${ascending ? 'asc' : 'desc'} limit 1
     ) as first
-    from hookswitch_webhook w where w.account = ?1
-  ) select key from firsts where first is not null order by first ${ascending ? 'asc' : 'desc'} limit ?5 + 0`
+    from hookswitch_webhook w where w.account = ?
+  ) select key from firsts where first is not null order by first ${ascending ? 'asc' : 'desc'} limit ? + 0`
 
 interface Place {
   readonly position: number
@@ -102,7 +102,7 @@ export function attemptPlaces(tools: Tools): (account: number, asked: AttemptQue
   /** Webhooks whose first record comes behind those of `limit` others show nothing. */
   function ofWebhooks(webhooks: readonly { readonly key: number }[], bounds: Bounds): readonly number[] {
     const { ascending, cursor, fromMs, toMs, limit } = bounds
-    const parts = webhooks.map(({ key }) => inWebhook(ascending).all(key, cursor, fromMs, toMs, null, limit))
+    const parts = webhooks.map(({ key }) => inWebhook(ascending).all(key, cursor, fromMs, toMs, limit))
     return merged(parts, bounds)
   }
 
@@ -115,6 +115,6 @@ export function attemptPlaces(tools: Tools): (account: number, asked: AttemptQue
     if (webhookId !== undefined && webhook?.account !== account) return []
     if (callIds) return ofCalls(account, callIds, webhook?.key, bounds)
     if (webhook) return ofWebhooks([webhook], bounds)
-    return ofWebhooks(firsts(ascending).all(account, cursor, fromMs, toMs, limit), bounds)
+    return ofWebhooks(firsts(ascending).all(cursor, fromMs, toMs, account, limit), bounds)
   }
 }

@@ -1,6 +1,7 @@
 import { fillIn, type NewEvent } from 'hookswitch/store'
 import type { SqliteHandle } from './driver.js'
 import { change, query } from './query.js'
+import { textKey } from './text-key.js'
 
 /** An accepted event, as what refers to it needs it. */
 export interface StoredEvent {
@@ -27,7 +28,7 @@ export function bodies(db: SqliteHandle): Bodies {
   const ofDelivery = query<StoredEvent>(
     db,
     `select e.key, e.account, e.variants from hookswitch_delivery d join hookswitch_event e on e.key = d.event
-    where d.id = ? and e.id = ?`,
+    where d.id_key = ? and d.id = ? and e.id = ?`,
   )
   const find = query<StoredEvent>(
     db,
@@ -49,7 +50,7 @@ export function bodies(db: SqliteHandle): Bodies {
 
   return {
     find(eventId, replayOf) {
-      const found = replayOf === undefined ? undefined : ofDelivery.get(replayOf, eventId)
+      const found = replayOf === undefined ? undefined : ofDelivery.get(textKey(replayOf), replayOf, eventId)
       return found ?? find.get(eventId)
     },
     insert(key, event, account, call, sequence) {

@@ -1,6 +1,7 @@
 import type { SqliteHandle } from './driver.js'
 import { change, query } from './query.js'
 import { recent } from './recent.js'
+import { textKey } from './text-key.js'
 
 export interface Call {
   readonly key: number
@@ -27,8 +28,11 @@ export interface Calls {
   legs(account: number, callId: string): readonly string[]
   /** Forgets the call, and that it was a leg of others. */
   remove(account: number, call: Call): void
-  /** Forgets its legs, and the call too where nothing is kept of it. */
-  removeIfUnused(account: number, key: number): void
+  /**
+   * Forgets what an account learned of a call from events of another one: its legs, and the calls themselves where it
+   * has nothing of its own.
+   */
+  removeLearned(account: number, key: number): void
   /** Rows may have changed without our doing. */
   forget(): void
 }
@@ -45,10 +49,13 @@ const COLUMNS = 'key, call_id as "callId", sequence, last_ms as "lastMs", others
 const REMEMBERED = 10_000
 
 export function calls(db: SqliteHandle): Calls {
-  const find = query<Call>(db, `select ${COLUMNS} from hookswitch_call where account = ? and call_id = ?`)
+  const find = query<Call>(
+    db,
+    `select ${COLUMNS} from hookswitch_call where account = ? and call_key = ? and call_id = ?`,
+  )
   const some = query<Call>(db, `select ${COLUMNS} from hookswitch_call where account = ? limit ? + 0`)
   const insert = db.prepare(
-    'insert into hookswitch_call (account, call_id, sequence, last_ms) values (?, ?, ?, ?)',
+    'insert into hookswitch_call (account, call_key, sequence, last_ms, call_id) values (?, ?, ?, ?, ?)',
   )
   const update = change(db, 'update hookswitch_call set sequence = ?, last_ms = ? where key = ?')
   const setOthers = change(db, 'update hookswitch_call set others = ? where key = ?')
@@ -62,7 +69,7 @@ export function calls(db: SqliteHandle): Calls {
 
   function read(account: number, callId: string): Call | undefined {
     const name = nameOf(account, callId)
-    const call = known.get(name) ?? find.get(account, callId)
+    const call = known.get(name) ?? find.get(account, textKey(callId), callId)
     if (call) known.set(name, call)
     return call
   }
@@ -76,7 +83,7 @@ export function calls(db: SqliteHandle): Calls {
       return call
     }
     const sequence = numbered ? 1 : 0
-    const key = Number(insert.run(account, callId, sequence, now).lastInsertRowid)
+    const key = Number(insert.run(account, textKey(callId), sequence, now, callId).lastInsertRowid)
     const made: Call = { key, callId, sequence, lastMs: now, others: null }
     known.set(nameOf(account, callId), made)
     return made
@@ -103,6 +110,14 @@ export function calls(db: SqliteHandle): Calls {
     }
   }
 
+  /** False: it had events of this account, or something is kept of it. */
+  function removeUnused(account: number, call: Call): boolean {
+    if (call.sequence > 0 || used.get(call.key)?.used !== 0) return false
+    remove(call.key)
+    known.delete(nameOf(account, call.callId))
+    return true
+  }
+
   const all: Calls = {
     find: read,
     some: (account, limit) => some.all(account, limit),
@@ -123,12 +138,15 @@ export function calls(db: SqliteHandle): Calls {
       remove(call.key)
       known.delete(nameOf(account, call.callId))
     },
-    removeIfUnused(account, key) {
-      const found = used.get(key)
-      if (!found) return
-      if (found.used === 0) return all.remove(account, found)
-      leaveOthers(account, found)
-      writeLegs(read(account, found.callId)!, [])
+    removeLearned(account, key) {
+      const call = used.get(key)
+      if (!call) return
+      leaveOthers(account, call)
+      for (const other of legsIn(call.others)) {
+        const leg = read(account, other)
+        if (leg?.others === null) removeUnused(account, leg)
+      }
+      if (!removeUnused(account, call)) writeLegs(read(account, call.callId)!, [])
     },
     forget: known.clear,
   }

@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module'
 import { HookswitchError } from 'hookswitch/store'
 import { HERE } from './here.js'
-import { bindingNumbers } from './numbered.js'
 
 /** What is written into a statement. Booleans are 0 and 1. */
 export type SqliteValue = string | number | null
@@ -42,7 +41,7 @@ type DriverModule = Pick<SqliteDriver, 'DatabaseSync'>
  */
 export function loadDriver(name?: DriverName): SqliteDriver {
   const builtIn = name === '@photostructure/sqlite' ? undefined : builtInDriver()
-  if (builtIn) return { name: builtIn.name, DatabaseSync: bindingNumbers(builtIn.DatabaseSync) }
+  if (builtIn) return builtIn
   if (name !== 'node:sqlite') return installedDriver()
   throw new HookswitchError('InvalidOption', 'node:sqlite needs Node 22.13 or newer')
 }

@@ -117,12 +117,17 @@ function readersOf(db: SqliteHandle, path: string): Readers {
  * @throws HookswitchError `StoreCorrupt` for a row without what it refers to, `StoreUnavailable`
  */
 export function* dumpedRows(db: SqliteHandle, path: string): Generator<MovedRows> {
-  const readers = Object.entries(readersOf(db, path)) as unknown as readonly [MovedKind, Reader][]
+  // Kept until the end: `@photostructure/sqlite` 1.2 lets a statement be collected under its iterator, and crashes.
+  const readers = Object.entries(readersOf(db, path)).map(([kind, { sql, read }]) => ({
+    kind,
+    statement: db.prepare(sql),
+    read: read as (row: unknown) => unknown,
+  }))
   db.exec('begin')
   try {
-    for (const [kind, { sql, read }] of readers) {
+    for (const { kind, statement, read } of readers) {
       let batch: unknown[] = []
-      for (const row of db.prepare(sql).iterate()) {
+      for (const row of statement.iterate()) {
         batch.push(read(row))
         if (batch.length < BATCH) continue
         yield { kind, rows: batch } as unknown as MovedRows
@@ -135,9 +140,4 @@ export function* dumpedRows(db: SqliteHandle, path: string): Generator<MovedRows
   } finally {
     db.exec('commit')
   }
-}
-
-interface Reader {
-  readonly sql: string
-  readonly read: (row: unknown) => unknown
 }

@@ -21,7 +21,8 @@ export interface Endpoint {
 export interface Endpoints {
   byKey(key: number): Endpoint | undefined
   byId(webhookId: string): Endpoint | undefined
-  insert(webhook: Webhook): void
+  /** @param key one that was never given to another */
+  insert(key: number, webhook: Webhook): void
   /** Another row for the same webhook. */
   replace(endpoint: Endpoint, webhook: Webhook): void
   /** The same row with this webhook's health. */
@@ -48,8 +49,8 @@ export function endpoints(db: SqliteHandle, accounts: AccountKeys): Endpoints {
   const readByKey = query<WebhookRow>(db, `${columns} where key = ?`)
   const readById = query<WebhookRow>(db, `${columns} where id = ?`)
   const insert = db.prepare(
-    `insert into hookswitch_webhook (id, account, hook, epoch, deleted_ms, health, doc)
-    values (?, ?, ?, ?, ?, ?, ?)`,
+    `insert into hookswitch_webhook (key, id, account, hook, epoch, deleted_ms, health, doc)
+    values (?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const replace = change(
     db,
@@ -92,11 +93,11 @@ export function endpoints(db: SqliteHandle, accounts: AccountKeys): Endpoints {
       if (endpoint) byId.set(webhookId, endpoint)
       return endpoint
     },
-    insert(webhook) {
+    insert(key, webhook) {
       const { health, ...row } = webhook
       const { id, accountId, settings, epoch, deletedMs = null } = row
       const account = accounts.make(accountId)
-      insert.run(id, account, settings.hook, epoch, deletedMs, healthText(health), JSON.stringify(row))
+      insert.run(key, id, account, settings.hook, epoch, deletedMs, healthText(health), JSON.stringify(row))
     },
     replace(endpoint, webhook) {
       const { health, ...row } = webhook

@@ -55,7 +55,8 @@ export interface Engine {
 export function createEngine(db: SqliteHandle, wake: Wake): Engine {
   const tools = toolsFor(db, wake)
   const { memory, endpoints, accounts, calls } = tools
-  const erase = eraser(tools)
+  const { scrub, noteErased } = scrubber(db)
+  const erase = eraser(tools, noteErased)
 
   return {
     accounts: accountDoor(db),
@@ -77,7 +78,7 @@ export function createEngine(db: SqliteHandle, wake: Wake): Engine {
       prune: pruner(tools),
       erase: (what, limit) => erase(what, limit, memory.storeMs),
       mentions: mentionFinder(tools),
-      scrub: scrubber(db),
+      scrub,
     },
     inbox: { staged: stagedReader(tools) },
     committed: tools.committed,

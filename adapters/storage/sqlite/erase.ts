@@ -15,7 +15,10 @@ const SLICE = 50
  * Call by call, each with all that hangs on it and then the call itself, so that the next batch begins with the next
  * call; then what belongs to no call.
  */
-export function eraser(tools: Tools): (what: Erasure, limit: number, now: number) => number {
+export function eraser(
+  tools: Tools,
+  noteErased: () => void,
+): (what: Erasure, limit: number, now: number) => number {
   const { db, accounts, endpoints, calls, wake } = tools
   const { delivery: removeDelivery, attempt: removeAttempt } = removal(tools)
   const positions = (sql: string) => query<PositionRow>(db, sql)
@@ -76,7 +79,7 @@ export function eraser(tools: Tools): (what: Erasure, limit: number, now: number
         const row = removeDelivery(position, now)!
         wasPending ||= row.delivery.endedMs === undefined
         const owner = endpoints.byKey(row.webhook)!.account
-        if (row.foreignCall !== null && owner !== account) calls.removeIfUnused(owner, row.foreignCall)
+        if (row.foreignCall !== null && owner !== account) calls.removeLearned(owner, row.foreignCall)
       }
       return found.length
     }
@@ -122,6 +125,7 @@ export function eraser(tools: Tools): (what: Erasure, limit: number, now: number
       if (account !== undefined) wholeAccount(account)
     }
     if (wasPending) wake(undefined)
+    if (left < limit) noteErased()
     return limit - left
   }
 }

@@ -3,6 +3,7 @@ import type { SqliteHandle } from './driver.js'
 import type { Endpoint } from './endpoints.js'
 import { change, query } from './query.js'
 import { COLUMNS, type Row, type Rows, type StoredRow } from './rows.js'
+import { textKey } from './text-key.js'
 
 /**
  * Lanes: deliveries of one webhook that are sent one after the other. The table of deliveries is their only truth: who
@@ -53,18 +54,7 @@ export function noteGone(endpoint: Endpoint, epoch: number, attempts: number): v
   else endpoint.retryDueMs = Number.NaN
 }
 
-/**
- * A lane as a number, for the index: 53 bits of two FNV-1a hashes. Two lanes of one key are told apart by their text.
- * Null: the delivery is alone in it, and needs no lane.
- */
+/** The key of a lane; null: the delivery is alone in it, and needs none. */
 export function laneKeyOf(lane: string, deliveryId: string): number | null {
-  if (lane === deliveryId) return null
-  let low = 0x811c9dc5
-  let high = 0x01000193
-  for (let index = 0; index < lane.length; index += 1) {
-    const unit = lane.charCodeAt(index)
-    low = Math.imul(low ^ unit, 0x01000193)
-    high = Math.imul(high ^ unit, 0x85ebca6b)
-  }
-  return (high >>> 11) * 0x1_0000_0000 + (low >>> 0)
+  return lane === deliveryId ? null : textKey(lane)
 }

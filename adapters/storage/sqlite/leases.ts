@@ -25,6 +25,7 @@ export function leases(tools: Tools) {
   )
 
   function ownership(owner: string, storeMs: number): Ownership {
+    memory.storeMs = storeMs
     const shards = memory.owner === owner ? ALL : []
     return { shards, aliveUntilMs: Number.POSITIVE_INFINITY, storeMs }
   }

@@ -10,7 +10,7 @@ const MIGRATIONS: readonly string[] = [SCHEMA_1]
 export const SCHEMA_VERSION = MIGRATIONS.length
 
 /** "HkSw": the database is ours alone (https://www.sqlite.org/fileformat.html 1.3.16). */
-const APPLICATION_ID = 0x486b5377
+export const APPLICATION_ID = 0x486b5377
 
 /**
  * Brings our tables to this version, each step in a transaction of its own.
@@ -51,12 +51,14 @@ function versionOf(db: SqliteHandle): number {
   return (row as { readonly value: number }).value
 }
 
-/** What is remembered beside the rows: the schema's version, the owner's term, how far positions are given out. */
+/** Beside the rows: the schema's version, the owner's term, how far positions are given out, whether to scrub. */
 function begin(db: SqliteHandle): void {
   const isEmpty = db.prepare('select 1 from sqlite_schema').get() === undefined
   if (isEmpty) db.exec(`pragma application_id = ${APPLICATION_ID}`)
   db.exec('create table hookswitch_meta (name text primary key, value integer not null) without rowid')
-  db.exec("insert into hookswitch_meta (name, value) values ('schema', 0), ('term', 0), ('position', 0)")
+  for (const name of ['schema', 'term', 'position', 'erased']) {
+    db.prepare('insert into hookswitch_meta (name, value) values (?, 0)').run(name)
+  }
 }
 
 function undo(db: SqliteHandle): void {

@@ -57,8 +57,8 @@ export function pruner(tools: Tools): Prune {
   )
   const isRead = query<object>(
     db,
-    `select 1 where exists (select 1 from hookswitch_delivery where webhook = ?1)
-      or exists (select 1 from hookswitch_attempt where webhook = ?1)`,
+    `select 1 where exists (select 1 from hookswitch_delivery where webhook = ?)
+      or exists (select 1 from hookswitch_attempt where webhook = ?)`,
   )
   /** The deleted webhook that was looked at last: the next call goes on behind it. */
   let lookedAt: DeletedRow = { key: 0, deletedMs: 0 }
@@ -94,7 +94,7 @@ export function pruner(tools: Tools): Prune {
     const found = deleted.all(lookedAt.deletedMs, lookedAt.key, Math.min(DELETED, limit))
     for (const row of found) {
       lookedAt = row
-      if (now - row.deletedMs <= FORGET_AFTER_MS || isRead.get(row.key)) continue
+      if (now - row.deletedMs <= FORGET_AFTER_MS || isRead.get(row.key, row.key)) continue
       const endpoint = endpoints.byKey(row.key)
       if (endpoint) endpoints.remove(endpoint)
       removed += 1

@@ -4,6 +4,7 @@ import type { SqliteHandle } from './driver.js'
 import type { Endpoint, Endpoints } from './endpoints.js'
 import { query } from './query.js'
 import { IN_FLIGHT, stateOf } from './states.js'
+import { textKey } from './text-key.js'
 
 /** A delivery as it is stored, with what of its event belongs to it. */
 export interface StoredRow {
@@ -74,7 +75,7 @@ export interface Rows {
 
 export function rows(db: SqliteHandle, accounts: AccountKeys, endpoints: Endpoints): Rows {
   const select = `select ${COLUMNS} from hookswitch_delivery d join hookswitch_event e on e.key = d.event`
-  const byId = query<StoredRow>(db, `${select} where d.id = ?`)
+  const byId = query<StoredRow>(db, `${select} where d.id_key = ? and d.id = ?`)
   const at = query<StoredRow>(db, `${select} where d.position = ?`)
 
   function of(stored: StoredRow, endpoint: Endpoint = endpoints.byKey(stored.webhook)!): Row {
@@ -94,7 +95,7 @@ export function rows(db: SqliteHandle, accounts: AccountKeys, endpoints: Endpoin
 
   return {
     byId(deliveryId) {
-      const stored = byId.get(deliveryId)
+      const stored = byId.get(textKey(deliveryId), deliveryId)
       return stored && of(stored)
     },
     at(position) {

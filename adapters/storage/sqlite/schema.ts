@@ -3,6 +3,8 @@
  *
  * - Accounts, webhooks, calls and events have an integer `key`: every index on the many rows holds that, not an id.
  *   That of a webhook is never given again: it is remembered in many places.
+ * - Ids and names of many rows are found by a number made of them (`textKey`), which the text itself then confirms:
+ *   such an index is a third of one of texts, and leaves no text where its pages are split.
  * - `state` of a delivery: 0 waits and was never tried, 1 waits for another try, 2 in flight, above 2 ended
  *   (`states.ts`). First attempts and retries stand apart in one index, each by due time.
  * - Every index in which neighbours of one moment lie far apart costs a page of the log for each row written, more than
@@ -41,16 +43,17 @@ create index hookswitch_token_expires on hookswitch_token (expires_ms);
 create table hookswitch_account_key (key integer primary key, id text not null unique);
 
 create table hookswitch_webhook (
-  key integer primary key autoincrement, id text not null unique, account integer not null, hook text not null,
+  key integer primary key, id text not null unique, account integer not null, hook text not null,
   epoch integer not null, deleted_ms integer, health text, doc text not null
 );
 create index hookswitch_webhook_account on hookswitch_webhook (account, hook, deleted_ms);
 create index hookswitch_webhook_deleted on hookswitch_webhook (deleted_ms) where deleted_ms is not null;
 
 create table hookswitch_call (
-  key integer primary key, account integer not null, call_id text not null, sequence integer not null,
-  last_ms integer not null, others text, unique (account, call_id)
+  key integer primary key, account integer not null, call_key integer not null, sequence integer not null,
+  last_ms integer not null, call_id text not null, others text
 );
+create index hookswitch_call_id on hookswitch_call (account, call_key);
 
 create table hookswitch_event (
   key integer primary key, id text not null, account integer not null, call integer, call_id text,
@@ -64,14 +67,14 @@ create table hookswitch_body (
 ) without rowid;
 
 create table hookswitch_delivery (
-  position integer primary key, id text not null, webhook integer not null, event integer not null,
+  position integer primary key, id_key integer not null, webhook integer not null, event integer not null,
   epoch integer not null, state integer not null, due_ms integer, attempts integer not null,
   tries integer not null, interruptions integer not null, fence integer not null, term integer,
   lane_key integer, variant integer not null, accepted_ms integer not null, ended_ms integer,
-  last_attempt integer, call integer, encoding text not null, http_verb text not null, reason text,
-  replay_of text, lane text
+  last_attempt integer, call integer, id text not null, encoding text not null,
+  http_verb text not null, reason text, replay_of text, lane text
 );
-create unique index hookswitch_delivery_id on hookswitch_delivery (id);
+create index hookswitch_delivery_id on hookswitch_delivery (id_key);
 create index hookswitch_delivery_webhook on hookswitch_delivery (webhook, position, accepted_ms);
 create index hookswitch_delivery_queue on hookswitch_delivery (webhook, epoch, state, due_ms) where state <= 1;
 create index hookswitch_delivery_lane on hookswitch_delivery (webhook, lane_key) where lane_key is not null;

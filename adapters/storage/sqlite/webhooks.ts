@@ -4,7 +4,7 @@ import type { Synchronous } from './synchronous.js'
 import type { Tools } from './tools.js'
 
 export function webhookDoor(tools: Tools): Synchronous<WebhookStore> {
-  const { db, accounts, endpoints, stale, wake } = tools
+  const { db, memory, accounts, endpoints, stale, wake } = tools
   const live = query<{ readonly key: number }>(
     db,
     'select key from hookswitch_webhook where account = ? and deleted_ms is null',
@@ -36,7 +36,7 @@ export function webhookDoor(tools: Tools): Synchronous<WebhookStore> {
   return {
     insert(webhook) {
       if (endpoints.byId(webhook.id)) throw taken(webhook.id)
-      endpoints.insert(webhook)
+      endpoints.insert(memory.nextPosition(), webhook)
     },
     read(accountId, webhookId) {
       const webhook = endpoints.byId(webhookId)?.webhook

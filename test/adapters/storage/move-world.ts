@@ -130,7 +130,8 @@ async function leaveBehind(path: string, inFlight: string, disabled: string): Pr
   await store.open({ clock, log })
   const { storeMs: now } = await store.deliveries.own('a node that dies', 30_000)
   const endpoints = [{ webhookId: inFlight, room: 2 }]
-  await store.deliveries.claim({ owner: 'a node that dies', endpoints, limit: 2, now })
+  const { claims } = await store.deliveries.claim({ owner: 'a node that dies', endpoints, limit: 2, now })
+  if (claims.length !== 2) throw new Error(`${claims.length} in flight in place of 2`)
   const row = (await store.webhooks.read('parent', disabled))!
   const settings = { ...row.settings, enabled: false }
   await store.webhooks.replace(

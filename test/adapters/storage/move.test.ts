@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { moveToPostgres, postgresStore } from 'hookswitch/postgres'
 import { sqliteSource, sqliteStore } from 'hookswitch/sqlite'
-import type { MovedCounts, Store } from 'hookswitch/store'
+import { type InboxEntry, inboxShard, type MovedCounts, type Store } from 'hookswitch/store'
 import { type ScriptedReceiver, scriptedReceiver, status } from 'hookswitch/testkit'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadDriver } from '../../../adapters/storage/sqlite/driver.js'
@@ -81,8 +81,22 @@ describe.skipIf(!server)('a file moved to PostgreSQL', () => {
       const [row] = await server!.sql(`select count(*)::int as rows from "${schema}".${table}`)
       expect([name, row!.rows]).toEqual([name, counts[name]])
     }
+    expect(await oddRows()).toEqual([])
     expect(await looked(store(), filled)).toEqual(before)
   })
+
+  /** What the store would have written otherwise. */
+  async function oddRows(): Promise<unknown[]> {
+    const s = `"${schema}"`
+    const inbox = await server!.sql(
+      `select shard, account_id as "accountId", call_id as "callId" from ${s}.inbox`,
+    )
+    const deliveries =
+      await server!.sql(`select d.* from ${s}.delivery d join ${s}.webhook w on w.key = d.webhook_key
+      where d.retry <> (d.attempts > 0) or d.shard <> w.shard or (d.state = 0 and d.epoch < w.epoch and not w.stale)`)
+    const isOdd = (row: object) => inboxShard(row as InboxEntry) !== (row as { shard: number }).shard
+    return [...inbox.filter(isOdd), ...deliveries]
+  }
 
   it('goes on as the same service: tokens, answers, numbers, keys, and every delivery once and in order', async () => {
     const filled = await filledFile(file(), receiver)
@@ -111,6 +125,8 @@ describe.skipIf(!server)('a file moved to PostgreSQL', () => {
       return (await Promise.all(lists)).flat().length
     }
     await expect.poll(left).toBe(0)
+    // What had been tried before it was disabled, and its cancellation; of what waited behind that, the latter alone.
+    await expect.poll(() => hs.webhooks.attempts('parent', filled.webhooks.doomed)).toHaveLength(4 + 10)
     const arrived = receiver.requests.slice(first).map(({ headers }) => headers['webhook-id']!)
     expect(pending.size).toBeGreaterThan(2)
     for (const lane of pending.values()) expect(arrived.filter((id) => lane.includes(id))).toEqual(lane)

@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { rmSync } from 'node:fs'
 import { chown, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
@@ -71,7 +72,11 @@ export async function privatePostgres(
 
   const port = await freePort()
   let server: ChildProcess | undefined
-  const kill = () => server?.kill('SIGQUIT')
+  // Of a test file that ends before its time nothing is left either.
+  const kill = () => {
+    server?.kill('SIGQUIT')
+    rmSync(folder, { recursive: true, force: true })
+  }
   process.once('exit', kill)
 
   const start = async () => {

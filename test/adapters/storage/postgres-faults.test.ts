@@ -156,6 +156,15 @@ describe.skipIf(!server)('a service over PostgreSQL', () => {
     await receiver.received(({ body }) => body.includes('after'))
   })
 
+  it('closes while the server has vanished', async () => {
+    const { hs } = await service({ answerWithinMs: 500 })
+    await insist(hs, 'before')
+    proxy.stall()
+    const startMs = performance.now()
+    await hs.close()
+    expect(performance.now() - startMs).toBeLessThan(20_000)
+  })
+
   it('waits for a server that is read-only for a while', async () => {
     const { hs } = await service()
     await insist(hs, 'before')

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { inspect } from 'node:util'
+import { errorCode } from 'hookswitch'
 import { postgresStore } from 'hookswitch/postgres'
 import type { Log } from 'hookswitch/store'
 import pg from 'pg'
@@ -222,6 +223,23 @@ describe.skipIf(!server)('opening a PostgreSQL store', () => {
       where relnamespace = '${schema}'::regnamespace and relkind = 'r' and reltuples < 0`)
     expect(unknown).toEqual([])
   })
+
+  it("uses the host's pool, and leaves it as it was", async () => {
+    const pool = new pg.Pool({ ...to({}), max: 3 })
+    const store = postgresStore({ pool, schema: direct.freshSchema() })
+    const quiet = () => {}
+    const doors = { clock: systemClock(), log: { debug: quiet, info: quiet, warn: quiet, error: quiet } }
+    for (let round = 0; round < 2; round += 1) {
+      await store.open(doors)
+      expect(await store.deliveries.pending()).toBe(0)
+      await store.close()
+      expect(await outcomeOf(store.deliveries.pending())).toBe('StoreUnavailable')
+      expect([pool.totalCount - pool.idleCount, pool.listenerCount('error')]).toEqual([0, 0])
+    }
+    expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+    await pool.end()
+  })
+  const outcomeOf = (call: Promise<unknown>) => call.then(() => 'answered', errorCode)
 
   it('leaves nothing open when it cannot be opened', async () => {
     const connected = () => direct.sql(`select 1 from pg_stat_activity where application_name = 'hookswitch'`)

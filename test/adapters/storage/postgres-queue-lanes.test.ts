@@ -1,8 +1,8 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { postgresForTests } from './pg-cluster.js'
+import { privatePostgres } from './pg-cluster.js'
 import { gate, type Interference, openNode, type QueueNode, waitingForLocks } from './postgres-queue-world.js'
 
-const server = await postgresForTests()
+const server = await privatePostgres()
 afterAll(() => server?.end())
 
 describe.skipIf(!server)('a lane while one of it ends and another is accepted', () => {

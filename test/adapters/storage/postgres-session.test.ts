@@ -1,7 +1,6 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import type { Socket } from 'node:net'
+import { Socket } from 'node:net'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { isUnsure } from '../../../adapters/storage/postgres/errors.js'
 import { createSession, type Session } from '../../../adapters/storage/postgres/session.js'
 import { ownPool, type PostgresPool } from '../../../adapters/storage/postgres/session-pool.js'
@@ -258,16 +257,14 @@ describe.skipIf(!server)('the way to the server', () => {
   })
 
   it('leaves no socket open when it ends while the server has vanished', async () => {
-    const sockets: Socket[] = []
-    const note = (message: unknown) => sockets.push((message as { socket: Socket }).socket)
-    subscribe('net.client.socket', note)
+    const connecting = vi.spyOn(Socket.prototype, 'connect')
     const { transaction } = await session()
     const hold = (tx: { query: Session['query'] }) =>
       tx.query({ name: 'nap', text: 'select pg_sleep(0.05)' }, [])
     await Promise.all([1, 2, 3].map(() => transaction(hold)))
-    unsubscribe('net.client.socket', note)
-    const ours = sockets.filter(({ remotePort }) => remotePort === proxy.port)
+    const ours = (connecting.mock.contexts as Socket[]).filter(({ remotePort }) => remotePort === proxy.port)
     expect(ours.map(({ destroyed }) => destroyed)).toEqual([false, false, false])
+    connecting.mockRestore()
     proxy.stall()
     await pools.pop()!.end()
     expect(ours.map(({ destroyed }) => destroyed)).toEqual([true, true, true])

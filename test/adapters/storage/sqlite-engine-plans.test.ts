@@ -58,9 +58,7 @@ function filled() {
 
 /** The plan of a statement, with something bound to each of its parameters. */
 function planOf(db: SqliteHandle, sql: string): string[] {
-  const numbered = [...sql.matchAll(/\?(\d+)/g)].map(([, digits]) => Number(digits))
-  const plain = [...sql.matchAll(/\?(?!\d)/g)].length
-  const count = numbered.length > 0 ? Math.max(...numbered) : plain
+  const count = [...sql.matchAll(/\?/g)].length
   const rows = db.prepare(`explain query plan ${sql}`).all(...Array.from({ length: count }, () => 1))
   return (rows as { detail: string }[]).map(({ detail }) => detail)
 }
@@ -99,9 +97,11 @@ describe('every statement of the engine', () => {
       if (!sql.startsWith('with firsts as')) expect(sorts).toEqual([])
     })
 
-    it(`is compiled once: ${sql.replaceAll(/\s+/g, ' ').slice(0, 150)}`, () => {
+    it(`is compiled once, and bound by every driver: ${sql.replaceAll(/\s+/g, ' ').slice(0, 150)}`, () => {
       // SQLite 3.47 and newer look at the value of a bare `limit ?`, and compile anew whenever it is bound: 20 µs.
-      expect(sql).not.toMatch(/limit \?\d*(?! \+ 0)(?!\d)/)
+      expect(sql).not.toMatch(/limit \?(?! \+ 0)/)
+      // Node's own driver takes `?1` for a name, up to 22.18 and 24.5.
+      expect(sql).not.toMatch(/\?\d/)
     })
   }
 })

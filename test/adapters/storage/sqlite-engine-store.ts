@@ -1,13 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from '@photostructure/sqlite'
 import type { Clock, InboxEntry, ReadyEndpoint, Store } from 'hookswitch/store'
 import { METHODS } from '../../../adapters/storage/sqlite/call.js'
-import type { SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
+import { loadDriver, type SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
 import { createEngine, type Engine } from '../../../adapters/storage/sqlite/engine.js'
 import { migrate } from '../../../adapters/storage/sqlite/migrations.js'
 import { HookswitchError } from '../../../src/errors.js'
+import type { StoreHarness } from '../../../src/store/conformance/index.js'
+
+/** The one of this Node where it has one, else the installed one. */
+const { DatabaseSync } = loadDriver()
 
 /** A file in a folder of its own, with our tables in it. */
 export function freshDatabase(): { readonly path: string; remove(): void } {
@@ -16,7 +19,7 @@ export function freshDatabase(): { readonly path: string; remove(): void } {
 }
 
 export function openDatabase(path: string): SqliteHandle {
-  const db = new DatabaseSync(path) as SqliteHandle
+  const db = new DatabaseSync(path)
   db.exec('pragma journal_mode = wal; pragma synchronous = full; pragma secure_delete = on')
   db.exec('pragma cache_size = -65536; pragma temp_store = memory; pragma busy_timeout = 5000')
   migrate(db, { path, field: 'path' })
@@ -137,11 +140,35 @@ export function engineStore(path: string, clock: Pick<Clock, 'now'>, transaction
       },
     },
     async transaction(end: 'commit' | 'rollback', work: (tx: unknown) => Promise<void>) {
-      host ??= new DatabaseSync(path) as SqliteHandle
+      host ??= new DatabaseSync(path)
       host.exec('begin immediate')
       await work(host)
       host.exec(end)
       if (end === 'commit') wake(undefined)
     },
   } as unknown as EngineStore
+}
+
+/** How the suite comes by engines, each over a file of its own. */
+export function engineHarness(name: string): StoreHarness {
+  const files = new Map<string, { readonly remove: () => void; readonly clock: Pick<Clock, 'now'> }>()
+  return {
+    name,
+    supports: { durable: true, sharedBetweenNodes: false, transactions: true },
+    async open({ clock }) {
+      const { path, remove } = freshDatabase()
+      files.set(path, { remove, clock })
+      return engineStore(path, clock, true)
+    },
+    async reopen(store) {
+      const { path } = store as EngineStore
+      await store.close()
+      return engineStore(path, files.get(path)!.clock, true)
+    },
+    async close(store) {
+      await store.close()
+      files.get((store as EngineStore).path)!.remove()
+    },
+    transaction: (store, end, work) => (store as EngineStore).transaction(end, work),
+  }
 }

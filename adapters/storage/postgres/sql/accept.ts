@@ -15,12 +15,12 @@ export interface HeldRow {
   readonly pending: number
 }
 
-/** An event that was accepted before and is referred to again. */
-export interface EventRow {
+/** A body of the event of a delivery that is repeated. */
+export interface BodyRow {
+  /** Of the delivery. */
   readonly id: string
+  readonly eventId: string
   readonly position: number
-  /** How many bodies it has. */
-  readonly bodies: number
 }
 
 /** A call's last number (`key` null), or how many are open in a lane. */
@@ -48,17 +48,11 @@ export const acceptStatements = (s: string) =>
           (select coalesce(sum(deliveries), 0)::bigint from ${s}.pending) as pending
         from ${s}.webhook w where w.id = any ($1::text[]) order by w.key for key share of w`,
     },
-    /** Held, so that pruning does not take them away. */
+    /** Bodies of the events of the deliveries `$1`, held so that pruning does not take them away. */
     holdEvents: {
       name: 'accept_events',
-      text: `select e.id, e.position,
-          (select max(b.variant) + 1 from ${s}.event b where b.position = e.position) as bodies
-        from unnest($1::text[], $2::text[]) r (id, call_id) cross join lateral (
-          select * from ${s}.event e where e.call_id = r.call_id and e.variant = 0 and e.id = r.id
-          union all
-          select * from ${s}.event e where r.call_id is null and e.call_id is null and e.variant = 0 and e.id = r.id
-        ) x join ${s}.event e on e.position = x.position and e.variant = 0
-        order by e.position for key share of e`,
+      text: `select d.id, e.id as "eventId", e.position from ${s}.delivery d join ${s}.event e on e.position = d.event
+        where d.id = any ($1::text[]) order by e.position, e.variant for key share of e`,
     },
     /** Numbers of calls, and places in lanes, in one go; each in the order of its keys. */
     count: {
@@ -84,7 +78,9 @@ export const acceptStatements = (s: string) =>
     write: {
       name: 'accept_write',
       text: `with p as materialized (
-          select array(select nextval('${s}.position') from generate_series(1, $1::int)) as positions
+          select array(
+            select nextval('${s}.position') from generate_series(1, $1::int + cardinality($26::text[]))
+          ) as positions
         ), e as (
           insert into ${s}.event
             (position, variant, timestamp_ms, id, account_id, call_id, hook, traceparent, body)
@@ -96,8 +92,10 @@ export const acceptStatements = (s: string) =>
         ), c as (
           update ${s}.pending set deliveries = deliveries + $25 where slot = $24
         ), l as (
-          insert into ${s}.call_leg (account_id, call_id, other)
-          select * from unnest($26::text[], $27::text[], $28::text[]) order by 1, 2, 3 on conflict do nothing
+          insert into ${s}.call_leg (position, account_id, call_id, other)
+          select p.positions[$1 + g.place], g.account_id, g.call_id, g.other
+          from unnest($26::text[], $27::text[], $28::text[]) with ordinality g (account_id, call_id, other, place)
+          cross join p order by 2, 3, 4 on conflict do nothing
         ), n as (
           insert into ${s}.nudge (webhook_key, shard) select * from unnest($29::int[], $30::smallint[])
         )

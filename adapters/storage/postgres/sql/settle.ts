@@ -20,7 +20,8 @@ export interface WebhookLockedRow {
 }
 
 export interface SettledRow {
-  readonly id: string
+  /** In the order of the values, from 1. */
+  readonly place: number
   readonly epoch: number
 }
 
@@ -36,8 +37,33 @@ export interface StandingRow {
   readonly reason: string | null
 }
 
+/** A shard with its owner, or (`lane` not null) a lane that is locked. */
+export interface BeginRow {
+  readonly lane: string | null
+  /** Of the shard, or the lane's webhook. */
+  readonly key: number
+  readonly owner: string | null
+  readonly aliveUntilMs: number | null
+  readonly open: number | null
+}
+
 export const settleStatements = (s: string) =>
   ({
+    /** Locks the shards `$1`, then the lanes `$2`, `$3`, and does nothing else (see `lanes.lock`). */
+    begin: {
+      name: 'settle_begin',
+      text: `with mine as materialized (
+          select id, owner, alive_until_ms from ${s}.shard where id = any ($1::smallint[]) and owner is not null
+          order by id for key share
+        ), locked as materialized (
+          select l.webhook_key as key, l.lane, l.open from unnest($2::int[], $3::text[]) u (key, lane)
+          join ${s}.lane l on l.webhook_key = u.key and l.lane = u.lane
+          where (select count(*) from mine) >= 0
+          order by l.webhook_key, l.lane for no key update of l
+        )
+        select null as lane, id as key, owner, alive_until_ms as "aliveUntilMs", null::int as open from mine
+        union all select lane, key, null, null, open from locked`,
+    },
     /** Who owns the shards `$2`, held so that nobody takes them over meanwhile, and the webhooks `$1`. */
     hold: {
       name: 'settle_hold',
@@ -82,7 +108,7 @@ export const settleStatements = (s: string) =>
           insert into ${s}.attempt (at_ms, webhook_key, account_id, delivery_id, call_id, doc)
           select at_ms, webhook_key, account_id, id, call_id, doc from gone_on where doc is not null order by place
         )
-        select id, epoch from gone_on`,
+        select place, epoch from gone_on`,
     },
     /** Health, and what disabling changes: \`doc\`, null where it does not. */
     change: {

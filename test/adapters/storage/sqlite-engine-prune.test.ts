@@ -1,0 +1,155 @@
+import type { Webhook } from 'hookswitch/store'
+import { expect, it, onTestFinished } from 'vitest'
+import type { SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
+import { createEngine } from '../../../adapters/storage/sqlite/engine.js'
+import { newDelivery, newEvent, newRecord, newWebhook } from '../../../src/store/conformance/fixtures.js'
+import { type EngineStore, engineStore, freshDatabase } from './sqlite-engine-store.js'
+
+const DAY_MS = 86_400_000
+const NOW = 1_735_689_600_000
+const KEEP_ALL = { attemptsPerWebhook: 1_000, beforeMs: 0, limit: 1_000 }
+
+function opened(path?: string): EngineStore {
+  const file = path === undefined ? freshDatabase() : undefined
+  const store = engineStore(path ?? file!.path, { now: () => NOW })
+  onTestFinished(async () => {
+    await store.close()
+    file?.remove()
+  })
+  store.together(({ deliveries }) => deliveries.own('node', 1, NOW))
+  return store
+}
+
+function webhooksIn(store: EngineStore, count: number): Webhook[] {
+  const made = Array.from({ length: count }, () => newWebhook())
+  store.together(({ webhooks }) => made.forEach(webhooks.insert))
+  return made
+}
+
+/** Sends so many events to this webhook, all of one call, each answered. */
+function deliver(store: EngineStore, webhook: Webhook, count: number, callId = 'call', now = NOW): void {
+  store.together(({ deliveries }) => {
+    for (let index = 0; index < count; index += 1) {
+      const event = newEvent({ callId })
+      deliveries.accept({ events: [event], deliveries: [newDelivery(webhook, event)], maxPending: 9 }, now)
+      const endpoints = [{ webhookId: webhook.id, room: 1 }]
+      const { delivery } = deliveries.claim({ owner: 'node', endpoints, limit: 1, now }).claims[0]!
+      const settlement = {
+        owner: 'node',
+        deliveryId: delivery.id,
+        webhookId: webhook.id,
+        expect: { state: 'in_flight', fence: 1 },
+        next: { state: 'delivered', attempts: 1, tries: 1, interruptions: 0 },
+        record: newRecord(delivery, { atMs: now }),
+      } as const
+      deliveries.settle([settlement], now)
+    }
+  })
+}
+
+async function attemptsOf(store: EngineStore, webhook: Webhook): Promise<number> {
+  const query = { accountId: 'account', webhookId: webhook.id, limit: 999 }
+  return (await store.deliveries.attempts(query)).length
+}
+
+const prune = (store: EngineStore, limits: Partial<typeof KEEP_ALL> = {}, now = NOW) =>
+  store.deliveries.prune({ ...KEEP_ALL, ...limits }, now)
+
+it('removes what is above the number of a webhook, of this life and of former ones', async () => {
+  const store = opened()
+  const [old, busy, quiet] = webhooksIn(store, 3)
+  deliver(store, old!, 7)
+  deliver(store, busy!, 4)
+  deliver(store, quiet!, 2)
+  await store.close()
+  const again = opened(store.path)
+  deliver(again, busy!, 2)
+  expect(await prune(again, { attemptsPerWebhook: 3 })).toBe(7)
+  expect([await attemptsOf(again, old!), await attemptsOf(again, busy!)]).toEqual([3, 3])
+  expect(await attemptsOf(again, quiet!)).toBe(2)
+  deliver(again, busy!, 1)
+  deliver(again, quiet!, 2)
+  expect(await prune(again, { attemptsPerWebhook: 3 })).toBe(2)
+  expect([await attemptsOf(again, busy!), await attemptsOf(again, quiet!)]).toEqual([3, 3])
+})
+
+it('counts right after what was written was undone, and after what was erased', async () => {
+  const store = opened()
+  const [webhook] = webhooksIn(store, 1)
+  deliver(store, webhook!, 3)
+  await prune(store, { attemptsPerWebhook: 3 })
+  expect(() =>
+    store.together(({ deliveries }) => {
+      deliveries.erase({ accountId: 'account' }, 99)
+      throw new Error('the disk is full')
+    }),
+  ).toThrow('the disk is full')
+  deliver(store, webhook!, 1, 'other')
+  expect(await prune(store, { attemptsPerWebhook: 3 })).toBe(1)
+  await store.deliveries.erase({ accountId: 'account', callIds: ['other'] }, 9)
+  deliver(store, webhook!, 1)
+  expect(await prune(store, { attemptsPerWebhook: 3 })).toBe(0)
+  expect(await attemptsOf(store, webhook!)).toBe(3)
+})
+
+it('forgets numbers and legs of a call a day after its last event, when nothing is kept of it', async () => {
+  const store = opened()
+  const [webhook] = webhooksIn(store, 1)
+  const next = async (now: number) => {
+    const event = newEvent({ callId: 'a', otherLegCallId: 'b' })
+    const [accepted] = await store.deliveries.accept({ events: [event], deliveries: [], maxPending: 1 }, now)
+    return accepted?.sequence
+  }
+  expect([await next(NOW), await next(NOW + DAY_MS / 2)]).toEqual([1, 2])
+  deliver(store, webhook!, 1, 'c')
+  expect(await prune(store, {}, NOW + DAY_MS)).toBe(0)
+  expect(await prune(store, {}, NOW + 1.5 * DAY_MS)).toBe(2)
+  expect(await store.deliveries.legs('account', 'b')).toEqual([])
+  expect(await store.deliveries.legs('account', 'c')).toEqual(['c'])
+  expect(await next(NOW + 2 * DAY_MS)).toBe(1)
+  while ((await prune(store, { beforeMs: NOW + 1 }, NOW + 1.5 * DAY_MS)) > 0) {}
+  expect(await store.deliveries.legs('account', 'c')).toEqual([])
+})
+
+it('forgets a deleted webhook when nothing is kept of it, and not within a minute', async () => {
+  const store = opened()
+  const [empty, used] = webhooksIn(store, 2)
+  deliver(store, used!, 1)
+  for (const webhook of [empty!, used!]) {
+    await store.webhooks.replace({ ...webhook, deletedMs: NOW, revision: 2, epoch: 2 }, 1)
+  }
+  const isThere = async (webhook?: Webhook) => (await store.deliveries.webhookOf(webhook!.id)) !== undefined
+  expect(await prune(store, {}, NOW + 60_000)).toBe(0)
+  for (let round = 0; round < 2; round += 1) await prune(store, {}, NOW + 60_001)
+  expect([await isThere(empty), await isThere(used)]).toEqual([false, true])
+  for (let round = 0; round < 5; round += 1) await prune(store, { beforeMs: NOW + 1 }, NOW + 2 * DAY_MS)
+  expect(await isThere(used)).toBe(false)
+})
+
+it('asks the database little, however many webhooks there are, once each was looked at', async () => {
+  const store = opened()
+  const many = webhooksIn(store, 600)
+  for (const webhook of many.slice(0, 200)) deliver(store, webhook, 1)
+  let asked = 0
+  const counting: SqliteHandle = {
+    exec: (sql) => store.db.exec(sql),
+    close() {},
+    prepare(sql) {
+      const { run, get, all, iterate } = store.db.prepare(sql)
+      const statement = store.db.prepare(sql)
+      const counted =
+        <Args extends unknown[], Result>(method: (...args: Args) => Result) =>
+        (...args: Args): Result => {
+          asked += 1
+          return Reflect.apply(method, statement, args) as Result
+        }
+      return { run: counted(run), get: counted(get), all: counted(all), iterate: counted(iterate) }
+    },
+  }
+  const engine = createEngine(counting, () => {})
+  engine.deliveries.prune({ ...KEEP_ALL, attemptsPerWebhook: 3 }, NOW)
+  expect(asked).toBeGreaterThan(600)
+  asked = 0
+  expect(engine.deliveries.prune({ ...KEEP_ALL, attemptsPerWebhook: 3 }, NOW)).toBe(0)
+  expect(asked).toBeLessThan(20)
+})
