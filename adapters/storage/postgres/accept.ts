@@ -1,4 +1,4 @@
-import { type Acceptance, type AcceptedEvent, HookswitchError } from 'hookswitch/store'
+import { type Acceptance, type AcceptedEvent, HookswitchError, shardOf } from 'hookswitch/store'
 import { applyCounts, type Counted, countPlan } from './accept-count.js'
 import {
   type AcceptCall,
@@ -11,7 +11,7 @@ import {
 import { type FactStatements, gatherFacts, type Taken } from './accept-facts.js'
 import { isStale, tellAccepted } from './accept-tell.js'
 import { countValues, writeValues } from './accept-write.js'
-import { constraintOf } from './errors.js'
+import { constraintOf, isUnsure } from './errors.js'
 import { type Group, grouped, type Outcome } from './group.js'
 import type { Transaction } from './session.js'
 import type { Doors } from './session-doors.js'
@@ -34,6 +34,9 @@ const weightOf = ({ acceptance: { events, deliveries } }: AcceptCall) =>
 
 /** So near to the bound, calls of all nodes come one after the other: else two would pass it together. */
 const NEAR = 0.9
+
+/** By then a server that lost the connection has ended what it was told. */
+const LOOK_AGAIN_MS = 1_000
 
 /** Thrown to begin anew, one after the other. */
 const TOO_NEAR = new Error('near the bound')
@@ -115,10 +118,13 @@ export function acceptor({ session, schema, waking, slot }: AcceptDoors) {
   async function write(calls: readonly AcceptCall[]): Promise<readonly Outcome<readonly AcceptedEvent[]>[]> {
     let written: Written
     try {
-      written = await writeOnce(calls)
+      written = await writeOnce(calls).catch((thrown: unknown) => {
+        if (thrown !== TOO_NEAR) throw thrown
+        return writeOnce(calls)
+      })
     } catch (thrown) {
-      if (thrown !== TOO_NEAR) throw refusal(thrown)
-      written = await writeOnce(calls)
+      if (isUnsure(thrown)) lookAgain(calls)
+      throw refusal(thrown)
     }
     tellAccepted(written.plan, written.heads, waking)
     return written.plan.answers.map((answer) =>
@@ -126,6 +132,17 @@ export function acceptor({ session, schema, waking, slot }: AcceptDoors) {
         ? { error: answer }
         : { value: answer.map(({ of, duplicate }) => accepted(of, duplicate)) },
     )
+  }
+
+  /** It may be written all the same, or be in a moment: nobody was told of it. */
+  function lookAgain(calls: readonly AcceptCall[]): void {
+    const webhooks = calls.flatMap(({ acceptance }) =>
+      acceptance.deliveries.map(({ webhookId }) => webhookId),
+    )
+    const shards = [...new Set(webhooks.map(shardOf))]
+    const look = () => shards.forEach(waking.look)
+    look()
+    setTimeout(look, LOOK_AGAIN_MS).unref()
   }
 
   const group: Group<AcceptCall, readonly AcceptedEvent[]> = grouped(write, { most: MOST, weigh: weightOf })

@@ -51,7 +51,7 @@ export function leases({ session, schema, clock, waking, gained }: LeaseDoors) {
         isNew: shards.some(({ shard, term }) => term > 0 && taken.has(shard)),
       }
     })
-    waking.owned(owner, ownership.shards)
+    waking.owned(owner, ownership.shards, leaseMs)
     if (isNew) gained()
     return ownership
   }
@@ -61,7 +61,7 @@ export function leases({ session, schema, clock, waking, gained }: LeaseDoors) {
     renew: (owner: string, leaseMs: number) => share(owner, leaseMs, true),
     async release(owner: string): Promise<void> {
       // From now on what is accepted here for these shards is left to be found.
-      waking.owned(owner, [])
+      waking.owned(owner, [], 0)
       await session.transaction(async (tx) => {
         await tx.query(sql.lock, [])
         await tx.query(sql.ofOwner, [owner])

@@ -6,9 +6,10 @@ export type Listener = (ready: readonly ReadyEndpoint[] | undefined) => void
 
 /** Who is told of work, and how. */
 export interface Waking {
-  /** Whether a node of this process works on this shard, as far as it knows. */
+  /** Whether a node of this process works on this shard, as far as it knows and while its lease lasts. */
   ownsHere(shard: number): boolean
-  owned(owner: string, shards: readonly number[]): void
+  /** @param forMs milliseconds from now */
+  owned(owner: string, shards: readonly number[], forMs: number): void
   /** Every shard that is owned here. */
   shards(): readonly number[]
   subscribe(listener: Listener): () => void
@@ -28,6 +29,12 @@ export interface Message {
   readonly look: readonly number[]
 }
 
+interface Owned {
+  readonly shards: ReadonlySet<number>
+  /** Monotonic. */
+  readonly untilMs: number
+}
+
 /** At most one message in so long: each NOTIFY takes a lock that all commits of the server with a NOTIFY share. */
 const GATHER_MS = 10
 /** PostgreSQL refuses 8,000 bytes. */
@@ -40,14 +47,16 @@ const MOST_BYTES = 7_500
 export function createWaking({ session, schema, channel, log }: Doors): Waking {
   const sql = wakeStatements(schema)
   const listeners = new Set<Listener>()
-  const ownedBy = new Map<string, ReadonlySet<number>>()
+  const ownedBy = new Map<string, Owned>()
   let due = new Set<string>()
   let looks = new Set<number>()
   let timer: NodeJS.Timeout | undefined
   let sending: Promise<unknown> = Promise.resolve()
 
   const ownsHere = (shard: number) => {
-    for (const shards of ownedBy.values()) if (shards.has(shard)) return true
+    for (const { shards, untilMs } of ownedBy.values()) {
+      if (shards.has(shard) && performance.now() < untilMs) return true
+    }
     return false
   }
 
@@ -81,11 +90,11 @@ export function createWaking({ session, schema, channel, log }: Doors): Waking {
 
   return {
     ownsHere,
-    owned(owner, shards) {
+    owned(owner, shards, forMs) {
       if (shards.length === 0) ownedBy.delete(owner)
-      else ownedBy.set(owner, new Set(shards))
+      else ownedBy.set(owner, { shards: new Set(shards), untilMs: performance.now() + forMs })
     },
-    shards: () => [...new Set([...ownedBy.values()].flatMap((shards) => [...shards]))],
+    shards: () => [...new Set([...ownedBy.values()].flatMap(({ shards }) => [...shards]))],
     subscribe(listener) {
       const call: Listener = (ready) => listener(ready)
       listeners.add(call)

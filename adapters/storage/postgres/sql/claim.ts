@@ -77,7 +77,8 @@ export const claimStatements = (s: string) =>
     },
     /**
      * Heads at `$1` (their ids `$2`, the terms of their shards `$3`) are taken by the call `$4`, where the shards `$5` are
-     * still this owner's `$6` in these terms `$7`, now `$8`, and the webhooks `$9` of these epochs `$10`. Found where they
+     * still this owner's `$6` in these terms `$7`, now `$8`, and the webhooks `$9` of these epochs `$10` (which
+     * disabling and deleting end). Found where they
      * were seen, as the very version that was seen: one that was moved or taken since is left out.
      *
      * Locks shards, then webhooks, each in the order of its keys, so that only who takes the shard or ends the epoch has
@@ -93,7 +94,7 @@ export const claimStatements = (s: string) =>
         ), held as materialized (
           select w.key from unnest($9::int[], $10::int[]) k (key, epoch)
           join ${s}.webhook w on w.key = k.key and w.epoch = k.epoch
-          where w.shard = any (array(select id from mine)) and w.deleted_ms is null
+          where w.shard = any (array(select id from mine))
           order by w.key for key share of w
         ), taken as (
           update ${s}.delivery d
