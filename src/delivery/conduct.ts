@@ -150,8 +150,9 @@ export function createConduct(
   /** Why a claim is not sent, if it is not. */
   function whyUnsent({ delivery, webhook }: Claimed): 'aged' | 'withdrawn' | undefined {
     if (withdrawn?.has(webhook.id)) return 'withdrawn'
-    const isOld = isExpired(delivery.eventTimestampMs, webhook.settings.maxAgeSeconds, clock.now())
-    return isOld && delivery.replayOf === undefined ? 'aged' : undefined
+    const { maxAgeSeconds } = webhook.settings
+    if (maxAgeSeconds === undefined || delivery.replayOf !== undefined) return undefined
+    return isExpired(delivery.eventTimestampMs, maxAgeSeconds, clock.now()) ? 'aged' : undefined
   }
 
   return {

@@ -34,10 +34,9 @@ export function fixedHeaders(
 
 const METHODS = { get: 'GET', post: 'POST', put: 'PUT', patch: 'PATCH', delete: 'DELETE' } as const
 const CONTENT_TYPE = {
-  json: ['Content-Type', 'application/json'],
-  form: ['Content-Type', 'application/x-www-form-urlencoded'],
+  json: 'application/json',
+  form: 'application/x-www-form-urlencoded',
 } as const
-const NONE: readonly string[] = []
 
 /** The URL with the pairs of a bodiless request in its query, after a query that is there already. */
 function withQuery(uri: string, pairs: string): string {
@@ -89,8 +88,8 @@ export function buildRequest(
     String(seconds),
     'webhook-signature',
     sign(liveKeys(material.keys, nowMs), delivery.id, seconds, body),
-    ...(bodiless ? NONE : CONTENT_TYPE[delivery.encoding]),
   )
+  if (!bodiless) headers.push('Content-Type', CONTENT_TYPE[delivery.encoding])
   if (traceparent !== undefined && !material.isTraced) headers.push('traceparent', traceparent)
   return {
     method: METHODS[delivery.httpVerb],
