@@ -190,7 +190,10 @@ function countAccepted(
   deliveries: readonly NewDelivery[],
 ): void {
   if (!doors.metrics || deliveries.length === 0) return
-  if (!accepted.some(({ duplicate }) => duplicate)) return countDeliveries(doors, deliveries.length)
+  if (!accepted.some(({ duplicate }) => duplicate)) {
+    countDeliveries(doors, deliveries.length)
+    return
+  }
   // A duplicate is answered with the id of the first: the deliveries of its own id were left out.
   const fresh = new Set(accepted.filter(({ duplicate }) => !duplicate).map(({ id }) => id))
   countDeliveries(doors, deliveries.filter(({ eventId }) => fresh.has(eventId)).length)

@@ -1,19 +1,28 @@
+import { LRUCache } from 'lru-cache'
 import type { SecretBox } from '../values/seal.js'
 import { secretKey } from '../webhooks/signing-secret.js'
 import { openHeaders, sealPurpose } from '../webhooks/view.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import { type EndpointMaterial, fixedHeaders } from './request.js'
 
+/** Webhooks whose material is remembered, some 500 bytes each. */
+const MAX_REMEMBERED = 10_000
+
+type Sealed = Pick<Webhook, 'accountId' | 'secrets' | 'sealedHeaders'>
+
 /**
- * Opens a webhook's secrets and headers for sending. Kept as long as the row is: a changed webhook is another row.
+ * Opens a webhook's secrets and headers for sending, once for all claims of it: what a store hands out may be a new copy
+ * of the row each time, so it is recognised by what is sealed in it.
  *
  * @param userAgent value of `User-Agent` where the owner set none
  */
 export function materialCache(box: SecretBox, userAgent: string): (webhook: Webhook) => EndpointMaterial {
-  const cache = new WeakMap<Webhook, EndpointMaterial>()
+  const cache = new LRUCache<string, { readonly sealed: Sealed; readonly material: EndpointMaterial }>({
+    max: MAX_REMEMBERED,
+  })
   return (webhook) => {
-    const known = cache.get(webhook)
-    if (known) return known
+    const known = cache.get(webhook.id)
+    if (known && isSame(known.sealed, webhook)) return known.material
     const keys = webhook.secrets.flatMap(({ sealed, expiresMs }) => {
       const text = box.open(sealed, sealPurpose.secret(webhook.id))
       const key = text === undefined ? undefined : secretKey(text)
@@ -22,7 +31,19 @@ export function materialCache(box: SecretBox, userAgent: string): (webhook: Webh
     const custom = openHeaders(webhook, box)
     const isTraced = Object.keys(custom ?? {}).some((name) => name.toLowerCase() === 'traceparent')
     const material = { keys, headers: fixedHeaders(webhook, custom, userAgent), isTraced }
-    cache.set(webhook, material)
+    cache.set(webhook.id, { sealed: webhook, material })
     return material
   }
+}
+
+function isSame(known: Sealed, { accountId, secrets, sealedHeaders }: Sealed): boolean {
+  return (
+    known.accountId === accountId &&
+    known.sealedHeaders === sealedHeaders &&
+    known.secrets.length === secrets.length &&
+    known.secrets.every((secret, index) => {
+      const { sealed, expiresMs } = secrets[index]!
+      return secret.sealed === sealed && secret.expiresMs === expiresMs
+    })
+  )
 }

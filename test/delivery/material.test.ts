@@ -3,6 +3,7 @@ import { materialCache } from '../../src/delivery/material.js'
 import { secretBox } from '../../src/values/seal.js'
 import { secretKey, secretText } from '../../src/webhooks/signing-secret.js'
 import { sealPurpose } from '../../src/webhooks/view.js'
+import type { Webhook } from '../../src/webhooks/webhook.js'
 import { aWebhook } from './fixtures.js'
 
 const box = secretBox(['the secret of the service'])
@@ -20,13 +21,28 @@ describe('what a webhook is sent with', () => {
     expect(material.headers).toContain('agent')
   })
 
-  it('is opened once for a row, and anew for another', () => {
+  it('is opened once for a row and its copies', () => {
     const cache = materialCache(box, 'agent')
-    const webhook = aWebhook({}, { secrets: [{ sealed: sealed(one) }] })
+    const webhook = aWebhook({}, { secrets: [{ sealed: sealed(one), expiresMs: 9 }], sealedHeaders })
     expect(cache(webhook)).toBe(cache(webhook))
-    expect(cache({ ...webhook, revision: 2, secrets: [{ sealed: sealed(two) }] }).keys).toEqual([
-      { key: secretKey(two) },
-    ])
+    expect(cache(structuredClone(webhook))).toBe(cache(webhook))
+    expect(cache({ ...webhook, revision: 7, epoch: 3 })).toBe(cache(webhook))
+  })
+
+  it.each<readonly [string, Partial<Webhook>]>([
+    ['another secret', { secrets: [{ sealed: sealed(two) }] }],
+    ['one secret more', { secrets: [{ sealed: sealed(one) }, { sealed: sealed(two) }] }],
+    ['no secret', { secrets: [] }],
+    ['an end of its secret', { secrets: [{ sealed: sealed(one), expiresMs: 9 }] }],
+    ['other headers', { sealedHeaders: box.seal('{"X-Own":"no"}', sealPurpose.headers('w1'), nonce) }],
+    ['another account', { accountId: 'a2' }],
+  ])('is opened anew for a row with %s', (_, change) => {
+    const cache = materialCache(box, 'agent')
+    const webhook = aWebhook({}, { secrets: [{ sealed: sealed(one) }], sealedHeaders })
+    const before = cache(webhook)
+    const after = cache({ ...webhook, ...change })
+    expect(after).not.toBe(before)
+    expect(after).toEqual(materialCache(box, 'agent')({ ...webhook, ...change }))
   })
 
   it('leaves out what was sealed for another webhook', () => {

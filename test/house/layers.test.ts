@@ -47,6 +47,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'src/events.ts': ['eventemitter3'],
   'src/accounts': ['lru-cache'],
   'src/auth': ['lru-cache', 'ipaddr.js', 'nanoid'],
+  'src/delivery': ['lru-cache'],
   'src/send': ['undici'],
   'src/http': ['ipaddr.js'],
 }

@@ -15,7 +15,7 @@ import { admissions } from './inbox.js'
 import { laneKeyOf, noteDue } from './lanes.js'
 import { change, query } from './query.js'
 import { storedState } from './states.js'
-import { textKey } from './text-key.js'
+import { idKey } from './text-key.js'
 import type { Tools } from './tools.js'
 
 /** An event of this acceptance. Its row is written with the first delivery of it: without one nobody asks for it. */
@@ -49,7 +49,7 @@ export function acceptor(tools: Tools): (acceptance: Acceptance, now: number) =>
       const variants = news(eventId)?.bodies.length ?? bodies.find(eventId, replayOf)?.variants ?? 0
       if (variant >= variants) throw notFound(eventId)
       if (!endpoints.byId(webhookId)) throw notFound(webhookId)
-      if (isTaken.get(textKey(id), id))
+      if (isTaken.get(idKey(id), id))
         throw new HookswitchError('Conflict', `this id is taken: ${id}`, { field: 'id' })
     }
   }
@@ -105,7 +105,7 @@ export function acceptor(tools: Tools): (acceptance: Acceptance, now: number) =>
     const row = acceptedDelivery(delivery, isHead, now)
     insert(
       memory.nextPosition(),
-      textKey(row.id),
+      idKey(row.id),
       endpoint.key,
       event.key,
       row.epoch,

@@ -1,7 +1,7 @@
 import { fillIn, type NewEvent } from 'hookswitch/store'
 import type { SqliteHandle } from './driver.js'
 import { change, query } from './query.js'
-import { textKey } from './text-key.js'
+import { idKey } from './text-key.js'
 
 /** An accepted event, as what refers to it needs it. */
 export interface StoredEvent {
@@ -50,7 +50,7 @@ export function bodies(db: SqliteHandle): Bodies {
 
   return {
     find(eventId, replayOf) {
-      const found = replayOf === undefined ? undefined : ofDelivery.get(textKey(replayOf), replayOf, eventId)
+      const found = replayOf === undefined ? undefined : ofDelivery.get(idKey(replayOf), replayOf, eventId)
       return found ?? find.get(eventId)
     },
     insert(key, event, account, call, sequence) {

@@ -4,7 +4,7 @@ import type { SqliteHandle } from './driver.js'
 import type { Endpoint, Endpoints } from './endpoints.js'
 import { query } from './query.js'
 import { IN_FLIGHT, stateOf } from './states.js'
-import { textKey } from './text-key.js'
+import { idKey } from './text-key.js'
 
 /** A delivery as it is stored, with what of its event belongs to it. */
 export interface StoredRow {
@@ -95,7 +95,7 @@ export function rows(db: SqliteHandle, accounts: AccountKeys, endpoints: Endpoin
 
   return {
     byId(deliveryId) {
-      const stored = byId.get(textKey(deliveryId), deliveryId)
+      const stored = byId.get(idKey(deliveryId), deliveryId)
       return stored && of(stored)
     },
     at(position) {

@@ -3,7 +3,7 @@
  *
  * - Accounts, webhooks, calls and events have an integer `key`: every index on the many rows holds that, not an id.
  *   That of a webhook is never given again: it is remembered in many places.
- * - Ids and names of many rows are found by a number made of them (`textKey`), which the text itself then confirms:
+ * - Ids and names of many rows are found by a number made of them (`textKey`, `idKey`), which the text itself then confirms:
  *   such an index is a third of one of texts, and leaves no text where its pages are split.
  * - `state` of a delivery: 0 waits and was never tried, 1 waits for another try, 2 in flight, above 2 ended
  *   (`states.ts`). First attempts and retries stand apart in one index, each by due time.
