@@ -9,7 +9,8 @@ export function textKey(text: string): number {
 /** FNV-1a with its usual numbers, or others: so many bits of 32. */
 function hash(text: string, bits: number, basis = 0x01000193, prime = 0x85ebca6b): number {
   let mixed = basis
-  for (let index = 0; index < text.length; index += 1) mixed = Math.imul(mixed ^ text.charCodeAt(index), prime)
+  for (let index = 0; index < text.length; index += 1)
+    mixed = Math.imul(mixed ^ text.charCodeAt(index), prime)
   return mixed >>> (32 - bits)
 }
 
