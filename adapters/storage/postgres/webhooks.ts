@@ -1,4 +1,5 @@
 import { HookswitchError, replacementOf, type Webhook, type WebhookStore } from 'hookswitch/store'
+import { candidateReader } from './candidates.js'
 import { isUnsure } from './errors.js'
 import { type WebhookRow, webhookColumns, webhookOf } from './rows.js'
 import type { Doors, Queue } from './session-doors.js'
@@ -10,6 +11,7 @@ export function postgresWebhooks(
   queue: Pick<Queue, 'tell'>,
 ): WebhookStore {
   const sql = webhookStatements(schema)
+  const { candidates } = candidateReader({ session, schema })
   const many = async (statement: typeof sql.list, values: readonly unknown[]) =>
     (await session.query<WebhookRow>(statement, values)).map(webhookOf)
 
@@ -33,7 +35,7 @@ export function postgresWebhooks(
       const found = await many(sql.list, [accountIds])
       return found.sort((a, b) => compare(a.settings.name, b.settings.name) || compare(a.id, b.id))
     },
-    candidates: (accountIds, hook) => many(sql.candidates, [accountIds, hook]),
+    candidates,
     async replace(next, expectedRevision) {
       const written = session.transaction(async (tx) => {
         const [row] = await tx.query<WebhookRow>(sql.lock, [next.id, next.accountId, expectedRevision])

@@ -51,15 +51,19 @@ export const acceptStatements = (s: string) =>
     /** Bodies of the events of the deliveries `$1`, held so that pruning does not take them away. */
     holdEvents: {
       name: 'accept_events',
-      text: `select d.id, e.id as "eventId", e.position from ${s}.delivery d join ${s}.event e on e.position = d.event
-        where d.id = any ($1::text[]) order by e.position, e.variant for key share of e`,
+      text: `select d.id, e.* from (
+          select id, event from ${s}.delivery where id = any ($1::text[]) order by event + 0
+        ) d cross join lateral (
+          select e.id as "eventId", e.position from ${s}.event e where e.position = d.event order by e.variant for key share
+        ) e`,
     },
     /** Numbers of calls, and places in lanes, in one go; each in the order of its keys. */
     count: {
       name: 'accept_count',
       text: `with c as (
           insert into ${s}.call (account_id, call_id, sequence, last_ms)
-          select * from unnest($1::text[], $2::text[], $3::int[], $4::float8[]) order by 1, 2
+          select * from unnest($1::text[], $2::text[], $3::int[], $4::float8[])
+            u (account_id, call_id, sequence, last_ms) order by account_id collate "C", call_id collate "C"
           on conflict (account_id, call_id) do update
             set sequence = call.sequence + excluded.sequence,
               last_ms = case when call.last_ms < excluded.last_ms - ${TOUCH_MS} then excluded.last_ms else call.last_ms end
@@ -67,7 +71,7 @@ export const acceptStatements = (s: string) =>
           returning account_id, call_id, sequence
         ), l as (
           insert into ${s}.lane (webhook_key, lane, open)
-          select * from unnest($5::int[], $6::text[], $7::int[]) order by 1, 2
+          select * from unnest($5::int[], $6::text[], $7::int[]) u (key, lane, open) order by key, lane collate "C"
           on conflict (webhook_key, lane) do update set open = lane.open + excluded.open
           returning webhook_key, lane, open
         )

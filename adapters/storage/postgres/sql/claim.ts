@@ -5,6 +5,7 @@ import {
   DELIVERY_OWN_COLUMNS as TAKEN_COLUMNS,
 } from '../rows.js'
 import type { Statement } from '../session.js'
+import { unindexed } from './unindexed.js'
 
 /**
  * An endpoint that was named and is this node's; or (`webhookId` null) one of its heads; or (`place` 0) a shard with its
@@ -87,20 +88,21 @@ export const claimStatements = (s: string) =>
     take: {
       name: 'claim_take',
       text: `with mine as materialized (
-          select s.id from unnest($5::smallint[], $7::int[]) k (id, term)
-          join ${s}.shard s on s.id = k.id and s.term = k.term
-          where s.owner = $6 and s.alive_until_ms > $8 and not s.leaving
-          order by s.id for key share of s
+          select s.id from ${s}.shard s
+          where s.id = any ($5::smallint[]) and s.term = ($7::int[])[array_position($5::smallint[], s.id)]
+            and s.owner = $6 and s.alive_until_ms > $8 and not s.leaving
+          order by s.id for key share
         ), held as materialized (
-          select w.key from unnest($9::int[], $10::int[]) k (key, epoch)
-          join ${s}.webhook w on w.key = k.key and w.epoch = k.epoch
-          where w.shard = any (array(select id from mine))
-          order by w.key for key share of w
+          select w.key from ${s}.webhook w
+          where w.key = any ($9::int[]) and w.epoch = ($10::int[])[array_position($9::int[], w.key)]
+            and w.shard = any (array(select id from mine))
+          order by w.key for key share
         ), taken as (
           update ${s}.delivery d
           set state = 1, fence = d.fence + 1, due_ms = null, claim = $4, term = u.term
           from unnest($1::tid[], $2::text[], $3::int[]) u (at, id, term)
-          where d.ctid = u.at and d.id = u.id and d.state = 0 and d.webhook_key = any (array(select key from held))
+          where d.ctid = u.at and ${unindexed('d.id', 'u.id')} and d.state = 0
+            and d.webhook_key + 0 = any (array(select key from held))
           returning d.*, d.ctid as at
         )
         select ${TAKEN_COLUMNS}, d.webhook_key as key, e.body, e.traceparent, d.at as ctid

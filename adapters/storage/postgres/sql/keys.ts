@@ -8,6 +8,10 @@ export interface KeyRow {
   readonly bodyHash: string
 }
 
+/** Where a key is that this transaction has taken, so that it stays there. */
+const keyAt = (s: string) =>
+  `(select ctid as at from ${s}.idempotency where account_id = k.account_id and key = k.key offset 0)`
+
 /** Idempotency keys: of an account, each used once in its window, however many nodes are asked at once. */
 export const keyStatements = (s: string) =>
   ({
@@ -15,7 +19,8 @@ export const keyStatements = (s: string) =>
     take: {
       name: 'keys_take',
       text: `insert into ${s}.idempotency (account_id, key, event_id, body_hash, until_ms, call_id, sequence)
-        select *, 0 from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::text[]) order by 1, 2
+        select *, 0 from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::text[])
+          k (account_id, key, event_id, body_hash, until_ms, call_id) order by account_id collate "C", key collate "C"
         on conflict (account_id, key) do update
           set event_id = excluded.event_id, body_hash = excluded.body_hash, until_ms = excluded.until_ms,
             call_id = excluded.call_id, sequence = 0
@@ -26,7 +31,9 @@ export const keyStatements = (s: string) =>
     read: {
       name: 'keys_read',
       text: `select i.account_id as account, i.key, i.event_id as "eventId", i.sequence, i.body_hash as "bodyHash"
-        from unnest($1::text[], $2::text[]) k (account_id, key) join ${s}.idempotency i using (account_id, key)`,
+        from unnest($1::text[], $2::text[]) k (account_id, key) cross join lateral (
+          select * from ${s}.idempotency i where i.account_id = k.account_id and i.key = k.key offset 0
+        ) i`,
     },
     /** What they are used for. */
     use: {
@@ -34,14 +41,16 @@ export const keyStatements = (s: string) =>
       text: `update ${s}.idempotency i
         set event_id = k.event_id, body_hash = k.body_hash, until_ms = k.until_ms, call_id = k.call_id,
           sequence = k.sequence
-        from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::text[], $7::int[])
-          k (account_id, key, event_id, body_hash, until_ms, call_id, sequence)
-        where i.account_id = k.account_id and i.key = k.key`,
+        from (
+          select k.*, t.at from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::text[], $7::int[])
+            k (account_id, key, event_id, body_hash, until_ms, call_id, sequence) cross join lateral ${keyAt(s)} t
+        ) k where i.ctid = k.at`,
     },
     /** Taken for what was refused then. */
     leave: {
       name: 'keys_leave',
-      text: `delete from ${s}.idempotency i using unnest($1::text[], $2::text[]) k (account_id, key)
-        where i.account_id = k.account_id and i.key = k.key`,
+      text: `delete from ${s}.idempotency i using (
+          select t.at from unnest($1::text[], $2::text[]) k (account_id, key) cross join lateral ${keyAt(s)} t
+        ) k where i.ctid = k.at`,
     },
   }) satisfies Record<string, Statement>

@@ -25,6 +25,14 @@ export interface LeftRow extends EndpointRow {
   readonly epoch: number
 }
 
+/** The lane `u.lane` of the webhook `u.key`, locked. Lanes are locked in the order of their keys. */
+export const lockedLane = (s: string) =>
+  `(select webhook_key as key, lane, open from ${s}.lane where webhook_key = u.key and lane = u.lane for no key update)`
+
+/** Where the same is. It is locked already, so it stays there. */
+const laneAt = (s: string) =>
+  `(select ctid as at from ${s}.lane where webhook_key = u.key and lane = u.lane offset 0)`
+
 export const laneStatements = (s: string) =>
   ({
     locate: {
@@ -38,10 +46,9 @@ export const laneStatements = (s: string) =>
      */
     lock: {
       name: 'lanes_lock',
-      text: `select l.webhook_key as key, l.lane, l.open
-        from unnest($1::int[], $2::text[]) u (key, lane)
-        join ${s}.lane l on l.webhook_key = u.key and l.lane = u.lane
-        order by l.webhook_key, l.lane for no key update of l`,
+      text: `select l.* from (
+          select key, lane from unnest($1::int[], $2::text[]) u (key, lane) order by key, lane collate "C"
+        ) u cross join lateral ${lockedLane(s)} l`,
     },
     /**
      * In lanes that are locked: fewer are open in `$1`, `$2` by `$3`; `$4`, `$5` are empty; the next of `$6`, `$7` is
@@ -50,12 +57,15 @@ export const laneStatements = (s: string) =>
     leave: {
       name: 'lanes_leave',
       text: `with fewer as (
-          update ${s}.lane l set open = l.open - u.ended
-          from unnest($1::int[], $2::text[], $3::int[]) u (key, lane, ended)
-          where l.webhook_key = u.key and l.lane = u.lane
+          update ${s}.lane l set open = l.open - f.ended
+          from (
+            select u.ended, t.at from unnest($1::int[], $2::text[], $3::int[]) u (key, lane, ended)
+            cross join lateral ${laneAt(s)} t
+          ) f where l.ctid = f.at
         ), gone as (
-          delete from ${s}.lane l using unnest($4::int[], $5::text[]) u (key, lane)
-          where l.webhook_key = u.key and l.lane = u.lane
+          delete from ${s}.lane l using (
+            select t.at from unnest($4::int[], $5::text[]) u (key, lane) cross join lateral ${laneAt(s)} t
+          ) e where l.ctid = e.at
         ), counted as (
           update ${s}.pending set deliveries = deliveries - $10 where slot = $9 and $10 <> 0
         ), next as (

@@ -1,4 +1,6 @@
 import type { Statement } from '../session.js'
+import { lockedLane } from './lanes.js'
+import { unindexed } from './unindexed.js'
 
 /** A shard with its owner, or (`id` not null) a webhook that something is settled for. */
 export interface HoldRow {
@@ -56,10 +58,10 @@ export const settleStatements = (s: string) =>
           select id, owner, alive_until_ms from ${s}.shard where id = any ($1::smallint[]) and owner is not null
           order by id for key share
         ), locked as materialized (
-          select l.webhook_key as key, l.lane, l.open from unnest($2::int[], $3::text[]) u (key, lane)
-          join ${s}.lane l on l.webhook_key = u.key and l.lane = u.lane
-          where (select count(*) from mine) >= 0
-          order by l.webhook_key, l.lane for no key update of l
+          select l.* from (
+            select key, lane from unnest($2::int[], $3::text[]) u (key, lane)
+            where (select count(*) from mine) >= 0 order by key, lane collate "C"
+          ) u cross join lateral ${lockedLane(s)} l
         )
         select null as lane, id as key, owner, alive_until_ms as "aliveUntilMs", null::int as open from mine
         union all select lane, key, null, null, open from locked`,
@@ -102,7 +104,8 @@ export const settleStatements = (s: string) =>
             $16::text[]) with ordinality
             u (at, id, key, was, fence, state, due_ms, ended_ms, attempts, tries, interruptions, reason,
               at_ms, account_id, call_id, doc, place)
-          where d.ctid = u.at and d.id = u.id and d.webhook_key = u.key and d.state = u.was and d.fence = u.fence
+          where d.ctid = u.at and ${unindexed('d.id', 'u.id')} and d.webhook_key + 0 = u.key and d.state = u.was
+            and d.fence = u.fence
           returning d.id, d.webhook_key, d.epoch, u.at_ms, u.account_id, u.call_id, u.doc, u.place
         ), recorded as (
           insert into ${s}.attempt (at_ms, webhook_key, account_id, delivery_id, call_id, doc)

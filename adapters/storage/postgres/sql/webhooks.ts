@@ -1,4 +1,9 @@
+import type { WebhookRow } from '../rows.js'
 import type { Statement } from '../session.js'
+
+export interface CandidateRow extends WebhookRow {
+  readonly place: number
+}
 
 export const webhookStatements = (s: string) =>
   ({
@@ -18,10 +23,14 @@ export const webhookStatements = (s: string) =>
       name: 'webhook_list',
       text: `select doc, health from ${s}.webhook where account_id = any ($1::text[]) and deleted_ms is null`,
     },
+    /** Of the accounts `$1` for the kinds of event `$2`, each with the place of what was asked, from 1. */
     candidates: {
       name: 'webhook_candidates',
-      text: `select doc, health from ${s}.webhook
-        where account_id = any ($1::text[]) and hook = any (array[$2, 'all']) and deleted_ms is null`,
+      text: `select k.place::int, w.doc, w.health
+        from unnest($1::text[], $2::text[]) with ordinality k (account_id, hook, place) cross join lateral (
+          select doc, health from ${s}.webhook
+          where account_id = k.account_id and hook = any (array[k.hook, 'all']) and deleted_ms is null offset 0
+        ) w`,
     },
     /** Held against all: claims, acceptances and settlements come before the replacement, or see it. */
     lock: {
