@@ -1,0 +1,79 @@
+/** Broken on purpose: the PostgreSQL store. */
+
+/** @type {import('../mutant.js').Mutant[]} */
+export const mutants = [
+  {
+    what: 'the fence of a settlement is not asked',
+    file: 'adapters/storage/postgres/sql/settle.ts',
+    find: 'd.state = u.was\n            and d.fence = u.fence',
+    replace: 'd.state = u.was',
+    tests: [
+      'test/adapters/storage/postgres-queue-nodes.test.ts',
+      'test/adapters/storage/postgres-queue-history.test.ts',
+    ],
+  },
+  {
+    what: 'the last of a lane comes first',
+    file: 'adapters/storage/postgres/sql/lanes.ts',
+    find: 'order by b.position limit 1',
+    replace: 'order by b.position desc limit 1',
+    tests: [
+      'test/adapters/storage/postgres-queue-lanes.test.ts',
+      'test/adapters/storage/postgres-queue-history.test.ts',
+    ],
+  },
+  {
+    what: 'nobody follows in a lane',
+    file: 'adapters/storage/postgres/sql/lanes.ts',
+    find: 'where d.ctid = n.at',
+    replace: 'where d.ctid = n.at and false',
+    tests: [
+      'test/adapters/storage/postgres-queue-lanes.test.ts',
+      'test/adapters/storage/postgres-queue-history.test.ts',
+    ],
+  },
+  {
+    what: 'a key in use is taken again',
+    file: 'adapters/storage/postgres/sql/keys.ts',
+    find: '          where idempotency.until_ms <= $7\n',
+    replace: '',
+    tests: [
+      'test/adapters/storage/postgres-queue-history.test.ts',
+      'test/adapters/storage/postgres-queue-unsure.test.ts',
+    ],
+  },
+  {
+    what: 'an index leads to where the row is known to be',
+    file: 'adapters/storage/postgres/sql/settle.ts',
+    find: 'd.webhook_key + 0 = u.key',
+    replace: 'd.webhook_key = u.key',
+    tests: ['test/adapters/storage/postgres-queue-plans.test.ts'],
+  },
+  {
+    what: 'a shard that was taken over is claimed in',
+    file: 'adapters/storage/postgres/sql/claim.ts',
+    find: ' and s.term = ($7::int[])[array_position($5::smallint[], s.id)]\n            and s.owner = $6 and s.alive_until_ms > $8',
+    replace: '\n            and ($6::text is not null and $7::int[] is not null and $8::float8 is not null)',
+    tests: [
+      'test/adapters/storage/postgres-queue-nodes.test.ts',
+      'test/adapters/storage/postgres-queue-unsure.test.ts',
+    ],
+  },
+  {
+    what: 'the epoch of a webhook is not held while it is claimed from',
+    file: 'adapters/storage/postgres/sql/claim.ts',
+    find: 'w.epoch = ($10::int[])[array_position($9::int[], w.key)]',
+    replace: '($10::int[])[1] is not null',
+    tests: [
+      'test/adapters/storage/postgres-queue-lanes.test.ts',
+      'test/adapters/storage/postgres-queue-nodes.test.ts',
+    ],
+  },
+  {
+    what: 'a node that takes over keeps the term',
+    file: 'adapters/storage/postgres/sql/leases.ts',
+    find: 'case when owner = $2 and alive_until_ms > $4 then term else term + 1 end',
+    replace: 'case when owner = $2 and alive_until_ms > $4 then term else term end',
+    tests: ['test/adapters/storage/postgres-queue-nodes.test.ts'],
+  },
+]

@@ -1,0 +1,47 @@
+/** Broken on purpose: same id, same bytes. */
+
+/** @type {import('../mutant.js').Mutant[]} */
+export const mutants = [
+  {
+    what: 'the id carries the attempt',
+    file: 'src/delivery/request.ts',
+    find: "    'webhook-id',\n    delivery.id,",
+    replace: "    'webhook-id',\n    attempt > 1 ? `${delivery.id}-${attempt}` : delivery.id,",
+    tests: ['test/delivery/dispatcher.test.ts', 'test/service/promise-in-trouble.test.ts'],
+  },
+  {
+    what: 'the verb is the webhook’s of now',
+    file: 'src/delivery/request.ts',
+    find: 'method: METHODS[delivery.httpVerb]',
+    replace: 'method: METHODS[webhook.settings.httpVerb]',
+    tests: ['test/service/promise.test.ts'],
+  },
+  {
+    what: 'the content type is the webhook’s of now',
+    file: 'src/delivery/request.ts',
+    find: 'CONTENT_TYPE[delivery.encoding]',
+    replace: "CONTENT_TYPE[webhook.settings.format === 'json' ? 'json' : 'form']",
+    tests: ['test/delivery/request.test.ts'],
+  },
+  {
+    what: 'retries get the first body of the event',
+    file: 'src/store/memory/claim.ts',
+    find: 'const body = bodies[row.delivery.variant]!',
+    replace: 'const body = bodies[row.delivery.attempts > 0 ? 0 : row.delivery.variant]!',
+    tests: ['test/service/promise.test.ts'],
+  },
+  {
+    what: 'a replay gets the first body of the event',
+    file: 'src/delivery/replay.ts',
+    find: '      variant,\n      encoding,',
+    replace: '      variant: variant * 0,\n      encoding,',
+    tests: ['test/service/promise.test.ts'],
+  },
+  {
+    what: 'the timestamp goes back',
+    file: 'src/delivery/request.ts',
+    find: 'const seconds = Math.floor(nowMs / 1000)',
+    replace: 'const seconds = Math.floor(nowMs / 1000) - attempt * 5',
+    tests: ['test/delivery/dispatcher.test.ts', 'test/delivery/request.test.ts'],
+  },
+]

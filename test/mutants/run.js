@@ -1,0 +1,80 @@
+// @ts-check
+/**
+ * The score of the tests: `npm run mutants -- [--only sqlite,order] [--jobs 2] [--json FILE]`.
+ *
+ * Small faults are put into copies of the project, one at a time; each must turn its tests red. A table says by which
+ * test. Faults of a store that this machine has not are left out, loudly.
+ */
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { parseArgs } from 'node:util'
+import { makeCopies } from './copies.js'
+import { applyMutant } from './mutant.js'
+import { tryTests } from './trial.js'
+
+const GROUPS = readdirSync(new URL('list', import.meta.url)).map((file) => file.replace(/\.js$/, ''))
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: '' },
+    jobs: { type: 'string', default: String(availableParallelism()) },
+    json: { type: 'string' },
+  },
+})
+const only = values.only.split(',').filter(Boolean)
+const jobs = Number(values.jobs)
+
+/** @param {string} sentence */
+function refuse(sentence) {
+  console.error(sentence)
+  process.exit(1)
+}
+if (only.some((group) => !GROUPS.includes(group))) refuse(`--only takes ${GROUPS.join(', ')}`)
+if (!(Number.isSafeInteger(jobs) && jobs > 0)) refuse('--jobs takes a whole number')
+
+const groups = GROUPS.filter((group) => only.length === 0 || only.includes(group)).filter((group) => {
+  const can = group !== 'postgres' || process.env.TEST_PG_URL || existsSync('/usr/lib/postgresql')
+  if (!can) console.log('NOT RUN: the faults of the PostgreSQL store, since there is no PostgreSQL here')
+  return can
+})
+/** @type {(import('./mutant.js').Mutant & { group: string })[]} */
+const waiting = []
+for (const group of groups) {
+  const { mutants } = await import(`./list/${group}.js`)
+  for (const mutant of mutants) waiting.push({ group, ...mutant })
+}
+
+const began = performance.now()
+const { copies, remove } = makeCopies(jobs)
+process.once('exit', remove)
+for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.once(signal, () => process.exit(1))
+
+// What fails without a fault says nothing of any.
+const sound = await tryTests(copies[0] ?? '', [...new Set(waiting.flatMap(({ tests }) => tests))])
+if (sound.isRed) refuse(`the tests fail without any fault: ${sound.by}`)
+
+/** @type {{ group: string, what: string, file: string, caught: boolean, by: string }[]} */
+const results = []
+/** @param {string} copy */
+async function work(copy) {
+  for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
+    const { group, what, file, tests } = mutant
+    const mend = applyMutant(copy, mutant)
+    const { isRed, by } = await tryTests(copy, tests)
+    mend()
+    results.push({ group, what, file, caught: isRed, by })
+    console.log(`${isRed ? 'caught  ' : 'SURVIVED'}  ${group}: ${what}\n          ${isRed ? by : file}`)
+  }
+}
+await Promise.all(copies.map(work))
+
+const caught = results.filter((result) => result.caught).length
+console.log('')
+for (const group of groups) {
+  const own = results.filter((result) => result.group === group)
+  console.log(`${group.padEnd(16)} ${own.filter((result) => result.caught).length} of ${own.length}`)
+}
+const seconds = Math.round((performance.now() - began) / 1000)
+console.log(`\n${caught} of ${results.length} seeded faults were caught, in ${seconds} s.`)
+if (values.json !== undefined)
+  writeFileSync(values.json, `${JSON.stringify({ seconds, results }, null, 2)}\n`)
+process.exitCode = caught === results.length ? 0 : 1

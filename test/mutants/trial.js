@@ -1,0 +1,47 @@
+// @ts-check
+/** Runs tests of a copy, and says which of them failed first. */
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join, relative } from 'node:path'
+
+/** A fault that lets nothing end is as red as one that fails. */
+const LIMIT_MS = 240_000
+
+/**
+ * @param {string} copy
+ * @param {readonly string[]} tests
+ * @returns {Promise<{ readonly isRed: boolean, readonly by: string }>} `by`: the first test that failed
+ */
+export async function tryTests(copy, tests) {
+  const report = join(copy, 'report.json')
+  rmSync(report, { force: true })
+  const vitest = join(copy, 'node_modules', 'vitest', 'vitest.mjs')
+  const options = ['run', '--bail=1', '--reporter=json', `--outputFile=${report}`, '--testTimeout=15000']
+  const child = spawn(process.execPath, [vitest, ...options, ...tests], {
+    cwd: copy,
+    stdio: 'ignore',
+    detached: true,
+  })
+  let isOut = false
+  const limit = setTimeout(() => {
+    isOut = true
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+  }, LIMIT_MS)
+  const code = await new Promise((resolve) => child.once('exit', resolve))
+  clearTimeout(limit)
+  if (isOut) return { isRed: true, by: 'it does not end' }
+  return code === 0 ? { isRed: false, by: '' } : { isRed: true, by: firstFailure(copy, report) }
+}
+
+/** @param {string} copy @param {string} report */
+function firstFailure(copy, report) {
+  if (!existsSync(report)) return 'the tests could not begin'
+  const { testResults } = JSON.parse(readFileSync(report, 'utf8'))
+  for (const { name, status, message, assertionResults } of testResults) {
+    const file = relative(copy, name)
+    const failed = assertionResults.find((/** @type {{ status: string }} */ one) => one.status === 'failed')
+    if (failed) return `${file}: ${failed.fullName}`
+    if (status === 'failed') return `${file}: ${String(message).split('\n')[0]}`
+  }
+  return 'outside of any test'
+}
