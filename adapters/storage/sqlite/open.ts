@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { type DriverName, loadDriver, type SqliteHandle } from './driver.js'
 import { createEngine } from './engine.js'
 import { storeError } from './errors.js'
@@ -53,6 +53,8 @@ export function openSession(
   const isNew = !existsSync(place.path)
   let db: SqliteHandle | undefined
   try {
+    // What is in it concerns nobody else; its log gets the same rights from SQLite.
+    if (isNew) closeSync(openSync(place.path, 'wx', 0o600))
     db = new driver.DatabaseSync(place.path)
     return session(db, { lock, place, isNew, warn, waitMs })
   } catch (thrown) {

@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sqliteStore } from 'hookswitch/sqlite'
 import { describe, expect, it } from 'vitest'
@@ -133,6 +133,19 @@ describe('a place where a database can be', () => {
     await opened(sqliteStore({ path: join(folder, 'empty.db'), inThread: true }))
     await opened(sqliteStore({ path: join(folder, 'bare.db'), inThread: true }))
   })
+
+  it.skipIf(process.platform === 'win32')(
+    'is made for its owner alone, with all that lies beside it',
+    async () => {
+      const folder = freshFolder()
+      const store = await opened(sqliteStore({ path: join(folder, 'x.db'), inThread: true }))
+      await store.tokens.issue(newToken('account'))
+      for (const name of ['x.db', 'x.db-wal', 'x.db-shm']) {
+        expect([name, statSync(join(folder, name)).mode & 0o777]).toEqual([name, 0o600])
+      }
+      await store.close()
+    },
+  )
 
   it('is the same behind a link: there is one owner', async () => {
     const folder = freshFolder()
