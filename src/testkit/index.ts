@@ -15,6 +15,37 @@ export {
   takeCalls,
 } from './calls.js'
 export { type ManualClock, manualClock } from './clock.js'
+export {
+  type DeliverOptions,
+  type FetchTarget,
+  type Flaw,
+  type HandlerAnswer,
+  type HandlerExchange,
+  type HandlerProblem,
+  type HandlerReport,
+  type ProblemKind,
+  type RequestKind,
+  type ScriptedDeliveries,
+  type ScriptedDeliveriesOptions,
+  type ScriptedDelivery,
+  scriptedDeliveries,
+  type WebhookHandler,
+  type WebhookRequest,
+  type WebhookUnderTest,
+} from './handler/index.js'
+export {
+  type AnyPolicy,
+  type Arbitrary,
+  type CourseAttempt,
+  type CourseFailure,
+  type CourseOptions,
+  courseOf,
+  type PolicyPromises,
+  type PolicyRunner,
+  type PropertyChecker,
+  provePolicy,
+  type RetryCourse,
+} from './policy/index.js'
 export { type SeededRandom, seededRandom } from './random.js'
 export { type ReceiverOptions, type Script, type ScriptedReceiver, scriptedReceiver } from './receiver.js'
 export {
@@ -44,5 +75,16 @@ export {
   type Step,
   status,
 } from './receiver-script.js'
+export {
+  type CallRecorder,
+  callRecorder,
+  type RecordedCallsOptions,
+  type RecordedEvent,
+  type RecorderOptions,
+  type Recording,
+  type Replayed,
+  type ReplayOptions,
+  recordedCalls,
+} from './stream/index.js'
 export { type TimeQueue, timeQueue } from './time-queue.js'
 export { until } from './until.js'

@@ -37,10 +37,9 @@ export function claimer(tools: Tools): (request: ClaimRequest) => ClaimResult {
 
   /** First attempts get half of the room; what either kind leaves free goes to the other. */
   function take(endpoint: Endpoint, room: number, retriesFirst: boolean, now: number, claims: Claim[]): void {
-    const { health, deletedMs } = endpoint.webhook
-    if (room <= 0 || deletedMs !== undefined || (health?.pausedUntilMs ?? 0) > now) return
-    if ((endpoints.dueMsOf(endpoint) ?? Number.POSITIVE_INFINITY) > now) return
-    if (isProbed(health)) {
+    // Neither one that is deleted is due, nor one that pauses.
+    if (room <= 0 || (endpoints.dueMsOf(endpoint) ?? Number.POSITIVE_INFINITY) > now) return
+    if (isProbed(endpoint.webhook.health)) {
       const isRetry = endpoint.retryDueMs <= endpoint.untriedDueMs
       takeDue(endpoint, isRetry ? RETRY : UNTRIED, 1, now, claims)
       return

@@ -54,20 +54,14 @@ export const mutants = [
     file: 'adapters/storage/postgres/sql/claim.ts',
     find: ' and s.term = ($7::int[])[array_position($5::smallint[], s.id)]\n            and s.owner = $6 and s.alive_until_ms > $8',
     replace: '\n            and ($6::text is not null and $7::int[] is not null and $8::float8 is not null)',
-    tests: [
-      'test/adapters/storage/postgres-queue-nodes.test.ts',
-      'test/adapters/storage/postgres-queue-unsure.test.ts',
-    ],
+    tests: ['test/adapters/storage/postgres-queue-between.test.ts'],
   },
   {
     what: 'the epoch of a webhook is not held while it is claimed from',
     file: 'adapters/storage/postgres/sql/claim.ts',
     find: 'w.epoch = ($10::int[])[array_position($9::int[], w.key)]',
     replace: '($10::int[])[1] is not null',
-    tests: [
-      'test/adapters/storage/postgres-queue-lanes.test.ts',
-      'test/adapters/storage/postgres-queue-nodes.test.ts',
-    ],
+    tests: ['test/adapters/storage/postgres-queue-between.test.ts'],
   },
   {
     what: 'a node that takes over keeps the term',

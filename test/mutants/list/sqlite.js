@@ -61,9 +61,9 @@ export const mutants = [
   },
   {
     what: 'a paused endpoint is claimed from',
-    file: 'adapters/storage/sqlite/claim.ts',
-    find: ' || (health?.pausedUntilMs ?? 0) > now',
-    replace: '',
+    file: 'adapters/storage/sqlite/endpoints.ts',
+    find: 'return Math.max(dueMs, webhook.health?.pausedUntilMs ?? dueMs)',
+    replace: 'return dueMs',
     tests: [
       'test/adapters/storage/sqlite-engine-history.test.ts',
       'test/adapters/storage/sqlite-engine.test.ts',
