@@ -1,6 +1,8 @@
 import { errorCode, HookswitchError, invalidInput } from '../errors.js'
+import type { SecretBox } from '../values/seal.js'
 import { type Account, realmKey } from './account.js'
 import { type AccountInput, changedAccount, parseAccountInput } from './account-input.js'
+import { openApiKey } from './api-key.js'
 import type { AccountDoors } from './doors.js'
 import { createAccount, updateAccount } from './manage.js'
 import { ensureUser } from './users.js'
@@ -11,7 +13,7 @@ import { ensureUser } from './users.js'
  * restart never revives a key that was rotated. Resolves to the account's id.
  *
  * @param input as for `createAccount`; an existing account is found by `id`, or by `realm` where no id is given
- * @throws `InvalidInput`, `Conflict`
+ * @throws `InvalidInput`, `Conflict`, `InvalidOption` (field `secret`) where the service secret is not the store's
  */
 export async function ensureAccount(doors: AccountDoors, input: AccountInput): Promise<string> {
   const wanted = parseAccountInput(input)
@@ -34,7 +36,26 @@ async function find({ accounts }: AccountDoors, { id, realm }: Wanted): Promise<
   return found
 }
 
+/** Boxes that have opened what their store holds. */
+const proven = new WeakSet<SecretBox>()
+
+/**
+ * A node that was started with another secret would go on, and write look-up keys of passwords that nobody's logins
+ * fit: it stops at the first account that is there already.
+ */
+async function refuseOtherSecret({ accounts, box }: AccountDoors, accountId: string): Promise<void> {
+  if (proven.has(box)) return
+  const row = await accounts.apiKey(accountId)
+  if (!row) return
+  if (openApiKey(box, row) === undefined) {
+    const message = `secret is not the one that this store was begun with: it does not open the API key of ${accountId}`
+    throw new HookswitchError('InvalidOption', message, { field: 'secret' })
+  }
+  proven.add(box)
+}
+
 async function bringUpToDate(doors: AccountDoors, found: Account, wanted: Wanted): Promise<string> {
+  await refuseOtherSecret(doors, found.id)
   const { id: _, apiKey: __, users = [], ...change } = wanted
   const changed = changedAccount(found, change, found.modifiedMs)
   if (Object.entries(changed).some(([key, value]) => value !== found[key as keyof Account])) {

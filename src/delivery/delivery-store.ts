@@ -72,7 +72,7 @@ export interface ReadyEndpoint {
 
 export interface ClaimRequest {
   readonly owner: string
-  /** Endpoints named by the node, with the room each has; fewer may be had, never more. */
+  /** Endpoints named by the node, each once, with the room it has; fewer may be had, never more. */
   readonly endpoints: readonly {
     readonly webhookId: string
     readonly room: number

@@ -38,6 +38,21 @@ describe('accounts that are ensured at every start', () => {
     expect((await getAccount(doors, 'acme')).name).toBe('Acme Ltd')
   })
 
+  it('are left as they are by a service with another secret', async () => {
+    const doors = accountWorld()
+    await ensureAccount(doors, acme)
+    const before = writes(doors.heard)
+    const other = { ...doors, box: secretBox(['a secret that never sealed anything here']) }
+    await expect(ensureAccount(other, { ...acme, name: 'Acme Ltd' })).rejects.toMatchObject({
+      code: 'InvalidOption',
+      field: 'secret',
+    })
+    await expect(ensureAccounts(other, [acme])).rejects.toThrow('not the one that this store was begun with')
+    expect(writes(doors.heard)).toEqual(before)
+    const rotated = { ...doors, box: secretBox(['a secret that never sealed anything here', SECRET]) }
+    expect(await ensureAccount(rotated, acme)).toBe('acme')
+  })
+
   it('are found by realm where they have no id', async () => {
     const doors = accountWorld()
     const { id: _, ...nameless } = acme

@@ -39,7 +39,9 @@ export function secretOf(db: SqliteHandle, path: string, warn: (sentence: string
   }
   if (hasSealed(db)) {
     const wrong = found === undefined ? 'is not there' : 'is not a key (64 hex digits)'
-    const sentence = `${file} ${wrong}, and the secrets in ${path} are sealed with it: restore it from a backup`
+    const sentence =
+      `${file} ${wrong}, and what is secret in ${path} is sealed already: restore the file from a backup, or give the ` +
+      'secret that the service was started with before'
     throw new HookswitchError('StoreCorrupt', sentence)
   }
   if (found !== undefined && found !== '') {

@@ -67,7 +67,7 @@ describe('the key for secrets at rest', () => {
       const error = await errorOf(secret())
       expect(error.code).toBe('StoreCorrupt')
       expect(error.message).toBe(
-        `${key} is not there, and the secrets in ${path} are sealed with it: restore it from a backup`,
+        `${key} is not there, and what is secret in ${path} is sealed already: restore the file from a backup, or give the secret that the service was started with before`,
       )
       expect(() => statSync(key)).toThrow('ENOENT')
     },

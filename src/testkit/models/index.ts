@@ -1,0 +1,3 @@
+export type { Fc, ModelFailure, ModelRuns, ModelTest } from './check.js'
+export { type ServiceModelOptions, serviceModel } from './service-model.js'
+export { type StoreModelOptions, storeModel } from './store-model.js'

@@ -1,0 +1,73 @@
+/** The stores on which the models run. */
+import { join } from 'node:path'
+import { memoryStore } from 'hookswitch'
+import { postgresStore } from 'hookswitch/postgres'
+import { sqliteStore } from 'hookswitch/sqlite'
+import type { Clock, Log, Store } from 'hookswitch/store'
+import type { StoreHarness } from 'hookswitch/testkit'
+import type { PgServer } from '../adapters/storage/pg-cluster.js'
+import { builtSqlite, sqliteHarness } from '../adapters/storage/sqlite-bench.js'
+
+const log: Log = { debug() {}, info() {}, warn() {}, error() {} }
+
+/** The memory store; `breaking` makes a broken one of it. */
+export function memoryHarness(
+  shared = false,
+  breaking: (store: Store) => Store = (store) => store,
+): StoreHarness {
+  return {
+    name: `the memory store${shared ? ', shared' : ''}`,
+    supports: { durable: false, sharedBetweenNodes: shared, transactions: false },
+    async open({ clock }) {
+      const store = memoryStore({ shared })
+      await store.open({ clock, log })
+      return breaking(store)
+    },
+  }
+}
+
+export const inThreadHarness = sqliteHarness('the SQLite store in the calling thread', false, (folder) => ({
+  store: () => sqliteStore({ path: join(folder, 'x.db'), inThread: true }),
+}))
+
+export async function ownThreadHarness(): Promise<StoreHarness> {
+  const built = await builtSqlite()
+  return sqliteHarness('the SQLite store in a thread of its own', false, (folder) => ({
+    store: () => built.sqliteStore({ path: join(folder, 'x.db') }),
+  }))
+}
+
+/** One schema for all runs, emptied before each: making the tables takes longer than a run. */
+export function postgresHarness(server: PgServer): StoreHarness {
+  const schema = server.freshSchema()
+  const clocks = new WeakMap<Store, Clock>()
+  const openedAt = async (clock: Clock) => {
+    const store = postgresStore({ connectionString: server.url, schema, clock })
+    await store.open({ clock, log })
+    clocks.set(store, clock)
+    return store
+  }
+  const emptied = async () => {
+    const rows = await server.sql(
+      `select relname from pg_class where relnamespace = to_regnamespace('"${schema}"') and relkind = 'r'
+        and relname not in ('hookswitch_migration', 'shard', 'pending')`,
+    )
+    if (rows.length === 0) return
+    const tables = rows.map(({ relname }) => `"${schema}"."${relname}"`)
+    await server.sql(`truncate ${tables.join(', ')};
+      update "${schema}".shard set owner = null, alive_until_ms = 0, leaving = false, term = 0;
+      update "${schema}".pending set deliveries = 0`)
+  }
+  return {
+    name: 'the PostgreSQL store',
+    supports: { durable: true, sharedBetweenNodes: true, transactions: true },
+    async open({ clock }) {
+      await emptied()
+      return openedAt(clock)
+    },
+    async reopen(store) {
+      await store.close()
+      return openedAt(clocks.get(store)!)
+    },
+  }
+}
