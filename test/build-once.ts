@@ -15,6 +15,9 @@ const USES_THE_PACKAGE = [
   'test/adapters/cli/bin',
   'test/adapters/storage/sqlite-built',
   'test/crash',
+  'test/fuzz',
+  'test/guard',
+  'test/soak',
   'test/golden',
 ]
 

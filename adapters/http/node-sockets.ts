@@ -31,7 +31,9 @@ export function answerParserErrors(server: Server, hs: HttpService, maxHeaderByt
     if (req === undefined || res === undefined || res.writableFinished) return end(socket, response)
     // a request behind the one being answered: its answer comes after that one
     if (req.complete) return void res.once('close', () => end(socket, response))
-    // the body of the request that is being read; where that is refused already, there is nothing left to wait for
+    // the body of the request that is being read: nothing more of it comes, and who reads it must hear so
+    res.once('close', () => req.destroy())
+    // where that is refused already, there is nothing left to wait for
     if (res.headersSent) return void res.end()
     res.writeHead(response.status, { ...response.headers, connection: 'close' }).end(response.body)
   })

@@ -1,0 +1,86 @@
+// @ts-check
+/**
+ * Memory does not grow: `npm run soak -- [--minutes 10] [--store memory|sqlite] [--dead 300] [--leak]`, both stores one
+ * after the other where none is named.
+ *
+ * The service runs at full rate beside dead endpoints. After the warm-up, a quarter of the run, the line through its
+ * memory must be flat. A run with `--leak`, in which the host keeps 2 kB of each event, must fail.
+ */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { judge } from './slope.js'
+
+const STORES = ['memory', 'sqlite']
+const SHOWN = 12
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '10' },
+    store: { type: 'string' },
+    dead: { type: 'string', default: '300' },
+    leak: { type: 'boolean', default: false },
+  },
+})
+const seconds = Number(values.minutes) * 60
+const dead = Number(values.dead)
+
+/** @param {string} sentence */
+function refuse(sentence) {
+  console.error(sentence)
+  process.exit(1)
+}
+if (!(seconds >= 10)) refuse('--minutes takes a number, at least 0.2')
+if (!(Number.isSafeInteger(dead) && dead >= 0)) refuse('--dead takes a whole number')
+if (values.store !== undefined && !STORES.includes(values.store))
+  refuse(`--store takes one of ${STORES.join(', ')}`)
+
+const path = (/** @type {string} */ name) => fileURLToPath(new URL(name, import.meta.url))
+const mb = (/** @type {number} */ bytes) => (bytes / 1e6).toFixed(1)
+
+/** @param {string} store */
+async function soak(store) {
+  const folder = await mkdtemp(join(tmpdir(), 'hookswitch-soak-'))
+  const endpoints = fork(path('endpoints.js'))
+  const [ports] = await once(endpoints, 'message')
+  const how = { store, path: join(folder, 'store.db'), dead, ports, leak: values.leak }
+  const service = fork(path('service.js'), [JSON.stringify(how)], { execArgv: ['--expose-gc'] })
+  /** @type {(import('./slope.js').Reading & { published: number, delivered: number, dying: number })[]} */
+  const readings = []
+  service.on('message', (message) => {
+    readings.push(/** @type {(typeof readings)[number]} */ (message))
+    if (Number(readings.at(-1)?.seconds) >= seconds) service.send('over')
+  })
+  const [code] = await once(service, 'exit')
+  endpoints.disconnect()
+  await rm(folder, { recursive: true })
+  if (code !== 0) throw new Error(`the service ended with ${code}`)
+
+  const { rss, live, findings } = judge(readings, seconds / 4)
+  const last = readings.at(-1)
+  console.log(
+    `\n${store}: ${values.minutes} minutes, ${dead} dead endpoints, ${last?.published} events, ${last?.delivered} delivered`,
+  )
+  for (let n = 0; n < SHOWN; n += 1) {
+    const one = readings[Math.floor(((n + 1) * readings.length) / SHOWN) - 1]
+    if (one)
+      console.log(
+        `  ${String(Math.round(one.seconds)).padStart(5)} s  RSS ${mb(one.rss).padStart(7)} MB  live ${mb(one.live).padStart(7)} MB`,
+      )
+  }
+  console.log(
+    `  after the warm-up: RSS ${mb(rss.perMinute)} MB a minute, live ${mb(live.perMinute)} MB a minute`,
+  )
+  for (const finding of findings) console.log(`! ${finding}`)
+  return findings.length === 0
+}
+
+let isGood = true
+for (const store of values.store === undefined ? STORES : [values.store])
+  isGood = (await soak(store)) && isGood
+console.log(isGood ? '\nMemory is flat.' : '\nMemory grows: see above.')
+process.exitCode = isGood ? 0 : 1

@@ -1,0 +1,50 @@
+// @ts-check
+/** How memory goes over time: the line through the readings by least squares. */
+
+/**
+ * Growth over what is left of the run after its warm-up: as a share of where the line begins, or in bytes where that is
+ * more. What V8 and the allocator keep in reserve goes up and down by more than 5 %.
+ */
+const MOST_SHARE = 0.1
+const MOST_BYTES = 8e6
+
+/**
+ * @typedef {object} Reading
+ * @property {number} seconds
+ * @property {number} rss
+ * @property {number} live what JavaScript holds after a collection
+ *
+ * @param {readonly Reading[]} readings at least two, at different times
+ * @param {(one: Reading) => number} of
+ */
+export function lineThrough(readings, of) {
+  const mean = (/** @type {(one: Reading) => number} */ value) =>
+    readings.reduce((sum, one) => sum + value(one), 0) / readings.length
+  const seconds = mean((one) => one.seconds)
+  const bytes = mean(of)
+  const spread = readings.reduce((sum, one) => sum + (one.seconds - seconds) ** 2, 0)
+  const together = readings.reduce((sum, one) => sum + (one.seconds - seconds) * (of(one) - bytes), 0)
+  const perSecond = together / spread
+  const [first] = readings
+  return { perMinute: perSecond * 60, start: bytes + perSecond * (Number(first?.seconds) - seconds) }
+}
+
+/**
+ * @param {readonly Reading[]} readings
+ * @param {number} warmUpSeconds
+ */
+export function judge(readings, warmUpSeconds) {
+  const warm = readings.filter(({ seconds }) => seconds >= warmUpSeconds)
+  if (warm.length < 5) throw new Error(`only ${warm.length} readings after the warm-up`)
+  const minutes = (Number(warm.at(-1)?.seconds) - Number(warm[0]?.seconds)) / 60
+  const rss = lineThrough(warm, (one) => one.rss)
+  const live = lineThrough(warm, (one) => one.live)
+  /** @type {string[]} */
+  const findings = []
+  for (const [name, { perMinute, start }] of Object.entries({ RSS: rss, live }))
+    if (perMinute * minutes > Math.max(MOST_BYTES, MOST_SHARE * start))
+      findings.push(
+        `${name} grows by ${(perMinute / 1e6).toFixed(1)} MB a minute from ${(start / 1e6).toFixed(1)} MB`,
+      )
+  return { rss, live, findings }
+}
