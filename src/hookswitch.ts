@@ -6,6 +6,7 @@ import { type Background, startBackground } from './background.js'
 import { checkOptions } from './check-options.js'
 import { systemClock } from './clock.js'
 import { type Core, createCore, type HookswitchEvents } from './core.js'
+import { createTally } from './delivery/drain.js'
 import type { ChannelEvent } from './delivery/event.js'
 import { replayLimits } from './delivery/replay-limits.js'
 import { type Erased, type EraseWish, erase } from './erase.js'
@@ -106,6 +107,8 @@ export function createHookswitch(given: HookswitchOptions<Store>): Hookswitch {
   let starting: Promise<void> | undefined
   let closing: Promise<void> | undefined
   let background: Background | undefined
+  /** What was erased in part would stay so. */
+  const erasing = createTally()
 
   /** The open instance. Throws `StoreUnavailable` before the start, `Closing` after the close. */
   function core(): Core {
@@ -152,6 +155,7 @@ export function createHookswitch(given: HookswitchOptions<Store>): Hookswitch {
     await stopped
     // It was opened while this waited.
     if (opened && opened !== early) await opened.dispatcher.close(drainMs)
+    await erasing.none()
     ended.abort()
     if (starting) await store.close()
   }
@@ -210,7 +214,11 @@ export function createHookswitch(given: HookswitchOptions<Store>): Hookswitch {
       signOut: async (token) => signOut(core().auth, token),
     },
     webhooks,
-    erase: async (wish) => erase(core(), wish),
+    async erase(wish) {
+      const open = core()
+      erasing.add(1)
+      return erase(open, wish).finally(() => erasing.add(-1))
+    },
     handle: face.handle,
     owns,
     node,

@@ -30,6 +30,36 @@ async function world() {
 }
 
 describe('erasing', () => {
+  it('is finished by a close that comes after it', async () => {
+    const inner = memoryStore()
+    let isOpen = true
+    const { erase } = inner.deliveries
+    const store = {
+      ...inner,
+      deliveries: {
+        ...inner.deliveries,
+        async erase(...given: Parameters<typeof erase>) {
+          await new Promise((resolve) => setImmediate(resolve))
+          if (!isOpen) throw new Error('the store is closed')
+          return erase(...given)
+        },
+      },
+      async close() {
+        isOpen = false
+        await inner.close()
+      },
+    }
+    const hs = createHookswitch({ store })
+    await hs.start()
+    await hs.accounts.create({ id: 'acme', name: 'Acme', realm: 'acme.example' })
+    await hs.publish({ hook: 'channel_create', accountId: 'acme', callId: 'a' })
+    const erased = hs.erase({ accountId: 'acme', callId: 'a' })
+    const closed = hs.close()
+    expect((await erased).callIds).toEqual(['a'])
+    await closed
+    await expect(hs.erase({ accountId: 'acme', callId: 'a' })).rejects.toMatchObject({ code: 'Closing' })
+  })
+
   it('takes a call with its other legs, and leaves the rest', async () => {
     const { hs, call, calls } = await world()
     await call('a', { otherLegCallId: 'b' })
