@@ -78,11 +78,14 @@ export function tokenOf(headers: RequestHeaders, query: Query, envelope: Envelop
 
 const REQUEST_ID = /^[\x20-\x7e]{1,128}$/
 
-/** The request id that the client chose: at most 128 printable ASCII characters; else `undefined`. */
+/**
+ * The request id that the client chose: at most 128 printable ASCII characters, blanks at its ends left out, since a header
+ * of the answer cannot carry those (two empty headers arrive as `, `); else `undefined`.
+ */
 export function clientRequestId(headers: RequestHeaders): string | undefined {
   const sent = headers['x-request-id']
-  const id = typeof sent === 'object' ? sent[0] : sent
-  return id !== undefined && REQUEST_ID.test(id) && id.trim() !== '' ? id : undefined
+  const id = (typeof sent === 'object' ? sent[0] : sent)?.trim()
+  return id !== undefined && REQUEST_ID.test(id) ? id : undefined
 }
 
 /** Whether the answer is to be indented: `X-Pretty-Print: true` or `?pretty_print=true`. */

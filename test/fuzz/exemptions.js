@@ -71,8 +71,8 @@ export const EXEMPTIONS = [
   },
   {
     faces: ['fastify'],
-    why: "Fastify's router takes an absolute target for one where it begins with http:// or https:// in small letters, host or not",
-    covers: ({ target }) => !target.startsWith('/') && !/^https?:\/\/[^/?#]+\//.test(target),
+    why: "Fastify's router takes an absolute target for one where it begins with http:// or https:// in small letters, host or not, and refuses a host that it cannot decode",
+    covers: ({ target }) => !target.startsWith('/') && !/^https?:\/\/[\w.:[\]-]+\//.test(target),
   },
   {
     faces: ['fastify'],

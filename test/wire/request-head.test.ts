@@ -72,6 +72,8 @@ describe('clientRequestId', () => {
     ['x'.repeat(129), undefined],
     ['', undefined],
     ['   ', undefined],
+    [', ', ','],
+    [' a ', 'a'],
     ['tab\there', undefined],
     ['ümlaut', undefined],
     ['a\r\nb', undefined],
