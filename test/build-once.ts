@@ -17,6 +17,7 @@ const USES_THE_PACKAGE = [
   'test/crash',
   'test/fuzz',
   'test/guard',
+  'test/simulation',
   'test/soak',
   'test/golden',
 ]

@@ -34,6 +34,16 @@ export {
   type WebhookUnderTest,
 } from './handler/index.js'
 export {
+  type Fc,
+  type ModelFailure,
+  type ModelRuns,
+  type ModelTest,
+  type ServiceModelOptions,
+  type StoreModelOptions,
+  serviceModel,
+  storeModel,
+} from './models/index.js'
+export {
   type AnyPolicy,
   type Arbitrary,
   type CourseAttempt,
@@ -88,3 +98,20 @@ export {
 } from './stream/index.js'
 export { type TimeQueue, timeQueue } from './time-queue.js'
 export { until } from './until.js'
+export {
+  type Doctor,
+  type Exhausted,
+  exhaust,
+  FAULT_KINDS,
+  type Fault,
+  type FaultKind,
+  type Finding,
+  type Minimised,
+  minimise,
+  replayCommand,
+  reportOf,
+  type Simulation,
+  type SimulationOptions,
+  simulate,
+  uncovered,
+} from './world/index.js'

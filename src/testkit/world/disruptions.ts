@@ -1,0 +1,23 @@
+import type { Disruption } from './ledger.js'
+
+/** No disruption lasts longer. */
+const LONGEST_MS = 1_200_000
+
+/** The disruptions, in order of their beginnings, that were at work at some moment between these. */
+export function* disruptionsBetween(
+  disruptions: readonly Disruption[],
+  fromMs: number,
+  toMs: number,
+): Iterable<Disruption> {
+  let low = 0
+  for (let high = disruptions.length; low < high; ) {
+    const middle = (low + high) >>> 1
+    if (disruptions[middle]!.atMs < fromMs - LONGEST_MS) low = middle + 1
+    else high = middle
+  }
+  for (let at = low; at < disruptions.length; at += 1) {
+    const disruption = disruptions[at]!
+    if (disruption.atMs > toMs) return
+    if (disruption.untilMs >= fromMs) yield disruption
+  }
+}
