@@ -1,3 +1,4 @@
+import type { AcceptDoors } from './delivery/accept.js'
 import type { Clock, Log } from './ports.js'
 import type { Store } from './store/contract.js'
 
@@ -14,10 +15,15 @@ const DAY_MS = 86_400_000
  * @returns the way to stop it, which waits for the batch under way
  */
 export function keepPruning(
-  doors: { readonly store: Store; readonly clock: Clock; readonly log: Log },
+  doors: {
+    readonly store: Store
+    readonly clock: Clock
+    readonly log: Log
+    readonly accept: Pick<AcceptDoors, 'storeNow'>
+  },
   limits: { readonly attemptsPerWebhook: number; readonly retentionDays: number },
 ): () => Promise<void> {
-  const { store, clock, log } = doors
+  const { store, clock, log, accept } = doors
   const stopping = new AbortController()
 
   async function drain(prune: () => Promise<number>): Promise<void> {
@@ -28,7 +34,8 @@ export function keepPruning(
     for (;;) {
       await clock.sleep(EVERY_MS, stopping.signal)
       if (stopping.signal.aborted) return
-      const now = clock.now()
+      // Old by both clocks: a node whose own is days ahead would remove for all nodes what is still young.
+      const now = Math.min(clock.now(), accept.storeNow())
       const beforeMs = now - limits.retentionDays * DAY_MS
       const { attemptsPerWebhook } = limits
       try {

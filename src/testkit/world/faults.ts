@@ -21,8 +21,8 @@ export const FAULT_KINDS = [
 ] as const
 
 /**
- * Those that `all` and `drawn` mean. Not yet `wall leap`: retention, tokens, idempotency keys and the numbers of calls
- * go by the wall clock of a node, so one that is days off ends them early, for all nodes.
+ * Those that `all` and `drawn` mean. Not `wall leap`: tokens live by the wall clock, so a node that is days off refuses
+ * what others take.
  */
 export const USUAL_KINDS: readonly FaultKind[] = FAULT_KINDS.filter((kind) => kind !== 'wall leap')
 

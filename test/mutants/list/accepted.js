@@ -34,9 +34,9 @@ export const mutants = [
   {
     what: 'publish answers before the store has it',
     file: 'src/delivery/accept.ts',
-    find: 'const accepted = await doors.deliveries.accept(acceptance, doors.storeNow())',
+    find: 'const accepted = await doors.deliveries.accept(acceptance, now)',
     replace:
-      'const accepted = events.map(({ id }, n) => ({ id, sequence: n + 1, duplicate: false }))\n  setTimeout(() => void doors.deliveries.accept(acceptance, doors.storeNow()).catch(() => {}), 5)',
+      'const accepted = events.map(({ id }, n) => ({ id, sequence: n + 1, duplicate: false }))\n  setTimeout(() => void doors.deliveries.accept(acceptance, now).catch(() => {}), 5)',
     tests: ['test/delivery/accept.test.ts'],
   },
 ]
