@@ -31,12 +31,15 @@ export function storeProblem(choice: StoreChoice, thrown: unknown): unknown {
   return problemUnder(choice.store === 'sqlite' ? '--data' : choice.flag, thrown)
 }
 
+/** What of a store is not named with it. */
+const FLAG_OF: Readonly<Record<string, string>> = { schema: '--schema', secret: 'HOOKSWITCH_SECRET' }
+
 /** @param named the flag that named the store */
 export function problemUnder(named: string, thrown: unknown): unknown {
   const code = errorCode(thrown)
   if (code !== 'StoreUnavailable' && code !== 'StoreCorrupt' && code !== 'InvalidOption') return thrown
   const { message, field = '', retryAfterSeconds } = thrown as HookswitchError
-  const flag = field === 'schema' ? '--schema' : named
+  const flag = FLAG_OF[field] ?? named
   const problem = field !== '' && message.startsWith(field) ? message.slice(field.length) : message
   return new HookswitchError(code, `${flag}: ${problem.replace(/^:? /, '')}`, {
     field: flag,

@@ -92,6 +92,20 @@ describe('the program on PostgreSQL', () => {
     }
   })
 
+  it('takes no node with another secret, which would change whose logins fit', async ({ skip }) => {
+    if (!server) skip()
+    const first = node(['--schema', 'sealed'])
+    await ready(first)
+    const other = node(['--schema', 'sealed'], { HOOKSWITCH_SECRET: 'another secret altogether' })
+    const { code, stderr } = await other.ended
+    expect(code).toBe(2)
+    expect(stderr).toMatch(
+      /^hookswitch: HOOKSWITCH_SECRET: is not the one that this store was begun with: .*acme$/m,
+    )
+    expect(stderr).not.toContain('altogether')
+    await stop(first)
+  })
+
   it('takes nodes that start at once on an empty database', async ({ skip }) => {
     if (!server) skip()
     const nodes = Array.from({ length: 3 }, () => node(['--schema', 'at_once']))

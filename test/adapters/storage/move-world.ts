@@ -7,16 +7,12 @@ import type { Log, Store } from 'hookswitch/store'
 import { hang, type ScriptedReceiver, status, until } from 'hookswitch/testkit'
 import { loadDriver } from '../../../adapters/storage/sqlite/driver.js'
 import { hostInbox } from '../../../adapters/storage/sqlite/host-inbox.js'
+import { API_KEY_NONCE_BYTES, apiKeyRow } from '../../../src/accounts/api-key.js'
 import { tokenHash } from '../../../src/auth/token.js'
 import { systemClock } from '../../../src/clock.js'
 import { stage } from '../../../src/delivery/admit.js'
-import {
-  newAccount,
-  newApiKey,
-  newDelivery,
-  newEvent,
-  newWebhook,
-} from '../../../src/store/conformance/fixtures.js'
+import { newAccount, newDelivery, newEvent, newWebhook } from '../../../src/store/conformance/fixtures.js'
+import { secretBox } from '../../../src/values/seal.js'
 import { type Answer, ask } from '../../service/client.js'
 import { ACCOUNTS, API_KEY, created, listen, shut } from '../../service/running.js'
 
@@ -160,9 +156,10 @@ export const SMALL = { accounts: 1, apiKeys: 1, webhooks: 1, calls: 2, events: 6
 export async function smallFile(path: string): Promise<void> {
   const store = sqliteStore({ path, inThread: true })
   await store.open({ clock: systemClock(), log })
-  await store.secret!()
+  const box = secretBox([await store.secret!()])
   const account = newAccount({ id: 'acme' })
-  await store.accounts.insert(account, newApiKey('acme'), [])
+  const apiKey = apiKeyRow(box, 'acme', 'k'.repeat(40), 'v1', new Uint8Array(API_KEY_NONCE_BYTES))
+  await store.accounts.insert(account, apiKey, [])
   const webhook = newWebhook({ accountId: 'acme' })
   await store.webhooks.insert(webhook)
   for (const callId of ['one', 'two', 'one', 'two', 'one', 'two']) {
