@@ -13,6 +13,9 @@ import { fetchHandler } from 'hookswitch/fetch'
 import { createServer, nodeHandler } from 'hookswitch/node'
 import { FOREIGN } from './echo.js'
 
+/** A header name (RFC 9110 5.6.2). */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+
 export interface RunningFace {
   readonly port: number
   close(): Promise<void>
@@ -85,8 +88,11 @@ function honoApp(service: HttpService, prefix: string): Hono<{ Bindings: { remot
 function bridge(app: ReturnType<typeof honoApp>): http.RequestListener {
   return async (req, res) => {
     const headers = new Headers()
-    for (let at = 0; at < req.rawHeaders.length; at += 2)
-      headers.append(req.rawHeaders[at]!, req.rawHeaders[at + 1]!)
+    for (let at = 0; at < req.rawHeaders.length; at += 2) {
+      const name = req.rawHeaders[at]!
+      // The parser of Node 20.18 lets names through that are none; a Request cannot have them.
+      if (TOKEN.test(name)) headers.append(name, req.rawHeaders[at + 1]!)
+    }
     const { method = 'GET', url = '/' } = req
     const bodiless =
       method === 'GET' ||
