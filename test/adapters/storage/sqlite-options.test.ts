@@ -17,7 +17,7 @@ describe('an option of sqliteStore', () => {
     ['path', { path: '' }],
     ['path', { path: 7 }],
     ['path', { path: 'a\0b' }],
-    ['path', { path: new URL('file:///tmp/x') }],
+    ['path', { path: new URL('file:///data/x') }],
     ['path', { path: ':memory:' }],
     ['inThread', { path: 'x', inThread: 'yes' }],
     ['inThread', { database: memory(), inThread: true }],
