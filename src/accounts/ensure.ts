@@ -17,6 +17,7 @@ import { ensureUser } from './users.js'
  */
 export async function ensureAccount(doors: AccountDoors, input: AccountInput): Promise<string> {
   const wanted = parseAccountInput(input)
+  await refuseOtherSecret(doors)
   const found = await find(doors, wanted)
   if (found) return bringUpToDate(doors, found, wanted)
   try {
@@ -38,24 +39,32 @@ async function find({ accounts }: AccountDoors, { id, realm }: Wanted): Promise<
 
 /** Boxes that have opened what their store holds. */
 const proven = new WeakSet<SecretBox>()
+/** So many accounts are asked: one alone might have been made under a wrong secret. */
+const ASKED = 5
 
 /**
- * A node that was started with another secret would go on, and write look-up keys of passwords that nobody's logins
- * fit: it stops at the first account that is there already.
+ * A node that was started with another secret would go on, seal what others cannot open, and write look-up keys of
+ * passwords that nobody's logins fit. So nothing is ensured before the secret has opened one API key of the store, where
+ * there are any.
  */
-async function refuseOtherSecret({ accounts, box }: AccountDoors, accountId: string): Promise<void> {
+async function refuseOtherSecret({ accounts, box }: AccountDoors): Promise<void> {
   if (proven.has(box)) return
-  const row = await accounts.apiKey(accountId)
-  if (!row) return
-  if (openApiKey(box, row) === undefined) {
-    const message = `secret is not the one that this store was begun with: it does not open the API key of ${accountId}`
-    throw new HookswitchError('InvalidOption', message, { field: 'secret' })
+  let closed: string | undefined
+  for (const { id } of (await accounts.list()).slice(0, ASKED)) {
+    const row = await accounts.apiKey(id)
+    if (!row) continue
+    if (openApiKey(box, row) !== undefined) {
+      proven.add(box)
+      return
+    }
+    closed ??= id
   }
-  proven.add(box)
+  if (closed === undefined) return
+  const message = `secret is not the one that this store was begun with: it does not open the API key of ${closed}`
+  throw new HookswitchError('InvalidOption', message, { field: 'secret' })
 }
 
 async function bringUpToDate(doors: AccountDoors, found: Account, wanted: Wanted): Promise<string> {
-  await refuseOtherSecret(doors, found.id)
   const { id: _, apiKey: __, users = [], ...change } = wanted
   const changed = changedAccount(found, change, found.modifiedMs)
   if (Object.entries(changed).some(([key, value]) => value !== found[key as keyof Account])) {

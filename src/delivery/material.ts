@@ -5,23 +5,26 @@ import { openHeaders, sealPurpose } from '../webhooks/view.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import { type EndpointMaterial, fixedHeaders } from './request.js'
 
-/** Webhooks whose material is remembered, some 500 bytes each. */
+/** Webhooks whose material is recognised in copies of their rows, some 500 bytes each. */
 const MAX_REMEMBERED = 10_000
 
 type Sealed = Pick<Webhook, 'accountId' | 'secrets' | 'sealedHeaders'>
 
 /**
- * Opens a webhook's secrets and headers for sending, once for all claims of it: what a store hands out may be a new copy
- * of the row each time, so it is recognised by what is sealed in it.
+ * Opens a webhook's secrets and headers for sending, once for all claims of it: kept as long as the row is, and for the
+ * webhooks used last also where a store hands out a new copy of the row each time, recognised by what is sealed in it.
  *
  * @param userAgent value of `User-Agent` where the owner set none
  */
 export function materialCache(box: SecretBox, userAgent: string): (webhook: Webhook) => EndpointMaterial {
-  const cache = new LRUCache<string, { readonly sealed: Sealed; readonly material: EndpointMaterial }>({
+  const ofRows = new WeakMap<Webhook, EndpointMaterial>()
+  const ofCopies = new LRUCache<string, { readonly sealed: Sealed; readonly material: EndpointMaterial }>({
     max: MAX_REMEMBERED,
   })
   return (webhook) => {
-    const known = cache.get(webhook.id)
+    const own = ofRows.get(webhook)
+    if (own) return own
+    const known = ofCopies.get(webhook.id)
     if (known && isSame(known.sealed, webhook)) return known.material
     const keys = webhook.secrets.flatMap(({ sealed, expiresMs }) => {
       const text = box.open(sealed, sealPurpose.secret(webhook.id))
@@ -31,7 +34,8 @@ export function materialCache(box: SecretBox, userAgent: string): (webhook: Webh
     const custom = openHeaders(webhook, box)
     const isTraced = Object.keys(custom ?? {}).some((name) => name.toLowerCase() === 'traceparent')
     const material = { keys, headers: fixedHeaders(webhook, custom, userAgent), isTraced }
-    cache.set(webhook.id, { sealed: webhook, material })
+    ofRows.set(webhook, material)
+    ofCopies.set(webhook.id, { sealed: webhook, material })
     return material
   }
 }

@@ -48,6 +48,9 @@ describe('accounts that are ensured at every start', () => {
       field: 'secret',
     })
     await expect(ensureAccounts(other, [acme])).rejects.toThrow('not the one that this store was begun with')
+    // Neither is a new one made, which nobody else could open.
+    const another = { ...acme, id: 'another', realm: 'another.test' }
+    await expect(ensureAccounts(other, [another, acme])).rejects.toMatchObject({ field: 'secret' })
     expect(writes(doors.heard)).toEqual(before)
     const rotated = { ...doors, box: secretBox(['a secret that never sealed anything here', SECRET]) }
     expect(await ensureAccount(rotated, acme)).toBe('acme')

@@ -29,6 +29,15 @@ describe('what a webhook is sent with', () => {
     expect(cache({ ...webhook, revision: 7, epoch: 3 })).toBe(cache(webhook))
   })
 
+  it('is opened once for a row, however many others were opened since', () => {
+    const cache = materialCache(box, 'agent')
+    const webhook = aWebhook({}, { secrets: [{ sealed: sealed(one) }] })
+    const material = cache(webhook)
+    for (let count = 0; count <= 10_000; count += 1) cache(aWebhook({}, { id: `w-${count}`, secrets: [] }))
+    expect(cache(webhook)).toBe(material)
+    expect(cache(structuredClone(webhook))).not.toBe(material)
+  })
+
   it.each<readonly [string, Partial<Webhook>]>([
     ['another secret', { secrets: [{ sealed: sealed(two) }] }],
     ['one secret more', { secrets: [{ sealed: sealed(one) }, { sealed: sealed(two) }] }],
