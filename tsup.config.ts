@@ -15,6 +15,8 @@ export default defineConfig({
     sqlite: 'adapters/storage/sqlite/index.ts',
     'sqlite-worker': 'adapters/storage/sqlite/worker.ts',
     postgres: 'adapters/storage/postgres/index.ts',
+    freeswitch: 'adapters/telephony/freeswitch/index.ts',
+    asterisk: 'adapters/telephony/asterisk/index.ts',
     kamailio: 'adapters/telephony/kamailio/index.ts',
     cli: 'adapters/cli/serve.ts',
     bin: 'adapters/cli/bin.ts',

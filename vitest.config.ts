@@ -15,7 +15,10 @@ export default defineConfig({
         replacement: here('./adapters/observability/$1.ts'),
       },
       { find: /^hookswitch\/(sqlite|postgres)$/, replacement: here('./adapters/storage/$1/index.ts') },
-      { find: /^hookswitch\/kamailio$/, replacement: here('./adapters/telephony/kamailio/index.ts') },
+      {
+        find: /^hookswitch\/(freeswitch|asterisk|kamailio)$/,
+        replacement: here('./adapters/telephony/$1/index.ts'),
+      },
       { find: /^hookswitch\/cli$/, replacement: here('./adapters/cli/serve.ts') },
     ],
   },

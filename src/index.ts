@@ -37,7 +37,9 @@ export { sign } from './delivery/signature.js'
 export type { ErrorCode, ErrorDetails, Failure } from './errors.js'
 // Errors.
 export { errorCode, HookswitchError } from './errors.js'
-export type { EventHub } from './events.js'
+// What a source of events is made of.
+export type { Emitting, EventHub } from './events.js'
+export { eventHub } from './events.js'
 export type { Hookswitch } from './hookswitch.js'
 // One instance, its options and what it is made of.
 export { createHookswitch } from './hookswitch.js'
@@ -76,6 +78,7 @@ export type {
 } from './ports.js'
 export type { Published, PublishOptions } from './publish.js'
 export { systemRandom } from './random.js'
+export { safeLog } from './safe-log.js'
 export { memoryStore } from './store/memory.js'
 export { compilePolicy } from './values/address-policy.js'
 export { canonicalUri } from './values/uri.js'

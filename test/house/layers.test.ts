@@ -125,7 +125,7 @@ describe('the adapters', () => {
     ],
   }
   /** What adapters adapt to. */
-  const DRIVERS = ['express', 'fastify', '@opentelemetry/api', 'pg', '@photostructure/sqlite']
+  const DRIVERS = ['express', 'fastify', '@opentelemetry/api', 'pg', '@photostructure/sqlite', 'undici']
   for (const path of sourceFiles('adapters')) {
     it(`${path} imports the package by its public name only`, () => {
       const folder = path.split('/').slice(0, 2).join('/')

@@ -5,8 +5,9 @@
  * A proxy has one dialog for both parties, so a call is one leg, `inbound`: the leg of the caller. Its answer is
  * its bridge. There is no second leg, no media, no name of the callee and no link between the two calls of a transfer.
  */
-import { displayName, sipAddress, userAtRealm } from './address.js'
-import { CAUSE_OF_TIMER, causeOfHangup, causeOfRefusal } from './cause.js'
+
+import { CAUSE_OF_TIMER, causeOfHangup, causeOfRefusal } from '../source/hangup-cause.js'
+import { displayName, sipAddress, userAtRealm } from '../source/sip-address.js'
 import { type KamailioLine, present } from './line.js'
 
 /** Who ended a call: `nobody` when both phones vanished and the proxy's timer removed the dialog in silence. */

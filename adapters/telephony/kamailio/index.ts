@@ -10,7 +10,7 @@
  * Beyond KAZOO's fields, `customChannelVars` says `held_by` and `ended_by` (caller, callee, proxy, nobody).
  */
 import { HookswitchError } from 'hookswitch'
-import { sipAddress } from './address.js'
+import { sipAddress } from '../source/sip-address.js'
 import type { KamailioLine } from './line.js'
 import { emptyState, type Mapped, type MappingState, mapLine } from './mapping.js'
 

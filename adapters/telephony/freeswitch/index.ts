@@ -1,0 +1,1 @@
+export type { SwitchSource } from '../source/switch-source.js'
