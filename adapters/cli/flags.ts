@@ -1,9 +1,10 @@
 /** The flags of `hookswitch serve`: text in, checked values out. Nothing is read or opened here. */
 import { includes, readFlags, wrongFlag } from './read-flags.js'
 import type { StoreFlags } from './store-choice.js'
+import type { SwitchFlags } from './switch-choice.js'
 
 /** What `hookswitch serve` was asked for, defaults filled in. */
-export interface ServeFlags extends StoreFlags {
+export interface ServeFlags extends StoreFlags, SwitchFlags {
   readonly port: number
   readonly host: string
   readonly accounts?: string
@@ -23,7 +24,7 @@ const DEFAULTS = Object.freeze({ port: 8000, host: '127.0.0.1' })
 
 const NAMES = {
   switches: ['memory', 'ingest', 'allow-local'],
-  lists: ['cors', 'allow', 'trust-proxy'],
+  lists: ['cors', 'allow', 'trust-proxy', 'freeswitch', 'asterisk-ami', 'asterisk-ari', 'kamailio'],
   values: [
     'data',
     'postgres',
@@ -36,6 +37,7 @@ const NAMES = {
     'log',
     'login-burst',
     'admin-port',
+    'account-from',
   ],
 } as const
 
@@ -62,6 +64,10 @@ export function parseServeFlags(argv: readonly string[]): ServeFlags {
     cors: list('cors'),
     allow: list('allow'),
     trustProxy: list('trust-proxy'),
+    freeswitch: list('freeswitch'),
+    asteriskAmi: list('asterisk-ami'),
+    asteriskAri: list('asterisk-ari'),
+    kamailio: list('kamailio'),
     ...defined({
       data: value('data'),
       postgres: value('postgres'),
@@ -72,6 +78,7 @@ export function parseServeFlags(argv: readonly string[]): ServeFlags {
       log: oneOf('--log', value('log'), ['json', 'pretty'] as const),
       loginBurst: integer('--login-burst', value('login-burst'), 1, 2_147_483_647),
       adminPort,
+      accountFrom: value('account-from'),
     }),
   }
 }

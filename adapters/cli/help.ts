@@ -48,6 +48,13 @@ a second one ends at once.
                           2 s apart on transport errors only,
                           disabling after 6 failed tries in 60 s
   --ingest                take events over HTTP: PUT /v1/accounts/ACCOUNT/events
+  --freeswitch HOST:PORT  take events from this FreeSWITCH's event socket, port 8021 if none is named (repeatable)
+  --asterisk-ami USER@HOST:PORT
+                          take events from this Asterisk's manager interface, port 5038 (repeatable)
+  --asterisk-ari URL      take events from this Asterisk's REST interface, http://USER@HOST:8088/ari (repeatable)
+  --kamailio HOST:PORT    take events from this Kamailio's evapi, port 8448 (repeatable)
+  --account-from WHAT     what tells whose call it is: variable:NAME, sip-header:NAME, context, endpoint or
+                          account-code, whose value is the account's id, or realm, the account's (Kamailio: realm)
   --allow HOST|CIDR       let webhooks reach this host or network though it is not public (repeatable)
   --allow-local           let webhooks reach loopback addresses and localhost
   --cors ORIGIN           let pages of this origin call the API (repeatable)
@@ -62,4 +69,6 @@ Environment:
   HOOKSWITCH_SECRET       the key for secrets at rest, at least 16 characters: with PostgreSQL it is needed, the same
                           on every node; with a file it is else made and kept in FILE.key, in memory for this run
   HOOKSWITCH_POSTGRES     the URL of --postgres, which need not stand in the list of processes then; a flag wins
+  HOOKSWITCH_FREESWITCH_PASSWORD, HOOKSWITCH_AMI_SECRET, HOOKSWITCH_ARI_PASSWORD
+                          the passwords of --freeswitch (ClueCon), --asterisk-ami and --asterisk-ari
 `

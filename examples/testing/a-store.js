@@ -1,7 +1,7 @@
 // @ts-check
 /** Proving a store of your own: here the memory store as if it were far away, each call a turn of the event loop late. */
 import { memoryStore } from 'hookswitch'
-import { storeConformance } from 'hookswitch/testkit'
+import { serviceModel, storeConformance, storeModel } from 'hookswitch/testkit'
 
 /**
  * @param {import('hookswitch/store').Store} store
@@ -43,6 +43,11 @@ export const harness = {
 }
 
 /** @param {import('./node-test.js').Tools} tools */
-export function run({ describe, it }) {
+export function run({ describe, it, fc }) {
   storeConformance({ describe, it }, harness)
+  describe('histories of the distant store', () => {
+    it('are those of the model', () => storeModel(fc, harness).check({ numRuns: 20 }))
+    it('are those of the model, with a whole service on it', () =>
+      serviceModel(fc, harness).check({ numRuns: 5 }))
+  })
 }

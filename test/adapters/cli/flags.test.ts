@@ -24,6 +24,10 @@ describe('the flags of serve', () => {
       cors: [],
       allow: [],
       trustProxy: [],
+      freeswitch: [],
+      asteriskAmi: [],
+      asteriskAri: [],
+      kamailio: [],
     })
   })
 
@@ -32,7 +36,11 @@ describe('the flags of serve', () => {
       '--port=0 --host ::1 --memory --accounts a.json --token-ttl 60 --preset kazoo --ingest --allow-local'
     const more =
       '--log json --cors https://ui.example.com --allow 10.0.0.0/8 --allow=pbx --trust-proxy 192.0.2.0/24'
-    expect(parseServeFlags(`${argv} ${more} --login-burst 5 --admin-port 9000`.split(' '))).toEqual({
+    const switches =
+      '--freeswitch pbx --asterisk-ami u@a --asterisk-ami=u@b --kamailio k:1 --account-from realm'
+    expect(
+      parseServeFlags(`${argv} ${more} ${switches} --login-burst 5 --admin-port 9000`.split(' ')),
+    ).toEqual({
       port: 0,
       host: '::1',
       memory: true,
@@ -45,6 +53,11 @@ describe('the flags of serve', () => {
       cors: ['https://ui.example.com'],
       allow: ['10.0.0.0/8', 'pbx'],
       trustProxy: ['192.0.2.0/24'],
+      freeswitch: ['pbx'],
+      asteriskAmi: ['u@a', 'u@b'],
+      asteriskAri: [],
+      kamailio: ['k:1'],
+      accountFrom: 'realm',
       loginBurst: 5,
       adminPort: 9000,
     })
@@ -115,6 +128,11 @@ describe('the flags of serve', () => {
       'allow-local',
       'log',
       'cors',
+      'freeswitch',
+      'asterisk-ami',
+      'asterisk-ari',
+      'kamailio',
+      'account-from',
     ]
     for (const flag of [...all, 'allow', 'trust-proxy', 'login-burst', 'admin-port']) {
       expect(SERVE_HELP).toMatch(new RegExp(`^  --${flag}\\b`, 'm'))
