@@ -11,6 +11,8 @@ import { storeFields } from './open-store.js'
 import { secretFor } from './secret.js'
 import { makeService, startService } from './service.js'
 import { chooseStore } from './store-choice.js'
+import { chooseSwitches } from './switch-choice.js'
+import { connectSwitches, type Switches } from './switches.js'
 
 /** What the program sees of its process; `process` itself fits. */
 export interface ServeIo {
@@ -49,6 +51,7 @@ const DELIVERY_DRAIN_MS = 5_000
 export async function serve(argv: readonly string[], io: ServeIo): Promise<Serving> {
   const flags = parseServeFlags(argv)
   const choice = chooseStore(flags, io.env)
+  const switchChoices = chooseSwitches(flags, io.env)
   const secret = await secretFor(choice, io.env)
   const format = flags.log ?? (io.stderr.isTTY ? 'pretty' : 'json')
   const log = lineLog(format, (line) => io.stderr.write(line), Date.now)
@@ -56,6 +59,7 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
   // Without the port nobody can ask for them.
   const metrics = flags.adminPort === undefined ? undefined : prometheusMetrics()
   const hs = await makeService(flags, choice, secret, { log, ...(metrics ? { metrics } : {}) })
+  let switches: Switches | undefined
   let isReady = false
   const server = createServer(hs)
   const admin = metrics && adminServer(() => isReady, metrics)
@@ -66,7 +70,7 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
       const wasReady = isReady
       isReady = false
       if (wasReady) log.info({}, 'draining: no new requests, what is in flight may end')
-      await ceaseListening(server, REQUEST_DRAIN_MS)
+      await Promise.all([switches?.close(REQUEST_DRAIN_MS), ceaseListening(server, REQUEST_DRAIN_MS)])
       await hs.close({ drainMs: DELIVERY_DRAIN_MS })
       if (admin) await ceaseListening(admin, 0)
       if (wasReady) log.info({}, 'drained and closed')
@@ -76,9 +80,11 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
 
   try {
     await startService(hs, choice, flags.accounts ?? '', accounts)
+    if (switchChoices) switches = await connectSwitches(hs, switchChoices, log)
     const adminUrl = admin && (await listen(admin, flags.adminPort ?? 0, flags.host, '--admin-port'))
     const url = await listen(server, flags.port, flags.host, '--port')
     isReady = true
+    switches?.start()
     if (choice.store === 'memory')
       log.warn({}, 'everything is kept in memory and gone when this program ends')
     const found = { url, ...(adminUrl ? { adminUrl } : {}), accounts: accounts.length }

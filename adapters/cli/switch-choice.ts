@@ -42,7 +42,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 /** Where a switch tells what; the first is what it is mostly set up with. */
 const TELLS: Readonly<Record<SwitchChoice['kind'], readonly AccountFrom['kind'][]>> = {
-  freeswitch: ['variable', 'sip-header', 'realm', 'context', 'endpoint'],
+  freeswitch: ['variable', 'sip-header', 'realm', 'context', 'endpoint', 'account-code'],
   'asterisk-ami': ['variable', 'account-code', 'context', 'endpoint'],
   'asterisk-ari': ['variable', 'account-code', 'context', 'endpoint'],
   kamailio: ['realm'],

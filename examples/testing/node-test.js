@@ -19,7 +19,7 @@ for (const { run } of [store, policy, handler, stream]) run({ describe, it, fc, 
  * @typedef {object} Tools
  * @property {(name: string, body: () => void) => unknown} describe
  * @property {(name: string, body: () => void | Promise<void>) => unknown} it
- * @property {import('hookswitch/testkit').PropertyChecker} fc
+ * @property {import('hookswitch/testkit').Fc} fc
  * @property {Assert} assert
  *
  * @typedef {object} Assert

@@ -96,6 +96,24 @@ export {
   type ReplayOptions,
   recordedCalls,
 } from './stream/index.js'
+export {
+  type FakeAsterisk,
+  type FakeAsteriskAmiOptions,
+  type FakeAsteriskAriOptions,
+  type FakeFreeswitch,
+  type FakeFreeswitchOptions,
+  type FakeKamailio,
+  type FakeKamailioOptions,
+  type FakeOptions,
+  type FakeSwitch,
+  fakeAsteriskAmi,
+  fakeAsteriskAri,
+  fakeFreeswitch,
+  fakeKamailio,
+  type Milestone,
+  type PlayOptions,
+  type PostAnswer,
+} from './switches/index.js'
 export { type TimeQueue, timeQueue } from './time-queue.js'
 export { until } from './until.js'
 export {

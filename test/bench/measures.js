@@ -12,6 +12,7 @@ import { measureNodes } from './nodes.js'
 import { measurePeers } from './peers.js'
 import { STORES } from './places.js'
 import { measurePublish } from './publishing.js'
+import { measureSources } from './sources.js'
 import { measureStalls } from './stalls.js'
 
 const DURABLE = ['sqlite', 'postgres']
@@ -45,4 +46,5 @@ export const MEASURES = {
   P13: { measure: measureIdle, stores: ['memory'] },
   P14: { measure: measureStart, stores: ['memory'] },
   P15: { measure: measureGrowth, stores: STORES },
+  SOURCES: { measure: measureSources, stores: ['memory'] },
 }

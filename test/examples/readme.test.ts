@@ -126,7 +126,7 @@ describe('the programs of the README', () => {
       const { code, stdout, stderr } = await run(process.execPath, [path])
       expect([code, stderr]).toEqual([0, ''])
       if (text.includes('hookswitch/kamailio')) {
-        expect(stdout).toBe('channel_create alpha 1001@alpha.example 2001@alpha.example\n')
+        expect(stdout).toBe('channel_create alpha 1001@alpha.example 2001@alpha.example\n204\n')
       }
       if (text.includes("'hono'")) expect(stdout).toBe('asked by 192.0.2.1\nanswered 200\n')
     },

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as core from 'hookswitch'
+import * as asterisk from 'hookswitch/asterisk'
 import * as cli from 'hookswitch/cli'
 import * as express from 'hookswitch/express'
 import * as fastify from 'hookswitch/fastify'
 import * as fetch from 'hookswitch/fetch'
+import * as freeswitch from 'hookswitch/freeswitch'
 import * as kamailio from 'hookswitch/kamailio'
 import * as node from 'hookswitch/node'
 import * as opentelemetry from 'hookswitch/opentelemetry'
@@ -114,6 +116,10 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
       'dripHeaders',
       'endlessBody',
       'exhaust',
+      'fakeAsteriskAmi',
+      'fakeAsteriskAri',
+      'fakeFreeswitch',
+      'fakeKamailio',
       'flood1xx',
       'garbage',
       'gate',
@@ -153,7 +159,31 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
   './opentelemetry': [opentelemetry, ['openTelemetry']],
   './sqlite': [sqlite, ['sqliteSource', 'sqliteStore', 'undoMove']],
   './postgres': [postgres, ['moveToPostgres', 'postgresStore']],
-  './kamailio': [kamailio, ['accountByDomain', 'accountDomain', 'emptyState', 'kamailioMapper', 'mapLine']],
+  './freeswitch': [
+    freeswitch,
+    [
+      'accountFromAccountCode',
+      'accountFromContext',
+      'accountFromEndpoint',
+      'accountFromRealm',
+      'accountFromSipHeader',
+      'accountFromVariable',
+      'freeswitchOutbound',
+      'freeswitchSource',
+    ],
+  ],
+  './asterisk': [
+    asterisk,
+    [
+      'accountFromAccountCode',
+      'accountFromContext',
+      'accountFromEndpoint',
+      'accountFromVariable',
+      'asteriskAmi',
+      'asteriskAri',
+    ],
+  ],
+  './kamailio': [kamailio, ['accountByDomain', 'accountDomain', 'kamailioMapper', 'kamailioSource']],
   './cli': [cli, ['serve']],
 }
 

@@ -122,6 +122,9 @@ describe('the adapters', () => {
       'hookswitch/prometheus',
       'hookswitch/sqlite',
       'hookswitch/postgres',
+      'hookswitch/freeswitch',
+      'hookswitch/asterisk',
+      'hookswitch/kamailio',
     ],
   }
   /** What adapters adapt to. */

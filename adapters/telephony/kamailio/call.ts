@@ -1,6 +1,6 @@
 /**
- * One call as the proxy sees it: a record, and what each line does to it. Pure: nothing here knows of other calls,
- * of accounts or of the clock.
+ * One call as the proxy sees it: a record, and what each line does to it. Nothing here knows of other calls, of accounts
+ * or of the clock.
  *
  * A proxy has one dialog for both parties, so a call is one leg, `inbound`: the leg of the caller. Its answer is
  * its bridge. There is no second leg, no media, no name of the callee and no link between the two calls of a transfer.
@@ -8,7 +8,8 @@
 
 import { CAUSE_OF_TIMER, causeOfHangup, causeOfRefusal } from '../source/hangup-cause.js'
 import { displayName, sipAddress, userAtRealm } from '../source/sip-address.js'
-import { type KamailioLine, present } from './line.js'
+import type { KamailioLine } from './line.js'
+import { type Reinvite, settleReinvite } from './reinvite.js'
 
 /** Who ended a call: `nobody` when both phones vanished and the proxy's timer removed the dialog in silence. */
 export type EndedBy = 'caller' | 'callee' | 'proxy' | 'nobody'
@@ -16,55 +17,57 @@ export type EndedBy = 'caller' | 'callee' | 'proxy' | 'nobody'
 /** What a line means for its call; `atUs` is when it happened. */
 export type Happening =
   | { readonly kind: 'answered'; readonly atUs: number }
-  | { readonly kind: 'held' | 'resumed'; readonly by: 'caller' | 'callee'; readonly atUs: number }
+  | {
+      readonly kind: 'held' | 'resumed'
+      readonly by: 'caller' | 'callee'
+      /** Of the re-INVITE. */
+      readonly cseq: number
+      readonly atUs: number
+    }
   | {
       readonly kind: 'ended'
       readonly atUs: number
       readonly cause: string
-      /** Final status of the INVITE. */
-      readonly code: number
-      readonly endedBy?: EndedBy
+      /** Final status of the INVITE; undefined: it was not heard of. */
+      readonly code: number | undefined
+      readonly endedBy: EndedBy | undefined
+      /** Nobody told of the end: the call was open for too long. */
+      readonly foundBy?: 'timeout'
     }
 
 /** What an event shows of the two parties. */
 export interface Parties {
-  readonly from?: string
-  readonly to?: string
-  readonly request?: string
-  readonly callerIdName?: string
-  readonly callerIdNumber?: string
-  readonly calleeIdNumber?: string
-  readonly originalNumber?: string
+  readonly from: string | undefined
+  readonly to: string | undefined
+  readonly request: string | undefined
+  readonly callerIdName: string | undefined
+  readonly callerIdNumber: string | undefined
+  readonly calleeIdNumber: string | undefined
+  readonly originalNumber: string | undefined
 }
 
-/** A re-INVITE of one party of which only one half (request or final reply) has come. */
-interface Reinvite {
-  readonly cseq: number
-  readonly hold?: boolean
-  readonly code?: number
-}
-
-/** An open call. */
+/** An open call. Lines change it in place. */
 export interface KamailioCall {
   readonly callId: string
   readonly parties: Parties
   /** Tag of the caller. */
   readonly callerTag: string | undefined
-  /** CSeq of the newest INVITE that opened it: 2 after an authentication. */
-  readonly cseq: number
   readonly createdUs: number
-  readonly ringingUs?: number
-  readonly answeredUs?: number
+  accountId: string | undefined
+  /** CSeq of the newest INVITE that opened it: 2 after an authentication. */
+  cseq: number
+  ringingUs: number | undefined
+  answeredUs: number | undefined
   /** The proxy has made a dialog: from then on only the dialog's lines end the call. */
-  readonly hasDialog: boolean
+  hasDialog: boolean
   /** The last failure of all branches: an end only if `dialog:failed` follows. */
-  readonly failure?: { readonly code: number; readonly canceled: boolean }
+  failure: { readonly code: number; readonly canceled: boolean } | undefined
   /** Asked to come again with credentials or elsewhere (401, 407, 3xx), and has not yet. */
-  readonly sentAway?: { readonly code: number; readonly atUs: number }
-  /** By the tag of who sent it. */
-  readonly reinvites: Readonly<Record<string, Reinvite>>
+  sentAway: { readonly code: number; readonly atUs: number } | undefined
+  /** Of which only one half has come, by the tag of who sent it. */
+  readonly reinvites: Map<string, Reinvite>
   /** Tags of the parties who hold. */
-  readonly holders: readonly string[]
+  holders: readonly string[]
 }
 
 /** The call that this line of an initial INVITE opens. */
@@ -74,7 +77,7 @@ export function openCall(line: KamailioLine): KamailioCall {
   const request = sipAddress(line.originalRequestUri ?? line.toUri)
   return {
     callId: line.callId,
-    parties: present({
+    parties: {
       from: userAtRealm(from),
       to: userAtRealm(to),
       request: userAtRealm(request),
@@ -82,40 +85,45 @@ export function openCall(line: KamailioLine): KamailioCall {
       callerIdNumber: from?.user || undefined,
       calleeIdNumber: to?.user || undefined,
       originalNumber: request?.user || undefined,
-    }),
+    },
     callerTag: line.dialog?.fromTag ?? line.fromTag,
-    cseq: line.cseq,
     createdUs: line.timeUs,
+    accountId: undefined,
+    cseq: line.cseq,
+    ringingUs: undefined,
+    answeredUs: undefined,
     hasDialog: false,
-    reinvites: {},
+    failure: undefined,
+    sentAway: undefined,
+    reinvites: new Map(),
     holders: [],
   }
 }
 
-/** What one line does to its call. A line that says nothing new returns the call as it was. */
-export interface Step {
-  readonly call: KamailioCall
-  readonly happening?: Happening
-}
-
-/** Applies one line to its call. */
-export function stepCall(before: KamailioCall, line: KamailioLine): Step {
-  const call = line.dialog && !before.hasDialog ? { ...before, hasDialog: true } : before
+/** Applies one line to its call; what that means, if it is news. */
+export function stepCall(call: KamailioCall, line: KamailioLine): Happening | undefined {
+  if (line.dialog) call.hasDialog = true
   switch (line.event) {
     case 'invite':
-      return line.cseq > call.cseq ? { call: withoutSentAway({ ...call, cseq: line.cseq }) } : { call }
-    case 'branch':
-      return { call: withoutFailure(call) }
-    case 'reply':
-      return { call: ringing(call, line) }
-    case 'failure':
-      return { call: { ...call, failure: { code: line.code ?? 408, canceled: line.canceled } } }
-    case 'dialog:start':
-      if (call.answeredUs !== undefined) return { call }
-      return {
-        call: { ...call, answeredUs: line.timeUs },
-        happening: { kind: 'answered', atUs: line.timeUs },
+      if (line.cseq > call.cseq) {
+        call.cseq = line.cseq
+        call.sentAway = undefined
       }
+      return undefined
+    case 'branch':
+      // The proxy tries elsewhere: what failed before is no end.
+      call.failure = undefined
+      return undefined
+    case 'reply':
+      rings(call, line)
+      return undefined
+    case 'failure':
+      call.failure = { code: line.code ?? 408, canceled: line.canceled }
+      return undefined
+    case 'dialog:start':
+      if (call.answeredUs !== undefined) return undefined
+      call.answeredUs = line.timeUs
+      return { kind: 'answered', atUs: line.timeUs }
     case 'reinvite_hold':
     case 'reinvite':
     case 'reinvite_reply':
@@ -123,107 +131,78 @@ export function stepCall(before: KamailioCall, line: KamailioLine): Step {
     case 'sl:local-response':
       return refusedByProxy(call, line)
     case 'dialog:failed':
-      return { call, happening: refused(call, line) }
+      return refused(call, line)
     case 'dialog:end':
       return hungUp(call, line, line.dummy ? 'nobody' : line.fromTag === call.callerTag ? 'caller' : 'callee')
     case 'tm:local-request':
       // The proxy's own BYEs are the only trace of a call that it ends itself: no dialog:end comes.
-      return line.method === 'BYE' ? hungUp(call, line, 'proxy') : { call }
+      return line.method === 'BYE' ? hungUp(call, line, 'proxy') : undefined
     default:
       // bye follows dialog:end; cancel is a wish that a 200 may overtake; ack, refer and notify change no state.
-      return { call }
+      return undefined
   }
 }
 
 /** The end of a call that was sent away and has not come again. */
-export function gaveUp(sentAway: { code: number; atUs: number }): Happening {
-  const { code, atUs } = sentAway
+export function gaveUp({ code, atUs }: { readonly code: number; readonly atUs: number }): Happening {
   return { kind: 'ended', atUs, code, cause: causeOfRefusal(code, false), endedBy: 'caller' }
 }
 
-function ringing(call: KamailioCall, line: KamailioLine): KamailioCall {
-  const rings = line.code !== undefined && line.code >= 180 && line.code < 190
-  const isNews = rings && call.ringingUs === undefined && call.answeredUs === undefined
-  return isNews ? { ...call, ringingUs: line.timeUs } : call
+/** The end of a call that has been open for too long: its own was missed. */
+export function timedOut({ answeredUs }: KamailioCall, atUs: number): Happening {
+  const code = answeredUs === undefined ? undefined : 200
+  return { kind: 'ended', atUs, code, cause: CAUSE_OF_TIMER, endedBy: undefined, foundBy: 'timeout' }
 }
 
-/**
- * A re-INVITE counts when it is accepted: a refused one leaves the session as it was (RFC 3261, 14.1). Several
- * workers write the stream, so its reply may come first; the halves find each other by tag and CSeq.
- */
-function reinvited(call: KamailioCall, line: KamailioLine): Step {
+function rings(call: KamailioCall, { code, timeUs }: KamailioLine): void {
+  const isRinging = code !== undefined && code >= 180 && code < 190
+  if (isRinging && call.answeredUs === undefined) call.ringingUs ??= timeUs
+}
+
+function reinvited(call: KamailioCall, line: KamailioLine): Happening | undefined {
   const tag = line.fromTag ?? ''
-  const waiting = Object.hasOwn(call.reinvites, tag) ? call.reinvites[tag] : undefined
-  const isReply = line.event === 'reinvite_reply'
-  if (isReply && (line.code ?? 0) < 200) return { call }
-
-  const other = waiting?.cseq === line.cseq ? waiting : undefined
-  if (isReply && waiting && !other && waiting.cseq > line.cseq) return { call }
-  const half = isReply ? { code: line.code ?? 0 } : { hold: line.event === 'reinvite_hold' }
-  const both: Reinvite = { ...other, cseq: line.cseq, ...half }
-  if (both.hold === undefined || both.code === undefined) {
-    const { [tag]: _, ...others } = call.reinvites
-    // A dialog has two tags; a third is nonsense and takes no room.
-    const kept = Object.keys(others).length < 2 ? others : {}
-    return { call: { ...call, reinvites: { ...kept, [tag]: both } } }
-  }
-
-  const { [tag]: _, ...reinvites } = call.reinvites
-  const settled = { ...call, reinvites }
-  const holds = call.holders.includes(tag)
-  if (both.code >= 300 || both.hold === holds) return { call: settled }
-  const by = tag === call.callerTag ? 'caller' : 'callee'
-  const holders = both.hold
+  const settled = settleReinvite(call.reinvites, tag, line)
+  const isHolding = call.holders.includes(tag)
+  // A refused one leaves the session as it was (RFC 3261, 14.1).
+  if (!settled || settled.code >= 300 || settled.hold === isHolding) return undefined
+  call.holders = settled.hold
     ? [...call.holders, tag].slice(-2)
     : call.holders.filter((holder) => holder !== tag)
-  return {
-    call: { ...settled, holders },
-    happening: { kind: both.hold ? 'held' : 'resumed', by, atUs: line.timeUs },
-  }
+  const by = tag === call.callerTag ? 'caller' : 'callee'
+  return { kind: settled.hold ? 'held' : 'resumed', by, cseq: line.cseq, atUs: line.timeUs }
 }
 
 /** A stateless answer ends a call that has no dialog, unless it asks the caller to come again. */
-function refusedByProxy(call: KamailioCall, line: KamailioLine): Step {
+function refusedByProxy(call: KamailioCall, line: KamailioLine): Happening | undefined {
   const code = line.code ?? 0
-  if (call.hasDialog || code < 300 || line.cseq < call.cseq) return { call }
+  if (call.hasDialog || code < 300 || line.cseq < call.cseq) return undefined
   if (code < 400 || code === 401 || code === 407) {
-    return { call: { ...call, sentAway: { code, atUs: line.timeUs } } }
+    call.sentAway = { code, atUs: line.timeUs }
+    return undefined
   }
   const cause = causeOfRefusal(code, false, line.reasonHeader)
-  return { call, happening: { kind: 'ended', atUs: line.timeUs, cause, code } }
+  return { kind: 'ended', atUs: line.timeUs, cause, code, endedBy: undefined }
 }
 
 function refused(call: KamailioCall, line: KamailioLine): Happening {
   // The dummy message of a timeout has no code; the failure line before it has. Without either it was a timeout.
   const code = (line.dummy ? undefined : line.code) ?? call.failure?.code ?? 408
-  const rang = call.ringingUs !== undefined
-  const cause = causeOfRefusal(code, rang, line.dummy ? undefined : line.reasonHeader)
+  const hasRung = call.ringingUs !== undefined
+  const cause = causeOfRefusal(code, hasRung, line.dummy ? undefined : line.reasonHeader)
   const endedBy =
     code === 487 || call.failure?.canceled ? 'caller' : cause === 'NO_ANSWER' ? 'proxy' : undefined
-  return { kind: 'ended', atUs: line.timeUs, cause, code, ...(endedBy ? { endedBy } : {}) }
+  return { kind: 'ended', atUs: line.timeUs, cause, code, endedBy }
 }
 
-function hungUp(call: KamailioCall, line: KamailioLine, endedBy: EndedBy): Step {
+function hungUp(call: KamailioCall, line: KamailioLine, endedBy: EndedBy): Happening {
   // Its dialog:start was not seen: the dialog's whole seconds are better than nothing.
-  const answeredUs = call.answeredUs ?? startOf(line) ?? line.timeUs
+  call.answeredUs ??= startOf(line) ?? line.timeUs
   const cause =
     endedBy === 'caller' || endedBy === 'callee' ? causeOfHangup(line.reasonHeader) : CAUSE_OF_TIMER
-  return {
-    call: { ...call, answeredUs },
-    happening: { kind: 'ended', atUs: line.timeUs, cause, code: 200, endedBy },
-  }
+  return { kind: 'ended', atUs: line.timeUs, cause, code: 200, endedBy }
 }
 
 function startOf(line: KamailioLine): number | undefined {
   const seconds = line.dialog?.startSeconds
   return seconds === undefined ? undefined : Math.min(seconds * 1_000_000, line.timeUs)
-}
-
-function withoutSentAway({ sentAway: _, ...call }: KamailioCall): KamailioCall {
-  return call
-}
-
-/** A new branch: the proxy tries elsewhere, what failed before is no end. */
-function withoutFailure({ failure: _, ...call }: KamailioCall): KamailioCall {
-  return call
 }

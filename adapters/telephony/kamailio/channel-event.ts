@@ -1,58 +1,69 @@
-/** What happened to a call → the channel events that `hs.publish` takes. */
-import type { ChannelEvent } from 'hookswitch'
+/** What happened to a call → channel events, but for the account. */
+import { idempotencyKey } from '../source/idempotency-key.js'
+import type { ChannelDraft } from '../source/leg-news.js'
 import type { Happening, KamailioCall } from './call.js'
 
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
+
 /** The event of a call that begins. */
-export function createdEvent(accountId: string, call: KamailioCall): ChannelEvent {
-  return eventOf('channel_create', accountId, call, call.createdUs)
+export function createdDraft(call: KamailioCall): ChannelDraft {
+  return draftOf('channel_create', call, call.createdUs, 'create')
 }
 
 /** The events of what happened, in the order in which a receiver should see them. */
-export function eventsOf(accountId: string, call: KamailioCall, happening: Happening): ChannelEvent[] {
-  switch (happening.kind) {
+export function draftsOf(call: KamailioCall, happening: Happening): ChannelDraft[] {
+  const { kind, atUs } = happening
+  switch (kind) {
     case 'answered': {
-      const bridge = eventOf('channel_bridge', accountId, call, happening.atUs)
-      const { originalNumber } = call.parties
-      return [
-        eventOf('channel_answer', accountId, call, happening.atUs),
-        originalNumber === undefined ? bridge : { ...bridge, originalNumber },
-      ]
+      const bridge = draftOf('channel_bridge', call, atUs, 'bridge')
+      if (call.parties.originalNumber !== undefined) bridge.originalNumber = call.parties.originalNumber
+      return [draftOf('channel_answer', call, atUs, 'answer'), bridge]
     }
     case 'held':
     case 'resumed': {
-      const hook = happening.kind === 'held' ? 'channel_hold' : 'channel_unhold'
-      const event = eventOf(hook, accountId, call, happening.atUs)
-      return [{ ...event, customChannelVars: { held_by: happening.by } }]
+      const { by, cseq } = happening
+      // A CSeq is of one party alone (RFC 3261, 12.2.1.1), and may be absent; then the time tells.
+      const which = `${by}/${cseq || atUs}`
+      const draft =
+        kind === 'held'
+          ? draftOf('channel_hold', call, atUs, `hold/${which}`)
+          : draftOf('channel_unhold', call, atUs, `unhold/${which}`)
+      draft.customChannelVars = { held_by: by }
+      return [draft]
     }
     case 'ended': {
-      const { atUs, cause, code, endedBy } = happening
+      const { cause, code, endedBy, foundBy } = happening
       const answeredUs = call.answeredUs ?? atUs
-      return [
-        {
-          ...eventOf('channel_destroy', accountId, call, atUs),
-          ...(endedBy ? { customChannelVars: { ended_by: endedBy } } : {}),
-          hangupCause: cause,
-          hangupCode: `sip:${code}`,
-          durationSeconds: secondsBetween(call.createdUs, atUs),
-          ringingSeconds: secondsBetween(call.ringingUs ?? answeredUs, answeredUs),
-          billingSeconds: secondsBetween(answeredUs, atUs),
-        },
-      ]
+      const draft = draftOf('channel_destroy', call, atUs, 'destroy')
+      if (endedBy !== undefined) draft.customChannelVars = { ended_by: endedBy }
+      if (foundBy !== undefined) draft.customChannelVars = { found_by: foundBy }
+      draft.hangupCause = cause
+      if (code !== undefined) draft.hangupCode = `sip:${code}`
+      draft.durationSeconds = secondsBetween(call.createdUs, atUs)
+      draft.ringingSeconds = secondsBetween(call.ringingUs ?? answeredUs, answeredUs)
+      draft.billingSeconds = secondsBetween(answeredUs, atUs)
+      return [draft]
     }
   }
 }
 
-function eventOf(hook: string, accountId: string, call: KamailioCall, atUs: number): ChannelEvent {
-  const { originalNumber: _, ...parties } = call.parties
-  return {
+function draftOf(hook: string, call: KamailioCall, atUs: number, what: string): Writable<ChannelDraft> {
+  const { from, to, request, callerIdName, callerIdNumber, calleeIdNumber } = call.parties
+  const draft: Writable<ChannelDraft> = {
     hook,
-    accountId,
     callId: call.callId,
     direction: 'inbound',
     timestampMs: Math.floor(atUs / 1000),
-    ...parties,
     isInternalLeg: false,
+    idempotencyKey: idempotencyKey('kamailio', call.callId, call.createdUs, what),
   }
+  if (from !== undefined) draft.from = from
+  if (to !== undefined) draft.to = to
+  if (request !== undefined) draft.request = request
+  if (callerIdName !== undefined) draft.callerIdName = callerIdName
+  if (callerIdNumber !== undefined) draft.callerIdNumber = callerIdNumber
+  if (calleeIdNumber !== undefined) draft.calleeIdNumber = calleeIdNumber
+  return draft
 }
 
 /** Whole seconds, rounded; never negative, though workers may write a millisecond out of order. */

@@ -1,24 +1,14 @@
 /**
- * Lines of the stream → channel events: the table of open calls around the decisions of `call.ts`.
+ * Lines of the stream → news of calls: the table of open calls around the decisions of `call.ts`. Pure: time is the
+ * stream's own, or an argument.
  *
  * Calls are found by their Call-ID alone, so a request that passes the proxy twice (a spiral) is one call.
  */
-import type { ChannelEvent } from 'hookswitch'
-import { gaveUp, type KamailioCall, openCall, stepCall } from './call.js'
-import { createdEvent, eventsOf } from './channel-event.js'
-import { type KamailioLine, present, readLine } from './line.js'
-
-/** What could not be mapped. The line, or the call, is left out; everything else goes on. */
-export interface Problem {
-  /**
-   * `malformed`: not JSON, or a key is missing. `unknown_account`: no account for the call, nothing of it is
-   * published. `unknown_call`: the end of a call whose begin was not seen. `overflow`: too many open calls, the
-   * oldest was forgotten.
-   */
-  readonly kind: 'malformed' | 'unknown_account' | 'unknown_call' | 'overflow'
-  readonly message: string
-  readonly callId?: string
-}
+import type { ChannelDraft, LegNews, Mapped, Problem } from '../source/leg-news.js'
+import { NOTHING } from '../source/leg-news.js'
+import { gaveUp, type Happening, type KamailioCall, openCall, stepCall, timedOut } from './call.js'
+import { createdDraft, draftsOf } from './channel-event.js'
+import { type KamailioLine, readLine, readRow } from './line.js'
 
 /** How lines are mapped. */
 export interface MappingOptions {
@@ -26,32 +16,21 @@ export interface MappingOptions {
   readonly accountOf: (line: KamailioLine) => string | undefined
   /** Most calls open at once; one more and the oldest is forgotten. */
   readonly maxOpenCalls: number
+  /** A call that has been open for so long has ended, milliseconds. */
+  readonly maxCallMs: number
 }
 
-/** An open call and the account it was given; without one its `channel_create` still waits. */
-interface Entry {
-  readonly call: KamailioCall
-  readonly accountId?: string
-}
-
-/** All that the mapping remembers. Make it with `emptyState()`. */
-export interface MappingState {
-  /** By Call-ID, oldest first. */
-  readonly open: Map<string, Entry>
-  /** Call-IDs of finished calls with the CSeq of their last INVITE: late lines say nothing, a new INVITE does. */
-  readonly ended: Map<string, number>
-  /** Stateless refusals that overtook their INVITE, by Call-ID. */
-  readonly early: Map<string, KamailioLine>
-  /** Since when calls were sent away (microseconds), by Call-ID, oldest first. */
-  readonly sentAway: Map<string, number>
-}
-
-/** What a line became. */
-export interface Mapped {
-  readonly state: MappingState
-  /** In the order in which they happened, as `hs.publish` takes them. */
-  readonly events: readonly ChannelEvent[]
-  readonly problems: readonly Problem[]
+/** The calls of one stream. It never throws for a bad line. */
+export interface KamailioMapping {
+  /** Maps the next line: its text, or what JSON made of it. */
+  map(line: unknown): Mapped
+  /** Ends the calls whose time is up at this moment of the stream, Unix microseconds. */
+  expire(nowUs: number): Mapped
+  /** When the first of them is; `Infinity`: no call is open. */
+  nextDueUs(): number
+  /** The newest time of the stream, Unix microseconds. */
+  lastUs(): number
+  openCalls(): number
 }
 
 /** 64 × T1: no side of a transaction waits longer for the other (RFC 3261, 17.1.1.2). */
@@ -60,112 +39,152 @@ const MAX_ENDED = 10_000
 const MAX_EARLY = 1_000
 const NEVER_AGAIN = Number.MAX_SAFE_INTEGER
 
-/** The state before the first line. */
-export function emptyState(): MappingState {
-  return { open: new Map(), ended: new Map(), early: new Map(), sentAway: new Map() }
-}
+export function kamailioMapping({ accountOf, maxOpenCalls, maxCallMs }: MappingOptions): KamailioMapping {
+  const maxCallUs = maxCallMs * 1000
+  /** By Call-ID, oldest first. */
+  const open = new Map<string, KamailioCall>()
+  /** Call-IDs of finished calls with the CSeq of their last INVITE: late lines say nothing, a new INVITE does. */
+  const ended = new Map<string, number>()
+  /** Stateless refusals that overtook their INVITE, by Call-ID. */
+  const early = new Map<string, KamailioLine>()
+  /** Calls that were sent away, by Call-ID, oldest first. */
+  const sentAway = new Map<string, KamailioCall>()
+  let dueUs = Number.POSITIVE_INFINITY
+  let lastUs = 0
+  let news: LegNews[] = []
+  let problems: Problem[] = []
 
-/**
- * Maps one line. Never throws for a bad line: it is reported in `problems`.
- *
- * The state is taken over and changed in place: go on with the one that is returned.
- */
-export function mapLine(state: MappingState, text: string, options: MappingOptions): Mapped {
-  const events: ChannelEvent[] = []
-  const problems: Problem[] = []
-  const read = readLine(text)
-  if ('malformed' in read) {
-    return { state, events, problems: [{ kind: 'malformed', message: read.malformed }] }
+  /** What was gathered since the last time. */
+  const gathered = (): Mapped => {
+    if (news.length === 0 && problems.length === 0) return NOTHING
+    const mapped = { news, problems }
+    news = []
+    problems = []
+    return mapped
   }
-  const { line } = read
-  endThoseWhoGaveUp(state, line, events)
+  const tell = ({ callId, accountId }: KamailioCall, drafts: readonly ChannelDraft[], isOver: boolean) =>
+    void news.push({ callId, accountId, drafts, ended: isOver })
 
-  const found = state.open.get(line.callId)
-  if (found) {
-    advance(state, found, line, options, events, problems)
-  } else if (opensCall(state, line)) {
-    makeRoom(state, options.maxOpenCalls, problems)
-    const early = state.early.get(line.callId)
-    state.early.delete(line.callId)
-    const entry = advance(state, { call: openCall(line) }, line, options, events, problems)
-    if (entry && early && early.cseq === line.cseq) advance(state, entry, early, options, events, problems)
-  } else if (!state.ended.has(line.callId)) {
-    if (line.event === 'sl:local-response') keep(state.early, line.callId, line, MAX_EARLY)
-    if (line.event === 'dialog:end' || line.event === 'dialog:failed') {
-      const message = `${line.event} of a call that was not seen before`
-      problems.push({ kind: 'unknown_call', message, callId: line.callId })
+  /** Whether the call has an account now that it had not before. */
+  const learnsAccount = (call: KamailioCall, line: KamailioLine): boolean => {
+    if (call.accountId !== undefined) return false
+    try {
+      const told = accountOf(line)
+      if (typeof told !== 'string' || told === '') return false
+      call.accountId = told
+      return true
+    } catch (thrown) {
+      const message = `accountOf threw: ${thrown instanceof Error ? thrown.message : String(thrown)}`
+      problems.push({ kind: 'account_of_threw', message, callId: call.callId })
+      return false
     }
   }
-  return { state, events, problems }
-}
 
-/** Applies a line to an open call; the entry that remains open, if it does. */
-function advance(
-  state: MappingState,
-  before: Entry,
-  line: KamailioLine,
-  options: MappingOptions,
-  events: ChannelEvent[],
-  problems: Problem[],
-): Entry | undefined {
-  const accountId = before.accountId ?? options.accountOf(line)
-  const { call, happening } = stepCall(before.call, line)
-  const { callId } = call
-  if (accountId !== undefined) {
-    if (before.accountId === undefined) events.push(createdEvent(accountId, call))
-    if (happening) events.push(...eventsOf(accountId, call, happening))
-  } else if (happening) {
-    const message = 'no account for this call: nothing of it is published'
-    problems.push({ kind: 'unknown_account', message, callId })
-    forget(state, callId, NEVER_AGAIN)
-    return undefined
+  const forget = ({ callId }: KamailioCall, cseq: number) => {
+    open.delete(callId)
+    sentAway.delete(callId)
+    keep(ended, callId, cseq, MAX_ENDED)
   }
-  if (happening?.kind === 'ended') {
-    forget(state, callId, Math.max(call.cseq, line.cseq))
-    return undefined
+  const end = (call: KamailioCall, happening: Happening) => {
+    tell(call, draftsOf(call, happening), true)
+    forget(call, call.cseq)
   }
-  const entry: Entry = { call, ...present({ accountId }) }
-  state.open.set(callId, entry)
-  if (!call.sentAway) state.sentAway.delete(callId)
-  else if (!state.sentAway.has(callId)) state.sentAway.set(callId, call.sentAway.atUs)
-  return entry
-}
 
-/**
- * An initial INVITE opens a call; and so does its branch, its ringing or its answer, when it overtook the INVITE
- * or the stream was joined in the middle. A CSeq that a finished call has had already is a late line or a
- * retransmission; a higher one is a new try (RFC 3261, 8.1.3.5).
- */
-function opensCall(state: MappingState, line: KamailioLine): boolean {
-  const { event, code = 0 } = line
-  const opening = event === 'invite' || event === 'branch' || event === 'dialog:start'
-  const ringing = event === 'reply' && code < 200
-  return (opening || ringing) && line.cseq > (state.ended.get(line.callId) ?? -1)
-}
-
-/** Callers who were asked for credentials and never came back (every scanner) must not stay open for ever. */
-function endThoseWhoGaveUp(state: MappingState, line: KamailioLine, events: ChannelEvent[]): void {
-  for (const [callId, sinceUs] of state.sentAway) {
-    if (line.timeUs - sinceUs < COMES_AGAIN_US) return
-    const { call, accountId } = state.open.get(callId) ?? {}
-    if (call?.sentAway && accountId !== undefined)
-      events.push(...eventsOf(accountId, call, gaveUp(call.sentAway)))
-    forget(state, callId, call?.cseq ?? 0)
+  /** Applies a line to an open call. */
+  const advance = (call: KamailioCall, line: KamailioLine, isNew: boolean) => {
+    const isLearnt = learnsAccount(call, line)
+    const happening = stepCall(call, line)
+    if (isNew || isLearnt || happening) {
+      const drafts = happening ? draftsOf(call, happening) : []
+      if (isNew) drafts.unshift(createdDraft(call))
+      tell(call, drafts, happening?.kind === 'ended')
+    }
+    if (happening?.kind === 'ended') return forget(call, Math.max(call.cseq, line.cseq))
+    if (!call.sentAway) sentAway.delete(call.callId)
+    else if (!sentAway.has(call.callId)) {
+      sentAway.set(call.callId, call)
+      dueUs = Math.min(dueUs, call.sentAway.atUs + COMES_AGAIN_US)
+    }
   }
-}
 
-function makeRoom(state: MappingState, maxOpenCalls: number, problems: Problem[]): void {
-  if (state.open.size < maxOpenCalls) return
-  const [oldest = ''] = state.open.keys()
-  forget(state, oldest, NEVER_AGAIN)
-  const message = `more than ${maxOpenCalls} open calls: the oldest is forgotten`
-  problems.push({ kind: 'overflow', message, callId: oldest })
-}
+  /**
+   * An initial INVITE opens a call; and so does its branch, its ringing or its answer, when it overtook the INVITE
+   * or the stream was joined in the middle. A CSeq that a finished call has had already is a late line or a
+   * retransmission; a higher one is a new try (RFC 3261, 8.1.3.5).
+   */
+  const opensCall = ({ event, code = 0, cseq, callId }: KamailioLine): boolean => {
+    const isOpening = event === 'invite' || event === 'branch' || event === 'dialog:start'
+    return (isOpening || (event === 'reply' && code < 200)) && cseq > (ended.get(callId) ?? -1)
+  }
 
-function forget(state: MappingState, callId: string, cseq: number): void {
-  state.open.delete(callId)
-  state.sentAway.delete(callId)
-  keep(state.ended, callId, cseq, MAX_ENDED)
+  const begin = (line: KamailioLine) => {
+    if (open.size >= maxOpenCalls) {
+      const [oldest] = open.values()
+      if (oldest) {
+        forget(oldest, NEVER_AGAIN)
+        // What waits for its account waits in vain.
+        if (oldest.accountId === undefined) tell(oldest, [], true)
+        const message = `more than ${maxOpenCalls} open calls: the oldest is forgotten`
+        problems.push({ kind: 'overflow', message, callId: oldest.callId })
+      }
+    }
+    const call = openCall(line)
+    open.set(line.callId, call)
+    dueUs = Math.min(dueUs, call.createdUs + maxCallUs)
+    advance(call, line, true)
+    const overtook = early.get(line.callId)
+    early.delete(line.callId)
+    if (overtook && open.has(line.callId)) advance(call, overtook, false)
+  }
+
+  const expire = (nowUs: number) => {
+    // Callers who were asked for credentials and never came back (every scanner) must not stay open for ever.
+    for (const call of sentAway.values()) {
+      if (!call.sentAway || nowUs - call.sentAway.atUs < COMES_AGAIN_US) break
+      end(call, gaveUp(call.sentAway))
+    }
+    for (const call of open.values()) {
+      if (nowUs - call.createdUs < maxCallUs) break
+      end(call, timedOut(call, call.createdUs + maxCallUs))
+    }
+    const [away] = sentAway.values()
+    const [oldest] = open.values()
+    dueUs = Math.min(
+      away?.sentAway ? away.sentAway.atUs + COMES_AGAIN_US : Number.POSITIVE_INFINITY,
+      oldest ? oldest.createdUs + maxCallUs : Number.POSITIVE_INFINITY,
+    )
+  }
+
+  const take = (line: KamailioLine) => {
+    if (line.timeUs > lastUs) lastUs = line.timeUs
+    if (line.timeUs >= dueUs) expire(line.timeUs)
+    const call = open.get(line.callId)
+    if (call) advance(call, line, false)
+    else if (opensCall(line)) begin(line)
+    else if (!ended.has(line.callId)) {
+      if (line.event === 'sl:local-response') keep(early, line.callId, line, MAX_EARLY)
+      if (line.event === 'dialog:end' || line.event === 'dialog:failed') {
+        const message = `${line.event} of a call that was not seen before`
+        problems.push({ kind: 'unknown_leg', message, callId: line.callId })
+      }
+    }
+  }
+
+  return {
+    map(given) {
+      const line = typeof given === 'string' ? readLine(given) : readRow(given)
+      if ('malformed' in line) problems.push({ kind: 'malformed', message: line.malformed })
+      else take(line)
+      return gathered()
+    },
+    expire(nowUs) {
+      if (nowUs >= dueUs) expire(nowUs)
+      return gathered()
+    },
+    nextDueUs: () => (open.size === 0 ? Number.POSITIVE_INFINITY : dueUs),
+    lastUs: () => lastUs,
+    openCalls: () => open.size,
+  }
 }
 
 /** Sets an entry as the newest; the oldest goes when there are too many. */

@@ -22,6 +22,8 @@ export interface ConnectionDoors {
 
 /** A session that lasted so long was a good one: the next try after it comes soon again. */
 const GOOD_AFTER_MS = 10_000
+/** Nobody waits longer for a switch that is back. */
+const LONGEST_PAUSE_MS = 30_000
 
 /**
  * Keeps one session open until it is closed.
@@ -39,7 +41,7 @@ export function keepConnected(doors: ConnectionDoors): { close(): Promise<void> 
       const reason = await live(open, signal, onConnected)
       if (signal.aborted) return
       failures = clock.monotonic() - beganMs >= GOOD_AFTER_MS ? 1 : failures + 1
-      const retryInMs = retryDelayMs(failures, random.fraction())
+      const retryInMs = retryDelayMs(failures, random.fraction(), LONGEST_PAUSE_MS)
       onDisconnected(reason, retryInMs)
       await clock.sleep(retryInMs, signal)
     }

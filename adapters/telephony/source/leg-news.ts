@@ -23,10 +23,11 @@ export interface LegNews {
 export interface Problem {
   /**
    * `malformed`: a message that cannot be read. `overflow`: more open legs than `maxOpenLegs`, the oldest is
-   * forgotten. `account_of_threw`: the host's `accountOf` threw, which counts as not known yet. `unknown_leg`: the end
-   * of a leg whose begin was not seen.
+   * forgotten. `account_of_threw`: the host's `accountOf` threw, which counts as not known yet (or its `goOnWith`).
+   * `unknown_leg`: the end of a leg whose begin was not seen. `lost`: a connection for one leg, before its end.
+   * `refused`: somebody's connection to us.
    */
-  readonly kind: 'malformed' | 'overflow' | 'account_of_threw' | 'unknown_leg'
+  readonly kind: 'malformed' | 'overflow' | 'account_of_threw' | 'unknown_leg' | 'lost' | 'refused'
   /** One sentence, without secrets. */
   readonly message: string
   readonly callId?: string

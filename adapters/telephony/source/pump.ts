@@ -3,6 +3,7 @@
  * side. What the service cannot take now (`QueueFull`, the store is out) is tried again until it can, and everything
  * behind it on its leg waits. Nothing is dropped: who fills the pump asks `isFull` and stops reading.
  */
+import { setMaxListeners } from 'node:events'
 import { type ChannelEvent, type Clock, errorCode, type Random } from 'hookswitch'
 import { retryDelayMs } from './retry-delay.js'
 
@@ -43,9 +44,12 @@ const MAX_IN_FLIGHT = 256
 /** Full from here on, and room again below the half. */
 const FULL = 1_024
 
+/** A service that has room again should not be left idle. */
+const LONGEST_PAUSE_MS = 2_000
+
 /** What says nothing of the event: the service may take it later. */
 const LATER: ReadonlySet<string | undefined> = new Set(['QueueFull', 'StoreUnavailable', 'Closing'])
-/** What may (a fault of ours, an error of the host's own `publish`): tried so often, some 50 s. */
+/** What may (a fault of ours, an error of the host's own `publish`): tried so often, some ten seconds. */
 const MAYBE: ReadonlySet<string | undefined> = new Set(['Internal', undefined])
 const MAYBE_TRIES = 10
 
@@ -56,6 +60,8 @@ export function pump(doors: PumpDoors): Pump {
   /** Legs whose turn has not come, in order. */
   const idle: string[] = []
   const ending = new AbortController()
+  // Each event that is tried again listens to it.
+  setMaxListeners(MAX_IN_FLIGHT + 1, ending.signal)
   let inFlight = 0
   let size = 0
   let wasFull = false
@@ -101,7 +107,7 @@ export function pump(doors: PumpDoors): Pump {
         const again = LATER.has(code) || (MAYBE.has(code) && attempt < MAYBE_TRIES)
         if (!again || ending.signal.aborted) return { thrown }
         onPostponed(thrown, attempt)
-        await clock.sleep(retryDelayMs(attempt, random.fraction()), ending.signal)
+        await clock.sleep(retryDelayMs(attempt, random.fraction(), LONGEST_PAUSE_MS), ending.signal)
       }
     }
   }

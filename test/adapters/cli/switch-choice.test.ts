@@ -54,7 +54,7 @@ describe('the switches of the flags', () => {
     [{ freeswitch: ['pbx'], accountFrom: 'variable:a b' }, /^--account-from: needs a name/],
     [{ freeswitch: ['pbx'], accountFrom: 'realm:x' }, /^--account-from: realm takes no name/],
     [{ freeswitch: ['pbx'], accountFrom: 'color' }, /^--account-from: must be variable:NAME, .* not 'color'/],
-    [{ freeswitch: ['pbx'], accountFrom: 'account-code' }, /cannot be account-code with freeswitch/],
+    [{ asteriskAri: ['http://u@pbx'], accountFrom: 'realm' }, /cannot be realm with asterisk-ari/],
     [{ kamailio: ['p'], accountFrom: 'variable:a' }, /cannot be variable with kamailio, which tells realm/],
     [{ asteriskAmi: ['u@pbx'], accountFrom: 'sip-header:X-A' }, /cannot be sip-header with asterisk-ami/],
     [{ freeswitch: ['pbx:0'], accountFrom: 'realm' }, /^--freeswitch: must be HOST or HOST:PORT/],

@@ -1,4 +1,4 @@
-import { accountByDomain, accountDomain, kamailioMapper } from 'hookswitch/kamailio'
+import { accountByDomain, accountDomain, kamailioMapper, kamailioSource } from 'hookswitch/kamailio'
 import { describe, expect, it } from 'vitest'
 import { recordedLines } from './recorded.js'
 
@@ -49,6 +49,22 @@ describe('options', () => {
     const make = (options: object) => () => kamailioMapper(options as never)
     expect(make({})).toThrow(/accountOf/)
     expect(make({ accountOf: () => 'a', maxOpenCalls: 0 })).toThrow(/maxOpenCalls/)
-    expect(make({ accountOf: () => 'a', account: 'b' })).toThrow(/account: is not an option/)
+    expect(make({ accountOf: () => 'a', account: 'b' })).toThrow(/account is not an option of kamailioMapper/)
+  })
+  it('of a source are refused by name, and a token is never shown', () => {
+    const publish = async () => {}
+    const make = (options: object) => () =>
+      kamailioSource({ publish, accountOf: () => 'a', ...options } as never)
+    expect(() => kamailioSource({ accountOf: () => 'a' } as never)).toThrow(/publish is missing/)
+    expect(() => kamailioSource({ publish } as never)).toThrow(/accountOf is missing/)
+    expect(make({ host: '127.0.0.1' })).toThrow(/port is missing: host needs it/)
+    expect(make({ port: 8448 })).toThrow(/host is missing: port needs it/)
+    expect(make({ host: '127.0.0.1', port: 0 })).toThrow(/port must be a whole number from 1/)
+    expect(make({ maxCallMs: 999 })).toThrow(/maxCallMs must be a whole number from 1000/)
+    expect(make({ connectTimeoutMs: 0 })).toThrow(/connectTimeoutMs must be/)
+    expect(make({ acountOf: () => 'a' })).toThrow(/acountOf is not an option of kamailioSource/)
+    expect(make({ token: '' })).toThrow(/token must be a text of one line/)
+    expect(make({ token: 'sesame\r\nopen' })).toThrow(/^token must be a text of one line$/)
+    expect(make({})).not.toThrow()
   })
 })

@@ -2,6 +2,8 @@ import fc from 'fast-check'
 import type { ChannelEvent } from 'hookswitch'
 import { accountByDomain, kamailioMapper, type Problem } from 'hookswitch/kamailio'
 import { describe, expect, it } from 'vitest'
+import { type KamailioLine, readLine } from '../../../adapters/telephony/kamailio/line.js'
+import { type Reinvite, settleReinvite } from '../../../adapters/telephony/kamailio/reinvite.js'
 import { recordedLines } from './recorded.js'
 
 const accountOf = accountByDomain({ 'alpha.example': 'alpha', 'beta.example': 'beta' })
@@ -18,7 +20,13 @@ function mapAll(lines: readonly string[], maxOpenCalls?: number) {
 
 /** What a receiver is told of each call, without the times: a shuffle moves them by a millisecond. */
 function story(events: readonly ChannelEvent[]): Record<string, unknown[]> {
-  const times = new Set(['timestampMs', 'durationSeconds', 'ringingSeconds', 'billingSeconds'])
+  const times = new Set([
+    'timestampMs',
+    'durationSeconds',
+    'ringingSeconds',
+    'billingSeconds',
+    'idempotencyKey',
+  ])
   const calls: Record<string, unknown[]> = {}
   for (const event of events) {
     calls[event.callId] ??= []
@@ -65,6 +73,83 @@ describe('the order of lines', () => {
     const swapped = [...lines]
     ;[swapped[failure], swapped[failure + 1]] = [lines[failure + 1] ?? '', lines[failure] ?? '']
     expect(mapAll(swapped).events.at(-1)).toMatchObject({ hangupCause: 'NO_ANSWER', hangupCode: 'sip:408' })
+  })
+})
+
+describe('lines that are rare', () => {
+  const changed = (line: string, change: object) => JSON.stringify({ ...JSON.parse(line), ...change })
+  const held = oneCall('k08-caller-hold-1')
+  const begin = held.findIndex((line) => line.includes('"event":"reinvite'))
+  const end = held.findIndex((line) => line.includes('"event":"dialog:end"'))
+  const [request = '', reply = ''] = held
+    .slice(begin)
+    .filter((line) => /"reinvite_hold"|"reinvite_reply"/.test(line))
+  const [resume = ''] = held.slice(begin).filter((line) => /"reinvite"/.test(line))
+
+  it('a party may hold again and again: each time has a key of its own', () => {
+    const again = held.slice(begin, end).map((line) => {
+      const { cseq } = JSON.parse(line)
+      return changed(line, { cseq: String(Number(cseq) + 10) })
+    })
+    const { events } = mapAll([...held.slice(0, end), ...again, ...held.slice(end)])
+    expect(hooks(events).filter((hook) => hook === 'channel_hold')).toHaveLength(2)
+    expect(new Set(events.map((event) => event.idempotencyKey)).size).toBe(events.length)
+  })
+
+  it('a late reply to an older re-INVITE does not hide the newer one', () => {
+    const cseq = Number(JSON.parse(request).cseq)
+    const lines = [request, changed(reply, { cseq: String(cseq - 1) }), reply]
+    const { events } = mapAll([...held.slice(0, begin), ...lines])
+    expect(hooks(events).at(-1)).toBe('channel_hold')
+    expect(JSON.parse(resume).event).toBe('reinvite')
+  })
+
+  it('halves of re-INVITEs with ever new tags take no room', () => {
+    const waiting = new Map<string, Reinvite>()
+    for (let nth = 0; nth < 100; nth += 1) {
+      const line = readLine(changed(request, { from_tag: `tag-${nth}` })) as KamailioLine
+      expect(settleReinvite(waiting, `tag-${nth}`, line)).toBeUndefined()
+      expect(waiting.size).toBeLessThanOrEqual(2)
+    }
+  })
+
+  it('a new branch makes what failed before no reason for the end', () => {
+    const failover = oneCall('k12-failover-1')
+    const second = failover.findLastIndex((line) => line.includes('"event":"branch"'))
+    const [dummy = ''] = oneCall('k05-ring-timeout-1').filter((line) => line.includes('dialog:failed'))
+    const { dialog } = JSON.parse(failover[second] ?? '')
+    const lines = [...failover.slice(0, second + 1), changed(dummy, { dialog })]
+    expect(failover.slice(0, second).some((line) => line.includes('"event":"failure"'))).toBe(true)
+    expect(mapAll(lines).events.at(-1)).toMatchObject({ hook: 'channel_destroy', hangupCode: 'sip:408' })
+  })
+
+  it('a stateless answer within a dialog is no end', () => {
+    const call = oneCall('k01-caller-hangup-1')
+    const answered = call.findIndex((line) => line.includes('dialog:start'))
+    const [, refusal = ''] = oneCall('k07-proxy-404-1')
+    const stray = changed(refusal, {
+      call_id: 'k01-caller-hangup-1',
+      time: JSON.parse(call[answered] ?? '').time,
+    })
+    const lines = [...call.slice(0, answered), stray, ...call.slice(answered)]
+    expect(story(mapAll(lines).events)).toEqual(story(mapAll(call).events))
+  })
+
+  it('half a surrogate pair becomes a replacement character: it could never be sent', () => {
+    const [invite = ''] = oneCall('k01-caller-hangup-1')
+    const { events } = mapAll([changed(invite, { from_display: 'half \ud83d' })])
+    expect(events[0]?.callerIdName).toBe('half \uFFFD')
+  })
+
+  it('a Call-ID that comes again later is another call, with other keys', () => {
+    const call = oneCall('k07-proxy-404-1')
+    const later = call.map((line) => {
+      const { time, cseq } = JSON.parse(line)
+      return changed(line, { time: (Number(time) + 3600).toFixed(6), cseq: String(Number(cseq) + 1) })
+    })
+    const { events } = mapAll([...call, ...later])
+    expect(events).toHaveLength(4)
+    expect(new Set(events.map((event) => event.idempotencyKey)).size).toBe(4)
   })
 })
 
@@ -181,7 +266,7 @@ describe('what is remembered', () => {
     ])
     const late = mapAll(lines.slice(answered + 1))
     expect(late.events).toEqual([])
-    expect(late.problems).toMatchObject([{ kind: 'unknown_call', callId: 'k01-caller-hangup-1' }])
+    expect(late.problems).toMatchObject([{ kind: 'unknown_leg', callId: 'k01-caller-hangup-1' }])
   })
 
   it('an INVITE that is repeated after its refusal is no new call, one with a higher CSeq is', () => {

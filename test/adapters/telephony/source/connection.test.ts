@@ -89,11 +89,11 @@ describe('a kept connection', () => {
 })
 
 describe('the delay before the next try', () => {
-  it('doubles from 100 ms to 30 s, its upper half by chance', () => {
-    expect([1, 2, 3, 9, 10, 1_000].map((attempt) => retryDelayMs(attempt, 0))).toEqual([
+  it('doubles from 100 ms to its bound, its upper half by chance', () => {
+    expect([1, 2, 3, 9, 10, 1_000].map((attempt) => retryDelayMs(attempt, 0, 30_000))).toEqual([
       50, 100, 200, 12_800, 15_000, 15_000,
     ])
-    expect(retryDelayMs(1, 0.999999)).toBe(100)
-    expect(retryDelayMs(1_000, 0.999999)).toBe(30_000)
+    expect(retryDelayMs(1, 0.999999, 30_000)).toBe(100)
+    expect(retryDelayMs(1_000, 0.999999, 30_000)).toBe(30_000)
   })
 })

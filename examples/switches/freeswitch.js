@@ -1,0 +1,45 @@
+// @ts-check
+/**
+ * Webhooks for the calls of a FreeSWITCH. Without flags it connects to a fake one on this machine, which replays 47
+ * recorded calls; with them to yours:
+ *
+ *     node freeswitch.js --host 10.0.0.5 --password … --variable ecallmgr_Account-ID --account acme
+ */
+import { readFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { accountFromVariable, freeswitchSource } from 'hookswitch/freeswitch'
+import { fakeFreeswitch } from 'hookswitch/testkit'
+import { runUntil, startService } from './service.js'
+
+const { values: flags } = parseArgs({
+  options: {
+    host: { type: 'string' },
+    port: { type: 'string', default: '8021' },
+    password: { type: 'string', default: 'ClueCon' },
+    // The channel variable that holds the id of the account, as your dial plan sets it.
+    variable: { type: 'string', default: 'ecallmgr_Account-ID' },
+    account: { type: 'string', multiple: true },
+    speed: { type: 'string', default: '30' },
+  },
+})
+
+/** The two customers of the recording. */
+const RECORDED = ['4f0c9e3b5d7a41c2a6e8d1b3907f25ce', 'b81d2c7f60e94a3f9c5512d0e7a4f68b']
+const recording = new URL('recordings/freeswitch-esl-json.txt.gz', import.meta.url)
+
+const fake = flags.host === undefined ? fakeFreeswitch({ recording: await readFile(recording) }) : undefined
+const service = await startService(
+  (flags.account ?? RECORDED).map((id) => ({ id, name: id, realm: `${id}.example` })),
+)
+const source = freeswitchSource({
+  publish: service.hs.publish,
+  host: flags.host ?? '127.0.0.1',
+  port: fake ? await fake.start() : Number(flags.port),
+  password: flags.password,
+  accountOf: accountFromVariable(flags.variable),
+})
+
+const never = new Promise(() => {})
+const played = fake?.waitFor('subscribed').then(() => fake.play({ speed: Number(flags.speed) }))
+await runUntil(source, service, played ?? never)
+await fake?.close()

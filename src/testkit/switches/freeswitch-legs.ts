@@ -1,0 +1,114 @@
+import {
+  type FreeswitchEvent,
+  type FreeswitchHeader,
+  headerOf,
+  toJson,
+  toPlain,
+} from './freeswitch-recording.js'
+
+/** The legs that are open at a moment of the recording, and what FreeSWITCH's API tells of them. */
+export interface FreeswitchLegs {
+  happen(event: FreeswitchEvent): void
+  clear(): void
+  has(uuid: string): boolean
+  readonly count: number
+  /** `show channels as json`. */
+  show(): string
+  /** `uuid_dump`; undefined: there is no such leg. */
+  dump(uuid: string, format: string): string | undefined
+}
+
+interface Leg {
+  readonly created: readonly FreeswitchHeader[]
+  readonly latest: FreeswitchEvent
+}
+
+/** Columns of `show channels` and the headers that they come of (FreeSWITCH, switch_core_sqldb.c, table channels). */
+const COLUMNS: readonly (readonly [column: string, header: string])[] = [
+  ['name', 'Channel-Name'],
+  ['state', 'Channel-State'],
+  ['cid_name', 'Caller-Caller-ID-Name'],
+  ['cid_num', 'Caller-Caller-ID-Number'],
+  ['ip_addr', 'Caller-Network-Addr'],
+  ['dest', 'Caller-Destination-Number'],
+  ['application', 'variable_current_application'],
+  ['application_data', 'variable_current_application_data'],
+  ['dialplan', 'Caller-Dialplan'],
+  ['context', 'Caller-Context'],
+  ['read_codec', 'Channel-Read-Codec-Name'],
+  ['read_rate', 'Channel-Read-Codec-Rate'],
+  ['read_bit_rate', 'Channel-Read-Codec-Bit-Rate'],
+  ['write_codec', 'Channel-Write-Codec-Name'],
+  ['write_rate', 'Channel-Write-Codec-Rate'],
+  ['write_bit_rate', 'Channel-Write-Codec-Bit-Rate'],
+  ['secure', 'variable_rtp_has_crypto'],
+  ['hostname', 'FreeSWITCH-Switchname'],
+  ['presence_id', 'Channel-Presence-ID'],
+  ['presence_data', 'Channel-Presence-Data'],
+  ['accountcode', 'variable_accountcode'],
+  ['callstate', 'Channel-Call-State'],
+  ['callee_name', 'Caller-Callee-ID-Name'],
+  ['callee_num', 'Caller-Callee-ID-Number'],
+  ['callee_direction', 'Caller-Callee-Direction'],
+  ['call_uuid', 'Channel-Call-UUID'],
+]
+/** Those that keep what the leg began with. */
+const INITIAL: readonly (readonly [column: string, header: string])[] = [
+  ['initial_cid_name', 'Caller-Caller-ID-Name'],
+  ['initial_cid_num', 'Caller-Caller-ID-Number'],
+  ['initial_ip_addr', 'Caller-Network-Addr'],
+  ['initial_dest', 'Caller-Destination-Number'],
+  ['initial_dialplan', 'Caller-Dialplan'],
+  ['initial_context', 'Caller-Context'],
+]
+
+/** @param coreUuid the switch's run now */
+export function freeswitchLegs(coreUuid: () => string): FreeswitchLegs {
+  const open = new Map<string, Leg>()
+  return {
+    happen(event) {
+      const { name, uuid = '' } = event
+      const leg = open.get(uuid)
+      if (name === 'CHANNEL_DESTROY') open.delete(uuid)
+      else if (leg) open.set(uuid, { created: leg.created, latest: event })
+      else if (name === 'CHANNEL_CREATE') open.set(uuid, { created: event.headers(), latest: event })
+    },
+    clear: () => open.clear(),
+    has: (uuid) => open.has(uuid),
+    get count() {
+      return open.size
+    },
+    show() {
+      const rows = [...open].map(([uuid, leg]) => row(uuid, leg))
+      const count = ['row_count', rows.length] as const
+      return JSON.stringify(Object.fromEntries(rows.length === 0 ? [count] : [count, ['rows', rows]]))
+    },
+    dump(uuid, format) {
+      const leg = open.get(uuid)
+      if (!leg) return undefined
+      const headers = leg.latest.headers().map((header): FreeswitchHeader => {
+        if (header[0] === 'Event-Name') return ['Event-Name', 'CHANNEL_DATA']
+        return header[0] === 'Core-UUID' ? ['Core-UUID', coreUuid()] : header
+      })
+      return format === 'json' ? toJson(headers) : toPlain(headers)
+    },
+  }
+}
+
+function row(uuid: string, { created, latest }: Leg): Record<string, string> {
+  const now = latest.headers()
+  const createdUs = Number(headerOf(created, 'Caller-Channel-Created-Time') ?? 0)
+  const seconds = Math.floor(createdUs / 1_000_000)
+  const written = new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ')
+  const cells: (readonly [string, string])[] = [
+    ['uuid', uuid],
+    ['direction', headerOf(now, 'Call-Direction') ?? ''],
+    ['created', written],
+    ['created_epoch', String(seconds)],
+    ...COLUMNS.map(([column, header]) => [column, headerOf(now, header) ?? ''] as const),
+    ['sent_callee_name', ''],
+    ['sent_callee_num', ''],
+    ...INITIAL.map(([column, header]) => [column, headerOf(created, header) ?? ''] as const),
+  ]
+  return Object.fromEntries(cells)
+}

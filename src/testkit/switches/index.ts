@@ -1,0 +1,7 @@
+export { type FakeAsterisk, type FakeAsteriskAmiOptions, fakeAsteriskAmi } from './asterisk-ami.js'
+export { type FakeAsteriskAriOptions, fakeAsteriskAri } from './asterisk-ari.js'
+export type { FakeOptions, FakeSwitch } from './fake-switch.js'
+export { type FakeFreeswitch, type FakeFreeswitchOptions, fakeFreeswitch } from './freeswitch.js'
+export { type FakeKamailio, type FakeKamailioOptions, fakeKamailio, type PostAnswer } from './kamailio.js'
+export type { Milestone } from './milestones.js'
+export type { PlayOptions } from './timeline.js'

@@ -1,0 +1,285 @@
+import { describe, expect, it } from 'vitest'
+import {
+  accountFromAccountCode,
+  accountFromContext,
+  accountFromEndpoint,
+  accountFromRealm,
+  accountFromSipHeader,
+  accountFromVariable,
+  type FreeswitchAccountOf,
+} from '../../../adapters/telephony/freeswitch/facts.js'
+import { account, beginMs, hooks, made, mapAll, mappingFor, time } from './freeswitch-mapped.js'
+
+const acme = account('acme')
+const answered = { ...acme, 'Caller-Channel-Answered-Time': time(2_000) }
+const hungUp = { ...answered, 'Caller-Channel-Hangup-Time': time(9_000), 'Hangup-Cause': 'NORMAL_CLEARING' }
+const create = (uuid: string, headers = {}) => made('CHANNEL_CREATE', uuid, 0, { ...acme, ...headers })
+const end = (uuid: string, headers = {}) => made('CHANNEL_DESTROY', uuid, 9_000, { ...hungUp, ...headers })
+
+describe('what was missed', () => {
+  it('a create comes out at the next event of the leg, with its own time', () => {
+    const { published } = mapAll([made('CHANNEL_ANSWER', 'a', 2_000, answered)])
+    expect(hooks(published)).toEqual(['create', 'answer'])
+    expect(published.map((event) => event.timestampMs)).toEqual([beginMs, beginMs + 2_000])
+  })
+
+  it('an answer comes out before what follows it, with its own time, once', () => {
+    const held = made('CHANNEL_HOLD', 'a', 5_000, answered)
+    const { published } = mapAll([create('a'), held, made('CHANNEL_ANSWER', 'a', 5_001, answered), end('a')])
+    expect(hooks(published)).toEqual(['create', 'answer', 'hold', 'destroy'])
+    expect(published[1]?.timestampMs).toBe(beginMs + 2_000)
+  })
+
+  it('a whole life comes out at its end', () => {
+    const { published } = mapAll([end('a')])
+    expect(hooks(published)).toEqual(['create', 'answer', 'destroy'])
+    expect(published[2]).toMatchObject({ durationSeconds: 9, billingSeconds: 7, hangupCode: 'sip:200' })
+  })
+
+  it('has the keys that it would have had', () => {
+    const heard = mapAll([create('a'), made('CHANNEL_ANSWER', 'a', 2_000, answered), end('a')])
+    const missed = mapAll([made('CHANNEL_DATA', 'a', 3_000, answered), end('a')])
+    const keys = (all: typeof heard) => all.published.map((event) => event.idempotencyKey)
+    expect(keys(missed)).toEqual(keys(heard))
+    expect(new Set(keys(heard)).size).toBe(3)
+  })
+})
+
+describe('an id', () => {
+  it('says nothing any more after the end of its leg', () => {
+    const { published, mapping } = mapAll([
+      create('a'),
+      end('a'),
+      end('a'),
+      made('CHANNEL_HOLD', 'a', 9_001, hungUp),
+    ])
+    expect(hooks(published)).toEqual(['create', 'answer', 'destroy'])
+    expect(mapping.openLegs()).toBe(0)
+  })
+
+  it('that is used again is another leg', () => {
+    const later = { 'Caller-Channel-Created-Time': time(20_000) }
+    const { published } = mapAll([create('a'), end('a'), create('a', later)])
+    expect(hooks(published)).toEqual(['create', 'answer', 'destroy', 'create'])
+    expect(published[3]?.timestampMs).toBe(beginMs + 20_000)
+    expect(published[3]?.idempotencyKey).not.toBe(published[0]?.idempotencyKey)
+  })
+
+  it('that is used again before its end was heard ends the leg before', () => {
+    const again = made('CHANNEL_CREATE', 'a', 20_000, {
+      ...acme,
+      'Caller-Channel-Created-Time': time(20_000),
+    })
+    const { published } = mapAll([create('a'), again])
+    expect(hooks(published)).toEqual(['create', 'destroy', 'create'])
+    expect(published[1]).toMatchObject({
+      hangupCause: 'NORMAL_UNSPECIFIED',
+      customChannelVars: { 'Account-ID': 'acme', found_by: 'resync' },
+      durationSeconds: 20,
+    })
+    expect(published[1]).not.toHaveProperty('hangupCode')
+  })
+
+  it('of the run before is another leg, and all legs of that run have ended', () => {
+    const restarted = create('a', { 'Core-UUID': 'run-2', 'Event-Date-Timestamp': time(60_000) })
+    const { published, mapping } = mapAll([create('a'), create('b'), restarted])
+    expect(published.map((event) => `${event.callId} ${event.hook}`)).toEqual([
+      'a channel_create',
+      'b channel_create',
+      'a channel_destroy',
+      'b channel_destroy',
+      'a channel_create',
+    ])
+    expect(published[2]?.timestampMs).toBe(beginMs + 60_000)
+    expect(mapping.openLegs()).toBe(1)
+  })
+
+  it('that the switch changes in mid-call stays the one that was published', () => {
+    const renamed = made('CHANNEL_UUID', 'new', 1_000, { 'Old-Unique-ID': 'old' })
+    const bridge = made('CHANNEL_BRIDGE', 'b', 3_000, {
+      ...acme,
+      'Bridge-A-Unique-ID': 'b',
+      'Bridge-B-Unique-ID': 'new',
+    })
+    const { published, mapping } = mapAll([create('old'), create('b'), renamed, bridge, end('new')])
+    expect(published.filter(({ callId }) => callId === 'new')).toEqual([])
+    expect(hooks(published.filter(({ callId }) => callId === 'old'))).toEqual([
+      'create',
+      'bridge',
+      'answer',
+      'destroy',
+    ])
+    expect(published.find((e) => e.hook === 'channel_bridge' && e.callId === 'b')?.otherLegCallId).toBe('old')
+    expect(mapping.uuids()).toEqual(['b'])
+  })
+})
+
+describe('a resume whose phone still sends sendonly', () => {
+  const doubtful = made('CHANNEL_UNHOLD', 'a', 5_000, {
+    ...answered,
+    variable_remote_audio_media_flow: 'sendonly',
+  })
+  const before = [create('a'), made('CHANNEL_HOLD', 'a', 4_000, answered)]
+
+  it('was none if the leg ends', () => {
+    expect(hooks(mapAll([...before, doubtful, end('a')]).published)).not.toContain('unhold')
+  })
+
+  it('was one if the leg lives on, at its own time', () => {
+    const bridge = made('CHANNEL_BRIDGE', 'a', 8_000, { ...answered, 'Bridge-B-Unique-ID': 'b' })
+    const { published } = mapAll([...before, doubtful, bridge, end('a')])
+    expect(hooks(published)).toEqual(['create', 'answer', 'hold', 'unhold', 'bridge', 'destroy'])
+    expect(published[3]?.timestampMs).toBe(beginMs + 5_000)
+  })
+
+  it('is none for sure if the end is marked already', () => {
+    const marked = made('CHANNEL_UNHOLD', 'a', 5_000, { ...answered, variable_sip_term_status: '200' })
+    const bridge = made('CHANNEL_BRIDGE', 'a', 8_000, { ...answered, 'Bridge-B-Unique-ID': 'b' })
+    expect(hooks(mapAll([...before, marked, bridge]).published)).not.toContain('unhold')
+  })
+})
+
+describe('bad events', () => {
+  it('without an id or a time are problems, and nothing else is lost', () => {
+    const noTime = made('CHANNEL_CREATE', 'b', 0, { 'Caller-Channel-Created-Time': 'soon' })
+    const noId = made('CHANNEL_ANSWER', '', 0)
+    const without = {
+      ...noId,
+      header: (name: string) => (name === 'Unique-ID' ? undefined : noId.header(name)),
+    }
+    const { published, problems } = mapAll([without, noTime, create('a')])
+    expect(problems).toEqual([
+      { kind: 'malformed', message: 'CHANNEL_ANSWER without Unique-ID' },
+      { kind: 'malformed', message: 'CHANNEL_CREATE without a time' },
+    ])
+    expect(hooks(published)).toEqual(['create'])
+  })
+
+  it('that are not needed are nothing at all', () => {
+    const mapping = mappingFor()
+    for (const name of ['HEARTBEAT', 'CHANNEL_STATE', 'CHANNEL_HANGUP', 'CUSTOM', ''])
+      expect(mapping.map(made(name || 'x', 'a', 0))).toEqual({ news: [], problems: [] })
+  })
+})
+
+describe('bounds', () => {
+  it('one leg too many forgets the oldest, and says so', () => {
+    const { problems, mapping } = mapAll([create('a'), create('b'), create('c')], { maxOpenLegs: 2 })
+    expect(problems).toEqual([
+      { kind: 'overflow', message: 'more than 2 open legs: the oldest is forgotten', callId: 'a' },
+    ])
+    expect(mapping.uuids()).toEqual(['b', 'c'])
+  })
+})
+
+describe('the account', () => {
+  it('is asked for with each event until it is told, and then no more', () => {
+    const asked: string[] = []
+    mapAll(
+      [create('a'), made('CHANNEL_PROGRESS', 'a', 1, acme), made('CHANNEL_ANSWER', 'a', 2, acme), end('a')],
+      {
+        accountOf({ event, uuid, variable }) {
+          asked.push(`${event} ${uuid} ${variable('ecallmgr_Account-ID')}`)
+          return asked.length < 3 ? undefined : 'acme'
+        },
+      },
+    )
+    expect(asked).toEqual(['CHANNEL_CREATE a acme', 'CHANNEL_PROGRESS a acme', 'CHANNEL_ANSWER a acme'])
+  })
+
+  it('may stand in an event that is subscribed to for it alone, which opens no leg', () => {
+    const execute = (uuid: string) => made('CHANNEL_EXECUTE', uuid, 1, { Application: 'set' })
+    const { published } = mapAll([execute('b'), create('a'), execute('a')], {
+      extraEvents: ['CHANNEL_EXECUTE'],
+      accountOf: ({ header }) => (header('Application') === 'set' ? 'acme' : undefined),
+    })
+    expect(published.map((event) => `${event.callId} ${event.accountId}`)).toEqual(['a acme'])
+  })
+
+  it('of a function that throws, or tells nonsense, is not known, and the rest goes on', () => {
+    let times = 0
+    const accountOf = (() => {
+      times += 1
+      if (times === 1) throw new TypeError('no such account: secret')
+      return times === 2 ? 7 : times === 3 ? '' : 'acme'
+    }) as unknown as FreeswitchAccountOf
+    const { published, problems } = mapAll(
+      [create('a'), made('CHANNEL_PROGRESS', 'a', 1), made('CHANNEL_PROGRESS', 'a', 2), end('a')],
+      { accountOf },
+    )
+    expect(problems).toEqual([
+      { kind: 'account_of_threw', message: 'accountOf threw (TypeError) at CHANNEL_CREATE', callId: 'a' },
+    ])
+    expect(hooks(published)).toEqual(['create', 'answer', 'destroy'])
+  })
+
+  const told = (accountOf: FreeswitchAccountOf, headers: Record<string, string>) =>
+    mapAll([made('CHANNEL_CREATE', 'a', 0, headers)], { accountOf }).published[0]?.accountId
+
+  it.each([
+    ['a variable, KAZOO’s by default', accountFromVariable(), { 'variable_ecallmgr_Account-ID': 'x' }],
+    ['a variable with its prefix', accountFromVariable('variable_account'), { variable_account: 'x' }],
+    ['a SIP header', accountFromSipHeader('X-Account'), { 'variable_sip_h_X-Account': 'x' }],
+    ['an account code', accountFromAccountCode(), { variable_accountcode: 'x' }],
+    ['a context', accountFromContext({ acme: 'x' }), { 'Caller-Context': 'acme' }],
+    ['a profile', accountFromEndpoint({ internal: 'x' }), { variable_sofia_profile_name: 'internal' }],
+    [
+      'a gateway before its profile',
+      accountFromEndpoint({ external: 'y', carrier: 'x' }),
+      { variable_sofia_profile_name: 'external', variable_sip_gateway_name: 'carrier' },
+    ],
+    [
+      'the realm of who calls',
+      accountFromRealm({ 'ACME.example': 'x', 'globex.example': 'y' }),
+      { variable_sip_from_host: 'acme.Example', variable_sip_to_host: 'globex.example' },
+    ],
+    [
+      'the realm of who is called, for a caller from elsewhere',
+      accountFromRealm({ 'acme.example': 'x' }),
+      { variable_sip_from_host: 'carrier.example', variable_sip_to_host: 'acme.example' },
+    ],
+    [
+      'the realm that an outbound leg calls',
+      accountFromRealm({ 'acme.example': 'x', '10.0.0.1': 'y' }),
+      {
+        'Call-Direction': 'outbound',
+        variable_sip_req_uri: '2001@acme.example:5062',
+        variable_sip_from_host: '10.0.0.1',
+      },
+    ],
+  ])('may be found by %s', (_, accountOf, headers) => {
+    expect(told(accountOf, headers)).toBe('x')
+    expect(told(accountOf, {})).toBeUndefined()
+  })
+})
+
+describe('custom variables', () => {
+  it('are KAZOO’s of both kinds and those that the host names, without what is not there', () => {
+    const { published } = mapAll(
+      [create('a', { variable_cav_crm: '7', variable_queue: 'sales', variable_legs: ['one', 'two'] })],
+      { customVariables: ['queue', 'legs', 'nothing'] },
+    )
+    expect(published[0]).toMatchObject({
+      customChannelVars: { Account: 'x', 'Account-ID': 'acme', queue: 'sales', legs: ['one', 'two'] },
+      customApplicationVars: { crm: '7' },
+    })
+    expect(published[0]?.customChannelVars).not.toHaveProperty('nothing')
+  })
+})
+
+describe('who asks to be hidden', () => {
+  const hidden = { 'Caller-Privacy-Hide-Number': 'true', 'Caller-Privacy-Hide-Name': 'true' }
+  it('is hidden in the address, too, if the phone shows it there', () => {
+    const { published } = mapAll([create('a', { ...hidden, variable_sip_from_uri: '1001@acme.example' })])
+    expect(published[0]).not.toHaveProperty('from')
+    expect(published[0]).not.toHaveProperty('callerIdNumber')
+  })
+})
+
+describe('a leg that speaks no SIP', () => {
+  it('has no status code, answered or not', () => {
+    const verto = { 'Channel-Name': 'verto.rtc/2001', variable_sip_invite_failure_status: '486' }
+    const { published } = mapAll([create('a', verto), end('a', verto)])
+    expect(published.at(-1)).not.toHaveProperty('hangupCode')
+  })
+})

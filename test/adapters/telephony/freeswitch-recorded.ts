@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
+import type { EventFormat, SwitchEvent } from '../../../adapters/telephony/freeswitch/event.js'
+import { frameReader } from '../../../adapters/telephony/freeswitch/frames.js'
+import { jsonEvent } from '../../../adapters/telephony/freeswitch/json-event.js'
+import { plainEvent } from '../../../adapters/telephony/freeswitch/plain-event.js'
+
+/** The truth about one leg, from the scenarios and the message logs of the phones. */
+export interface RecordedLeg {
+  readonly leg: string
+  readonly uuid: string
+  readonly direction: 'inbound' | 'outbound'
+  readonly internal?: boolean
+  readonly answered: boolean
+  readonly hangupCause: string
+  readonly sipCode?: number
+  readonly endedBy?: string
+  readonly wire?: {
+    readonly inviteAt: number
+    readonly ringAt?: number
+    readonly answeredAt?: number
+    readonly endedAt: number
+  }
+  readonly holds: number
+  readonly resumes: number
+  readonly accountId?: string
+  readonly accountKnownAt?: string
+  readonly bridgedWith?: readonly string[]
+}
+
+/** The truth about one call. */
+export interface RecordedCall {
+  readonly id: string
+  readonly title: string
+  readonly dialled?: string
+  readonly callerIdName?: string
+  readonly callerIdNumber?: string
+  readonly legs: readonly RecordedLeg[]
+}
+
+interface Recording {
+  readonly totals: Readonly<Record<string, number>> & {
+    readonly hangupCauses: Readonly<Record<string, number>>
+  }
+  readonly events: Readonly<Record<string, number>>
+  readonly calls: readonly RecordedCall[]
+}
+
+const at = (name: string) => new URL(`../../../examples/switches/recordings/${name}`, import.meta.url)
+
+/** The bytes that came from the switch. */
+export const bytesOf = (name: string): Buffer => gunzipSync(readFileSync(at(`freeswitch-esl-${name}.txt.gz`)))
+
+const expected = JSON.parse(readFileSync(at('freeswitch-expected.json'), 'utf8')) as {
+  readonly accounts: Readonly<Record<string, string>>
+  readonly recordings: readonly [Recording, Recording]
+}
+
+/** What happened on the 47 calls of the two long files. */
+export const recorded = expected.recordings[0]
+/** What happened on the three calls of the third. */
+export const recordedAll = expected.recordings[1]
+/** Account ids by realm. */
+export const accounts = expected.accounts
+
+export interface Message {
+  readonly type: string
+  readonly head: string
+  readonly body: Buffer
+}
+
+/** The messages of a stream, read in one go. */
+export function messagesOf(bytes: Buffer): Message[] {
+  const messages: Message[] = []
+  frameReader((type, head, body) => messages.push({ type, head, body: Buffer.from(body) })).push(bytes)
+  return messages
+}
+
+/** The events among them. */
+export function eventsIn(messages: readonly Message[]): SwitchEvent[] {
+  return messages.flatMap(({ type, body }) => {
+    if (!type.startsWith('text/event-')) return []
+    const event = (type === 'text/event-json' ? jsonEvent : plainEvent)(body)
+    if (!event) throw new Error(`no event: ${body.toString().slice(0, 200)}`)
+    return [event]
+  })
+}
+
+/** The events of a recorded file. */
+export const recordedEvents = (format: EventFormat | 'plain-all'): SwitchEvent[] =>
+  eventsIn(messagesOf(bytesOf(format)))

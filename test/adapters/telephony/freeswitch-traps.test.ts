@@ -1,0 +1,310 @@
+import { describe, expect, it } from 'vitest'
+import { hooks, mapAll } from './freeswitch-mapped.js'
+import { accounts, bytesOf, recorded, recordedEvents } from './freeswitch-recorded.js'
+
+const events = recordedEvents('json')
+const json = mapAll(events)
+const plain = mapAll(recordedEvents('plain'))
+
+/** A recorded leg: `C14 a`. */
+function leg(name: string) {
+  const [id, which] = name.split(' ')
+  const found = recorded.calls.find((call) => call.id === id)?.legs.find((one) => one.leg === which)
+  if (!found) throw new Error(`no leg ${name}`)
+  return found
+}
+const of = (name: string) => json.of(leg(name).uuid)
+const first = (name: string) => of(name)[0]
+const last = (name: string) => of(name).at(-1)
+const raw = (name: string) => events.filter((event) => event.header('Unique-ID') === leg(name).uuid)
+const acme = accounts['acme.example']
+
+describe('accounts', () => {
+  it('an inbound leg has none at its CREATE, so its events wait for it, with their own times', () => {
+    expect(raw('C01 a')[0]?.header('variable_ecallmgr_Account-ID')).toBeUndefined()
+    expect(first('C01 a')).toMatchObject({ hook: 'channel_create', accountId: acme })
+    expect(first('C01 a')?.timestampMs).toBe(1_795_173_739_034)
+    // Its partner has one at its own CREATE, which comes later and is published earlier.
+    const order = json.published.filter((e) => e.hook === 'channel_create').map((e) => e.callId)
+    expect(order.indexOf(leg('C01 b').uuid)).toBeLessThan(order.indexOf(leg('C01 a').uuid))
+  })
+
+  it('a call that is refused at once has its account in its last events alone', () => {
+    expect(raw('C03 a').map((event) => event.header('variable_ecallmgr_Account-ID'))).toEqual([
+      undefined,
+      acme,
+      acme,
+      acme,
+    ])
+    expect(hooks(of('C03 a'))).toEqual(['create', 'destroy'])
+    expect(first('C03 a')).toMatchObject({ accountId: acme })
+  })
+
+  it('C35: one that is set on answer is not in the ANSWER yet, and never on the other leg', () => {
+    const answer = raw('C35 a').find((event) => event.name === 'CHANNEL_ANSWER')
+    expect(answer?.header('variable_ecallmgr_Account-ID')).toBeUndefined()
+    expect(hooks(of('C35 a'))).toEqual(['create', 'answer', 'bridge', 'destroy'])
+    const other = json.unknown.find(({ callId }) => callId === leg('C35 b').uuid)
+    expect(other?.reason).toBe('ended')
+    expect(hooks(other?.drafts ?? [])).toEqual(['create', 'answer', 'bridge', 'destroy'])
+  })
+
+  it('C34: the two legs of a call belong to two accounts', () => {
+    expect(last('C34 a')).toMatchObject({ accountId: acme })
+    expect(last('C34 b')).toMatchObject({ accountId: accounts['globex.example'] })
+  })
+
+  it('C36: one that stands in a SIP header alone is known at once', () => {
+    const told = mapAll(raw('C36 a').slice(0, 1))
+    expect(told.published).toHaveLength(1)
+  })
+
+  it('legs that never have one are given back: six of 88', () => {
+    expect(json.unknown.map(({ callId }) => callId).sort()).toEqual(
+      recorded.calls
+        .flatMap((call) => call.legs)
+        .filter((one) => one.accountId === undefined)
+        .map(({ uuid }) => uuid)
+        .sort(),
+    )
+    expect(json.unknown).toHaveLength(6)
+  })
+})
+
+describe('bridges', () => {
+  it('C09: comes before the answer with early media', () => {
+    expect(hooks(of('C09 a'))).toEqual(['create', 'bridge', 'answer', 'destroy'])
+    expect(hooks(of('C09 b'))).toEqual(['create', 'bridge', 'answer', 'destroy'])
+  })
+
+  it('C10: comes without any answer when early media ends busy', () => {
+    expect(hooks(of('C10 a'))).toEqual(['create', 'bridge', 'destroy'])
+    expect(last('C10 a')).toMatchObject({
+      hangupCause: 'USER_BUSY',
+      hangupCode: 'sip:486',
+      billingSeconds: 0,
+    })
+  })
+
+  it('is one event of the switch and one for each of the two legs', () => {
+    expect(events.filter(({ name }) => name === 'CHANNEL_BRIDGE')).toHaveLength(31)
+    expect(raw('C01 b').map(({ name }) => name)).not.toContain('CHANNEL_BRIDGE')
+    const [a, b] = ['C01 a', 'C01 b'].map((name) => of(name).find((e) => e.hook === 'channel_bridge'))
+    expect(a).toMatchObject({
+      otherLegCallId: b?.callId,
+      originalNumber: '2001',
+      otherLegDestinationNumber: '2001',
+    })
+    expect(b).toMatchObject({ otherLegCallId: a?.callId, timestampMs: a?.timestampMs })
+  })
+
+  it('C22, C23: joins two inbound legs that were parked', () => {
+    const [a, b] = [of('C22 a'), of('C23 a')].map((all) => all.find((e) => e.hook === 'channel_bridge'))
+    expect(a).toMatchObject({ direction: 'inbound', otherLegCallId: leg('C23 a').uuid })
+    expect(b).toMatchObject({ direction: 'inbound', otherLegCallId: leg('C22 a').uuid })
+  })
+
+  it('O02: joins two outbound legs of a click to call', () => {
+    for (const name of ['O02 b', 'O02 c']) expect(last(name)?.direction).toBe('outbound')
+    expect(hooks(of('O02 b'))).toEqual(['create', 'answer', 'bridge', 'destroy'])
+  })
+
+  it('C27: a loopback pair steps out, and the outer legs are joined without a new answer', () => {
+    expect(hooks(of('C27 a'))).toEqual(['create', 'answer', 'bridge', 'bridge', 'destroy'])
+    expect(
+      of('C27 a')
+        .filter((e) => e.hook === 'channel_bridge')
+        .map((e) => e.otherLegCallId),
+    ).toEqual([leg('C27 loopback-a').uuid, leg('C27 b').uuid])
+    expect(hooks(of('C27 b'))).toEqual(['create', 'answer', 'bridge', 'bridge', 'destroy'])
+    expect(last('C27 b')?.otherLegCallId).toBe(leg('C27 a').uuid)
+  })
+
+  it('C18: a transfer is a second bridge on the same leg, with no second create or answer', () => {
+    expect(hooks(of('C18 a'))).toEqual(['create', 'answer', 'bridge', 'bridge', 'destroy'])
+  })
+})
+
+describe('hold', () => {
+  it('C14: the resume that the switch makes up at the hang-up is none', () => {
+    expect(raw('C14 a').map(({ name }) => name)).toContain('CHANNEL_UNHOLD')
+    expect(hooks(of('C14 a'))).toEqual(['create', 'answer', 'bridge', 'hold', 'destroy'])
+  })
+
+  it('C15: a refresh of a hold is no second hold, and `inactive` is one, too', () => {
+    const held = of('C15 a').filter(({ hook }) => hook.endsWith('hold'))
+    expect(hooks(held)).toEqual(['hold', 'unhold', 'hold', 'unhold'])
+  })
+
+  it('C17: a resume by `uuid_hold toggle` is one, though the leg is ACTIVE and not UNHELD', () => {
+    const states = raw('C17 b').filter(({ name }) => name === 'CHANNEL_UNHOLD')
+    expect(states[0]?.header('Channel-Call-State')).toBe('ACTIVE')
+    expect(hooks(of('C17 b'))).toContain('unhold')
+  })
+})
+
+describe('people', () => {
+  it.each([
+    ['O01 b', '0000000000', '2001'],
+    ['O02 b', '2099', '1001'],
+    ['C19 b', '1001', '2001'],
+    ['C21 b', '1001', '2001'],
+    ['C27 loopback-a', '1001', '2001'],
+    ['O05 loopback-a', '0000000000', '3000'],
+  ])('%s: those of the create stay, though the switch swaps them', (name, caller, callee) => {
+    const seen = new Set(raw(name).map((event) => event.header('Caller-Caller-ID-Number')))
+    expect(seen.size).toBeGreaterThan(1)
+    for (const event of of(name)) {
+      expect(event).toMatchObject({ callerIdNumber: caller, calleeIdNumber: callee })
+    }
+  })
+
+  it('C23: after uuid_bridge a leg does not become its partner', () => {
+    expect(raw('C23 a').at(-1)?.header('Caller-Caller-ID-Number')).toBe('1003')
+    expect(last('C23 a')).toMatchObject({ callerIdNumber: '1004', callerIdName: 'Dee Moe' })
+  })
+
+  it('C31: a UTF-8 name is itself, and ids and values with a percent sign are so in JSON alone', () => {
+    expect(first('C31 a')).toMatchObject({
+      callId: "a%20b+c!d~*'(e)@phone.acme.example",
+      callerIdName: 'Zoë Ünal 日本 🎧',
+    })
+    expect(plain.of("a b+c!d~*'(e)@phone.acme.example")).toHaveLength(3)
+  })
+
+  it('C33: the switch decodes a display name itself; once is enough', () => {
+    expect(first('C33 a')?.callerIdName).toBe('100% Café & Sons + Co')
+    expect(plain.of(leg('C33 a').uuid)[0]?.callerIdName).toBe('100% Café & Sons + Co')
+  })
+
+  it('C37: a name in Latin-1 has U+FFFD for what is no UTF-8, in both formats', () => {
+    for (const one of [json, plain])
+      expect(one.of(leg('C37 a').uuid)[0]?.callerIdName).toBe('Ren\ufffd Fran\ufffdois')
+  })
+
+  it('C38: who asks to be hidden is hidden, though the switch shows the asserted identity', () => {
+    expect(raw('C38 a')[0]?.header('Caller-Caller-ID-Name')).toBe('Ann Lee')
+    for (const event of of('C38 a')) {
+      expect(event).not.toHaveProperty('callerIdName')
+      expect(event).not.toHaveProperty('callerIdNumber')
+      expect(event.from).toBe('anonymous@anonymous.invalid')
+      expect(JSON.stringify(event)).not.toMatch(/Ann Lee|1001/)
+    }
+  })
+
+  it('a callee whose name is not known is not called Outbound Call', () => {
+    expect(raw('C01 b')[0]?.header('Caller-Callee-ID-Name')).toBe('Outbound Call')
+    for (const event of json.published) expect(JSON.stringify(event)).not.toContain('Outbound Call')
+  })
+
+  it('addresses that an outbound leg learns with its first answer are kept', () => {
+    expect(first('C01 b')).not.toHaveProperty('to')
+    expect(first('C01 b')?.request).toBe('2001@acme.example')
+    expect(last('C01 b')).toMatchObject({ to: '2001@acme.example', from: '1001@127.0.0.1' })
+  })
+})
+
+describe('ends', () => {
+  it.each([
+    ['C08 b', 'REDIRECTION_TO_NEW_DESTINATION'],
+    ['C24 b', 'LOSE_RACE'],
+  ])('%s: a leg that ends while the call goes on', (name, cause) => {
+    const caller = name.replace(' b', ' a')
+    expect(last(name)?.hangupCause).toBe(cause)
+    expect(last(name)?.timestampMs).toBeLessThan(last(caller)?.timestampMs ?? 0)
+    expect(hooks(of(caller))).toEqual(['create', 'answer', 'bridge', 'destroy'])
+  })
+
+  it('C26: an answered leg has 200, whatever an earlier callee of it said', () => {
+    expect(raw('C26 a').at(-1)?.header('variable_sip_invite_failure_status')).toBe('486')
+    expect(last('C26 a')?.hangupCode).toBe('sip:200')
+  })
+
+  it('C04: a caller who is refused by the switch itself has no code, and no disposition for a cause', () => {
+    expect(raw('C04 a').at(-1)?.header('variable_originate_disposition')).toBe('NO_ANSWER')
+    expect(last('C04 a')).not.toHaveProperty('hangupCode')
+    expect(last('C04 a')?.hangupCause).toBe('NORMAL_CLEARING')
+  })
+
+  it('O09: 503 is of the switch’s own making', () => {
+    expect(last('O09 b')).toMatchObject({ hangupCode: 'sip:503', hangupCause: 'NORMAL_TEMPORARY_FAILURE' })
+  })
+
+  it('C05: the name of the cause counts, not its number, which is 16 for a cancelled call', () => {
+    expect(raw('C05 a').at(-1)?.header('variable_hangup_cause_q850')).toBe('16')
+    expect(last('C05 a')?.hangupCause).toBe('ORIGINATOR_CANCEL')
+  })
+
+  it('a cause that stands twice in an event is one', () => {
+    const bytes = bytesOf('json').toString('latin1')
+    const at = bytes.indexOf('"Event-Name":"CHANNEL_HANGUP_COMPLETE"')
+    const body = bytes.slice(at, bytes.indexOf('}Content-Length', at))
+    expect(body.split('"Hangup-Cause":').length).toBe(3)
+    expect(events.find(({ name }) => name === 'CHANNEL_HANGUP_COMPLETE')?.header('Hangup-Cause')).toBe(
+      'USER_BUSY',
+    )
+  })
+
+  it('seconds are rounded from the exact times: the switch’s own are one off as often as not', () => {
+    let different = 0
+    for (const { uuid } of recorded.calls.flatMap((call) => call.legs)) {
+      const end = events.findLast((event) => event.header('Unique-ID') === uuid)
+      const exact = Number(end?.header('variable_billmsec'))
+      expect(Math.abs((json.of(uuid).at(-1)?.billingSeconds ?? -1) * 1000 - exact)).toBeLessThanOrEqual(500)
+      if (Number(end?.header('variable_billsec')) !== Math.floor(exact / 1000)) different += 1
+    }
+    expect(different).toBe(15)
+  })
+
+  it('the other leg of an end is the partner or the originator, never what Channel-Call-UUID says', () => {
+    const end = raw('C01 b').at(-1)
+    expect(end?.header('Channel-Call-UUID')).toBe(leg('C01 b').uuid)
+    expect(last('C01 b')?.otherLegCallId).toBe(leg('C01 a').uuid)
+    expect(last('C03 b')?.otherLegCallId).toBe(leg('C03 a').uuid)
+  })
+})
+
+describe('legs', () => {
+  it('O05, O06: a CHANNEL_UUID before the CREATE tells of no other leg', () => {
+    const renamed = events.filter(({ name }) => name === 'CHANNEL_UUID')
+    expect(renamed).toHaveLength(2)
+    for (const event of renamed) expect(json.of(event.header('Old-Unique-ID') ?? '')).toEqual([])
+    expect(hooks(of('O05 loopback-a'))).toEqual(['create', 'answer', 'destroy'])
+  })
+
+  it('loopback legs are internal from their create on, and a loopback pair is no bridge', () => {
+    expect(raw('O05 loopback-b')[0]?.header('variable_is_loopback')).toBeUndefined()
+    for (const event of of('O05 loopback-b')) {
+      expect(event).toMatchObject({ isInternalLeg: true, direction: 'inbound' })
+      expect(event).not.toHaveProperty('from')
+      expect(event).not.toHaveProperty('hangupCode')
+    }
+    expect(hooks(of('O05 loopback-b'))).not.toContain('bridge')
+  })
+
+  it('neighbours that are swapped in the stream lose nothing', () => {
+    const numbers = events.flatMap((event) => Number(event.header('Event-Sequence') ?? []))
+    const swapped = numbers.filter((number, index) => number < (numbers[index - 1] ?? 0))
+    expect(swapped).toHaveLength(13)
+    expect(json.problems).toEqual([])
+  })
+
+  it('KAZOO’s variables come out under their names, arrays as arrays, some as fields of their own', () => {
+    for (const one of [json, plain]) {
+      const end = one.of(leg('C32 a').uuid).at(-1)
+      expect(end?.callerIdNumber).toBe('+15550142')
+    }
+    const end = last('C31 a')
+    expect(end?.customChannelVars).toMatchObject({
+      'Account-ID': acme,
+      List: ['one', 'two, with: comma|pipe', 'drei ü'],
+      Json: '{"a":[1,2],"b":"x\\"y"}',
+      Note: '50% off & more = yes; a+b, c%20d; “Grüße” 日本 🎧',
+    })
+    expect(end).toMatchObject({ ownerId: '5f2d8a', callForwarded: true })
+    expect(json.published.find((event) => event.authorizingType)).toMatchObject({
+      authorizingType: 'device',
+      authorizingId: '0d7b3f1e52c94a86b0c1d2e3f4a5b6c7',
+    })
+  })
+})

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest'
+import { mapAll } from './freeswitch-mapped.js'
+import { type RecordedLeg, recorded, recordedAll, recordedEvents } from './freeswitch-recorded.js'
+
+/** The phones' clock and the switch's, which moves in steps of about 20 ms. */
+const TOLERANCE_MS = 60
+
+const streams = {
+  plain: mapAll(recordedEvents('plain')),
+  json: mapAll(recordedEvents('json')),
+  'plain-all': mapAll(recordedEvents('plain-all')),
+}
+
+/** C31's own id is `a%20b+c…`: the plain format loses that (the sheet, "Encoding"). */
+const idIn = (stream: keyof typeof streams, uuid: string) =>
+  stream === 'plain' ? uuid.replace('a%20b', 'a b') : uuid
+
+/** What the events do not tell, or tell wrongly: the sheet, "SIP code". */
+const KNOWN_WRONG: Readonly<Record<string, string | undefined>> = {
+  'C08 b': 'sip:487',
+  'C04 a': undefined,
+  'C29 a': undefined,
+  'C30 a': undefined,
+  'O09 b': 'sip:503',
+}
+
+describe.each(['plain', 'json', 'plain-all'] as const)('the recorded calls of %s', (stream) => {
+  const { published, unknown, problems, mapping, held } = streams[stream]
+  const { calls, totals } = stream === 'plain-all' ? recordedAll : recorded
+
+  describe.each(calls.map((call) => [`${call.id} ${call.title}`, call] as const))('%s', (_, call) => {
+    it.each(call.legs.map((leg) => [leg.leg, leg] as const))('leg %s', (__, leg: RecordedLeg) => {
+      const callId = idIn(stream, leg.uuid)
+      const given = unknown.find((one) => one.callId === callId)
+      const events =
+        leg.accountId === undefined ? (given?.drafts ?? []) : published.filter((e) => e.callId === callId)
+      expect(given !== undefined).toBe(leg.accountId === undefined)
+      const hooks = events.map((event) => event.hook)
+      const bridges = (leg.bridgedWith ?? []).map((other) => idIn(stream, other))
+      const count = (hook: string) => hooks.filter((one) => one === hook).length
+      expect(hooks[0]).toBe('channel_create')
+      expect(hooks.at(-1)).toBe('channel_destroy')
+      expect(count('channel_create')).toBe(1)
+      expect(count('channel_destroy')).toBe(1)
+      expect(count('channel_answer')).toBe(leg.answered ? 1 : 0)
+      expect(count('channel_hold')).toBe(leg.holds)
+      expect(count('channel_unhold')).toBe(leg.resumes)
+      expect(events.filter((e) => e.hook === 'channel_bridge').map((e) => e.otherLegCallId)).toEqual(bridges)
+      for (const event of events) {
+        expect(event).toMatchObject({ direction: leg.direction, isInternalLeg: leg.internal === true })
+        if ('accountId' in event) expect(event.accountId).toBe(leg.accountId)
+      }
+      const destroy = events.at(-1)!
+      expect(destroy.hangupCause).toBe(leg.hangupCause)
+      const name = `${call.id} ${leg.leg}`
+      const code = leg.sipCode === undefined ? undefined : `sip:${leg.sipCode}`
+      expect(destroy.hangupCode).toBe(name in KNOWN_WRONG ? KNOWN_WRONG[name] : code)
+
+      const answer = events.find((e) => e.hook === 'channel_answer')
+      const near = (seen: number | undefined, truth: number | undefined) => {
+        if (truth !== undefined) expect(Math.abs((seen ?? 0) - truth)).toBeLessThanOrEqual(TOLERANCE_MS)
+      }
+      near(events[0]?.timestampMs, leg.wire?.inviteAt)
+      if (leg.answered) near(answer?.timestampMs, leg.wire?.answeredAt)
+      near(destroy.timestampMs, leg.wire?.endedAt)
+      if (!leg.wire) return
+      const { inviteAt, ringAt, answeredAt, endedAt } = leg.wire
+      const nearSeconds = (seen: number | undefined, truthMs: number) =>
+        expect(Math.abs((seen ?? Number.NaN) * 1000 - truthMs)).toBeLessThanOrEqual(500 + TOLERANCE_MS)
+      nearSeconds(destroy.durationSeconds, endedAt - inviteAt)
+      nearSeconds(destroy.billingSeconds, leg.answered ? endedAt - (answeredAt ?? 0) : 0)
+      if (ringAt !== undefined)
+        nearSeconds(destroy.ringingSeconds, (leg.answered ? answeredAt! : endedAt) - ringAt)
+      else expect(destroy.ringingSeconds).toBe(0)
+    })
+  })
+
+  it('gives each event a key of its own', () => {
+    const keys = [...published, ...unknown.flatMap((one) => one.drafts)].map((event) => event.idempotencyKey)
+    expect(new Set(keys).size).toBe(keys.length)
+  })
+
+  it('adds up to the totals of the record', () => {
+    const all = [...published, ...unknown.flatMap((one) => one.drafts)]
+    const count = (hook: string) => all.filter((event) => event.hook === hook).length
+    expect(count('channel_create')).toBe(totals.legs)
+    expect(count('channel_destroy')).toBe(totals.legs)
+    expect(count('channel_answer')).toBe(totals.answeredLegs)
+    expect(count('channel_bridge')).toBe(2 * (totals.bridges ?? 0))
+    expect(count('channel_hold')).toBe(totals.holds)
+    expect(count('channel_unhold')).toBe(totals.resumes)
+    expect(problems).toEqual([])
+    expect(mapping.openLegs()).toBe(0)
+    expect(held()).toBe(0)
+  })
+})
+
+const KEYS_OF_C31 = ['answer', 'create', 'destroy'].map(
+  (what) =>
+    `idempotencyKey "9a4c94f4-2c5f-405b-be4b-22f9891adaf9/a%20b+c!d~*'(e)@phone.acme.example/1795173778054627/channel_${what}"`,
+)
+
+describe('the two formats', () => {
+  it('give the same events, but for what the plain one loses', () => {
+    const { plain, json } = streams
+    const all = ({ published, unknown }: typeof plain) => [
+      ...published,
+      ...unknown.flatMap((one) => one.drafts),
+    ]
+    const [seen, truth] = [all(plain), all(json)]
+    expect(seen).toHaveLength(truth.length)
+    const lost = new Set<string>()
+    for (const [index, event] of truth.entries()) {
+      for (const [field, value] of Object.entries(event)) {
+        const other = seen[index]?.[field as keyof typeof event]
+        if (JSON.stringify(other) !== JSON.stringify(value)) lost.add(`${field}: ${JSON.stringify(value)}`)
+      }
+    }
+    // Those of the sheet: an id, a name and a note in which a `%` stood before two hex digits.
+    expect(
+      [...lost].map((loss) => loss.replace(/^(\w+): .*?(\S*%[0-9A-F]{2}\S*).*$/, '$1 $2')).sort(),
+    ).toEqual([
+      'callId "a%20b+c!d~*\'(e)@phone.acme.example"',
+      'callerIdName %41"',
+      'customChannelVars c%20d;',
+      ...KEYS_OF_C31,
+    ])
+  })
+})

@@ -1,0 +1,431 @@
+import { createServer } from 'node:net'
+import { type ChannelEvent, createHookswitch, HookswitchError, memoryStore } from 'hookswitch'
+import {
+  accountByDomain,
+  type KamailioSource,
+  type KamailioSourceOptions,
+  kamailioSource,
+} from 'hookswitch/kamailio'
+import { manualClock, until } from 'hookswitch/testkit'
+import { afterEach, describe, expect, it } from 'vitest'
+import { fakeKamailio } from '../../../src/testkit/switches/index.js'
+import { hooksOf, recordedCalls, recordedLines } from './recorded.js'
+
+const recording = Buffer.from(recordedLines.join('\n'))
+const accountOf = accountByDomain({ 'alpha.example': 'alpha', 'beta.example': 'beta' })
+
+const open: { close(): unknown }[] = []
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close()
+})
+
+function sourceWith(options: Partial<KamailioSourceOptions> = {}) {
+  const published: ChannelEvent[] = []
+  const told: [string, unknown][] = []
+  const source = kamailioSource({
+    publish: async (event) => void published.push(event),
+    accountOf,
+    ...options,
+  })
+  for (const name of ['connected', 'disconnected', 'account_unknown', 'rejected', 'problem'] as const) {
+    source.events.on(name, (what: unknown) => told.push([name, what]))
+  }
+  open.unshift({ close: () => source.close({ drainMs: 0 }) })
+  return {
+    source,
+    published,
+    told,
+    of: (name: string) => told.filter(([kind]) => kind === name).map(([, what]) => what),
+  }
+}
+async function fakeAt(options = {}) {
+  const fake = fakeKamailio({ recording, ...options })
+  open.push(fake)
+  return { fake, port: await fake.start() }
+}
+/** Each call's life, as a receiver would see it. */
+function lives(published: readonly ChannelEvent[]): Record<string, string[]> {
+  const hooks: Record<string, string[]> = {}
+  for (const { callId, hook } of published) hooks[callId] = [...(hooks[callId] ?? []), hook]
+  return hooks
+}
+/** Every event of each call: only the order of different calls may differ. */
+function ofCalls(published: readonly ChannelEvent[]): Record<string, ChannelEvent[]> {
+  const events: Record<string, ChannelEvent[]> = {}
+  for (const event of published) events[event.callId] = [...(events[event.callId] ?? []), event]
+  return events
+}
+const TRUTH = Object.fromEntries(recordedCalls.map((call) => [call.callId, hooksOf(call)]))
+const totalEvents = Object.values(TRUTH).flat().length
+const allPublished = (source: KamailioSource) =>
+  until(() => source.status().waiting === 0 && source.status().openLegs === 0)
+
+describe('a source connected to evapi', () => {
+  it('publishes every recorded call as it was, and ends with nothing open', async () => {
+    const { fake, port } = await fakeAt()
+    const { source, published, told } = sourceWith({ host: '127.0.0.1', port })
+    expect(source.status()).toEqual({
+      isConnected: false,
+      openLegs: 0,
+      published: 0,
+      waiting: 0,
+      legsWithoutAccount: 0,
+    })
+    source.start()
+    source.start()
+    await fake.waitFor('subscribed')
+    await fake.play({ speed: Infinity })
+    await until(() => published.length === totalEvents)
+    await allPublished(source)
+    expect(lives(published)).toEqual(TRUTH)
+    expect(fake.connections).toBe(1)
+    expect(source.status()).toMatchObject({ isConnected: true, published: published.length })
+    expect(told).toEqual([['connected', { peer: `kamailio 127.0.0.1:${port}` }]])
+    await source.close()
+    expect(source.status().isConnected).toBe(false)
+  })
+
+  it('comes back after a cut, also in mid-line, and goes on with what happens then', async () => {
+    const { fake, port } = await fakeAt()
+    const { source, published, of } = sourceWith({ host: '127.0.0.1', port })
+    source.start()
+    await fake.waitFor('subscribed')
+    fake.cutIn(100)
+    await fake.advance()
+    await fake.waitFor('subscribed', 2)
+    fake.cut()
+    await fake.waitFor('subscribed', 3)
+    await fake.play({ speed: Infinity })
+    // The first line, which the cut took, was the begin of a call whose next lines tell of it, too.
+    await until(() => published.length === totalEvents)
+    await allPublished(source)
+    expect(lives(published)).toEqual(TRUTH)
+    expect(of('connected')).toHaveLength(3)
+    expect(of('disconnected')).toMatchObject([
+      { reason: 'the switch closed the connection', retryInMs: expect.any(Number) },
+      {},
+    ])
+  })
+
+  it('says why it is not connected, and tries again', async () => {
+    const { fake, port } = await fakeAt()
+    fake.refuse()
+    const clock = manualClock()
+    const { source, of } = sourceWith({ host: '127.0.0.1', port, clock })
+    source.start()
+    await until(() => of('disconnected').length > 0)
+    expect(of('disconnected')[0]).toMatchObject({ reason: expect.stringContaining('ECONNREFUSED') })
+    await fake.accept()
+    await until(async () => {
+      await clock.advance(30_000)
+      return source.status().isConnected
+    })
+  })
+
+  it.each([
+    ['JSON without netstrings', '{"event":"invite"}\n', /no netstrings .evapi: netstring_format/],
+    ['a length without digits', ':', /no netstrings/],
+    ['a netstring without its comma', '2:{}x', /does not end with a comma/],
+    ['a length above 64 KiB', '70000:', /longer than 65536 bytes/],
+    ['a length without end', '9'.repeat(100), /longer than 65536 bytes/],
+  ])('ends a connection that brings %s', async (_, bytes, reason) => {
+    const server = createServer((socket) => {
+      socket.on('error', () => {})
+      socket.write(bytes)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    open.push(server)
+    const { port } = server.address() as { port: number }
+    const { source, of } = sourceWith({ host: '127.0.0.1', port, clock: manualClock() })
+    source.start()
+    await until(() => of('disconnected').length > 0)
+    expect(of('disconnected')[0]).toMatchObject({ reason: expect.stringMatching(reason) })
+  })
+
+  it('stops reading while the service takes nothing, and loses nothing', async () => {
+    const many = Buffer.concat(Array.from({ length: 60 }, (_, nth) => renamed(nth)))
+    const { fake, port } = await fakeAt({ recording: many })
+    let isTaking = false
+    const published: ChannelEvent[] = []
+    const { source } = sourceWith({
+      host: '127.0.0.1',
+      port,
+      publish: async (event) => {
+        if (!isTaking) throw new HookswitchError('QueueFull', 'full')
+        published.push(event)
+      },
+    })
+    source.start()
+    await fake.waitFor('subscribed')
+    const playing = fake.play({ speed: Infinity })
+    await until(async () => {
+      const stood = fake.position
+      for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+      return stood > 0 && fake.position === stood
+    })
+    expect(fake.position).toBeLessThan(fake.length)
+    expect(source.status().waiting).toBeLessThan(3_000)
+    isTaking = true
+    await playing
+    await until(() => published.length >= 60 * totalEvents, { timeoutMs: 60_000 })
+    expect(Object.values(lives(published)).map(String).sort()).toEqual(
+      Array.from({ length: 60 }, () => Object.values(TRUTH).map(String))
+        .flat()
+        .sort(),
+    )
+  })
+})
+
+/** The recording with Call-IDs of its own. */
+function renamed(nth: number): Buffer {
+  return Buffer.from(`${recording.toString().replaceAll('"call_id":"', `"call_id":"${nth}-`)}\n`)
+}
+
+describe('lines from elsewhere', () => {
+  it('are pushed one by one', async () => {
+    const { source, published, told } = sourceWith()
+    source.start()
+    expect(recordedLines.every((line) => source.push(line))).toBe(true)
+    await allPublished(source)
+    expect(lives(published)).toEqual(TRUTH)
+    expect(told).toEqual([])
+    source.push('garbage')
+    source.push(`{"event":"${'x'.repeat(65_536)}"}`)
+    expect(told.map(([name, what]) => [name, (what as { message: string }).message])).toEqual([
+      ['problem', 'the line is not JSON'],
+      ['problem', 'the line is longer than 65536 characters'],
+    ])
+  })
+
+  it.each([1, 7, 1_000, 1_000_000])('come out of a stream in chunks of %i bytes', async (size) => {
+    const bytes = size === 1 ? recording.subarray(0, 20_000) : recording
+    const { source, published } = sourceWith()
+    await source.lines(
+      (async function* () {
+        for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+      })(),
+    )
+    const other = sourceWith()
+    for (const line of bytes.toString().split('\n')) other.source.push(line)
+    await until(() => source.status().waiting === 0 && other.source.status().waiting === 0)
+    expect(ofCalls(published)).toEqual(ofCalls(other.published))
+    expect(published.length).toBeGreaterThan(10)
+  })
+
+  it('wait for room', async () => {
+    let taken = 0
+    const gates: (() => void)[] = []
+    const { source, published } = sourceWith({
+      publish: (event) =>
+        new Promise((resolve) => {
+          published.push(event)
+          gates.push(() => resolve(undefined))
+        }),
+    })
+    const many = Array.from({ length: 20 }, (_, nth) => renamed(nth).toString())
+      .join('')
+      .split('\n')
+    const reading = source.lines(
+      (async function* () {
+        for (const line of many) {
+          taken += 1
+          yield `${line}\n`
+        }
+      })(),
+    )
+    await until(() => published.length > 0)
+    for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+    expect(taken).toBeLessThan(many.length)
+    expect(source.push(recordedLines[0] ?? '')).toBe(false)
+    let isOver = false
+    void reading.then(() => {
+      isOver = true
+    })
+    await until(() => {
+      for (const release of gates.splice(0)) release()
+      return isOver
+    })
+    expect(taken).toBe(many.length)
+    await source.ready()
+  })
+
+  it('above 64 KiB end the stream with an error', async () => {
+    const { source } = sourceWith()
+    const endless = (async function* () {
+      for (;;) yield 'x'.repeat(10_000)
+    })()
+    await expect(source.lines(endless)).rejects.toThrow(/a line is longer than 65536 characters/)
+  })
+
+  it('are refused after close, and a stream that waits ends', async () => {
+    const { source } = sourceWith({ publish: () => new Promise(() => {}) })
+    const endless = (async function* () {
+      for (let nth = 0; ; nth += 1) yield renamed(nth)
+    })()
+    const reading = source.lines(endless)
+    await until(() => source.status().waiting >= 1_024)
+    await source.close({ drainMs: 0 })
+    await reading
+    expect(() => source.push(recordedLines[0] ?? '')).toThrow(/the source is closed/)
+    await source.ready()
+  })
+})
+
+describe('a call whose end was missed', () => {
+  const call = recordedLines.filter((line) => line.includes('"call_id":"k01-caller-hangup-1"'))
+  const answered = call.findIndex((line) => line.includes('dialog:start'))
+  const HOUR_MS = 3_600_000
+
+  it('ends after maxCallMs when the stream is silent', async () => {
+    const clock = manualClock()
+    const { source, published } = sourceWith({ clock, maxCallMs: HOUR_MS })
+    for (const line of call.slice(0, answered + 1)) source.push(line)
+    await clock.advance(HOUR_MS - 1_000)
+    expect(source.status().openLegs).toBe(1)
+    await clock.advance(1_000)
+    expect(source.status().openLegs).toBe(0)
+    await clock.settle()
+    expect(published.at(-1)).toMatchObject({
+      hook: 'channel_destroy',
+      hangupCause: 'RECOVERY_ON_TIMER_EXPIRE',
+      hangupCode: 'sip:200',
+      customChannelVars: { found_by: 'timeout' },
+      durationSeconds: 3_600,
+      timestampMs: (published[0]?.timestampMs ?? 0) + HOUR_MS,
+    })
+    for (const line of call.slice(answered + 1)) source.push(line)
+    await clock.settle()
+    expect(published.map((event) => event.hook)).toEqual([
+      'channel_create',
+      'channel_answer',
+      'channel_bridge',
+      'channel_destroy',
+    ])
+  })
+
+  it('ends by the time of the stream, too', async () => {
+    const clock = manualClock()
+    const { source, published } = sourceWith({ clock, maxCallMs: HOUR_MS })
+    source.push(call[0] ?? '')
+    const seconds = Number(JSON.parse(call[0] ?? '').time)
+    source.push(JSON.stringify({ event: 'other', call_id: 'x', time: (seconds + 3_599.9).toFixed(6) }))
+    expect(source.status().openLegs).toBe(1)
+    source.push(JSON.stringify({ event: 'other', call_id: 'x', time: (seconds + 3_600.1).toFixed(6) }))
+    expect(source.status().openLegs).toBe(0)
+    await clock.settle()
+    expect(published.at(-1)).not.toHaveProperty('hangupCode')
+    expect(published.at(-1)).toMatchObject({ hook: 'channel_destroy', billingSeconds: 0 })
+  })
+
+  it('costs no sleep of its own', async () => {
+    const clock = manualClock()
+    let sleeps = 0
+    const counting = {
+      ...clock,
+      sleep: (ms: number, signal?: AbortSignal) => {
+        sleeps += 1
+        return clock.sleep(ms, signal)
+      },
+    }
+    const { source } = sourceWith({ clock: counting })
+    for (const line of recordedLines.slice(0, 100)) {
+      source.push(line)
+      await clock.settle()
+    }
+    // The first call, and each time an earlier end is foreseen: callers who were sent away.
+    expect(sleeps).toBeLessThan(10)
+  })
+
+  it('is not waited for after close', async () => {
+    const clock = manualClock()
+    const { source } = sourceWith({ clock })
+    source.push(call[0] ?? '')
+    await clock.settle()
+    expect(clock.sleepers().count).toBe(1)
+    await source.close()
+    expect(clock.sleepers().count).toBe(0)
+  })
+
+  it('does not wait behind an older one: a caller who was sent away is rejected in time', async () => {
+    const clock = manualClock()
+    const { source } = sourceWith({ clock })
+    source.push(call[0] ?? '')
+    await clock.settle()
+    const [invite = '', challenge = ''] = recordedLines.filter((line) => line.includes('"k13-auth-1"'))
+    source.push(invite)
+    source.push(challenge)
+    await clock.advance(31_000)
+    expect(source.status().openLegs).toBe(2)
+    await clock.advance(1_100)
+    expect(source.status().openLegs).toBe(1)
+  })
+})
+
+describe('what is heard twice', () => {
+  it('is published once: keys are made of Call-ID, begin and happening', async () => {
+    const hs = createHookswitch({ store: memoryStore() })
+    await hs.start()
+    for (const id of ['alpha', 'beta']) await hs.accounts.create({ id, name: id, realm: `${id}.example` })
+    open.push({ close: () => hs.close({ drainMs: 0 }) })
+    const duplicates: boolean[] = []
+    const publish = async (event: ChannelEvent) => void duplicates.push((await hs.publish(event)).duplicate)
+    for (const isAgain of [false, true]) {
+      duplicates.length = 0
+      const { source } = sourceWith({ publish })
+      for (const line of recordedLines) source.push(line)
+      await allPublished(source)
+      expect(duplicates).toHaveLength(totalEvents)
+      expect(new Set(duplicates)).toEqual(new Set([isAgain]))
+    }
+  })
+})
+
+describe('an account', () => {
+  const call = recordedLines.filter((line) => line.includes('"call_id":"k01-caller-hangup-1"'))
+
+  it('that becomes known later lets go what waited, in order and with its own times', async () => {
+    const { source, published } = sourceWith({
+      accountOf: (line) => (line.event === 'dialog:end' ? 'late' : undefined),
+    })
+    for (const line of call) source.push(line)
+    await allPublished(source)
+    const known = sourceWith()
+    for (const line of call) known.source.push(line)
+    await allPublished(known.source)
+    expect(published).toEqual(known.published.map((event) => ({ ...event, accountId: 'late' })))
+  })
+
+  it.each([
+    ['undefined', () => undefined],
+    ['no text', () => 7 as never],
+    ['an empty text', () => ''],
+  ])('that stays unknown (%s) is told of once, with what is not published', async (_, none) => {
+    const { source, published, told } = sourceWith({ accountOf: none })
+    for (const line of call) source.push(line)
+    expect(published).toEqual([])
+    expect(told).toMatchObject([
+      ['account_unknown', { callId: 'k01-caller-hangup-1', reason: 'ended', drafts: { length: 4 } }],
+    ])
+  })
+
+  it('that accountOf throws for counts as unknown, and is a problem', async () => {
+    const { source, of } = sourceWith({
+      accountOf: () => {
+        throw new Error('no database')
+      },
+    })
+    source.push(call[0] ?? '')
+    expect(of('problem')).toMatchObject([
+      { kind: 'account_of_threw', message: 'accountOf threw: no database', callId: 'k01-caller-hangup-1' },
+    ])
+    expect(source.status()).toMatchObject({ openLegs: 1, legsWithoutAccount: 1 })
+  })
+
+  it('of a call that is forgotten for its age is waited for no longer', () => {
+    const { source, of } = sourceWith({ accountOf: () => undefined, maxOpenLegs: 1 })
+    source.push(call[0] ?? '')
+    source.push(recordedLines.find((line) => line.includes('"call_id":"k02-callee-hangup-1"')) ?? '')
+    expect(of('account_unknown')).toMatchObject([{ callId: 'k01-caller-hangup-1', reason: 'ended' }])
+    expect(of('problem')).toMatchObject([{ kind: 'overflow', callId: 'k01-caller-hangup-1' }])
+  })
+})

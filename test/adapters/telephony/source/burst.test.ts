@@ -1,0 +1,45 @@
+import { createHookswitch, type Hookswitch, memoryStore } from 'hookswitch'
+import { scriptedReceiver, status, until } from 'hookswitch/testkit'
+import { afterEach, describe, expect, it } from 'vitest'
+import { burst, feeding } from './burst.js'
+
+const cleanups: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+describe('a burst of events', () => {
+  it('that fills the queue waits for room: nothing is lost and nothing overtakes', async () => {
+    const receiver = scriptedReceiver({ script: [status(204)] })
+    await receiver.start()
+    cleanups.push(() => receiver.close())
+    const hs = createHookswitch({ store: memoryStore(), allowLocal: true, maxPending: 50 })
+    await hs.start()
+    cleanups.push(() => hs.close())
+    await hs.accounts.create({ id: 'acme', name: 'Acme', realm: 'acme.example' })
+    await hs.webhooks.create('acme', { name: 'All', uri: receiver.url('/'), hook: 'all' })
+    let refusals = 0
+    const publish: Hookswitch['publish'] = (async (event: never) => {
+      try {
+        return await hs.publish(event)
+      } catch (thrown) {
+        refusals += 1
+        throw thrown
+      }
+    }) as never
+    const { take, counts, close, rejected } = feeding({ ...hs, publish })
+    take({ news: burst(100), problems: [] })
+    const requests = await receiver.next(400)
+    await until(() => counts().published === 400)
+    await close(1_000)
+    expect(refusals).toBeGreaterThan(0)
+    expect(rejected).toEqual([])
+    const byLeg = new Map<string, string[]>()
+    for (const { body } of requests) {
+      const { call_id, hook_event } = JSON.parse(body)
+      byLeg.set(call_id, [...(byLeg.get(call_id) ?? []), hook_event])
+    }
+    const life = ['channel_create', 'channel_answer', 'channel_hold', 'channel_destroy']
+    expect([...byLeg.values()]).toEqual(Array.from({ length: 100 }, () => life))
+  })
+})

@@ -1,0 +1,229 @@
+import { gunzipSync } from 'node:zlib'
+import { until } from 'hookswitch/testkit'
+import { WebSocket } from 'undici'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type FakeAsterisk, fakeAsteriskAri } from '../../src/testkit/switches/index.js'
+import { frame } from '../../src/testkit/switches/websocket.js'
+import { type RawClient, rawClient, recorded } from './switches-client.js'
+
+const recording = recorded('asterisk-ari.ndjson.gz')
+const lines = gunzipSync(recording).toString().trimEnd().split('\n')
+const OPENING = 'GET /ari/events?app=x&subscribeAll=true&api_key=hookswitch:sesame HTTP/1.1'
+
+const open: { close(): unknown }[] = []
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close()
+})
+
+async function started(): Promise<FakeAsterisk> {
+  const fake = fakeAsteriskAri({ recording, username: 'hookswitch', password: 'sesame' })
+  open.push(fake)
+  await fake.start()
+  return fake
+}
+async function connect(fake: FakeAsterisk): Promise<RawClient> {
+  const client = await rawClient(fake.port)
+  open.unshift({ close: () => client.socket.destroy() })
+  return client
+}
+/** A WebSocket by hand: RFC 6455 section 1.3 has this key and its answer. */
+async function subscribed(fake: FakeAsterisk, opening = OPENING): Promise<RawClient> {
+  const client = await connect(fake)
+  const headers =
+    'Host: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='
+  client.say(`${opening}\r\n${headers}\r\n\r\n`)
+  await client.hear('HTTP/1.1 101 Switching Protocols\r\n')
+  expect(await client.hear('\r\n\r\n')).toContain('Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n')
+  return client
+}
+/** A masked frame of a client. */
+function masked(opcode: number, payload: string): string {
+  const mask = [1, 2, 3, 4]
+  const bytes = [...payload].map((char, at) => char.charCodeAt(0) ^ mask[at % 4]!)
+  return String.fromCharCode(0x80 | opcode, 0x80 | payload.length, ...mask, ...bytes)
+}
+const get = (fake: FakeAsterisk, path: string, headers = {}) =>
+  fetch(`http://127.0.0.1:${fake.port}${path}`, { headers: { connection: 'close', ...headers } })
+const BASIC = { authorization: `Basic ${Buffer.from('hookswitch:sesame').toString('base64')}` }
+
+describe('the events', () => {
+  it('come to a WebSocket of the platform as they were recorded', async () => {
+    const fake = await started()
+    const socket = new WebSocket(
+      `ws://127.0.0.1:${fake.port}/ari/events?app=x&subscribeAll=true&api_key=hookswitch:sesame`,
+    )
+    const heard: unknown[] = []
+    socket.onmessage = ({ data }) => heard.push(data)
+    await fake.waitFor('subscribed')
+    await fake.play({ speed: Infinity })
+    await until(() => heard.length >= lines.length)
+    expect(heard.length).toBe(3_956)
+    expect(heard.every((text, at) => text === lines[at])).toBe(true)
+    socket.close(1000)
+    await fake.waitFor('disconnected')
+  })
+
+  it('are those of its own application for a client that does not subscribe to all', async () => {
+    const fake = await started()
+    const client = await subscribed(fake, OPENING.replace('&subscribeAll=true', ''))
+    await fake.play({ speed: Infinity })
+    client.say(masked(9, 'end'))
+    const heard = await client.hear('\x8a\x03end')
+    expect([...heard.matchAll(/"type":"(\w+)","timestamp"/g)].map((match) => match[1])).toEqual(
+      lines.flatMap((line) => /"type":"(Stasis(?:Start|End))"/.exec(line)?.[1] ?? []),
+    )
+  })
+
+  it('wait while a ping is answered, a text is ignored and a close is returned', async () => {
+    const fake = await started()
+    const client = await subscribed(fake)
+    for (const char of masked(9, 'are you there')) {
+      client.say(char)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(await client.hear('are you there')).toBe('\x8a\x0dare you there')
+    client.say(masked(1, 'hello') + masked(8, '\x03\xe8'))
+    expect(await client.hear('\x03\xe8')).toBe('\x88\x02\x03\xe8')
+    await client.closed()
+  })
+
+  it.each([
+    ['a frame that is not masked', '\x81\x05hello', '\x03\xea'],
+    ['a ping that is too long', '\x89\xfe\x01\x00', '\x03\xea'],
+    ['a frame that is too long', '\x82\xff\x00\x00\x00\x01\x00\x00\x00\x00\x01\x02\x03\x04', '\x03\xf1'],
+  ])('end after %s', async (_, bytes, code) => {
+    const fake = await started()
+    const client = await subscribed(fake)
+    client.say(bytes)
+    await client.hear(`\x88\x02${code}`)
+    await client.closed()
+  })
+
+  it('stop in the middle of one, when told', async () => {
+    const fake = await started()
+    const client = await subscribed(fake)
+    const before = client.heard.length
+    fake.cutIn(10)
+    await fake.advance()
+    await client.closed()
+    expect(client.heard.length - before).toBe(10)
+  })
+
+  it.each([
+    ['a wrong key', OPENING.replace('sesame', 'wrong'), /^HTTP\/1.1 401 /],
+    ['no key', OPENING.replace(/&api_key=\S+/, ''), /^HTTP\/1.1 401 /],
+    ['no application', OPENING.replace('app=x&', ''), /^HTTP\/1.1 400 /],
+    ['another path', OPENING.replace('events', 'nonsense'), /^HTTP\/1.1 404 /],
+  ])('are refused to %s', async (_, opening, status) => {
+    const fake = await started()
+    const client = await connect(fake)
+    client.say(
+      `${opening}\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
+    )
+    await client.closed()
+    expect(client.heard).toMatch(status)
+  })
+})
+
+describe('the requests', () => {
+  it('tell which channels are open at this moment', async () => {
+    const fake = await started()
+    const channels = async () => (await get(fake, '/ari/channels', BASIC)).json()
+    expect(await channels()).toEqual([])
+    await fake.advance(60)
+    const open = new Map<string, unknown>()
+    for (const line of lines.slice(0, 60)) {
+      const { type, channel } = JSON.parse(line)
+      if (type === 'ChannelDestroyed') open.delete(channel.id)
+      else if (channel) open.set(channel.id, channel)
+    }
+    expect(open.size).toBeGreaterThan(1)
+    expect(await channels()).toEqual([...open.values()])
+    const [id, channel] = [...open][0]!
+    expect(await (await get(fake, `/ari/channels/${id}?api_key=hookswitch:sesame`)).json()).toEqual(channel)
+    await fake.play({ speed: Infinity })
+    expect(await channels()).toEqual([])
+    expect(await (await get(fake, '/ari/bridges', BASIC)).json()).toEqual([])
+    expect(fake.commands[0]).toBe('GET /ari/channels')
+  })
+
+  it.each([
+    ['/ari/channels', {}, 401],
+    ['/ari/channels?api_key=hookswitch:wrong', {}, 401],
+    ['/ari/channels', { authorization: 'Basic nonsense' }, 401],
+    ['/ari/asterisk/ping', BASIC, 200],
+    ['/ari/channels/nobody', BASIC, 404],
+    ['/ari/channels/%E0%A4%A', BASIC, 404],
+    ['/elsewhere', BASIC, 404],
+  ])('%s with %o are answered %i', async (path, headers, status) => {
+    const fake = await started()
+    expect((await get(fake, path, headers)).status).toBe(status)
+  })
+
+  it('that are no HTTP end their connection alone', async () => {
+    const fake = await started()
+    const client = await connect(fake)
+    client.say('garbage\r\n\r\n')
+    await client.closed()
+    expect((await get(fake, '/ari/asterisk/ping', BASIC)).status).toBe(200)
+  })
+
+  it('get no answer while the fake is silent', async () => {
+    const fake = await started()
+    fake.silence()
+    const client = await connect(fake)
+    client.say('GET /ari/channels?api_key=hookswitch:sesame HTTP/1.1\r\nHost: x\r\n\r\n')
+    // Two connections later the fake has read what came before.
+    for (const count of [2, 3]) {
+      await connect(fake)
+      await fake.waitFor('connected', count)
+    }
+    fake.speak()
+    expect((await get(fake, '/ari/asterisk/ping', BASIC)).status).toBe(200)
+    expect(client.heard).toBe('')
+    expect(fake.commands).toEqual(['GET /ari/asterisk/ping'])
+  })
+})
+
+describe('a frame', () => {
+  it.each([
+    [0, 2],
+    [125, 2],
+    [126, 4],
+    [65_535, 4],
+    [65_536, 10],
+  ])('of %i bytes has a head of %i, the shortest that RFC 6455 (5.2) allows', (length, head) => {
+    expect(frame(1, Buffer.alloc(length)).length).toBe(head + length)
+  })
+})
+
+describe('a restart', () => {
+  it('cuts, and nothing of the channels that were open follows', async () => {
+    const fake = await started()
+    const client = await subscribed(fake)
+    await fake.advance(60)
+    const gone = (await (await get(fake, '/ari/channels', BASIC)).json()) as { id: string }[]
+    expect(gone.length).toBeGreaterThan(1)
+    fake.restart()
+    await client.closed()
+    expect(await (await get(fake, '/ari/channels', BASIC)).json()).toEqual([])
+    const again = await subscribed(fake)
+    await fake.play({ speed: Infinity })
+    again.say(masked(9, 'end'))
+    const heard = await again.hear('\x8a\x03end')
+    for (const { id } of gone) expect(heard).not.toContain(`"${id}"`)
+    expect(heard.match(/"type":"ChannelCreated"/g)).toHaveLength(
+      heard.match(/"type":"ChannelDestroyed"/g)?.length ?? 0,
+    )
+  })
+})
+
+describe('the recording', () => {
+  it.each([
+    ['something else', Buffer.from('Asterisk Call Manager/11.0.0\r\n')],
+    ['other JSON', Buffer.from('{"event":"invite"}\nnull\n[]\n')],
+  ])('of %s is refused by name', (_, bytes) => {
+    const make = () => fakeAsteriskAri({ recording: bytes, username: 'a', password: 'b' })
+    expect(make).toThrow(/recording holds no events of ARI/)
+  })
+})

@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import { manualClock, scriptedReceiver, status, until } from 'hookswitch/testkit'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type FakeKamailioOptions, fakeKamailio } from '../../src/testkit/switches/index.js'
+import { rawClient } from './switches-client.js'
+
+const recording = readFileSync(new URL('../../examples/demo/kamailio-dialogs.ndjson', import.meta.url))
+const lines = recording.toString().trimEnd().split('\n')
+
+const open: { close(): unknown }[] = []
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close()
+})
+async function started(options: Partial<FakeKamailioOptions> = {}) {
+  const fake = fakeKamailio({ recording, ...options })
+  open.unshift(fake)
+  await fake.start()
+  return fake
+}
+async function receiver() {
+  const made = scriptedReceiver()
+  open.push(made)
+  await made.start()
+  return made
+}
+
+describe('the lines as netstrings', () => {
+  it('come to whoever connects, byte for byte, whatever is said meanwhile', async () => {
+    const fake = await started({ recording: gzipSync(recording) })
+    const client = await rawClient(fake.port)
+    open.unshift({ close: () => client.socket.destroy() })
+    await fake.waitFor('subscribed')
+    client.say('7:garbage,'.repeat(10_000))
+    await fake.play({ speed: Infinity })
+    const wanted = lines.map((line) => `${Buffer.byteLength(line)}:${line},`).join('')
+    await until(() => client.heard.length >= Buffer.byteLength(wanted))
+    expect(Buffer.from(client.heard, 'latin1').toString() === wanted).toBe(true)
+  })
+
+  it('stop in the middle of one, when told', async () => {
+    const fake = await started()
+    const client = await rawClient(fake.port)
+    await fake.waitFor('subscribed')
+    fake.cutIn(7)
+    await fake.advance()
+    await client.closed()
+    expect(client.heard).toBe(`${lines[0]?.length}:${lines[0]}`.slice(0, 7))
+  })
+
+  it('wait for a client that does not read', async () => {
+    const many = Buffer.concat(Array(40).fill(recording))
+    const fake = await started({ recording: many })
+    const client = await rawClient(fake.port, false)
+    await fake.waitFor('subscribed')
+    const playing = fake.play({ speed: Infinity })
+    await until(() => fake.position > 100)
+    expect(fake.position).toBeLessThan(fake.length)
+    client.socket.destroy()
+    await playing
+    expect(fake.position).toBe(fake.length)
+  })
+})
+
+describe('the lines by HTTP', () => {
+  it('come one object a request, in order', async () => {
+    const hook = await receiver()
+    const fake = await started({ url: hook.url('/kamailio'), headers: { authorization: 'Bearer sesame' } })
+    await fake.advance(5)
+    expect(hook.requests.map(({ body }) => body)).toEqual(lines.slice(0, 5))
+    expect(hook.requests[0]).toMatchObject({
+      method: 'POST',
+      path: '/kamailio',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer sesame' },
+    })
+    expect(fake.answers).toEqual(Array(5).fill({ status: 200, lines: 1 }))
+  })
+
+  it('come several a request as NDJSON, the rest at the end of a move', async () => {
+    const hook = await receiver()
+    const fake = await started({ url: hook.url(), batch: 4 })
+    await fake.advance(10)
+    expect(hook.requests.map(({ body }) => body.split('\n').length)).toEqual([4, 4, 2])
+    expect(hook.requests.flatMap(({ body }) => body.split('\n'))).toEqual(lines.slice(0, 10))
+    expect(hook.requests[0]?.headers['content-type']).toBe('application/x-ndjson')
+  })
+
+  it('come again after 503, when Retry-After is over; no other answer is asked twice', async () => {
+    const hook = await receiver()
+    const busy = status(503, { headers: { 'retry-after': '7' } })
+    hook.on('/', [busy, status(503), status(204), status(400)])
+    const clock = manualClock()
+    const fake = await started({ url: hook.url(), clock })
+    const moving = fake.advance(2)
+    await hook.next(1)
+    await until(() => clock.sleepers().nextDueMs === 7_000)
+    await clock.advance(7_000)
+    await hook.next(1)
+    await until(() => clock.sleepers().nextDueMs === 8_000)
+    await clock.advance(1_000)
+    await moving
+    expect(fake.answers.map((answer) => answer.status)).toEqual([503, 503, 204, 400])
+    expect(hook.requests.map(({ body }) => body)).toEqual([lines[0], lines[0], lines[0], lines[1]])
+  })
+
+  it('are lost where nobody answers, while the fake is silent, and when a request is cut', async () => {
+    const hook = await receiver()
+    const fake = await started({ url: hook.url() })
+    fake.cutIn(20)
+    await fake.advance(2)
+    await hook.next(1)
+    expect(fake.answers.map((answer) => answer.status)).toEqual([undefined, 200])
+    fake.silence()
+    await fake.advance()
+    fake.speak()
+    await fake.advance()
+    expect(hook.requests.map(({ body }) => body)).toEqual([lines[1], lines[3]])
+    await hook.close()
+    await fake.advance()
+    expect(fake.answers.at(-1)).toEqual({ status: undefined, lines: 1 })
+  })
+
+  it('are cut with the connection, and end with the fake', async () => {
+    const hook = await receiver()
+    hook.on('/', [status(503)])
+    const clock = manualClock()
+    const fake = await started({ url: hook.url(), clock })
+    const moving = fake.advance()
+    await hook.next(1)
+    await until(() => clock.sleepers().count > 0)
+    await fake.close()
+    await moving
+  })
+})
+
+it.each([
+  [{ recording: Buffer.from('garbage') }, /recording holds no lines of a Kamailio/],
+  [{ url: 'somewhere' }, /url must be a URL/],
+  [{ batch: 0 }, /batch must be a whole number/],
+  [{ headers: { a: 1 } }, /headers must be texts/],
+])('%o is refused by name', (options, message) => {
+  expect(() => fakeKamailio({ recording, ...options } as never)).toThrow(message)
+})
