@@ -1,0 +1,83 @@
+import { type AsteriskAriOptions, accountFromAccountCode, asteriskAri } from 'hookswitch/asterisk'
+import { until } from 'hookswitch/testkit'
+import { afterEach, describe, expect, it } from 'vitest'
+import { ariChannel, ariEventOf, ariServer } from './asterisk-ari-server.js'
+import { listening } from './asterisk-listening.js'
+
+const T0 = 1_767_225_600_000
+const _ID = '1767225600.7'
+/** So that the connection comes back, and not so late that it could time out. */
+const LATER_MS = 200
+
+const ends: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+
+async function underTest(over: Partial<AsteriskAriOptions> = {}, publish?: Parameters<typeof listening>[1]) {
+  const server = await ariServer()
+  const heard = listening(
+    (doors) =>
+      asteriskAri({
+        ...doors,
+        url: server.url,
+        username: 'hookswitch',
+        password: 'secret',
+        accountOf: accountFromAccountCode(),
+        ...over,
+      }),
+    publish,
+  )
+  ends.push(
+    () => server.close(),
+    () => heard.source.close({ drainMs: 0 }),
+  )
+  heard.source.start()
+  return { server, ...heard }
+}
+
+describe('a source on ARI whose service takes nothing', () => {
+  it('while the service takes nothing events wait here, and nothing is dropped', async () => {
+    let open: () => void = () => {}
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const { server, published, source, connects, reasons } = await underTest({}, () => gate)
+    const { say } = await server.connected(0)
+    await until(() => connects() === 1)
+    const CALLS = 4_000
+    for (let call = 0; call < CALLS; call += 1) {
+      const id = `1767225600.${call}`
+      say(ariEventOf('ChannelCreated', id, T0), ariEventOf('ChannelDestroyed', id, T0, {}, { cause: 16 }))
+    }
+    await until(() => source.status().waiting > 1_000)
+    expect(source.status().waiting).toBeLessThan(1_100)
+    open()
+    await until(() => published.length === 2 * CALLS)
+    expect(reasons()).toEqual([])
+  })
+
+  it('when too much waits it leaves, publishes what it has, comes back and finds what it missed', async () => {
+    let open: () => void = () => {}
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const { server, published, clock, reasons, connects, hooks } = await underTest({}, () => gate)
+    const { say } = await server.connected(0)
+    await until(() => connects() === 1)
+    for (let call = 0; call < 12_000; call += 1) say(ariEventOf('ChannelCreated', `1767225600.${call}`, T0))
+    await until(() => reasons().length === 1)
+    expect(reasons()[0]).toMatch(/more events than can be published/)
+    server.manners.channels = () => [ariChannel('1767225600.11999')]
+    await clock.advance(LATER_MS)
+    // It does not come back before what waits is published.
+    expect(server.peers).toHaveLength(1)
+    open()
+    await until(() => connects() === 2)
+    await until(() => hooks().includes('1767225600.11999 create'))
+    const created = new Set(
+      published.filter(({ hook }) => hook === 'channel_create').map(({ callId }) => callId),
+    )
+    for (let call = 0; call < 11_000; call += 1) expect(created.has(`1767225600.${call}`)).toBe(true)
+  })
+})

@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { until } from 'hookswitch/testkit'
+
+const TEXT = 1
+const CLOSE = 8
+const PING = 9
+const PONG = 10
+
+/** A frame as servers send them: not masked (RFC 6455, 5.2). */
+function frame(opcode: number, payload: Buffer): Buffer {
+  const { length } = payload
+  if (length < 126) return Buffer.concat([Buffer.from([0x80 | opcode, length]), payload])
+  const head = Buffer.alloc(10)
+  head[0] = 0x80 | opcode
+  head[1] = 127
+  head.writeBigUInt64BE(BigInt(length), 2)
+  return Buffer.concat([head, payload])
+}
+
+/** A WebSocket, as a test sees it from the side of Asterisk. */
+export interface WebSocketPeer {
+  readonly socket: Socket
+  readonly url: string
+  /** Events, each a frame; several are one write. */
+  say(...events: readonly object[]): boolean
+  sayRaw(bytes: Buffer | string): void
+}
+
+/** What a test may change; `undefined` as an answer: silence. */
+export interface AriManners {
+  upgrade?: () => string | undefined
+  /** What comes in the same write as the answer to the handshake. */
+  first?: readonly object[]
+  channels?: () => unknown
+  bridges?: () => unknown
+  pongs?: boolean
+}
+
+/** A channel of ARI. */
+export const ariChannel = (id: string, over: object = {}) => ({
+  id,
+  name: `PJSIP/1001-${id}`,
+  state: 'Ring',
+  protocol_id: '',
+  caller: { name: 'Alice', number: '1001' },
+  connected: { name: '', number: '' },
+  accountcode: 'acme',
+  dialplan: { context: 'phones', exten: '2001', priority: 1, app_name: '', app_data: '' },
+  creationtime: '2026-01-01T00:00:00.000+0000',
+  channelvars: {},
+  ...over,
+})
+
+/** An event of a channel. */
+export const ariEventOf = (type: string, id: string, atMs: number, over: object = {}, more: object = {}) => ({
+  type,
+  timestamp: new Date(atMs).toISOString().replace('Z', '+0000'),
+  channel: ariChannel(id, over),
+  ...more,
+})
+
+/** A little Asterisk with ARI: it says what a test tells it to. */
+export async function ariServer() {
+  const peers: WebSocketPeer[] = []
+  const sockets: Socket[] = []
+  const requests: string[] = []
+  const manners: AriManners = {}
+  const key = `Basic ${Buffer.from('hookswitch:secret').toString('base64')}`
+
+  const server = createServer((request, response) => {
+    requests.push(`${request.method} ${request.url}`)
+    if (request.headers.authorization !== key) return void response.writeHead(401).end()
+    const answer = answerTo(request.url, manners)
+    if (answer === undefined) return
+    response.end(typeof answer === 'string' ? answer : JSON.stringify(answer))
+  })
+  server.on('connection', (socket) => sockets.push(socket))
+  server.on('upgrade', (request: IncomingMessage, socket: Socket) => {
+    socket.on('error', () => {})
+    if (request.headers.authorization !== key) return void socket.end('HTTP/1.1 401 Unauthorized\r\n\r\n')
+    if (manners.upgrade) {
+      const answer = manners.upgrade()
+      return answer === undefined ? undefined : void socket.end(answer)
+    }
+    const accept = createHash('sha1')
+      .update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
+      .digest('base64')
+    const head = `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`
+    const first = (manners.first ?? []).map((event) => frame(TEXT, Buffer.from(JSON.stringify(event))))
+    socket.write(Buffer.concat([Buffer.from(head), ...first]))
+    socket.on('data', (bytes: Buffer) => {
+      const opcode = (bytes[0] ?? 0) & 15
+      if (opcode === CLOSE) socket.end(frame(CLOSE, Buffer.from([3, 232])))
+      if (opcode === PING && manners.pongs !== false) socket.write(frame(PONG, Buffer.alloc(0)))
+    })
+    peers.push({
+      socket,
+      url: request.url ?? '',
+      say: (...events) =>
+        socket.write(Buffer.concat(events.map((event) => frame(TEXT, Buffer.from(JSON.stringify(event)))))),
+      sayRaw: (bytes) =>
+        void socket.write(typeof bytes === 'string' ? frame(TEXT, Buffer.from(bytes)) : bytes),
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/ari`,
+    manners,
+    peers,
+    requests,
+    async connected(nth: number): Promise<WebSocketPeer> {
+      await until(() => peers[nth])
+      return peers[nth]!
+    },
+    close() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    },
+  }
+}
+
+function answerTo(url: string | undefined, { channels, bridges }: AriManners): unknown {
+  switch (url) {
+    case '/ari/channels':
+      return channels ? channels() : []
+    case '/ari/bridges':
+      return bridges ? bridges() : []
+    case '/ari/asterisk/ping':
+      return { ping: 'pong' }
+  }
+  return { message: 'Resource not found' }
+}

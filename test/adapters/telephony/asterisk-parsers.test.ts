@@ -1,0 +1,223 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { amiFrames } from '../../../adapters/telephony/asterisk/ami-frames.js'
+import { amiHappening, amiListed } from '../../../adapters/telephony/asterisk/ami-happening.js'
+import { amiMessage, eventOf } from '../../../adapters/telephony/asterisk/ami-message.js'
+import { ariEvent, ariListed, mayMatter } from '../../../adapters/telephony/asterisk/ari-event.js'
+import { amiBytes, ariFrames } from './asterisk-recorded.js'
+import { amiHappenings, STORIES, storyOf, teller } from './asterisk-stories.js'
+
+const BANNER = 'Asterisk Call Manager/11.0.0\r\n'
+
+function framed(chunks: Iterable<Buffer>) {
+  const messages: string[] = []
+  let banners = 0
+  const frames = amiFrames(
+    () => {
+      banners += 1
+    },
+    (bytes) => void messages.push(bytes.toString('utf8')),
+  )
+  for (const chunk of chunks) frames.receive(chunk)
+  return { messages, banners }
+}
+
+function* pieces(bytes: Buffer, size: number) {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
+describe('the frames of AMI', () => {
+  it('are found however the stream is cut: at every offset of its first messages', () => {
+    const bytes = amiBytes.subarray(0, 9_000)
+    const whole = framed([bytes])
+    expect(whole.messages.length).toBeGreaterThan(15)
+    for (let at = 0; at <= bytes.length; at += 1) {
+      const cut = framed([bytes.subarray(0, at), bytes.subarray(at)])
+      if (cut.messages.join() !== whole.messages.join()) expect(cut, `cut at ${at}`).toEqual(whole)
+    }
+    expect(framed(pieces(bytes, 1))).toEqual(whole)
+  })
+
+  it.each([3, 61, 1_021, 65_536])('tell the whole story in pieces of %i bytes', (size) => {
+    const story = storyOf(amiHappenings(pieces(amiBytes, size)), { customVariables: ['SIPCALLID'] })
+    expect(story.events).toEqual(STORIES[0][1].events)
+  })
+
+  it('begin with a banner, or it is no AMI: nothing is said to strangers', () => {
+    for (const other of [
+      'HTTP/1.1 400 Bad Request\r\n\r\n',
+      'SSH-2.0-OpenSSH_9.2\r\n',
+      'Content-Type: auth/request\n\n',
+    ]) {
+      expect(() => framed([Buffer.from(other)])).toThrow(/does not speak AMI/)
+      expect(() => framed(pieces(Buffer.from(other), 1))).toThrow(/does not speak AMI/)
+    }
+    expect(framed([Buffer.from('Asterisk Call M')]).banners).toBe(0)
+    expect(framed([Buffer.from(BANNER)]).banners).toBe(1)
+  })
+
+  it.each([
+    ['a banner', [BANNER.trimEnd(), 'x'.repeat(70_000)], /line above 64 KiB/],
+    ['a line', [BANNER, `Event: ${'x'.repeat(70_000)}`], /line above 64 KiB/],
+    [
+      'a line of a message that ends',
+      [BANNER, `Event: x\r\nA: ${'x'.repeat(70_000)}\r\n\r\n`],
+      /line above 64 KiB/,
+    ],
+    ['a message', [BANNER, 'Event: x\r\n', 'A: b\r\n'.repeat(60_000)], /message above 256 KiB/],
+    [
+      'a message that ends',
+      [BANNER, `Event: x\r\n${'A: b\r\n'.repeat(60_000)}\r\n`],
+      /message above 256 KiB/,
+    ],
+  ])('%s without measure ends the connection', (_, texts, reason) => {
+    expect(() => framed(texts.map((text) => Buffer.from(text)))).toThrow(reason)
+    expect(() => framed(pieces(Buffer.from(texts.join('')), 16_384))).toThrow(reason)
+  })
+
+  it('may be as long as 64 KiB a line', () => {
+    const message = `Event: x\r\nA: ${'x'.repeat(65_000)}\r\n`
+    expect(framed([Buffer.from(`${BANNER}${message}\r\n`)]).messages).toEqual([message])
+  })
+
+  it('take hostile bytes without a hang, and the same ones however they are cut', () => {
+    const part = fc.constantFrom(
+      '\r\n',
+      '\r',
+      '\n',
+      '\r\n\r\n',
+      'Event: ',
+      'Newchannel',
+      ': ',
+      'Uniqueid: ',
+      '\0',
+      'ü',
+    )
+    const text = fc.array(fc.oneof(part, fc.string({ maxLength: 5 })), { maxLength: 60 })
+    fc.assert(
+      fc.property(text, fc.integer({ min: 1, max: 9 }), (parts, size) => {
+        const bytes = Buffer.from(BANNER + parts.join(''))
+        expect(framed(pieces(bytes, size))).toEqual(framed([bytes]))
+      }),
+    )
+  })
+})
+
+describe('a message of AMI', () => {
+  it('is read or not, and never throws, whatever is in it', () => {
+    const key = fc.constantFrom(
+      'Timestamp',
+      'Uniqueid',
+      'Channel',
+      'ChannelState',
+      'DestUniqueid',
+      'BridgeUniqueid',
+      'Cause',
+    )
+    const value = fc.oneof(
+      fc.string(),
+      fc.constantFrom('NaN', '1e400', '-1', 'Local/x@y;2', 'Local/;1', '__proto__'),
+    )
+    const event = fc.constantFrom(
+      'Newchannel',
+      'Newstate',
+      'DialBegin',
+      'DialEnd',
+      'BridgeEnter',
+      'Hold',
+      'Hangup',
+    )
+    const { mapping, take, story } = teller()
+    fc.assert(
+      fc.property(event, fc.array(fc.tuple(key, value), { maxLength: 9 }), (name, fields) => {
+        const bytes = Buffer.from(`Event: ${name}\r\n${fields.map(([k, v]) => `${k}: ${v}\r\n`).join('')}`)
+        expect(eventOf(bytes)).toBe(name)
+        amiListed(amiMessage(bytes))
+        const happening = amiHappening(amiMessage(bytes), 1)
+        if (typeof happening === 'object') take(mapping.map(happening))
+      }),
+    )
+    for (const { timestampMs } of story().events) expect(Number.isFinite(timestampMs)).toBe(true)
+  })
+
+  it('says what is missing', () => {
+    const of = (text: string) => amiHappening(amiMessage(Buffer.from(text)), 5)
+    expect(of('Event: Hangup\r\n')).toBe('no Uniqueid')
+    expect(of('Event: DialBegin\r\nUniqueid: 1.1\r\nChannel: PJSIP/1-1\r\n')).toBe('no DestUniqueid')
+    expect(of('Event: BridgeEnter\r\nUniqueid: 1.1\r\nChannel: PJSIP/1-1\r\n')).toBe('no BridgeUniqueid')
+    expect(of('Event: Hold\r\nUniqueid: 1.1\r\nChannel: PJSIP/1-1\r\n')).toMatchObject({
+      kind: 'held',
+      atMs: 5,
+    })
+    expect(of('Event: VarSet\r\nUniqueid: 1.1\r\n')).toBeUndefined()
+  })
+})
+
+describe('a frame of ARI', () => {
+  it('is skipped unread only if no key says that it matters', () => {
+    const skipped = ariFrames.filter((frame) => !mayMatter(frame))
+    expect(skipped.length).toBeGreaterThan(ariFrames.length * 0.7)
+    expect(skipped.every((frame) => ariEvent(frame, 0) === undefined)).toBe(true)
+  })
+
+  it('cannot be hidden by its values, nor by spaces', () => {
+    const channel = { id: '1.1', name: 'PJSIP/1-1', state: 'Up' }
+    const value = '"type":"DeviceStateChanged"'
+    expect(mayMatter(JSON.stringify({ value, type: 'ChannelHold', channel }))).toBe(true)
+    expect(mayMatter(JSON.stringify({ x: { type: 'Nothing' }, type: 'ChannelHold', channel }))).toBe(true)
+    expect(mayMatter(JSON.stringify({ type: 'ChannelHold', channel }, undefined, 2))).toBe(true)
+    expect(mayMatter(JSON.stringify({ value: '"type":"ChannelHold"', type: 'ChannelVarset' }))).toBe(false)
+  })
+
+  it.each([
+    ['{', 'a frame is not a JSON object'],
+    ['null', 'a frame is not a JSON object'],
+    ['[]', 'a frame is not a JSON object'],
+    ['{"type":"Dial"}', 'Dial: no peer'],
+    ['{"type":"ChannelHold","channel":{"id":"1.1"}}', 'ChannelHold: no channel'],
+    [
+      '{"type":"ChannelEnteredBridge","channel":{"id":"1.1","name":"PJSIP/1-1"}}',
+      'ChannelEnteredBridge: no bridge',
+    ],
+  ])('%s is malformed', (frame, malformed) => {
+    expect(ariEvent(frame, 0)).toEqual({ malformed })
+  })
+
+  it('is read or not, and never throws, whatever it is', () => {
+    const type = fc.constantFrom(
+      'ChannelCreated',
+      'Dial',
+      'ChannelEnteredBridge',
+      'ChannelDestroyed',
+      'ChannelHangupRequest',
+    )
+    const thing = fc.oneof(
+      fc.jsonValue(),
+      fc.record({ id: fc.jsonValue(), name: fc.jsonValue(), state: fc.jsonValue() }),
+    )
+    const frame = fc.record({
+      type,
+      channel: thing,
+      peer: thing,
+      bridge: thing,
+      timestamp: fc.jsonValue(),
+      cause: fc.jsonValue(),
+    })
+    const { mapping, take } = teller()
+    fc.assert(
+      fc.property(frame, fc.string(), (value, text) => {
+        ariEvent(text, 0)
+        const read = ariEvent(JSON.stringify(value), 0)
+        if (read && 'happening' in read) take(mapping.map(read.happening))
+      }),
+    )
+  })
+
+  it('a list that is none is refused', () => {
+    expect(() => ariListed('{"message":"no"}', '[]')).toThrow('the switch does not list its channels')
+    expect(() => ariListed('[]', 'oops')).toThrow('the switch does not list its bridges')
+    expect(
+      ariListed('[null,{"id":"1.1","name":"PJSIP/1-1"}]', '[{"id":"b","channels":["1.1"]}]'),
+    ).toMatchObject([{ channel: { id: '1.1' }, bridge: { id: 'b', kind: 'talk' } }])
+  })
+})

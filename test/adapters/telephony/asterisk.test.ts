@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest'
+import { type RecordedLeg, recordedCalls } from './asterisk-recorded.js'
+import { eventsOf, find, hooks, STORIES, type Story, UNIQUEID } from './asterisk-stories.js'
+
+/** The phone's clock and the switch's differ by a few milliseconds on the way. */
+const TOLERANCE_MS = 20
+
+const CAUSES: Readonly<Record<string, string>> = {
+  answered: 'NORMAL_CLEARING',
+  busy: 'USER_BUSY',
+  cancelled: 'ORIGINATOR_CANCEL',
+  congestion: 'NORMAL_CIRCUIT_CONGESTION',
+  declined: 'CALL_REJECTED',
+  no_answer: 'NO_ANSWER',
+  not_found: 'UNALLOCATED_NUMBER',
+  unreachable: 'NO_USER_RESPONSE',
+  'a04-caller-cancel, cancelled by the switch': 'ORIGINATOR_CANCEL',
+  'a05-no-answer, cancelled by the switch': 'NO_ANSWER',
+  'a11-forked, cancelled by the switch': 'LOSE_RACE',
+}
+
+/** Codes that no event tells: of an INVITE that the switch itself gave up, and of a Hangup() before any answer. */
+const UNTOLD = new Set([
+  'a04-caller-cancel callee',
+  'a05-no-answer caller',
+  'a05-no-answer callee',
+  'a11-forked callee',
+  'a16-dead-callee caller',
+  'o2-originate-no-answer originated',
+])
+
+/** Who transfers hangs up in the end, but Asterisk ends the leg before: nobody asks for it. */
+const TRANSFERERS = new Set(['a17-refer', 'a30-attended-sip'])
+
+const legs = recordedCalls.flatMap((call) => call.legs.map((leg) => ({ ...leg, call })))
+/** Two calls never get a channel: there is nothing to see. */
+const seen = legs.filter(({ call }) => call.scenario !== 'a07-no-such-extension')
+
+/** Where the endpoint has a name of its own in the configuration, Asterisk takes that. */
+const callerName = (leg: RecordedLeg) => (leg.phone === '2012' ? 'Phone 2012' : leg.callerName)
+
+function near(given: number | undefined, truth: number | null | undefined) {
+  if (truth === undefined || truth === null) return
+  expect(Math.abs((given ?? 0) - truth)).toBeLessThanOrEqual(TOLERANCE_MS)
+}
+
+function nearSeconds(given: number | undefined, truthMs: number) {
+  expect(Math.abs((given ?? Number.NaN) * 1000 - truthMs)).toBeLessThanOrEqual(500 + TOLERANCE_MS)
+}
+
+/** The bridges of the phones of a call, as pairs of SIP Call-IDs, in order; each is told to both. */
+function pairsOf({ events }: Story, callIds: readonly string[]): string[][] {
+  const sipCallId = new Map(callIds.map((id) => [UNIQUEID.get(id), id]))
+  const told = events.filter(({ hook, callId }) => hook === 'channel_bridge' && sipCallId.has(callId))
+  const pairs = told
+    .filter(({ otherLegCallId }) => otherLegCallId !== undefined)
+    .map((event) => [sipCallId.get(event.callId), sipCallId.get(event.otherLegCallId)] as string[])
+  const keys = pairs.map((pair) => [...pair].sort().join(' '))
+  expect(keys.every((key, index) => keys[index % 2 === 0 ? index + 1 : index - 1] === key)).toBe(true)
+  return pairs.filter((_, index) => index % 2 === 0).map((pair) => [...pair].sort())
+}
+
+describe.each(STORIES)(
+  'the recorded calls, heard through %s, come out as the phones saw them',
+  (_, story) => {
+    it('has 87 phone legs and 8 Local halves, and none is left open', () => {
+      const ids = new Set(story.events.map(({ callId }) => callId))
+      const halves = new Set(
+        story.events.filter(({ isInternalLeg }) => isInternalLeg).map(({ callId }) => callId),
+      )
+      expect(seen).toHaveLength(87)
+      expect(seen.every(({ callId }) => ids.has(UNIQUEID.get(callId)!))).toBe(true)
+      expect(story.problems).toEqual([])
+      expect(story.openLegs).toBe(0)
+      // The halves of the Local channel of originate-3 have no account of any kind.
+      expect(story.unknown.map(({ reason }) => reason)).toEqual(['ended', 'ended'])
+      expect([ids.size, halves.size]).toEqual([87 + 6, 6])
+    })
+
+    it.each(seen.map((leg) => [`${leg.call.call} ${leg.role} ${leg.phone}`, leg] as const))(
+      '%s',
+      (_, leg) => {
+        const events = eventsOf(story, leg.callId)
+        const isInbound = leg.role.startsWith('caller')
+        const told = hooks(events)
+        expect(told[0]).toBe('create')
+        expect(told.indexOf('answer')).toBe(leg.answered ? 1 : -1)
+        expect(told.at(-1)).toBe('destroy')
+        for (const once of ['create', 'answer', 'destroy']) {
+          expect(told.filter((hook) => hook === once).length).toBeLessThanOrEqual(1)
+        }
+        expect(new Set(events.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(events.length)
+        for (const event of events) {
+          expect(event).toMatchObject({
+            accountId: leg.account,
+            direction: isInbound ? 'inbound' : 'outbound',
+            isInternalLeg: false,
+          })
+        }
+        if (isInbound) {
+          expect(events[0]).toMatchObject({
+            from: leg.callerNumber,
+            to: leg.dialled,
+            request: leg.dialled,
+            callerIdNumber: leg.callerNumber,
+            callerIdName: callerName(leg),
+            calleeIdNumber: leg.dialled,
+          })
+        } else expect(events[0]).toMatchObject({ to: leg.phone, calleeIdNumber: leg.phone })
+
+        near(events[0]?.timestampMs, leg.inviteMs)
+        near(find(story, leg.callId, 'answer')?.timestampMs, leg.answerMs)
+        checkHolds(story, leg)
+        checkEnd(story, leg, leg.call.scenario)
+      },
+    )
+
+    it.each(recordedCalls.map((call) => [call.call, call] as const))('%s: who talks to whom', (_, call) => {
+      const pairs = pairsOf(
+        story,
+        call.legs.map(({ callId }) => callId),
+      )
+      expect(pairs).toEqual(call.bridges.map((pair) => [...pair].sort()))
+    })
+  },
+)
+
+function checkHolds(story: Story, leg: RecordedLeg): void {
+  const events = eventsOf(story, leg.callId)
+  for (const { holdMs, resumeMs } of leg.holds ?? []) {
+    near(events.find(({ hook }) => hook === 'channel_hold')?.timestampMs, holdMs)
+    near(events.find(({ hook }) => hook === 'channel_unhold')?.timestampMs, resumeMs)
+  }
+  const holds = hooks(events).filter((hook) => hook.endsWith('hold'))
+  // The switch's own attended transfer holds as a phone does.
+  const isAtxfer = leg.phone === '2018'
+  expect(holds).toEqual(leg.holds || isAtxfer ? ['hold', 'unhold'] : [])
+}
+
+function checkEnd(story: Story, leg: RecordedLeg, scenario: string): void {
+  const destroy = find(story, leg.callId, 'destroy')
+  expect(destroy?.hangupCause).toBe(CAUSES[leg.outcome] ?? CAUSES[`${scenario}, ${leg.outcome}`])
+  const isUntold = leg.code === null || (!leg.answered && UNTOLD.has(`${scenario} ${leg.role}`))
+  expect(destroy?.hangupCode).toBe(isUntold ? undefined : `sip:${leg.code}`)
+
+  const isTransferer = TRANSFERERS.has(scenario) && ['2011', '2012'].includes(leg.phone)
+  if (!isTransferer) near(destroy?.timestampMs, leg.endMs)
+  const endedBy = destroy?.customChannelVars?.ended_by
+  if (leg.endedBy === 'this phone') expect(endedBy).toBe(isTransferer ? 'switch' : 'this_leg')
+  // A callee who refuses ends its leg itself; the phone's log only knows that the ACK came from the switch.
+  else if (!leg.answered && leg.code !== null && leg.code !== 487 && !leg.role.startsWith('caller')) {
+    expect(endedBy).toBe('this_leg')
+  } else if (leg.endedBy === 'the other leg') expect(endedBy).toBe('other_leg')
+  else expect(['other_leg', 'switch']).toContain(endedBy)
+
+  if (!leg.answered) expect(destroy?.billingSeconds).toBe(0)
+  else if (leg.talkMs !== undefined && !isTransferer) nearSeconds(destroy?.billingSeconds, leg.talkMs)
+  if (leg.endMs !== undefined && !isTransferer)
+    nearSeconds(destroy?.durationSeconds, leg.endMs - leg.inviteMs)
+  const rangUntil = leg.answerMs ?? leg.endMs
+  // Progress() of the dial plan is a 183 for the phone, and no event.
+  if (scenario === 'a23-congestion') expect(destroy?.ringingSeconds).toBe(0)
+  else if (leg.ringingMs !== undefined && rangUntil !== undefined) {
+    nearSeconds(destroy?.ringingSeconds, rangUntil - leg.ringingMs)
+  }
+}
