@@ -35,7 +35,8 @@ export function positiveCache<T extends object>(
   clock: Pick<Clock, 'monotonic'>,
   options: { readonly max: number; readonly maxAgeMs: number },
 ): PositiveCache<T> {
-  const kept = new LRUCache<string, Kept<T>>({ max: options.max })
+  // By size, for `max` takes the room of all of them at once.
+  const kept = new LRUCache<string, Kept<T>>({ maxSize: options.max, sizeCalculation: () => 1 })
   let open = new Map<string, Question<T>>()
 
   const fresh = <E extends { readonly askedMs: number }>(entry: E | undefined): E | undefined =>

@@ -53,7 +53,8 @@ export function loginLimits(clock: Pick<Clock, 'monotonic'>, options: LoginLimit
     throw wrongOption('loginBuckets', 'must be a whole number of 1 or more')
   }
   const rule: ThrottleRule = { burst: loginBurst, refillPerSecond: loginRefillPerSecond }
-  const buckets = new LRUCache<string, Bucket>({ max: loginBuckets })
+  // By size, for `max` takes the room of all of them at once.
+  const buckets = new LRUCache<string, Bucket>({ maxSize: loginBuckets, sizeCalculation: () => 1 })
 
   return {
     admit(address, target) {

@@ -13,9 +13,10 @@ export interface Lease {
   stop(): Promise<void>
 }
 
-/** How long a lease lasts, and how long before its end a node stops starting. */
+/** How long a lease shall last. */
 export const LEASE_MS = 30_000
-const RENEW_EVERY_MS = LEASE_MS / 3
+/** A lease is renewed in thirds of what the store granted; in its last third nothing is started. */
+const RENEWALS = 3
 /** How often a node without a shard asks for one: a former owner's lease may end at any moment. */
 const ASK_EVERY_MS = 1000
 
@@ -35,6 +36,7 @@ export function nodeLease(
   /** Monotonic: counted from before the store was asked, so that a slow answer makes a lease shorter, not longer. */
   let startUntilMs = Number.NEGATIVE_INFINITY
   let shards = new Set<number>()
+  let renewEveryMs = LEASE_MS / RENEWALS
   let renewing: Promise<void> | undefined
   const mayStart = () => clock.monotonic() < startUntilMs
   const warn = (thrown: unknown, message: string) =>
@@ -44,7 +46,9 @@ export function nodeLease(
     const askedMs = clock.monotonic()
     const owned = await take(owner, LEASE_MS)
     time.seen(owned.storeMs)
-    startUntilMs = askedMs + (owned.aliveUntilMs - owned.storeMs) - RENEW_EVERY_MS
+    const grantedMs = owned.aliveUntilMs - owned.storeMs
+    renewEveryMs = Math.max(ASK_EVERY_MS, grantedMs / RENEWALS)
+    startUntilMs = shared ? askedMs + grantedMs - renewEveryMs : Number.POSITIVE_INFINITY
     const gained = owned.shards.some((shard) => !shards.has(shard))
     shards = new Set(owned.shards)
     return gained
@@ -60,7 +64,7 @@ export function nodeLease(
   async function keepRenewing(): Promise<void> {
     let isLate = false
     for (;;) {
-      if (!isLate) await clock.sleep(shards.size > 0 ? RENEW_EVERY_MS : ASK_EVERY_MS, stopping.signal)
+      if (!isLate) await clock.sleep(shards.size > 0 ? renewEveryMs : ASK_EVERY_MS, stopping.signal)
       if (stopping.signal.aborted) return
       try {
         await renew()

@@ -18,8 +18,10 @@ type Sealed = Pick<Webhook, 'accountId' | 'secrets' | 'sealedHeaders'>
  */
 export function materialCache(box: SecretBox, userAgent: string): (webhook: Webhook) => EndpointMaterial {
   const ofRows = new WeakMap<Webhook, EndpointMaterial>()
+  // By size, for `max` takes the room of all of them at once.
   const ofCopies = new LRUCache<string, { readonly sealed: Sealed; readonly material: EndpointMaterial }>({
-    max: MAX_REMEMBERED,
+    maxSize: MAX_REMEMBERED,
+    sizeCalculation: () => 1,
   })
   return (webhook) => {
     const own = ofRows.get(webhook)

@@ -6,7 +6,7 @@ const SCENARIO = { minutes: 0.1, callsPerDay: 15_000, faults: 'none' } as const
 
 describe('a crash at any moment', { timeout: 120_000 }, () => {
   it('before or after each store operation of a short run, on one node', async () => {
-    const { runs, failed } = await exhaust(4, { ...SCENARIO, nodes: 1 })
+    const { runs, failed } = await exhaust(6, { ...SCENARIO, nodes: 1 })
     expect(failed?.run.findings).toBeUndefined()
     expect(runs).toBeGreaterThan(60)
   })

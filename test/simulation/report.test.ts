@@ -13,7 +13,7 @@ const hiddenRetry: Doctor = {
     },
   }),
 }
-const OPTIONS = { minutes: 5, nodes: 2, faults: 'all', callsPerDay: 6000, doctor: hiddenRetry } as const
+const OPTIONS = { minutes: 3, nodes: 2, faults: 'all', callsPerDay: 6000, doctor: hiddenRetry } as const
 
 describe('a run that failed', { timeout: 120_000 }, () => {
   it('is made smaller, and told', async () => {
@@ -21,8 +21,8 @@ describe('a run that failed', { timeout: 120_000 }, () => {
     const finding = run.findings.find(({ invariant }) => invariant === 'I19')
     expect(finding?.what).toMatch(/^request 7 of .* has no record$/)
 
-    const small = await minimise(1, OPTIONS, 'I19', 60)
-    expect(small.runs).toBeLessThanOrEqual(62)
+    const small = await minimise(1, OPTIONS, 'I19', 30)
+    expect(small.runs).toBeLessThanOrEqual(32)
     expect(small.options.without?.faults?.size ?? 0).toBeGreaterThan(run.faults.length / 2)
 
     const again = await simulate(1, small.options)
@@ -31,7 +31,7 @@ describe('a run that failed', { timeout: 120_000 }, () => {
     const lines = text.split('\n')
     expect(lines[0]).toBe(`I19: ${least.what}`)
     expect(lines[1]).toMatch(
-      /^npm run sim -- --seed 1 --minutes 5 --nodes 2 --faults all --calls 6000 --without-faults \d/,
+      /^npm run sim -- --seed 1 --minutes 3 --nodes 2 --faults all --calls 6000 --without-faults \d/,
     )
     expect(lines[2]).toMatch(/^faults: /)
     expect(text).toContain(`request 7 arrives from`)

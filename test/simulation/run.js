@@ -1,14 +1,17 @@
 // @ts-check
 /**
  * Runs the simulator: `npm run sim -- [--seed N] [--runs R] [--minutes M] [--nodes K] [--faults all|none|drawn|a,b]
- * [--calls PER-DAY] [--without-faults 1,2] [--without-calls 1,2] [--json FILE]`.
+ * [--calls PER-DAY] [--lease-seconds S] [--store memory|sqlite] [--crashes singles|pairs] [--without-faults 1,2]
+ * [--without-calls 1,2] [--json FILE]`.
  *
  * One seed gives one run, the same everywhere; `--runs` goes on with the seeds after it. A run that fails is made
  * smaller, and its story is printed.
  */
-import { writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { FAULT_KINDS, minimise, reportOf, simulate } from 'hookswitch/testkit'
+import { exhaust, FAULT_KINDS, minimise, reportOf, simulate } from 'hookswitch/testkit'
 
 const { values } = parseArgs({
   options: {
@@ -18,6 +21,9 @@ const { values } = parseArgs({
     nodes: { type: 'string' },
     faults: { type: 'string', default: 'drawn' },
     calls: { type: 'string' },
+    'lease-seconds': { type: 'string' },
+    store: { type: 'string', default: 'memory' },
+    crashes: { type: 'string' },
     'without-faults': { type: 'string' },
     'without-calls': { type: 'string' },
     json: { type: 'string' },
@@ -43,16 +49,42 @@ if (typeof faults === 'object') {
   const strange = faults.find((kind) => !(/** @type {readonly string[]} */ (FAULT_KINDS).includes(kind)))
   if (strange !== undefined) refuse(`--faults takes all, none, drawn, or some of: ${FAULT_KINDS.join(', ')}`)
 }
+if (!['memory', 'sqlite'].includes(values.store)) refuse('--store takes memory or sqlite')
+if (values.crashes !== undefined && !['singles', 'pairs'].includes(values.crashes))
+  refuse('--crashes takes singles or pairs')
+
+/** Files of SQLite, in memory where there is such a place. */
+async function sqliteStores() {
+  const { sqliteStore } = await import('hookswitch/sqlite')
+  const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'hookswitch-sim-'))
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  let files = 0
+  return () => sqliteStore({ path: join(folder, String(++files)), inThread: true })
+}
+
 const options = /** @type {import('hookswitch/testkit').SimulationOptions} */ ({
   minutes: numberOf(values.minutes, 'minutes'),
   faults,
   ...(values.nodes !== undefined && { nodes: numberOf(values.nodes, 'nodes') }),
   ...(values.calls !== undefined && { callsPerDay: numberOf(values.calls, 'calls') }),
+  ...(values['lease-seconds'] !== undefined && {
+    leaseSeconds: numberOf(values['lease-seconds'], 'lease-seconds'),
+  }),
+  ...(values.store === 'sqlite' && { store: await sqliteStores() }),
   without: { faults: numbers(values['without-faults']), calls: numbers(values['without-calls']) },
 })
 const first = values.seed ?? String(Date.now() % 1_000_000)
 const runs = numberOf(values.runs, 'runs')
 const isNumber = /^\d+$/.test(first)
+
+if (values.crashes !== undefined) {
+  const { runs: tried, failed } = await exhaust(first, options, { pairs: values.crashes === 'pairs' })
+  if (failed) console.log(await reportOf(failed.run, failed.options))
+  console.log(
+    `${tried} runs of seed ${first}: ${failed ? 'an invariant was broken.' : 'every invariant held.'}`,
+  )
+  process.exit(failed ? 1 : 0)
+}
 
 const began = performance.now()
 /** @type {Record<string, number>} */

@@ -1,6 +1,6 @@
 import type { Ownership } from '../../delivery/delivery-store.js'
 import type { Delivery } from '../../delivery/lifecycle.js'
-import { type OwnershipPlan, planOwnership } from '../shards.js'
+import { type OwnershipPlan, planOwnership, type ShardLease } from '../shards.js'
 import type { Shard, State } from './state.js'
 
 /** May this node settle in this shard? */
@@ -15,13 +15,18 @@ export function mayClaim(state: State, owner: string, shard: number, now: number
 }
 
 export function own(state: State, owner: string, leaseMs: number, storeMs: number): Ownership {
-  return state.shared ? share(state, owner, leaseMs, storeMs) : ownAlone(state, owner, storeMs)
+  if (!state.shared) return ownAlone(state, owner, storeMs)
+  seen(state, owner, leaseMs, storeMs)
+  return share(state, plan(state, owner, storeMs), owner, leaseMs, storeMs)
 }
 
 export function renew(state: State, owner: string, leaseMs: number, storeMs: number): Ownership {
   if (!state.shared) return ownership(state, owner, storeMs, Number.POSITIVE_INFINITY)
-  for (const shard of plan(state, owner, leaseMs, storeMs).giveBack) state.shards[shard]!.leaving = true
-  return share(state, owner, leaseMs, storeMs)
+  seen(state, owner, leaseMs, storeMs)
+  const planned = plan(state, owner, storeMs)
+  if (planned.giveBack.length === 0) return share(state, planned, owner, leaseMs, storeMs)
+  for (const shard of planned.giveBack) state.shards[shard]!.leaving = true
+  return share(state, plan(state, owner, storeMs), owner, leaseMs, storeMs)
 }
 
 export function release(state: State, owner: string): void {
@@ -44,8 +49,13 @@ export function orphans(state: State, owner: string, limit: number, storeMs: num
   return found
 }
 
-function share(state: State, owner: string, leaseMs: number, storeMs: number): Ownership {
-  const { keep, take } = plan(state, owner, leaseMs, storeMs)
+function share(
+  state: State,
+  { keep, take }: OwnershipPlan,
+  owner: string,
+  leaseMs: number,
+  storeMs: number,
+): Ownership {
   for (const shard of keep) state.shards[shard]!.aliveUntilMs = storeMs + leaseMs
   for (const shard of take) takeShard(state.shards[shard]!, owner, storeMs, storeMs + leaseMs)
   return ownership(state, owner, storeMs, storeMs + leaseMs)
@@ -59,19 +69,22 @@ function ownAlone(state: State, owner: string, storeMs: number): Ownership {
   return ownership(state, owner, storeMs, Number.POSITIVE_INFINITY)
 }
 
-function plan(state: State, owner: string, leaseMs: number, storeMs: number): OwnershipPlan {
+/** A node has asked for its shards: it is alive. */
+function seen(state: State, owner: string, leaseMs: number, storeMs: number): void {
   for (const [name, aliveUntilMs] of state.nodes) {
     if (aliveUntilMs <= storeMs) state.nodes.delete(name)
   }
   state.nodes.set(owner, storeMs + leaseMs)
-  const leases = state.shards.map((shard, index) => ({
-    shard: index,
-    ...(shard.owner === undefined ? {} : { owner: shard.owner }),
-    aliveUntilMs: shard.aliveUntilMs,
-    leaving: shard.leaving,
-    busy: isBusy(shard),
-  }))
-  const nodes = [...state.nodes].map(([name, aliveUntilMs]) => ({ owner: name, aliveUntilMs }))
+}
+
+function plan(state: State, owner: string, storeMs: number): OwnershipPlan {
+  const leases = state.shards.map((shard, index): ShardLease => {
+    const { owner: name, aliveUntilMs, leaving } = shard
+    const busy = isBusy(shard)
+    if (name === undefined) return { shard: index, aliveUntilMs, leaving, busy }
+    return { shard: index, owner: name, aliveUntilMs, leaving, busy }
+  })
+  const nodes = Array.from(state.nodes, ([name, aliveUntilMs]) => ({ owner: name, aliveUntilMs }))
   return planOwnership(leases, nodes, owner, storeMs)
 }
 
@@ -91,6 +104,9 @@ function takeShard(shard: Shard, owner: string, storeMs: number, aliveUntilMs: n
 }
 
 function ownership(state: State, owner: string, storeMs: number, aliveUntilMs: number): Ownership {
-  const shards = state.shards.flatMap((_, index) => (mayClaim(state, owner, index, storeMs) ? [index] : []))
+  const shards: number[] = []
+  for (let index = 0; index < state.shards.length; index += 1) {
+    if (mayClaim(state, owner, index, storeMs)) shards.push(index)
+  }
   return { shards, aliveUntilMs, storeMs }
 }

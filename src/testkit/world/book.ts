@@ -18,6 +18,9 @@ export interface KnownDelivery {
   readonly lane: string
   /** Of the webhook, when it was accepted. */
   readonly epoch: number
+  /** When, and whether nothing was before it in its lane. */
+  readonly acceptedMs: number
+  readonly isHead: boolean
   state: KnownState
   /** Attempts recorded, and those of them that were answered, or not, by the receiver. */
   attempts: number

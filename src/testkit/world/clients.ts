@@ -18,6 +18,8 @@ export interface ClientDoors {
   /** API keys, by account. */
   readonly keys: ReadonlyMap<string, string>
   readonly secrets: Secrets
+  /** Wall clock at moment 0, Unix ms. */
+  readonly startMs: number
   fired(what: string): void
 }
 
@@ -35,6 +37,8 @@ interface Held {
   state: 'live' | 'maybe' | 'dead'
   deadMs: number
   deadOn: string
+  /** Wall clock at which its time is over, by the node that issued it: not before, and not after. */
+  readonly expiresMs: readonly [from: number, to: number]
 }
 
 const GAP_MS = 24_000
@@ -42,6 +46,10 @@ const GAP_MS = 24_000
 const PATIENCE_MS = 60_000
 /** So late a store may fail what it was asked when it was out. */
 const LATE_MS = 30_000
+/** Default of `tokenTtlSeconds`. */
+const TOKEN_MS = 86_400_000
+/** So many tokens are in use. */
+const MOST_HELD = 100
 /** So late a logout may show on another node. */
 const RECHECK_MS = 2000
 /** Names of the wire. */
@@ -57,7 +65,7 @@ const REACH: Readonly<Record<string, readonly string[]>> = {
 }
 
 export function createClients(doors: ClientDoors): Clients {
-  const { queue, trace, ledger, findings, random, cluster, keys, secrets, fired } = doors
+  const { queue, trace, ledger, findings, random, cluster, keys, secrets, startMs, fired } = doors
   const held: Held[] = []
   let refusal: string | undefined
 
@@ -92,11 +100,15 @@ export function createClients(doors: ClientDoors): Clients {
   async function logIn(on: Running): Promise<void> {
     const account = random.pick([...keys.keys()])
     const body = JSON.stringify({ data: { [API_KEY]: keys.get(account) } })
+    const { clock } = on.life
+    const fromMs = clock.now() + TOKEN_MS
     const answer = await ask(on, { method: 'PUT', url: '/v2/api_auth', headers: JSON_TYPE, body })
     if (answer?.status === 201) {
       const token = (JSON.parse(answer.body) as Record<string, string>)[AUTH_TOKEN]!
       secrets.add(token)
-      held.push({ token, account, state: 'live', deadMs: 0, deadOn: '' })
+      const expiresMs = [fromMs, clock.now() + TOKEN_MS].sort((a, b) => a - b) as [number, number]
+      held.push({ token, account, state: 'live', deadMs: 0, deadOn: '', expiresMs })
+      if (held.length > MOST_HELD) held.shift()
     } else if (answer && answer.status !== 503) {
       findings.add('I12', queue.now(), `a right API key was answered ${answer.status}`, on.life.name)
     }
@@ -126,14 +138,18 @@ export function createClients(doors: ClientDoors): Clients {
     const one = random.pick(held)
     const account = random.pick([...keys.keys()])
     const askedMs = queue.now()
+    const askedAtMs = on.life.clock.now()
     const { state } = one
     const url = `/v2/accounts/${account}/webhooks?paginate=false`
     const answer = await ask(on, { method: 'GET', url, headers: { 'x-auth-token': one.token } })
     if (!answer || answer.status === 503) return
     const isNow = one.state
-    const name = `the token ${held.indexOf(one) + 1} of ${one.account}`
+    const name = `a token of ${one.account}`
+    const seenMs = [askedAtMs, on.life.clock.now()]
     if (answer.status === 401) {
-      if (isNow === 'live')
+      // Its time is over by the clock of who is asked, or by that of the store, which removed it.
+      const isOver = Math.max(...seenMs, startMs + queue.now()) >= one.expiresMs[0]
+      if (isNow === 'live' && !isOver)
         findings.add(
           'I12',
           askedMs,
@@ -149,6 +165,9 @@ export function createClients(doors: ClientDoors): Clients {
         `${name} works on ${on.life.name}, ${askedMs - one.deadMs} ms after its logout on ${one.deadOn}`,
         on.life.name,
       )
+    }
+    if (Math.min(...seenMs) >= one.expiresMs[1]) {
+      findings.add('I12', askedMs, `${name} works on ${on.life.name}, and its time is over`, on.life.name)
     }
     const mayReach = REACH[one.account]!.includes(account)
     if (mayReach !== (answer.status === 200)) {

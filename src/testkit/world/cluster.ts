@@ -27,7 +27,7 @@ export interface Running {
   state: 'starting' | 'up' | 'closing'
 }
 
-export interface ClusterDoors extends Pick<NetworkDoors, 'receivers' | 'watch'> {
+export interface ClusterDoors extends Pick<NetworkDoors, 'connect' | 'watch'> {
   readonly queue: RunQueue
   readonly trace: Trace
   readonly ledger: Ledger
@@ -40,10 +40,11 @@ export interface ClusterDoors extends Pick<NetworkDoors, 'receivers' | 'watch'> 
   readonly storeFateOf: StoreDoorDoors['fateOf']
   readonly networkFateOf: NetworkDoors['fateOf']
   readonly noticeMs: StoreDoorDoors['noticeMs']
+  readonly leaseMs: StoreDoorDoors['leaseMs']
   readonly carriedOut: StoreDoorDoors['carriedOut']
   clockErrors(node: number): ClockErrors
-  /** A life closed in good order. */
-  closed(running: Running): void
+  /** A life closed in good order; how many of its listeners the store still tells. */
+  closed(running: Running, listeners: number): void
 }
 
 export interface Cluster {
@@ -89,6 +90,7 @@ export function createCluster(doors: ClusterDoors, count: number): Cluster {
       },
       crash,
       noticeMs: doors.noticeMs,
+      leaseMs: doors.leaseMs,
       // Code is loaded in real time: nothing else moves until it is there.
       opened() {
         loaded = queue.hold()
@@ -165,7 +167,7 @@ export function createCluster(doors: ClusterDoors, count: number): Cluster {
       await running.hs.close({ drainMs })
       closing.untilMs = queue.now()
       trace.step(queue.now(), 'is closed', name)
-      doors.closed(running)
+      doors.closed(running, storeDoors.get(running.life)?.listeners() ?? 0)
       end(node, running)
     },
     pause(node, isFrozen) {
@@ -187,8 +189,13 @@ export function createCluster(doors: ClusterDoors, count: number): Cluster {
     hearAgain() {
       for (const door of storeDoors.values()) door.hearAgain()
     },
-    up: () =>
-      nodes.flatMap(({ current }) => (current?.state === 'up' && !current.life.isPaused() ? [current] : [])),
+    up() {
+      const found: Running[] = []
+      for (const { current } of nodes) {
+        if (current?.state === 'up' && !current.life.isPaused()) found.push(current)
+      }
+      return found
+    },
     operations: () => operations,
   }
 }

@@ -1,5 +1,5 @@
 import { NETWORK_FATES } from './fates.js'
-import { USUAL_KINDS } from './faults.js'
+import { FAULT_KINDS } from './faults.js'
 
 /** What a long run must have met, besides faults: ends, failures, transitions, answers. */
 const MUST_HAPPEN = [
@@ -10,6 +10,7 @@ const MUST_HAPPEN = [
     'timeout',
     'connection',
     'dns',
+    'blocked_address',
     'tls',
     'protocol',
     'redirect',
@@ -17,6 +18,9 @@ const MUST_HAPPEN = [
   ].map((how) => `attempt ${how}`),
   ...['delivered', 'exhausted', 'waiting', 'cancelled', 'quarantined'].map((state) => `in_flight → ${state}`),
   'waiting → cancelled',
+  ...['write name done', 'write path done', 'read done', 'read gone', 'remove done'].map(
+    (how) => `register ${how}`,
+  ),
   'settle settled',
   'settle fenced',
   'disabled: gone',
@@ -25,5 +29,5 @@ const MUST_HAPPEN = [
 
 /** What never happened in these runs although it should: a simulator that no longer simulates is red too (I29). */
 export function uncovered(coverage: ReadonlyMap<string, number>): readonly string[] {
-  return [...USUAL_KINDS, ...NETWORK_FATES, ...MUST_HAPPEN].filter((what) => !coverage.get(what))
+  return [...FAULT_KINDS, ...NETWORK_FATES, ...MUST_HAPPEN].filter((what) => !coverage.get(what))
 }

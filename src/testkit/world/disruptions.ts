@@ -8,7 +8,7 @@ export function* disruptionsBetween(
   disruptions: readonly Disruption[],
   fromMs: number,
   toMs: number,
-): Iterable<Disruption> {
+): Generator<Disruption, void> {
   let low = 0
   for (let high = disruptions.length; low < high; ) {
     const middle = (low + high) >>> 1

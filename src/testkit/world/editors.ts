@@ -37,6 +37,8 @@ const ACCOUNTS = [
 const HOOKS = ['all', 'all', 'channel_create', 'channel_answer', 'channel_destroy']
 const PATIENCE_MS = 60_000
 const EDIT_GAP_MS = 360_000
+/** So many are made at first, at most, and no more while there are so many: a long run is no wider than a short one. */
+const MOST_WEBHOOKS = 5
 
 export function createEditors(doors: EditorDoors): Editors {
   const { queue, trace, ledger, random, cluster, receivers, secrets } = doors
@@ -125,7 +127,10 @@ export function createEditors(doors: EditorDoors): Editors {
     const live = [...ledger.webhooks.values()].filter(
       ({ changes }) => !changes.at(-1)!.wish.isDeleted && changes.at(-1)!.outcome !== 'open',
     )
-    const work = live.length === 0 || random.chance(0.2) ? create(on) : change(on, random.pick(live))
+    const work =
+      live.length === 0 || (live.length < MOST_WEBHOOKS && random.chance(0.2))
+        ? create(on)
+        : change(on, random.pick(live))
     // What a node refuses, or cannot do now, its owner asks for no more.
     work.catch(() => {})
   }
@@ -140,7 +145,7 @@ export function createEditors(doors: EditorDoors): Editors {
         keys.set(account.id, apiKey)
         secrets.add(apiKey)
       }
-      const count = random.integer(2, 5)
+      const count = random.integer(2, MOST_WEBHOOKS)
       for (let index = 0; index < count; index += 1) await create(first!)
     },
     begin(untilMs, haste) {

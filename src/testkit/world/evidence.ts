@@ -11,6 +11,11 @@ export interface Evidence {
   readonly findings: Findings
   /** Nothing went wrong: then nothing is repeated at all. */
   readonly isUntroubled: boolean
+  /** Receivers that were healthy all the time. */
+  readonly spotless: ReadonlySet<string>
+  /** How long leases last. */
+  readonly leaseMs: number
+  fired(what: string): void
 }
 
 /** What is known of one event: all calls of `publish` under its key. */
@@ -18,6 +23,10 @@ export interface KnownEvent {
   readonly key: string
   readonly publishes: Publish[]
   id: string
+  /** Those that have a delivery of it. */
+  readonly webhooks: string[]
+  /** A body of it that was found to be what was published: most receivers get the same. */
+  body: string
   fromMs: number
   toMs: number
 }

@@ -20,7 +20,7 @@ export const MANNERS: Readonly<Record<Manner, number>> = {
   slow: 10,
   flapping: 15,
   dead: 12,
-  malicious: 6,
+  malicious: 14,
   throttling: 8,
   failing: 8,
   gone: 4,

@@ -18,13 +18,8 @@ export const FAULT_KINDS = [
   'network down',
   'network bad',
   'receivers change',
+  'dns hostile',
 ] as const
-
-/**
- * Those that `all` and `drawn` mean. Not `wall leap`: tokens live by the wall clock, so a node that is days off refuses
- * what others take.
- */
-export const USUAL_KINDS: readonly FaultKind[] = FAULT_KINDS.filter((kind) => kind !== 'wall leap')
 
 export type FaultKind = (typeof FAULT_KINDS)[number]
 
@@ -58,6 +53,7 @@ const RATES: Readonly<Record<FaultKind, { readonly gapMs: number; readonly lasts
   'network down': { gapMs: 700_000, lastsMs: 60_000 },
   'network bad': { gapMs: 300_000, lastsMs: 90_000 },
   'receivers change': { gapMs: 200_000, lastsMs: 0 },
+  'dns hostile': { gapMs: 400_000, lastsMs: 60_000 },
 }
 
 /**
@@ -91,5 +87,5 @@ export function planFaults(
 /** Which kinds a run has: a part of all, so that some combination of few is met often. */
 export function drawKinds(random: SeededRandom): readonly FaultKind[] {
   const share = random.pick([0.1, 0.3, 0.6, 1])
-  return USUAL_KINDS.filter(() => random.chance(share))
+  return FAULT_KINDS.filter(() => random.chance(share))
 }

@@ -10,6 +10,27 @@ export interface Ledger {
   readonly gone: Set<string>
   readonly webhooks: Map<string, WebhookHistory>
   readonly disruptions: Disruption[]
+  readonly registers: Register[]
+}
+
+/** A webhook that several change and read at once: its name, and the path of its URI. */
+export interface Register {
+  readonly id: string
+  /** What a read tells at first: name and path. */
+  readonly first: string
+  readonly steps: RegisterStep[]
+}
+
+/** One thing that was asked of a register, and what was told. */
+export interface RegisterStep {
+  readonly kind: 'write name' | 'write path' | 'read' | 'remove'
+  /** What was written, or read. */
+  mark: string
+  readonly fromMs: number
+  /** Infinity: nobody heard of its end. */
+  toMs: number
+  /** `gone`: there is no such webhook; `refused`: not carried out; `unknown`: perhaps, perhaps later. */
+  outcome: 'done' | 'gone' | 'refused' | 'unknown'
 }
 
 /** One call of `publish`. */
@@ -89,5 +110,13 @@ export interface Disruption {
 }
 
 export function newLedger(): Ledger {
-  return { publishes: [], open: new Set(), sights: [], gone: new Set(), webhooks: new Map(), disruptions: [] }
+  return {
+    publishes: [],
+    open: new Set(),
+    sights: [],
+    gone: new Set(),
+    webhooks: new Map(),
+    disruptions: [],
+    registers: [],
+  }
 }

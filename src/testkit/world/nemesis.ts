@@ -31,6 +31,8 @@ export interface Nemesis {
   storeFateOf(operation: StoreOperation): StoreFate | undefined
   networkFateOf(life: NodeLife): NetworkFate | undefined
   noticeMs(life: NodeLife): number | undefined
+  /** Set while name servers lie: what they draw from. */
+  lieOf(): SeededRandom | undefined
 }
 
 /** After a crash at a given operation. */
@@ -50,6 +52,7 @@ export function createNemesis(doors: NemesisDoors): Nemesis {
   let hasStore = false
   let hasNetwork = false
   let hasDeaf = false
+  let hasLies = false
 
   const nodeOf = ({ node }: Fault) => cluster.nodes[node - 1]!
 
@@ -58,6 +61,7 @@ export function createNemesis(doors: NemesisDoors): Nemesis {
     hasStore = [...kinds].some((kind) => kind.startsWith('store') || kind === 'crash point')
     hasNetwork = [...kinds].some((kind) => kind.startsWith('network'))
     hasDeaf = kinds.has('deaf')
+    hasLies = kinds.has('dns hostile')
   }
 
   function begin(fault: Fault): Active {
@@ -116,6 +120,7 @@ export function createNemesis(doors: NemesisDoors): Nemesis {
     deaf: (fault) => lasting(fault, () => cluster.hearAgain()),
     'network down': lasting,
     'network bad': lasting,
+    'dns hostile': lasting,
     'receivers change'(fault) {
       const receiver = fault.random.pick(receivers)
       receiver.become(fault.random.weighted(MANNERS))
@@ -213,6 +218,11 @@ export function createNemesis(doors: NemesisDoors): Nemesis {
         return fault.node === life.node ? undefined : draw.exponential(20)
       }
       return 0
+    },
+    lieOf() {
+      if (!hasLies) return undefined
+      for (const { fault, draw } of active) if (fault.kind === 'dns hostile') return draw
+      return undefined
     },
   }
 }

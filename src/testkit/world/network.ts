@@ -1,8 +1,8 @@
 import type { Observation, Sender, SendRequest } from '../../ports.js'
 import type { SeededRandom } from '../random.js'
 import type { Ledger, Sight } from './ledger.js'
+import type { Connect } from './names.js'
 import type { NodeLife } from './node-life.js'
-import type { Receiver } from './receivers.js'
 import type { RunQueue } from './run-queue.js'
 import type { Trace } from './trace.js'
 
@@ -14,8 +14,7 @@ export interface NetworkDoors {
   readonly ledger: Ledger
   readonly trace: Trace
   readonly random: SeededRandom
-  /** By host name. */
-  readonly receivers: ReadonlyMap<string, Receiver>
+  readonly connect: Connect
   fateOf(life: NodeLife): NetworkFate | undefined
   /** A request begins, ends: with all that is in flight of this life. */
   watch(life: NodeLife, inFlight: ReadonlyMap<string, number>, total: number, group: string): void
@@ -37,7 +36,7 @@ export function networkSender(
   doors: NetworkDoors,
   life: NodeLife,
 ): Sender & { open(): number; readonly name: string } {
-  const { queue, ledger, trace, random, receivers } = doors
+  const { queue, ledger, trace, random } = doors
   const open = new Set<{ readonly group: string; isOnWire: boolean; end(seen: Observation): void }>()
   const inFlight = new Map<string, number>()
   let isClosed = false
@@ -80,9 +79,15 @@ export function networkSender(
         if (fate === 'black hole') return
         const early = fate && BEFORE[fate]
         if (early) return flight.end(early)
-        const to = receivers.get(hostOf(request.url))
-        const reply = to?.reply(queue.now())
-        if (!reply) return flight.end(BEFORE.dns!)
+        doors.connect(life, hostOf(request.url)).then(reach)
+      })
+      function reach(to: Awaited<ReturnType<Connect>>): void {
+        if (!open.has(flight)) return
+        if ('kind' in to) {
+          flight.end(to)
+          return
+        }
+        const reply = to.reply(queue.now())
         if (reply.arrives) sight = arrive(request)
         queue.after(reply.tookMs, () => {
           const status = reply.seen.kind === 'response' ? reply.seen.status : 0
@@ -90,7 +95,7 @@ export function networkSender(
           if (sight && status === GONE) ledger.gone.add(sight.webhook)
           flight.end(fate === 'reset' || fate === 'answer lost' ? RESET : reply.seen)
         })
-      })
+      }
     })
   }
 

@@ -4,78 +4,79 @@ import type { Disruption, Sight } from './ledger.js'
 import { expectedPayload } from './snapshot.js'
 import { mayConcern } from './wanted.js'
 
-/** Every request was meant, is what was accepted, the same each time, and not needless. */
-export function judgeSights(doors: Evidence, events: Map<string, KnownEvent>): void {
-  const { ledger, answers, findings, book, isUntroubled } = doors
+/** Requests by their delivery, in the order of their arrival. */
+export function sightsByDelivery(sights: readonly Sight[]): ReadonlyMap<string, readonly Sight[]> {
   const byDelivery = new Map<string, Sight[]>()
-  for (const sight of ledger.sights) {
+  for (const sight of sights) {
     const others = byDelivery.get(sight.delivery)
     if (others) others.push(sight)
     else byDelivery.set(sight.delivery, [sight])
   }
+  return byDelivery
+}
+
+/** Every request was meant, is what was accepted, the same each time, and not needless. */
+export function judgeSights(
+  doors: Evidence,
+  byDelivery: ReadonlyMap<string, readonly Sight[]>,
+  events: Map<string, KnownEvent>,
+): void {
+  const { answers, findings, book, isUntroubled } = doors
   for (const [id, sights] of byDelivery) {
     const first = sights[0]!
     const { webhook } = first
+    const add = (invariant: string, atMs: number, what: string) =>
+      findings.add(invariant, atMs, `${id} ${what}`, id, webhook)
     const delivery = answers.deliveries.get(id)
     if (!delivery || delivery.webhookId !== webhook) {
-      findings.add(
-        'I3',
-        first.atMs,
-        `a request of ${id} reached ${webhook}, and there is no such delivery`,
-        id,
-        webhook,
-      )
+      add('I3', first.atMs, `reached ${webhook}, and there is no such delivery`)
       continue
     }
     const event = events.get(delivery.eventId)
     if (first.account !== delivery.accountId || !mayConcern(first.account, delivery.eventAccountId)) {
-      findings.add(
-        'I4',
-        first.atMs,
-        `${id} of ${delivery.eventAccountId} reached ${webhook} of ${first.account}`,
-        id,
-        webhook,
-      )
+      add('I4', first.atMs, `of ${delivery.eventAccountId} reached ${webhook} of ${first.account}`)
     }
-    const other = sights.find(({ body }) => body !== first.body)
-    if (other)
-      findings.add('I5', other.atMs, `${id} changed from ${first.body} to ${other.body}`, id, webhook)
-    const kept = event?.publishes.find(({ outcome }) => outcome === 'kept')
-    // Forms and queries are compared with themselves alone.
-    if (
-      kept &&
-      first.body.startsWith('{') &&
-      !sameJson(first.body, expectedPayload(kept.event, kept.eventId, kept.sequence))
-    ) {
-      findings.add('I5', first.atMs, `${id} arrived as ${first.body}, which was not published`, id, webhook)
+    if (event && !isPublished(event, first.body)) {
+      add('I5', first.atMs, `arrived as ${first.body}, which was not published`)
     }
-    const known = book.deliveries.get(id)
+    const successMs = book.deliveries.get(id)?.successMs ?? Number.POSITIVE_INFINITY
+    const numbers: number[] = []
     for (const [at, sight] of sights.entries()) {
-      const before = sights[at - 1]
-      if (before && isSuccess(before) && before.isHeard && !excuse(ledger.disruptions, before, sight)) {
-        findings.add('I8', sight.atMs, `${id} was answered ${before.status} and sent again`, id, webhook)
+      if (!numbers.includes(sight.attempt)) numbers.push(sight.attempt)
+      if (sight.body !== first.body) {
+        add('I5', sight.atMs, `changed from ${first.body} to ${sight.body}`)
       }
-      if (known && sight.atMs > known.successMs && !excuse(ledger.disruptions, before ?? sight, sight)) {
-        findings.add('I8', sight.atMs, `${id} was sent after its success had been recorded`, id, webhook)
+      const before = sights[at - 1]
+      if (before && isSuccess(before) && before.isHeard && !excuse(doors, before, sight)) {
+        add('I8', sight.atMs, `was answered ${before.status} and sent again`)
+      }
+      if (sight.atMs > successMs && !excuse(doors, before ?? sight, sight)) {
+        add('I8', sight.atMs, 'was sent after its success had been recorded')
       }
     }
-    const numbers = new Set(sights.map(({ attempt }) => attempt))
-    if (isUntroubled && numbers.size !== sights.length) {
-      findings.add(
-        'I8',
-        first.atMs,
-        `${id} was sent ${sights.length} times in ${numbers.size} attempts`,
-        id,
-        webhook,
-      )
+    if (isUntroubled && numbers.length !== sights.length) {
+      add('I8', first.atMs, `was sent ${sights.length} times in ${numbers.length} attempts`)
     }
   }
 }
 
-/** What explains that a request was repeated: its node died or stood still, or its store did not answer. */
-function excuse(disruptions: readonly Disruption[], first: Sight, next: Sight): Disruption | undefined {
-  for (const disruption of disruptionsBetween(disruptions, first.atMs, next.atMs)) {
-    const { node } = disruption
+/** Forms and queries are compared with themselves alone. */
+function isPublished(event: KnownEvent, body: string): boolean {
+  if (body === event.body || !body.startsWith('{')) return true
+  const kept = event.publishes.find(({ outcome }) => outcome === 'kept')
+  if (kept && !sameJson(body, expectedPayload(kept.event, kept.eventId, kept.sequence))) return false
+  event.body = body
+  return true
+}
+
+/**
+ * What explains that a request was repeated: its node died or stood still, or its store did not answer. A machine that
+ * was suspended takes its lease for longer than it is, until it renews it: what it claims in between is claimed again.
+ */
+function excuse({ ledger, leaseMs }: Evidence, first: Sight, next: Sight): Disruption | undefined {
+  for (const disruption of disruptionsBetween(ledger.disruptions, first.atMs - leaseMs, next.atMs)) {
+    const { node, kind, untilMs } = disruption
+    if (kind !== 'pause' && untilMs < first.atMs) continue
     if (node === undefined || node === first.node || node === next.node) return disruption
   }
   return undefined
@@ -84,45 +85,32 @@ function excuse(disruptions: readonly Disruption[], first: Sight, next: Sight): 
 const isSuccess = ({ status }: Sight) => status >= 200 && status < 300
 
 /** Every record is of a request, and every request has its record. */
-export function judgeRecords({ ledger, answers, findings }: Evidence): void {
-  const seen = new Map<string, Sight[]>()
-  for (const sight of ledger.sights) {
-    const key = `${sight.delivery} ${sight.attempt}`
-    seen.set(key, [...(seen.get(key) ?? []), sight])
-  }
-  const recorded = new Set<string>()
+export function judgeRecords(
+  { answers, findings }: Evidence,
+  byDelivery: ReadonlyMap<string, readonly Sight[]>,
+): void {
   for (const [id, records] of answers.attempts) {
+    const sights = byDelivery.get(id) ?? []
     let last = 0
     for (const { attempt, status, webhookId, reason } of records) {
       if (attempt === undefined) continue
       if (attempt !== last + 1)
         findings.add('I9', 0, `attempt ${attempt} of ${id} follows on ${last}`, id, webhookId)
       last = attempt
-      const key = `${id} ${attempt}`
-      recorded.add(key)
       if (status === undefined || reason === 'interrupted') continue
-      const sights = seen.get(key) ?? []
-      if (sights.some((sight) => sight.status === status)) continue
-      findings.add(
-        'I19',
-        0,
-        `attempt ${attempt} of ${id} says ${status}, and its receiver did not`,
-        id,
-        webhookId,
-      )
+      if (sights.some((sight) => sight.attempt === attempt && sight.status === status)) continue
+      const what = `attempt ${attempt} of ${id} says ${status}, and its receiver did not`
+      findings.add('I19', 0, what, id, webhookId)
     }
   }
-  for (const [key, [sight]] of seen) {
-    if (recorded.has(key)) continue
-    // A delivery is set aside without an attempt of its own, although its third node may have sent it.
-    if (answers.deliveries.get(sight!.delivery)?.state === 'quarantined') continue
-    findings.add(
-      'I19',
-      sight!.atMs,
-      `request ${sight!.attempt} of ${sight!.delivery} has no record`,
-      sight!.delivery,
-      sight!.webhook,
-    )
+  for (const [id, sights] of byDelivery) {
+    const records = answers.attempts.get(id) ?? []
+    for (const { attempt, atMs, webhook } of sights) {
+      if (records.some((record) => record.attempt === attempt)) continue
+      // A delivery is set aside without an attempt of its own, although its third node may have sent it.
+      if (answers.deliveries.get(id)?.state === 'quarantined') continue
+      findings.add('I19', atMs, `request ${attempt} of ${id} has no record`, id, webhook)
+    }
   }
 }
 

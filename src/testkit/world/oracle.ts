@@ -1,17 +1,23 @@
 import { hasEnded, type KnownState } from './book.js'
 import type { Evidence, KnownEvent } from './evidence.js'
+import type { Ledger } from './ledger.js'
 import { judgeOrder } from './oracle-order.js'
-import { judgeRecords, judgeSights } from './oracle-requests.js'
-import { verdictOf } from './wanted.js'
+import { judgeRegisters } from './oracle-registers.js'
+import { judgeRecords, judgeSights, sightsByDelivery } from './oracle-requests.js'
+import { judgeWaits } from './oracle-waits.js'
+import { mayConcern, verdictOf } from './wanted.js'
 
 /** Judges a run when everything is quiet, by what was told and seen from outside. */
 export function judge(doors: Evidence): void {
   const events = judgePublishes(doors)
   judgeFanOut(doors, events)
   judgeEnds(doors)
-  judgeSights(doors, events)
-  judgeRecords(doors)
+  const byDelivery = sightsByDelivery(doors.ledger.sights)
+  judgeSights(doors, byDelivery, events)
+  judgeRecords(doors, byDelivery)
   judgeOrder(doors, events)
+  judgeWaits(doors, byDelivery)
+  judgeRegisters(doors)
 }
 
 /** One key is one event, its calls are numbered in the order of acceptance. */
@@ -25,6 +31,8 @@ function judgePublishes({ ledger, findings }: Evidence): Map<string, KnownEvent>
         key: publish.key,
         publishes: [publish],
         id: '',
+        webhooks: [],
+        body: '',
         fromMs: publish.atMs,
         toMs: Number.POSITIVE_INFINITY,
       })
@@ -68,77 +76,75 @@ function judgePublishes({ ledger, findings }: Evidence): Map<string, KnownEvent>
 
 /** Exactly the webhooks that matched have a delivery of an event, one each. */
 function judgeFanOut({ ledger, answers, findings }: Evidence, events: Map<string, KnownEvent>): void {
-  const found = new Map<string, string>()
   for (const { id, webhookId, eventId, replayOf } of answers.deliveries.values()) {
     if (replayOf !== undefined) continue
     const event = events.get(eventId)
-    const place = `${eventId} ${webhookId}`
-    if (found.has(place))
-      findings.add('I2', 0, `${eventId} went to ${webhookId} twice`, id, found.get(place)!)
-    found.set(place, id)
     if (!event) {
       findings.add('I3', 0, `${id} is a delivery of ${eventId}, which nobody published`, id, webhookId)
       continue
     }
+    if (event.webhooks.includes(webhookId)) {
+      findings.add('I2', 0, `${eventId} went to ${webhookId} twice`, id)
+      continue
+    }
+    event.webhooks.push(webhookId)
     const history = ledger.webhooks.get(webhookId)
     const verdict = history && verdictOf(history, event.publishes[0]!.event, event.fromMs, event.toMs)
     if (verdict === 'no')
       findings.add('I2', event.toMs, `${eventId} went to ${webhookId}, which does not want it`, id, webhookId)
   }
-  for (const event of events.values()) {
-    for (const history of ledger.webhooks.values()) {
-      if (found.has(`${event.id} ${history.id}`)) continue
-      const verdict = verdictOf(history, event.publishes[0]!.event, event.fromMs, event.toMs)
-      if (verdict !== 'must') continue
-      const { callId } = event.publishes[0]!.event
-      findings.add(
-        'I1',
-        event.toMs,
-        `${event.id} was kept, and ${history.id} has no delivery of it`,
-        event.id,
-        history.id,
-        callId,
-      )
+  const histories = [...ledger.webhooks.values()]
+  for (const { id, webhooks, publishes, fromMs, toMs } of events.values()) {
+    const { event } = publishes[0]!
+    for (const history of histories) {
+      if (!mayConcern(history.accountId, event.accountId) || webhooks.includes(history.id)) continue
+      if (verdictOf(history, event, fromMs, toMs) !== 'must') continue
+      const what = `${id} was kept, and ${history.id} has no delivery of it`
+      findings.add('I1', toMs, what, id, history.id, event.callId)
     }
   }
 }
 
+/** What of a webhook an end of its deliveries depends on, whatever it was told to be. */
+interface Bounds {
+  readonly leastTries: number
+  readonly mostTries: number
+  readonly knowsAge: boolean
+}
+
+function boundsOf({ webhooks }: Ledger): ReadonlyMap<string, Bounds> {
+  return new Map(
+    Array.from(webhooks.values(), ({ id, changes }) => {
+      const tries = changes.map(({ wish }) => 1 + wish.retries)
+      const knowsAge = changes.some(({ wish }) => wish.maxAgeSeconds)
+      return [id, { leastTries: Math.min(...tries), mostTries: Math.max(...tries), knowsAge }]
+    }),
+  )
+}
+
 /** Every delivery has come to an end, with what that end needs. */
 function judgeEnds({ ledger, answers, findings, book }: Evidence): void {
+  const bounds = boundsOf(ledger)
   const successes = new Set<string>()
   for (const sight of ledger.sights) {
     if (sight.status >= 200 && sight.status < 300) successes.add(sight.delivery)
   }
   for (const { id, state, reason, webhookId, tries } of answers.deliveries.values()) {
-    const at = book.deliveries.get(id)?.endedMs ?? 0
-    if (!hasEnded(state as KnownState)) {
-      const invariant = state === 'waiting' ? 'I23' : 'I1'
-      findings.add(invariant, 0, `${id} is still ${state} when everything is quiet`, id, webhookId)
-    } else if (state === 'delivered') {
-      if (!successes.has(id))
-        findings.add('I1', at, `${id} is delivered, and no receiver answered with success`, id, webhookId)
-    } else if (!reason) {
-      findings.add('I1', at, `${id} is ${state} without a reason`, id, webhookId)
-    }
-    const budgets = (ledger.webhooks.get(webhookId)?.changes ?? []).map(({ wish }) => 1 + wish.retries)
-    if (budgets.length > 0 && tries > Math.max(...budgets))
-      findings.add('I7', at, `${id} was tried ${tries} times`, id, webhookId)
-    if (state === 'exhausted' && budgets.length > 0 && tries < Math.min(...budgets)) {
-      findings.add('I7', at, `${id} was given up after ${tries} tries`, id, webhookId)
-    }
-    const wishes = ledger.webhooks.get(webhookId)?.changes.map(({ wish }) => wish) ?? []
-    if (state === 'expired' && wishes.length > 0 && wishes.every(({ maxAgeSeconds }) => !maxAgeSeconds)) {
-      findings.add('I10', at, `${id} has expired, and its webhook knows no age`, id, webhookId)
-    }
     const known = book.deliveries.get(id)
-    if (known && known.state !== state && !(state === 'cancelled' && known.state === 'waiting')) {
-      findings.add(
-        'I10',
-        at,
-        `${id} is shown as ${state}, and was last written as ${known.state}`,
-        id,
-        webhookId,
-      )
-    }
+    const bound = bounds.get(webhookId)
+    const add = (invariant: string, what: string) =>
+      findings.add(invariant, known?.endedMs ?? 0, `${id} ${what}`, id, webhookId)
+    if (!hasEnded(state as KnownState)) {
+      add(state === 'waiting' ? 'I23' : 'I1', `is still ${state} when everything is quiet`)
+    } else if (state === 'delivered') {
+      if (!successes.has(id)) add('I1', 'is delivered, and no receiver answered with success')
+    } else if (!reason) add('I1', `is ${state} without a reason`)
+    if (bound && tries > bound.mostTries) add('I7', `was tried ${tries} times`)
+    if (bound && state === 'exhausted' && tries < bound.leastTries)
+      add('I7', `was given up after ${tries} tries`)
+    if (bound && state === 'expired' && !bound.knowsAge)
+      add('I10', 'has expired, and its webhook knows no age')
+    if (known && known.state !== state && !(state === 'cancelled' && known.state === 'waiting'))
+      add('I10', `is shown as ${state}, and was last written as ${known.state}`)
   }
 }

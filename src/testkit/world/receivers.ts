@@ -25,6 +25,8 @@ export interface Reply {
 export interface Receiver {
   readonly name: string
   manner(): Manner
+  /** It was healthy all the time. */
+  isSpotless(): boolean
   become(manner: Manner): void
   reply(atMs: number): Reply
 }
@@ -47,6 +49,7 @@ const NEVER_MS = 10_000_000
 /** What a malicious receiver does: everything that an HTTP client may be made to see. */
 const TRICKS: readonly (() => Observation)[] = [
   () => answer(302, ['location', 'http://169.254.169.254/latest/meta-data/']),
+  () => answer(307, ['Location', 'http://10.0.0.1/']),
   () => answer(599),
   () => answer(404, [], '<script>alert(1)</script>'.repeat(300)),
   () => ({ ...answer(200), bodyEnd: 'truncated', body: 'x'.repeat(8192) }) as Observation,
@@ -63,6 +66,7 @@ const TRICKS: readonly (() => Observation)[] = [
 /** @param random of this receiver alone */
 export function receiver(name: string, first: Manner, random: SeededRandom): Receiver {
   let manner = first
+  let isSpotless = first === 'healthy'
   /** A flapping one changes between up and down by itself. */
   let isUp = true
   let turnsMs = 0
@@ -106,7 +110,9 @@ export function receiver(name: string, first: Manner, random: SeededRandom): Rec
   return {
     name,
     manner: () => manner,
+    isSpotless: () => isSpotless,
     become(next) {
+      if (next !== 'healthy') isSpotless = false
       manner = next
     },
     reply: (atMs) => REPLIES[manner](atMs),

@@ -7,6 +7,7 @@ import type { Finding } from './finding.js'
 import type { SimulationOptions } from './options.js'
 import { judge } from './oracle.js'
 import { createPublishers, type Publishers } from './publishers.js'
+import { createRegisters } from './registers.js'
 import type { TraceStep } from './trace.js'
 import { createWorld, type World } from './world.js'
 
@@ -68,6 +69,7 @@ export async function simulate(seed: number | string, options: SimulationOptions
   })
   await running
   const { faults, publishers, answers, prepared, worked } = await done
+  await world.store.close()
   const counts = {
     nodes: world.shape.nodes,
     calls: publishers.calls(),
@@ -96,7 +98,7 @@ export async function simulate(seed: number | string, options: SimulationOptions
 /** Warm-up, trouble, healing, judgement. */
 async function course(world: World, options: SimulationOptions) {
   const { minutes = 10, without = {} } = options
-  const { queue, cluster, nemesis, random, shape, book, findings, ledger } = world
+  const { queue, cluster, nemesis, random, shape, book, findings, ledger, receivers } = world
   await Promise.all(cluster.nodes.map((node) => cluster.start(node)))
   const editors = createEditors({ ...world, random: random.stream('editors') })
   await editors.prepare()
@@ -115,7 +117,9 @@ async function course(world: World, options: SimulationOptions) {
   const worked = cluster.operations()
   const answers = await ask(world, editors)
   const isUntroubled = wanted.length === 0 && !options.crashes?.size
-  judge({ ledger, book, answers, findings, isUntroubled })
+  const spotless = new Set(receivers.filter((one) => one.isSpotless()).map(({ name }) => name))
+  const leaseMs = (options.leaseSeconds ?? 30) * 1000
+  judge({ ledger, book, answers, findings, isUntroubled, spotless, leaseMs, fired: world.fired })
   judgeRest(world)
   for (const where of world.secrets.leaks())
     findings.add('I13', queue.now(), `a secret was written into ${where}`)
@@ -145,16 +149,18 @@ function beginWork(
   })
   publishers.begin(calls, endMs)
   editors.begin(endMs, haste)
+  createRegisters({ ...world, random: random.stream('registers') }).begin(endMs, haste)
   createClients({ ...world, random: random.stream('clients'), keys: editors.keys }).begin(endMs, haste)
   return publishers
 }
 
-/** Waits until nothing is left to be done, or patience is. */
-async function quiet({ queue, store }: World, publishers: Publishers): Promise<void> {
+/** Waits until nothing is left to be done, or patience is, and somebody is there who can be asked. */
+async function quiet({ queue, store, cluster }: World, publishers: Publishers): Promise<void> {
   const patientMs = queue.now() + PATIENCE_MS
   do await queue.sleep(5000)
   while (queue.now() < patientMs && (publishers.unkept() > 0 || (await store.deliveries.pending()) > 0))
-  await queue.sleep(QUIET_MS)
+  do await queue.sleep(QUIET_MS)
+  while (queue.now() < patientMs + QUIET_MS && cluster.up().length === 0)
 }
 
 /** What the service says for itself. */

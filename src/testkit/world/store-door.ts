@@ -1,6 +1,7 @@
-import type { ClaimRequest, ClaimResult } from '../../delivery/delivery-store.js'
+import type { ClaimRequest, ClaimResult, Ownership } from '../../delivery/delivery-store.js'
 import { HookswitchError } from '../../errors.js'
 import type { Store } from '../../store/contract.js'
+import { shardOf } from '../../store/shards.js'
 import type { NodeLife } from './node-life.js'
 import type { RunQueue } from './run-queue.js'
 import { unsureClaims } from './unsure-claims.js'
@@ -38,6 +39,8 @@ export interface StoreDoorDoors {
   crash(life: NodeLife): void
   /** How long a notice of the store takes to this node; undefined: it is lost, until `deaf` is told. */
   noticeMs(life: NodeLife): number | undefined
+  /** How long leases are that the store grants, ms; undefined: as long as nodes ask for. */
+  readonly leaseMs: number | undefined
   /** Called when the node has opened its store, and when it first asks for its shards: in between it loads code. */
   opened(): void
   owned(): void
@@ -48,6 +51,8 @@ export interface StoreDoor {
   readonly store: Store
   /** After a time without notices: the node is told to look for itself. */
   hearAgain(): void
+  /** How many of the node's listeners the store still tells. */
+  listeners(): number
   end(): void
 }
 
@@ -60,14 +65,19 @@ export function storeDoor(doors: StoreDoorDoors): StoreDoor {
   const listeners = new Set<Listener>()
   const stops: (() => void)[] = []
   const unsure = unsureClaims(store.deliveries)
+  /** Shards of this node, as the store last told. */
+  let mine = new Set<number>()
 
   function call(name: string, method: Method, args: unknown[]): Promise<unknown> {
     if (!life.isAlive()) return new Promise(() => {})
     if (name === 'own') doors.owned()
     const operation = { number: doors.nextNumber(), name, life }
     const fate = doors.fateOf(operation)
+    const isLease = name === 'own' || name === 'renew'
+    if (isLease && doors.leaseMs !== undefined) args[1] = doors.leaseMs
     const carryOut = () =>
       method(...args).then((result) => {
+        if (isLease) mine = new Set((result as Ownership).shards)
         doors.carriedOut(operation, args, result)
         return result
       })
@@ -112,7 +122,10 @@ export function storeDoor(doors: StoreDoorDoors): StoreDoor {
 
   function subscribe(listener: Listener): () => void {
     listeners.add(listener)
-    const stop = store.deliveries.subscribe((ready) => {
+    const stop = store.deliveries.subscribe((all) => {
+      // As on PostgreSQL, a node is told of its own: the memory store, which all share here, tells everybody.
+      const ready = all?.filter(({ webhookId }) => mine.has(shardOf(webhookId)))
+      if (ready?.length === 0) return
       const delayMs = doors.noticeMs(life)
       if (delayMs === undefined) return
       const tell = () => life.deliver(() => listeners.has(listener) && listener(ready))
@@ -142,6 +155,7 @@ export function storeDoor(doors: StoreDoorDoors): StoreDoor {
         for (const listener of listeners) listener(undefined)
       })
     },
+    listeners: () => listeners.size,
     end() {
       listeners.clear()
       for (const stop of stops) stop()

@@ -23,18 +23,6 @@ export function mayConcern(webhookAccount: string, eventAccount: string): boolea
   return webhookAccount === eventAccount || (BELOW[webhookAccount] ?? []).includes(eventAccount)
 }
 
-/** What a webhook may have been, at some moment from `fromMs` to `toMs`; undefined: it may not have been there. */
-function wishesBetween(history: WebhookHistory, fromMs: number, toMs: number): (WebhookWish | undefined)[] {
-  let sure: WebhookWish | undefined
-  const maybe: (WebhookWish | undefined)[] = []
-  for (const { atMs, doneMs, outcome, wish } of history.changes) {
-    if (outcome === 'failed' || atMs > toMs) continue
-    if (outcome === 'done' && doneMs < fromMs) sure = wish
-    else maybe.push(wish)
-  }
-  return [sure, ...maybe]
-}
-
 /** Whether the service had disabled it: for certain, perhaps, or not. */
 function isDisabledByService({ disabledMs, changes }: WebhookHistory, fromMs: number, toMs: number): Verdict {
   let verdict: Verdict = 'no'
@@ -57,11 +45,22 @@ function isDisabledByService({ disabledMs, changes }: WebhookHistory, fromMs: nu
 
 /** Whether an event that was committed between these moments went to a webhook. */
 export function verdictOf(history: WebhookHistory, event: CallEvent, fromMs: number, toMs: number): Verdict {
-  const disabled = isDisabledByService(history, fromMs, toMs)
+  // What it was for certain when that began; what it may have become meanwhile is asked as well.
+  let sure: WebhookWish | undefined
+  let hasYes = false
+  let hasNo = false
+  const note = (wish: WebhookWish | undefined) => {
+    if (wish && wants(wish, history.accountId, event)) hasYes = true
+    else hasNo = true
+  }
+  for (const { atMs, doneMs, outcome, wish } of history.changes) {
+    if (outcome === 'failed' || atMs > toMs) continue
+    if (outcome === 'done' && doneMs < fromMs) sure = wish
+    else note(wish)
+  }
+  note(sure)
+  if (!hasYes) return 'no'
+  const disabled = history.disabledMs.length === 0 ? 'no' : isDisabledByService(history, fromMs, toMs)
   if (disabled === 'must') return 'no'
-  const answers = wishesBetween(history, fromMs, toMs).map(
-    (wish) => wish !== undefined && wants(wish, history.accountId, event),
-  )
-  if (answers.every((answer) => !answer)) return 'no'
-  return disabled === 'no' && answers.every(Boolean) ? 'must' : 'may'
+  return disabled === 'no' && !hasNo ? 'must' : 'may'
 }

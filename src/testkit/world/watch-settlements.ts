@@ -1,5 +1,6 @@
 import type { Settled, Settlement } from '../../delivery/delivery-store.js'
 import { hasEnded, type KnownDelivery, type KnownState, mayFollow } from './book.js'
+import type { SimulatedCaps } from './options.js'
 import { judgeDelay, judgeDisabling, noteHealth, type RuleDoors } from './rules.js'
 import type { Secrets } from './secrets.js'
 
@@ -9,6 +10,7 @@ export interface WatchDoors extends RuleDoors {
   readonly secrets: Secrets
   /** How many there are. */
   readonly receivers: number
+  readonly caps: SimulatedCaps
   fired(what: string): void
 }
 

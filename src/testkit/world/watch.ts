@@ -9,6 +9,7 @@ import type {
 import type { Webhook } from '../../webhooks/webhook.js'
 import { type KnownDelivery, mayFollow } from './book.js'
 import type { Running } from './cluster.js'
+import { disruptionsBetween } from './disruptions.js'
 import type { NodeLife } from './node-life.js'
 import type { StoreOperation } from './store-door.js'
 import { settlementWatch, type WatchDoors } from './watch-settlements.js'
@@ -17,16 +18,19 @@ import { settlementWatch, type WatchDoors } from './watch-settlements.js'
 export interface Watch {
   carriedOut(operation: StoreOperation, args: readonly unknown[], result: unknown): void
   sending(life: NodeLife, inFlight: ReadonlyMap<string, number>, total: number, group: string): void
-  closed(running: Running): void
+  /** `listeners`: those that the store still tells. */
+  closed(running: Running, listeners: number): void
 }
 
 /** Writes that may carry a secret. */
 const WRITES = new Set(['insert', 'replace', 'update', 'putUser', 'putApiKey', 'issue', 'settle'])
-const PER_ENDPOINT = 10
-const IN_ALL = 500
+/** So late a store may fail what it was asked when it was out. */
+const LATE_MS = 60_000
 
 export function createWatch(doors: WatchDoors): Watch {
-  const { queue, book, findings } = doors
+  const { queue, book, findings, ledger, caps } = doors
+  /** Under which name each life works on the store. */
+  const owners = new Map<string, string>()
   const settled = settlementWatch(doors)
   const now = () => queue.now()
 
@@ -48,6 +52,8 @@ export function createWatch(doors: WatchDoors): Watch {
         call: callId,
         lane: `${webhookId} ${lane}`,
         epoch,
+        acceptedMs: now(),
+        isHead: !book.lanes.has(`${webhookId} ${lane}`),
         state: 'waiting',
         attempts: 0,
         charged: 0,
@@ -104,13 +110,26 @@ export function createWatch(doors: WatchDoors): Watch {
     }
   }
 
-  function owned(owner: string, { aliveUntilMs, shards, storeMs: ownedMs }: Ownership): void {
+  function owned(life: NodeLife, owner: string, { aliveUntilMs, shards, storeMs: ownedMs }: Ownership): void {
+    owners.set(life.name, owner)
     // Where one node owns all, whoever comes last ends the one before.
     if (aliveUntilMs === Number.POSITIVE_INFINITY) book.leases.clear()
     const before = book.leases.get(owner)
     const isUnbroken = before && before.aliveUntilMs > ownedMs && shards.length >= before.shards
     const sinceMs = isUnbroken ? before.sinceMs : now()
     book.leases.set(owner, { aliveUntilMs, isReleased: false, shards: shards.length, sinceMs })
+  }
+
+  function judgeAccounts(life: NodeLife, inFlight: ReadonlyMap<string, number>): void {
+    const counts = new Map<string, number>()
+    for (const [group, count] of inFlight) {
+      const account = ledger.webhooks.get(group)?.accountId ?? group
+      counts.set(account, (counts.get(account) ?? 0) + count)
+    }
+    for (const [account, count] of counts) {
+      if (count <= caps.perAccount) continue
+      findings.add('I15', now(), `${life.name} has ${count} requests in flight of ${account}`, life.name)
+    }
   }
 
   const HEARD: Readonly<Record<string, (life: NodeLife, args: readonly unknown[], result: unknown) => void>> =
@@ -122,8 +141,8 @@ export function createWatch(doors: WatchDoors): Watch {
       },
       settle: (_, [settlements, toldMs], result) =>
         settled(settlements as Settlement[], result as Settled[], toldMs as number),
-      own: (_, [owner], result) => owned(owner as string, result as Ownership),
-      renew: (_, [owner], result) => owned(owner as string, result as Ownership),
+      own: (life, [owner], result) => owned(life, owner as string, result as Ownership),
+      renew: (life, [owner], result) => owned(life, owner as string, result as Ownership),
       release(_, [owner]) {
         const lease = book.leases.get(owner as string)
         if (lease) lease.isReleased = true
@@ -140,7 +159,7 @@ export function createWatch(doors: WatchDoors): Watch {
       HEARD[name]?.(life, args, result)
     },
     sending(life, inFlight, total, group) {
-      if ((inFlight.get(group) ?? 0) > PER_ENDPOINT) {
+      if ((inFlight.get(group) ?? 0) > caps.perEndpoint) {
         findings.add(
           'I15',
           now(),
@@ -148,10 +167,21 @@ export function createWatch(doors: WatchDoors): Watch {
           group,
         )
       }
-      if (total > IN_ALL)
+      if (total > caps.inAll)
         findings.add('I15', now(), `${life.name} has ${total} requests in flight`, life.name)
+      if (total > caps.perAccount) judgeAccounts(life, inFlight)
     },
-    closed({ life, sender }) {
+    closed({ life, sender }, listeners) {
+      const lease = book.leases.get(owners.get(life.name) ?? '')
+      // A store that was out could not be told.
+      const wasOut = () =>
+        [...disruptionsBetween(ledger.disruptions, now() - LATE_MS, now())].some(({ kind }) =>
+          kind.startsWith('store'),
+        )
+      if (lease && !lease.isReleased && !wasOut())
+        findings.add('I18', now(), `${life.name} is closed and holds a lease`, life.name)
+      if (listeners > 0)
+        findings.add('I18', now(), `${life.name} is closed and listens to its store`, life.name)
       if (sender.open() > 0)
         findings.add('I18', now(), `${life.name} is closed with requests in flight`, life.name)
       if (life.sleepers() > 0)

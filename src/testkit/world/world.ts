@@ -6,9 +6,10 @@ import { type Book, newBook } from './book.js'
 import { type Cluster, createCluster } from './cluster.js'
 import { type Findings, newFindings } from './finding.js'
 import { type Ledger, newLedger } from './ledger.js'
+import { createConnect } from './names.js'
 import { createNemesis, type Nemesis } from './nemesis.js'
 import { nodeLife } from './node-life.js'
-import { drawShape, type Shape, type SimulationOptions } from './options.js'
+import { drawShape, type Shape, type SimulationOptions, USUAL_CAPS } from './options.js'
 import { drawReceivers, type Receiver } from './receivers.js'
 import { type RunQueue, runQueue } from './run-queue.js'
 import { newSecrets, type Secrets } from './secrets.js'
@@ -45,6 +46,8 @@ const SERVICE = {
   // A cache takes its room when it is made, and lives are short here.
   tokenCacheSize: 100,
   attemptsPerWebhook: KEPT.attemptsPerWebhook,
+  // A clock that is a month behind writes attempts that are a month old.
+  retentionDays: 3650,
 }
 /** Clocks of nodes are up to so far from the truth. */
 const MOST_AHEAD_MS = 2000
@@ -52,7 +55,8 @@ const MOST_DRIFT = 1e-4
 
 export async function createWorld(seed: number | string, options: SimulationOptions): Promise<World> {
   const random = seededRandom(seed)
-  const shape = drawShape(random.stream('shape'), options)
+  const given = options.store?.()
+  const shape = drawShape(random.stream('shape'), options, given?.supports.sharedBetweenNodes === false)
   const queue = runQueue()
   const trace = newTrace(options.keepsStory ?? false)
   const [ledger, book, findings, secrets] = [newLedger(), newBook(), newFindings(), newSecrets()]
@@ -61,13 +65,14 @@ export async function createWorld(seed: number | string, options: SimulationOpti
   const startMs = START_MS
 
   const storeClock = nodeLife(queue, startMs, { node: 0, life: 1 }, { aheadMs: 0, drift: 0 }).clock
-  const kept = memoryStore({ shared: shape.isShared, clock: storeClock, ...KEPT })
+  const kept = given ?? memoryStore({ shared: shape.isShared, clock: storeClock, ...KEPT })
   await kept.open({ clock: storeClock, log: silent })
   const store = options.doctor?.store?.(kept) ?? kept
   const receivers = drawReceivers(random.stream('receivers'))
   const common = { queue, trace, ledger, startMs, fired }
   const nemesis = createNemesis({ ...common, receivers, crashes: options.crashes ?? new Map() })
-  const watch = createWatch({ ...common, book, findings, secrets, receivers: receivers.length })
+  const caps = { ...USUAL_CAPS, ...options.caps }
+  const watch = createWatch({ ...common, book, findings, secrets, caps, receivers: receivers.length })
   const clocks = random.stream('clocks')
   const cluster = createCluster(
     {
@@ -76,11 +81,23 @@ export async function createWorld(seed: number | string, options: SimulationOpti
       store,
       doctor: options.doctor ?? {},
       log: secrets.log,
-      options: SERVICE,
-      receivers: new Map(receivers.map((one) => [one.name, one])),
+      options: {
+        ...SERVICE,
+        inFlightPerEndpoint: caps.perEndpoint,
+        inFlightPerAccount: caps.perAccount,
+        inFlight: caps.inAll,
+      },
+      connect: createConnect({
+        queue,
+        findings,
+        receivers,
+        approve: options.doctor?.approve,
+        lieOf: nemesis.lieOf,
+      }),
       storeFateOf: nemesis.storeFateOf,
       networkFateOf: nemesis.networkFateOf,
       noticeMs: nemesis.noticeMs,
+      leaseMs: options.leaseSeconds === undefined ? undefined : options.leaseSeconds * 1000,
       carriedOut: watch.carriedOut,
       watch: watch.sending,
       clockErrors: () => ({
