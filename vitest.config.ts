@@ -3,6 +3,10 @@ import { defineConfig } from 'vitest/config'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
+const PURE = ['values', 'http', 'wire', 'auth', 'webhooks', 'accounts', 'delivery'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+)
+
 export default defineConfig({
   resolve: {
     alias: [
@@ -23,9 +27,20 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ['test/**/*.test.ts'],
+    // Pure decisions and what needs no process of its own share their modules: an import costs more than their tests.
+    projects: [
+      { extends: true, test: { name: 'pure', include: PURE, isolate: false, setupFiles: ['test/seed.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'whole',
+          include: ['test/**/*.test.ts'],
+          exclude: PURE,
+          setupFiles: ['test/seed.ts'],
+        },
+      },
+    ],
     globalSetup: ['test/build-once.ts'],
-    setupFiles: ['test/seed.ts'],
     reporters: process.env.CI ? ['default'] : ['dot'],
     testTimeout: 30_000,
     // Waits for what happens, however slow the machine.

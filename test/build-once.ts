@@ -20,6 +20,8 @@ const USES_THE_PACKAGE = [
   'test/simulation',
   'test/soak',
   'test/golden',
+  'test/stepper',
+  'test/fsync',
 ]
 
 export default async function setup(): Promise<void> {

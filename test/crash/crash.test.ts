@@ -22,14 +22,14 @@ afterAll(() => postgres?.end())
 
 describe('the crash runs', { timeout: 120_000 }, () => {
   it('lose nothing that SQLite acknowledged', async () => {
-    const { code, text } = await crash('--store', 'sqlite', '--cycles', '8')
+    const { code, text } = await crash('--store', 'sqlite', '--cycles', '4')
     expect(text).toContain('Nothing was lost')
     expect(code).toBe(0)
   })
 
   it.skipIf(!postgres)('lose nothing that PostgreSQL acknowledged', async () => {
     const where = ['--store', 'postgres', '--postgres', String(postgres?.url)]
-    const { code, text } = await crash(...where, '--cycles', '6', '--only', 'cycles')
+    const { code, text } = await crash(...where, '--cycles', '3', '--only', 'cycles')
     expect(text).toContain('Nothing was lost')
     expect(code).toBe(0)
   })

@@ -8,6 +8,7 @@ import { postgresStore } from 'hookswitch/postgres'
 import { type SqliteHandle, sqliteStore } from 'hookswitch/sqlite'
 import { afterAll } from 'vitest'
 import { postgresForTests } from '../adapters/storage/pg-cluster.js'
+import { emptied } from '../adapters/storage/postgres-emptied.js'
 
 export type AnyStore = ReturnType<typeof memoryStore>
 
@@ -37,6 +38,8 @@ const built: typeof import('hookswitch/sqlite') = await import(
 )
 
 const server = await postgresForTests()
+/** One for all files: the store makes its tables for the first. */
+const schema = server?.freshSchema() ?? ''
 afterAll(() => server?.end())
 
 const POSTGRES: readonly StoreMaker[] = server
@@ -44,7 +47,7 @@ const POSTGRES: readonly StoreMaker[] = server
       {
         name: 'PostgreSQL',
         async make(clock) {
-          const schema = server.freshSchema()
+          await emptied(server, schema)
           return {
             store: postgresStore({ connectionString: server.url, schema, clock }),
             dispose: async () => {},

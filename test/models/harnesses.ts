@@ -6,6 +6,7 @@ import { sqliteStore } from 'hookswitch/sqlite'
 import type { Clock, Log, Store } from 'hookswitch/store'
 import type { StoreHarness } from 'hookswitch/testkit'
 import type { PgServer } from '../adapters/storage/pg-cluster.js'
+import { emptied } from '../adapters/storage/postgres-emptied.js'
 import { builtSqlite, sqliteHarness } from '../adapters/storage/sqlite-bench.js'
 
 const log: Log = { debug() {}, info() {}, warn() {}, error() {} }
@@ -47,22 +48,11 @@ export function postgresHarness(server: PgServer): StoreHarness {
     clocks.set(store, clock)
     return store
   }
-  const emptied = async () => {
-    const rows = await server.sql(
-      `select relname from pg_class where relnamespace = to_regnamespace('"${schema}"') and relkind = 'r'
-        and relname not in ('hookswitch_migration', 'shard', 'pending')`,
-    )
-    if (rows.length === 0) return
-    const tables = rows.map(({ relname }) => `"${schema}"."${relname}"`)
-    await server.sql(`truncate ${tables.join(', ')};
-      update "${schema}".shard set owner = null, alive_until_ms = 0, leaving = false, term = 0;
-      update "${schema}".pending set deliveries = 0`)
-  }
   return {
     name: 'the PostgreSQL store',
     supports: { durable: true, sharedBetweenNodes: true, transactions: true },
     async open({ clock }) {
-      await emptied()
+      await emptied(server, schema)
       return openedAt(clock)
     },
     async reopen(store) {

@@ -60,7 +60,7 @@ async function soak(store) {
   await rm(folder, { recursive: true })
   if (code !== 0) throw new Error(`the service ended with ${code}`)
 
-  const { rss, live, findings } = judge(readings, seconds / 4)
+  const { rss, live, settled, findings } = judge(readings, seconds / 4)
   const last = readings.at(-1)
   console.log(
     `\n${store}: ${values.minutes} minutes, ${dead} dead endpoints, ${last?.published} events, ${last?.delivered} delivered`,
@@ -75,6 +75,9 @@ async function soak(store) {
   console.log(
     `  after the warm-up: RSS ${mb(rss.perMinute)} MB a minute, live ${mb(live.perMinute)} MB a minute`,
   )
+  const told = (/** @type {typeof rss} */ { perMinute, either }) =>
+    `${mb(perMinute)} ± ${mb(either)} MB a minute`
+  console.log(`  in the second half (95 %): RSS ${told(settled.rss)}, live ${told(settled.live)}`)
   for (const finding of findings) console.log(`! ${finding}`)
   return findings.length === 0
 }

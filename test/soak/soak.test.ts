@@ -18,6 +18,18 @@ describe('the line through memory', () => {
     expect(start).toBeCloseTo(5e6, 3)
   })
 
+  it('is as sure as the readings are many, and unlike the ones before', () => {
+    const either = (bytesAt: (second: number) => number) =>
+      lineThrough(readings(bytesAt), (one) => one.rss).either
+    expect(either(() => 5e6)).toBe(0)
+    expect(either((second) => 5e6 + 1000 * second)).toBeLessThan(1)
+    // The same readings, in another order.
+    const mixed = either((second) => 1e6 * ((second * 7) % 20))
+    const inWaves = either((second) => 1e6 * (second % 20))
+    expect(mixed).toBeGreaterThan(1e6)
+    expect(inWaves).toBeGreaterThan(2 * mixed)
+  })
+
   it('is flat where memory goes up and down', () => {
     expect(judge(readings(saw), 15).findings).toEqual([])
   })
