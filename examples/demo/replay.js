@@ -34,7 +34,9 @@ export async function replay(hs, recorded, { speed, suffix, signal }) {
   const startMs = Date.now()
   const calls = new Set()
   let events = 0
-  for (const { event, afterMs } of recorded) {
+  for (const { event: original, afterMs } of recorded) {
+    // Its key says that it is the recorded call's: here it is another call's.
+    const { idempotencyKey: _, ...event } = original
     await until(startMs + afterMs / speed, signal)
     if (signal.aborted) break
     // As fast as it goes the calls cannot have happened in the future: they have just ended.
