@@ -3,9 +3,23 @@ import { defineConfig } from 'vitest/config'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-const PURE = ['values', 'http', 'wire', 'auth', 'webhooks', 'accounts', 'delivery'].map(
-  (folder) => `test/${folder}/**/*.test.ts`,
-)
+/** Tests that leave nothing behind in their process: they share it and its modules, for an import costs more than they do. */
+const TOGETHER = [
+  'values',
+  'http',
+  'wire',
+  'auth',
+  'webhooks',
+  'accounts',
+  'delivery',
+  'regressions',
+  'service',
+  'store',
+  'testkit',
+  'adapters/http',
+  'adapters/observability',
+  'adapters/telephony',
+].map((folder) => `test/${folder}/**/*.test.ts`)
 
 export default defineConfig({
   resolve: {
@@ -27,19 +41,23 @@ export default defineConfig({
     ],
   },
   test: {
-    // Pure decisions and what needs no process of its own share their modules: an import costs more than their tests.
     projects: [
-      { extends: true, test: { name: 'pure', include: PURE, isolate: false, setupFiles: ['test/seed.ts'] } },
+      {
+        extends: true,
+        test: { name: 'together', include: TOGETHER, isolate: false, setupFiles: ['test/seed.ts'] },
+      },
       {
         extends: true,
         test: {
-          name: 'whole',
+          name: 'apart',
           include: ['test/**/*.test.ts'],
-          exclude: PURE,
+          exclude: TOGETHER,
           setupFiles: ['test/seed.ts'],
         },
       },
     ],
+    // All cores: vitest leaves one idle, which of two is half.
+    maxWorkers: '100%',
     globalSetup: ['test/build-once.ts'],
     reporters: process.env.CI ? ['default'] : ['dot'],
     testTimeout: 30_000,
