@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * Webhooks for the calls of an Asterisk. Without flags it connects to a fake one on this machine, which replays 48
- * recorded calls; with them to yours, over the manager interface (AMI) or, with `--ari`, over the REST interface:
+ * recorded calls (the halves of its Local channels have no account); with them to yours, over the manager interface (AMI) or, with `--ari`, over the REST interface:
  *
  *     node asterisk.js --host 10.0.0.5 --user hookswitch --secret … --variable ACCOUNT_ID --account acme
  *     node asterisk.js --ari http://10.0.0.5:8088/ari --user hookswitch --secret … --account acme

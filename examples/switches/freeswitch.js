@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * Webhooks for the calls of a FreeSWITCH. Without flags it connects to a fake one on this machine, which replays 47
- * recorded calls; with them to yours:
+ * recorded calls (eight of their legs never get an account, so that nobody is told of them); with them to yours:
  *
  *     node freeswitch.js --host 10.0.0.5 --password … --variable ecallmgr_Account-ID --account acme
  */

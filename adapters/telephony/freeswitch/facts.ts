@@ -1,4 +1,5 @@
 /** What a host's `accountOf` is asked with, and ready ones for common set-ups. */
+import { wrong } from '../source/options.js'
 import type { SwitchEvent } from './event.js'
 
 /** What is known of a leg at one of its events. Values are the same in both formats. */
@@ -31,6 +32,7 @@ export function factsOf(uuid: string, { name, header }: SwitchEvent): Freeswitch
  * @param name with or without `variable_`. Default `ecallmgr_Account-ID`, KAZOO's
  */
 export function accountFromVariable(name = 'ecallmgr_Account-ID'): FreeswitchAccountOf {
+  if (typeof name !== 'string' || name === '') throw wrong('name', 'of the variable must be a text')
   const key = name.startsWith('variable_') ? name : `variable_${name}`
   return ({ header }) => header(key)
 }

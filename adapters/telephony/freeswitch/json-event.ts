@@ -5,6 +5,7 @@
  * behind the end of a text or of an array's element comes a comma or a bracket, never a colon. So a search is exact,
  * and 8 KiB need not be parsed for five values.
  */
+import { detached } from '../source/said.js'
 import { arrayAsText, type EventValue, fromBytes, type SwitchEvent, searchKeys } from './event.js'
 
 const FIRST = '{"Event-Name":"'
@@ -115,7 +116,7 @@ function arrayAt(text: string, at: number): readonly string[] | undefined {
 /** What stands between quotation marks; `undefined`: an escape that is none. */
 function unescaped(raw: string): string | undefined {
   const text = fromBytes(raw)
-  if (!text.includes('\\')) return text
+  if (!text.includes('\\')) return detached(text)
   try {
     // An escape may be half a character; an event must be whole ones.
     return (JSON.parse(`"${text}"`) as string).toWellFormed()

@@ -22,6 +22,8 @@ export interface Leg {
   addresses: Addresses
   custom: CustomVariables
   accountId: string | undefined
+  /** `accountOf` has returned what is no text: told once. */
+  isMistold: boolean
   /** 0: not answered, or not known to be. */
   answeredUs: number
   /** Its partner, or the leg that dialled it. */
@@ -104,6 +106,7 @@ export function openLeg(
     addresses: isInternal ? NO_ADDRESSES : addressesOf(event, parties.hidesNumber),
     custom,
     accountId: undefined,
+    isMistold: false,
     answeredUs: 0,
     otherCallId,
     doubtful: undefined,

@@ -76,6 +76,11 @@ export function freeswitchMapping(options: MappingOptions): FreeswitchMapping {
     try {
       const told: unknown = accountOf(factsOf(uuid, event))
       if (typeof told === 'string' && told !== '') leg.accountId = told
+      else if (told !== undefined && told !== '' && !leg.isMistold) {
+        leg.isMistold = true
+        const message = `accountOf returned no text (${typeof told}) at ${event.name}`
+        problems.push({ kind: 'account_of_threw', message, callId: leg.callId })
+      }
     } catch (thrown) {
       const name = thrown instanceof Error ? thrown.name : typeof thrown
       const message = `accountOf threw (${name}) at ${event.name}`

@@ -3,6 +3,7 @@ import {
   type CheckedSourceOptions,
   callable,
   checkSourceOptions,
+  hostName,
   type OptionCheck,
   oneLine,
   oneOf,
@@ -69,7 +70,7 @@ export function checkFreeswitchOptions(given: FreeswitchSourceOptions): CheckedS
     given,
     {
       ...SHARED_CHECKS,
-      host: oneLine,
+      host: hostName,
       port: whole(1, 65_535),
       password: oneLine,
       connectTimeoutMs: whole(1, 600_000),

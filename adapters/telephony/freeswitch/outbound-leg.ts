@@ -42,6 +42,7 @@ export function serveLeg(doors: OutboundDoors, socket: Socket, onClosed: () => v
   const { ask, answered, lost } = commands((text) => void socket.write(text))
   let leg: { uuid: string; readonly shown: SwitchEvent; readonly mapping: FreeswitchMapping } | undefined
   let isOver = false
+  let goesOn = false
   const gone = new AbortController()
 
   const map = (event: SwitchEvent) => {
@@ -52,6 +53,7 @@ export function serveLeg(doors: OutboundDoors, socket: Socket, onClosed: () => v
     return (leg as { mapping: FreeswitchMapping }).mapping.map(event)
   }
   const begin = (shown: SwitchEvent) => {
+    if (leg) throw new Error('it says twice which leg it is for')
     const uuid = shown.header('Unique-ID')
     if (uuid === undefined) throw new Error('it does not say which leg it is for')
     leg = { uuid, shown, mapping: doors.mappingOf(shown.header('Core-UUID') ?? '') }
@@ -83,7 +85,8 @@ export function serveLeg(doors: OutboundDoors, socket: Socket, onClosed: () => v
       receive(chunk)
       // The switch ends the leg for good when it is let go.
       if (isOver && !socket.writableEnded) socket.end('exit\n\n')
-      else if (feed.isFull()) socket.pause()
+      // Its dial plan stands still until it is told how to go on: that does not wait for the service.
+      else if (goesOn && feed.isFull()) socket.pause()
     } catch (thrown) {
       end(thrown instanceof Error ? thrown.message : String(thrown))
     }
@@ -102,7 +105,11 @@ export function serveLeg(doors: OutboundDoors, socket: Socket, onClosed: () => v
     // Not among "its own" events; a connection without `full` does without them.
     await ask(`event ${format} ${['CHANNEL_HOLD', 'CHANNEL_UNHOLD', ...doors.extraEvents].join(' ')}`)
     const way = goOn(doors, factsOf(leg.uuid, leg.shown))
-    if (way && (await ask(way)).startsWith('+OK')) return
+    if (way && (await ask(way)).startsWith('+OK')) {
+      goesOn = true
+      if (feed.isFull()) socket.pause()
+      return
+    }
     // A leg must not stand still because of us: its dial plan goes on as if we had never been.
     await ask('resume')
     end('the switch cannot be told how it goes on')

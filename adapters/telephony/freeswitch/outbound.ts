@@ -94,7 +94,6 @@ export function freeswitchOutbound(options: FreeswitchOutboundOptions): Freeswit
       legs.delete(leg),
     )
     legs.add(leg)
-    if (way.isFull()) socket.pause()
   })
   let isListening = false
   let closed: Promise<void> | undefined
@@ -103,9 +102,14 @@ export function freeswitchOutbound(options: FreeswitchOutboundOptions): Freeswit
     events: way.events,
     listen: () =>
       new Promise((resolve, reject) => {
+        if (closed) return reject(new Error('it is closed'))
         server.once('error', reject)
         server.listen(port, host, () => {
           server.off('error', reject)
+          if (closed) {
+            server.close()
+            return reject(new Error('it is closed'))
+          }
           isListening = true
           way.connected(name)
           const address = server.address()

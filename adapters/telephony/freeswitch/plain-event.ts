@@ -1,4 +1,5 @@
 /** Events in the `plain` format: header lines with URL-encoded values. */
+import { detached } from '../source/said.js'
 import { type EventValue, fromBytes, type SwitchEvent, searchKeys, textAsValue } from './event.js'
 
 const FIRST = 'Event-Name: '
@@ -43,7 +44,8 @@ export function plainEvent(body: Buffer): SwitchEvent | undefined {
         const from = at + key.length
         const colon = text.indexOf(': ', from)
         const lineEnd = text.indexOf('\n', from)
-        if (colon < 0 || colon > lineEnd) continue
+        if (colon < 0) break
+        if (colon > lineEnd) continue
         take(fromBytes(text.slice(from, colon)), textAsValue(decoded(text.slice(colon + 2, lineEnd))))
       }
     },
@@ -64,7 +66,7 @@ function valueIn(text: string, name: string): string | undefined {
  * sent in Latin-1 must not end the connection.
  */
 export function decoded(value: string): string {
-  if (!value.includes('%')) return fromBytes(value)
+  if (!value.includes('%')) return detached(fromBytes(value))
   try {
     return decodeURIComponent(value)
   } catch {

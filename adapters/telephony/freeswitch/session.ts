@@ -2,6 +2,7 @@
 import type { Clock } from 'hookswitch'
 import type { Session } from '../source/connection.js'
 import type { Feed } from '../source/feed.js'
+import { shown } from '../source/said.js'
 import { type TcpSession, type TcpSessionOptions, tcpSession } from '../source/tcp-session.js'
 import { type Commands, commands } from './commands.js'
 import type { EventFormat } from './event.js'
@@ -82,7 +83,8 @@ async function login(
     await authRequested
     if (!(await ask(`auth ${password}`)).startsWith('+OK')) throw new Error('the switch refuses the password')
     const answer = await ask(`event ${format} ${events.join(' ')}`)
-    if (!answer.startsWith('+OK')) throw new Error(`the switch refuses the events: ${answer.slice(0, 100)}`)
+    if (!answer.startsWith('+OK'))
+      throw new Error(`the switch refuses the events: ${shown(answer, password)}`)
   }
   try {
     await Promise.race([steps(), lost])

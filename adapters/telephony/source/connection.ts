@@ -1,6 +1,7 @@
 /** A connection that comes back by itself, later and later while it fails. */
 import type { Clock, Random } from 'hookswitch'
 import { retryDelayMs } from './retry-delay.js'
+import { said, shown } from './said.js'
 
 /** One connection at work: logged in and subscribed. */
 export interface Session {
@@ -20,7 +21,7 @@ export interface ConnectionDoors {
   readonly onDisconnected: (reason: string, retryInMs: number) => void
 }
 
-/** A session that lasted so long was a good one: the next try after it comes soon again. */
+/** A session that lasted so long, from its login on, was a good one: the next try after it comes soon again. */
 const GOOD_AFTER_MS = 10_000
 /** Nobody waits longer for a switch that is back. */
 const LONGEST_PAUSE_MS = 30_000
@@ -37,10 +38,13 @@ export function keepConnected(doors: ConnectionDoors): { close(): Promise<void> 
 
   const loop = async () => {
     for (let failures = 0; !signal.aborted; ) {
-      const beganMs = clock.monotonic()
-      const reason = await live(open, signal, onConnected)
+      let connectedMs = Number.POSITIVE_INFINITY
+      const reason = await live(open, signal, () => {
+        connectedMs = clock.monotonic()
+        onConnected()
+      })
       if (signal.aborted) return
-      failures = clock.monotonic() - beganMs >= GOOD_AFTER_MS ? 1 : failures + 1
+      failures = clock.monotonic() - connectedMs >= GOOD_AFTER_MS ? 1 : failures + 1
       const retryInMs = retryDelayMs(failures, random.fraction(), LONGEST_PAUSE_MS)
       onDisconnected(reason, retryInMs)
       await clock.sleep(retryInMs, signal)
@@ -73,6 +77,6 @@ async function live(
       signal.removeEventListener('abort', close)
     }
   } catch (thrown) {
-    return thrown instanceof Error ? thrown.message : String(thrown)
+    return thrown instanceof Error ? shown(thrown.message) : said(thrown)
   }
 }

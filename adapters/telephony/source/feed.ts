@@ -12,18 +12,23 @@ import {
   safeLog,
 } from 'hookswitch'
 import { accountHold, type HoldLimits, type UnknownAccount } from './account-hold.js'
+import { fitted } from './fit.js'
 import type { LegNews, Mapped, Problem } from './leg-news.js'
 import { pump, type Rejected } from './pump.js'
+import { said } from './said.js'
 
 /** What a source tells its host. */
-export interface SourceEvents extends Record<string, unknown> {
-  /** Logged in and subscribed: events come. */
+export type SourceEvents = {
+  /** Logged in and subscribed: events come, and the first of them may have come already. */
   connected: { readonly peer: string }
   /** Not connected any more, or not yet; the next try comes by itself after `retryInMs`. */
   disconnected: { readonly peer: string; readonly reason: string; readonly retryInMs: number }
   /** Events of a leg whose account never became known: they are not published. */
   account_unknown: UnknownAccount
-  /** An event that the service refused for good, or that was left when the source was closed. */
+  /**
+   * An event that the service refused for good; or, without an `error`, that was left when the source was closed: the
+   * service was full, out, or closed before it.
+   */
   rejected: Rejected
   /** A message that could not be used. */
   problem: Problem
@@ -63,10 +68,18 @@ export interface FeedCounts {
   readonly legsWithoutAccount: number
 }
 
+/** What the log says of a problem that is not the switch's. */
+const SAYS: Partial<Record<Problem['kind'], string>> = {
+  account_of_threw: 'a function of the host failed',
+  overflow: 'too many legs are open',
+  lost: 'a connection was lost',
+  refused: 'a connection was refused',
+}
+
 export function feed({ publish, clock, random, log: given, name }: FeedDoors, limits: HoldLimits): Feed {
   const log = safeLog(given)
   const events = eventHub<SourceEvents>((thrown, event) =>
-    log.error({ source: name, event, error: String(thrown) }, 'a listener of the source threw'),
+    log.error({ source: name, event, error: said(thrown) }, 'a listener of the source threw'),
   )
   const hold = accountHold(limits)
   const ending = new AbortController()
@@ -83,13 +96,13 @@ export function feed({ publish, clock, random, log: given, name }: FeedDoors, li
     },
     onRejected(rejected) {
       const { hook, callId } = rejected.event
-      const error = rejected.error === undefined ? 'the source was closed' : String(rejected.error)
+      const error = rejected.error === undefined ? 'the source was closed' : said(rejected.error)
       log.error({ source: name, hook, callId, error }, 'an event is not published')
       events.emit('rejected', rejected)
     },
     onPostponed(error, attempt) {
       if (attempt === 1)
-        log.warn({ source: name, error: String(error) }, 'an event cannot be published now: it waits')
+        log.warn({ source: name, error: said(error) }, 'an event cannot be published now: it waits')
     },
     onRoom: () => {
       for (const listener of listeners) listener()
@@ -118,7 +131,7 @@ export function feed({ publish, clock, random, log: given, name }: FeedDoors, li
 
   const takeNews = (news: LegNews) => {
     const { ready, unknown } = hold.take(news, clock.monotonic())
-    for (const event of ready) queue.put(event)
+    for (const event of ready) queue.put(fitted(event))
     if (unknown.length > 0) tellUnknown(unknown)
   }
 
@@ -127,7 +140,10 @@ export function feed({ publish, clock, random, log: given, name }: FeedDoors, li
     take({ news, problems }) {
       for (const one of news) takeNews(one)
       for (const problem of problems) {
-        log.warn({ source: name, ...problem }, 'a message of the switch could not be used')
+        log.warn(
+          { source: name, ...problem },
+          SAYS[problem.kind] ?? 'a message of the switch could not be used',
+        )
         events.emit('problem', problem)
       }
       if (!isWatching && hold.size() > 0) void watch()
@@ -147,8 +163,13 @@ export function feed({ publish, clock, random, log: given, name }: FeedDoors, li
     counts: () => ({ published, waiting: queue.size(), legsWithoutAccount: hold.size() }),
     async close(drainMs) {
       ending.abort()
+      // Sleeps hold no process open: without this one it would end with events that nobody was told of.
+      const alive = setInterval(() => {}, 60_000)
       await queue.drain(drainMs)
+      clearInterval(alive)
       queue.close()
+      // What a connection keeps until there is room is told of, too.
+      for (const listener of listeners) listener()
       tellUnknown(hold.flush())
     },
   }

@@ -11,6 +11,6 @@ const LONGEST = 255
  */
 export function idempotencyKey(...parts: readonly (string | number)[]): string {
   const key = parts.join('/')
-  if (key.length <= LONGEST) return key
-  return `${parts[0]}/${createHash('sha256').update(key).digest('base64url')}`
+  if (key.length <= LONGEST && /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]*$/u.test(key)) return key
+  return `sha256/${createHash('sha256').update(key).digest('base64url')}`
 }

@@ -23,7 +23,8 @@ export interface LegNews {
 export interface Problem {
   /**
    * `malformed`: a message that cannot be read. `overflow`: more open legs than `maxOpenLegs`, the oldest is
-   * forgotten. `account_of_threw`: the host's `accountOf` threw, which counts as not known yet (or its `goOnWith`).
+   * forgotten. `account_of_threw`: the host's `accountOf` threw, or returned no text, which counts
+   * as not known yet (or its `goOnWith` threw).
    * `unknown_leg`: the end of a leg whose begin was not seen. `lost`: a connection for one leg, before its end.
    * `refused`: somebody's connection to us.
    */

@@ -1,4 +1,5 @@
 /** The options that all sources share, and their checks. */
+import { isIP } from 'node:net'
 import {
   type ChannelEvent,
   type Clock,
@@ -12,7 +13,10 @@ import type { HoldLimits } from './account-hold.js'
 
 /** Options of every source. */
 export interface SourceOptions {
-  /** `hs.publish`, or a function in front of it. What it rejects with `QueueFull` or `StoreUnavailable` is tried again. */
+  /**
+   * `hs.publish`, or a function in front of it. What it rejects with `QueueFull`, `StoreUnavailable` or `Closing` is tried
+   * again until it is taken or the source is closed; with `Internal` or an error of your own, ten times.
+   */
   readonly publish: (event: ChannelEvent) => Promise<unknown>
   /**
    * How long the events of a leg wait for its account to become known, milliseconds. Default 10,000. What waits longer
@@ -114,6 +118,15 @@ export function oneLine(field: string, value: unknown): void {
   if (typeof value !== 'string' || value === '' || /[\r\n\0]/.test(value)) {
     throw wrong(field, 'must be a text of one line')
   }
+}
+
+/** A host name or address, without a port. */
+export function hostName(field: string, value: unknown): void {
+  oneLine(field, value)
+  const text = value as string
+  if (/[\s/@[\]]/.test(text)) throw wrong(field, 'must be a host name or an address')
+  if (text.includes(':') && isIP(text) !== 6)
+    throw wrong(field, 'must have no port: that is an option of its own')
 }
 
 /** A whole number in a range. */

@@ -108,6 +108,7 @@ export function pump(doors: PumpDoors): Pump {
         if (!again || ending.signal.aborted) return { thrown }
         onPostponed(thrown, attempt)
         await clock.sleep(retryDelayMs(attempt, random.fraction(), LONGEST_PAUSE_MS), ending.signal)
+        if (ending.signal.aborted) return { thrown }
       }
     }
   }
@@ -125,6 +126,7 @@ export function pump(doors: PumpDoors): Pump {
       }
     },
     isFull() {
+      if (ending.signal.aborted) return false
       if (size >= FULL) wasFull = true
       return wasFull
     },

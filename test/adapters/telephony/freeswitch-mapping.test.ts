@@ -209,6 +209,11 @@ describe('the account', () => {
     )
     expect(problems).toEqual([
       { kind: 'account_of_threw', message: 'accountOf threw (TypeError) at CHANNEL_CREATE', callId: 'a' },
+      {
+        kind: 'account_of_threw',
+        message: 'accountOf returned no text (number) at CHANNEL_PROGRESS',
+        callId: 'a',
+      },
     ])
     expect(hooks(published)).toEqual(['create', 'answer', 'destroy'])
   })

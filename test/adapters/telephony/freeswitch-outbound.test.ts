@@ -183,7 +183,44 @@ describe('the server', () => {
     expect(first.isClosed()).toBe(false)
   })
 
-  it('do not stay when nobody says which leg they are for', async () => {
+  it('lets calls go on while the service takes nothing', async () => {
+    const { port, server } = await listening({ publish: () => new Promise(() => {}) })
+    const first = await call(port, 'first')
+    await until(() => first.commands.length === 5)
+    // A thousand holds of one leg: what waits is too much now.
+    const hold = jsonFrame(legEvent('CHANNEL_HOLD', 'first', { answeredMs: 1_000 }))
+    first.send(hold.repeat(1_100))
+    await until(() => server.status().waiting >= 1_024)
+    const second = await call(port, 'second')
+    await until(() => second.commands.length === 5)
+    expect(second.commands[4]).toMatch(/^sendmsg/)
+    await server.close({ drainMs: 0 })
+  })
+
+  it('leaves who says twice which leg it is for', async () => {
+    const { port, problems, server } = await listening()
+    const leg = await call(port, 'a')
+    await until(() => leg.commands.length === 5)
+    const again = Object.entries(legEvent('CHANNEL_DATA', 'other')).map(
+      ([name, value]) => `${name}: ${encodeURIComponent(value)}`,
+    )
+    leg.send(`${again.join('\n')}\nContent-Type: command/reply\nReply-Text: %2BOK\n\n`)
+    await until(() => leg.isClosed())
+    expect(problems).toMatchObject([{ kind: 'lost', message: expect.stringContaining('twice') }])
+    expect(server.status().openLegs).toBe(0)
+  })
+
+  it('does not listen when it was closed meanwhile, or before', async () => {
+    const options = { publish: async () => {}, accountOf: accountFromVariable(), port: 0 }
+    const meanwhile = freeswitchOutbound(options)
+    const listens = meanwhile.listen()
+    listens.catch(() => {})
+    await meanwhile.close()
+    await expect(listens).rejects.toThrow('it is closed')
+    await expect(meanwhile.listen()).rejects.toThrow('it is closed')
+  })
+
+  it('does not keep a connection when nobody says which leg it is for', async () => {
     const clock = manualClock()
     const { problems, port } = await listening({ clock })
     const socket = connect({ port, host: '127.0.0.1' })

@@ -65,6 +65,15 @@ describe('a kept connection', () => {
     await kept.close()
   })
 
+  it('waits longer each time for one that is silent for long before it is a session', async () => {
+    const { kept, clock, log } = underTest(async () => {
+      await clock.sleep(10_000)
+      throw new Error('no login')
+    })
+    await clock.runUntil(() => log.filter((line) => line === 'no login later').length >= 3)
+    await kept.close()
+  })
+
   it('ends while it waits, and says nothing of its own end', async () => {
     const { kept, clock, log } = underTest(async () => {
       throw new Error('refused')

@@ -118,4 +118,25 @@ describe('a feed', () => {
     await closed
     expect(told.map(([name]) => name).sort()).toEqual(['account_unknown', 'rejected'])
   })
+
+  it('tells also of what a connection has kept until there was room', async () => {
+    const { take, told, close, clock, isFull, onRoom } = underTest(() => new Promise(() => {}))
+    const kept = [heard(news('late', 'acme', ['channel_create']))]
+    onRoom(() => {
+      while (kept.length > 0 && !isFull()) take(kept.shift() as never)
+    })
+    take(heard(...Array.from({ length: 1_024 }, (_, leg) => news(`leg-${leg}`, 'acme', ['channel_create']))))
+    expect(isFull()).toBe(true)
+    const closed = close(1_000)
+    await clock.advance(1_000)
+    await closed
+    expect(told.filter(([name]) => name === 'rejected')).toHaveLength(1_025)
+  })
+
+  it('is not ended by what cannot become a text', async () => {
+    const { take, told, clock } = underTest(() => Promise.reject(Object.create(null)))
+    take(heard(news('a', 'acme', ['channel_create'])))
+    await clock.runUntil(() => told.length > 0)
+    expect(told.map(([name]) => name)).toEqual(['rejected'])
+  })
 })

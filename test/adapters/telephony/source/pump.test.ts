@@ -152,4 +152,16 @@ describe('a pump that is closed', () => {
     await clock.advance(1_000)
     await second
   })
+
+  it('publishes nothing any more that it has told of', async () => {
+    const { put, held, close, rejected, clock } = underTest()
+    put(event('a', 1))
+    held[0]?.refuse(new HookswitchError('QueueFull', 'full'))
+    await settled()
+    close()
+    await clock.advance(60_000)
+    await settled()
+    expect(rejected).toHaveLength(1)
+    expect(held).toHaveLength(1)
+  })
 })
