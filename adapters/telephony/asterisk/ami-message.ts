@@ -1,4 +1,5 @@
 /** One message of AMI: its fields are looked up where they are read, since most messages are of no use. */
+import { detached } from '../source/said.js'
 
 /** A message. */
 export interface AmiMessage {
@@ -31,13 +32,13 @@ export function eventOf(message: Buffer): string {
 export function amiMessage(bytes: Buffer): AmiMessage {
   const text = `\r\n${bytes.toString('utf8')}`
 
-  /** What follows a key, up to the end of the line. */
+  /** What follows a key, up to the end of the line; without the message, since legs are remembered for long. */
   const after = (key: string): string | undefined => {
     const at = text.indexOf(`\r\n${key}`)
     if (at < 0) return undefined
     const start = at + 2 + key.length
     const end = text.indexOf('\r\n', start)
-    return end < 0 ? text.slice(start) : text.slice(start, end)
+    return detached(end < 0 ? text.slice(start) : text.slice(start, end))
   }
 
   return {
@@ -59,7 +60,7 @@ function ofNamedChannel(text: string, prefix: string, name: string): string | un
   const key = `${prefix}ChanVariable(`
   for (const line of text.split('\r\n')) {
     const at = line.startsWith(key) ? line.indexOf(`): ${name}=`) : -1
-    if (at >= 0) return line.slice(at + 4 + name.length) || undefined
+    if (at >= 0) return detached(line.slice(at + 4 + name.length)) || undefined
   }
   return undefined
 }

@@ -1,5 +1,6 @@
 /** One connection to the manager interface: login, a list of the open channels, events; sequence without sockets. */
 import type { Mapped } from '../source/leg-news.js'
+import { shown } from '../source/said.js'
 import type { Protocol } from '../source/tcp-session.js'
 import { amiFrames } from './ami-frames.js'
 import { amiHappening, amiListed, isRead, timeOf } from './ami-happening.js'
@@ -47,13 +48,14 @@ export function amiSession(doors: AmiSessionDoors): AmiSession {
   const answered = (message: AmiMessage): void => {
     const id = message.get('ActionID')
     const isRefused = message.get('Response') === 'Error'
-    const reason = message.get('Message')?.slice(0, 200) ?? 'no reason given'
+    // It may say what it was sent.
+    const reason = () => shown(message.get('Message') ?? 'no reason given', doors.secret)
     if (id === LOGIN) {
-      if (isRefused) throw new Error(`the switch refused the login: ${reason}`)
+      if (isRefused) throw new Error(`the switch refused the login: ${reason()}`)
       listing = { question: mapping.ask(), listed: [] }
       act('CoreShowChannels', LIST)
     } else if (id === LIST && isRefused) {
-      throw new Error(`the switch refused CoreShowChannels: ${reason} (the user needs write = reporting)`)
+      throw new Error(`the switch refused CoreShowChannels: ${reason()} (the user needs write = reporting)`)
     }
   }
 

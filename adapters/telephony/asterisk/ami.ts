@@ -69,12 +69,18 @@ export function asteriskAmi(options: AsteriskAmiOptions): SwitchSource {
   const legs = mapping({ accountOf, realmOf, customVariables, maxOpenLegs })
   let current: TcpSession | undefined
   let listens = false
+  let roomMs = 0
 
   return switchSource(checked, {
     peer: `asterisk ${host}:${port}`,
     openLegs: legs.openLegs,
     async open(feed, signal) {
-      if (!listens) feed.onRoom(() => current?.resume())
+      if (!listens) {
+        feed.onRoom(() => {
+          roomMs = clock.monotonic()
+          current?.resume()
+        })
+      }
       listens = true
       const to = {
         host,
@@ -100,10 +106,22 @@ export function asteriskAmi(options: AsteriskAmiOptions): SwitchSource {
       current = session
       const abort = () => session.close()
       signal.addEventListener('abort', abort)
+      const settled = new AbortController()
+      const limit = async () => {
+        for (let sinceMs = clock.monotonic(); ; sinceMs = clock.monotonic()) {
+          await clock.sleep(CONNECT_TIMEOUT_MS, settled.signal)
+          if (settled.signal.aborted) return
+          // Who did not read all the time cannot complain.
+          if (feed.isFull() || roomMs > sinceMs) continue
+          return session.close(`no list of channels within ${CONNECT_TIMEOUT_MS / 1000} s`)
+        }
+      }
+      void limit()
       try {
         if (signal.aborted) abort()
         await protocol?.ready
       } finally {
+        settled.abort()
         signal.removeEventListener('abort', abort)
       }
       return session

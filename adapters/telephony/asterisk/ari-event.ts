@@ -121,7 +121,8 @@ export function ariListed(channels: string, bridges: string): Listed[] {
   for (const one of listOf(bridges, 'bridges')) {
     const bridge = bridgeOf(one)
     const members = objectOf(one)?.channels
-    if (bridge && Array.isArray(members)) for (const id of members) bridgeOfChannel.set(String(id), bridge)
+    if (bridge && Array.isArray(members))
+      for (const id of members) bridgeOfChannel.set(textOf(id) ?? '', bridge)
   }
   const listed: Listed[] = []
   for (const one of listOf(channels, 'channels')) {
@@ -181,10 +182,10 @@ function withTechCause<T extends Happening>(happening: T, event: Json): T {
   return techCause === undefined ? happening : Object.assign(happening, { techCause })
 }
 
-/** `2026-11-20T11:30:04.052+0000`, whose offset lacks the colon of RFC 3339. */
+/** `2026-11-20T11:30:04.052+0000`, whose offset lacks the colon of RFC 3339; before 1970 is no time of a call. */
 function timeOf(value: unknown): number | undefined {
   const ms = Date.parse((textOf(value) ?? '').replace(/([+-]\d\d)(\d\d)$/, '$1:$2'))
-  return Number.isNaN(ms) ? undefined : ms
+  return ms >= 0 ? ms : undefined
 }
 
 function parsed(text: string): unknown {
@@ -199,8 +200,9 @@ function objectOf(value: unknown): Json | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined
 }
 
+/** An escape of JSON may be half a character; an event must be whole ones. */
 function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
+  return typeof value === 'string' && value !== '' ? value.toWellFormed() : undefined
 }
 
 function numberOf(value: unknown): number | undefined {

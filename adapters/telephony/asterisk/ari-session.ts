@@ -3,7 +3,7 @@ import type { Clock } from 'hookswitch'
 import type { Session } from '../source/connection.js'
 import type { Mapped } from '../source/leg-news.js'
 import { ariEvent, ariListed, mayMatter } from './ari-event.js'
-import { type AriAddress, type AriSocket, ariSocket } from './ari-socket.js'
+import { type AriAddress, type AriSocket, ariSocket, messageOf } from './ari-socket.js'
 import type { Inbox } from './inbox.js'
 import type { Mapping } from './mapping.js'
 
@@ -82,9 +82,8 @@ export async function ariSession(doors: AriSessionDoors, signal: AbortSignal): P
     const listed = ariListed(channels, bridges)
     inbox.put(() => take(mapping.compare(question, listed, clock.now())), 0)
   } catch (thrown) {
-    const why = reason ?? (thrown instanceof Error ? thrown.message : String(thrown))
-    end(why)
-    throw new Error(why)
+    end(messageOf(thrown, doors))
+    throw new Error(reason)
   } finally {
     signal.removeEventListener('abort', abort)
   }

@@ -2,6 +2,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Duplex } from 'node:stream'
 import type { Clock } from 'hookswitch'
+import { said, shown } from '../source/said.js'
 
 /** Where to, and as whom. */
 export interface AriAddress {
@@ -39,12 +40,13 @@ const MAX_LIST_BYTES = 67_108_864
  * @throws with the reason, in a few words, never with the key
  */
 export async function ariSocket(
-  { url, username, password, app }: AriAddress,
+  address: AriAddress,
   clock: Clock,
   timeoutMs: number,
   signal: AbortSignal,
   listener: AriListener,
 ): Promise<AriSocket> {
+  const { url, app } = address
   const { Agent, buildConnector, ping, request, WebSocket } = await import('undici')
   const over = new AbortController()
   const sockets = new Set<Duplex>()
@@ -65,7 +67,7 @@ export async function ariSocket(
     bodyTimeout: timeoutMs,
     webSocket: { maxPayloadSize: MAX_FRAME_BYTES },
   })
-  const headers = { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }
+  const headers = { authorization: `Basic ${keyOf(address)}` }
 
   const get = async (path: string): Promise<string> => {
     const options = { dispatcher: agent, headers, signal: over.signal }
@@ -116,7 +118,7 @@ export async function ariSocket(
       error = undefined
     })
     wire?.once('error', ({ message }) => {
-      error = message
+      error = shown(message, ...secretsOf(address))
     })
   })
   socket.addEventListener('message', ({ data }) => {
@@ -130,14 +132,22 @@ export async function ariSocket(
     listener.ended((wasClean ? undefined : error) ?? 'the switch closed the connection')
   })
 
+  signal.addEventListener('abort', destroy)
   try {
     await opened(socket, clock, timeoutMs, signal)
   } catch (thrown) {
     // What a WebSocket says of a refusal is the same for all of them; the interface beside it knows better.
     const isTold = signal.aborted || (thrown as Error).message.startsWith('no ')
-    const better = isTold ? undefined : await get('/asterisk/ping').then(() => undefined, messageOf)
+    const ask = () =>
+      get('/asterisk/ping').then(
+        () => undefined,
+        (why) => messageOf(why, address),
+      )
+    const better = isTold ? undefined : await ask()
     destroy()
-    throw better === undefined ? thrown : new Error(better)
+    throw better === undefined ? thrown : new Error(signal.aborted ? 'closed' : better)
+  } finally {
+    signal.removeEventListener('abort', destroy)
   }
   subscribe('undici:websocket:pong', onPong)
   return { get, ping: () => ping(socket), destroy }
@@ -161,9 +171,21 @@ function opened(socket: EventTarget, clock: Clock, timeoutMs: number, signal: Ab
 
 function refusal(status: number, path: string): string {
   if (status === 401 || status === 403) return 'the switch refused the username or password'
-  return `the switch answered ${status} to ${path}`
+  const isElsewhere = status === 404 && path === '/asterisk/ping'
+  return `the switch answered ${status} to ${path}${isElsewhere ? ': does the url end with /ari?' : ''}`
 }
 
-function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown)
+/** Basic authentication (RFC 7617, 2). */
+function keyOf({ username, password }: AriAddress): string {
+  return Buffer.from(`${username}:${password}`).toString('base64')
+}
+
+function secretsOf(address: AriAddress): readonly string[] {
+  return [address.password, keyOf(address)]
+}
+
+/** What was thrown, without what the other side was sent and may have sent back. */
+export function messageOf(thrown: unknown, address: AriAddress): string {
+  const secrets = secretsOf(address)
+  return thrown instanceof Error ? shown(thrown.message, ...secrets) : said(thrown, ...secrets)
 }

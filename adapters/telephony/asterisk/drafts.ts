@@ -1,5 +1,6 @@
 /** What happened to a leg → the channel events that `hs.publish` takes, but for their account. */
 import type { ChannelDraft } from '../source/leg-news.js'
+import { MOST_SECONDS } from '../source/said.js'
 import type { Ending } from './ending.js'
 import type { Bridge } from './happening.js'
 import { keyOf, type Leg } from './leg.js'
@@ -22,6 +23,9 @@ export interface Shown {
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
+/** What the service takes for the id of a leg; the other leg's must not cost the event. */
+const CALL_ID = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,255}$/u
+
 /** An event of a leg whose parties are known. */
 export function draftOf(
   leg: Leg,
@@ -36,7 +40,7 @@ export function draftOf(
     isInternalLeg: leg.isInternal,
     idempotencyKey: key === undefined ? keyOf(leg, hook) : keyOf(leg, hook, key),
   }
-  if (other !== undefined) draft.otherLegCallId = other
+  if (other !== undefined && CALL_ID.test(other)) draft.otherLegCallId = other
   const { parties } = leg
   if (parties) {
     const from = address(parties.callerNumber, parties.realm)
@@ -101,7 +105,7 @@ function address(number: string | undefined, realm: string | undefined): string 
   return number === undefined || realm === undefined ? number : `${number}@${realm}`
 }
 
-/** Whole seconds, rounded; never negative, though times of the switch go back by microseconds now and then. */
+/** Whole seconds, rounded; never negative, though times of the switch go back now and then, nor too many to be told. */
 function secondsBetween(fromMs: number, toMs: number): number {
-  return Math.max(0, Math.round((toMs - fromMs) / 1000))
+  return Math.min(MOST_SECONDS, Math.max(0, Math.round((toMs - fromMs) / 1000)))
 }

@@ -1,4 +1,5 @@
 /** Whose call it is: ready functions for common set-ups, and what they are told. */
+import { wrong } from '../source/options.js'
 import type { Channel } from './happening.js'
 import type { Leg } from './leg.js'
 
@@ -46,8 +47,13 @@ export function factsOf(leg: Leg, channel: Channel): AsteriskFacts {
  * The account is in a channel variable; `channelvars` of `manager.conf` (AMI) or `ari.conf` must name it. It is empty in
  * the first event of every channel, so the events of a leg wait some milliseconds. Halves of Local channels have it only
  * if it is inherited (`Set(__ACCOUNT_ID=…)`).
+ *
+ * @throws `InvalidOption` without a name
  */
 export function accountFromVariable(name: string): AsteriskAccountOf {
+  if (typeof name !== 'string' || name === '') {
+    throw wrong('name', 'of accountFromVariable must be the name of a channel variable')
+  }
   return (leg) => leg.variable(name)
 }
 

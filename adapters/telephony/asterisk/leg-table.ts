@@ -1,6 +1,7 @@
 /** The open legs, whose account is asked for and whose events are gathered: the memory of a mapping. */
 import type { ChannelDraft, LegNews, Mapped, Problem } from '../source/leg-news.js'
 import { NOTHING } from '../source/leg-news.js'
+import { said } from '../source/said.js'
 import type { Shown } from './drafts.js'
 import { type AsteriskAccountOf, type AsteriskFacts, factsOf } from './facts.js'
 import type { Channel, Happening } from './happening.js'
@@ -47,15 +48,20 @@ export function legTable(
 ): LegTable {
   /** By id, oldest first. */
   const open = new Map<string, Leg>()
-  /** Halves of Local channels, by name. */
+  /** Halves of Local channels, by their first names. */
   const halves = new Map<string, Leg>()
   const ended = new Set<string>()
   let news: LegNews[] = []
   let problems: Problem[] = []
 
+  /** Legs for which `accountOf` returned what is no account: told once. */
+  const unanswered = new WeakSet<Leg>()
+  const problem = (kind: Problem['kind'], message: string, { id }: Leg): void =>
+    void problems.push({ kind, message, callId: id })
+
   const forget = (leg: Leg): void => {
     open.delete(leg.id)
-    if (leg.otherHalf !== undefined) halves.delete(leg.channel.name)
+    if (halves.get(leg.firstName) === leg) halves.delete(leg.firstName)
     ended.add(leg.id)
     if (ended.size > MAX_ENDED) {
       const [oldest = ''] = ended
@@ -65,16 +71,17 @@ export function legTable(
 
   const askAccount = (leg: Leg, channel: Channel): void => {
     try {
-      const accountId = accountOf(factsOf(leg, channel))
-      if (typeof accountId !== 'string' || accountId === '') return
+      const accountId = textOf(accountOf(factsOf(leg, channel)))
+      if (accountId === undefined) return
+      if (accountId === '') {
+        if (!unanswered.has(leg)) problem('account_of_threw', 'accountOf returned no text', leg)
+        unanswered.add(leg)
+        return
+      }
       leg.accountId = accountId
       news.push({ callId: leg.id, accountId, drafts: [], ended: false })
     } catch (thrown) {
-      problems.push({
-        kind: 'account_of_threw',
-        message: `accountOf threw: ${String(thrown)}`,
-        callId: leg.id,
-      })
+      problem('account_of_threw', `accountOf threw: ${said(thrown)}`, leg)
     }
   }
 
@@ -85,7 +92,7 @@ export function legTable(
     forget(oldest)
     onForgotten(oldest)
     const message = `more than ${maxOpenLegs} open legs: the oldest is forgotten`
-    problems.push({ kind: 'overflow', message, callId: oldest.id })
+    problem('overflow', message, oldest)
     news.push({ callId: oldest.id, accountId: oldest.accountId, drafts: [], ended: true })
   }
 
@@ -105,7 +112,7 @@ export function legTable(
         leg = openLeg(channel, atMs, kind === 'began')
         open.set(leg.id, leg)
         ended.delete(leg.id)
-        if (leg.otherHalf !== undefined) halves.set(channel.name, leg)
+        if (leg.otherHalf !== undefined) halves.set(leg.firstName, leg)
       }
       if (leg.accountId === undefined) askAccount(leg, channel)
       return leg
@@ -114,11 +121,12 @@ export function legTable(
     introduce(leg) {
       let realm: string | undefined
       try {
-        realm = realmOf?.(factsOf(leg, leg.channel))
+        realm = textOf(realmOf?.(factsOf(leg, leg.channel)))
+        if (realm === '') problem('malformed', 'realmOf returned no text', leg)
       } catch (thrown) {
-        problems.push({ kind: 'malformed', message: `realmOf threw: ${String(thrown)}`, callId: leg.id })
+        problem('malformed', `realmOf threw: ${said(thrown)}`, leg)
       }
-      leg.parties = partiesOf(leg, realm)
+      leg.parties = partiesOf(leg, realm || undefined)
     },
     say(leg, draft) {
       news.push({ callId: leg.id, accountId: leg.accountId, drafts: [draft], ended: false })
@@ -160,4 +168,12 @@ export function legTable(
     },
   }
   return table
+}
+
+/** What a function of the host returned; '': neither a text nor nothing. */
+function textOf(returned: unknown): string | undefined {
+  if (returned === undefined || typeof returned === 'string') return returned
+  // A promise is of no use here; that it rejects must not end the process.
+  if (returned instanceof Promise) returned.catch(() => {})
+  return ''
 }

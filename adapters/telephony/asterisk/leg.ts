@@ -15,6 +15,8 @@ export interface Parties {
 /** An open leg. Changed in place. */
 export interface Leg extends ChannelName {
   readonly id: string
+  /** The name with which it was opened; what takes its place in a call is renamed. */
+  readonly firstName: string
   /** Of the switch itself: a Local half above all. */
   readonly isInternal: boolean
   readonly direction: 'inbound' | 'outbound'
@@ -60,6 +62,7 @@ export function openLeg(channel: Channel, atMs: number, isBegin: boolean): Leg {
     endpoint: name.endpoint,
     ...(name.otherHalf === undefined ? {} : { otherHalf: name.otherHalf }),
     id: channel.id,
+    firstName: channel.name,
     isInternal: isInternal(name.technology),
     direction: directionOf(channel),
     createdMs: channel.createdMs ?? (isBegin ? atMs : earlier),

@@ -36,7 +36,10 @@ export interface Mapping {
 const ALERTS: ReadonlySet<string> = new Set(['RINGING', 'PROGRESS'])
 
 export function mapping(options: MappingOptions): Mapping {
-  const legs: LegTable = legTable(options, (leg) => leave(leg))
+  const legs: LegTable = legTable(options, (leg) => {
+    leave(leg)
+    early.delete(leg.id)
+  })
   const { enter, leave } = rooms(legs)
   /** Bridges with a leg that is not answered yet, which are no talk, by that leg. */
   const early = new Map<string, Bridging[]>()
@@ -64,7 +67,10 @@ export function mapping(options: MappingOptions): Mapping {
     const { leg, other, bridge } = bridging
     const unanswered = [leg, other].find((one) => one && one.answeredMs === undefined)
     if (unanswered) {
-      early.set(unanswered.id, [...(early.get(unanswered.id) ?? []), bridging])
+      // Only what still stands, and of each leg the newest: a leg may come and go for long before it is answered.
+      const waiting = (early.get(unanswered.id) ?? []).filter((one) => one.leg !== leg && isStanding(one))
+      waiting.push(bridging)
+      early.set(unanswered.id, waiting)
       return
     }
     if (other && !other.isInternal && !leg.isInternal) leg.other = other.id

@@ -50,10 +50,16 @@ export interface Parties {
 export interface KamailioCall {
   readonly callId: string
   readonly parties: Parties
-  /** Tag of the caller. */
-  readonly callerTag: string | undefined
+  /** Tag of the caller: of the dialog where there is one, for who is sent away may come again with another. */
+  callerTag: string | undefined
+  /** CSeq of the call before it that had the same Call-ID and tag; undefined: none is known. */
+  readonly after: number | undefined
+  /** Its begin was not heard, only its end: `createdUs` is then the answer, or the end. */
+  readonly isEndOnly: boolean
   readonly createdUs: number
   accountId: string | undefined
+  /** It is told once that `accountOf` gives what is no text. */
+  hasToldOfNoText: boolean
   /** CSeq of the newest INVITE that opened it: 2 after an authentication. */
   cseq: number
   ringingUs: number | undefined
@@ -70,8 +76,33 @@ export interface KamailioCall {
   holders: readonly string[]
 }
 
-/** The call that this line of an initial INVITE opens. */
-export function openCall(line: KamailioLine): KamailioCall {
+/**
+ * The call that this line of an initial INVITE opens.
+ *
+ * @param after CSeq of the call before it with the same Call-ID and tag
+ */
+export function openCall(line: KamailioLine, after?: number): KamailioCall {
+  return callOf(line, line.timeUs, after, false)
+}
+
+/** The call of which this line is all that is heard: its end. What is known of it is what its dialog says. */
+export function unseenCall(line: KamailioLine): KamailioCall {
+  const isOfCaller = !line.dummy && line.fromTag === line.dialog?.fromTag
+  const begin = {
+    ...line,
+    fromDisplay: isOfCaller ? line.fromDisplay : undefined,
+    toUri: line.dialog?.toUri,
+    originalRequestUri: undefined,
+  }
+  return callOf(begin, startOf(line) ?? line.timeUs, undefined, true)
+}
+
+function callOf(
+  line: KamailioLine,
+  createdUs: number,
+  after: number | undefined,
+  isEndOnly: boolean,
+): KamailioCall {
   const from = sipAddress(line.dialog?.fromUri ?? line.fromUri)
   const to = sipAddress(line.dialog?.toUri ?? line.toUri)
   const request = sipAddress(line.originalRequestUri ?? line.toUri)
@@ -87,8 +118,11 @@ export function openCall(line: KamailioLine): KamailioCall {
       originalNumber: request?.user || undefined,
     },
     callerTag: line.dialog?.fromTag ?? line.fromTag,
-    createdUs: line.timeUs,
+    after,
+    isEndOnly,
+    createdUs,
     accountId: undefined,
+    hasToldOfNoText: false,
     cseq: line.cseq,
     ringingUs: undefined,
     answeredUs: undefined,
@@ -102,12 +136,16 @@ export function openCall(line: KamailioLine): KamailioCall {
 
 /** Applies one line to its call; what that means, if it is news. */
 export function stepCall(call: KamailioCall, line: KamailioLine): Happening | undefined {
-  if (line.dialog) call.hasDialog = true
+  if (line.dialog) {
+    call.hasDialog = true
+    call.callerTag = line.dialog.fromTag ?? call.callerTag
+  }
   switch (line.event) {
     case 'invite':
       if (line.cseq > call.cseq) {
         call.cseq = line.cseq
         call.sentAway = undefined
+        if (!call.hasDialog) call.callerTag = line.fromTag ?? call.callerTag
       }
       return undefined
     case 'branch':
@@ -177,7 +215,8 @@ function refusedByProxy(call: KamailioCall, line: KamailioLine): Happening | und
   const code = line.code ?? 0
   if (call.hasDialog || code < 300 || line.cseq < call.cseq) return undefined
   if (code < 400 || code === 401 || code === 407) {
-    call.sentAway = { code, atUs: line.timeUs }
+    // A retransmission must not put off its end.
+    call.sentAway ??= { code, atUs: line.timeUs }
     return undefined
   }
   const cause = causeOfRefusal(code, false, line.reasonHeader)

@@ -1,6 +1,7 @@
 /** What happened to a call → channel events, but for the account. */
 import { idempotencyKey } from '../source/idempotency-key.js'
 import type { ChannelDraft } from '../source/leg-news.js'
+import { MOST_SECONDS } from '../source/said.js'
 import type { Happening, KamailioCall } from './call.js'
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
@@ -39,8 +40,10 @@ export function draftsOf(call: KamailioCall, happening: Happening): ChannelDraft
       if (foundBy !== undefined) draft.customChannelVars = { found_by: foundBy }
       draft.hangupCause = cause
       if (code !== undefined) draft.hangupCode = `sip:${code}`
-      draft.durationSeconds = secondsBetween(call.createdUs, atUs)
-      draft.ringingSeconds = secondsBetween(call.ringingUs ?? answeredUs, answeredUs)
+      if (!call.isEndOnly) {
+        draft.durationSeconds = secondsBetween(call.createdUs, atUs)
+        draft.ringingSeconds = secondsBetween(call.ringingUs ?? answeredUs, answeredUs)
+      }
       draft.billingSeconds = secondsBetween(answeredUs, atUs)
       return [draft]
     }
@@ -55,7 +58,7 @@ function draftOf(hook: string, call: KamailioCall, atUs: number, what: string): 
     direction: 'inbound',
     timestampMs: Math.floor(atUs / 1000),
     isInternalLeg: false,
-    idempotencyKey: idempotencyKey('kamailio', call.callId, call.createdUs, what),
+    idempotencyKey: idempotencyKey('kamailio', call.callId, whichOf(call), what),
   }
   if (from !== undefined) draft.from = from
   if (to !== undefined) draft.to = to
@@ -66,7 +69,17 @@ function draftOf(hook: string, call: KamailioCall, atUs: number, what: string): 
   return draft
 }
 
+/**
+ * What a Call-ID alone does not tell: the caller's tag, and which of several tries with it. Ids of the dialog and no
+ * times, so that every host that hears the call says the same, wherever it joined.
+ */
+function whichOf({ callerTag = '', after }: KamailioCall): string {
+  // A slash would make two calls look like one.
+  const tag = encodeURIComponent(callerTag)
+  return after === undefined ? tag : `${tag};${after}`
+}
+
 /** Whole seconds, rounded; never negative, though workers may write a millisecond out of order. */
 function secondsBetween(fromUs: number, toUs: number): number {
-  return Math.max(0, Math.round((toUs - fromUs) / 1_000_000))
+  return Math.min(MOST_SECONDS, Math.max(0, Math.round((toUs - fromUs) / 1_000_000)))
 }

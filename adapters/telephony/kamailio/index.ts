@@ -7,10 +7,16 @@
  * parties), `channel_hold`, `channel_unhold`, `channel_destroy`, all for one leg, the caller's, whose `callId` is
  * the SIP Call-ID. It cannot tell: a second leg (`otherLegCallId`), the name of the callee, an owner or
  * authorizing device, media, or which call a transferred call came from; those fields stay absent.
+ * Of a call whose begin was not heard, as after a restart, its end alone is told: `channel_destroy` without
+ * `durationSeconds` and `ringingSeconds`, which its dialog does not say.
  * Beyond KAZOO's fields, `customChannelVars` says `held_by`, `ended_by` (caller, callee, proxy, nobody) and, of a call
  * whose end was missed, `found_by` (timeout).
  */
-export type { SourceEvents } from '../source/feed.js'
+export type { UnknownAccount } from '../source/account-hold.js'
+export type { FeedCounts, SourceEvents } from '../source/feed.js'
+export type { ChannelDraft } from '../source/leg-news.js'
+export type { SourceOptions } from '../source/options.js'
+export type { Rejected } from '../source/pump.js'
 export type { SourceStatus, SwitchSource } from '../source/switch-source.js'
 export { accountByDomain, accountDomain, type KamailioAccountOf } from './accounts.js'
 export type { EndedBy } from './call.js'

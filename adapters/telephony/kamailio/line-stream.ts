@@ -32,6 +32,36 @@ export async function* linesOf(chunks: Chunks): AsyncGenerator<string, void, und
   if (last !== '') yield last
 }
 
+/**
+ * The chunks, until they end or `isOver`; who makes it so calls what stands in `wakes`, which is called in vain, too.
+ * A stream that is silent is left as it is: nothing can take back that it was asked.
+ */
+export async function* endedBy(chunks: Chunks, wakes: Set<() => void>, isOver: () => boolean): Chunks {
+  const from = chunks[Symbol.asyncIterator]()
+  try {
+    while (!isOver()) {
+      const next = await nextOrOver(from.next(), wakes, isOver)
+      if (!next || next.done) return
+      yield next.value
+    }
+  } finally {
+    // Not waited for: of a silent stream it ends when that says something.
+    void Promise.resolve(from.return?.()).catch(() => {})
+  }
+}
+
+async function nextOrOver<Item>(
+  next: Promise<Item>,
+  wakes: Set<() => void>,
+  isOver: () => boolean,
+): Promise<Item | undefined> {
+  return await new Promise((resolve, reject) => {
+    const wake = () => (isOver() ? resolve(undefined) : void queueMicrotask(() => wakes.add(wake)))
+    wakes.add(wake)
+    next.then(resolve, reject).finally(() => wakes.delete(wake))
+  })
+}
+
 function lineOf(text: string): string {
   const line = text.trim()
   if (line.length <= LONGEST_LINE) return line

@@ -6,7 +6,8 @@
  */
 import type { ChannelDraft, LegNews, Mapped, Problem } from '../source/leg-news.js'
 import { NOTHING } from '../source/leg-news.js'
-import { gaveUp, type Happening, type KamailioCall, openCall, stepCall, timedOut } from './call.js'
+import { said } from '../source/said.js'
+import { gaveUp, type Happening, type KamailioCall, openCall, stepCall, timedOut, unseenCall } from './call.js'
 import { createdDraft, draftsOf } from './channel-event.js'
 import { type KamailioLine, readLine, readRow } from './line.js'
 
@@ -18,6 +19,8 @@ export interface MappingOptions {
   readonly maxOpenCalls: number
   /** A call that has been open for so long has ended, milliseconds. */
   readonly maxCallMs: number
+  /** The newest time that a line may have, Unix microseconds. Default: any. */
+  readonly latestUs?: () => number
 }
 
 /** The calls of one stream. It never throws for a bad line. */
@@ -35,16 +38,25 @@ export interface KamailioMapping {
 
 /** 64 × T1: no side of a transaction waits longer for the other (RFC 3261, 17.1.1.2). */
 const COMES_AGAIN_US = 32_000_000
+const CLOCK_WAS_SET_US = 3_600_000_000
+/** Lines that may end a call with a dialog. */
+const ENDS: ReadonlySet<string> = new Set(['dialog:end', 'dialog:failed', 'tm:local-request'])
 const MAX_ENDED = 10_000
 const MAX_EARLY = 1_000
 const NEVER_AGAIN = Number.MAX_SAFE_INTEGER
+const AHEAD = 'time is more than an hour ahead of the clock here'
 
-export function kamailioMapping({ accountOf, maxOpenCalls, maxCallMs }: MappingOptions): KamailioMapping {
+export function kamailioMapping({
+  accountOf,
+  maxOpenCalls,
+  maxCallMs,
+  latestUs,
+}: MappingOptions): KamailioMapping {
   const maxCallUs = maxCallMs * 1000
   /** By Call-ID, oldest first. */
   const open = new Map<string, KamailioCall>()
-  /** Call-IDs of finished calls with the CSeq of their last INVITE: late lines say nothing, a new INVITE does. */
-  const ended = new Map<string, number>()
+  /** Finished calls by Call-ID, with the CSeq of their last INVITE: late lines say nothing, a new INVITE does. */
+  const ended = new Map<string, { readonly cseq: number; readonly callerTag: string | undefined }>()
   /** Stateless refusals that overtook their INVITE, by Call-ID. */
   const early = new Map<string, KamailioLine>()
   /** Calls that were sent away, by Call-ID, oldest first. */
@@ -69,21 +81,28 @@ export function kamailioMapping({ accountOf, maxOpenCalls, maxCallMs }: MappingO
   const learnsAccount = (call: KamailioCall, line: KamailioLine): boolean => {
     if (call.accountId !== undefined) return false
     try {
-      const told = accountOf(line)
-      if (typeof told !== 'string' || told === '') return false
-      call.accountId = told
-      return true
+      const told: unknown = accountOf(line)
+      if (told === undefined) return false
+      if (typeof told === 'string' && told !== '') {
+        call.accountId = told
+        return true
+      }
+      if (call.hasToldOfNoText) return false
+      call.hasToldOfNoText = true
+      const message = 'accountOf returned no text'
+      problems.push({ kind: 'account_of_threw', message, callId: call.callId })
+      return false
     } catch (thrown) {
-      const message = `accountOf threw: ${thrown instanceof Error ? thrown.message : String(thrown)}`
+      const message = `accountOf threw ${said(thrown)}`
       problems.push({ kind: 'account_of_threw', message, callId: call.callId })
       return false
     }
   }
 
-  const forget = ({ callId }: KamailioCall, cseq: number) => {
+  const forget = ({ callId, callerTag }: KamailioCall, cseq: number) => {
     open.delete(callId)
     sentAway.delete(callId)
-    keep(ended, callId, cseq, MAX_ENDED)
+    keep(ended, callId, { cseq, callerTag }, MAX_ENDED)
   }
   const end = (call: KamailioCall, happening: Happening) => {
     tell(call, draftsOf(call, happening), true)
@@ -114,7 +133,7 @@ export function kamailioMapping({ accountOf, maxOpenCalls, maxCallMs }: MappingO
    */
   const opensCall = ({ event, code = 0, cseq, callId }: KamailioLine): boolean => {
     const isOpening = event === 'invite' || event === 'branch' || event === 'dialog:start'
-    return (isOpening || (event === 'reply' && code < 200)) && cseq > (ended.get(callId) ?? -1)
+    return (isOpening || (event === 'reply' && code < 200)) && cseq > (ended.get(callId)?.cseq ?? -1)
   }
 
   const begin = (line: KamailioLine) => {
@@ -128,13 +147,23 @@ export function kamailioMapping({ accountOf, maxOpenCalls, maxCallMs }: MappingO
         problems.push({ kind: 'overflow', message, callId: oldest.callId })
       }
     }
-    const call = openCall(line)
+    const before = ended.get(line.callId)
+    const isSameTag = before?.callerTag === (line.dialog?.fromTag ?? line.fromTag)
+    const call = openCall(line, isSameTag ? before?.cseq : undefined)
     open.set(line.callId, call)
     dueUs = Math.min(dueUs, call.createdUs + maxCallUs)
     advance(call, line, true)
     const overtook = early.get(line.callId)
     early.delete(line.callId)
     if (overtook && open.has(line.callId)) advance(call, overtook, false)
+  }
+
+  /** The end of a call whose begin was not heard, as after a restart: it is all that is told. */
+  const endUnseen = (line: KamailioLine) => {
+    const call = unseenCall(line)
+    learnsAccount(call, line)
+    const happening = stepCall(call, line)
+    if (happening?.kind === 'ended') end(call, happening)
   }
 
   const expire = (nowUs: number) => {
@@ -156,17 +185,15 @@ export function kamailioMapping({ accountOf, maxOpenCalls, maxCallMs }: MappingO
   }
 
   const take = (line: KamailioLine) => {
-    if (line.timeUs > lastUs) lastUs = line.timeUs
+    // Workers write a little out of order; further back is a clock that was set, or one line with a wrong time.
+    if (line.timeUs > lastUs || lastUs - line.timeUs > CLOCK_WAS_SET_US) lastUs = line.timeUs
     if (line.timeUs >= dueUs) expire(line.timeUs)
     const call = open.get(line.callId)
     if (call) advance(call, line, false)
     else if (opensCall(line)) begin(line)
     else if (!ended.has(line.callId)) {
       if (line.event === 'sl:local-response') keep(early, line.callId, line, MAX_EARLY)
-      if (line.event === 'dialog:end' || line.event === 'dialog:failed') {
-        const message = `${line.event} of a call that was not seen before`
-        problems.push({ kind: 'unknown_leg', message, callId: line.callId })
-      }
+      if (line.dialog && ENDS.has(line.event)) endUnseen(line)
     }
   }
 
@@ -174,7 +201,9 @@ export function kamailioMapping({ accountOf, maxOpenCalls, maxCallMs }: MappingO
     map(given) {
       const line = typeof given === 'string' ? readLine(given) : readRow(given)
       if ('malformed' in line) problems.push({ kind: 'malformed', message: line.malformed })
-      else take(line)
+      else if (latestUs && line.timeUs > latestUs()) {
+        problems.push({ kind: 'malformed', message: AHEAD, callId: line.callId })
+      } else take(line)
       return gathered()
     },
     expire(nowUs) {

@@ -16,7 +16,7 @@ export interface KamailioSourceOptions extends SourceOptions {
   readonly accountOf: KamailioAccountOf
   /** Where Kamailio's `evapi` listens (its `bind_addr`). Default: nowhere; lines come by `handler` or `push`. */
   readonly host?: string
-  /** Its port. Required beside `host`. */
+  /** Its port. Default 8448. */
   readonly port?: number
   /** How long connecting may take, milliseconds. Default 10,000. */
   readonly connectTimeoutMs?: number
@@ -57,10 +57,9 @@ const OWN = {
 /** @throws `InvalidOption` naming the option */
 export function checkKamailioOptions(options: KamailioSourceOptions): CheckedKamailioOptions {
   const shared = checkSourceOptions('kamailioSource', options, OWN, ['accountOf'])
-  const { accountOf, host, port, connectTimeoutMs = 10_000, token, maxCallMs = MAX_CALL_MS } = options
-  if (host !== undefined && port === undefined) throw wrong('port', 'is missing: host needs it')
-  if (port !== undefined && host === undefined) throw wrong('host', 'is missing: port needs it')
-  const evapi = host === undefined || port === undefined ? undefined : { host, port, connectTimeoutMs }
+  const { accountOf, host, port = 8448, connectTimeoutMs = 10_000, token, maxCallMs = MAX_CALL_MS } = options
+  if (options.port !== undefined && host === undefined) throw wrong('host', 'is missing: port needs it')
+  const evapi = host === undefined ? undefined : { host, port, connectTimeoutMs }
   const { publish, limits, maxOpenLegs, log, clock, random } = shared
   return { publish, limits, maxOpenLegs, log, clock, random, accountOf, evapi, token, maxCallMs }
 }

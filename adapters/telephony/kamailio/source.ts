@@ -7,11 +7,14 @@ import { whole } from '../source/options.js'
 import type { SwitchSource } from '../source/switch-source.js'
 import { type TcpSession, tcpSession } from '../source/tcp-session.js'
 import { type KamailioHandler, kamailioHandler } from './handler.js'
-import { type Chunks, linesOf } from './line-stream.js'
+import { type Chunks, endedBy, linesOf } from './line-stream.js'
 import { kamailioMapping } from './mapping.js'
 import { netstrings } from './netstrings.js'
 import { checkKamailioOptions, type KamailioSourceOptions } from './options.js'
 import { timeKeeper } from './time-keeper.js'
+
+/** So far may the proxy's clock be ahead: a time beyond would end all open calls. */
+const MOST_AHEAD_MS = 3_600_000
 
 /** A proxy without calls is silent for as long as it likes; one that is dead is found by TCP's own keep-alive. */
 const FOR_EVER = Number.MAX_SAFE_INTEGER
@@ -25,7 +28,7 @@ export interface KamailioSource extends SwitchSource {
    */
   readonly handler: KamailioHandler
   /**
-   * Takes one line. One that cannot be used is a `problem`.
+   * Takes one line. One that cannot be used, also for a time more than an hour ahead of the clock, is a `problem`.
    *
    * @returns whether there is room for more; if not, wait for `ready`
    * @throws `Closing` after `close`
@@ -34,7 +37,8 @@ export interface KamailioSource extends SwitchSource {
   /** Resolves when there is room. */
   ready(): Promise<void>
   /**
-   * Takes the lines of a stream of NDJSON, at the service's pace. Resolves at its end, and when the source is closed.
+   * Takes the lines of a stream of NDJSON, at the service's pace. Resolves at its end, and when the source is closed;
+   * then the stream is the caller's to end.
    *
    * @throws `InvalidInput` for a line above 64 KiB; what the stream throws
    */
@@ -57,7 +61,12 @@ export function kamailioSource(options: KamailioSourceOptions): KamailioSource {
   const { publish, clock, random, log, limits, accountOf, evapi, maxCallMs, maxOpenLegs, token } = checked
   const peer = evapi ? `kamailio ${evapi.host}:${evapi.port}` : 'kamailio'
   const way = feed({ publish, clock, random, log, name: peer }, limits)
-  const mapping = kamailioMapping({ accountOf, maxOpenCalls: maxOpenLegs, maxCallMs })
+  const mapping = kamailioMapping({
+    accountOf,
+    maxOpenCalls: maxOpenLegs,
+    maxCallMs,
+    latestUs: () => (clock.now() + MOST_AHEAD_MS) * 1000,
+  })
   const time = timeKeeper(mapping, clock, way.take)
   const waiting = new Set<() => void>()
   let reading: TcpSession | undefined
@@ -119,7 +128,7 @@ export function kamailioSource(options: KamailioSourceOptions): KamailioSource {
     },
     ready,
     async lines(chunks) {
-      for await (const line of linesOf(chunks)) {
+      for await (const line of linesOf(endedBy(chunks, waiting, () => closed !== undefined))) {
         await ready()
         if (closed) return
         take(line)
