@@ -1,5 +1,5 @@
 /** Channel events out of an Asterisk by its manager interface (AMI). */
-import { checkSourceOptions, oneLine, type SourceOptions, whole } from '../source/options.js'
+import { checkSourceOptions, hostName, oneLine, type SourceOptions, whole } from '../source/options.js'
 import { type SwitchSource, switchSource } from '../source/switch-source.js'
 import { type TcpSession, tcpSession } from '../source/tcp-session.js'
 import { type AmiSession, amiSession } from './ami-session.js'
@@ -53,7 +53,7 @@ const SILENCE_MS = 20_000
 export function asteriskAmi(options: AsteriskAmiOptions): SwitchSource {
   const own = {
     ...CHECKS,
-    host: oneLine,
+    host: hostName,
     port: whole(1, 65_535),
     username: oneLine,
     secret: oneLine,

@@ -23,7 +23,7 @@ export interface AsteriskFacts {
   readonly variable: (name: string) => string | undefined
 }
 
-/** Tells the id of the account; `undefined`: not yet. */
+/** Tells the id of the account; `undefined`: not yet. Anything else, a promise too, is a `problem`, once per leg. */
 export type AsteriskAccountOf = (leg: AsteriskFacts) => string | undefined
 
 /** @param channel as the newest message shows it */

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AsteriskAmiOptions, accountFromAccountCode, asteriskAmi } from 'hookswitch/asterisk'
 import { until } from 'hookswitch/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
-import { amiServer, channel, event, message } from './asterisk-ami-server.js'
+import { amiServer, channel, event, list, message } from './asterisk-ami-server.js'
 import { listening } from './asterisk-listening.js'
 
 const T0 = 1_767_225_600_000
@@ -122,13 +122,56 @@ describe('a source on AMI', () => {
     await until(() => actions.some(({ Action }) => Action === 'Ping'))
     expect(reasons()).toEqual([])
 
-    const { server: mute, clock: other, reasons: why } = await underTest()
-    mute.manners.login = () => undefined
+    const { server: mute, clock: other, reasons: why, connects: opened } = await underTest()
     mute.manners.ping = () => undefined
-    await mute.connected(0, 'Login')
+    await until(() => opened() === 1)
     await other.advance(40_000)
     await until(() => why().length === 1)
     expect(why()[0]).toBe('no sign of life for 40 s')
+  })
+
+  it('a list that does not come ends the connection, and one that came leaves nothing behind', async () => {
+    const { server, clock, connects, reasons } = await underTest()
+    server.manners.list = () => undefined
+    await server.connected(0)
+    await clock.advance(9_999)
+    expect(reasons()).toEqual([])
+    await clock.advance(1)
+    await until(() => reasons().length === 1)
+    expect(reasons()[0]).toBe('no list of channels within 10 s')
+    delete server.manners.list
+    await clock.advance(LATER_MS)
+    await until(() => connects() === 1)
+    const { count } = clock.sleepers()
+    await clock.advance(10_000)
+    expect([reasons().length, clock.sleepers().count]).toEqual([1, count])
+  })
+
+  it('a list that is not read, because the service is full, is waited for', async () => {
+    let open: () => void = () => {}
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const { server, clock, connects, reasons, source } = await underTest({}, () => gate)
+    server.manners.list = () => undefined
+    const { say } = await server.connected(0)
+    for (let call = 0; call < 3_000; call += 1) say(event('Newchannel', `1767225600.${call}`, T0))
+    await until(() => source.status().waiting > 1_000)
+    say(list('hookswitch-list', []))
+    await clock.advance(15_000)
+    expect([connects(), reasons()]).toEqual([0, []])
+    open()
+    await until(() => connects() === 1)
+    expect(reasons()).toEqual([])
+  })
+
+  it('what the switch says of a login is told without the secret, on one line', async () => {
+    const { server, told, said, reasons } = await underTest({ secret: 'not-it-9' })
+    server.manners.login = ({ ActionID, Secret }) =>
+      message({ Response: 'Error', ActionID: ActionID!, Message: `${Secret}?\u001b[2J\nno` })
+    await until(() => reasons().length === 1)
+    expect(reasons()[0]).toBe('the switch refused the login: …??[2J?no')
+    expect(JSON.stringify([told, said])).not.toContain('not-it-9')
   })
 
   it('a flood without end ends the connection', async () => {

@@ -36,8 +36,12 @@ export interface AriManners {
   first?: readonly object[]
   channels?: () => unknown
   bridges?: () => unknown
+  ping?: () => unknown
   pongs?: boolean
 }
+
+/** What it answers to a path that it does not know. */
+export const NOT_FOUND = { message: 'Resource not found' }
 
 /** A channel of ARI. */
 export const ariChannel = (id: string, over: object = {}) => ({
@@ -75,6 +79,7 @@ export async function ariServer() {
     if (request.headers.authorization !== key) return void response.writeHead(401).end()
     const answer = answerTo(request.url, manners)
     if (answer === undefined) return
+    if (answer === NOT_FOUND) response.writeHead(404)
     response.end(typeof answer === 'string' ? answer : JSON.stringify(answer))
   })
   server.on('connection', (socket) => sockets.push(socket))
@@ -123,14 +128,14 @@ export async function ariServer() {
   }
 }
 
-function answerTo(url: string | undefined, { channels, bridges }: AriManners): unknown {
+function answerTo(url: string | undefined, { channels, bridges, ping }: AriManners): unknown {
   switch (url) {
     case '/ari/channels':
       return channels ? channels() : []
     case '/ari/bridges':
       return bridges ? bridges() : []
     case '/ari/asterisk/ping':
-      return { ping: 'pong' }
+      return ping ? ping() : { ping: 'pong' }
   }
-  return { message: 'Resource not found' }
+  return NOT_FOUND
 }

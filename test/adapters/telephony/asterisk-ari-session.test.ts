@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AsteriskAriOptions, accountFromAccountCode, asteriskAri } from 'hookswitch/asterisk'
 import { until } from 'hookswitch/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
-import { ariChannel, ariEventOf, ariServer } from './asterisk-ari-server.js'
+import { ariChannel, ariEventOf, ariServer, NOT_FOUND } from './asterisk-ari-server.js'
 import { listening } from './asterisk-listening.js'
 
 const T0 = 1_767_225_600_000
@@ -77,6 +77,23 @@ describe('a source on ARI', () => {
     server.manners.upgrade = () => 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
     await until(() => reasons().length === 1)
     expect(reasons()[0]).toBe('it does not open a WebSocket')
+  })
+
+  it('one that has no ARI at this address is asked about the address', async () => {
+    const { server, reasons } = await underTest()
+    server.manners.upgrade = () => 'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n'
+    server.manners.ping = () => NOT_FOUND
+    await until(() => reasons().length === 1)
+    expect(reasons()[0]).toBe('the switch answered 404 to /asterisk/ping: does the url end with /ari?')
+  })
+
+  it('closed while it asks why it was refused, it is closed', { timeout: 8_000 }, async () => {
+    const { server, source, reasons } = await underTest()
+    server.manners.upgrade = () => 'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n'
+    server.manners.ping = () => undefined
+    await until(() => server.requests.includes('GET /ari/asterisk/ping'))
+    await source.close({ drainMs: 0 })
+    expect(reasons()).toEqual([])
   })
 
   it('one that never answers is left', async () => {

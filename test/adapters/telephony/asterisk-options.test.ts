@@ -68,6 +68,14 @@ describe('the ready accountOf', () => {
     expect([knows(leg), doesNot(leg)]).toEqual(['acme', undefined])
   })
 
+  it('by variable needs the name of one', () => {
+    for (const name of [undefined, '', 7]) {
+      expect(() => asterisk.accountFromVariable(name as never)).toThrow(
+        expect.objectContaining({ code: 'InvalidOption', message: expect.stringMatching(/^name /) }),
+      )
+    }
+  })
+
   it('by account code takes the code itself without a table', () => {
     expect(asterisk.accountFromAccountCode()(leg)).toBe('7')
   })
