@@ -75,7 +75,11 @@ export function chooseSwitches(flags: SwitchFlags, env: Environment): SwitchChoi
     throw wrongFlag('--account-from', 'is missing: it says what tells whose call it is, as variable:NAME')
   }
   const accountFrom = text === undefined ? { kind: 'realm' as const } : accountFromOf(text)
-  const deaf = switches.find(({ kind }) => !TELLS[kind].includes(accountFrom.kind))
+  // A proxy beside other switches is looked up by realm, whatever tells of theirs.
+  const others = switches.filter(({ kind }) => kind !== 'kamailio')
+  const deaf = (others.length > 0 ? others : switches).find(
+    ({ kind }) => !TELLS[kind].includes(accountFrom.kind),
+  )
   if (deaf) {
     const told = TELLS[deaf.kind].join(', ')
     throw wrongFlag('--account-from', `cannot be ${accountFrom.kind} with ${deaf.kind}, which tells ${told}`)
@@ -106,7 +110,12 @@ function freeswitch(text: string, env: Environment): SwitchChoice {
 function ami(text: string, env: Environment): SwitchChoice {
   const [username, place] = userAt('--asterisk-ami', text)
   const secret = neededSecret(env, 'HOOKSWITCH_AMI_SECRET', '--asterisk-ami')
-  return { kind: 'asterisk-ami', username, secret, ...address('--asterisk-ami', place, 5038) }
+  return {
+    kind: 'asterisk-ami',
+    username,
+    secret,
+    ...address('--asterisk-ami', place, 5038, 'USER@HOST or USER@HOST:PORT'),
+  }
 }
 
 function ari(text: string, env: Environment): SwitchChoice {
@@ -116,10 +125,26 @@ function ari(text: string, env: Environment): SwitchChoice {
   if (!url || !/^https?:$/.test(url.protocol)) throw wrongFlag(flag, like)
   if (url.password !== '') throw wrongFlag(flag, 'must hold no password: HOOKSWITCH_ARI_PASSWORD does')
   if (url.username === '') throw wrongFlag(flag, `${like}: the user is missing`)
-  const username = decodeURIComponent(url.username)
+  if (/[\r\n\t]/.test(text)) throw wrongFlag(flag, `${like}, on one line`)
+  if (url.search !== '' || url.hash !== '') throw wrongFlag(flag, `${like}, without ? and #`)
+  const username = decoded(url.username)
+  if (username === undefined || /[\p{Cc}:]/u.test(username)) {
+    throw wrongFlag(
+      flag,
+      'has a user that no login can have: %-codes that are wrong, a colon or a line break',
+    )
+  }
   url.username = ''
   const password = neededSecret(env, 'HOOKSWITCH_ARI_PASSWORD', flag)
   return { kind: 'asterisk-ari', url: url.href.replace(/\/$/, ''), username, password }
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
 }
 
 /** `user@place`. */
@@ -131,10 +156,10 @@ function userAt(flag: string, text: string): readonly [string, string] {
 }
 
 /** `host`, `host:port`, `[::1]:port`. */
-function address(flag: string, text: string, defaultPort: number): Address {
+function address(flag: string, text: string, defaultPort: number, like = 'HOST or HOST:PORT'): Address {
   const match = /^(?:\[([0-9a-f:.]+)\]|([^\s:@/[\]]+))(?::(\d{1,5}))?$/i.exec(text)
   const port = Number(match?.[3] ?? defaultPort)
-  if (!match || port < 1 || port > 65_535) throw wrongFlag(flag, 'must be HOST or HOST:PORT')
+  if (!match || port < 1 || port > 65_535) throw wrongFlag(flag, `must be ${like}`)
   return { host: match[1] ?? match[2] ?? '', port }
 }
 
@@ -147,6 +172,7 @@ function neededSecret(env: Environment, name: string, flag: string): string {
 function secretOf(env: Environment, name: string): string | undefined {
   const secret = env[name]
   if (secret === undefined) return undefined
-  if (secret === '' || /[\r\n\0]/.test(secret)) throw wrongFlag(name, 'must be a text of one line')
+  if (secret === '') throw wrongFlag(name, 'must not be empty')
+  if (/[\r\n\0]/.test(secret)) throw wrongFlag(name, 'must be a text of one line')
   return secret
 }

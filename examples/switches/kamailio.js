@@ -15,7 +15,7 @@ const { values: flags } = parseArgs({
   options: {
     host: { type: 'string' },
     port: { type: 'string', default: '8448' },
-    // Whose calls are whose: the domain of the caller, or what the routing script sets as $dlg_var(account).
+    // Whose calls are whose: the domain that the routing script sets as $dlg_var(account), or the caller's.
     domain: { type: 'string', multiple: true, default: ['alpha.example=alpha', 'beta.example=beta'] },
     speed: { type: 'string', default: '30' },
   },

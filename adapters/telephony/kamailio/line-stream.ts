@@ -33,33 +33,32 @@ export async function* linesOf(chunks: Chunks): AsyncGenerator<string, void, und
 }
 
 /**
- * The chunks, until they end or `isOver`; who makes it so calls what stands in `wakes`, which is called in vain, too.
- * A stream that is silent is left as it is: nothing can take back that it was asked.
+ * The chunks, until they end or somebody calls what stands in `stops`. A stream that is silent then is left as it is:
+ * nothing can take back that it was asked.
  */
-export async function* endedBy(chunks: Chunks, wakes: Set<() => void>, isOver: () => boolean): Chunks {
+export async function* endedBy(chunks: Chunks, stops: Set<() => void>): Chunks {
   const from = chunks[Symbol.asyncIterator]()
+  let isOver = false
+  let stopWaiting = () => {}
+  const stop = () => {
+    isOver = true
+    stopWaiting()
+  }
+  stops.add(stop)
   try {
-    while (!isOver()) {
-      const next = await nextOrOver(from.next(), wakes, isOver)
+    while (!isOver) {
+      const next = await new Promise<IteratorResult<string | Uint8Array> | undefined>((resolve, reject) => {
+        stopWaiting = () => resolve(undefined)
+        from.next().then(resolve, reject)
+      })
       if (!next || next.done) return
       yield next.value
     }
   } finally {
-    // Not waited for: of a silent stream it ends when that says something.
+    stops.delete(stop)
+    // Not waited for: a silent stream ends it when it says something.
     void Promise.resolve(from.return?.()).catch(() => {})
   }
-}
-
-async function nextOrOver<Item>(
-  next: Promise<Item>,
-  wakes: Set<() => void>,
-  isOver: () => boolean,
-): Promise<Item | undefined> {
-  return await new Promise((resolve, reject) => {
-    const wake = () => (isOver() ? resolve(undefined) : void queueMicrotask(() => wakes.add(wake)))
-    wakes.add(wake)
-    next.then(resolve, reject).finally(() => wakes.delete(wake))
-  })
 }
 
 function lineOf(text: string): string {

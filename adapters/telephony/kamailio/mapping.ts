@@ -7,7 +7,15 @@
 import type { ChannelDraft, LegNews, Mapped, Problem } from '../source/leg-news.js'
 import { NOTHING } from '../source/leg-news.js'
 import { said } from '../source/said.js'
-import { gaveUp, type Happening, type KamailioCall, openCall, stepCall, timedOut, unseenCall } from './call.js'
+import {
+  gaveUp,
+  type Happening,
+  type KamailioCall,
+  openCall,
+  stepCall,
+  timedOut,
+  unseenCall,
+} from './call.js'
 import { createdDraft, draftsOf } from './channel-event.js'
 import { type KamailioLine, readLine, readRow } from './line.js'
 
@@ -44,7 +52,7 @@ const ENDS: ReadonlySet<string> = new Set(['dialog:end', 'dialog:failed', 'tm:lo
 const MAX_ENDED = 10_000
 const MAX_EARLY = 1_000
 const NEVER_AGAIN = Number.MAX_SAFE_INTEGER
-const AHEAD = 'time is more than an hour ahead of the clock here'
+const AHEAD = 'time is more than an hour ahead of the line before and of the clock here'
 
 export function kamailioMapping({
   accountOf,
@@ -65,6 +73,10 @@ export function kamailioMapping({
   let lastUs = 0
   let news: LegNews[] = []
   let problems: Problem[] = []
+
+  /** A leap ahead, of the stream and of the clock here: it would end every open call. */
+  const isOdd = (timeUs: number) =>
+    latestUs !== undefined && open.size > 0 && timeUs > lastUs + CLOCK_WAS_SET_US && timeUs > latestUs()
 
   /** What was gathered since the last time. */
   const gathered = (): Mapped => {
@@ -201,7 +213,7 @@ export function kamailioMapping({
     map(given) {
       const line = typeof given === 'string' ? readLine(given) : readRow(given)
       if ('malformed' in line) problems.push({ kind: 'malformed', message: line.malformed })
-      else if (latestUs && line.timeUs > latestUs()) {
+      else if (isOdd(line.timeUs)) {
         problems.push({ kind: 'malformed', message: AHEAD, callId: line.callId })
       } else take(line)
       return gathered()

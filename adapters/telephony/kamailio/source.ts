@@ -28,7 +28,8 @@ export interface KamailioSource extends SwitchSource {
    */
   readonly handler: KamailioHandler
   /**
-   * Takes one line. One that cannot be used, also for a time more than an hour ahead of the clock, is a `problem`.
+   * Takes one line. One that cannot be used, also for a time more than an hour ahead of the line before and of
+   * the clock, is a `problem`.
    *
    * @returns whether there is room for more; if not, wait for `ready`
    * @throws `Closing` after `close`
@@ -69,6 +70,7 @@ export function kamailioSource(options: KamailioSourceOptions): KamailioSource {
   })
   const time = timeKeeper(mapping, clock, way.take)
   const waiting = new Set<() => void>()
+  const streams = new Set<() => void>()
   let reading: TcpSession | undefined
   let connection: { close(): Promise<void> } | undefined
   let closed: Promise<void> | undefined
@@ -128,7 +130,8 @@ export function kamailioSource(options: KamailioSourceOptions): KamailioSource {
     },
     ready,
     async lines(chunks) {
-      for await (const line of linesOf(endedBy(chunks, waiting, () => closed !== undefined))) {
+      if (closed) return
+      for await (const line of linesOf(endedBy(chunks, streams))) {
         await ready()
         if (closed) return
         take(line)
@@ -139,6 +142,7 @@ export function kamailioSource(options: KamailioSourceOptions): KamailioSource {
       whole(0, 2_147_483_647)('drainMs', drainMs)
       closed ??= (async () => {
         time.close()
+        for (const stop of streams) stop()
         await connection?.close()
         isConnected = false
         wake()

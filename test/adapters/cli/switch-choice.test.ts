@@ -63,6 +63,19 @@ describe('the switches of the flags', () => {
     [{ freeswitch: [''], accountFrom: 'realm' }, /^--freeswitch: must be/],
     [{ asteriskAmi: ['pbx'], accountFrom: 'context' }, /^--asterisk-ami: must be USER@HOST:PORT/],
     [{ asteriskAmi: ['u:pw@pbx'], accountFrom: 'context' }, /^--asterisk-ami: must be USER@HOST:PORT/],
+    [{ asteriskAmi: ['u@127.0.0.1:x'], accountFrom: 'context' }, /^--asterisk-ami: must be .*USER@HOST:PORT/],
+    [{ asteriskAmi: ['u\r\nx@pbx'], accountFrom: 'context' }, /^--asterisk-ami: must be USER@HOST:PORT/],
+    [{ asteriskAri: ['http://%zz@pbx/ari'], accountFrom: 'context' }, /^--asterisk-ari: has a user that no/],
+    [{ asteriskAri: ['http://a%0d%0ab@pbx'], accountFrom: 'context' }, /^--asterisk-ari: has a user that no/],
+    [
+      { asteriskAri: ['http://a%3Ab@pbx/ari'], accountFrom: 'context' },
+      /^--asterisk-ari: has a user that no/,
+    ],
+    [
+      { asteriskAri: ['http://a@pbx/ari?x=1'], accountFrom: 'context' },
+      /^--asterisk-ari: .*without \? and #/,
+    ],
+    [{ asteriskAri: ['http://a@pbx/\r\nari'], accountFrom: 'context' }, /^--asterisk-ari: .*on one line/],
     [{ asteriskAri: ['pbx'], accountFrom: 'context' }, /^--asterisk-ari: must be a URL/],
     [{ asteriskAri: ['ftp://u@pbx'], accountFrom: 'context' }, /^--asterisk-ari: must be a URL/],
     [{ asteriskAri: ['http://pbx'], accountFrom: 'context' }, /the user is missing/],
@@ -73,9 +86,18 @@ describe('the switches of the flags', () => {
     expect(message).not.toMatch(/hush|:pw/)
   })
 
+  it('may be a Kamailio beside others, looked up by realm whatever tells of theirs', () => {
+    const flags = { ...NONE, kamailio: ['proxy'], freeswitch: ['pbx'], accountFrom: 'variable:X' }
+    expect(chooseSwitches(flags, {})?.switches.map(({ kind }) => kind)).toEqual(['freeswitch', 'kamailio'])
+    const refused = { kamailio: ['proxy'], asteriskAmi: ['u@pbx'], accountFrom: 'realm' }
+    expect(refusalOf(refused).message).toMatch(/cannot be realm with asterisk-ami/)
+  })
+
   it('need their passwords, one line each', () => {
     const asked = { asteriskAmi: ['u@pbx'], accountFrom: 'context' }
     expect(refusalOf(asked, {}).message).toBe('HOOKSWITCH_AMI_SECRET: is missing: --asterisk-ami needs it')
+    const empty = { HOOKSWITCH_AMI_SECRET: '' }
+    expect(refusalOf(asked, empty).message).toBe('HOOKSWITCH_AMI_SECRET: must not be empty')
     const smuggled = { HOOKSWITCH_AMI_SECRET: 'a\r\nAction: Originate' }
     expect(refusalOf(asked, smuggled).message).toBe('HOOKSWITCH_AMI_SECRET: must be a text of one line')
   })

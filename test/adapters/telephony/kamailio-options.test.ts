@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { accountByDomain, accountDomain, kamailioMapper, kamailioSource } from 'hookswitch/kamailio'
 import { describe, expect, it } from 'vitest'
 import { recordedLines } from './recorded.js'
@@ -57,7 +58,7 @@ describe('options', () => {
       kamailioSource({ publish, accountOf: () => 'a', ...options } as never)
     expect(() => kamailioSource({ accountOf: () => 'a' } as never)).toThrow(/publish is missing/)
     expect(() => kamailioSource({ publish } as never)).toThrow(/accountOf is missing/)
-    expect(make({ host: '127.0.0.1' })).toThrow(/port is missing: host needs it/)
+    expect(make({ host: '127.0.0.1' })).not.toThrow()
     expect(make({ port: 8448 })).toThrow(/host is missing: port needs it/)
     expect(make({ host: '127.0.0.1', port: 0 })).toThrow(/port must be a whole number from 1/)
     expect(make({ maxCallMs: 999 })).toThrow(/maxCallMs must be a whole number from 1000/)
@@ -66,5 +67,15 @@ describe('options', () => {
     expect(make({ token: '' })).toThrow(/token must be a text of one line/)
     expect(make({ token: 'sesame\r\nopen' })).toThrow(/^token must be a text of one line$/)
     expect(make({})).not.toThrow()
+  })
+})
+
+describe('the configuration beside the examples', () => {
+  it('asks both phones whether they live, and takes no refresh of a session for an end of a hold', async () => {
+    const path = new URL('../../../examples/switches/kamailio.cfg', import.meta.url)
+    const config = await readFile(path, 'utf8')
+    expect(config).toContain('modparam("dialog", "ka_timer", 5)')
+    expect(config).toMatch(/dlg_manage\(\);\s+dlg_set_property\("ka-src"\);\s+dlg_set_property\("ka-dst"\);/)
+    expect(config).toMatch(/is_method\("INVITE"\) && has_body\("application\/sdp"\)/)
   })
 })

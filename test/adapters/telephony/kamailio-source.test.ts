@@ -14,6 +14,9 @@ import { hooksOf, recordedCalls, recordedLines } from './recorded.js'
 const recording = Buffer.from(recordedLines.join('\n'))
 const accountOf = accountByDomain({ 'alpha.example': 'alpha', 'beta.example': 'beta' })
 
+const clockOfRecording = (laterMs = 0) =>
+  manualClock({ nowMs: Number(JSON.parse(recordedLines[0] ?? '').time) * 1000 + laterMs })
+
 const open: { close(): unknown }[] = []
 afterEach(async () => {
   for (const one of open.splice(0)) await one.close()
@@ -110,7 +113,7 @@ describe('a source connected to evapi', () => {
   it('says why it is not connected, and tries again', async () => {
     const { fake, port } = await fakeAt()
     fake.refuse()
-    const clock = manualClock()
+    const clock = clockOfRecording()
     const { source, of } = sourceWith({ host: '127.0.0.1', port, clock })
     source.start()
     await until(() => of('disconnected').length > 0)
@@ -136,7 +139,7 @@ describe('a source connected to evapi', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     open.push(server)
     const { port } = server.address() as { port: number }
-    const { source, of } = sourceWith({ host: '127.0.0.1', port, clock: manualClock() })
+    const { source, of } = sourceWith({ host: '127.0.0.1', port, clock: clockOfRecording() })
     source.start()
     await until(() => of('disconnected').length > 0)
     expect(of('disconnected')[0]).toMatchObject({ reason: expect.stringMatching(reason) })
@@ -277,7 +280,7 @@ describe('a call whose end was missed', () => {
   const HOUR_MS = 3_600_000
 
   it('ends after maxCallMs when the stream is silent', async () => {
-    const clock = manualClock()
+    const clock = clockOfRecording()
     const { source, published } = sourceWith({ clock, maxCallMs: HOUR_MS })
     for (const line of call.slice(0, answered + 1)) source.push(line)
     await clock.advance(HOUR_MS - 1_000)
@@ -304,7 +307,7 @@ describe('a call whose end was missed', () => {
   })
 
   it('ends by the time of the stream, too', async () => {
-    const clock = manualClock()
+    const clock = clockOfRecording(HOUR_MS)
     const { source, published } = sourceWith({ clock, maxCallMs: HOUR_MS })
     source.push(call[0] ?? '')
     const seconds = Number(JSON.parse(call[0] ?? '').time)
@@ -318,7 +321,7 @@ describe('a call whose end was missed', () => {
   })
 
   it('costs no sleep of its own', async () => {
-    const clock = manualClock()
+    const clock = clockOfRecording()
     let sleeps = 0
     const counting = {
       ...clock,
@@ -337,7 +340,7 @@ describe('a call whose end was missed', () => {
   })
 
   it('is not waited for after close', async () => {
-    const clock = manualClock()
+    const clock = clockOfRecording()
     const { source } = sourceWith({ clock })
     source.push(call[0] ?? '')
     await clock.settle()
@@ -347,7 +350,7 @@ describe('a call whose end was missed', () => {
   })
 
   it('does not wait behind an older one: a caller who was sent away is rejected in time', async () => {
-    const clock = manualClock()
+    const clock = clockOfRecording()
     const { source } = sourceWith({ clock })
     source.push(call[0] ?? '')
     await clock.settle()
@@ -396,17 +399,22 @@ describe('an account', () => {
   })
 
   it.each([
-    ['undefined', () => undefined],
-    ['no text', () => 7 as never],
-    ['an empty text', () => ''],
-  ])('that stays unknown (%s) is told of once, with what is not published', async (_, none) => {
-    const { source, published, told } = sourceWith({ accountOf: none })
-    for (const line of call) source.push(line)
-    expect(published).toEqual([])
-    expect(told).toMatchObject([
-      ['account_unknown', { callId: 'k01-caller-hangup-1', reason: 'ended', drafts: { length: 4 } }],
-    ])
-  })
+    ['undefined', (): undefined => undefined],
+    ['no text', () => 7 as never, 'accountOf returned no text'],
+    ['an empty text', () => '', 'accountOf returned no text'],
+  ])(
+    'that stays unknown (%s) is told of once, with what is not published',
+    async (_, none, message?: string) => {
+      const { source, published, told } = sourceWith({ accountOf: none })
+      for (const line of call) source.push(line)
+      expect(published).toEqual([])
+      const problem = { kind: 'account_of_threw', message, callId: 'k01-caller-hangup-1' }
+      expect(told).toMatchObject([
+        ...(message === undefined ? [] : [['problem', problem]]),
+        ['account_unknown', { callId: 'k01-caller-hangup-1', reason: 'ended', drafts: { length: 4 } }],
+      ])
+    },
+  )
 
   it('that accountOf throws for counts as unknown, and is a problem', async () => {
     const { source, of } = sourceWith({
@@ -416,7 +424,11 @@ describe('an account', () => {
     })
     source.push(call[0] ?? '')
     expect(of('problem')).toMatchObject([
-      { kind: 'account_of_threw', message: 'accountOf threw: no database', callId: 'k01-caller-hangup-1' },
+      {
+        kind: 'account_of_threw',
+        message: 'accountOf threw Error: no database',
+        callId: 'k01-caller-hangup-1',
+      },
     ])
     expect(source.status()).toMatchObject({ openLegs: 1, legsWithoutAccount: 1 })
   })
