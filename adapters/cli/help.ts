@@ -54,7 +54,8 @@ a second one ends at once.
   --asterisk-ari URL      take events from this Asterisk's REST interface, http://USER@HOST:8088/ari (repeatable)
   --kamailio HOST:PORT    take events from this Kamailio's evapi, port 8448 (repeatable)
   --account-from WHAT     what tells whose call it is: variable:NAME, sip-header:NAME, context, endpoint or
-                          account-code, whose value is the account's id, or realm, the account's (Kamailio: realm)
+                          account-code, whose value is the account's id, or realm, the account's; of all switches
+                          but Kamailio, where it is the realm
   --allow HOST|CIDR       let webhooks reach this host or network though it is not public (repeatable)
   --allow-local           let webhooks reach loopback addresses and localhost
   --cors ORIGIN           let pages of this origin call the API (repeatable)

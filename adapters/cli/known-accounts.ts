@@ -48,7 +48,7 @@ export async function knownAccounts(
     const sinceMs = clock.monotonic()
     try {
       const read = await inTime(list(), clock)
-      // Table are made of a list; of the same one there is nothing to make.
+      // Tables are made of a list: of the same one there is nothing to make.
       if (!isSame(read, accounts)) accounts = read
     } catch (thrown) {
       log.warn({ error: String(thrown) }, 'the accounts cannot be read: those that are known go on')
