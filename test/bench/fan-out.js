@@ -13,10 +13,10 @@ const FORMS = 3
 const [SMALL, LARGE] = [1_000, 61_000]
 const EVENTS = 20
 
-/** @param {{ name: string, rounds: number, places: import('./places.js').Places }} options */
+/** @param {{ name: string, rounds: number, profile: string | false, places: import('./places.js').Places }} options */
 export async function measureFanOut(options) {
-  const { name, rounds, places } = options
-  const publisher = startProcess('publisher', { nodeOptions: ROOM })
+  const { name, rounds, profile, places } = options
+  const publisher = startProcess('publisher', { nodeOptions: ROOM, profile })
   try {
     await publisher.ask('prepare', { place: places.fresh(), accounts: 1, webhooks: WEBHOOKS })
     const first = await publisher.ask('one')

@@ -39,7 +39,7 @@ export const MEASURES = {
   P6: { measure: measurePublish, stores: STORES },
   P7: { measure: measureLatency, stores: STORES, profiled: true },
   P8: { measure: measureIsolation, stores: ['memory'], profiled: true },
-  P9: { measure: measureFanOut, stores: STORES },
+  P9: { measure: measureFanOut, stores: STORES, profiled: true },
   P10: { measure: measureBacklog, stores: DURABLE },
   P11: { measure: measureNodes, stores: ['postgres'] },
   P12: { measure: measureStalls, stores: STORES },
