@@ -8,14 +8,26 @@ import { silent } from './world.js'
 /** A store that grants what the test says, on a clock of its own; and a lease on it. */
 function leaseWorld(shared = true, ahead = 0) {
   const clock = manualClock()
-  const state = { shards: [1, 2, 3], fails: false, delayMs: 0, releases: 0, asked: [] as number[], gains: 0 }
+  const state = {
+    shards: [1, 2, 3],
+    fails: false,
+    delayMs: 0,
+    releases: 0,
+    asked: [] as number[],
+    gains: 0,
+    grants: 1,
+  }
   async function grant(_: string, leaseMs: number): Promise<Ownership> {
     state.asked.push(clock.monotonic())
     if (state.fails) throw new Error('out')
     const storeMs = clock.now() + ahead
     const shards = [...state.shards]
     if (state.delayMs > 0) await clock.sleep(state.delayMs)
-    return { shards, storeMs, aliveUntilMs: shared ? storeMs + leaseMs : Number.POSITIVE_INFINITY }
+    return {
+      shards,
+      storeMs,
+      aliveUntilMs: shared ? storeMs + state.grants * leaseMs : Number.POSITIVE_INFINITY,
+    }
   }
   const store = {
     own: grant,
@@ -43,6 +55,20 @@ describe('the lease of a node', () => {
     await lease.stop()
     expect(state.releases).toBe(1)
     expect(clock.sleepers().count).toBe(0)
+  })
+
+  it('is renewed in thirds of what the store granted, and starts nothing in the last one', async () => {
+    const { clock, lease, state } = leaseWorld()
+    state.grants = 8
+    await lease.start()
+    await clock.advance(4 * LEASE_MS)
+    expect(state.asked).toEqual([0, 80_000])
+    state.fails = true
+    await clock.advance(80_000 + 160_000 - 4 * LEASE_MS - 1)
+    expect(lease.mayStart()).toBe(true)
+    await clock.advance(1)
+    expect(lease.mayStart()).toBe(false)
+    await lease.stop()
   })
 
   it('starts nothing when it could not be renewed for 20 seconds, and tells when it may again', async () => {

@@ -82,8 +82,8 @@ describe.skipIf(!canTrace())('what is acknowledged on an SQLite file', { timeout
 })
 
 describe('a trace', () => {
-  const write = '7 pwrite64(20</tmp/x.db-wal>, "..marked-1-..", 4096, 32) = 4096'
-  const flush = '7 fdatasync(20</tmp/x.db-wal>) = 0'
+  const write = '7 pwrite64(20</data/x.db-wal>, "..marked-1-..", 4096, 32) = 4096'
+  const flush = '7 fdatasync(20</data/x.db-wal>) = 0'
   const acknowledgement = '6 write(1<pipe:[1]>, "acknowledged marked-1-\\n", 23) = 23'
 
   it.each([
@@ -92,7 +92,7 @@ describe('a trace', () => {
       'a flush that another thread interrupts',
       [
         write,
-        '7 fdatasync(20</tmp/x.db-wal> <unfinished ...>',
+        '7 fdatasync(20</data/x.db-wal> <unfinished ...>',
         '6 write(1<pipe:[1]>, "something", 9) = 9',
         '7 <... fdatasync resumed>)          = 0',
         acknowledgement,
@@ -109,7 +109,7 @@ describe('a trace', () => {
       'a flush that has not ended',
       [
         write,
-        '7 fdatasync(20</tmp/x.db-wal> <unfinished ...>',
+        '7 fdatasync(20</data/x.db-wal> <unfinished ...>',
         acknowledgement,
         '7 <... fdatasync resumed>)          = 0',
       ],
@@ -118,7 +118,7 @@ describe('a trace', () => {
     [
       'a flush that had begun before',
       [
-        '8 fdatasync(20</tmp/x.db-wal> <unfinished ...>',
+        '8 fdatasync(20</data/x.db-wal> <unfinished ...>',
         write,
         '8 <... fdatasync resumed>)          = 0',
         acknowledgement,

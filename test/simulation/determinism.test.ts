@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Doctor, simulate } from '../../src/testkit/world/index.js'
 
-const OPTIONS = { minutes: 3, nodes: 3, faults: 'all' } as const
+const OPTIONS = { minutes: 5, nodes: 3, faults: 'all' } as const
 
 /** A sender that cuts deadlines by a chance of its own. */
 const unseeded: Doctor = {
@@ -23,7 +23,7 @@ describe('a seed', () => {
     const [silent, told] = [await simulate(7, OPTIONS), await simulate(7, { ...OPTIONS, keepsStory: true })]
     expect(told.hash).toBe(silent.hash)
     expect(silent.story()).toEqual([])
-    expect(told.story().length).toBeGreaterThan(500)
+    expect(told.story().length).toBeGreaterThan(1000)
   })
 
   it('gives another run than the next one', async () => {

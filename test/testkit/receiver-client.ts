@@ -1,15 +1,12 @@
 import { connect } from 'node:net'
 import { type ReceiverOptions, type ScriptedReceiver, type Step, scriptedReceiver } from 'hookswitch/testkit'
 import { request } from 'undici'
-import { afterEach } from 'vitest'
-
-const open: ScriptedReceiver[] = []
-afterEach(() => Promise.all(open.splice(0).map((receiver) => receiver.close())))
+import { onTestFinished } from 'vitest'
 
 /** A receiver that listens, closed after the test. */
 export async function started(options: ReceiverOptions = {}) {
   const receiver = scriptedReceiver(options)
-  open.push(receiver)
+  onTestFinished(() => receiver.close())
   await receiver.start()
   return receiver
 }

@@ -1,6 +1,6 @@
 /** What happened to a leg → the channel events that `hs.publish` takes, but for their account. */
 import type { ChannelDraft } from '../source/leg-news.js'
-import { MOST_SECONDS } from '../source/said.js'
+import { secondsBetween } from '../source/seconds.js'
 import type { Ending } from './ending.js'
 import type { Bridge } from './happening.js'
 import { keyOf, type Leg } from './leg.js'
@@ -103,9 +103,4 @@ export function destroyDraft(leg: Leg, ending: Ending, atMs: number, shown: Show
 
 function address(number: string | undefined, realm: string | undefined): string | undefined {
   return number === undefined || realm === undefined ? number : `${number}@${realm}`
-}
-
-/** Whole seconds, rounded; never negative, though times of the switch go back now and then, nor too many to be told. */
-function secondsBetween(fromMs: number, toMs: number): number {
-  return Math.min(MOST_SECONDS, Math.max(0, Math.round((toMs - fromMs) / 1000)))
 }

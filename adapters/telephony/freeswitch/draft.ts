@@ -1,6 +1,7 @@
 /** Legs and what happened to them → the events that are published. Pure. */
 import { idempotencyKey } from '../source/idempotency-key.js'
 import type { ChannelDraft } from '../source/leg-news.js'
+import { secondsBetween } from '../source/seconds.js'
 import type { EventValue, SwitchEvent } from './event.js'
 import { happenedUs, type Leg, type Times } from './leg.js'
 
@@ -74,14 +75,10 @@ function sipCode(leg: Leg, event: SwitchEvent): string | undefined {
 
 /** The switch's own `…sec` are differences of whole seconds, one off as often as not. */
 function withDurations(made: Draft, leg: Leg, { answeredUs, ringingUs, hangupUs }: Times): ChannelDraft {
-  made.durationSeconds = secondsBetween(leg.createdUs, hangupUs)
-  made.ringingSeconds = ringingUs === 0 ? 0 : secondsBetween(ringingUs, answeredUs || hangupUs)
-  made.billingSeconds = answeredUs === 0 ? 0 : secondsBetween(answeredUs, hangupUs)
+  made.durationSeconds = secondsOf(leg.createdUs, hangupUs)
+  made.ringingSeconds = ringingUs === 0 ? 0 : secondsOf(ringingUs, answeredUs || hangupUs)
+  made.billingSeconds = answeredUs === 0 ? 0 : secondsOf(answeredUs, hangupUs)
   return made
-}
-
-function secondsBetween(fromUs: number, toUs: number): number {
-  return Math.max(0, Math.round((toUs - fromUs) / 1_000_000))
 }
 
 function onceKey({ run, callId, createdUs }: Leg, hook: OnceHook): string {
@@ -138,4 +135,9 @@ function addKazooFields(made: Draft, vars: Readonly<Record<string, EventValue>>)
   if (forwarded !== undefined) made.callForwarded = forwarded === 'true'
   const inception = text('Inception')
   if (inception !== undefined) made.inception = inception
+}
+
+/** The switch's times are microseconds. */
+function secondsOf(fromUs: number, toUs: number): number {
+  return secondsBetween(fromUs / 1000, toUs / 1000)
 }

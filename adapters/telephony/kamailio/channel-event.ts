@@ -1,7 +1,7 @@
 /** What happened to a call → channel events, but for the account. */
 import { idempotencyKey } from '../source/idempotency-key.js'
 import type { ChannelDraft } from '../source/leg-news.js'
-import { MOST_SECONDS } from '../source/said.js'
+import { secondsBetween } from '../source/seconds.js'
 import type { Happening, KamailioCall } from './call.js'
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
@@ -41,10 +41,10 @@ export function draftsOf(call: KamailioCall, happening: Happening): ChannelDraft
       draft.hangupCause = cause
       if (code !== undefined) draft.hangupCode = `sip:${code}`
       if (!call.isEndOnly) {
-        draft.durationSeconds = secondsBetween(call.createdUs, atUs)
-        draft.ringingSeconds = secondsBetween(call.ringingUs ?? answeredUs, answeredUs)
+        draft.durationSeconds = secondsOf(call.createdUs, atUs)
+        draft.ringingSeconds = secondsOf(call.ringingUs ?? answeredUs, answeredUs)
       }
-      draft.billingSeconds = secondsBetween(answeredUs, atUs)
+      draft.billingSeconds = secondsOf(answeredUs, atUs)
       return [draft]
     }
   }
@@ -79,7 +79,7 @@ function whichOf({ callerTag = '', after }: KamailioCall): string {
   return after === undefined ? tag : `${tag};${after}`
 }
 
-/** Whole seconds, rounded; never negative, though workers may write a millisecond out of order. */
-function secondsBetween(fromUs: number, toUs: number): number {
-  return Math.min(MOST_SECONDS, Math.max(0, Math.round((toUs - fromUs) / 1_000_000)))
+/** The switch's times are microseconds. */
+function secondsOf(fromUs: number, toUs: number): number {
+  return secondsBetween(fromUs / 1000, toUs / 1000)
 }

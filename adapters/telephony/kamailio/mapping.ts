@@ -27,7 +27,7 @@ export interface MappingOptions {
   readonly maxOpenCalls: number
   /** A call that has been open for so long has ended, milliseconds. */
   readonly maxCallMs: number
-  /** The newest time that a line may have, Unix microseconds. Default: any. */
+  /** How far ahead, Unix microseconds, a line may leap from the one before while calls are open. Default: any far. */
   readonly latestUs?: () => number
 }
 
@@ -46,6 +46,7 @@ export interface KamailioMapping {
 
 /** 64 × T1: no side of a transaction waits longer for the other (RFC 3261, 17.1.1.2). */
 const COMES_AGAIN_US = 32_000_000
+/** A step of so long between two lines is no disorder of workers, but a clock that was set or a line that is wrong. */
 const CLOCK_WAS_SET_US = 3_600_000_000
 /** Lines that may end a call with a dialog. */
 const ENDS: ReadonlySet<string> = new Set(['dialog:end', 'dialog:failed', 'tm:local-request'])

@@ -72,7 +72,7 @@ async function live(
     try {
       if (signal.aborted) session.close()
       else onConnected()
-      return await session.ended
+      return shown(await session.ended)
     } finally {
       signal.removeEventListener('abort', close)
     }

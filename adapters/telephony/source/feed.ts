@@ -104,6 +104,7 @@ export function feed({ publish, clock, random, log: given, name }: FeedDoors, li
       if (attempt === 1)
         log.warn({ source: name, error: said(error) }, 'an event cannot be published now: it waits')
     },
+    onKnown: ({ hook, callId }) => log.debug({ source: name, hook, callId }, 'an event was published before'),
     onRoom: () => {
       for (const listener of listeners) listener()
     },

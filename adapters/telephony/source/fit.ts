@@ -3,7 +3,7 @@
  * not cost the event. Pure.
  */
 import type { ChannelEvent } from 'hookswitch'
-import { MOST_SECONDS } from './said.js'
+import { MOST_SECONDS } from './seconds.js'
 
 /** Longer texts are cut: no name, number or address is. The same one may stand in an event several times. */
 const LONGEST_TEXT = 1_024

@@ -23,6 +23,8 @@ export interface PumpDoors {
   readonly onRejected: (rejected: Rejected) => void
   /** Told when an event could not be taken and is tried again. */
   readonly onPostponed: (error: unknown, attempt: number) => void
+  /** Told of an event that was published before, seen a little differently: its key is known. */
+  readonly onKnown: (event: ChannelEvent) => void
   /** Told when there is room again after `isFull`. */
   readonly onRoom: () => void
 }
@@ -54,7 +56,7 @@ const MAYBE: ReadonlySet<string | undefined> = new Set(['Internal', undefined])
 const MAYBE_TRIES = 10
 
 export function pump(doors: PumpDoors): Pump {
-  const { publish, clock, random, onRejected, onPostponed, onRoom } = doors
+  const { publish, clock, random, onRejected, onPostponed, onKnown, onRoom } = doors
   /** By leg: what waits, its first in flight where the leg is running. */
   const lanes = new Map<string, ChannelEvent[]>()
   /** Legs whose turn has not come, in order. */
@@ -102,8 +104,11 @@ export function pump(doors: PumpDoors): Pump {
         return undefined
       } catch (thrown) {
         const code = errorCode(thrown)
-        // Another body under the same key: it was published before, seen a little differently by another connection.
-        if (code === 'Conflict') return undefined
+        // Another body under the same key: another connection, or this one before a restart, has published it.
+        if (code === 'Conflict') {
+          onKnown(event)
+          return undefined
+        }
         const again = LATER.has(code) || (MAYBE.has(code) && attempt < MAYBE_TRIES)
         if (!again || ending.signal.aborted) return { thrown }
         onPostponed(thrown, attempt)

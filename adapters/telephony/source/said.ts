@@ -19,9 +19,6 @@ export function shown(text: string, ...secrets: readonly string[]): string {
   return clean.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/gu, '?').slice(0, 200)
 }
 
-/** Seconds of a call: more than an event can hold come from clocks that were set, and must not cost the event. */
-export const MOST_SECONDS = 2_147_483_647
-
 /**
  * A part of a text without the text: V8's slices keep the whole of what they were cut from. Cut from a text of its own,
  * one character longer, it keeps that alone (a third of the time of a copy by way of bytes).

@@ -4,6 +4,7 @@ import type { Cluster, Running } from './cluster.js'
 import { disruptionsBetween } from './disruptions.js'
 import type { Findings } from './finding.js'
 import type { Ledger } from './ledger.js'
+import { paced } from './paced.js'
 import type { RunQueue } from './run-queue.js'
 import type { Secrets } from './secrets.js'
 import type { Trace } from './trace.js'
@@ -219,16 +220,6 @@ export function createClients(doors: ClientDoors): Clients {
   }
 
   return {
-    begin(untilMs, haste) {
-      const next = () => {
-        const gapMs = random.exponential(GAP_MS / haste)
-        if (queue.now() + gapMs >= untilMs) return
-        queue.after(gapMs, () => {
-          step()
-          next()
-        })
-      }
-      next()
-    },
+    begin: (untilMs, haste) => paced(queue, random, { gapMs: GAP_MS / haste, untilMs }, step),
   }
 }

@@ -2,6 +2,7 @@ import { errorCode } from '../../errors.js'
 import type { SeededRandom } from '../random.js'
 import type { Cluster, Running } from './cluster.js'
 import type { Ledger, WebhookChange, WebhookHistory, WebhookWish } from './ledger.js'
+import { paced } from './paced.js'
 import type { Receiver } from './receivers.js'
 import type { RunQueue } from './run-queue.js'
 import type { Secrets } from './secrets.js'
@@ -148,16 +149,6 @@ export function createEditors(doors: EditorDoors): Editors {
       const count = random.integer(2, MOST_WEBHOOKS)
       for (let index = 0; index < count; index += 1) await create(first!)
     },
-    begin(untilMs, haste) {
-      const next = () => {
-        const gapMs = random.exponential(EDIT_GAP_MS / haste)
-        if (queue.now() + gapMs >= untilMs) return
-        queue.after(gapMs, () => {
-          step()
-          next()
-        })
-      }
-      next()
-    },
+    begin: (untilMs, haste) => paced(queue, random, { gapMs: EDIT_GAP_MS / haste, untilMs }, step),
   }
 }

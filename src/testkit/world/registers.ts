@@ -2,6 +2,7 @@ import { errorCode } from '../../errors.js'
 import type { SeededRandom } from '../random.js'
 import type { Cluster, Running } from './cluster.js'
 import type { Ledger, Register, RegisterStep } from './ledger.js'
+import { paced } from './paced.js'
 import type { RunQueue } from './run-queue.js'
 import type { Trace } from './trace.js'
 
@@ -113,17 +114,7 @@ export function createRegisters({ queue, trace, ledger, random, cluster, fired }
   }
 
   return {
-    begin(untilMs, haste) {
-      const next = () => {
-        const gapMs = random.exponential(GAP_MS / haste)
-        if (queue.now() + gapMs >= untilMs) return
-        queue.after(gapMs, () => {
-          round()
-          next()
-        })
-      }
-      next()
-    },
+    begin: (untilMs, haste) => paced(queue, random, { gapMs: GAP_MS / haste, untilMs }, round),
   }
 }
 

@@ -1,38 +1,10 @@
-import { type AsteriskAmiOptions, accountFromAccountCode, asteriskAmi } from 'hookswitch/asterisk'
 import { until } from 'hookswitch/testkit'
-import { afterEach, describe, expect, it } from 'vitest'
-import { amiServer, channel, event, list } from './asterisk-ami-server.js'
-import { listening } from './asterisk-listening.js'
+import { describe, expect, it } from 'vitest'
+import { channel, event, list } from './asterisk-ami-server.js'
+import { underTest } from './asterisk-ami-under-test.js'
 
 const T0 = 1_767_225_600_000
 const ID = '1767225600.7'
-
-const ends: (() => unknown)[] = []
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end()
-})
-
-async function underTest(over: Partial<AsteriskAmiOptions> = {}, publish?: Parameters<typeof listening>[1]) {
-  const server = await amiServer()
-  const heard = listening(
-    (doors) =>
-      asteriskAmi({
-        ...doors,
-        port: server.port,
-        username: 'hookswitch',
-        secret: 'secret',
-        accountOf: accountFromAccountCode(),
-        ...over,
-      }),
-    publish,
-  )
-  ends.push(
-    () => server.close(),
-    () => heard.source.close({ drainMs: 0 }),
-  )
-  heard.source.start()
-  return { server, ...heard }
-}
 
 /** So that the connection comes back, and not so late that it could time out. */
 const LATER_MS = 200

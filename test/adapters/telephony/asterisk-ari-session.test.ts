@@ -1,41 +1,13 @@
 import { once } from 'node:events'
-import { type AsteriskAriOptions, accountFromAccountCode, asteriskAri } from 'hookswitch/asterisk'
 import { until } from 'hookswitch/testkit'
-import { afterEach, describe, expect, it } from 'vitest'
-import { ariChannel, ariEventOf, ariServer, NOT_FOUND } from './asterisk-ari-server.js'
-import { listening } from './asterisk-listening.js'
+import { describe, expect, it } from 'vitest'
+import { ariChannel, ariEventOf, NOT_FOUND } from './asterisk-ari-server.js'
+import { underTest } from './asterisk-ari-under-test.js'
 
 const T0 = 1_767_225_600_000
 const ID = '1767225600.7'
 /** So that the connection comes back, and not so late that it could time out. */
 const LATER_MS = 200
-
-const ends: (() => unknown)[] = []
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end()
-})
-
-async function underTest(over: Partial<AsteriskAriOptions> = {}, publish?: Parameters<typeof listening>[1]) {
-  const server = await ariServer()
-  const heard = listening(
-    (doors) =>
-      asteriskAri({
-        ...doors,
-        url: server.url,
-        username: 'hookswitch',
-        password: 'secret',
-        accountOf: accountFromAccountCode(),
-        ...over,
-      }),
-    publish,
-  )
-  ends.push(
-    () => server.close(),
-    () => heard.source.close({ drainMs: 0 }),
-  )
-  heard.source.start()
-  return { server, ...heard }
-}
 
 describe('a source on ARI', () => {
   it('subscribes to everything with its key in a header, and asks for the channels and bridges', async () => {

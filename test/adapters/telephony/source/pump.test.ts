@@ -22,6 +22,7 @@ function underTest() {
   const held: Held[] = []
   const rejected: Rejected[] = []
   const postponed: unknown[] = []
+  const known: ChannelEvent[] = []
   let rooms = 0
   const made = pump({
     clock,
@@ -30,11 +31,12 @@ function underTest() {
       new Promise<void>((resolve, reject) => held.push({ event: given, take: resolve, refuse: reject })),
     onRejected: (one) => rejected.push(one),
     onPostponed: (error) => postponed.push(error),
+    onKnown: (one) => known.push(one),
     onRoom: () => {
       rooms += 1
     },
   })
-  return { ...made, clock, held, rejected, postponed, rooms: () => rooms }
+  return { ...made, clock, held, rejected, postponed, known, rooms: () => rooms }
 }
 
 const settled = async () => {
@@ -84,11 +86,12 @@ describe('the events of a leg', () => {
   })
 
   it('count as published when the service has had them already', async () => {
-    const { put, held, rejected, size } = underTest()
+    const { put, held, rejected, known, size } = underTest()
     put(event('a', 1))
     held[0]?.refuse(new HookswitchError('Conflict', 'another body under this key'))
     await settled()
     expect(rejected).toEqual([])
+    expect(known).toEqual([event('a', 1)])
     expect(size()).toBe(0)
   })
 
