@@ -42,23 +42,20 @@ export function nodeLease(
   const warn = (thrown: unknown, message: string) =>
     log.warn({ reason: thrown instanceof Error ? thrown.message : 'unknown' }, message)
 
+  /** Whether there is something to look for: more shards, or what became due while nothing was started. */
   async function refresh(take: typeof store.own): Promise<boolean> {
     const askedMs = clock.monotonic()
     const owned = await take(owner, LEASE_MS)
+    // Of now, not of when it was asked: the lease before may have come to its end while the answer was on its way.
+    const wasPaused = !mayStart()
     time.seen(owned.storeMs)
     const grantedMs = owned.aliveUntilMs - owned.storeMs
     renewEveryMs = Math.max(ASK_EVERY_MS, grantedMs / RENEWALS)
     startUntilMs = shared ? askedMs + grantedMs - renewEveryMs : Number.POSITIVE_INFINITY
     const gained = owned.shards.some((shard) => !shards.has(shard))
     shards = new Set(owned.shards)
-    return gained
-  }
-
-  async function renew(): Promise<void> {
-    const paused = !mayStart()
-    const gained = await refresh(store.renew)
     // A lease that ended in between was taken anew: the same shards, yet what was in flight is an orphan.
-    if (gained || (paused && mayStart())) onGain()
+    return gained || (wasPaused && mayStart())
   }
 
   async function keepRenewing(): Promise<void> {
@@ -66,10 +63,11 @@ export function nodeLease(
     for (;;) {
       if (!isLate) await clock.sleep(shards.size > 0 ? renewEveryMs : ASK_EVERY_MS, stopping.signal)
       if (stopping.signal.aborted) return
+      const askedMs = clock.monotonic()
       try {
-        await renew()
-        // The answer, or this process, was stopped for longer than the lease lasts: asked once more, at once.
-        isLate = !isLate && !mayStart()
+        if (await refresh(store.renew)) onGain()
+        // The answer, or this process, was stopped for longer than the lease lasts: asked again, at once.
+        isLate = !mayStart() && clock.monotonic() - askedMs >= ASK_EVERY_MS
       } catch (thrown) {
         isLate = false
         warn(thrown, 'the shard lease could not be renewed')

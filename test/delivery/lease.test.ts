@@ -87,6 +87,18 @@ describe('the lease of a node', () => {
     await lease.stop()
   })
 
+  it('tells that it may start again when a slow answer came after the lease before had ended', async () => {
+    const { clock, lease, state } = leaseWorld()
+    await lease.start()
+    state.delayMs = 15_000
+    await clock.advance(20_000)
+    expect(lease.mayStart()).toBe(false)
+    await clock.advance(5_000)
+    expect(lease.mayStart()).toBe(true)
+    expect(state.gains).toBe(1)
+    await lease.stop()
+  })
+
   it('tells of shards that were gained, not of those it had or lost', async () => {
     const { clock, lease, state } = leaseWorld()
     await lease.start()
@@ -128,20 +140,29 @@ describe('the lease of a node', () => {
     await lease.stop()
   })
 
-  it('whose answer came when it was of no use any more is asked for once more at once, not again and again', async () => {
+  it('whose answer came when it was of no use any more is asked for again at once', async () => {
     const { clock, lease, state } = leaseWorld()
     await lease.start()
     state.delayMs = 60_000
     await clock.advance(10_000 + 60_000)
     expect(state.asked).toEqual([0, 10_000, 70_000])
     expect(lease.mayStart()).toBe(false)
-    await clock.advance(60_000)
-    expect(state.asked).toEqual([0, 10_000, 70_000])
     state.delayMs = 0
-    await clock.advance(10_000)
-    expect(state.asked).toEqual([0, 10_000, 70_000, 140_000])
+    await clock.advance(60_000)
+    expect(state.asked).toEqual([0, 10_000, 70_000, 130_000])
     expect(lease.mayStart()).toBe(true)
     expect(state.gains).toBe(1)
+    await lease.stop()
+  })
+
+  it('that is granted for too short a time is not asked for without a pause', async () => {
+    const { clock, lease, state } = leaseWorld()
+    state.grants = 0
+    await lease.start()
+    await clock.advance(3500)
+    expect(state.asked).toEqual([0, 1000, 2000, 3000])
+    expect(lease.mayStart()).toBe(false)
+    await lease.stop()
   })
 
   it('is judged by monotonic time: a wall clock that jumps neither ends nor prolongs it', async () => {
