@@ -58,7 +58,7 @@ export default defineConfig({
     ],
     // All cores: vitest leaves one idle, which of two is half.
     maxWorkers: '100%',
-    globalSetup: ['test/build-once.ts'],
+    globalSetup: ['test/places.ts', 'test/build-once.ts'],
     reporters: process.env.CI ? ['default'] : ['dot'],
     testTimeout: 30_000,
     // Waits for what happens, however slow the machine.

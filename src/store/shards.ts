@@ -68,23 +68,30 @@ export function planOwnership(
   owner: string,
   now: number,
 ): OwnershipPlan {
-  const live = leases.filter((lease) => lease.owner !== undefined && now < lease.aliveUntilMs)
-  const names = new Set([owner, ...nodes.filter((node) => now < node.aliveUntilMs).map((node) => node.owner)])
-  for (const lease of live) names.add(lease.owner!)
+  const names = new Set([owner])
+  for (const node of nodes) if (now < node.aliveUntilMs) names.add(node.owner)
+  const mine: ShardLease[] = []
+  const wasMine: number[] = []
+  const free: number[] = []
+  // Once through all of them: a node that renews mostly keeps what it has.
+  for (const lease of leases) {
+    const isLive = lease.owner !== undefined && now < lease.aliveUntilMs
+    if (isLive) names.add(lease.owner!)
+    if (!isLive) free.push(lease.shard)
+    else if (lease.owner !== owner) {
+      if (lease.leaving && !lease.busy) free.push(lease.shard)
+    } else if (lease.leaving) wasMine.push(lease.shard)
+    else mine.push(lease)
+  }
   const share = fairShare(names.size)
-
-  const mine = live.filter((lease) => lease.owner === owner && !lease.leaving)
-  const wasMine = live.filter((lease) => lease.owner === owner && lease.leaving)
-  const free = leases.filter(
-    (lease) =>
-      lease.owner === undefined ||
-      lease.aliveUntilMs <= now ||
-      (lease.leaving && !lease.busy && lease.owner !== owner),
-  )
-  const idleFirst = [...mine].sort((a, b) => Number(a.busy) - Number(b.busy) || b.shard - a.shard)
   return {
     keep: mine.map((lease) => lease.shard).sort((a, b) => a - b),
-    take: [...wasMine, ...free].slice(0, Math.max(0, share - mine.length)).map((lease) => lease.shard),
-    giveBack: idleFirst.slice(0, Math.max(0, mine.length - share)).map((lease) => lease.shard),
+    take: [...wasMine, ...free].slice(0, Math.max(0, share - mine.length)),
+    giveBack: mine.length > share ? idleFirst(mine).slice(0, mine.length - share) : [],
   }
+}
+
+function idleFirst(leases: readonly ShardLease[]): number[] {
+  const sorted = [...leases].sort((a, b) => Number(a.busy) - Number(b.busy) || b.shard - a.shard)
+  return sorted.map((lease) => lease.shard)
 }

@@ -5,6 +5,8 @@ import type { WakeUp } from './wake-ups.js'
 export interface Backend {
   ask(call: Call): Promise<unknown>
   secret(): Promise<string>
+  /** How often webhooks have changed, as of the last answer: the same number, the same webhooks. */
+  webhookChanges(): number
   /** Resolves when what was asked before is answered, and nothing is left open. */
   close(): Promise<void>
 }

@@ -31,6 +31,8 @@ export interface Endpoints {
   /** When its earliest head is due, not before its pause ends; `undefined`: idle. */
   dueMsOf(endpoint: Endpoint): number | undefined
   readiness(endpoint: Endpoint): ReadyEndpoint
+  /** How often a webhook was made, changed or removed, since this began; what was rolled back counts too. */
+  changes(): number
   forget(): void
 }
 
@@ -64,6 +66,7 @@ export function endpoints(db: SqliteHandle, accounts: AccountKeys): Endpoints {
     where webhook = ? and epoch = ? and state = ? and due_ms is not null and state <= 1
     order by due_ms limit 1`,
   )
+  let changes = 0
   const byKey = recent<number, Endpoint>(REMEMBERED)
   const byId = recent<string, Endpoint>(REMEMBERED)
 
@@ -94,12 +97,14 @@ export function endpoints(db: SqliteHandle, accounts: AccountKeys): Endpoints {
       return endpoint
     },
     insert(key, webhook) {
+      changes += 1
       const { health, ...row } = webhook
       const { id, accountId, settings, epoch, deletedMs = null } = row
       const account = accounts.make(accountId)
       insert.run(key, id, account, settings.hook, epoch, deletedMs, healthText(health), JSON.stringify(row))
     },
     replace(endpoint, webhook) {
+      changes += 1
       const { health, ...row } = webhook
       const { epoch, deletedMs = null, settings } = row
       replace(settings.hook, epoch, deletedMs, healthText(health), JSON.stringify(row), endpoint.key)
@@ -108,10 +113,12 @@ export function endpoints(db: SqliteHandle, accounts: AccountKeys): Endpoints {
       endpoint.untriedDueMs = endpoint.retryDueMs = Number.NaN
     },
     replaceHealth(endpoint, webhook) {
+      changes += 1
       replaceHealth(healthText(webhook.health), endpoint.key)
       endpoint.webhook = webhook
     },
     remove(endpoint) {
+      changes += 1
       remove(endpoint.key)
       byKey.delete(endpoint.key)
       byId.delete(endpoint.webhook.id)
@@ -136,7 +143,9 @@ export function endpoints(db: SqliteHandle, accounts: AccountKeys): Endpoints {
         dueMs: all.dueMsOf(endpoint),
       }
     },
+    changes: () => changes,
     forget() {
+      changes += 1
       byKey.clear()
       byId.clear()
     },

@@ -42,6 +42,8 @@ export interface Engine {
   /** `scrub` stands outside any transaction, alone. */
   readonly deliveries: DeliveryEngine
   readonly inbox: Pick<Synchronous<InboxStore>, 'staged'>
+  /** How often webhooks have changed since this began. */
+  webhookChanges(): number
   /** The transaction around the last calls was committed. */
   committed(): void
   /** It was rolled back: what the engine remembers of it is forgotten. */
@@ -81,6 +83,7 @@ export function createEngine(db: SqliteHandle, wake: Wake): Engine {
       scrub,
     },
     inbox: { staged: stagedReader(tools) },
+    webhookChanges: endpoints.changes,
     committed: tools.committed,
     rolledBack: tools.rolledBack,
   }

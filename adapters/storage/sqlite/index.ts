@@ -4,6 +4,7 @@ import { type Call, doorOf } from './call.js'
 import { unavailable } from './errors.js'
 import { openingOf } from './host-database.js'
 import { hostInbox } from './host-inbox.js'
+import { rememberingCandidates } from './known-candidates.js'
 import { newLife } from './life.js'
 import { newListeners } from './listeners.js'
 import { openLocal } from './local.js'
@@ -46,9 +47,10 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
         lost()
       },
     }
-    if (chosen.kind === 'database') return openRemote(openingOf(chosen.database), doors)
-    const opening: Opening = { path: chosen.path, field: 'path' }
-    return chosen.inThread ? openLocal(opening, doors) : openRemote(opening, doors)
+    const opening: Opening =
+      chosen.kind === 'database' ? openingOf(chosen.database) : { path: chosen.path, field: 'path' }
+    const isLocal = chosen.kind === 'path' && chosen.inThread
+    return rememberingCandidates(isLocal ? openLocal(opening, doors) : await openRemote(opening, doors))
   }
 
   const hosts = chosen.kind === 'database' ? hostInbox(chosen.database, () => wake(undefined)) : undefined

@@ -10,6 +10,7 @@ export function openLocal(opening: Opening, { warn, wake }: BackendDoors): Backe
       for (const wakeUp of session.takeWakeUps()) wake(wakeUp)
       return 'failure' in outcome! ? Promise.reject(outcome.failure) : Promise.resolve(outcome!.value)
     },
+    webhookChanges: session.webhookChanges,
     secret: async () => session.secret(),
     close: async () => session.close(),
   }

@@ -31,6 +31,7 @@ export type Answer =
       readonly kind: 'ended'
       readonly outcomes: readonly OutcomeLetter[]
       readonly wakeUps: readonly WakeUp[]
+      readonly webhookChanges: number
     }
   | { readonly kind: 'warning'; readonly sentence: string }
 

@@ -26,6 +26,8 @@ export interface Session {
   readonly run: RunGroup
   /** Of committed calls, once. */
   takeWakeUps(): readonly WakeUp[]
+  /** How often webhooks have changed since it was opened. */
+  webhookChanges(): number
   /** The database file. */
   readonly path: string
   /** The key for secrets at rest. Throws `StoreCorrupt`, `StoreUnavailable`. */
@@ -59,7 +61,8 @@ export function openSession(
     return session(db, { lock, place, isNew, warn, waitMs })
   } catch (thrown) {
     db?.close()
-    if (isNew) for (const end of ['', '-wal', '-shm', '-journal']) rmSync(place.path + end, { force: true })
+    // The file last: a log without it would look like what is left of a damaged one.
+    if (isNew) for (const end of ['-wal', '-shm', '-journal', '']) rmSync(place.path + end, { force: true })
     lock.release(false)
     throw storeError(thrown, place.path)
   }
@@ -91,6 +94,7 @@ function session(db: SqliteHandle, { lock, place, isNew, warn, waitMs }: Circums
     run,
     path,
     takeWakeUps: wakeUps.take,
+    webhookChanges: engine.webhookChanges,
     secret: () => secretOf(db, path, warn),
     close() {
       emptyLog(db)

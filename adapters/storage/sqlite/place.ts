@@ -28,9 +28,13 @@ export function checkedPlace(given: string, field: Place['field']): Place {
   if (stat && !stat.isFile()) throw wrong(`must name a file, this is a device: ${absolute}`)
   const path = stat ? realpathSync(absolute) : join(realpathSync(folder), basename(absolute))
   // SQLite deletes the log of an empty file, which may be all there is of the data.
-  if ((stat?.size ?? 0) === 0 && sizeOf(`${path}-wal`) > 0) {
-    const found = stat ? 'it is empty' : 'it is gone'
-    throw damaged(path, `${found}, but not its ${basename(path)}-wal; or remove that one too to start anew`)
+  if (sizeOf(`${path}-wal`) > 0) {
+    // Looked at once more, after the log: another process may be making both just now.
+    const now = statOf(path, wrong)
+    if ((now?.size ?? 0) === 0) {
+      const found = now ? 'it is empty' : 'it is gone'
+      throw damaged(path, `${found}, but not its ${basename(path)}-wal; or remove that one too to start anew`)
+    }
   }
   mayWrite(dirname(path), wrong, 'is in a folder that cannot be written, and SQLite keeps files beside it')
   if (stat) mayWrite(path, wrong, 'names a file that cannot be written')

@@ -22,6 +22,7 @@ export function openRemote(opening: Opening, doors: BackendDoors): Promise<Backe
   const asked = new Map<number, Asked>()
   let leaving: NumberedCall[] = []
   let lastId = 0
+  let webhookChanges = 0
   /** Why nothing is answered any more. */
   let over: unknown
 
@@ -62,7 +63,8 @@ export function openRemote(opening: Opening, doors: BackendDoors): Promise<Backe
     }
   }
 
-  function ended({ outcomes, wakeUps }: Extract<Answer, { kind: 'ended' }>): void {
+  function ended({ outcomes, wakeUps, ...told }: Extract<Answer, { kind: 'ended' }>): void {
+    webhookChanges = told.webhookChanges
     for (const outcome of outcomes) {
       const { resolve, reject } = askedOnce(outcome.id)
       if ('failure' in outcome) reject(failureOf(outcome.failure))
@@ -85,6 +87,7 @@ export function openRemote(opening: Opening, doors: BackendDoors): Promise<Backe
         const { door, method, args } = call
         if (leaving.push({ id, door, method, args }) === 1) queueMicrotask(send)
       }),
+    webhookChanges: () => webhookChanges,
     secret: () => ask((id) => post({ kind: 'secret', id })) as Promise<string>,
     close() {
       closing = true

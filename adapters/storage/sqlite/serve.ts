@@ -1,8 +1,16 @@
 import { effectOf } from './call.js'
 import { storeError } from './errors.js'
-import { type Answer, failureLetter, type NumberedCall, type Order, outcomeLetter } from './message.js'
+import {
+  type Answer,
+  failureLetter,
+  type NumberedCall,
+  type Order,
+  type OutcomeLetter,
+  outcomeLetter,
+} from './message.js'
 import type { Session } from './open.js'
 import { WAIT_MS } from './pragmas.js'
+import type { WakeUp } from './wake-ups.js'
 
 /** How soon writes are tried again that another connection keeps out. */
 const RETRY_MS = 20
@@ -23,11 +31,15 @@ export function serve(
   let heldSinceMs = 0
   let closing = false
 
+  function tell(outcomes: readonly OutcomeLetter[], wakeUps: readonly WakeUp[]): void {
+    post({ kind: 'ended', outcomes, wakeUps, webhookChanges: session.webhookChanges() })
+  }
+
   function carryOut(calls: readonly NumberedCall[], patient: boolean): void {
     const ended = session.run(calls, patient)
     const outcomes = calls.flatMap(({ id }, index) => (ended[index] ? outcomeLetter(id, ended[index]) : []))
     const wakeUps = session.takeWakeUps()
-    if (outcomes.length > 0 || wakeUps.length > 0) post({ kind: 'ended', outcomes, wakeUps })
+    if (outcomes.length > 0 || wakeUps.length > 0) tell(outcomes, wakeUps)
     if (outcomes.length < calls.length) hold(calls.filter((_, index) => !ended[index]))
   }
 
@@ -66,7 +78,7 @@ export function serve(
     } catch (thrown) {
       outcome = { id, failure: failureLetter(storeError(thrown, session.path)) }
     }
-    post({ kind: 'ended', outcomes: [outcome], wakeUps: [] })
+    tell([outcome], [])
   }
 
   function close(): void {

@@ -77,6 +77,28 @@ export function webhookPromises(promised: Promised): void {
     assert.deepEqual(await bench.store.webhooks.candidates(['account'], 'channel_hold'), [moved])
   })
 
+  promised('candidates asked for beside a change follow it afterwards', async (bench) => {
+    const ask = () => bench.store.webhooks.candidates(['account'], 'channel_create')
+    let webhook = await bench.webhook()
+    for (let turn = 0; turn < 5; turn += 1) {
+      const renamed = next(webhook, { settings: { ...webhook.settings, name: `Name ${turn}` } })
+      const [before, replaced, beside] = await Promise.all([
+        ask(),
+        bench.store.webhooks.replace(renamed, webhook.revision),
+        ask(),
+      ])
+      assert.equal(replaced, true)
+      for (const [found] of [before, beside]) {
+        assert.ok(found && [webhook.revision, renamed.revision].includes(found.revision))
+      }
+      assert.deepEqual(await ask(), [renamed])
+      webhook = renamed
+    }
+    const added = newWebhook()
+    await Promise.all([ask(), bench.store.webhooks.insert(added), ask()])
+    assert.deepEqual(ids(await ask()).sort(), ids([webhook, added]).sort())
+  })
+
   promised('a replacement of the expected revision is written', async (bench) => {
     const webhook = await bench.webhook()
     const changed = next(webhook, {

@@ -58,11 +58,14 @@ export function deliveries(state: State, query: DeliveryQuery): readonly StoredD
 
 export function attempts(state: State, query: AttemptQuery): readonly StoredAttempt[] {
   const found: StoredAttempt[] = []
-  for (const [position, { record, row }] of mergedWalk(
-    logsOf(state, query),
-    query.ascending === true,
-    query.cursor,
-  )) {
+  const logs = logsOf(state, query)
+  const ascending = query.ascending === true
+  const [only] = logs
+  const kept =
+    only && logs.length === 1
+      ? walk(only, ascending, query.cursor)
+      : mergedWalk(logs, ascending, query.cursor)
+  for (const [position, { record, row }] of kept) {
     if (found.length >= query.limit) break
     if (query.webhookId !== undefined && record.webhookId !== query.webhookId) continue
     if (query.deliveryId !== undefined && record.deliveryId !== query.deliveryId) continue

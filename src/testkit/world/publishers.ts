@@ -73,7 +73,7 @@ export function createPublishers(doors: PublisherDoors): Publishers {
       ledger.publishes.push(made)
       ledger.open.add(made)
       trace.step(made.atMs, `publish ${key}: ${event.hook}`, event.callId, life.name)
-      hs.publish({ ...event, idempotencyKey: key }).then(
+      hs.publish({ idempotencyKey: key, ...event }).then(
         ({ eventId, sequence, duplicate }) =>
           finish(made, { outcome: 'kept', eventId, sequence, isDuplicate: duplicate }),
         (thrown) => {

@@ -29,10 +29,12 @@ export function newSecrets(): Secrets {
       if (secrets.size < MOST_SECRETS) secrets.add(secret)
     },
     wrote,
-    leaks: () =>
-      written
-        .filter(({ text }) => [...secrets].some((secret) => text.includes(secret)))
-        .map(({ where }) => where),
+    leaks() {
+      const all = [...secrets]
+      return written
+        .filter(({ text }) => all.some((secret) => text.includes(secret)))
+        .map(({ where }) => where)
+    },
     log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },
   }
 }

@@ -31,6 +31,7 @@ function bench() {
       })
     },
     takeWakeUps: () => [],
+    webhookChanges: () => 0,
     secret() {
       throw new TypeError('no key')
     },

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest'
+import type { Backend } from '../../../adapters/storage/sqlite/backend.js'
+import type { Call } from '../../../adapters/storage/sqlite/call.js'
+import { rememberingCandidates } from '../../../adapters/storage/sqlite/known-candidates.js'
+
+/** A database that notes what it is asked, and answers when the test says so. */
+function underTest() {
+  const asked: Call[] = []
+  const state = { changes: 0, answer: async (): Promise<unknown> => ['webhook'] }
+  const backend: Backend = {
+    ask: (call) => {
+      asked.push(call)
+      return state.answer()
+    },
+    webhookChanges: () => state.changes,
+    secret: async () => 'secret',
+    close: async () => {},
+  }
+  const { ask } = rememberingCandidates(backend)
+  const candidates = (accounts = ['account'], hook = 'channel_create') =>
+    ask({ door: 'webhooks', method: 'candidates', args: [accounts, hook] })
+  return { ask, asked, candidates, state }
+}
+
+describe('who may want an event', () => {
+  it('is asked for once, as long as no webhook changes', async () => {
+    const { asked, candidates } = underTest()
+    expect(await candidates()).toEqual(['webhook'])
+    expect(await candidates()).toEqual(['webhook'])
+    expect(asked).toHaveLength(1)
+  })
+
+  it('is asked for by accounts, in their order, and hook', async () => {
+    const { asked, candidates } = underTest()
+    await candidates(['a', 'b'])
+    await candidates(['b', 'a'])
+    await candidates(['a","b'])
+    await candidates(['a', 'b'], 'channel_destroy')
+    expect(asked).toHaveLength(4)
+  })
+
+  it('is asked for again once a webhook has changed', async () => {
+    const { asked, candidates, state } = underTest()
+    await candidates()
+    state.changes = 1
+    state.answer = async () => ['another']
+    expect(await candidates()).toEqual(['another'])
+    expect(await candidates()).toEqual(['another'])
+    expect(asked).toHaveLength(2)
+  })
+
+  it('is not remembered where a webhook changed while it was asked for', async () => {
+    const { asked, candidates, state } = underTest()
+    state.answer = async () => {
+      state.changes += 1
+      return ['webhook']
+    }
+    await candidates()
+    await candidates()
+    expect(asked).toHaveLength(2)
+  })
+
+  it('is asked for again after a failure', async () => {
+    const { candidates, state } = underTest()
+    state.answer = () => Promise.reject(new Error('out'))
+    await expect(candidates()).rejects.toThrow('out')
+    state.answer = async () => []
+    expect(await candidates()).toEqual([])
+  })
+
+  it('is forgotten, the oldest first, where it is of too many webhooks', async () => {
+    const { asked, candidates, state } = underTest()
+    state.answer = async () => Array.from({ length: 8_000 }, () => 'webhook')
+    for (const account of ['a', 'b', 'c']) await candidates([account])
+    await candidates(['c'])
+    expect(asked).toHaveLength(3)
+    await candidates(['a'])
+    expect(asked).toHaveLength(4)
+  })
+
+  it('nothing else is remembered', async () => {
+    const { ask, asked } = underTest()
+    const call: Call = { door: 'webhooks', method: 'read', args: ['account', 'id'] }
+    await ask(call)
+    await ask(call)
+    expect(asked).toEqual([call, call])
+  })
+})
