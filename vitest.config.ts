@@ -3,23 +3,38 @@ import { defineConfig } from 'vitest/config'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-/** Tests that leave nothing behind in their process: they share it and its modules, for an import costs more than they do. */
-const TOGETHER = [
-  'values',
-  'http',
-  'wire',
-  'auth',
-  'webhooks',
-  'accounts',
-  'delivery',
-  'regressions',
-  'service',
-  'store',
-  'testkit',
-  'adapters/http',
-  'adapters/observability',
-  'adapters/telephony',
-].map((folder) => `test/${folder}/**/*.test.ts`)
+/** Tests whose process is their own: they replace modules, count what the process holds, or measure it. */
+const ALONE = [
+  'clock',
+  'random',
+  'send/dial',
+  'send/generated',
+  'send/memory',
+  'send/pools',
+  'send/punctual',
+  'adapters/cli/serve-stores',
+  'adapters/storage/postgres-driver',
+  'adapters/storage/sqlite-engine-collisions',
+  'adapters/storage/sqlite-dump',
+].map((file) => `test/${file}.test.ts`)
+/** Those that take long begin before all others, or one would be the last of a run and leave a core idle. */
+const LONG = [
+  'crash/*',
+  'examples/*',
+  'fsync/*',
+  'fuzz/*',
+  'golden/*',
+  'guard/*',
+  'models/*',
+  'mutants/*',
+  'simulation/*',
+  'soak/*',
+  'stepper/*',
+  'adapters/cli/bin*',
+  'adapters/storage/*conformance',
+  'adapters/storage/sqlite-built-*',
+  'adapters/storage/postgres-queue-plans',
+].map((files) => `test/${files}.test.ts`)
 
 export default defineConfig({
   resolve: {
@@ -44,14 +59,19 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'together', include: TOGETHER, isolate: false, setupFiles: ['test/seed.ts'] },
+        test: {
+          name: 'together',
+          include: ['test/**/*.test.ts'],
+          exclude: [...ALONE, ...LONG],
+          isolate: false,
+          setupFiles: ['test/seed.ts'],
+        },
       },
       {
         extends: true,
         test: {
           name: 'apart',
-          include: ['test/**/*.test.ts'],
-          exclude: TOGETHER,
+          include: [...ALONE, ...LONG],
           setupFiles: ['test/seed.ts'],
         },
       },

@@ -70,9 +70,8 @@ const isHolder = (value: CredentialHolder): boolean =>
 
 /** The same object where nothing in it is null. */
 function withoutNulls<T extends object>(value: T): T {
-  const members = Object.entries(value)
-  if (!members.some(([, member]) => member === null)) return value
-  return Object.fromEntries(members.filter(([, member]) => member !== null)) as T
+  if (!Object.values(value).includes(null)) return value
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null)) as T
 }
 
 /** Names the question alone: its arguments and its answer may be secrets. */

@@ -3,10 +3,13 @@
  * RFC 3986 stay, everything else is `%XX`; arrays `k[]=a&k[]=b`, objects `k[sub]=v`, empty ones nothing.
  */
 
+const UNRESERVED = /^[\w.~-]*$/
 const NOT_UNRESERVED = /[!'()*]/g
 
 /** One key part or value: `+` for space, `%XX` for all but `A-Za-z0-9.-_~`. */
 export function formEscape(text: string): string {
+  // Nearly every key, and most values, stay as they are.
+  if (UNRESERVED.test(text)) return text
   return encodeURIComponent(text)
     .replace(NOT_UNRESERVED, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
     .replaceAll('%20', '+')

@@ -44,8 +44,9 @@ export function readAttempt(
   // An end without a request sent nothing; the pairs of a `get` or `delete` went into the address.
   const bodiless =
     !sent || record.attempt === undefined || sent.httpVerb === 'get' || sent.httpVerb === 'delete'
-  if (bodiless) return { ...record, position }
-  return { ...record, position, requestBody: cutToBytes(sent.body, REQUEST_BODY_BYTES) }
+  // What is added comes first: V8 11 is slow with literals that begin with a spread, and go on.
+  if (bodiless) return { position, ...record }
+  return { position, requestBody: cutToBytes(sent.body, REQUEST_BODY_BYTES), ...record }
 }
 
 /**

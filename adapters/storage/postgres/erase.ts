@@ -108,6 +108,12 @@ export function postgresErasure(
       return (await tx.query<Removed>(events.webhooks, [rows.map(({ key }) => key)]))[0]!.removed
     })
 
+  /** Nothing that counts as removed. */
+  async function forgetChanges(accountId: string): Promise<number> {
+    await session.query(sql.changes, [accountId])
+    return 0
+  }
+
   return {
     async erase(what, limit) {
       const { accountId, callIds = null } = what
@@ -119,6 +125,7 @@ export function postgresErasure(
         (left: number) => removedBy(sql.keys, [accountId, callIds, left]),
         (left: number) => removedBy(sql.inbox, [accountId, callIds, left]),
         (left: number) => (callIds ? 0 : deletedWebhooks(accountId, left)),
+        () => (callIds ? 0 : forgetChanges(accountId)),
       ]) {
         if (removed < limit) removed += await step(limit - removed)
       }

@@ -1,4 +1,5 @@
 import { HookswitchError, type Log } from 'hookswitch/store'
+import { webhookChanges } from './schema-changes.js'
 import { groundIndexes, groundTables } from './schema-ground.js'
 import { queueTables } from './schema-queue.js'
 import type { Session, Transaction } from './session.js'
@@ -13,6 +14,7 @@ interface Migration {
 
 const MIGRATIONS: readonly Migration[] = [
   { version: 1, text: (s) => groundTables(s) + queueTables(s) + groundIndexes(s) },
+  { version: 2, text: webhookChanges },
 ]
 
 /** What this version of the store works on. */

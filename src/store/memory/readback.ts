@@ -108,8 +108,8 @@ function stored(rows: readonly Row[]): StoredDelivery[] {
     }
   }
   return rows.map((row) => ({
-    ...asRead(row.delivery, row.endpoint.webhook.epoch),
     position: row.position,
     ahead: ahead.get(row) ?? 0,
+    ...asRead(row.delivery, row.endpoint.webhook.epoch),
   }))
 }

@@ -24,11 +24,9 @@ export function settle(state: State, settlements: readonly Settlement[], now: nu
       state.stale.add(endpoint)
       cancelled = true
     }
-    return {
-      kind: 'settled',
-      endpoint: readiness(endpoint),
-      ...(disabled ? { disabled: endpoint.webhook } : {}),
-    }
+    const standing = readiness(endpoint)
+    if (!disabled) return { kind: 'settled', endpoint: standing }
+    return { kind: 'settled', endpoint: standing, disabled: endpoint.webhook }
   })
   if (cancelled) wake(state, undefined)
   return results

@@ -1,6 +1,6 @@
 import { hasEnded, type KnownState } from './book.js'
 import type { Evidence, KnownEvent } from './evidence.js'
-import type { Ledger } from './ledger.js'
+import type { Ledger, WebhookHistory } from './ledger.js'
 import { judgeOrder } from './oracle-order.js'
 import { judgeRegisters } from './oracle-registers.js'
 import { judgeRecords, judgeSights, sightsByDelivery } from './oracle-requests.js'
@@ -93,15 +93,39 @@ function judgeFanOut({ ledger, answers, findings }: Evidence, events: Map<string
     if (verdict === 'no')
       findings.add('I2', event.toMs, `${eventId} went to ${webhookId}, which does not want it`, id, webhookId)
   }
-  const histories = [...ledger.webhooks.values()]
+  const concerned = concernedBy([...ledger.webhooks.values()])
   for (const { id, webhooks, publishes, fromMs, toMs } of events.values()) {
     const { event } = publishes[0]!
-    for (const history of histories) {
-      if (!mayConcern(history.accountId, event.accountId) || webhooks.includes(history.id)) continue
+    for (const { history, madeMs, goneMs } of concerned(event.accountId)) {
+      // No event must go to what was not there yet, or not any more.
+      if (madeMs > toMs || goneMs < fromMs || webhooks.includes(history.id)) continue
       if (verdictOf(history, event, fromMs, toMs) !== 'must') continue
       const what = `${id} was kept, and ${history.id} has no delivery of it`
       findings.add('I1', toMs, what, id, history.id, event.callId)
     }
+  }
+}
+
+/** A webhook, and when it may have been there. */
+interface Span {
+  readonly history: WebhookHistory
+  readonly madeMs: number
+  readonly goneMs: number
+}
+
+/** The webhooks that events of an account may concern: looked for once for each. */
+function concernedBy(histories: readonly WebhookHistory[]): (account: string) => readonly Span[] {
+  const spans = histories.map((history): Span => {
+    const last = history.changes.at(-1)!
+    const isGone = last.wish.isDeleted && last.outcome === 'done'
+    return { history, madeMs: history.changes[0]!.atMs, goneMs: isGone ? last.doneMs : Infinity }
+  })
+  const known = new Map<string, readonly Span[]>()
+  return (account) => {
+    const found =
+      known.get(account) ?? spans.filter(({ history }) => mayConcern(history.accountId, account))
+    known.set(account, found)
+    return found
   }
 }
 

@@ -49,16 +49,14 @@ export function verdictOf(history: WebhookHistory, event: CallEvent, fromMs: num
   let sure: WebhookWish | undefined
   let hasYes = false
   let hasNo = false
-  const note = (wish: WebhookWish | undefined) => {
-    if (wish && wants(wish, history.accountId, event)) hasYes = true
-    else hasNo = true
-  }
   for (const { atMs, doneMs, outcome, wish } of history.changes) {
     if (outcome === 'failed' || atMs > toMs) continue
     if (outcome === 'done' && doneMs < fromMs) sure = wish
-    else note(wish)
+    else if (wants(wish, history.accountId, event)) hasYes = true
+    else hasNo = true
   }
-  note(sure)
+  if (sure && wants(sure, history.accountId, event)) hasYes = true
+  else hasNo = true
   if (!hasYes) return 'no'
   const disabled = history.disabledMs.length === 0 ? 'no' : isDisabledByService(history, fromMs, toMs)
   if (disabled === 'must') return 'no'

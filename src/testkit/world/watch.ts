@@ -45,15 +45,17 @@ export function createWatch(doors: WatchDoors): Watch {
     for (const delivery of deliveries) {
       // Those of a duplicate are left out; those of a replay are of an event that is there.
       if (!fresh.has(delivery.eventId) && delivery.replayOf === undefined) continue
-      const { id, webhookId, lane, epoch, callId = '' } = delivery
+      const { id, webhookId, epoch, callId = '' } = delivery
+      const lane = `${webhookId} ${delivery.lane}`
+      const others = book.lanes.get(lane)
       const known: KnownDelivery = {
         id,
         webhook: webhookId,
         call: callId,
-        lane: `${webhookId} ${lane}`,
+        lane,
         epoch,
         acceptedMs: now(),
-        isHead: !book.lanes.has(`${webhookId} ${lane}`),
+        isHead: !others,
         state: 'waiting',
         attempts: 0,
         charged: 0,
@@ -65,9 +67,8 @@ export function createWatch(doors: WatchDoors): Watch {
         successMs: Number.POSITIVE_INFINITY,
       }
       book.deliveries.set(id, known)
-      const others = book.lanes.get(known.lane)
       if (others) others.push(known)
-      else book.lanes.set(known.lane, [known])
+      else book.lanes.set(lane, [known])
     }
   }
 

@@ -179,4 +179,10 @@ export const eraseStatements = (s: string) =>
       text: `select key from ${s}.webhook where account_id = $1 and deleted_ms is not null
         order by key limit $2 for update`,
     },
+    /** That webhooks of the account ever changed: once none is left. */
+    changes: {
+      name: 'erase_changes',
+      text: `delete from ${s}.webhook_change c
+        where account_id = $1 and not exists (select from ${s}.webhook where account_id = c.account_id)`,
+    },
   }) satisfies Record<string, Statement>

@@ -1,8 +1,11 @@
-import type { WebhookRow } from '../rows.js'
 import type { Statement } from '../session.js'
 
-export interface CandidateRow extends WebhookRow {
+/** A webhook, or that there is none any more. */
+export interface CandidateRow {
   readonly place: number
+  readonly changed: number
+  readonly doc: string | null
+  readonly health: string | null
 }
 
 export const webhookStatements = (s: string) =>
@@ -23,14 +26,23 @@ export const webhookStatements = (s: string) =>
       name: 'webhook_list',
       text: `select doc, health from ${s}.webhook where account_id = any ($1::text[]) and deleted_ms is null`,
     },
-    /** Of the accounts `$1` for the kinds of event `$2`, each with the place of what was asked, from 1. */
+    /**
+     * Of the accounts `$1` for the kinds of event `$2`, each with the place of what was asked, from 1: where the account's
+     * webhooks have changed since `$3`, at least one row.
+     */
     candidates: {
       name: 'webhook_candidates',
-      text: `select k.place::int, w.doc, w.health
-        from unnest($1::text[], $2::text[]) with ordinality k (account_id, hook, place) cross join lateral (
+      text: `select k.place::int, c.changed, w.doc, w.health
+        from unnest($1::text[], $2::text[], $3::bigint[]) with ordinality k (account_id, hook, known, place)
+        cross join lateral (
+          select coalesce((select changed from ${s}.webhook_change where account_id = k.account_id), 0) as changed
+          offset 0
+        ) c left join lateral (
           select doc, health from ${s}.webhook
-          where account_id = k.account_id and hook = any (array[k.hook, 'all']) and deleted_ms is null offset 0
-        ) w`,
+          where account_id = k.account_id and hook = any (array[k.hook, 'all']) and deleted_ms is null
+            and c.changed <> k.known offset 0
+        ) w on true
+        where c.changed <> k.known`,
     },
     /** Held against all: claims, acceptances and settlements come before the replacement, or see it. */
     lock: {

@@ -1,0 +1,102 @@
+import { type PostgresStoreOptions, postgresStore } from 'hookswitch/postgres'
+import type { Store, Webhook } from 'hookswitch/store'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../../../src/clock.js'
+import { newWebhook } from '../../../src/store/conformance/fixtures.js'
+import { postgresForTests } from './pg-cluster.js'
+
+const server = await postgresForTests()
+afterAll(() => server?.end())
+
+const quiet = () => {}
+const log = { debug: quiet, info: quiet, warn: quiet, error: quiet }
+const HOOK = 'channel_create'
+
+describe.skipIf(!server)('who may want an event, of two nodes on one database', () => {
+  const direct = server!
+  let schema = ''
+  let stores: Store[] = []
+
+  async function opened(options: Partial<PostgresStoreOptions> = {}): Promise<Store> {
+    const store = postgresStore({ connectionString: direct.url, schema, ...options } as PostgresStoreOptions)
+    stores.push(store)
+    await store.open({ clock: systemClock(), log })
+    return store
+  }
+  beforeEach(() => {
+    schema = direct.freshSchema()
+  })
+  afterEach(async () => {
+    await Promise.all(stores.map((store) => store.close()))
+    stores = []
+  })
+
+  const idsOf = (webhooks: readonly Webhook[]) => webhooks.map(({ id }) => id).sort()
+  const candidates = async (store: Store, accounts = ['account']) =>
+    idsOf(await store.webhooks.candidates(accounts, HOOK))
+
+  it('is known at once on each, whatever they have read before', async () => {
+    const [here, there] = [await opened(), await opened()]
+    expect(await candidates(here)).toEqual([])
+    expect(await candidates(there)).toEqual([])
+    const webhook = newWebhook()
+    await here.webhooks.insert(webhook)
+    expect(await candidates(there)).toEqual([webhook.id])
+    expect(await candidates(there)).toEqual([webhook.id])
+    const other = newWebhook({ settings: { hook: 'all' } })
+    await there.webhooks.insert(other)
+    expect(await candidates(here)).toEqual(idsOf([webhook, other]))
+    const moved = { ...webhook, revision: 2, settings: { ...webhook.settings, hook: 'channel_destroy' } }
+    expect(await here.webhooks.replace(moved, 1)).toBe(true)
+    expect(await candidates(there)).toEqual([other.id])
+    expect(await candidates(here)).toEqual([other.id])
+  })
+
+  it('follows what was changed by hand', async () => {
+    const store = await opened()
+    const [kept, removed] = [newWebhook(), newWebhook()]
+    await store.webhooks.insert(kept)
+    await store.webhooks.insert(removed)
+    expect(await candidates(store)).toHaveLength(2)
+    await direct.sql(`delete from "${schema}".webhook where id = '${removed.id}'`)
+    expect(await candidates(store)).toEqual([kept.id])
+    await direct.sql(`update "${schema}".webhook set deleted_ms = 1`)
+    expect(await candidates(store)).toEqual([])
+  })
+
+  it('is not read again for a change of health, nor for one of another account', async () => {
+    const store = await opened()
+    const webhook = newWebhook()
+    await store.webhooks.insert(webhook)
+    const [before] = await store.webhooks.candidates(['account'], HOOK)
+    await direct.sql(`update "${schema}".webhook set health = '{}', paused_ms = 5, failing = true`)
+    await store.webhooks.insert(newWebhook({ accountId: 'another' }))
+    expect((await store.webhooks.candidates(['account'], HOOK))[0]).toBe(before)
+  })
+
+  it('is asked for accounts that are named together, and one of them twice', async () => {
+    const store = await opened()
+    const [one, two] = [newWebhook({ accountId: 'one' }), newWebhook({ accountId: 'two' })]
+    await store.webhooks.insert(one)
+    await store.webhooks.insert(two)
+    for (let turn = 0; turn < 2; turn += 1) {
+      expect(await candidates(store, ['one', 'two', 'one', 'nobody'])).toEqual(idsOf([one, two]))
+      expect(await candidates(store, ['two'])).toEqual([two.id])
+    }
+  })
+
+  it('is right on a database of the version before', async () => {
+    const first = await opened()
+    const webhook = newWebhook()
+    await first.webhooks.insert(webhook)
+    await first.close()
+    await direct.sql(`drop table "${schema}".webhook_change; drop sequence "${schema}".webhook_changed;
+      drop function "${schema}".note_webhook_change() cascade;
+      delete from "${schema}".hookswitch_migration where version = 2`)
+    const store = await opened()
+    expect(await candidates(store)).toEqual([webhook.id])
+    const moved = { ...webhook, revision: 2, settings: { ...webhook.settings, hook: 'channel_destroy' } }
+    expect(await store.webhooks.replace(moved, 1)).toBe(true)
+    expect(await candidates(store)).toEqual([])
+  })
+})
