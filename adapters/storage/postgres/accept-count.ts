@@ -98,7 +98,7 @@ export function applyCounts(
   }
   const heads = new Set<PlannedDelivery>()
   for (const { key, lane, deliveries } of lanes) {
-    if (open.get(`${key} ${lane}`) === deliveries.length) heads.add(deliveries[0]!)
+    if ((open.get(`${key} ${lane}`) ?? 1) === deliveries.length) heads.add(deliveries[0]!)
   }
   return heads
 }

@@ -1,5 +1,6 @@
 import type { AcceptCall, Facts, StoredEvent } from './accept-decide.js'
 import { keyName } from './accept-decide.js'
+import { textArray } from './rows-arrays.js'
 import type { Transaction } from './session.js'
 import type { acceptStatements, BodyRow, HeldRow } from './sql/accept.js'
 import type { inboxStatements } from './sql/inbox.js'
@@ -36,7 +37,8 @@ export async function gatherFacts(
       if (replayOf !== undefined && !own.has(eventId)) repeated.add(replayOf)
     }
   }
-  const held = webhookIds.size === 0 ? [] : await tx.query<HeldRow>(sql.accept.hold, [[...webhookIds]])
+  const held =
+    webhookIds.size === 0 ? [] : await tx.query<HeldRow>(sql.accept.hold, [textArray([...webhookIds])])
   const events = repeated.size === 0 ? [] : await tx.query<BodyRow>(sql.accept.holdEvents, [[...repeated]])
   const facts: Facts = {
     staged,

@@ -122,7 +122,8 @@ describe.skipIf(!server)('the way to the server', () => {
         await tx.query(mark, [second, name])
       })
     await Promise.all([crossing(1, 2, 'a'), crossing(2, 1, 'b')])
-    expect(runs).toBe(3)
+    // Once more, or oftener where the next run meets the other one again.
+    expect(runs).toBeGreaterThanOrEqual(3)
     expect((await notes()).map((note) => [...String(note)].sort().join(''))).toEqual(['ab', 'ab'])
   })
 

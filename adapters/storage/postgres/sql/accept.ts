@@ -23,7 +23,7 @@ export interface BodyRow {
   readonly position: number
 }
 
-/** A call's last number (`key` null), or how many are open in a lane. */
+/** A call's last number (`key` null), or how many are open in a lane: untold where it is one alone, as it mostly is. */
 export interface CountRow {
   readonly key: number | null
   readonly account: string | null
@@ -76,7 +76,7 @@ export const acceptStatements = (s: string) =>
           returning webhook_key, lane, open
         )
         select null::int as key, account_id as account, call_id as name, sequence as count from c
-        union all select webhook_key, null, lane, open from l`,
+        union all select webhook_key, null, lane, open from l where open <> 1`,
     },
     /** `$1` events, their bodies in `$2`–`$10`, deliveries in `$11`–`$23` in their order, then what goes with them. */
     write: {
