@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * Memory does not grow: `npm run soak -- [--minutes 10] [--store memory|sqlite] [--dead 300] [--leak]`, both stores one
- * after the other where none is named.
+ * Memory does not grow: `npm run soak -- [--minutes 10] [--store memory|sqlite|postgres] [--dead 300]
+ * [--leak] [--postgres URL]`, all stores one after the other where none is named. PostgreSQL is the server of `--postgres`
+ * or `TEST_PG_URL`, else a private one, in processes of its own, whose memory is not looked at.
  *
  * The service runs at full rate beside dead endpoints. After the warm-up, a quarter of the run, the line through its
  * memory must be flat. A run with `--leak`, in which the host keeps 2 kB of each event, must fail.
@@ -13,15 +14,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { postgresServer } from '../crash/postgres-server.js'
 import { judge } from './slope.js'
 
-const STORES = ['memory', 'sqlite']
+const STORES = ['memory', 'sqlite', 'postgres']
 const SHOWN = 12
 
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '10' },
     store: { type: 'string' },
+    postgres: { type: 'string' },
     dead: { type: 'string', default: '300' },
     leak: { type: 'boolean', default: false },
   },
@@ -47,7 +50,15 @@ async function soak(store) {
   const folder = await mkdtemp(join(tmpdir(), 'hookswitch-soak-'))
   const endpoints = fork(path('endpoints.js'))
   const [ports] = await once(endpoints, 'message')
-  const how = { store, path: join(folder, 'store.db'), dead, ports, leak: values.leak }
+  const server =
+    store === 'postgres' ? await postgresServer(values.postgres ?? process.env.TEST_PG_URL) : undefined
+  if (store === 'postgres' && !server) refuse('--store postgres needs a server: --postgres URL')
+  const place = {
+    path: join(folder, 'store.db'),
+    connectionString: server?.url,
+    schema: `soak_${process.pid}`,
+  }
+  const how = { store, ...place, dead, ports, leak: values.leak }
   const service = fork(path('service.js'), [JSON.stringify(how)], { execArgv: ['--expose-gc'] })
   /** @type {(import('./slope.js').Reading & { published: number, delivered: number, dying: number })[]} */
   const readings = []
@@ -57,6 +68,7 @@ async function soak(store) {
   })
   const [code] = await once(service, 'exit')
   endpoints.disconnect()
+  await server?.end()
   await rm(folder, { recursive: true })
   if (code !== 0) throw new Error(`the service ended with ${code}`)
 

@@ -17,16 +17,22 @@ const READ_MS = 1_000
 /** What `--leak` keeps of each event: a soak that sees no slope in that sees none in anything. */
 const LEAK_BYTES = 2_000
 
-const { store: kind, path, dead, ports, leak } = JSON.parse(String(process.argv[2]))
+const { store: kind, path, connectionString, schema, dead, ports, leak } = JSON.parse(String(process.argv[2]))
 
 async function openStore() {
   // What it keeps is to reach its bound within the warm-up.
   if (kind === 'memory') return memoryStore({ attemptsPerWebhook: 100 })
+  if (kind === 'postgres') {
+    const { postgresStore } = await import('hookswitch/postgres')
+    return postgresStore({ connectionString, schema })
+  }
   const { sqliteStore } = await import('hookswitch/sqlite')
   return sqliteStore({ path })
 }
 
 const hs = createHookswitch({
+  // No store of nodes that share it starts without one.
+  ...(kind === 'postgres' && { secret: 'the secret of the soak, long enough to be one' }),
   store: await openStore(),
   allowLocal: true,
   attemptsPerWebhook: 100,

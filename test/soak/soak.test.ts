@@ -64,5 +64,5 @@ it('the command line refuses what it does not know', async () => {
       resolve(stdout + stderr),
     )
   })
-  expect(text).toContain('--store takes one of memory, sqlite')
+  expect(text).toContain('--store takes one of memory, sqlite, postgres')
 })
