@@ -1,5 +1,7 @@
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
@@ -12,29 +14,38 @@ const ALONE = [
   'send/memory',
   'send/pools',
   'send/punctual',
+  'service/closing',
   'adapters/cli/serve-stores',
   'adapters/storage/postgres-driver',
   'adapters/storage/sqlite-engine-collisions',
   'adapters/storage/sqlite-dump',
 ].map((file) => `test/${file}.test.ts`)
-/** Those that take long begin before all others, or one would be the last of a run and leave a core idle. */
-const LONG = [
+/** Tests that wait for other processes or for threads; they import next to nothing that another test imports. */
+const OUTSIDE = [
   'crash/*',
   'examples/*',
   'fsync/*',
-  'fuzz/*',
   'golden/*',
-  'guard/*',
-  'models/*',
   'mutants/*',
-  'simulation/*',
   'soak/*',
-  'stepper/*',
   'adapters/cli/bin*',
   'adapters/storage/*conformance',
   'adapters/storage/sqlite-built-*',
-  'adapters/storage/postgres-queue-plans',
 ].map((files) => `test/${files}.test.ts`)
+
+/** Of the others those that take more than five seconds. */
+const LONG =
+  /\/test\/(models|simulation|stepper|guard|fuzz)\/|\/postgres-(queue-)?(plans|wake|kept|faults|session|history|open)\./
+
+/** Where Vitest has not measured files yet it begins with the largest; the last of a run is not to be a long one. */
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    const rank = ({ project, moduleId }: TestSpecification) =>
+      project.name === 'apart' ? 0 : LONG.test(moduleId) ? 1 : 2
+    return sorted.sort((one, other) => rank(one) - rank(other))
+  }
+}
 
 export default defineConfig({
   resolve: {
@@ -62,7 +73,7 @@ export default defineConfig({
         test: {
           name: 'together',
           include: ['test/**/*.test.ts'],
-          exclude: [...ALONE, ...LONG],
+          exclude: [...ALONE, ...OUTSIDE],
           isolate: false,
           setupFiles: ['test/seed.ts'],
         },
@@ -71,13 +82,14 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'apart',
-          include: [...ALONE, ...LONG],
+          include: [...ALONE, ...OUTSIDE],
           setupFiles: ['test/seed.ts'],
         },
       },
     ],
-    // All cores: vitest leaves one idle, which of two is half.
-    maxWorkers: '100%',
+    // One more than cores: some tests wait for a process, a retry or a deadline, and a core would wait with them.
+    maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongFirst },
     globalSetup: ['test/places.ts', 'test/build-once.ts'],
     reporters: process.env.CI ? ['default'] : ['dot'],
     testTimeout: 30_000,

@@ -19,9 +19,14 @@ function isRoomy(): boolean {
   }
 }
 
-export default function setup(): () => void {
+/** Every project asks for it: the first one makes the places. */
+export default function setup(): (() => void) | undefined {
+  if (process.env.PG_DATA_MADE_ONCE !== undefined) return undefined
   if (process.env.TMPDIR === undefined && isRoomy()) process.env.TMPDIR = MEMORY
   const folder = mkdtempSync(join(tmpdir(), 'hookswitch-pg-once-'))
   process.env.PG_DATA_MADE_ONCE = folder
-  return () => rmSync(folder, { recursive: true, force: true })
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  // Of a run that is broken off nothing is left either.
+  process.once('exit', remove)
+  return remove
 }

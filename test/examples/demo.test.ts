@@ -121,11 +121,16 @@ describe('the demo', () => {
     await first.ended
     const [, callId] = refused() ?? []
 
-    const { code, stderr, taken } = await run('after.ndjson', 'killed.db')
+    const { code, stderr, received, taken } = await run('after.ndjson', 'killed.db')
     expect([code, stderr]).toEqual([0, ''])
-    const again = taken.filter(({ url, body }) => url === '/unsteady' && JSON.parse(body).call_id === callId)
-    expect(again.map(({ headers }) => headers['x-hook-attempt'])).toContain('2')
-    expect(new Set(taken.map(({ headers }) => headers['webhook-id'])).size).toBe(taken.length)
+    // The receiver of the next run has trouble at first too: where the second attempt comes early there is a third.
+    const again = received.filter(
+      ({ url, body }) => url === '/unsteady' && JSON.parse(body).call_id === callId,
+    )
+    const second = again.find(({ headers }) => headers['x-hook-attempt'] === '2')
+    const ids = taken.map(({ headers }) => headers['webhook-id'])
+    expect(ids).toContain(second?.headers['webhook-id'] ?? 'a second attempt')
+    expect(new Set(ids).size).toBe(taken.length)
   })
 
   it('prints commands that work when they are pasted, and says on Ctrl-C what was delivered', async () => {
