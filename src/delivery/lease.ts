@@ -35,14 +35,18 @@ export function nodeLease(
   const stopping = new AbortController()
   /** Monotonic: counted from before the store was asked, so that a slow answer makes a lease shorter, not longer. */
   let startUntilMs = Number.NEGATIVE_INFINITY
+  /** Store time: until when the last grant holds for others. */
+  let aliveUntilMs = Number.POSITIVE_INFINITY
   let shards = new Set<number>()
+  /** Something is to be looked for, as soon as anything may be started. */
+  let hasNews = false
   let renewEveryMs = LEASE_MS / RENEWALS
   let renewing: Promise<void> | undefined
   const mayStart = () => clock.monotonic() < startUntilMs
   const warn = (thrown: unknown, message: string) =>
     log.warn({ reason: thrown instanceof Error ? thrown.message : 'unknown' }, message)
 
-  /** Whether there is something to look for: more shards, or what became due while nothing was started. */
+  /** Whether to look now: for what is of shards that were gained, or became due while nothing was started. */
   async function refresh(take: typeof store.own): Promise<boolean> {
     const askedMs = clock.monotonic()
     const owned = await take(owner, LEASE_MS)
@@ -52,10 +56,15 @@ export function nodeLease(
     const grantedMs = owned.aliveUntilMs - owned.storeMs
     renewEveryMs = Math.max(ASK_EVERY_MS, grantedMs / RENEWALS)
     startUntilMs = shared ? askedMs + grantedMs - renewEveryMs : Number.POSITIVE_INFINITY
-    const gained = owned.shards.some((shard) => !shards.has(shard))
+    // One that ended in between was taken anew: the same shards, yet what was in flight is an orphan. A suspended machine
+    // notices it by the store's time alone, since its own stood still.
+    const hasLapsed = owned.storeMs >= aliveUntilMs
+    aliveUntilMs = owned.aliveUntilMs
+    hasNews ||= wasPaused || hasLapsed || owned.shards.some((shard) => !shards.has(shard))
     shards = new Set(owned.shards)
-    // A lease that ended in between was taken anew: the same shards, yet what was in flight is an orphan.
-    return gained || (wasPaused && mayStart())
+    if (!hasNews || !mayStart()) return false
+    hasNews = false
+    return true
   }
 
   async function keepRenewing(): Promise<void> {

@@ -99,6 +99,20 @@ describe('the lease of a node', () => {
     await lease.stop()
   })
 
+  it('tells that it ended while the machine was suspended, though no time passed here', async () => {
+    const { clock, lease, state } = leaseWorld()
+    await lease.start()
+    await clock.advance(10_000)
+    expect(state.gains).toBe(0)
+    clock.jumpWall(3_600_000)
+    await clock.advance(10_000)
+    expect(lease.mayStart()).toBe(true)
+    expect(state.gains).toBe(1)
+    await clock.advance(10_000)
+    expect(state.gains).toBe(1)
+    await lease.stop()
+  })
+
   it('tells of shards that were gained, not of those it had or lost', async () => {
     const { clock, lease, state } = leaseWorld()
     await lease.start()

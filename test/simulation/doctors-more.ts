@@ -7,6 +7,7 @@ export const MORE_BROKEN: readonly Broken[] = [
     what: 'a store that keeps tokens for ever',
     invariants: ['I12'],
     options: { minutes: 1800, nodes: 1, callsPerDay: 10, leaseSeconds: 3000 },
+    seed: 5,
     doctor: () => ({
       asks: (store) => ({
         ...store,

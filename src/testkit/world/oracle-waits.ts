@@ -75,8 +75,23 @@ function judgeQuickness({ findings, ledger, leaseMs, fired }: Evidence, waits: r
   for (const [account, some] of byAccount) judge('I23', account, some)
 }
 
+/** Where the first of these, in ascending order, is that is not before `ms`. */
+function firstFrom(moments: readonly number[], ms: number): number {
+  let low = 0
+  for (let high = moments.length; low < high; ) {
+    const middle = (low + high) >>> 1
+    if (moments[middle]! < ms) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
 function judgeCurves({ findings, ledger, fired }: Evidence, waits: readonly Wait[]): void {
+  const accepted = waits.map(({ known }) => known.acceptedMs).sort((a, b) => a - b)
   for (const { kind, atMs, untilMs } of ledger.disruptions) {
+    // Mostly fewer came meanwhile: then nobody need look which of them waited.
+    const came = firstFrom(accepted, untilMs) - firstFrom(accepted, atMs)
+    if (came < FEWEST_OF_CURVE) continue
     const backlog = waits.filter(
       ({ known, sentMs }) => known.acceptedMs >= atMs && known.acceptedMs < untilMs && sentMs >= untilMs,
     )

@@ -122,8 +122,7 @@ function concernedBy(histories: readonly WebhookHistory[]): (account: string) =>
   })
   const known = new Map<string, readonly Span[]>()
   return (account) => {
-    const found =
-      known.get(account) ?? spans.filter(({ history }) => mayConcern(history.accountId, account))
+    const found = known.get(account) ?? spans.filter(({ history }) => mayConcern(history.accountId, account))
     known.set(account, found)
     return found
   }
