@@ -87,6 +87,8 @@ export default defineConfig({
         },
       },
     ],
+    // Tests call everything, and nothing very often: inlining was most of what V8 compiled for.
+    execArgv: ['--max-inlined-bytecode-size-cumulative=200'],
     // One more than cores: some tests wait for a process, a retry or a deadline, and a core would wait with them.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongFirst },
