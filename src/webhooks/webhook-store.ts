@@ -13,7 +13,7 @@ export interface WebhookStore {
   list(accountIds: readonly string[]): Promise<readonly Webhook[]>
   /**
    * Live webhooks of these accounts that listen to `hook` or to `all`, enabled or not: matching is a decision,
-   * not a query. Must not grow with the webhooks of other accounts.
+   * not a query. Must not grow with the webhooks of other accounts. Their `health` may be that of an earlier time.
    */
   candidates(accountIds: readonly string[], hook: string): Promise<readonly Webhook[]>
   /**

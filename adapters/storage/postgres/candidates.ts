@@ -9,8 +9,8 @@ import { type CandidateRow, webhookStatements } from './sql/webhooks.js'
 const MOST = 200
 /** Webhooks of all remembered answers together: two accounts of ten thousand, or thousands of a few. */
 const MOST_WEBHOOKS = 20_000
-/** No change has this number. */
-const UNKNOWN = -1
+/** No change has this mark. */
+const UNKNOWN = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 interface Asked {
   readonly accountIds: readonly string[]
@@ -19,8 +19,8 @@ interface Asked {
 
 /** The webhooks of one account that listen to a kind of event. */
 interface Known {
-  /** The number of the account's last change. */
-  readonly changed: number
+  /** Of the account's last change. */
+  readonly mark: string
   readonly webhooks: readonly Webhook[]
 }
 
@@ -58,8 +58,8 @@ export function candidateReader({ session, schema }: Pick<Doors, 'session' | 'sc
         return place
       }),
     )
-    const changes = before.map((one) => one?.changed ?? UNKNOWN)
-    const rows = await session.query<CandidateRow>(sql.candidates, [accounts, hooks, changes])
+    const marks = before.map((one) => one?.mark ?? UNKNOWN)
+    const rows = await session.query<CandidateRow>(sql.candidates, [accounts, hooks, marks])
     const now = changed(rows)
     for (const [place, found] of now) known.set(nameOf(accounts[place]!, hooks[place]!), found)
     const webhooksAt = (place: number) => (now.get(place) ?? before[place]!).webhooks
@@ -78,9 +78,9 @@ const nameOf = (accountId: string, hook: string) => JSON.stringify([accountId, h
 
 /** What the server has told, by place. */
 function changed(rows: readonly CandidateRow[]): ReadonlyMap<number, Known> {
-  const found = new Map<number, { readonly changed: number; readonly webhooks: Webhook[] }>()
-  for (const { place, changed, doc, health } of rows) {
-    const one = found.get(place - 1) ?? { changed, webhooks: [] }
+  const found = new Map<number, { readonly mark: string; readonly webhooks: Webhook[] }>()
+  for (const { place, mark, doc, health } of rows) {
+    const one = found.get(place - 1) ?? { mark, webhooks: [] }
     found.set(place - 1, one)
     if (doc !== null) one.webhooks.push(webhookOf({ doc, health }))
   }

@@ -1,7 +1,8 @@
 /**
- * What tells whether the webhooks of an account have changed since they were read: a number that is another one after
- * each change, and never again an earlier one. A trigger writes it, so that no statement can forget to, one by hand
- * included. Health does not count: it changes with every failure, and nobody is chosen by it.
+ * What tells whether the webhooks of an account have changed since they were read: a mark that is another one after each
+ * change, and never again an earlier one, be it on a server that has lost its last changes to a failover: no number
+ * that is counted on. A trigger writes it, so that no statement can forget to, one by hand included. Health does not
+ * count: it changes with every failure, and nobody is chosen by it.
  *
  * The row of an account is written last in a transaction that changes webhooks, and sorted, so that it is no reason for
  * a deadlock.
@@ -9,28 +10,27 @@
  * @param s the schema's name, quoted
  */
 export const webhookChanges = (s: string): string => `
-create sequence ${s}.webhook_changed;
 create table ${s}.webhook_change (
   account_id text collate "C" primary key,
-  changed    bigint not null
+  mark       uuid not null
 ) with (fillfactor = 50);
 
 create function ${s}.note_webhook_change() returns trigger language plpgsql as $hookswitch$
 begin
   if tg_op <> 'UPDATE' then
-    insert into ${s}.webhook_change (account_id, changed)
-      select account_id, nextval('${s}.webhook_changed')
+    insert into ${s}.webhook_change (account_id, mark)
+      select account_id, gen_random_uuid()
       from (select distinct account_id from written order by account_id) a
-      on conflict (account_id) do update set changed = excluded.changed;
+      on conflict (account_id) do update set mark = excluded.mark;
   else
-    insert into ${s}.webhook_change (account_id, changed)
-      select account_id, nextval('${s}.webhook_changed')
+    insert into ${s}.webhook_change (account_id, mark)
+      select account_id, gen_random_uuid()
       from (
         select distinct w.account_id from written w join replaced r on r.key = w.key
         where (w.hook, w.epoch, w.deleted_ms, w.doc) is distinct from (r.hook, r.epoch, r.deleted_ms, r.doc)
         order by w.account_id
       ) a
-      on conflict (account_id) do update set changed = excluded.changed;
+      on conflict (account_id) do update set mark = excluded.mark;
   end if;
   return null;
 end $hookswitch$;

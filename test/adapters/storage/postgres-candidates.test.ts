@@ -90,7 +90,7 @@ describe.skipIf(!server)('who may want an event, of two nodes on one database', 
     const webhook = newWebhook()
     await first.webhooks.insert(webhook)
     await first.close()
-    await direct.sql(`drop table "${schema}".webhook_change; drop sequence "${schema}".webhook_changed;
+    await direct.sql(`drop table "${schema}".webhook_change;
       drop function "${schema}".note_webhook_change() cascade;
       delete from "${schema}".hookswitch_migration where version = 2`)
     const store = await opened()

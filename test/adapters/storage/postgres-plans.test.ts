@@ -135,7 +135,7 @@ describe.skipIf(!server)('plans of PostgreSQL', () => {
 const FILL = `
 insert into hookswitch.account (id, realm_key, name_key, parent_id, doc)
   select 'a' || i, 'r' || i, 'n' || i % 50, 'a' || i % 20, '{}' from generate_series(1, 5000) i;
-insert into hookswitch.webhook_change select 'x' || i, i from generate_series(1, 5000) i;
+insert into hookswitch.webhook_change select 'x' || i, gen_random_uuid() from generate_series(1, 5000) i;
 insert into hookswitch.api_key select 'a' || i, 'h' || i, '{}' from generate_series(1, 5000) i;
 insert into hookswitch.account_user select 'a' || i % 200, 'u' || i, 'u' || i, '{}' from generate_series(1, 20000) i;
 insert into hookswitch.credential select 'a' || i % 200, 'k' || i, 'u' || i from generate_series(1, 20000) i;
