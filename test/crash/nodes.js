@@ -24,9 +24,6 @@ process.once('exit', () => {
   for (const child of alive) child.kill('SIGKILL')
 })
 
-/** A node lives for half a second and calls everything: inlining is most of what V8 would compile for, in vain. */
-const BRIEF = ['--max-inlined-bytecode-size-cumulative=200']
-
 /** @typedef {ReturnType<typeof spawnNode>} Node */
 
 /**
@@ -37,7 +34,7 @@ const BRIEF = ['--max-inlined-bytecode-size-cumulative=200']
  * @param {string} kind of its store
  * @param {readonly [string, ...string[]]} command what runs it: Node, or a shell around it
  */
-export function spawnNode(ledger, id, kind, command = [process.execPath, ...BRIEF]) {
+export function spawnNode(ledger, id, kind, command = [process.execPath]) {
   const [program, ...before] = command
   const file = fileURLToPath(new URL('./node.js', import.meta.url))
   const child = spawn(program, [...before, file, String(id), kind], {

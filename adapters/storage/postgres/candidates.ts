@@ -9,8 +9,6 @@ import { type CandidateRow, webhookStatements } from './sql/webhooks.js'
 const MOST = 200
 /** Webhooks of all remembered answers together: two accounts of ten thousand, or thousands of a few. */
 const MOST_WEBHOOKS = 20_000
-/** No change has this mark. */
-const UNKNOWN = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 interface Asked {
   readonly accountIds: readonly string[]
@@ -19,8 +17,8 @@ interface Asked {
 
 /** The webhooks of one account that listen to a kind of event. */
 interface Known {
-  /** Of the account's last change. */
-  readonly mark: string
+  /** Of the account's last change; without one it is not remembered. */
+  readonly mark: string | null
   readonly webhooks: readonly Webhook[]
 }
 
@@ -58,10 +56,12 @@ export function candidateReader({ session, schema }: Pick<Doors, 'session' | 'sc
         return place
       }),
     )
-    const marks = before.map((one) => one?.mark ?? UNKNOWN)
+    const marks = before.map((one) => one?.mark ?? null)
     const rows = await session.query<CandidateRow>(sql.candidates, [accounts, hooks, marks])
     const now = changed(rows)
-    for (const [place, found] of now) known.set(nameOf(accounts[place]!, hooks[place]!), found)
+    for (const [place, found] of now) {
+      if (found.mark !== null) known.set(nameOf(accounts[place]!, hooks[place]!), found)
+    }
     const webhooksAt = (place: number) => (now.get(place) ?? before[place]!).webhooks
     return placesOf.map(([first, ...others]) => {
       if (first === undefined) return { value: [] }
@@ -78,7 +78,7 @@ const nameOf = (accountId: string, hook: string) => JSON.stringify([accountId, h
 
 /** What the server has told, by place. */
 function changed(rows: readonly CandidateRow[]): ReadonlyMap<number, Known> {
-  const found = new Map<number, { readonly mark: string; readonly webhooks: Webhook[] }>()
+  const found = new Map<number, { readonly mark: string | null; readonly webhooks: Webhook[] }>()
   for (const { place, mark, doc, health } of rows) {
     const one = found.get(place - 1) ?? { mark, webhooks: [] }
     found.set(place - 1, one)

@@ -85,6 +85,15 @@ describe.skipIf(!server)('who may want an event, of two nodes on one database', 
     }
   })
 
+  it('is not remembered of an account without a mark: it may have had one in between', async () => {
+    const store = await opened()
+    expect(await candidates(store)).toEqual([])
+    const webhook = newWebhook()
+    await store.webhooks.insert(webhook)
+    await direct.sql(`delete from "${schema}".webhook_change`)
+    expect(await candidates(store)).toEqual([webhook.id])
+  })
+
   it('is right on a database of the version before', async () => {
     const first = await opened()
     const webhook = newWebhook()

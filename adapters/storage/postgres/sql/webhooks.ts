@@ -3,13 +3,11 @@ import type { Statement } from '../session.js'
 /** A webhook, or that there is none any more. */
 export interface CandidateRow {
   readonly place: number
-  readonly mark: string
+  /** Null: the account's webhooks have not changed since they are watched, or were erased. */
+  readonly mark: string | null
   readonly doc: string | null
   readonly health: string | null
 }
-
-/** The mark of an account whose webhooks never changed. */
-const UNCHANGED = '00000000-0000-0000-0000-000000000000'
 
 export const webhookStatements = (s: string) =>
   ({
@@ -30,23 +28,21 @@ export const webhookStatements = (s: string) =>
       text: `select doc, health from ${s}.webhook where account_id = any ($1::text[]) and deleted_ms is null`,
     },
     /**
-     * Of the accounts `$1` for the kinds of event `$2`, each with the place of what was asked, from 1: where the mark of
-     * the account's webhooks is another one than `$3`, at least one row.
+     * Of the accounts `$1` for the kinds of event `$2`, each with the place of what was asked, from 1: at least one
+     * row, unless the account's webhooks have the mark `$3`.
      */
     candidates: {
       name: 'webhook_candidates',
       text: `select k.place::int, c.mark, w.doc, w.health
         from unnest($1::text[], $2::text[], $3::uuid[]) with ordinality k (account_id, hook, known, place)
         cross join lateral (
-          select coalesce(
-            (select mark from ${s}.webhook_change where account_id = k.account_id), '${UNCHANGED}'
-          ) as mark offset 0
+          select (select mark from ${s}.webhook_change where account_id = k.account_id) as mark offset 0
         ) c left join lateral (
           select doc, health from ${s}.webhook
           where account_id = k.account_id and hook = any (array[k.hook, 'all']) and deleted_ms is null
-            and c.mark <> k.known offset 0
+            and (c.mark = k.known) is not true offset 0
         ) w on true
-        where c.mark <> k.known`,
+        where (c.mark = k.known) is not true`,
     },
     /** Held against all: claims, acceptances and settlements come before the replacement, or see it. */
     lock: {
