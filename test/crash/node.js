@@ -14,7 +14,8 @@ import { setUp } from './node-setup.js'
 import { clockOf, loadStore } from './open-store.js'
 
 const node = Number(process.argv[2])
-const openStore = await loadStore(String(process.argv[3]))
+/** @type {Awaited<ReturnType<typeof loadStore>>} */
+let openStore
 
 /** @param {readonly unknown[]} line */
 const say = (...line) => void writeSync(3, `${JSON.stringify(line)}\n`)
@@ -133,8 +134,12 @@ process.stdin.on('data', (piece) => {
 // Whoever started it is gone.
 process.stdin.on('end', () => process.exit(1))
 
-// What an instance loads when it starts is loaded before it is told to: a cycle is short.
-const warm = createHookswitch({ store: memoryStore() })
-await warm.start()
-await warm.close()
-say('ready')
+/** Loads what an instance takes to start, before it is told to: a cycle is short. */
+async function warmUp() {
+  openStore = await loadStore(String(process.argv[3]))
+  const instance = createHookswitch({ store: memoryStore() })
+  await instance.start()
+  await instance.close()
+  say('ready')
+}
+export const ready = warmUp()

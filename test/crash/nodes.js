@@ -2,8 +2,8 @@
 /** Nodes as their parent has them: processes that are told what to do, listened to and ended. */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { micros } from './load.js'
+import { makeNodeProgram } from './node-program.js'
 
 /**
  * @typedef {object} Plan what a node is told when it starts
@@ -17,6 +17,8 @@ import { micros } from './load.js'
  */
 
 const LOG_LINES = 30
+
+const PROGRAM = await makeNodeProgram()
 
 /** @type {Set<import('node:child_process').ChildProcess>} */
 const alive = new Set()
@@ -36,8 +38,7 @@ process.once('exit', () => {
  */
 export function spawnNode(ledger, id, kind, command = [process.execPath]) {
   const [program, ...before] = command
-  const file = fileURLToPath(new URL('./node.js', import.meta.url))
-  const child = spawn(program, [...before, file, String(id), kind], {
+  const child = spawn(program, [...before, ...PROGRAM, String(id), kind], {
     stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
   })
   /** @type {string[]} */

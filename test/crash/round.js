@@ -11,9 +11,16 @@ import { startReceiver } from './receiver.js'
 const ACCOUNTS = 3
 const SLOTS = 24
 
-/** A node that is to end at work does so after so many acknowledgements at most, and so many milliseconds. */
-const MOST_BEFORE_END = 400
-const MOST_MS_BEFORE_END = 600
+/**
+ * A node that is to end at work does so after so many acknowledgements and so many milliseconds, drawn up to these,
+ * whichever comes first. Most are young, their code cold and their work hardly begun; few are in full swing.
+ */
+const LIVES = {
+  young: { acknowledged: 400, ms: 450 },
+  old: { acknowledged: 8000, ms: 3000 },
+}
+/** Of so many one grows old. */
+const OLD_EVERY = 14
 
 /** How nodes end, and how often. */
 const ENDS = {
@@ -28,6 +35,7 @@ const BESIDE = 0.25
 
 /**
  * @typedef {keyof typeof ENDS} Ending
+ * @typedef {typeof LIVES.young} Life
  * @typedef {import('./nodes.js').Node} Node
  */
 
@@ -72,8 +80,8 @@ export async function runRound({ seed, cycles, place }) {
     })
   }
 
-  /** @param {Node} node @param {Ending} ending */
-  async function endAs(node, ending) {
+  /** @param {Node} node @param {Ending} ending @param {Life} life */
+  async function endAs(node, ending, life) {
     // A stream for each: two that run at once draw in no certain order.
     const own = random.stream(`node ${node.id}`)
     const some = (/** @type {number} */ least, /** @type {number} */ most) => sleep(own.integer(least, most))
@@ -84,7 +92,8 @@ export async function runRound({ seed, cycles, place }) {
     }
     await isUp(ledger, node)
     if (ending === 'killed when it began') await some(0, 40)
-    else await Promise.race([node.acknowledged(own.integer(1, MOST_BEFORE_END)), sleep(MOST_MS_BEFORE_END)])
+    else
+      await Promise.race([node.acknowledged(own.integer(1, life.acknowledged)), some(life.ms / 10, life.ms)])
     if (ending === 'asked to end') return endNode(ledger, node)
     if (ending === 'killed while it ended') {
       void node.terminate()
@@ -100,18 +109,19 @@ export async function runRound({ seed, cycles, place }) {
     const ending = random.weighted(ENDS)
     endings.set(ending, (endings.get(ending) ?? 0) + 1)
     const restMs = random.pick([0, 2, 5])
+    const life = cycle % OLD_EVERY === OLD_EVERY - 1 ? LIVES.old : LIVES.young
     // Some have nothing left to publish when they end, and only deliver.
-    const events = random.chance(0.25) ? random.integer(40, 150) : 2 * MOST_BEFORE_END
+    const events = random.chance(0.25) ? random.integer(40, 150) : 2 * life.acknowledged
     await start(node, { part: 0, events, restMs })
     next = spare()
-    const ended = [endAs(node, ending)]
+    const ended = [endAs(node, ending, life)]
     if (beside && cycle > 0 && random.chance(BESIDE)) {
       const other = beside
       // Some deliver only.
       const few = random.chance(0.3) ? 0 : random.integer(40, 120)
       await start(other, { part: 1, events: few, restMs })
       beside = spare()
-      ended.push(endAs(other, random.weighted(ENDS)))
+      ended.push(endAs(other, random.weighted(ENDS), LIVES.young))
     }
     const done = await Promise.all(ended)
     if (done.some(({ how }) => how === 'killed')) place.leaseIsOver()

@@ -1,89 +1,24 @@
 // @ts-check
 /**
- * Runs the simulator: `npm run sim -- [--seed N] [--runs R] [--minutes M] [--nodes K] [--faults all|none|drawn|a,b]
- * [--calls PER-DAY] [--lease-seconds S] [--store memory|sqlite] [--crashes singles|pairs] [--without-faults 1,2]
- * [--without-calls 1,2] [--json FILE]`.
+ * Runs the simulator: `npm run sim -- [--seed N] [--runs R] [--jobs J] [--minutes M] [--nodes K]
+ * [--faults all|none|drawn|a,b] [--calls PER-DAY] [--lease-seconds S] [--store memory|sqlite] [--crashes singles|pairs]
+ * [--crash-at 12-before,40-after] [--without-faults 1,2] [--without-calls 1,2] [--json FILE]`.
  *
- * One seed gives one run, the same everywhere; `--runs` goes on with the seeds after it. A run that fails is made
- * smaller, and its story is printed.
+ * One seed gives one run, the same everywhere; `--runs` goes on with the seeds after it, in as many processes as there
+ * are cores, or `--jobs`. A run that fails is made smaller, and its story is printed.
  */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { parseArgs } from 'node:util'
-import { setFlagsFromString } from 'node:v8'
-import { exhaust, FAULT_KINDS, minimise, reportOf, simulate } from 'hookswitch/testkit'
+import { writeFileSync } from 'node:fs'
+import { exhaust, reportOf } from 'hookswitch/testkit'
+import { readFlags } from './flags.js'
+import { inJobs } from './jobs.js'
+import { runSeed } from './run-seed.js'
 
-// A run calls everything, and nothing very often: V8 compiled for a quarter of its time, and inlining was most of that.
-setFlagsFromString('--max-inlined-bytecode-size-cumulative=200')
+const { options, seedOf, runs, jobs, crashes, json, more } = await readFlags()
+const first = seedOf(0)
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string' },
-    runs: { type: 'string', default: '1' },
-    minutes: { type: 'string', default: '10' },
-    nodes: { type: 'string' },
-    faults: { type: 'string', default: 'drawn' },
-    calls: { type: 'string' },
-    'lease-seconds': { type: 'string' },
-    store: { type: 'string', default: 'memory' },
-    crashes: { type: 'string' },
-    'without-faults': { type: 'string' },
-    'without-calls': { type: 'string' },
-    json: { type: 'string' },
-  },
-})
-
-/** @param {string} sentence @returns {never} */
-function refuse(sentence) {
-  console.error(sentence)
-  process.exit(1)
-}
-/** @param {string | undefined} text @param {string} name */
-function numberOf(text, name) {
-  const number = Number(text)
-  if (!(number > 0)) refuse(`--${name} takes a number above 0`)
-  return number
-}
-/** @param {string | undefined} text */
-const numbers = (text) => new Set((text ?? '').split(',').filter(Boolean).map(Number))
-
-const faults = ['all', 'none', 'drawn'].includes(values.faults) ? values.faults : values.faults.split(',')
-if (typeof faults === 'object') {
-  const strange = faults.find((kind) => !(/** @type {readonly string[]} */ (FAULT_KINDS).includes(kind)))
-  if (strange !== undefined) refuse(`--faults takes all, none, drawn, or some of: ${FAULT_KINDS.join(', ')}`)
-}
-if (!['memory', 'sqlite'].includes(values.store)) refuse('--store takes memory or sqlite')
-if (values.crashes !== undefined && !['singles', 'pairs'].includes(values.crashes))
-  refuse('--crashes takes singles or pairs')
-
-/** Files of SQLite, in memory where there is such a place. */
-async function sqliteStores() {
-  const { sqliteStore } = await import('hookswitch/sqlite')
-  const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'hookswitch-sim-'))
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-  let files = 0
-  return () => sqliteStore({ path: join(folder, String(++files)), inThread: true })
-}
-
-const options = /** @type {import('hookswitch/testkit').SimulationOptions} */ ({
-  minutes: numberOf(values.minutes, 'minutes'),
-  faults,
-  ...(values.nodes !== undefined && { nodes: numberOf(values.nodes, 'nodes') }),
-  ...(values.calls !== undefined && { callsPerDay: numberOf(values.calls, 'calls') }),
-  ...(values['lease-seconds'] !== undefined && {
-    leaseSeconds: numberOf(values['lease-seconds'], 'lease-seconds'),
-  }),
-  ...(values.store === 'sqlite' && { store: await sqliteStores() }),
-  without: { faults: numbers(values['without-faults']), calls: numbers(values['without-calls']) },
-})
-const first = values.seed ?? String(Date.now() % 1_000_000)
-const runs = numberOf(values.runs, 'runs')
-const isNumber = /^\d+$/.test(first)
-
-if (values.crashes !== undefined) {
-  const { runs: tried, failed } = await exhaust(first, options, { pairs: values.crashes === 'pairs' })
-  if (failed) console.log(await reportOf(failed.run, failed.options))
+if (crashes !== undefined) {
+  const { runs: tried, failed } = await exhaust(first, options, { pairs: crashes === 'pairs' })
+  if (failed) console.log(await reportOf(failed.run, failed.options, undefined, more))
   console.log(
     `${tried} runs of seed ${first}: ${failed ? 'an invariant was broken.' : 'every invariant held.'}`,
   )
@@ -96,22 +31,31 @@ const totals = { runs: 0, 'node-seconds': 0 }
 /** @type {Map<string, number>} */
 const coverage = new Map()
 let isGood = true
-let hash = ''
-for (let index = 0; index < runs && isGood; index += 1) {
-  const seed = index === 0 ? first : isNumber ? String(Number(first) + index) : `${first}/${index}`
-  const run = await simulate(seed, options)
-  hash = run.hash
-  totals.runs = (totals.runs ?? 0) + 1
-  for (const [name, count] of Object.entries(run.counts)) totals[name] = (totals[name] ?? 0) + count
-  totals['node-seconds'] = (totals['node-seconds'] ?? 0) + (run.counts.nodes ?? 0) * (run.counts.seconds ?? 0)
-  for (const [what, count] of run.coverage) coverage.set(what, (coverage.get(what) ?? 0) + count)
-  isGood = run.findings.length === 0
-  if (isGood) continue
-  for (const { invariant, what } of run.findings) console.log(`${invariant}: ${what}`)
-  console.log('\nmade smaller …\n')
-  const small = await minimise(seed, options, run.findings[0]?.invariant ?? '')
-  console.log(await reportOf(run, small.options))
+let last = { seed: '', hash: '' }
+
+/** @param {import('./run-seed.js').Outcome} outcome @returns {boolean} whether it is worth while to go on */
+function took(outcome) {
+  const { counts, findings, report } = outcome
+  const add = (/** @type {string} */ name, /** @type {number} */ count) => {
+    totals[name] = (totals[name] ?? 0) + count
+  }
+  add('runs', 1)
+  add('node-seconds', (counts.nodes ?? 0) * (counts.seconds ?? 0))
+  for (const [name, count] of Object.entries(counts)) add(name, count)
+  for (const [what, count] of outcome.coverage) coverage.set(what, (coverage.get(what) ?? 0) + count)
+  if (outcome.seed === seedOf(runs - 1)) last = outcome
+  if (findings.length === 0) return true
+  isGood = false
+  last = outcome
+  console.log(`${findings.join('\n')}\n\n${report}`)
+  return false
 }
+
+if (jobs === 1) {
+  for (let index = 0; index < runs; index += 1) {
+    if (!took(await runSeed(seedOf(index), options, more))) break
+  }
+} else await inJobs({ flags: process.argv.slice(2), jobs, runs, seedOf, took })
 
 const seconds = (performance.now() - began) / 1000
 const years = (totals['node-seconds'] ?? 0) / 31_536_000
@@ -119,10 +63,11 @@ console.log('')
 for (const [name, count] of [...coverage].sort())
   console.log(`  ${name.padEnd(32)} ${count.toLocaleString('en')}`)
 console.log(
-  `\n${totals.runs} runs from seed ${first}, ${years.toFixed(3)} node-years in ${seconds.toFixed(1)} s (${((years / seconds) * 60).toFixed(2)} a minute), trace ${hash}`,
+  `\n${totals.runs} runs from seed ${first}, ${years.toFixed(3)} node-years in ${seconds.toFixed(1)} s ` +
+    `(${((years / seconds) * 60).toFixed(2)} a minute), trace ${last.hash} of seed ${last.seed}`,
 )
 console.log(isGood ? 'Every invariant held.' : 'An invariant was broken: see above.')
-if (values.json !== undefined) {
+if (json !== undefined) {
   const facts = {
     node: process.version,
     seed: first,
@@ -131,6 +76,6 @@ if (values.json !== undefined) {
     totals,
     coverage: Object.fromEntries(coverage),
   }
-  writeFileSync(values.json, `${JSON.stringify(facts, null, 2)}\n`)
+  writeFileSync(json, `${JSON.stringify(facts, null, 2)}\n`)
 }
 process.exitCode = isGood ? 0 : 1

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { simulate } from '../../src/testkit/world/index.js'
+import { replayCommand, simulate } from '../../src/testkit/world/index.js'
 
 const SCRIPT = fileURLToPath(new URL('run.js', import.meta.url))
 
@@ -20,10 +20,37 @@ describe('the command line', { timeout: 60_000 }, () => {
     expect(stdout).toContain('Every invariant held.')
   })
 
+  it('does the same in several processes as in one', async () => {
+    const results = await Promise.all(
+      ['1', '2'].map(async (jobs) => {
+        const { stdout } = await run('--seed', '3', '--runs', '4', '--minutes', '2', '--jobs', jobs)
+        return stdout.replace(/ in [\d.]+ s \([\d.]+ a minute\)/, '')
+      }),
+    )
+    expect(results[0]).toMatch(/^4 runs from seed 3, 0\.\d+ node-years, trace \w+ of seed 6$/m)
+    expect(results[1]).toBe(results[0])
+  })
+
+  it('dies where its line for repeating a run says', async () => {
+    const crashes = new Map([[40, 'after' as const]])
+    const { hash } = await simulate(7, { minutes: 2, nodes: 1, faults: 'none', crashes })
+    const line = replayCommand('7', { minutes: 2, nodes: 1, faults: 'none', leaseSeconds: 30, crashes })
+    expect(line).toBe(
+      'npm run sim -- --seed 7 --minutes 2 --nodes 1 --faults none --lease-seconds 30 --crash-at 40-after',
+    )
+    const { stdout } = await run(...line.split(' ').slice(4))
+    expect(stdout).toContain(`trace ${hash}`)
+    expect(hash).not.toBe((await simulate(7, { minutes: 2, nodes: 1, faults: 'none' })).hash)
+  })
+
   it('refuses what it does not know', async () => {
     const refused = (...flags: readonly string[]) => run(...flags).catch(({ stderr }) => stderr)
     expect(await refused('--faults', 'crash,flood')).toMatch(
       /^--faults takes all, none, drawn, or some of: crash, /,
+    )
+    expect(await refused('--jobs', '1.5')).toBe('--jobs takes a whole number\n')
+    expect(await refused('--crash-at', '12')).toBe(
+      '--crash-at takes store operations by number, such as 12-before,40-after\n',
     )
     expect(await refused('--minutes', 'x')).toBe('--minutes takes a number above 0\n')
   })
