@@ -1,11 +1,16 @@
 import { ENDPOINT_COLUMNS } from '../rows.js'
 import type { Statement } from '../session.js'
 
-/** The first entry of the index of heads from a place on: of this webhook, epoch and kind, or of a later one. */
+/**
+ * The first entry of the index of heads from a place on: of this webhook, epoch and kind, or a later one of the webhook.
+ * Never one of the next webhook, whose dead entries it would pass first: those of the last minutes, where an old
+ * snapshot holds them.
+ */
 const firstHead = (s: string, retry: boolean) => `(
     select case when h.webhook_key = w.key and h.epoch = w.epoch and h.retry = ${retry} then h.due_ms end from (
       select d.webhook_key, d.epoch, d.retry, d.due_ms from ${s}.delivery d
-      where (d.webhook_key, d.epoch, d.retry) >= (w.key, w.epoch, ${retry}) and d.state = 0 and d.due_ms is not null
+      where (d.webhook_key, d.epoch, d.retry) >= (w.key, w.epoch, ${retry}) and d.webhook_key <= w.key
+        and d.state = 0 and d.due_ms is not null
       order by d.webhook_key, d.epoch, d.retry, d.due_ms limit 1
     ) h
   )`
