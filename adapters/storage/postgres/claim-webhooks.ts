@@ -8,8 +8,8 @@ interface Known {
   readonly webhook: Webhook
 }
 
-/** Webhooks whose documents are kept read: those claimed last. */
-const MOST = 2_000
+/** Documents that are kept, in characters of all together: some twenty thousand, those read last. */
+const MOST_TEXT = 16 * 1024 * 1024
 
 /** What a claim reads of a webhook. */
 interface ClaimedWebhook {
@@ -25,6 +25,12 @@ interface ClaimedWebhook {
  */
 export function webhookMemory() {
   const known = new Map<string, Known>()
+  let text = 0
+
+  function forget(webhookId: string): void {
+    text -= known.get(webhookId)?.doc.length ?? 0
+    known.delete(webhookId)
+  }
 
   return {
     /** Of the document that is here; 0: none. */
@@ -34,15 +40,16 @@ export function webhookMemory() {
       if (read === null && before!.health === health) return before!.webhook
       const doc = read ?? before!.doc
       const webhook = webhookOf({ doc, health })
-      known.delete(webhookId)
+      forget(webhookId)
       known.set(webhookId, { revision, doc, health, webhook })
+      text += doc.length
       return webhook
     },
-    /** Forgets those claimed longest ago; after a claim was read, which may still need them. */
+    /** Forgets those read longest ago; after a claim was read, which may still need them. */
     trim(): void {
       for (const webhookId of known.keys()) {
-        if (known.size <= MOST) return
-        known.delete(webhookId)
+        if (text <= MOST_TEXT) return
+        forget(webhookId)
       }
     },
   }
