@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Clock } from './ports.js'
 
 /** Node fires a timer with a longer delay at once (`setTimeout`: "when delay is larger than 2147483647"). */
@@ -39,7 +40,11 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
       if (leftMs > 0) arm(leftMs)
       else wake()
     }
-    signal?.addEventListener('abort', wake, { once: true })
+    if (signal) {
+      // While a store is out all that is to be written waits with one signal: Node would call the eleventh a leak.
+      setMaxListeners(0, signal)
+      signal.addEventListener('abort', wake, { once: true })
+    }
     arm(ms)
   })
 }

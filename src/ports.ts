@@ -13,7 +13,10 @@ export interface Clock {
   now(): number
   /** Monotonic clock: milliseconds since an arbitrary start. Never goes back. */
   monotonic(): number
-  /** Resolves after `ms` milliseconds, or at once when `signal` aborts. Never rejects, holds no process open. */
+  /**
+   * Resolves after `ms` milliseconds, or at once when `signal` aborts. Never rejects, holds no process open. Any number
+   * of sleepers may share a signal.
+   */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
   /** Resolves when other work that is ready has had its turn. */
   yield(): Promise<void>

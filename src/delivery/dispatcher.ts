@@ -1,5 +1,4 @@
 // biome-ignore-all assist/source/organizeImports: doors and values, then the steps in the order in which they happen
-import { setMaxListeners } from 'node:events'
 import type { Log } from '../ports.js'
 import type { ClaimResult } from './delivery-store.js'
 import { nodeLease } from './lease.js'
@@ -60,8 +59,6 @@ export function createDispatcher(doors: DispatcherDoors, options: DispatcherOpti
   const stopping = new AbortController()
   /** The time to drain is over. */
   const cut = new AbortController()
-  // While the store is out, every outcome that is to be written waits for this too: Node would call eleven a leak.
-  setMaxListeners(0, cut.signal)
   const conduct = createConduct(
     doors,
     { ...options, owner, now: lease.now, cut: cut.signal },

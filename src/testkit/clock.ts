@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Clock } from '../ports.js'
 
 /** 2026-01-01T00:00:00Z. */
@@ -87,7 +88,10 @@ export function manualClock(
           },
         }
         asleep.splice(placeOf(asleep, fallen.dueMs), 0, fallen)
-        signal?.addEventListener('abort', fallen.wake, { once: true })
+        if (signal) {
+          setMaxListeners(0, signal)
+          signal.addEventListener('abort', fallen.wake, { once: true })
+        }
         stirs += 1
       })
     },

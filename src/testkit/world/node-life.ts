@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Clock } from '../../ports.js'
 import type { RunQueue } from './run-queue.js'
 
@@ -81,7 +82,10 @@ export function nodeLife(
         else end()
       }
       asleep.add(sleeper)
-      signal?.addEventListener('abort', end, { once: true })
+      if (signal) {
+        setMaxListeners(0, signal)
+        signal.addEventListener('abort', end, { once: true })
+      }
       arm(ms)
     })
   }
