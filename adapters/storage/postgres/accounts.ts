@@ -8,6 +8,7 @@ import {
   realmKey,
 } from 'hookswitch/store'
 import { constraintOf } from './errors.js'
+import { lineageReader } from './lineages.js'
 import type { Transaction } from './session.js'
 import type { Doors } from './session-doors.js'
 import { accountStatements, type DocRow } from './sql/accounts.js'
@@ -65,7 +66,7 @@ export function postgresAccounts({ session, schema }: Pick<Doors, 'session' | 's
         }
         await tx.query(sql.remove, [accountId])
       }),
-    lineage: (accountId) => all(sql.lineage, [accountId]),
+    lineage: lineageReader(session, sql.lineages),
     async descendants(accountId) {
       const rows = await session.query<{ id: string }>(sql.descendants, [accountId])
       return rows.map(({ id }) => id)

@@ -4,7 +4,7 @@ import { type Call, doorOf } from './call.js'
 import { unavailable } from './errors.js'
 import { openingOf } from './host-database.js'
 import { hostInbox } from './host-inbox.js'
-import { rememberingCandidates } from './known-candidates.js'
+import { rememberingAnswers } from './known-answers.js'
 import { newLife } from './life.js'
 import { newListeners } from './listeners.js'
 import { openLocal } from './local.js'
@@ -50,7 +50,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     const opening: Opening =
       chosen.kind === 'database' ? openingOf(chosen.database) : { path: chosen.path, field: 'path' }
     const isLocal = chosen.kind === 'path' && chosen.inThread
-    return rememberingCandidates(isLocal ? openLocal(opening, doors) : await openRemote(opening, doors))
+    return rememberingAnswers(isLocal ? openLocal(opening, doors) : await openRemote(opening, doors))
   }
 
   const hosts = chosen.kind === 'database' ? hostInbox(chosen.database, () => wake(undefined)) : undefined

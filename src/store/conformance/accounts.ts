@@ -129,6 +129,29 @@ export function accountPromises(promised: Promised): void {
     assert.deepEqual(await bench.store.accounts.lineage('nobody'), [])
   })
 
+  promised('lineages that are asked for at once are each their own', async (bench) => {
+    const root = await inserted(bench)
+    const leaves = []
+    for (let made = 0; made < 3; made++) leaves.push(await inserted(bench, { parentId: root.id }))
+    const asked = [...leaves.map(({ id }) => id), 'nobody', root.id, leaves[0]!.id]
+    assert.deepEqual(await Promise.all(asked.map((accountId) => bench.store.accounts.lineage(accountId))), [
+      ...leaves.map((leaf) => [leaf, root]),
+      [],
+      [root],
+      [leaves[0], root],
+    ])
+  })
+
+  promised('a lineage shows what has changed above', async (bench) => {
+    const root = await inserted(bench)
+    const other = await inserted(bench)
+    const middle = await inserted(bench, { parentId: root.id })
+    const leaf = await inserted(bench, { parentId: middle.id })
+    assert.deepEqual(ids(await bench.store.accounts.lineage(leaf.id)), [leaf.id, middle.id, root.id])
+    await bench.store.accounts.update({ ...middle, parentId: other.id })
+    assert.deepEqual(ids(await bench.store.accounts.lineage(leaf.id)), [leaf.id, middle.id, other.id])
+  })
+
   promised('descendants are all accounts below, without the account itself', async (bench) => {
     const root = await inserted(bench)
     const left = await inserted(bench, { parentId: root.id })

@@ -5,6 +5,11 @@ export interface DocRow {
   readonly doc: string
 }
 
+/** An account of the lineage that was asked for at this place, from 1. */
+export interface LineageRow extends DocRow {
+  readonly place: number
+}
+
 export const accountStatements = (s: string) =>
   ({
     insert: {
@@ -34,16 +39,21 @@ export const accountStatements = (s: string) =>
         c as (delete from ${s}.credential where account_id = $1)
       insert into ${s}.gone_account (id) values ($1) on conflict do nothing`,
     },
-    /** Step by step from row to row, also while nobody knows how many accounts there are. */
-    lineage: {
-      name: 'account_lineage',
+    /**
+     * Of each of `$1`, with its place there, from 1. Step by step from row to row, also while nobody knows how many
+     * accounts there are.
+     */
+    lineages: {
+      name: 'account_lineages',
       text: `with recursive line as (
-        select id, parent_id, doc, array[id] as path from ${s}.account where id = $1
+        select k.place, a.id, a.parent_id, a.doc, array[a.id] as path
+        from unnest($1::text[]) with ordinality k (id, place)
+        cross join lateral (select * from ${s}.account a where a.id = k.id offset 0) a
         union all
-        select a.id, a.parent_id, a.doc, l.path || a.id
+        select l.place, a.id, a.parent_id, a.doc, l.path || a.id
         from line l cross join lateral (select * from ${s}.account a where a.id = l.parent_id offset 0) a
         where a.id <> all (l.path)
-      ) select doc from line order by cardinality(path)`,
+      ) select place::int, doc from line order by place, cardinality(path)`,
     },
     descendants: {
       name: 'account_descendants',

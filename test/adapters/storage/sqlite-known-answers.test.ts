@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Backend } from '../../../adapters/storage/sqlite/backend.js'
 import type { Call } from '../../../adapters/storage/sqlite/call.js'
-import { rememberingCandidates } from '../../../adapters/storage/sqlite/known-candidates.js'
+import { rememberingAnswers } from '../../../adapters/storage/sqlite/known-answers.js'
 
 /** A database that notes what it is asked, and answers when the test says so. */
 function underTest() {
@@ -16,10 +16,11 @@ function underTest() {
     secret: async () => 'secret',
     close: async () => {},
   }
-  const { ask } = rememberingCandidates(backend)
+  const { ask } = rememberingAnswers(backend)
   const candidates = (accounts = ['account'], hook = 'channel_create') =>
     ask({ door: 'webhooks', method: 'candidates', args: [accounts, hook] })
-  return { ask, asked, candidates, state }
+  const lineage = (account = 'account') => ask({ door: 'accounts', method: 'lineage', args: [account] })
+  return { ask, asked, candidates, lineage, state }
 }
 
 describe('who may want an event', () => {
@@ -80,9 +81,77 @@ describe('who may want an event', () => {
 
   it('nothing else is remembered', async () => {
     const { ask, asked } = underTest()
-    const call: Call = { door: 'webhooks', method: 'read', args: ['account', 'id'] }
-    await ask(call)
-    await ask(call)
-    expect(asked).toEqual([call, call])
+    const webhook: Call = { door: 'webhooks', method: 'read', args: ['account', 'id'] }
+    const users: Call = { door: 'accounts', method: 'users', args: ['account'] }
+    for (const call of [webhook, users]) {
+      await ask(call)
+      await ask(call)
+    }
+    expect(asked).toEqual([webhook, webhook, users, users])
+  })
+})
+
+describe('whose an account is', () => {
+  const change: Call = { door: 'accounts', method: 'update', args: [{ id: 'account' }] }
+
+  it('is asked for once, whatever happens to webhooks', async () => {
+    const { asked, lineage, state } = underTest()
+    state.answer = async () => ['account', 'parent']
+    await lineage()
+    state.changes = 1
+    expect(await lineage()).toEqual(['account', 'parent'])
+    expect(asked).toHaveLength(1)
+    await lineage('another')
+    expect(asked).toHaveLength(2)
+  })
+
+  it('is asked for again once an account was changed', async () => {
+    const { ask, lineage, state } = underTest()
+    await lineage()
+    await ask(change)
+    state.answer = async () => ['moved']
+    expect(await lineage()).toEqual(['moved'])
+  })
+
+  it('is asked for again after a change that failed: it may have been made', async () => {
+    const { ask, lineage, state } = underTest()
+    await lineage()
+    state.answer = () => Promise.reject(new Error('out'))
+    await expect(ask(change)).rejects.toThrow('out')
+    state.answer = async () => ['moved']
+    expect(await lineage()).toEqual(['moved'])
+  })
+
+  it('is not remembered where it was answered while a change was under way', async () => {
+    const { ask, lineage, state } = underTest()
+    let made = () => {}
+    state.answer = () =>
+      new Promise((resolve) => {
+        made = () => resolve(undefined)
+      })
+    const changing = ask(change)
+    state.answer = async () => ['before']
+    // Readers go on while those that write wait for the host's transaction.
+    expect(await lineage()).toEqual(['before'])
+    made()
+    await changing
+    state.answer = async () => ['after']
+    expect(await lineage()).toEqual(['after'])
+  })
+
+  it('is not remembered where a change was asked for after it', async () => {
+    const { ask, lineage, state } = underTest()
+    let answer = (_rows: readonly string[]) => {}
+    state.answer = () =>
+      new Promise((resolve) => {
+        answer = resolve
+      })
+    const before = lineage()
+    state.answer = async () => undefined
+    await ask(change)
+    answer(['before'])
+    expect(await before).toEqual(['before'])
+    state.answer = async () => ['after']
+    expect(await lineage()).toEqual(['after'])
   })
 })
