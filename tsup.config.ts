@@ -1,7 +1,14 @@
-import { defineConfig } from 'tsup'
+import { defineConfig, type Options } from 'tsup'
+
+const SHARED: Options = {
+  format: ['esm', 'cjs'],
+  target: 'node20',
+  platform: 'node',
+}
 
 /** One entry per subpath of package.json "exports"; the test `test/house/exports.test.ts` holds the two together. */
-export default defineConfig({
+const PACKAGE: Options = {
+  ...SHARED,
   entry: {
     index: 'src/index.ts',
     store: 'src/store/index.ts',
@@ -13,7 +20,6 @@ export default defineConfig({
     prometheus: 'adapters/observability/prometheus.ts',
     opentelemetry: 'adapters/observability/opentelemetry.ts',
     sqlite: 'adapters/storage/sqlite/index.ts',
-    'sqlite-worker': 'adapters/storage/sqlite/worker.ts',
     postgres: 'adapters/storage/postgres/index.ts',
     freeswitch: 'adapters/telephony/freeswitch/index.ts',
     asterisk: 'adapters/telephony/asterisk/index.ts',
@@ -21,14 +27,26 @@ export default defineConfig({
     cli: 'adapters/cli/serve.ts',
     bin: 'adapters/cli/bin.ts',
   },
-  format: ['esm', 'cjs'],
-  target: 'node20',
-  platform: 'node',
   dts: true,
   splitting: true,
-  clean: true,
   treeshake: false,
   // nanoid 5 is ESM-only: bundled, or the CommonJS twin would not load on Node 20.18.
   noExternal: ['nanoid'],
   external: [/^hookswitch(\/|$)/],
-})
+}
+
+/**
+ * The thread of a SQLite store: one file with no more of the package in it than it calls. It is loaded with each store
+ * that is opened, and the whole package took as long to load as all else of an opening.
+ */
+const THREAD: Options = {
+  ...SHARED,
+  entry: { 'sqlite-worker': 'adapters/storage/sqlite/worker.ts' },
+  splitting: false,
+  noExternal: ['hookswitch'],
+  esbuildOptions(options) {
+    options.alias = { 'hookswitch/store': './src/store/index.ts' }
+  },
+}
+
+export default defineConfig([PACKAGE, THREAD])

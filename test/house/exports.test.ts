@@ -194,7 +194,9 @@ describe('the public face', () => {
   it('has these entries in package.json, the build and the type paths alike', () => {
     const entries = Object.keys(packed.exports).filter((entry) => entry !== './package.json')
     expect(entries).toEqual(Object.keys(NAMES))
-    const built = Object.keys((tsup as { entry: object }).entry).filter((name) => !NO_SUBPATH.includes(name))
+    const built = (tsup as { entry: object }[])
+      .flatMap(({ entry }) => Object.keys(entry))
+      .filter((name) => !NO_SUBPATH.includes(name))
     expect(built).toEqual(entries.map((entry) => (entry === '.' ? 'index' : entry.slice(2))))
     const { paths } = JSON.parse(read('tsconfig.json')).compilerOptions
     expect(Object.keys(paths)).toEqual(entries.map((entry) => `hookswitch${entry.slice(1)}`))
