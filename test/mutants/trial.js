@@ -1,11 +1,15 @@
 // @ts-check
 /** Runs tests of a copy, and says which of them failed first. */
 import { spawn } from 'node:child_process'
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 
 /** A fault that lets nothing end is as red as one that fails. */
 const LIMIT_MS = 240_000
+
+/** Where tests keep their files, in memory where there is such a place. */
+const FILES = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
 /**
  * @param {string} copy
@@ -17,20 +21,36 @@ export async function tryTests(copy, tests) {
   rmSync(report, { force: true })
   const vitest = join(copy, 'node_modules', 'vitest', 'vitest.mjs')
   const options = ['run', '--bail=1', '--reporter=json', `--outputFile=${report}`, '--testTimeout=15000']
+  const folder = mkdtempSync(join(FILES, 'hookswitch-trial-'))
+  // A database server in it runs as somebody else.
+  chmodSync(folder, 0o711)
   const child = spawn(process.execPath, [vitest, ...options, ...tests], {
     cwd: copy,
+    env: { ...process.env, TMPDIR: folder },
     stdio: 'ignore',
     detached: true,
   })
   let isOut = false
   const limit = setTimeout(() => {
     isOut = true
-    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+    endGroup(child.pid)
   }, LIMIT_MS)
   const code = await new Promise((resolve) => child.once('exit', resolve))
   clearTimeout(limit)
+  // A worker that hung was killed before it could end its database server.
+  endGroup(child.pid)
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   if (isOut) return { isRed: true, by: 'it does not end' }
   return code === 0 ? { isRed: false, by: '' } : { isRed: true, by: firstFailure(copy, report) }
+}
+
+/** @param {number | undefined} leader of a group of processes, some of which may have ended */
+function endGroup(leader) {
+  try {
+    if (leader !== undefined) process.kill(-leader, 'SIGKILL')
+  } catch (thrown) {
+    if (/** @type {NodeJS.ErrnoException} */ (thrown).code !== 'ESRCH') throw thrown
+  }
 }
 
 /** @param {string} copy @param {string} report */

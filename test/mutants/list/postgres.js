@@ -70,4 +70,11 @@ export const mutants = [
     replace: 'case when owner = $2 and alive_until_ms > $4 then term else term end',
     tests: ['test/adapters/storage/postgres-queue-nodes.test.ts'],
   },
+  {
+    what: 'lineages that are read together begin in another order',
+    file: 'adapters/storage/postgres/lineages.ts',
+    find: 'lines[place - 1]!',
+    replace: 'lines[accountIds.length - place]!',
+    tests: ['test/adapters/storage/postgres-conformance.test.ts'],
+  },
 ]
