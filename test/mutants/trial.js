@@ -8,8 +8,10 @@ import { join, relative } from 'node:path'
 /** A fault that lets nothing end is as red as one that fails. */
 const LIMIT_MS = 240_000
 
-/** Where tests keep their files, in memory where there is such a place. */
-const FILES = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+/** Where tests keep their files, in memory where there is such a place; a database server in it runs as somebody else. */
+const FILES = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'hookswitch-trials-'))
+chmodSync(FILES, 0o711)
+process.once('exit', () => rmSync(FILES, { recursive: true, force: true }))
 
 /**
  * @param {string} copy
@@ -21,8 +23,7 @@ export async function tryTests(copy, tests) {
   rmSync(report, { force: true })
   const vitest = join(copy, 'node_modules', 'vitest', 'vitest.mjs')
   const options = ['run', '--bail=1', '--reporter=json', `--outputFile=${report}`, '--testTimeout=15000']
-  const folder = mkdtempSync(join(FILES, 'hookswitch-trial-'))
-  // A database server in it runs as somebody else.
+  const folder = mkdtempSync(join(FILES, 'trial-'))
   chmodSync(folder, 0o711)
   const child = spawn(process.execPath, [vitest, ...options, ...tests], {
     cwd: copy,
