@@ -1,17 +1,32 @@
 // @ts-check
 /** Runs tests of a copy, and says which of them failed first. */
 import { spawn } from 'node:child_process'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 
 /** A fault that lets nothing end is as red as one that fails. */
 const LIMIT_MS = 240_000
 
-/** Where tests keep their files, in memory where there is such a place; a database server in it runs as somebody else. */
-const FILES = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'hookswitch-trials-'))
+const MEMORY = '/dev/shm'
+/** Of some containers it holds 64 MB: less than the servers of two trials need. */
+const ENOUGH_BYTES = 2 ** 31
+
+function isRoomy() {
+  if (!existsSync(MEMORY)) return false
+  const { bavail, bsize } = statfsSync(MEMORY)
+  return bavail * bsize >= ENOUGH_BYTES
+}
+
+/** Where tests keep their files, in memory where there is room; a database server in it runs as somebody else. */
+const FILES = mkdtempSync(join(isRoomy() ? MEMORY : tmpdir(), 'hookswitch-trials-'))
 chmodSync(FILES, 0o711)
-process.once('exit', () => rmSync(FILES, { recursive: true, force: true }))
+/** @type {Set<number>} leaders of the groups of trials under way */
+const leaders = new Set()
+process.once('exit', () => {
+  for (const leader of leaders) endGroup(leader)
+  rmSync(FILES, { recursive: true, force: true })
+})
 
 /**
  * @param {string} copy
@@ -31,6 +46,7 @@ export async function tryTests(copy, tests) {
     stdio: 'ignore',
     detached: true,
   })
+  if (child.pid !== undefined) leaders.add(child.pid)
   let isOut = false
   const limit = setTimeout(() => {
     isOut = true
@@ -40,6 +56,7 @@ export async function tryTests(copy, tests) {
   clearTimeout(limit)
   // A worker that hung was killed before it could end its database server.
   endGroup(child.pid)
+  if (child.pid !== undefined) leaders.delete(child.pid)
   rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   if (isOut) return { isRed: true, by: 'it does not end' }
   return code === 0 ? { isRed: false, by: '' } : { isRed: true, by: firstFailure(copy, report) }

@@ -7,6 +7,8 @@ import { type CandidateRow, webhookStatements } from './sql/webhooks.js'
 
 /** Events of one statement. */
 const MOST = 200
+/** Milliseconds after which the next statement begins beside one that is not answered. */
+const PATIENCE_MS = 50
 /** Webhooks of all remembered answers together: two accounts of ten thousand, or thousands of a few. */
 const MOST_WEBHOOKS = 20_000
 
@@ -70,7 +72,7 @@ export function candidateReader({ session, schema }: Pick<Doors, 'session' | 'sc
     })
   }
 
-  const group = grouped(read, { most: MOST })
+  const group = grouped(read, { most: MOST, patienceMs: PATIENCE_MS })
   return { candidates: (accountIds, hook) => group.run({ accountIds, hook }) }
 }
 

@@ -8,12 +8,17 @@ export interface GroupOptions<Item> {
   readonly weigh?: (item: Item) => number
   /** Once a group is as heavy as this, the next call waits for another one; a heavier call goes alone. */
   readonly most: number
+  /**
+   * Milliseconds after which the next group begins although one is under way, for groups that may overtake each other:
+   * else one connection that answers nothing would hold up all. Default: it waits.
+   */
+  readonly patienceMs?: number
 }
 
 /** Calls that are written together. */
 export interface Group<Item, Result> {
   run(item: Item): Promise<Result>
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing is under way that the next call would wait for. */
   rest(): Promise<void>
 }
 
@@ -34,7 +39,7 @@ interface Waiting<Item, Result> {
  */
 export function grouped<Item, Result>(
   write: (items: readonly Item[]) => Promise<readonly Outcome<Result>[]>,
-  { weigh = () => 1, most }: GroupOptions<Item>,
+  { weigh = () => 1, most, patienceMs }: GroupOptions<Item>,
 ): Group<Item, Result> {
   let gathered: Waiting<Item, Result>[] = []
   let running: Promise<void> | undefined
@@ -52,11 +57,22 @@ export function grouped<Item, Result>(
     return group
   }
 
-  async function writeOne(waiting: Waiting<Item, Result>): Promise<void> {
+  /** What was thrown, where it is everybody's answer. */
+  async function writeOne(waiting: Waiting<Item, Result>): Promise<unknown> {
     try {
       tell(waiting, (await write([waiting.item]))[0]!)
     } catch (thrown) {
       waiting.reject(thrown)
+      return isOutage(thrown) ? thrown : undefined
+    }
+    return undefined
+  }
+
+  async function writeEach(group: readonly Waiting<Item, Result>[]): Promise<void> {
+    let outage: unknown
+    for (const waiting of group) {
+      if (outage === undefined) outage = await writeOne(waiting)
+      else waiting.reject(outage)
     }
   }
 
@@ -69,16 +85,17 @@ export function grouped<Item, Result>(
     } catch (thrown) {
       if (group.length === 1 || isOutage(thrown)) {
         for (const { reject } of group) reject(thrown)
-      } else {
-        for (const waiting of group) await writeOne(waiting)
-      }
+      } else await writeEach(group)
     }
   }
 
   async function work(): Promise<void> {
     // What is asked for in the same turn is one group from the beginning.
     await undefined
-    while (gathered.length > 0) await writeGroup(next())
+    while (gathered.length > 0) {
+      const written = writeGroup(next())
+      await (patienceMs === undefined ? written : atMost(written, patienceMs))
+    }
     running = undefined
   }
 
@@ -91,6 +108,15 @@ export function grouped<Item, Result>(
     },
     rest: async () => running,
   }
+}
+
+async function atMost(done: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms)
+  })
+  await Promise.race([done, over])
+  clearTimeout(timer)
 }
 
 function tell<Result>({ resolve, reject }: Waiting<unknown, Result>, outcome: Outcome<Result>): void {

@@ -39,10 +39,12 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     ask({ door: 'deliveries', method, args: [owner, leaseMs, storeMs()] }) as Promise<Ownership>
 
   async function begin(log: Log, lost: () => void): Promise<Backend> {
+    let known: ReturnType<typeof rememberingAnswers> | undefined
     const doors: BackendDoors = {
       warn: (sentence) => log.warn({}, sentence),
       wake,
       lost(reason) {
+        known?.forget()
         log.error({ reason }, 'the thread of the SQLite store is gone: the store has to be opened again')
         lost()
       },
@@ -50,7 +52,8 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     const opening: Opening =
       chosen.kind === 'database' ? openingOf(chosen.database) : { path: chosen.path, field: 'path' }
     const isLocal = chosen.kind === 'path' && chosen.inThread
-    return rememberingAnswers(isLocal ? openLocal(opening, doors) : await openRemote(opening, doors))
+    known = rememberingAnswers(isLocal ? openLocal(opening, doors) : await openRemote(opening, doors))
+    return known
   }
 
   const hosts = chosen.kind === 'database' ? hostInbox(chosen.database, () => wake(undefined)) : undefined

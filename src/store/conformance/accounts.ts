@@ -142,6 +142,15 @@ export function accountPromises(promised: Promised): void {
     ])
   })
 
+  promised('a lineage belongs to who asked for it: what is done to it shows nowhere else', async (bench) => {
+    const root = await inserted(bench)
+    const leaf = await inserted(bench, { parentId: root.id })
+    const given = (await bench.store.accounts.lineage(leaf.id)) as (typeof leaf)[]
+    Object.assign(given[0]!, { name: 'changed', enabled: !leaf.enabled })
+    given.pop()
+    assert.deepEqual(await bench.store.accounts.lineage(leaf.id), [leaf, root])
+  })
+
   promised('a lineage shows what has changed above', async (bench) => {
     const root = await inserted(bench)
     const other = await inserted(bench)

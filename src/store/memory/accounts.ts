@@ -85,7 +85,8 @@ export function memoryAccounts() {
         line.add(account)
         account = account.parentId === undefined ? undefined : byId.get(account.parentId)
       }
-      return [...line]
+      // Whoever asked may change what it was given.
+      return Array.from(line, (one) => ({ ...one }))
     },
     descendants(accountId: string): readonly string[] {
       const found = new Set([accountId])

@@ -36,4 +36,10 @@ describe('lineages', () => {
     ])
     expect(statements()).toBe(2)
   })
+
+  it('of what is no id are empty, and ask nobody', async () => {
+    const { read, statements } = underTest()
+    for (const id of [undefined, 5, 10n, {}, ['a']]) expect(await read(id as string)).toEqual([])
+    expect(statements()).toBe(0)
+  })
 })

@@ -16,11 +16,11 @@ function underTest() {
     secret: async () => 'secret',
     close: async () => {},
   }
-  const { ask } = rememberingAnswers(backend)
+  const { ask, forget } = rememberingAnswers(backend)
   const candidates = (accounts = ['account'], hook = 'channel_create') =>
     ask({ door: 'webhooks', method: 'candidates', args: [accounts, hook] })
   const lineage = (account = 'account') => ask({ door: 'accounts', method: 'lineage', args: [account] })
-  return { ask, asked, candidates, lineage, state }
+  return { ask, asked, candidates, forget, lineage, state }
 }
 
 describe('who may want an event', () => {
@@ -96,10 +96,10 @@ describe('whose an account is', () => {
 
   it('is asked for once, whatever happens to webhooks', async () => {
     const { asked, lineage, state } = underTest()
-    state.answer = async () => ['account', 'parent']
+    state.answer = async () => [{ id: 'account' }, { id: 'parent' }]
     await lineage()
     state.changes = 1
-    expect(await lineage()).toEqual(['account', 'parent'])
+    expect(await lineage()).toEqual([{ id: 'account' }, { id: 'parent' }])
     expect(asked).toHaveLength(1)
     await lineage('another')
     expect(asked).toHaveLength(2)
@@ -109,8 +109,8 @@ describe('whose an account is', () => {
     const { ask, lineage, state } = underTest()
     await lineage()
     await ask(change)
-    state.answer = async () => ['moved']
-    expect(await lineage()).toEqual(['moved'])
+    state.answer = async () => [{ id: 'moved' }]
+    expect(await lineage()).toEqual([{ id: 'moved' }])
   })
 
   it('is asked for again after a change that failed: it may have been made', async () => {
@@ -118,8 +118,8 @@ describe('whose an account is', () => {
     await lineage()
     state.answer = () => Promise.reject(new Error('out'))
     await expect(ask(change)).rejects.toThrow('out')
-    state.answer = async () => ['moved']
-    expect(await lineage()).toEqual(['moved'])
+    state.answer = async () => [{ id: 'moved' }]
+    expect(await lineage()).toEqual([{ id: 'moved' }])
   })
 
   it('is not remembered where it was answered while a change was under way', async () => {
@@ -130,18 +130,18 @@ describe('whose an account is', () => {
         made = () => resolve(undefined)
       })
     const changing = ask(change)
-    state.answer = async () => ['before']
+    state.answer = async () => [{ id: 'before' }]
     // Readers go on while those that write wait for the host's transaction.
-    expect(await lineage()).toEqual(['before'])
+    expect(await lineage()).toEqual([{ id: 'before' }])
     made()
     await changing
-    state.answer = async () => ['after']
-    expect(await lineage()).toEqual(['after'])
+    state.answer = async () => [{ id: 'after' }]
+    expect(await lineage()).toEqual([{ id: 'after' }])
   })
 
   it('is not remembered where a change was asked for after it', async () => {
     const { ask, lineage, state } = underTest()
-    let answer = (_rows: readonly string[]) => {}
+    let answer = (_rows: readonly object[]) => {}
     state.answer = () =>
       new Promise((resolve) => {
         answer = resolve
@@ -149,9 +149,42 @@ describe('whose an account is', () => {
     const before = lineage()
     state.answer = async () => undefined
     await ask(change)
-    answer(['before'])
-    expect(await before).toEqual(['before'])
-    state.answer = async () => ['after']
-    expect(await lineage()).toEqual(['after'])
+    answer([{ id: 'before' }])
+    expect(await before).toEqual([{ id: 'before' }])
+    state.answer = async () => [{ id: 'after' }]
+    expect(await lineage()).toEqual([{ id: 'after' }])
+  })
+
+  it('is given to each who asks as their own', async () => {
+    const { lineage, state } = underTest()
+    state.answer = async () => [{ id: 'account', enabled: true }]
+    for (let asked = 0; asked < 2; asked++) {
+      const given = (await lineage()) as { enabled: boolean }[]
+      expect(given).toEqual([{ id: 'account', enabled: true }])
+      given[0]!.enabled = false
+      given.pop()
+    }
+  })
+
+  it('is not remembered of what is no id', async () => {
+    const { ask, asked, state } = underTest()
+    state.answer = async () => []
+    for (const id of [10n, undefined, Symbol('id')]) {
+      const call: Call = { door: 'accounts', method: 'lineage', args: [id] }
+      expect(await ask(call)).toEqual([])
+      expect(asked.at(-1)).toBe(call)
+    }
+  })
+})
+
+describe('what is remembered', () => {
+  it('is forgotten when the database is gone', async () => {
+    const { candidates, forget, lineage, state } = underTest()
+    state.answer = async () => [{ id: 'one' }]
+    await Promise.all([candidates(), lineage()])
+    state.answer = () => Promise.reject(new Error('gone'))
+    forget()
+    await expect(candidates()).rejects.toThrow('gone')
+    await expect(lineage()).rejects.toThrow('gone')
   })
 })
