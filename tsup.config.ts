@@ -36,8 +36,8 @@ const PACKAGE: Options = {
 }
 
 /**
- * The thread of a SQLite store: one file with no more of the package in it than it calls. It is loaded with each store
- * that is opened, and the whole package took as long to load as all else of an opening.
+ * The thread of a SQLite store: one file with no more of the package in it than it calls, since it is loaded with each
+ * store that is opened.
  */
 const THREAD: Options = {
   ...SHARED,

@@ -1,14 +1,12 @@
 import type { Webhook, WebhookStore } from 'hookswitch/store'
 import { LRUCache } from 'lru-cache'
-import { grouped, type Outcome } from './group.js'
+import { grouped, type Outcome, READ_PATIENCE_MS } from './group.js'
 import { webhookOf } from './rows.js'
 import type { Doors } from './session-doors.js'
 import { type CandidateRow, webhookStatements } from './sql/webhooks.js'
 
 /** Events of one statement. */
 const MOST = 200
-/** Milliseconds after which the next statement begins beside one that is not answered. */
-const PATIENCE_MS = 50
 /** Webhooks of all remembered answers together: two accounts of ten thousand, or thousands of a few. */
 const MOST_WEBHOOKS = 20_000
 
@@ -72,7 +70,7 @@ export function candidateReader({ session, schema }: Pick<Doors, 'session' | 'sc
     })
   }
 
-  const group = grouped(read, { most: MOST, patienceMs: PATIENCE_MS })
+  const group = grouped(read, { most: MOST, patienceMs: READ_PATIENCE_MS })
   return { candidates: (accountIds, hook) => group.run({ accountIds, hook }) }
 }
 

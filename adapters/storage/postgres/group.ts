@@ -15,6 +15,9 @@ export interface GroupOptions<Item> {
   readonly patienceMs?: number
 }
 
+/** Of groups that only read: long beside an answer, short beside the time in which one must come. */
+export const READ_PATIENCE_MS = 50
+
 /** Calls that are written together. */
 export interface Group<Item, Result> {
   run(item: Item): Promise<Result>

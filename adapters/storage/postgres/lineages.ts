@@ -1,13 +1,11 @@
 import type { Account, AccountStore } from 'hookswitch/store'
-import { grouped } from './group.js'
+import { grouped, READ_PATIENCE_MS } from './group.js'
 import { textArray } from './rows-arrays.js'
 import type { Session, Statement } from './session.js'
 import type { LineageRow } from './sql/accounts.js'
 
 /** Accounts of one statement. */
 const MOST = 200
-/** Milliseconds after which the next statement begins beside one that is not answered. */
-const PATIENCE_MS = 50
 
 /**
  * Lineages, read for all that were asked for meanwhile by one statement: where the host's events are of more accounts
@@ -24,7 +22,7 @@ export function lineageReader(
       for (const { place, doc } of rows) lines[place - 1]!.push(JSON.parse(doc) as Account)
       return lines.map((value) => ({ value }))
     },
-    { most: MOST, patienceMs: PATIENCE_MS },
+    { most: MOST, patienceMs: READ_PATIENCE_MS },
   )
   // No account has another kind of id, and none may spoil the statement of others.
   return async (accountId) => (typeof accountId === 'string' ? group.run(accountId) : [])

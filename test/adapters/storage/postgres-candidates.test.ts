@@ -1,6 +1,8 @@
 import { type PostgresStoreOptions, postgresStore } from 'hookswitch/postgres'
 import type { Store, Webhook } from 'hookswitch/store'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { candidateReader } from '../../../adapters/storage/postgres/candidates.js'
+import type { Session } from '../../../adapters/storage/postgres/session.js'
 import { systemClock } from '../../../src/clock.js'
 import { newWebhook } from '../../../src/store/conformance/fixtures.js'
 import { postgresForTests } from './pg-cluster.js'
@@ -108,4 +110,14 @@ describe.skipIf(!server)('who may want an event, of two nodes on one database', 
     expect(await store.webhooks.replace(moved, 1)).toBe(true)
     expect(await candidates(store)).toEqual([])
   })
+})
+
+it('who may want an event waits for no statement that is not answered', async () => {
+  let statements = 0
+  const none = { place: 1, mark: null, doc: null, health: null }
+  const query = () => (statements++ === 0 ? new Promise(() => {}) : Promise.resolve([none]))
+  const { candidates } = candidateReader({ session: { query } as unknown as Session, schema: 's' })
+  void candidates(['a'], HOOK)
+  await new Promise(setImmediate)
+  expect(await candidates(['b'], HOOK)).toEqual([])
 })

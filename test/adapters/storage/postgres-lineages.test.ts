@@ -37,6 +37,15 @@ describe('lineages', () => {
     expect(statements()).toBe(2)
   })
 
+  it('wait for no statement that is not answered', async () => {
+    let statements = 0
+    const query = () => (statements++ === 0 ? new Promise(() => {}) : Promise.resolve([row(1, 'b')]))
+    const read = lineageReader({ query: query as Session['query'] }, STATEMENT)
+    void read('a')
+    await new Promise(setImmediate)
+    expect(await read('b')).toEqual([{ id: 'b' }])
+  })
+
   it('of what is no id are empty, and ask nobody', async () => {
     const { read, statements } = underTest()
     for (const id of [undefined, 5, 10n, {}, ['a']]) expect(await read(id as string)).toEqual([])
