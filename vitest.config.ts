@@ -33,6 +33,14 @@ const OUTSIDE = [
   'adapters/storage/sqlite-built-*',
 ].map((files) => `test/${files}.test.ts`)
 
+/**
+ * What `npm test` leaves to `npm run test:all`, and so to every change that lands: tests of the tests, which break what
+ * is tested and want that found, and suites that are played once more on the database of a host.
+ */
+const THOROUGH = ['**/*-bites', 'golden/golden-host', 'adapters/storage/sqlite-host-conformance'].map(
+  (files) => `test/${files}.test.ts`,
+)
+
 /** Of the others those that take more than five seconds. */
 const LONG =
   /\/test\/(models|simulation|stepper|guard|fuzz)\/|\/postgres-(queue-)?(plans|wake|kept|faults|session|history|open)\./
@@ -73,7 +81,7 @@ export default defineConfig({
         test: {
           name: 'together',
           include: ['test/**/*.test.ts'],
-          exclude: [...ALONE, ...OUTSIDE],
+          exclude: [...ALONE, ...OUTSIDE, ...THOROUGH],
           isolate: false,
           setupFiles: ['test/seed.ts'],
         },
@@ -83,6 +91,16 @@ export default defineConfig({
         test: {
           name: 'apart',
           include: [...ALONE, ...OUTSIDE],
+          exclude: THOROUGH,
+          setupFiles: ['test/seed.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'thorough',
+          include: THOROUGH,
+          isolate: false,
           setupFiles: ['test/seed.ts'],
         },
       },

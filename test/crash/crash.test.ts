@@ -1,21 +1,9 @@
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { postgresForTests } from '../adapters/storage/pg-cluster.js'
 import type { Ledger } from './ledger.js'
 import { judge } from './oracle.js'
 import { goodLedger, sight } from './small-ledger.js'
-
-const run = fileURLToPath(new URL('./run.js', import.meta.url))
-
-/** The run as people start it: its exit code and what it says. */
-function crash(...flags: string[]): Promise<{ code: number; text: string }> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [run, ...flags], { maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
-      resolve({ code: error ? Number(error.code) : 0, text: stdout + stderr })
-    })
-  })
-}
+import { crash } from './started.js'
 
 const postgres = await postgresForTests()
 afterAll(() => postgres?.end())
@@ -32,13 +20,6 @@ describe('the crash runs', { timeout: 120_000 }, () => {
     const { code, text } = await crash(...where, '--cycles', '3', '--only', 'cycles')
     expect(text).toContain('Nothing was lost')
     expect(code).toBe(0)
-  })
-
-  it('say so when a store keeps nothing', async () => {
-    const { code, text } = await crash('--store', 'memory', '--cycles', '2', '--seed', '1')
-    expect(text).toMatch(/was acknowledged, should have reached account-\d\/., and never did/)
-    expect(text).toContain('The promise was broken')
-    expect(code).toBe(1)
   })
 })
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { bodyHash, checkEvent, checkPayloadSize, MAX_PAYLOAD_BYTES } from '../../src/delivery/event.js'
 import { payloadOf } from '../../src/delivery/payload.js'
 import { errorCode, type HookswitchError } from '../../src/errors.js'
+import { anyText } from '../texts.js'
 
 const NOW = 1_700_000_000_000
 const base = { hook: 'channel_create', accountId: 'acc', callId: 'leg' }
@@ -77,15 +78,15 @@ describe('an event that is published', () => {
   })
 
   it('is accepted or refused with a field, and arrives as JSON equal to it when it was accepted', () => {
-    const vars = fc.dictionary(fc.string({ unit: 'binary' }), fc.anything({ withNullPrototype: true }), {
+    const vars = fc.dictionary(anyText(), fc.anything({ withNullPrototype: true }), {
       maxKeys: 4,
     })
     const events = fc.record(
       {
         hook: fc.constantFrom('channel_create', 'other'),
         accountId: fc.constant('acc'),
-        callId: fc.oneof(fc.constant('leg'), fc.string({ unit: 'binary' })),
-        from: fc.string({ unit: 'binary' }),
+        callId: fc.oneof(fc.constant('leg'), anyText()),
+        from: anyText(),
         timestampMs: fc.oneof(fc.nat(), fc.double()),
         callForwarded: fc.oneof(fc.boolean(), fc.constant(undefined)),
         customChannelVars: fc.oneof(fc.jsonValue(), vars),

@@ -1,5 +1,5 @@
 import { HookswitchError } from 'hookswitch'
-import type { AnyStore } from './stores.js'
+import type { AnyStore } from './store-maker.js'
 
 export interface Troubled {
   readonly store: AnyStore

@@ -5,7 +5,7 @@
 import { createHookswitch, type Hookswitch, type Observation, type SendRequest, VERSION } from 'hookswitch'
 import { type ManualClock, manualClock, seededRandom, until } from 'hookswitch/testkit'
 import type { Deed } from './golden-file.js'
-import type { StoreMaker } from './stores.js'
+import type { StoreMaker } from './store-maker.js'
 import { type Troubled, trouble } from './troubled-store.js'
 
 /** 64 hex digits each, as the service makes them. */

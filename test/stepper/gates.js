@@ -71,6 +71,8 @@ export function createGates(changed) {
     refused,
     /** @template T @param {string} actor @param {() => Promise<T>} work */
     as: (actor, work) => context.run(actor, work),
+    /** While one context is in use, every promise of the process costs more. */
+    end: () => context.disable(),
     /**
      * @param {string} url
      * @param {Doctor} doctor

@@ -184,6 +184,7 @@ export async function stepThrough({ url, schema, seed, isSmall = false, doctor =
     await pool.end()
   }
   await control.end()
+  gates.end()
   counts.set('statements', steps)
   counts.set('deliveries', model.rows.size)
   for (const sqlState of gates.refused) add(sqlState)

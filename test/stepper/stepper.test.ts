@@ -2,37 +2,20 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { postgresForTests } from '../adapters/storage/pg-cluster.js'
-import { crosswise, DOCTORS } from './doctors.js'
+import { crosswise } from './doctors.js'
 import type { Doctor } from './gates.js'
 import { isCircle } from './rest.js'
-import { stepThrough } from './step.js'
+import { type Stepped, shown, steppedThrough } from './seeds.js'
 
 const server = await postgresForTests()
 afterAll(() => server?.end())
 
 /** The same on each run where nobody watches, as all generated tests are. */
 const FIRST = process.env.CI ? 1 : Date.now() % 1_000_000
-const MOST_SEEDS = 100
-
-type Stepped = Awaited<ReturnType<typeof stepThrough>>
 
 describe.skipIf(!server)('statement by statement, whatever the order', { timeout: 120_000 }, () => {
   const schema = server?.freshSchema() ?? ''
-  const through = (seed: number, doctor?: Doctor, isSmall = false) =>
-    stepThrough({ url: server!.url, schema, seed: String(seed), isSmall, ...(doctor && { doctor }) })
-
-  /** The first run that shows it, of the known seed as a rule. */
-  async function shown(
-    known: number,
-    isShown: (run: Stepped) => boolean,
-    run: (seed: number) => Promise<Stepped>,
-  ) {
-    for (const seed of [known, ...Array.from({ length: MOST_SEEDS }, (_, index) => index + 1)]) {
-      const stepped = await run(seed)
-      if (isShown(stepped)) return stepped
-    }
-    throw new Error(`not in ${MOST_SEEDS} seeds`)
-  }
+  const through = (seed: number, doctor?: Doctor) => steppedThrough({ server, schema, seed, doctor })
 
   it.each([0, 1, 2])('keeps every promise (seed %i from the first)', async (index) => {
     const { findings, counts, story } = await through(FIRST + index)
@@ -48,27 +31,6 @@ describe.skipIf(!server)('statement by statement, whatever the order', { timeout
     const sure = crowd === -1 ? first.story.length : crowd
     expect(sure).toBeGreaterThan(10)
     expect(second.story.slice(0, sure)).toEqual(first.story.slice(0, sure))
-  })
-
-  // Two statements they must be: one that waits for a lane's lock does not see what the acceptance that held it has
-  // written.
-  it('finds the lane that stands still for ever where one statement locks it and promotes its next', async () => {
-    const isLost = ({ findings }: Stepped) =>
-      findings.some((finding) => finding.includes('a lane with work and no head'))
-    const merged = DOCTORS['lock and promotion in one']!
-    const { story } = await shown(1, isLost, (seed) => through(seed, merged, true))
-    expect(story.some((line) => /settle waits for n\d accept/.test(line))).toBe(true)
-    const { findings } = await through(1, undefined, true)
-    expect(findings).toEqual([])
-  })
-
-  it.each([
-    ['a lane that is not locked', 2],
-    ['an epoch that nobody holds while something is accepted', 25],
-    ['what waits for an ended epoch unmarked before it is held', 20],
-  ])('finds %s', async (name, known) => {
-    const isFound = ({ findings }: Stepped) => findings.length > 0
-    await shown(known, isFound, (seed) => through(seed, DOCTORS[name]))
   })
 
   it('lets a deadlock be tried again: nobody is refused for it', async () => {

@@ -62,7 +62,14 @@ export function mixedCourse(drawn: unknown): readonly RetryContext[] {
 /** Frozen: a policy that writes into what it is told is found. */
 function courseFrom(drawn: unknown, failedIn: (attempt: number) => Failed): readonly RetryContext[] {
   const { roll, hook, webhookId } = drawn as Drawn
-  return Array.from({ length: MOST_ASKED }, (_, index) =>
-    Object.freeze({ tries: index + 1, webhookId, hook, ...failedIn(index + 1), roll }),
-  )
+  return Array.from({ length: MOST_ASKED }, (_, index) => {
+    const tries = index + 1
+    const { failure, status } = failedIn(tries)
+    // What has no status is told none; and no spread, since a proof makes millions of these.
+    return Object.freeze(
+      status === undefined
+        ? { tries, webhookId, hook, failure, roll }
+        : { tries, webhookId, hook, failure, status, roll },
+    )
+  })
 }

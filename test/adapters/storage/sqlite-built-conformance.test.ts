@@ -1,24 +1,13 @@
 import { join } from 'node:path'
 import { describe, it } from 'vitest'
-import { loadDriver } from '../../../adapters/storage/sqlite/driver.js'
 import { storeConformance } from '../../../src/store/conformance/index.js'
 import { builtSqlite, sqliteHarness } from './sqlite-bench.js'
 
 const { sqliteStore } = await builtSqlite()
-const { DatabaseSync } = loadDriver()
 
 storeConformance(
   { describe, it },
   sqliteHarness('the SQLite store in a thread of its own', false, (folder) => ({
     store: () => sqliteStore({ path: join(folder, 'x.db') }),
   })),
-)
-
-storeConformance(
-  { describe, it },
-  sqliteHarness("the SQLite store in the host's database", true, (folder) => {
-    const database = new DatabaseSync(join(folder, 'host.db'))
-    database.exec('CREATE TABLE ticket (id TEXT)')
-    return { store: () => sqliteStore({ database }), database }
-  }),
 )

@@ -26,7 +26,7 @@ function* cut(bytes: Buffer, sizeOf: () => number): Generator<Buffer> {
 }
 
 const same = (seen: readonly Message[], truth: readonly Message[]) => {
-  expect(seen).toHaveLength(truth.length)
+  expect(seen.length).toBe(truth.length)
   for (const [index, { type, head, body }] of truth.entries()) {
     const other = seen[index] as Message
     if (other.type !== type || other.head !== head || !other.body.equals(body))

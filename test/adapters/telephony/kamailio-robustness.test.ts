@@ -4,6 +4,7 @@ import { accountByDomain, kamailioMapper, type Problem } from 'hookswitch/kamail
 import { describe, expect, it } from 'vitest'
 import { type KamailioLine, readLine } from '../../../adapters/telephony/kamailio/line.js'
 import { type Reinvite, settleReinvite } from '../../../adapters/telephony/kamailio/reinvite.js'
+import { anyText } from '../../texts.js'
 import { recordedLines } from './recorded.js'
 
 const accountOf = accountByDomain({ 'alpha.example': 'alpha', 'beta.example': 'beta' })
@@ -181,7 +182,7 @@ describe('lines that are no lines', () => {
 
   it('are reported and leave the calls around them alone', () => {
     const garbage = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      anyText(),
       fc.json(),
       fc
         .constantFrom(...recordedLines)

@@ -1,0 +1,20 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { canUnshare } from './network.js'
+
+const run = fileURLToPath(new URL('./run.js', import.meta.url))
+/** Said once, and loudly, where it is not. */
+export const isPossible = canUnshare()
+if (!isPossible)
+  console.error(
+    'NOT RUN: the guard in a network of its own, which needs `unshare -rn` and `ip` of this machine',
+  )
+
+/** The run as people start it: its exit code and what it says. */
+export function guard(...flags: string[]): Promise<{ code: number; text: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [run, ...flags], { maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
+      resolve({ code: error ? Number(error.code) : 0, text: stdout + stderr })
+    })
+  })
+}
