@@ -7,7 +7,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'
-import { parseArgs } from 'node:util'
+import { readRunFlags, refuse } from '../run-flags.js'
 import { diskFacts } from './file-system.js'
 import { LeftOut } from './left-out.js'
 import { MEASURES } from './measures.js'
@@ -15,23 +15,16 @@ import { makePlaces, STORES } from './places.js'
 import { clearProfiles, printProfiles, printStatements } from './profile.js'
 import { printTable } from './table.js'
 
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string', default: '' },
-    store: { type: 'string', default: '' },
-    rounds: { type: 'string', default: '5' },
-    pending: { type: 'string', default: '200000' },
-    most: { type: 'string', default: '100000' },
-    snapshot: { type: 'string', default: '60' },
-    profile: { type: 'boolean', default: false },
-    json: { type: 'string', default: 'bench-results.json' },
-  },
+const values = readRunFlags({
+  only: { type: 'string', default: '' },
+  store: { type: 'string', default: '' },
+  rounds: { type: 'string', default: '5' },
+  pending: { type: 'string', default: '200000' },
+  most: { type: 'string', default: '100000' },
+  snapshot: { type: 'string', default: '60' },
+  profile: { type: 'boolean', default: false },
+  json: { type: 'string', default: 'bench-results.json' },
 })
-
-function refuse(sentence) {
-  console.error(sentence)
-  process.exit(1)
-}
 
 const listOf = (text) => text.split(',').filter(Boolean)
 const only = listOf(values.only.toUpperCase())

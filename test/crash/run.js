@@ -8,34 +8,26 @@
  * store `memory` keeps nothing: its run must fail.
  */
 import { writeFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
+import { readRunFlags, refuse, wholeFlag } from '../run-flags.js'
 import { PARTS, partsOf } from './parts.js'
 import { postgresServer } from './postgres-server.js'
 import { printFindings, printTable } from './report.js'
 
 const STORES = ['sqlite', 'postgres', 'memory']
 
-const { values } = parseArgs({
-  options: {
-    store: { type: 'string', default: 'sqlite' },
-    cycles: { type: 'string', default: '1000' },
-    only: { type: 'string', default: '' },
-    postgres: { type: 'string' },
-    seed: { type: 'string', default: String(Date.now()) },
-    json: { type: 'string' },
-  },
+const values = readRunFlags({
+  store: { type: 'string', default: 'sqlite' },
+  cycles: { type: 'string', default: '1000' },
+  only: { type: 'string', default: '' },
+  postgres: { type: 'string' },
+  seed: { type: 'string', default: String(Date.now()) },
+  json: { type: 'string' },
 })
 const { store, seed } = values
-const cycles = Number(values.cycles)
+const cycles = wholeFlag('cycles', values.cycles)
 const only = values.only.split(',').filter(Boolean)
 
-/** @param {string} sentence */
-function refuse(sentence) {
-  console.error(sentence)
-  process.exit(1)
-}
 if (!STORES.includes(store)) refuse(`--store takes one of ${STORES.join(', ')}`)
-if (!(Number.isSafeInteger(cycles) && cycles > 0)) refuse('--cycles takes a whole number')
 if (only.some((name) => !PARTS.includes(name))) refuse(`--only takes ${PARTS.join(', ')}`)
 
 // Nodes are killed with whoever started them, those that stand still too.

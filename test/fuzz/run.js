@@ -7,7 +7,8 @@
  * A finding prints what was wrong, how to send that one request again, and the epoch, which `--epoch` repeats alone with
  * all that went before. A doctored face (`--doctor`, listed when its name is unknown) must be found out.
  */
-import { parseArgs } from 'node:util'
+
+import { readRunFlags, refuse, wholeFlag } from '../run-flags.js'
 import { compiledFaces } from './compiled.js'
 import { runEpoch, STEPS } from './course.js'
 import { DOCTORS } from './doctors.js'
@@ -18,26 +19,17 @@ const MOST_FINDINGS = 20
 /** From so many requests on every operation must have succeeded. */
 const ENOUGH = 20_000
 
-const { values } = parseArgs({
-  options: {
-    requests: { type: 'string', default: '200000' },
-    seed: { type: 'string', default: String(Date.now()) },
-    epoch: { type: 'string' },
-    doctor: { type: 'string' },
-  },
+const values = readRunFlags({
+  requests: { type: 'string', default: '200000' },
+  seed: { type: 'string', default: String(Date.now()) },
+  epoch: { type: 'string' },
+  doctor: { type: 'string' },
 })
 const { seed } = values
-const requests = Number(values.requests)
-const first = Number(values.epoch ?? 0)
+const requests = wholeFlag('requests', values.requests)
+const first = wholeFlag('epoch', values.epoch ?? '0', 0)
 const service = values.doctor === undefined ? undefined : DOCTORS[values.doctor]
 
-/** @param {string} sentence */
-function refuse(sentence) {
-  console.error(sentence)
-  process.exit(1)
-}
-if (!(Number.isSafeInteger(requests) && requests > 0)) refuse('--requests takes a whole number')
-if (!(Number.isSafeInteger(first) && first >= 0)) refuse('--epoch takes a whole number')
 if (values.doctor !== undefined && !service)
   refuse(`--doctor takes one of: ${Object.keys(DOCTORS).join(', ')}`)
 

@@ -6,7 +6,8 @@
  * own resolver, gets every spelling of an address in every kind of URL, and names whose answers change. Guards with a
  * hole (`--policy open`, and others that are listed when it is unknown) must fail.
  */
-import { parseArgs } from 'node:util'
+
+import { readRunFlags, refuse, wholeFlag } from '../run-flags.js'
 import { compiledSender } from './compiled.js'
 import { runGuard } from './course.js'
 import { canUnshare, isInside, openNetwork, runInside } from './network.js'
@@ -14,22 +15,13 @@ import { POLICIES } from './policies.js'
 
 const MOST_SHOWN = 10
 
-const { values } = parseArgs({
-  options: {
-    cases: { type: 'string', default: '50000' },
-    seed: { type: 'string', default: String(Date.now()) },
-    policy: { type: 'string', default: 'closed' },
-  },
+const values = readRunFlags({
+  cases: { type: 'string', default: '50000' },
+  seed: { type: 'string', default: String(Date.now()) },
+  policy: { type: 'string', default: 'closed' },
 })
-const cases = Number(values.cases)
+const cases = wholeFlag('cases', values.cases, 2)
 const policy = POLICIES[values.policy]
-
-/** @param {string} sentence */
-function refuse(sentence) {
-  console.error(sentence)
-  process.exit(1)
-}
-if (!(Number.isSafeInteger(cases) && cases > 1)) refuse('--cases takes a whole number above 1')
 
 if (!policy) refuse(`--policy takes one of: ${Object.keys(POLICIES).join(', ')}`)
 else if (isInside()) process.exitCode = await insideOwnNetwork(policy)

@@ -7,29 +7,21 @@
  */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { parseArgs } from 'node:util'
+import { readRunFlags, refuse, wholeFlag } from '../run-flags.js'
 import { makeCopies } from './copies.js'
 import { applyMutant } from './mutant.js'
 import { tryTests } from './trial.js'
 
 const GROUPS = readdirSync(new URL('list', import.meta.url)).map((file) => file.replace(/\.js$/, ''))
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string', default: '' },
-    jobs: { type: 'string', default: String(availableParallelism()) },
-    json: { type: 'string' },
-  },
+const values = readRunFlags({
+  only: { type: 'string', default: '' },
+  jobs: { type: 'string', default: String(availableParallelism()) },
+  json: { type: 'string' },
 })
 const only = values.only.split(',').filter(Boolean)
-const jobs = Number(values.jobs)
+const jobs = wholeFlag('jobs', values.jobs)
 
-/** @param {string} sentence */
-function refuse(sentence) {
-  console.error(sentence)
-  process.exit(1)
-}
 if (only.some((group) => !GROUPS.includes(group))) refuse(`--only takes ${GROUPS.join(', ')}`)
-if (!(Number.isSafeInteger(jobs) && jobs > 0)) refuse('--jobs takes a whole number')
 
 const groups = GROUPS.filter((group) => only.length === 0 || only.includes(group)).filter((group) => {
   const can = group !== 'postgres' || process.env.TEST_PG_URL || existsSync('/usr/lib/postgresql')

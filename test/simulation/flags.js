@@ -3,26 +3,13 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { FAULT_KINDS } from 'hookswitch/testkit'
-
-/** @param {string} sentence @returns {never} */
-function refuse(sentence) {
-  console.error(sentence)
-  process.exit(1)
-}
+import { readRunFlags, refuse, wholeFlag } from '../run-flags.js'
 
 /** @param {string | undefined} text @param {string} name */
 function above0(text, name) {
   const number = Number(text)
   if (!(number > 0)) refuse(`--${name} takes a number above 0`)
-  return number
-}
-
-/** @param {string | undefined} text @param {string} name */
-function counted(text, name) {
-  const number = above0(text, name)
-  if (!Number.isSafeInteger(number)) refuse(`--${name} takes a whole number`)
   return number
 }
 
@@ -56,23 +43,21 @@ async function sqliteStores() {
 
 /** Reads them; refuses in one sentence, and ends the process, where one is strange. */
 export async function readFlags() {
-  const { values } = parseArgs({
-    options: {
-      seed: { type: 'string' },
-      runs: { type: 'string', default: '1' },
-      jobs: { type: 'string', default: String(availableParallelism()) },
-      minutes: { type: 'string', default: '10' },
-      nodes: { type: 'string' },
-      faults: { type: 'string', default: 'drawn' },
-      calls: { type: 'string' },
-      'lease-seconds': { type: 'string' },
-      store: { type: 'string', default: 'memory' },
-      crashes: { type: 'string' },
-      'crash-at': { type: 'string' },
-      'without-faults': { type: 'string' },
-      'without-calls': { type: 'string' },
-      json: { type: 'string' },
-    },
+  const values = readRunFlags({
+    seed: { type: 'string' },
+    runs: { type: 'string', default: '1' },
+    jobs: { type: 'string', default: String(availableParallelism()) },
+    minutes: { type: 'string', default: '10' },
+    nodes: { type: 'string' },
+    faults: { type: 'string', default: 'drawn' },
+    calls: { type: 'string' },
+    'lease-seconds': { type: 'string' },
+    store: { type: 'string', default: 'memory' },
+    crashes: { type: 'string' },
+    'crash-at': { type: 'string' },
+    'without-faults': { type: 'string' },
+    'without-calls': { type: 'string' },
+    json: { type: 'string' },
   })
   const { nodes, calls, store, crashes, 'lease-seconds': lease, 'crash-at': crashAt } = values
   if (!['memory', 'sqlite'].includes(store)) refuse('--store takes memory or sqlite')
@@ -82,7 +67,7 @@ export async function readFlags() {
   const options = /** @type {import('hookswitch/testkit').SimulationOptions} */ ({
     minutes: above0(values.minutes, 'minutes'),
     faults: faultsOf(values.faults),
-    ...(nodes !== undefined && { nodes: counted(nodes, 'nodes') }),
+    ...(nodes !== undefined && { nodes: wholeFlag('nodes', nodes) }),
     ...(calls !== undefined && { callsPerDay: above0(calls, 'calls') }),
     ...(lease !== undefined && { leaseSeconds: above0(lease, 'lease-seconds') }),
     ...(crashAt !== undefined && { crashes: crashesOf(crashAt) }),
@@ -90,7 +75,7 @@ export async function readFlags() {
     without: { faults: numbers(values['without-faults']), calls: numbers(values['without-calls']) },
   })
   const first = values.seed ?? String(Date.now() % 1_000_000)
-  const runs = counted(values.runs, 'runs')
+  const runs = wholeFlag('runs', values.runs)
   /** Of the runs that follow the first: numbers count on. @param {number} index 0, 1, … */
   const seedOf = (index) => {
     if (index === 0) return first
@@ -100,7 +85,7 @@ export async function readFlags() {
     options,
     seedOf,
     runs,
-    jobs: Math.min(counted(values.jobs, 'jobs'), runs),
+    jobs: Math.min(wholeFlag('jobs', values.jobs), runs),
     crashes,
     json: values.json,
     /** What a line that repeats a run must say besides its options. */

@@ -13,32 +13,24 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { postgresServer } from '../crash/postgres-server.js'
+import { readRunFlags, refuse, wholeFlag } from '../run-flags.js'
 import { judge } from './slope.js'
 
 const STORES = ['memory', 'sqlite', 'postgres']
 const SHOWN = 12
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '10' },
-    store: { type: 'string' },
-    postgres: { type: 'string' },
-    dead: { type: 'string', default: '300' },
-    leak: { type: 'boolean', default: false },
-  },
+const values = readRunFlags({
+  minutes: { type: 'string', default: '10' },
+  store: { type: 'string' },
+  postgres: { type: 'string' },
+  dead: { type: 'string', default: '300' },
+  leak: { type: 'boolean', default: false },
 })
 const seconds = Number(values.minutes) * 60
-const dead = Number(values.dead)
+const dead = wholeFlag('dead', values.dead, 0)
 
-/** @param {string} sentence */
-function refuse(sentence) {
-  console.error(sentence)
-  process.exit(1)
-}
 if (!(seconds >= 10)) refuse('--minutes takes a number, at least 0.2')
-if (!(Number.isSafeInteger(dead) && dead >= 0)) refuse('--dead takes a whole number')
 if (values.store !== undefined && !STORES.includes(values.store))
   refuse(`--store takes one of ${STORES.join(', ')}`)
 

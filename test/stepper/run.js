@@ -6,28 +6,20 @@
  * a seed. The server is that of `--postgres` or `TEST_PG_URL`, else a private one. `--seed` repeats one run and tells it
  * (where two wait for one lock, the server says who is next); `--small` has one webhook and one call alone.
  */
-import { parseArgs } from 'node:util'
 import { postgresServer } from '../crash/postgres-server.js'
+import { readRunFlags, refuse, wholeFlag } from '../run-flags.js'
 import { DOCTORS } from './doctors.js'
 import { stepThrough } from './step.js'
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: 'string', default: '1000' },
-    seed: { type: 'string' },
-    postgres: { type: 'string' },
-    doctor: { type: 'string' },
-    small: { type: 'boolean', default: false },
-  },
+const values = readRunFlags({
+  seeds: { type: 'string', default: '1000' },
+  seed: { type: 'string' },
+  postgres: { type: 'string' },
+  doctor: { type: 'string' },
+  small: { type: 'boolean', default: false },
 })
-const seeds = Number(values.seeds)
+const seeds = wholeFlag('seeds', values.seeds)
 
-/** @param {string} sentence */
-function refuse(sentence) {
-  console.error(sentence)
-  process.exit(1)
-}
-if (!(Number.isSafeInteger(seeds) && seeds > 0)) refuse('--seeds takes a whole number')
 if (values.doctor !== undefined && !(values.doctor in DOCTORS))
   refuse(`--doctor takes one of: ${Object.keys(DOCTORS).join(', ')}`)
 const doctor = values.doctor === undefined ? undefined : DOCTORS[values.doctor]
