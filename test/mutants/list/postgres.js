@@ -7,10 +7,7 @@ export const mutants = [
     file: 'adapters/storage/postgres/sql/settle.ts',
     find: 'd.state = u.was\n            and d.fence = u.fence',
     replace: 'd.state = u.was',
-    tests: [
-      'test/adapters/storage/postgres-queue-nodes.test.ts',
-      'test/adapters/storage/postgres-queue-history.test.ts',
-    ],
+    tests: ['test/adapters/storage/postgres-conformance.test.ts'],
   },
   {
     what: 'the last of a lane comes first',
@@ -61,6 +58,27 @@ export const mutants = [
     file: 'adapters/storage/postgres/sql/claim.ts',
     find: 'w.epoch = ($10::int[])[array_position($9::int[], w.key)]',
     replace: '($10::int[])[1] is not null',
+    tests: ['test/adapters/storage/postgres-queue-between.test.ts'],
+  },
+  {
+    what: 'a shard is not held while what ends in it is written',
+    file: 'adapters/storage/postgres/sql/settle.ts',
+    find: 'order by id for key share\n        ), locked as materialized (',
+    replace: 'order by id\n        ), locked as materialized (',
+    tests: ['test/adapters/storage/postgres-queue-between.test.ts'],
+  },
+  {
+    what: 'a shard is not held while what is tried again in it is written',
+    file: 'adapters/storage/postgres/sql/settle.ts',
+    find: 'order by id for key share\n        )\n        select null as id',
+    replace: 'order by id\n        )\n        select null as id',
+    tests: ['test/adapters/storage/postgres-queue-between.test.ts'],
+  },
+  {
+    what: 'the epoch of a webhook is not held while a failure goes back to waiting',
+    file: 'adapters/storage/postgres/sql/settle.ts',
+    find: 'order by key for no key update`',
+    replace: 'order by key`',
     tests: ['test/adapters/storage/postgres-queue-between.test.ts'],
   },
   {
