@@ -37,7 +37,7 @@ const OUTSIDE = [
  * What `npm test` leaves to `npm run test:all`, and so to every change that lands: tests of the tests, which break what
  * is tested and want that found, and suites that are played once more on the database of a host.
  */
-const THOROUGH = ['**/*-bites', 'golden/golden-host', 'adapters/storage/sqlite-host-conformance'].map(
+const THOROUGH = ['**/*-bites', 'golden/golden-host', 'adapters/storage/sqlite-built-host-conformance'].map(
   (files) => `test/${files}.test.ts`,
 )
 

@@ -24,8 +24,10 @@ export function readRunFlags(options) {
   try {
     return parseArgs({ options }).values
   } catch (thrown) {
+    const { code, message } = /** @type {NodeJS.ErrnoException} */ (thrown)
+    if (!code?.startsWith('ERR_PARSE_ARGS_')) throw thrown
     // Node adds advice for words that begin with a dash.
-    const [said] = /** @type {Error} */ (thrown).message.split(/\.\s|\n/)
+    const said = message.replace(/\.(\n| To specify ).*$/s, '')
     const known = Object.entries(options).map(
       ([name, { type }]) => `--${name}${type === 'string' ? ' …' : ''}`,
     )
@@ -41,5 +43,5 @@ export function readRunFlags(options) {
 export function wholeFlag(name, text, least = 1) {
   const number = Number(text)
   if (Number.isSafeInteger(number) && number >= least && text.trim() !== '') return number
-  return refuse(`--${name} takes a whole number${least === 1 ? '' : `, at least ${least}`}`)
+  return refuse(`--${name} takes a whole number, at least ${least}`)
 }

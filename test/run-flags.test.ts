@@ -21,6 +21,11 @@ it.each([
   [[], '0: 10 false\n'],
   [['--cycles', '1'], '1: --cycles takes a whole number, at least 2\n'],
   [['--cycles='], '1: --cycles takes a whole number, at least 2\n'],
+  [['--cycles', '2.5'], '1: --cycles takes a whole number, at least 2\n'],
+  [
+    ['1. x'],
+    "1: Unexpected argument '1. x'. This command does not take positional arguments; the flags are: --cycles …, --quick\n",
+  ],
   [['--cycle', '20'], "1: Unknown option '--cycle'; the flags are: --cycles …, --quick\n"],
   [
     ['--cycles', '--quick'],

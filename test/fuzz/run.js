@@ -7,7 +7,6 @@
  * A finding prints what was wrong, how to send that one request again, and the epoch, which `--epoch` repeats alone with
  * all that went before. A doctored face (`--doctor`, listed when its name is unknown) must be found out.
  */
-
 import { readRunFlags, refuse, wholeFlag } from '../run-flags.js'
 import { compiledFaces } from './compiled.js'
 import { runEpoch, STEPS } from './course.js'

@@ -8,7 +8,7 @@ import type { StoreMaker } from './store-maker.js'
 import { openWorld, type World } from './world.js'
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url))
-/** Of the files, with what is asked and answered in each. */
+/** Of the files that say what is asked and what is answered. */
 export const NAMES = readdirSync(FOLDER)
   .filter((name) => name.endsWith('.http'))
   .sort()

@@ -6,7 +6,6 @@
  * own resolver, gets every spelling of an address in every kind of URL, and names whose answers change. Guards with a
  * hole (`--policy open`, and others that are listed when it is unknown) must fail.
  */
-
 import { readRunFlags, refuse, wholeFlag } from '../run-flags.js'
 import { compiledSender } from './compiled.js'
 import { runGuard } from './course.js'

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { canUnshare } from './network.js'
 
 const run = fileURLToPath(new URL('./run.js', import.meta.url))
-/** Said once, and loudly, where it is not. */
 export const isPossible = canUnshare()
+// Not to be overlooked.
 if (!isPossible)
   console.error(
     'NOT RUN: the guard in a network of its own, which needs `unshare -rn` and `ip` of this machine',

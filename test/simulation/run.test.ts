@@ -48,7 +48,7 @@ describe('the command line', { timeout: 60_000 }, () => {
     expect(await refused('--faults', 'crash,flood')).toMatch(
       /^--faults takes all, none, drawn, or some of: crash, /,
     )
-    expect(await refused('--jobs', '1.5')).toBe('--jobs takes a whole number\n')
+    expect(await refused('--jobs', '1.5')).toBe('--jobs takes a whole number, at least 1\n')
     expect(await refused('--crash-at', '12')).toBe(
       '--crash-at takes store operations by number, such as 12-before,40-after\n',
     )

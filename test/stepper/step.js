@@ -177,14 +177,17 @@ export async function stepThrough({ url, schema, seed, isSmall = false, doctor =
   const storeOf = (/** @type {string} */ name) =>
     /** @type {import('hookswitch/store').Store} */ (opened.find((one) => one.name === name)?.store)
 
-  await walk()
-  if (model.findings.length === 0) await finish()
+  try {
+    await walk()
+    if (model.findings.length === 0) await finish()
+  } finally {
+    gates.end()
+  }
   for (const { store, pool } of opened) {
     await store.close()
     await pool.end()
   }
   await control.end()
-  gates.end()
   counts.set('statements', steps)
   counts.set('deliveries', model.rows.size)
   for (const sqlState of gates.refused) add(sqlState)

@@ -61,16 +61,23 @@ export function isSame(one: unknown, other: unknown): boolean {
   return isAlike(one, other) || canonical(one) === canonical(other)
 }
 
-/** Whether they are written alike as they are, which nearly all answers are: much cheaper than to write them. */
+/**
+ * Whether two are made of the same plain values, which nearly all answers are: much cheaper than to write them. `false`
+ * says nothing.
+ */
 function isAlike(one: unknown, other: unknown): boolean {
-  if (one === other) return true
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
-  if (Array.isArray(one) !== Array.isArray(other)) return false
+  if (one === other) return typeof one !== 'bigint'
+  if (Array.isArray(one) && Array.isArray(other)) {
+    return one.length === other.length && one.every((item, index) => isAlike(item, other[index]))
+  }
+  if (!isPlain(one) || !isPlain(other)) return false
   const facts = Object.entries(one)
   if (facts.length !== Object.keys(other).length) return false
-  return facts.every(
-    ([name, fact]) => name in other && isAlike(fact, (other as Readonly<Record<string, unknown>>)[name]),
-  )
+  return facts.every(([name, fact]) => Object.hasOwn(other, name) && isAlike(fact, other[name]))
+}
+
+function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }
 
 function canonical(value: unknown): string {

@@ -93,7 +93,7 @@ describe.skipIf(!server)('between what a settlement holds and its writing', () =
       begins = undefined
       came = await Promise.race([
         begun.then(() => 'over' as const),
-        waitingForLocks(server!).then(() => 'waits' as const),
+        waitingForLocks(server!, 1, schema).then(() => 'waits' as const),
       ])
     }
     node = await openNode(server!, { schema, interference: { before } })

@@ -124,12 +124,18 @@ export async function openNode(server: PgServer, options: NodeOptions): Promise<
   return node
 }
 
-/** Waits until so many sessions of the server wait for a lock that another one holds. */
-export async function waitingForLocks(server: PgServer, count = 1): Promise<void> {
+/**
+ * Waits until so many sessions of the server wait for a lock that another one holds.
+ *
+ * @param schema with a statement that is about it; default any
+ */
+export async function waitingForLocks(server: PgServer, count = 1, schema = ''): Promise<void> {
   await expect
     .poll(async () => {
       const [row] = await server.sql(
-        "select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock'",
+        `select count(*)::int as count from pg_stat_activity
+          where wait_event_type = 'Lock' and strpos(query, $1) > 0`,
+        [schema],
       )
       return row!.count as number
     })

@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest'
+import { isSame } from '../../src/testkit/models/story.js'
+
+it.each([
+  [
+    { a: 1, b: [2, { c: null }] },
+    { b: [2, { c: null }], a: 1 },
+  ],
+  [{ a: 1, b: undefined }, { a: 1 }],
+  [undefined, null],
+  [-0, 0],
+  [new Date(5), new Date(5)],
+])('%j and %j say the same', (one, other) => {
+  expect([isSame(one, other), isSame(other, one)]).toEqual([true, true])
+})
+
+it.each([
+  [{ a: 1 }, { a: 2 }],
+  [{ a: null }, {}],
+  [[], {}],
+  [
+    [1, 2],
+    [2, 1],
+  ],
+  [JSON.parse('{"__proto__":{}}'), { a: 1 }],
+  [
+    { constructor: Object, x: 1 },
+    { a: 1, x: 1 },
+  ],
+  [new Date(5), new Date(6)],
+  [{ at: new Date(5) }, { at: {} }],
+])('%j and %j do not', (one, other) => {
+  expect([isSame(one, other), isSame(other, one)]).toEqual([false, false])
+})
