@@ -35,11 +35,14 @@ const OUTSIDE = [
 
 /**
  * What `npm test` leaves to `npm run test:all`, and so to every change that lands: tests of the tests, which break what
- * is tested and want that found, and suites that are played once more on the database of a host.
+ * is tested and want that found, crash runs, and suites that are played once more on a SQLite store that has a thread.
  */
-const THOROUGH = ['**/*-bites', 'golden/golden-host', 'adapters/storage/sqlite-built-host-conformance'].map(
-  (files) => `test/${files}.test.ts`,
-)
+const THOROUGH = [
+  '**/*-bites',
+  'crash/crash-runs',
+  'golden/golden-host',
+  'adapters/storage/sqlite-built-*conformance',
+].map((files) => `test/${files}.test.ts`)
 
 /** Of the others those that take more than five seconds. */
 const LONG =

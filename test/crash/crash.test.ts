@@ -1,27 +1,7 @@
-import { afterAll, describe, expect, it } from 'vitest'
-import { postgresForTests } from '../adapters/storage/pg-cluster.js'
+import { describe, expect, it } from 'vitest'
 import type { Ledger } from './ledger.js'
 import { judge } from './oracle.js'
 import { goodLedger, sight } from './small-ledger.js'
-import { crash } from './started.js'
-
-const postgres = await postgresForTests()
-afterAll(() => postgres?.end())
-
-describe('the crash runs', { timeout: 120_000 }, () => {
-  it('lose nothing that SQLite acknowledged', async () => {
-    const { code, text } = await crash('--store', 'sqlite', '--cycles', '4')
-    expect(text).toContain('Nothing was lost')
-    expect(code).toBe(0)
-  })
-
-  it.skipIf(!postgres)('lose nothing that PostgreSQL acknowledged', async () => {
-    const where = ['--store', 'postgres', '--postgres', String(postgres?.url)]
-    const { code, text } = await crash(...where, '--cycles', '3', '--only', 'cycles')
-    expect(text).toContain('Nothing was lost')
-    expect(code).toBe(0)
-  })
-})
 
 /** The rules that find something. */
 const found = (ledger: Ledger) => [...new Set(judge(ledger).findings.map(({ rule }) => rule))]

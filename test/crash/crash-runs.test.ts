@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, it } from 'vitest'
+import { postgresForTests } from '../adapters/storage/pg-cluster.js'
+
+const run = fileURLToPath(new URL('./run.js', import.meta.url))
+
+/** The run as people start it: its exit code and what it says. */
+function crash(...flags: string[]): Promise<{ code: number; text: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [run, ...flags], { maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
+      resolve({ code: error ? Number(error.code) : 0, text: stdout + stderr })
+    })
+  })
+}
+
+const postgres = await postgresForTests()
+afterAll(() => postgres?.end())
+
+describe('the crash runs', { timeout: 120_000 }, () => {
+  it('lose nothing that SQLite acknowledged', async () => {
+    const { code, text } = await crash('--store', 'sqlite', '--cycles', '4')
+    expect(text).toContain('Nothing was lost')
+    expect(code).toBe(0)
+  })
+
+  it.skipIf(!postgres)('lose nothing that PostgreSQL acknowledged', async () => {
+    const where = ['--store', 'postgres', '--postgres', String(postgres?.url)]
+    const { code, text } = await crash(...where, '--cycles', '3', '--only', 'cycles')
+    expect(text).toContain('Nothing was lost')
+    expect(code).toBe(0)
+  })
+
+  it('say so when a store keeps nothing', async () => {
+    const { code, text } = await crash('--store', 'memory', '--cycles', '2', '--seed', '1')
+    expect(text).toMatch(/was acknowledged, should have reached account-\d\/., and never did/)
+    expect(text).toContain('The promise was broken')
+    expect(code).toBe(1)
+  })
+})
