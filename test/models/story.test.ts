@@ -29,6 +29,7 @@ it.each([
   ],
   [new Date(5), new Date(6)],
   [{ at: new Date(5) }, { at: {} }],
+  [Array(1), [5]],
 ])('%j and %j do not', (one, other) => {
   expect([isSame(one, other), isSame(other, one)]).toEqual([false, false])
 })

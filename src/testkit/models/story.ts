@@ -68,7 +68,8 @@ export function isSame(one: unknown, other: unknown): boolean {
 function isAlike(one: unknown, other: unknown): boolean {
   if (one === other) return typeof one !== 'bigint'
   if (Array.isArray(one) && Array.isArray(other)) {
-    return one.length === other.length && one.every((item, index) => isAlike(item, other[index]))
+    // `every` passes over the holes of an array; a copy has none.
+    return one.length === other.length && Array.from(one).every((item, index) => isAlike(item, other[index]))
   }
   if (!isPlain(one) || !isPlain(other)) return false
   const facts = Object.entries(one)
