@@ -6,13 +6,15 @@ const SHARED: Options = {
   platform: 'node',
 }
 
-/** One entry per subpath of package.json "exports"; the test `test/house/exports.test.ts` holds the two together. */
+/** One entry per subpath of package.json "exports"; `test/house/exports.test.ts` compares the two. */
 const PACKAGE: Options = {
   ...SHARED,
   entry: {
     index: 'src/index.ts',
+    adapter: 'src/adapter.ts',
     store: 'src/store/index.ts',
     testkit: 'src/testkit/index.ts',
+    simulator: 'src/simulator/index.ts',
     node: 'adapters/http/node.ts',
     express: 'adapters/http/express.ts',
     fastify: 'adapters/http/fastify.ts',
@@ -30,14 +32,11 @@ const PACKAGE: Options = {
   dts: true,
   splitting: true,
   treeshake: false,
-  // nanoid 5 is ESM-only: bundled, or the CommonJS twin would not load on Node 20.18.
-  noExternal: ['nanoid'],
   external: [/^hookswitch(\/|$)/],
 }
 
 /**
- * The thread of a SQLite store: one file with no more of the package in it than it calls, since it is loaded with each
- * store that is opened.
+ * The thread of a SQLite store: a single file that contains only the code it calls, because every opened store loads it.
  */
 const THREAD: Options = {
   ...SHARED,

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
@@ -5,23 +6,32 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-/** Tests whose process is their own: they replace modules, count what the process holds, or measure it. */
-const ALONE = [
-  'clock',
-  'random',
-  'send/dial',
-  'send/generated',
+const existing = (file: string) => {
+  const path = `test/${file}.test.ts`
+  // A renamed file would silently share a process with others.
+  if (!existsSync(here(`./${path}`))) throw new Error(`vitest.config.ts: ${path} does not exist`)
+  return path
+}
+/** Tests in a process each that only `npm run test:all` and CI run: measurements of time and memory, fuzzing, a weak hash. */
+const THOROUGH_ISOLATED = [
+  'send/deadline-accuracy',
+  'send/fuzz',
   'send/memory',
-  'send/pools',
-  'send/punctual',
+  'adapters/storage/sqlite-engine-collisions',
+].map(existing)
+/** Tests that need a process each: they replace modules, or count what the process holds. */
+const ISOLATED = [
+  'runtime/clock',
+  'runtime/random',
+  'send/happy-eyeballs',
+  'send/connection-pool',
   'service/closing',
   'adapters/cli/serve-stores',
   'adapters/storage/postgres-driver',
-  'adapters/storage/sqlite-engine-collisions',
-  'adapters/storage/sqlite-dump',
-].map((file) => `test/${file}.test.ts`)
-/** Tests that wait for other processes or for threads; they import next to nothing that another test imports. */
-const OUTSIDE = [
+  'adapters/storage/sqlite-export',
+].map(existing)
+/** Tests that wait for other processes or threads and import little that other tests import. */
+const SUBPROCESS = [
   'crash/*',
   'examples/*',
   'fsync/*',
@@ -34,36 +44,50 @@ const OUTSIDE = [
 ].map((files) => `test/${files}.test.ts`)
 
 /**
- * What `npm test` leaves to `npm run test:all`, and so to every change that lands: tests of the tests, which break what
- * is tested and want that found, crash runs, and suites that are played once more on a SQLite store that has a thread.
+ * Tests that only `npm run test:all` and CI run: self-tests (they break the code on purpose and expect the suite to
+ * notice), the simulator and the models, generated histories, the stepper, the fuzzers, runs that kill processes or servers,
+ * and suites that repeat others on another store.
  */
 const THOROUGH = [
-  '**/*-bites',
+  '**/*-self-test',
+  'adapters/cli/bin-migrate',
   'crash/crash-runs',
-  'golden/golden-host',
+  'fuzz/*',
+  'golden/golden-{host,postgres}',
+  'simulator/**/*',
+  'stepper/*',
+  'guard/*',
+  'adapters/storage/*-history',
+  'adapters/storage/postgres-faults',
+  'adapters/storage/sqlite-engine',
+  'adapters/storage/sqlite-built-process',
+  'adapters/storage/postgres-queue-nodes',
+  'adapters/storage/postgres-retention',
   'adapters/storage/sqlite-built-*conformance',
 ].map((files) => `test/${files}.test.ts`)
 
-/** Of the others those that take more than five seconds. */
+/** Tests of the shared processes that take more than five seconds. */
 const LONG =
-  /\/test\/(models|simulation|stepper|guard|fuzz)\/|\/postgres-(queue-)?(plans|wake|kept|faults|session|history|open)\./
+  /\/test\/(simulator|stepper|guard|fuzz)\/|\/postgres-(queue-)?(plans|notifications|retention|faults|session|history|open)\./
 
-/** Where Vitest has not measured files yet it begins with the largest; the last of a run is not to be a long one. */
+/** Starts long files first, so that no long file runs alone at the end. */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
     const rank = ({ project, moduleId }: TestSpecification) =>
-      project.name === 'apart' ? 0 : LONG.test(moduleId) ? 1 : 2
+      project.name === 'isolated' ? 0 : LONG.test(moduleId) ? 1 : 2
     return sorted.sort((one, other) => rank(one) - rank(other))
   }
 }
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   resolve: {
     alias: [
       { find: /^hookswitch$/, replacement: here('./src/index.ts') },
+      { find: /^hookswitch\/adapter$/, replacement: here('./src/adapter.ts') },
       { find: /^hookswitch\/store$/, replacement: here('./src/store/index.ts') },
       { find: /^hookswitch\/testkit$/, replacement: here('./src/testkit/index.ts') },
+      { find: /^hookswitch\/simulator$/, replacement: here('./src/simulator/index.ts') },
       { find: /^hookswitch\/(node|express|fastify|fetch)$/, replacement: here('./adapters/http/$1.ts') },
       {
         find: /^hookswitch\/(prometheus|opentelemetry)$/,
@@ -82,20 +106,20 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'together',
+          name: 'shared',
           include: ['test/**/*.test.ts'],
-          exclude: [...ALONE, ...OUTSIDE, ...THOROUGH],
+          exclude: [...ISOLATED, ...THOROUGH_ISOLATED, ...SUBPROCESS, ...THOROUGH],
           isolate: false,
-          setupFiles: ['test/seed.ts'],
+          setupFiles: ['test/support/seed.ts'],
         },
       },
       {
         extends: true,
         test: {
-          name: 'apart',
-          include: [...ALONE, ...OUTSIDE],
+          name: 'isolated',
+          include: [...ISOLATED, ...SUBPROCESS, ...(mode === 'thorough' ? THOROUGH_ISOLATED : [])],
           exclude: THOROUGH,
-          setupFiles: ['test/seed.ts'],
+          setupFiles: ['test/support/seed.ts'],
         },
       },
       {
@@ -104,24 +128,30 @@ export default defineConfig({
           name: 'thorough',
           include: THOROUGH,
           isolate: false,
-          setupFiles: ['test/seed.ts'],
+          setupFiles: ['test/support/seed.ts'],
         },
       },
     ],
-    // Tests call everything, and nothing very often: inlining was most of what V8 compiled for. And they forget at once
-    // what they make: in a young generation that begins small the collector took a tenth of all.
+    // Test code runs each function few times, so V8 spent most of its compile time on inlining. Test objects die young:
+    // with a small initial young generation the garbage collector took a tenth of all time.
     execArgv: [
       '--max-inlined-bytecode-size-cumulative=200',
       '--min-semi-space-size=16',
       '--max-semi-space-size=32',
     ],
-    // One more than cores: some tests wait for a process, a retry or a deadline, and a core would wait with them.
+    // One more than there are cores, because some tests wait for a process, a retry or a deadline.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongFirst },
-    globalSetup: ['test/places.ts', 'test/build-once.ts'],
+    globalSetup: [
+      'test/support/temporary-folder.ts',
+      'test/support/build-once.ts',
+      'test/support/postgres-server.ts',
+    ],
     reporters: process.env.CI ? ['default'] : ['dot'],
+    // `npm run test:all` runs property tests in full (test/support/property-runs.ts).
+    env: { THOROUGH: mode === 'thorough' ? '1' : '' },
     testTimeout: 30_000,
-    // Waits for what happens, however slow the machine.
+    // Polls wait for an event, so a slow machine only makes them longer.
     expect: { poll: { timeout: 20_000 } },
   },
-})
+}))

@@ -1,5 +1,8 @@
 // @ts-check
-/** Five minutes: an account, a token, a webhook, a call, and a receiver that checks the signature. */
+/**
+ * The basics: an account, a token, a webhook, a published event, and a receiver that verifies the signature.
+ * After `npm run build`: `node examples/01-five-minutes.js`
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import http from 'node:http'
@@ -7,14 +10,14 @@ import { text } from 'node:stream/consumers'
 import { createHookswitch, memoryStore, verify } from 'hookswitch'
 import { createServer } from 'hookswitch/node'
 
-// The service, inside your own process. `allowLocal` lets webhooks call this machine: for development only.
+// The service in your own process. `allowLocal` permits webhooks to this machine, for development only.
 const hs = createHookswitch({ store: memoryStore(), allowLocal: true })
 await hs.start()
 const account = await hs.accounts.create({ id: 'acme', name: 'Acme', realm: 'acme.example' })
 const server = createServer(hs)
 const api = `${await listen(server)}/v1`
 
-// What your customer runs: a server that is called. It answers with a 2xx status, and the delivery is done.
+// The customer's server. A response with a 2xx status ends the delivery.
 let secret = ''
 /** @type {any[]} */
 const received = []
@@ -26,14 +29,14 @@ const receiver = http.createServer(async (request, response) => {
 })
 const uri = `${await listen(receiver)}/calls`
 
-// Your customer logs in with the API key, registers a webhook and reads its signing secret.
+// The customer logs in with the API key, registers a webhook and reads its signing secret.
 const { auth_token: token } = await call('PUT', '/api_auth', { data: { api_key: account.apiKey } })
 const webhook = { name: 'Calls', uri, http_verb: 'post', hook: 'channel_create', retries: 3 }
 const created = await call('PUT', '/accounts/acme/webhooks', { token, data: webhook })
 const path = `/accounts/acme/webhooks/${created.data.id}`
 secret = (await call('GET', `${path}/secret`, { token })).data.secret
 
-// A call starts: your code says so and goes on, hookswitch delivers.
+// A call starts: your code publishes an event and continues, hookswitch delivers it.
 const delivered = new Promise((resolve) => hs.events.once('delivered', resolve))
 await hs.publish({
   hook: 'channel_create',
@@ -45,7 +48,7 @@ await hs.publish({
 })
 await delivered
 
-// Every attempt can be read back.
+// The customer can list every attempt.
 const { data: attempts } = await call('GET', `${path}/attempts`, { token })
 await hs.close()
 server.close()
@@ -54,16 +57,16 @@ receiver.close()
 assert.equal(received.length, 1)
 assert.equal(received[0].from, '+12025550123@carrier.example')
 assert.deepEqual([attempts.length, attempts[0].result, attempts[0].resp_status_code], [1, 'success', '204'])
-console.log(`received, and the signature fits: ${received[0].hook_event} from ${received[0].from}`)
+console.log(`received with a valid signature: ${received[0].hook_event} from ${received[0].from}`)
 console.log(`attempt ${attempts[0].attempt}: ${attempts[0].result}, status ${attempts[0].resp_status_code}`)
 
 /**
- * One request to the API, as curl would send it.
+ * Sends one request to the API.
  *
  * @param {string} method
  * @param {string} path
  * @param {{ token?: string, data?: object }} options
- * @returns {Promise<any>} the whole answer
+ * @returns {Promise<any>} the response body
  */
 async function call(method, path, { token, data }) {
   const response = await fetch(`${api}${path}`, {
@@ -71,14 +74,14 @@ async function call(method, path, { token, data }) {
     headers: { 'content-type': 'application/json', ...(token && { 'x-auth-token': token }) },
     ...(data && { body: JSON.stringify({ data }) }),
   })
-  const answer = /** @type {any} */ (await response.json())
-  assert.equal(answer.status, 'success', JSON.stringify(answer))
-  return answer
+  const result = /** @type {any} */ (await response.json())
+  assert.equal(result.status, 'success', JSON.stringify(result))
+  return result
 }
 
 /**
  * @param {http.Server} server
- * @returns {Promise<string>} its address
+ * @returns {Promise<string>} its URL
  */
 async function listen(server) {
   await once(server.listen(0, '127.0.0.1'), 'listening')

@@ -1,5 +1,8 @@
 // @ts-check
-/** In an Express app that is there already: under a prefix, after its body parser, its own routes untouched. */
+/**
+ * hookswitch in an existing Express app: under a prefix, after the body parser, beside the app's own routes.
+ * After `npm run build`: `node examples/02-behind-express.js`
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import express from 'express'
@@ -10,12 +13,12 @@ const hs = createHookswitch({ store: memoryStore(), allowLocal: true })
 await hs.start()
 const { apiKey } = await hs.accounts.create({ id: 'acme', name: 'Acme', realm: 'acme.example' })
 
-// The app as it was …
+// The existing app.
 const app = express()
 app.use(express.json())
 app.get('/health', (_request, response) => void response.json({ ok: true }))
 app.post('/orders', (request, response) => void response.status(201).json({ ordered: request.body.item }))
-// … and one line more. Paths below the prefix that are not hookswitch's go on to the app.
+// The only new line. Other paths below the prefix still reach the app.
 app.use('/telephony', expressMiddleware(hs))
 app.get('/telephony/prices', (_request, response) => void response.json({ minute: 2 }))
 app.use((_request, response) => void response.status(404).json({ error: 'no such page' }))
@@ -29,9 +32,9 @@ const webhook = { name: 'Calls', uri: 'https://example.com/calls', hook: 'all' }
 const webhooks = '/telephony/v1/accounts/acme/webhooks'
 const created = await send('PUT', webhooks, { data: webhook }, { 'x-auth-token': login.body.auth_token })
 const location = created.headers.get('location')
-const refused = await send('GET', webhooks)
+const unauthorized = await send('GET', webhooks)
 console.log(`webhook created at ${location}`)
-console.log(`without a token: ${refused.status} ${refused.body.message}`)
+console.log(`without a token: ${unauthorized.status} ${unauthorized.body.message}`)
 
 const own = [
   await send('GET', '/health'),
@@ -44,7 +47,7 @@ console.log(`the app's own routes: ${own.map(({ status }) => status).join(' ')}`
 await hs.close()
 server.close()
 
-assert.deepEqual([login.status, created.status, refused.status], [201, 201, 401])
+assert.deepEqual([login.status, created.status, unauthorized.status], [201, 201, 401])
 assert.equal(location, `${webhooks}/${created.body.data.id}`)
 assert.deepEqual(
   own.map(({ status, body }) => [status, body]),
@@ -68,6 +71,9 @@ async function send(method, path, body, headers) {
     headers: { 'content-type': 'application/json', ...headers },
     ...(body && { body: JSON.stringify(body) }),
   })
-  const answer = /** @type {any} */ (await response.json())
-  return { status: response.status, headers: response.headers, body: answer }
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: /** @type {any} */ (await response.json()),
+  }
 }

@@ -1,5 +1,8 @@
 // @ts-check
-/** Metrics and traces: what the service did, as Prometheus scrapes it, and the trace of a call up to its receiver. */
+/**
+ * Metrics and traces: the metrics that Prometheus scrapes, and a trace that continues from a call to its receiver.
+ * After `npm run build`: `node examples/08-metrics.js`
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import http from 'node:http'
@@ -12,13 +15,13 @@ const hs = createHookswitch({ store: memoryStore(), allowLocal: true, retryPolic
 await hs.start()
 await hs.accounts.create({ id: 'acme', name: 'Acme', realm: 'acme.example' })
 
-// A port of your own for those who run the service: never the one that customers reach.
+// A separate port for operators, which customers cannot reach.
 const admin = http.createServer(async (_, response) => {
   response.setHeader('content-type', metrics.contentType).end(await metrics.text())
 })
 const scrapeUrl = `${await listen(admin)}/metrics`
 
-// A customer whose server refuses the first two requests.
+// A customer's server that fails on the first two requests.
 /** @type {(string | string[] | undefined)[]} */
 const traces = []
 const receiver = http.createServer((request, response) => {
@@ -29,10 +32,10 @@ const receiver = http.createServer((request, response) => {
 const uri = await listen(receiver)
 await hs.webhooks.create('acme', { name: 'Calls', uri, hook: 'all' })
 
-// Five calls. Each belongs to a trace: with `hookswitch/opentelemetry` to that of the code around, here to one given.
+// Five calls, all in one given trace. With `hookswitch/opentelemetry` it would be the trace of the active span.
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
 let delivered = 0
-const all = new Promise((resolve) => {
+const allDelivered = new Promise((resolve) => {
   hs.events.on('delivered', () => {
     delivered += 1
     if (delivered === 5) resolve(undefined)
@@ -41,7 +44,7 @@ const all = new Promise((resolve) => {
 for (const callId of ['leg-1', 'leg-2', 'leg-3', 'leg-4', 'leg-5']) {
   await hs.publish({ hook: 'channel_create', accountId: 'acme', callId }, { traceparent })
 }
-await all
+await allDelivered
 
 const scraped = await (await fetch(scrapeUrl)).text()
 const lines = scraped.split('\n').filter((line) => /^hookswitch_(events|deliveries|attempts)/.test(line))
@@ -50,7 +53,7 @@ assert.ok(lines.includes('hookswitch_attempts_total{outcome="delivered"} 5'))
 assert.ok(lines.includes(`hookswitch_attempts_total{outcome="http"} ${traces.length - 5}`))
 assert.ok(lines.includes('hookswitch_deliveries_pending 0'))
 assert.deepEqual(new Set(traces), new Set([traceparent]))
-console.log(`the receiver saw ${traces.length} requests, all of the trace`, traceparent.split('-')[1])
+console.log(`the receiver got ${traces.length} requests, all in the trace`, traceparent.split('-')[1])
 
 await hs.close()
 for (const server of [admin, receiver]) {

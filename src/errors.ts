@@ -1,24 +1,30 @@
 /**
- * Every error this package throws on purpose: one class, a closed union of codes.
+ * Every error that this package throws deliberately: one class with a closed set of codes.
  *
- * Tell errors apart by `code`, never by `instanceof`: the ESM and the CommonJS build each have a class of their
- * own. The code says whose fault it is: the caller's, the store's, ours.
+ * Distinguish errors by `code`, never by `instanceof`: the ESM and the CommonJS build have separate classes. The groups
+ * of codes below name the party at fault.
  */
 
-/** One broken rule of a validated document: the rule's name is the JSON Schema keyword where there is one. */
+/** One broken rule of a validated document. */
 export interface Failure {
-  /** Dotted path of the field inside the document, '' for the document itself. */
+  /** Dotted path of the field in the document; `''`: the document itself. */
   readonly path: string
-  /** `required`, `type`, `enum`, `minimum`, `maximum`, `minLength`, `maxLength`, `pattern`, `wrong_format`, `error` … */
+  /**
+   * Name of the rule, the JSON Schema keyword where one exists: `required`, `type`, `enum`, `minimum`, `maximum`,
+   * `minLength`, `maxLength`, `pattern`, `additionalProperties`, `wrong_format`, `error`, …
+   */
   readonly rule: string
+  /** One sentence for people. */
   readonly message: string
-  /** The limit, list or type that was not met. */
+  /** The limit, list or type that the value does not meet. */
   readonly target?: unknown
+  /** The rejected value; only where it is short, scalar and not secret. */
   readonly value?: unknown
 }
 
+/** Codes of `HookswitchError`, grouped by the party at fault. */
 export type ErrorCode =
-  // the caller's
+  // the caller
   | 'InvalidOption'
   | 'InvalidInput'
   | 'InvalidCredentials'
@@ -31,32 +37,45 @@ export type ErrorCode =
   | 'TooManyReplays'
   | 'QueueFull'
   | 'Unsupported'
-  // the store's
+  // the store
   | 'StoreUnavailable'
   | 'StoreCorrupt'
-  // ours
+  // this package
   | 'Closing'
   | 'Internal'
 
+/** Optional fields of a `HookswitchError`. */
 export interface ErrorDetails {
-  /** The option or field that is wrong. */
+  /** Name of the invalid option or field. */
   readonly field?: string
-  /** For `InvalidInput`: every broken rule at once. */
+  /** For `InvalidInput`: every broken rule. */
   readonly failures?: readonly Failure[]
-  /** For `NotFound`: the id that nobody knows. */
+  /** For `NotFound`: the unknown id. */
   readonly id?: string
-  /** For `TooManyLogins`, `TooManyReplays`, `QueueFull`, `StoreUnavailable`, `Closing`: when to try again. */
+  /** For `TooManyLogins`, `TooManyReplays`, `QueueFull`, `StoreUnavailable`, `Closing`: seconds to wait before a retry. */
   readonly retryAfterSeconds?: number
+  /** The error that caused this one. */
   readonly cause?: unknown
 }
 
+/** The error that this package throws. Distinguish by `code`, never by `instanceof` (see `errorCode`). */
 export class HookswitchError extends Error {
+  /** What went wrong. */
   readonly code: ErrorCode
+  /** Name of the invalid option or field. */
   readonly field?: string
+  /** For `InvalidInput`: every broken rule. */
   readonly failures?: readonly Failure[]
+  /** For `NotFound`: the unknown id. */
   readonly id?: string
+  /** Seconds to wait before a retry, where a retry may succeed. */
   readonly retryAfterSeconds?: number
 
+  /**
+   * @param code what went wrong
+   * @param message one sentence for people, without secrets
+   * @param details default: none
+   */
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
     this.name = 'HookswitchError'
@@ -68,30 +87,43 @@ export class HookswitchError extends Error {
   }
 }
 
-/** The code of an error that this package threw, from whichever build; `undefined` for any other value. */
+/**
+ * The code of an error that this package threw, whichever build threw it; `undefined` for any other value.
+ *
+ * @example
+ * try { await hs.publish(event) } catch (thrown) { if (errorCode(thrown) === 'QueueFull') … }
+ */
 export function errorCode(thrown: unknown): ErrorCode | undefined {
   if (typeof thrown !== 'object' || thrown === null) return undefined
   const { name, code } = thrown as { name?: unknown; code?: unknown }
   return name === 'HookswitchError' && typeof code === 'string' ? (code as ErrorCode) : undefined
 }
 
-/** `InvalidInput` for a list of failures; the message names every field. */
+/** Creates an `InvalidInput` error; its message names every field. */
 export function invalidInput(failures: readonly Failure[]): HookswitchError {
-  const sentence = failures.map(inWords).join('; ')
+  const sentence = failures.map(toSentence).join('; ')
   return new HookswitchError('InvalidInput', sentence, {
     failures,
     ...(failures[0] ? { field: failures[0].path } : {}),
   })
 }
 
-/** One failure as a sentence: the rule `error` says in its target what exactly is wrong. */
-function inWords({ path, rule, message, target }: Failure): string {
-  const more = rule === 'error' && typeof target === 'string' && target !== message ? ` (${target})` : ''
+/** One failure as a sentence. The target of the rule `error` states the exact reason. */
+function toSentence({ path, rule, message, target }: Failure): string {
+  const reason = rule === 'error' && typeof target === 'string' && target !== message ? ` (${target})` : ''
   const list = rule === 'enum' && Array.isArray(target) ? `: ${target.join(', ')}` : ''
-  return `${path === '' ? '' : `${path}: `}${message}${more}${list}`
+  return `${path === '' ? '' : `${path}: `}${message}${reason}${list}`
 }
 
-/** `NotFound` for an id. */
-export function notFound(id: string): HookswitchError {
-  return new HookswitchError('NotFound', `unknown id: ${id}`, { id })
+/**
+ * Creates a `NotFound` error: "account 'nope' does not exist".
+ *
+ * @param kind what the id names, for the message; default: unspecified
+ */
+export function notFound(
+  id: string,
+  kind?: 'account' | 'webhook' | 'delivery' | 'event' | 'user',
+): HookswitchError {
+  const message = kind === undefined ? `'${id}' does not exist` : `${kind} '${id}' does not exist`
+  return new HookswitchError('NotFound', message, { id })
 }

@@ -1,42 +1,61 @@
+/** The event bus of one instance. Isolates listeners from each other and from the code that emits. */
 import { EventEmitter } from 'eventemitter3'
 
-/** What a host listens to: `hs.events`. */
-export interface EventHub<Events extends Record<string, unknown>> {
+/**
+ * Registers listeners; `hs.events` of an instance. A listener that throws or rejects is logged and affects nothing
+ * else. Payloads are frozen.
+ *
+ * @typeParam Events payloads by event name
+ * @typeParam OtherName further event names, whose payload is `OtherPayload`
+ */
+export interface EventHub<Events extends object, OtherName extends string = never, OtherPayload = unknown> {
+  /** Calls `listener` for every event of this name. */
   on<Name extends keyof Events & string>(name: Name, listener: (payload: Events[Name]) => unknown): this
+  /** Calls `listener` for every event of this further name. */
+  on(name: OtherName, listener: (payload: OtherPayload) => unknown): this
+  /** Calls `listener` for the next event of this name only. */
   once<Name extends keyof Events & string>(name: Name, listener: (payload: Events[Name]) => unknown): this
+  /** Calls `listener` for the next event of this further name only. */
+  once(name: OtherName, listener: (payload: OtherPayload) => unknown): this
+  /** Removes a listener added by `on` or `once`. */
   off<Name extends keyof Events & string>(name: Name, listener: (payload: Events[Name]) => unknown): this
+  /** Removes a listener of a further name. */
+  off(name: OtherName, listener: (payload: OtherPayload) => unknown): this
 }
 
-/** The hub as its owner sees it. */
-export interface Emitting<Events extends Record<string, unknown>> extends EventHub<Events> {
+type Listener = (payload: never) => unknown
+
+/** The hub as the instance sees it: listeners plus the right to emit. */
+export interface EventBus<Events extends object> extends EventHub<Events> {
+  /** Freezes the payload and calls every listener of `name`. Never throws. */
   emit<Name extends keyof Events & string>(name: Name, payload: Events[Name]): void
-  /** Whether anybody listens: a payload that nobody hears need not be made. */
-  isHeard(name: keyof Events & string): boolean
+  /** False: nobody listens, so the payload need not be created. */
+  hasListeners(name: keyof Events & string): boolean
 }
 
 /**
- * An event hub in which a listener hurts only itself: one that throws, or whose promise rejects, neither stops
- * the listeners after it nor reaches the emitter.
+ * Creates an event bus. A listener that throws, or whose promise rejects, neither stops the listeners after it nor
+ * reaches the code that emits.
  *
- * @param onFault told what a listener threw, with the event's name
+ * @param onFault receives what a listener threw, and the event's name
  */
-export function eventHub<Events extends Record<string, unknown>>(
+export function createEventBus<Events extends object>(
   onFault: (thrown: unknown, eventName: string) => void,
-): Emitting<Events> {
+): EventBus<Events> {
   const emitter = new EventEmitter()
-  const guarded = new WeakMap<object, Map<string, (payload: unknown) => void>>()
+  const wrappers = new WeakMap<object, Map<string, (payload: unknown) => void>>()
 
   const report = (thrown: unknown, name: string) => {
     try {
       onFault(thrown, name)
     } catch {
-      // The reporter is the host's too.
+      // `onFault` calls the host's logger, which may throw too.
     }
   }
-  const guard = (name: string, listener: (payload: never) => unknown) => {
-    const known = guarded.get(listener)?.get(name)
-    if (known) return known
-    const safe = (payload: unknown) => {
+  const wrap = (name: string, listener: Listener) => {
+    const existing = wrappers.get(listener)?.get(name)
+    if (existing) return existing
+    const wrapper = (payload: unknown) => {
       try {
         const result = listener(payload as never)
         if (result instanceof Promise) result.catch((thrown: unknown) => report(thrown, name))
@@ -44,29 +63,29 @@ export function eventHub<Events extends Record<string, unknown>>(
         report(thrown, name)
       }
     }
-    const byName = guarded.get(listener) ?? new Map<string, (payload: unknown) => void>()
-    guarded.set(listener, byName.set(name, safe))
-    return safe
+    const byName = wrappers.get(listener) ?? new Map<string, (payload: unknown) => void>()
+    wrappers.set(listener, byName.set(name, wrapper))
+    return wrapper
   }
 
-  const hub: Emitting<Events> = {
-    on(name, listener) {
-      emitter.on(name, guard(name, listener))
-      return hub
+  const bus: EventBus<Events> = {
+    on(name: string, listener: Listener) {
+      emitter.on(name, wrap(name, listener))
+      return bus
     },
-    once(name, listener) {
-      emitter.once(name, guard(name, listener))
-      return hub
+    once(name: string, listener: Listener) {
+      emitter.once(name, wrap(name, listener))
+      return bus
     },
-    off(name, listener) {
-      emitter.off(name, guard(name, listener))
-      return hub
+    off(name: string, listener: Listener) {
+      emitter.off(name, wrap(name, listener))
+      return bus
     },
-    isHeard: (name) => emitter.listenerCount(name) > 0,
+    hasListeners: (name) => emitter.listenerCount(name) > 0,
     emit(name, payload) {
-      // Frozen: what a listener is told may be what a store keeps.
+      // Frozen, because a store may keep the same object.
       if (emitter.listenerCount(name) > 0) emitter.emit(name, Object.freeze(payload))
     },
   }
-  return hub
+  return bus
 }

@@ -1,101 +1,123 @@
-import type { AccountVerbs } from './auth/account-verbs.js'
+/**
+ * `createHookswitch`: the composition root. Dependencies meet operations here; starting and closing an instance is the
+ * only logic.
+ */
+import type { AccountService } from './auth/account-service.js'
 import { authenticate, type Caller } from './auth/authenticate.js'
 import { type SignedIn, type SignInInput, signIn } from './auth/sign-in.js'
 import { signOut } from './auth/sign-out.js'
-import { type Background, startBackground } from './background.js'
-import { checkOptions } from './check-options.js'
-import { systemClock } from './clock.js'
-import { type Core, createCore, type HookswitchEvents } from './core.js'
-import { createTally } from './delivery/drain.js'
 import type { ChannelEvent } from './delivery/event.js'
-import { replayLimits } from './delivery/replay-limits.js'
-import { type Erased, type EraseWish, erase } from './erase.js'
+import { createReplayRateLimiter } from './delivery/replay-rate-limiter.js'
+import { createWaitGroup } from './delivery/worker/wait-group.js'
 import { HookswitchError } from './errors.js'
-import { type EventHub, eventHub } from './events.js'
-import { readGauges } from './gauges.js'
-import { type HostWebhooks, hostWebhooks } from './host-webhooks.js'
-import { trustedProxies } from './http/client-address.js'
+import { createEventBus, type EventHub } from './events.js'
+import { parseTrustedProxies } from './http/client-address.js'
+import { handlesPath } from './http/handles-path.js'
 import type { HttpService } from './http/message.js'
-import { owns } from './http/owns.js'
-import { httpFace } from './http-face.js'
-import type { ServiceFacts } from './http-service.js'
-import { invalid } from './option-checks.js'
-import type { HookswitchOptions } from './options.js'
+import { normalizeOptions } from './options/normalize.js'
+import type { HookswitchOptions } from './options/options.js'
+import { invalidOption } from './options/validators.js'
 import type { Sender } from './ports.js'
+import type { ApiBackendDeps } from './runtime/api-backend.js'
+import { type Background, startBackground } from './runtime/background.js'
+import { systemClock } from './runtime/clock.js'
+import { type Core, createCore, type HookswitchEvents, type PublishedEvent } from './runtime/core.js'
+import { readEncryptionKeys } from './runtime/encryption-key.js'
+import { type EraseRequest, type EraseResult, erase } from './runtime/erase.js'
+import { readGauges } from './runtime/gauges.js'
+import { createLazyHandler } from './runtime/lazy-handler.js'
 import {
-  type PublishDoors,
+  type PublishDeps,
   type Published,
   type PublishOptions,
-  publishAll,
-  publishOne,
-  type Staged,
-} from './publish.js'
-import { systemRandom } from './random.js'
-import { safeLog } from './safe-log.js'
-import { safeMetrics, safeTracing } from './safe-metrics.js'
-import { secretsOf } from './service-secret.js'
+  publish,
+  publishEvents,
+  type StagedEvent,
+} from './runtime/publish.js'
+import { systemRandom } from './runtime/random.js'
+import { safeLog } from './runtime/safe-log.js'
+import { safeMetrics, safeTracing } from './runtime/safe-metrics.js'
+import { createWebhookApi, type WebhookApi } from './runtime/webhook-api.js'
 import type { Store } from './store/contract.js'
-import { idMaker } from './values/ids.js'
+import { createIdGenerator } from './values/ids.js'
 
-/** One instance of the service, embedded in its host. */
-export interface Hookswitch extends Required<HttpService> {
-  /** Opens the store and begins to deliver. Rejects with `StoreUnavailable`, `StoreCorrupt`; may be tried again then. */
+/**
+ * One instance of the service, embedded in its host.
+ *
+ * @typeParam HookId ids of the custom hooks that `hs.events` has besides the built-in events; `string`: any name
+ */
+export interface Hookswitch<HookId extends string = never> extends Required<HttpService> {
+  /**
+   * Opens the store and starts the dispatcher. A repeated call returns the same promise; after a failure it tries again.
+   * Rejects with `StoreUnavailable`, `StoreCorrupt`, `Closing`.
+   */
   start(): Promise<void>
   /**
-   * Stops: no new work, up to `drainMs` (default 5,000) for what is in flight, then the rest is given back. Leaves no
-   * socket, timer or lease. Calling it again waits for the same end.
+   * Stops the instance: starts no new work, waits for requests in flight, then releases the rest, and leaves no socket,
+   * timer or lease behind. A repeated call returns the same promise. `drainMs`: longest wait in milliseconds, default
+   * 5,000.
    */
   close(options?: { readonly drainMs?: number }): Promise<void>
   /**
-   * Accepts an event: when it resolves, the event and one delivery for each matching webhook are kept.
+   * Accepts an event. When it resolves, the event and one delivery per matching webhook are committed.
    *
-   * Throws `InvalidInput` naming the field, `NotFound` for the account, `Conflict` for a used idempotency key with
-   * another body, `QueueFull`, `StoreUnavailable`.
+   * Rejects with `InvalidInput` naming the field, `NotFound` for the account, `Conflict` for an idempotency key that was
+   * used with a different event, `QueueFull`, `StoreUnavailable`, `Closing`.
    */
   publish(event: ChannelEvent, options?: PublishOptions & { readonly tx?: undefined }): Promise<Published>
-  /** Accepts an event with the host's own transaction: committed, it is delivered; rolled back, it never was. */
-  publish(event: ChannelEvent, options: PublishOptions): Promise<Published | Staged>
-  /** Looks for work now, after the host committed a transaction of its own. */
+  /**
+   * Accepts an event as part of the host's transaction `tx`: if it commits, the event is delivered; if it rolls back, the
+   * event is never sent. Rejects also with `Unsupported` for stores without transactions of the host.
+   */
+  publish(event: ChannelEvent, options: PublishOptions): Promise<Published | StagedEvent>
+  /** Checks for new work at once. Call it after committing a transaction with a published event. */
   wake(): void
-  /** Kinds of events by id (`channel_create`, …), `event`, `attempt`, `delivered`, `exhausted`, `webhook_disabled`, … */
-  readonly events: EventHub<HookswitchEvents>
-  readonly accounts: AccountVerbs
+  /** Events of this instance: accepted events by hook, `event`, `attempt`, `delivered`, `exhausted`, `webhook_disabled`, … */
+  readonly events: EventHub<HookswitchEvents, HookId, PublishedEvent>
+  /** Accounts, users and API keys. */
+  readonly accounts: AccountService
+  /** Access tokens. */
   readonly auth: {
-    /** Trades a key or credentials for a token. Throws `InvalidCredentials`, `AccountLocked`, `TooManyLogins`. */
+    /** Exchanges an API key or credentials for a token. Rejects with `InvalidCredentials`, `AccountLocked`, `TooManyLogins`. */
     signIn(login: SignInInput, from?: { readonly address?: string }): Promise<SignedIn>
-    /** Who sent this token. Throws `InvalidCredentials` for every cause. */
+    /** The caller that a token identifies. Rejects with `InvalidCredentials` for every cause. */
     authenticate(token: string): Promise<Caller>
-    /** Revokes a token; dead when it resolves. */
+    /** Revokes a token; it is invalid when this resolves. */
     signOut(token: string): Promise<void>
   }
-  readonly webhooks: HostWebhooks
-  /** Erases for good what is kept of a call, of a number, or of all calls of an account. Throws `InvalidInput`. */
-  erase(wish: EraseWish): Promise<Erased>
+  /** Webhooks, their attempts and deliveries. */
+  readonly webhooks: WebhookApi
+  /** Erases the records of a call, of a number, or of all calls of an account permanently. Rejects with `InvalidInput`. */
+  erase(request: EraseRequest): Promise<EraseResult>
 }
 
 /** Default of `close({ drainMs })`. */
 const DRAIN_MS = 5000
+
 /**
- * Makes an instance of the service over its doors; `start()` opens it.
+ * Creates an instance of the service; `start()` opens it.
  *
- * @throws `InvalidOption` naming the option, unknown ones too
+ * @param hostOptions only `store` is required
+ * @throws `InvalidOption` naming the option; an unknown option too
  * @example
  * const hs = createHookswitch({ store: memoryStore(), allowLocal: true })
  * await hs.start()
  */
-export function createHookswitch(given: HookswitchOptions<Store>): Hookswitch {
-  // What is checked is what counts: no prototype, no change afterwards.
-  const options = typeof given === 'object' && given !== null ? { ...given } : given
-  const settled = checkOptions(options, process.env.HOOKSWITCH_SECRET)
-  const { store, maxPending } = settled
+export function createHookswitch<HookId extends string = never>(
+  hostOptions: HookswitchOptions<Store, HookId>,
+): Hookswitch<HookId> {
+  // Copies the options, so that later changes and inherited properties have no effect.
+  const options = typeof hostOptions === 'object' && hostOptions !== null ? { ...hostOptions } : hostOptions
+  const normalized = normalizeOptions(options, process.env.HOOKSWITCH_SECRET)
+  const { store, maxPending } = normalized
   const clock = options.clock ?? systemClock()
   const random = options.random ?? systemRandom()
   const log = safeLog(options.log)
   const ended = new AbortController()
   const metrics = safeMetrics(options.metrics, log, ended.signal)
   const tracing = safeTracing(options.tracing, log)
-  const newId = idMaker((count) => random.bytes(count))
-  const events = eventHub<HookswitchEvents>((thrown, name) => {
+  const newId = createIdGenerator((count) => random.bytes(count))
+  const events = createEventBus<HookswitchEvents>((thrown, name) => {
     log.warn(
       { event: name, reason: thrown instanceof Error ? thrown.message : 'unknown' },
       'a listener failed',
@@ -107,10 +129,10 @@ export function createHookswitch(given: HookswitchOptions<Store>): Hookswitch {
   let starting: Promise<void> | undefined
   let closing: Promise<void> | undefined
   let background: Background | undefined
-  /** What was erased in part would stay so. */
-  const erasing = createTally()
+  /** `close` waits for erasures: an interrupted one would stay incomplete. */
+  const erasures = createWaitGroup()
 
-  /** The open instance. Throws `StoreUnavailable` before the start, `Closing` after the close. */
+  /** The running instance. Throws `StoreUnavailable` before `start`, `Closing` after `close`. */
   function core(): Core {
     if (closing) throw new HookswitchError('Closing', 'this instance is closing', { retryAfterSeconds: 1 })
     if (running) return running
@@ -122,18 +144,26 @@ export function createHookswitch(given: HookswitchOptions<Store>): Hookswitch {
     const { createDefaultSender } = await import('./send/index.js')
     const { resolver } = options
     const tls = options.tls && { ...options.tls }
-    const { addressPolicy: policy, proxy, inFlightPerOrigin: maxPerOrigin } = settled
-    return createDefaultSender({ policy, proxy, tls, maxPerOrigin, ...(resolver && { resolver }) })
+    const { addressPolicy, proxy, inFlightPerOrigin: maxPerOrigin } = normalized
+    return createDefaultSender({ addressPolicy, proxy, tls, maxPerOrigin, ...(resolver && { resolver }) })
   }
 
   async function open(): Promise<void> {
-    if (settled.allowLocal) log.info({}, 'allowLocal is on: webhooks may call loopback addresses')
+    if (normalized.allowLocal) log.info({}, 'allowLocal is on: webhooks may call loopback addresses')
     await store.open({ clock, log })
-    const secrets = await secretsOf(store, settled.secrets)
-    await face.load()
+    const encryptionKeys = await readEncryptionKeys(store, normalized.secrets)
+    await handler.load()
     const sender = await openSender()
     try {
-      opened = createCore(settled, secrets, { clock, random, log, events, metrics, tracing, sender })
+      opened = createCore(normalized, encryptionKeys, {
+        clock,
+        random,
+        log,
+        events,
+        metrics,
+        tracing,
+        sender,
+      })
     } catch (thrown) {
       await sender.close()
       throw thrown
@@ -142,51 +172,51 @@ export function createHookswitch(given: HookswitchOptions<Store>): Hookswitch {
     await opened.dispatcher.start()
     const core = opened
     metrics.watch(() => readGauges(core))
-    background = startBackground(core, publishing, settled)
+    background = startBackground(core, publishing, normalized)
     running = opened
   }
 
-  async function shut(drainMs: number): Promise<void> {
-    // Before the start is waited for, which may itself be waiting for the store.
-    const early = opened
-    const stopped = early?.dispatcher.close(drainMs)
+  async function shutDown(drainMs: number): Promise<void> {
+    // Stops the dispatcher before waiting for `start`, which may itself wait for the store.
+    const openedBefore = opened
+    const stopped = openedBefore?.dispatcher.close(drainMs)
     await starting?.catch(() => {})
     await background?.stop()
     await stopped
-    // It was opened while this waited.
-    if (opened && opened !== early) await opened.dispatcher.close(drainMs)
-    await erasing.none()
+    // `start` opened it in the meantime.
+    if (opened && opened !== openedBefore) await opened.dispatcher.close(drainMs)
+    await erasures.wait()
     ended.abort()
     if (starting) await store.close()
   }
 
-  const webhooks = hostWebhooks(core, maxPending)
-  const { catalogue, ingest, cors, trustProxy } = settled
+  const webhooks = createWebhookApi(core, maxPending)
+  const { catalogue, ingest, cors, trustProxy } = normalized
   const node = newId()
-  const publishing: PublishDoors = { core, metrics, tracing, maxPending }
-  const facts: ServiceFacts = {
+  const publishing: PublishDeps = { core, metrics, tracing, maxPending }
+  const apiBackendDeps: ApiBackendDeps = {
     node,
     catalogue,
     now: clock.now,
     newId,
-    replays: replayLimits(clock, settled),
-    ...(ingest && { publish: (events, traceparent) => publishAll(publishing, events, traceparent) }),
+    replays: createReplayRateLimiter(clock, normalized),
+    ...(ingest && { publish: (inputs, traceparent) => publishEvents(publishing, inputs, traceparent) }),
   }
-  // Whom to trust is wrong or right from the beginning.
-  trustedProxies(trustProxy)
-  const face = httpFace(async () => {
-    const [{ httpService }, { createHandler }] = await Promise.all([
-      import('./http-service.js'),
+  // Validates the option now; the handler is created later.
+  parseTrustedProxies(trustProxy)
+  const handler = createLazyHandler(async () => {
+    const [{ createApiBackend }, { createHandler }] = await Promise.all([
+      import('./runtime/api-backend.js'),
       import('./http/handle.js'),
     ])
-    return createHandler(httpService(core, webhooks, facts), { log, trustProxy, cors })
+    return createHandler(createApiBackend(core, webhooks, apiBackendDeps), { log, trustProxy, cors })
   })
 
   return {
     start() {
       if (closing) return Promise.reject(new HookswitchError('Closing', 'this instance was closed'))
       starting ??= open().catch(async (thrown: unknown) => {
-        // As if it had not been tried: a host may try again once its store is there.
+        // Restores the initial state, so that the host can call `start` again.
         await opened?.dispatcher.close(0).catch(() => {})
         await store.close().catch(() => {})
         opened = starting = undefined
@@ -194,39 +224,40 @@ export function createHookswitch(given: HookswitchOptions<Store>): Hookswitch {
       })
       return starting
     },
-    close(how) {
-      const { drainMs = DRAIN_MS } = how ?? {}
+    close(closeOptions) {
+      const { drainMs = DRAIN_MS } = closeOptions ?? {}
       if (typeof drainMs !== 'number' || !(drainMs >= 0))
-        return Promise.reject(invalid('drainMs', 'must be 0 or more'))
-      closing ??= shut(drainMs)
+        return Promise.reject(invalidOption('drainMs', 'must be 0 or more'))
+      closing ??= shutDown(drainMs)
       return closing
     },
-    publish: ((event, how) => publishOne(publishing, event, how ?? {})) as Hookswitch['publish'],
+    publish: ((event, publishOptions) =>
+      publish(publishing, event, publishOptions ?? {})) as Hookswitch['publish'],
     wake() {
       background?.wake()
       running?.dispatcher.wake()
     },
-    events,
-    accounts: boundAccounts(core, webhooks),
+    events: events as EventHub<HookswitchEvents, HookId, PublishedEvent>,
+    accounts: bindAccounts(core, webhooks),
     auth: {
       signIn: async (login, from) => signIn(core().auth, login, from),
       authenticate: async (token) => authenticate(core().auth, token),
       signOut: async (token) => signOut(core().auth, token),
     },
     webhooks,
-    async erase(wish) {
-      const open = core()
-      erasing.add(1)
-      return erase(open, wish).finally(() => erasing.add(-1))
+    async erase(request) {
+      const running = core()
+      erasures.add(1)
+      return erase(running, request).finally(() => erasures.add(-1))
     },
-    handle: face.handle,
-    owns,
+    handle: handler.handle,
+    handlesPath,
     node,
   }
 }
 
-/** The verbs of accounts, asked of the instance that is open when they are called. */
-function boundAccounts(core: () => Core, webhooks: HostWebhooks): AccountVerbs {
+/** The account operations of whichever instance is running when they are called. */
+function bindAccounts(core: () => Core, webhooks: WebhookApi): AccountService {
   return {
     create: async (input) => core().accounts.create(input),
     get: async (id) => core().accounts.get(id),
@@ -234,7 +265,7 @@ function boundAccounts(core: () => Core, webhooks: HostWebhooks): AccountVerbs {
     update: async (id, change) => core().accounts.update(id, change),
     async remove(id) {
       await core().accounts.remove(id)
-      // Matching asks for the account, so nothing new reaches them: what is pending is cancelled here.
+      // Matching requires the account, so no new deliveries arise; removing the webhooks cancels the pending ones.
       for (const webhook of await webhooks.list(id)) await webhooks.remove(id, webhook.id)
     },
     addUser: async (id, input) => core().accounts.addUser(id, input),

@@ -1,9 +1,10 @@
 /**
- * The metrics door and all that goes through it: a closed set of names and labels, as data, so that adapters can declare
- * them and nobody's input ever becomes a label. Names and units follow Prometheus and OpenTelemetry: seconds, `_total`.
+ * The metrics port, and every metric as data: a closed set of names and label values, so that adapters can declare them
+ * up front and no external input becomes a label. Names and units follow Prometheus and OpenTelemetry: seconds,
+ * `_total`.
  */
 
-/** What became of one request. */
+/** Results of one request, as label values. */
 export const ATTEMPT_OUTCOMES = Object.freeze([
   'delivered',
   'http',
@@ -18,118 +19,130 @@ export const ATTEMPT_OUTCOMES = Object.freeze([
   'interrupted',
 ] as const)
 
-/** Every metric: kind, what it tells, and its label with all the values that it takes. */
+/** Every metric by name: its kind, its help text, and its label with all values of that label. */
 export const METRICS = Object.freeze({
-  hookswitch_events_accepted_total: { kind: 'counter', help: 'Events accepted, duplicates left out.' },
+  hookswitch_events_accepted_total: { kind: 'counter', help: 'Events accepted, without duplicates.' },
   hookswitch_events_refused_total: {
     kind: 'counter',
-    help: 'Events refused by publish.',
+    help: 'Events rejected by publish.',
     label: 'reason',
     values: ['invalid', 'queue_full', 'store', 'other'],
   },
   hookswitch_deliveries_accepted_total: {
     kind: 'counter',
-    help: 'Deliveries made: of accepted events, tests and replays.',
+    help: 'Deliveries created by accepted events, tests and replays.',
   },
   hookswitch_deliveries_ended_total: {
     kind: 'counter',
-    help: 'Deliveries that ended, by their last state.',
+    help: 'Deliveries that ended, by final state.',
     label: 'state',
     values: ['delivered', 'exhausted', 'expired', 'cancelled', 'quarantined'],
   },
   hookswitch_attempts_total: {
     kind: 'counter',
-    help: 'Requests to receivers, by what became of them.',
+    help: 'Requests to receivers, by result.',
     label: 'outcome',
     values: ATTEMPT_OUTCOMES,
   },
   hookswitch_webhooks_disabled_total: {
     kind: 'counter',
-    help: 'Webhooks that the service disabled.',
+    help: 'Webhooks disabled by the service.',
     label: 'reason',
     values: ['gone', 'failing'],
   },
   hookswitch_token_lookups_total: {
     kind: 'counter',
-    help: 'Tokens looked up, by whether memory knew them.',
+    help: 'Token lookups, by cache result.',
     label: 'cache',
     values: ['hit', 'miss'],
   },
   hookswitch_logins_total: {
     kind: 'counter',
-    help: 'Logins, by what became of them.',
+    help: 'Logins, by result.',
     label: 'result',
     values: ['succeeded', 'failed', 'throttled'],
   },
   hookswitch_attempt_duration_seconds: {
     kind: 'histogram',
-    help: 'How long a request took, from DNS to the end of its answer.',
+    help: 'Duration of a request, from DNS to the end of the response.',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   },
   hookswitch_delivery_latency_seconds: {
     kind: 'histogram',
-    help: 'From the acceptance of an event to its delivery.',
+    help: 'Time from the acceptance of an event to its delivery.',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600, 3600, 86_400],
   },
   hookswitch_deliveries_pending: {
     kind: 'gauge',
-    help: 'Deliveries that wait or are in flight, in the whole store.',
+    help: 'Deliveries waiting or in flight, in the whole store.',
   },
   hookswitch_oldest_due_seconds: {
     kind: 'gauge',
-    help: 'For how long the delivery of this node that waits longest has been due.',
+    help: 'Time since the longest-waiting delivery of this node became due.',
   },
-  hookswitch_in_flight: { kind: 'gauge', help: 'Requests of this node that are in flight.' },
+  hookswitch_in_flight: { kind: 'gauge', help: 'Requests of this node in flight.' },
   hookswitch_breakers: {
     kind: 'gauge',
-    help: 'Endpoints of this node with work whose breaker is not closed.',
+    help: 'Endpoints of this node with pending deliveries whose breaker is not closed.',
     label: 'state',
     values: ['open', 'half_open'],
   },
 } as const satisfies Readonly<Record<string, MetricShape>>)
 
+/** Declaration of one metric. */
 export type MetricShape = {
+  /** One sentence for the metrics backend. */
   readonly help: string
-  /** A metric has one label at most; all of its values are known. */
+  /** Name of the label. A metric has at most one. */
   readonly label?: string
+  /** All values of the label. */
   readonly values?: readonly string[]
 } & (
   | { readonly kind: 'counter' | 'gauge' }
-  /** Upper bounds, seconds. */
+  /** `buckets`: upper bounds, in seconds. */
   | { readonly kind: 'histogram'; readonly buckets: readonly number[] }
 )
 
-type Shapes = typeof METRICS
-type OfKind<Kind extends MetricShape['kind']> = {
-  [Name in keyof Shapes]: Shapes[Name]['kind'] extends Kind ? Name : never
-}[keyof Shapes]
-
-export type CounterName = OfKind<'counter'>
-export type HistogramName = OfKind<'histogram'>
-export type GaugeName = OfKind<'gauge'>
-/** The values of a metric's label; `undefined` for one without. */
-export type LabelOf<Name extends keyof Shapes> = Shapes[Name] extends {
+/** Names of the counters in `METRICS`. */
+export type CounterName = {
+  [Name in keyof typeof METRICS]: (typeof METRICS)[Name]['kind'] extends 'counter' ? Name : never
+}[keyof typeof METRICS]
+/** Names of the histograms in `METRICS`. */
+export type HistogramName = {
+  [Name in keyof typeof METRICS]: (typeof METRICS)[Name]['kind'] extends 'histogram' ? Name : never
+}[keyof typeof METRICS]
+/** Names of the gauges in `METRICS`. */
+export type GaugeName = {
+  [Name in keyof typeof METRICS]: (typeof METRICS)[Name]['kind'] extends 'gauge' ? Name : never
+}[keyof typeof METRICS]
+/** Label values of a metric; `undefined` for a metric without a label. */
+export type LabelOf<Name extends keyof typeof METRICS> = (typeof METRICS)[Name] extends {
   readonly values: readonly (infer Value)[]
 }
   ? Value
   : undefined
 
-/** One gauge as it stands. */
+/** Current value of one gauge. */
 export interface GaugeReading {
+  /** Name of the gauge. */
   readonly name: GaugeName
+  /** A value of the gauge's label; absent where it has no label. */
   readonly label?: string
+  /** The current value, in the unit that the name states. */
   readonly value: number
 }
 
-/** Where measurements go. One that throws hurts nobody. */
+/** Receives measurements. Exceptions are caught and logged once. */
 export interface Metrics {
-  /** Adds to a counter. `label`: a value of its label. */
+  /** Adds `by` to a counter. `label`: a value of the counter's label. */
   count<Name extends CounterName>(name: Name, by: number, label: LabelOf<Name>): void
-  /** One value of a distribution, seconds. */
+  /** Adds one value to a histogram, in seconds. */
   observe(name: HistogramName, seconds: number): void
   /**
-   * Given once, when the instance starts: how to read the gauges, to be called whenever they are collected. It may
-   * reject; all values of a label are in it. `ended` aborts when the instance closes: there is nothing to read then.
+   * Registers the function that reads the gauges; called once, when the instance starts.
+   *
+   * @param read call it at every collection; returns every gauge with all its label values, and may reject
+   * @param ended aborts when the instance closes; do not call `read` afterwards
    */
   watch(read: () => Promise<readonly GaugeReading[]>, ended?: AbortSignal): void
 }

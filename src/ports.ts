@@ -1,83 +1,90 @@
 /**
- * The doors: everything the core asks of the outside that is not storage.
+ * Ports: the interfaces of the dependencies (`deps`) that are not storage.
  *
- * Decisions never touch a door; they get its answers (a time, a roll, an observation) as arguments. Verbs get
- * the doors they need as their first argument. The storage doors stand beside the nouns they keep:
+ * Decisions never call a port; they receive its results (a time, a random fraction, an observation) as arguments.
+ * Operations receive the ports they need as their first argument. Each domain folder declares its storage port:
  * `accounts/account-store`, `accounts/directory`, `auth/token-store`, `webhooks/webhook-store`,
  * `delivery/delivery-store`; `store/contract` composes them.
  */
 
-/** Time. The real one reads the machine's clocks; the manual one of the testkit moves when a test says so. */
+/** Source of time. Default: the machine's clocks. `manualClock` of `hookswitch/testkit` is set by the test. */
 export interface Clock {
   /** Wall clock: milliseconds since the Unix epoch. May jump. */
   now(): number
-  /** Monotonic clock: milliseconds since an arbitrary start. Never goes back. */
+  /** Monotonic clock: milliseconds since an arbitrary start. Never decreases. */
   monotonic(): number
   /**
-   * Resolves after `ms` milliseconds, or at once when `signal` aborts. Never rejects, holds no process open. Any number
-   * of sleepers may share a signal.
+   * Resolves after `ms` milliseconds, or at once when `signal` aborts. Never rejects and does not keep the process
+   * alive. Any number of sleeps may share one signal.
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
-  /** Resolves when other work that is ready has had its turn. */
+  /** Resolves after other work that is ready has run. */
   yield(): Promise<void>
 }
 
-/** Chance. The real one is the operating system's; the seeded one of the testkit repeats itself. */
+/** Source of randomness. Default: the operating system's. `seededRandom` of `hookswitch/testkit` is reproducible. */
 export interface Random {
-  /** `count` unpredictable bytes: ids, tokens, keys, nonces. */
+  /** `count` unpredictable bytes, for ids, tokens, keys and nonces. */
   bytes(count: number): Uint8Array
-  /** A number in [0, 1): jitter. */
+  /** A number in [0, 1), for jitter. */
   fraction(): number
 }
 
-/** One HTTP request to a receiver, ready to be put on the wire. */
+/** One HTTP request to a receiver, complete and ready to send. */
 export interface SendRequest {
+  /** HTTP method. */
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Absolute canonical URL; the guard judges it again before anything is resolved or dialled. */
+  /** Absolute canonical URL. The default sender checks it against the address policy before it resolves the host. */
   readonly url: string
-  /** Flat: name, value, name, value, … */
+  /** Flat list: name, value, name, value, … */
   readonly headers: readonly string[]
+  /** Request body as text; `undefined`: none. */
   readonly body: string | undefined
-  /** Milliseconds for everything: DNS, connect, TLS, headers, body. */
+  /** Limit for the whole attempt (DNS, connect, TLS, headers and body), in milliseconds. */
   readonly deadlineMs: number
-  /** Whose requests these are (a webhook's id): what `withdraw` and `rest` are told. */
+  /** The webhook's id: `cancel` and `releaseIdle` name requests and connections by it. */
   readonly group: string
 }
 
-/** Why there was no HTTP answer, seen from the receiver's side. */
+/** Why there was no HTTP response, as far as the receiver is concerned. */
 export type TransportFailure = 'timeout' | 'connection' | 'dns' | 'tls' | 'protocol' | 'blocked_address'
 
-/** What was seen of one request. `detail` is for people: short, without secrets. */
+/** What one request resulted in. `detail` is a short text for people, without secrets. */
 export type Observation =
+  /** The receiver responded. */
   | {
       readonly kind: 'response'
+      /** HTTP status code. */
       readonly status: number
-      /** Flat: name, value, … as received, latin1 decoded. */
+      /** Flat list: name, value, … as received, decoded as latin1. */
       readonly headers: readonly string[]
-      /** At most 8 KiB of the body, as text (invalid UTF-8 replaced). */
+      /** At most 8 KiB of the body as text; invalid UTF-8 is replaced. */
       readonly body: string
-      /** How the body ended; only a `complete` one is known whole. */
+      /** How the body ended. Only a `complete` body is known to be whole. */
       readonly bodyEnd: 'complete' | 'truncated' | 'broken' | 'timeout'
     }
+  /** The receiver did not respond. */
   | { readonly kind: 'no_response'; readonly failure: TransportFailure; readonly detail: string }
-  /** EMFILE, no free port, resolver down …: nobody's fault but ours, nothing is charged to the receiver. */
+  /** EMFILE, no free port, resolver down, …: a fault on this side, which is not charged to the receiver. */
   | { readonly kind: 'own_fault'; readonly detail: string }
-  /** Ended by `withdraw` before a byte of it was sent. */
-  | { readonly kind: 'withdrawn' }
+  /** `cancel` ended the request before its first byte was sent. */
+  | { readonly kind: 'cancelled' }
 
-/** The door to receivers. `send` never rejects: everything that can go wrong is an observation. */
+/** Sends requests to receivers. `send` never rejects: every failure is an observation. */
 export interface Sender {
+  /** Sends one request and resolves to its result. */
   send(request: SendRequest): Promise<Observation>
-  /** Ends the requests of a group of which no byte is on the wire yet: they are `withdrawn`. */
-  withdraw?(group: string): void
-  /** A group will be quiet for a while: connections that only it used are closed. */
-  rest?(group: string): void
+  /** Ends the requests of a group whose first byte is not on the wire yet; they resolve to `cancelled`. */
+  cancel?(group: string): void
+  /** Closes idle connections that only this group uses: its next request is not expected soon. */
+  releaseIdle?(group: string): void
   /** Destroys every connection; resolves when no socket is left. */
   close(): Promise<void>
 }
 
 /**
- * One look-up of a host name: every address of the answer, or why there is none. Never rejects.
+ * Result of one DNS lookup: every address, or the reason why there is none.
+ *
  * `missing`: the name does not exist or has no address. `unreachable`: the resolver itself did not answer.
  */
 export type Resolution =
@@ -85,38 +92,50 @@ export type Resolution =
   | { readonly kind: 'missing'; readonly detail: string }
   | { readonly kind: 'unreachable'; readonly detail: string }
 
-/** The DNS door. */
+/** Looks up host names. */
 export interface Resolver {
+  /** All IPv4 and IPv6 addresses of a host name. Never rejects. `timeoutMs`: limit in milliseconds. */
   resolve(hostname: string, timeoutMs: number): Promise<Resolution>
+  /** Cancels pending lookups and releases sockets. */
   close(): void
 }
 
 /**
- * Traces. Contexts travel as `traceparent` (W3C Trace Context): from who publishes, through the store, to the receiver.
- * One that throws hurts nobody.
+ * Creates trace spans. A context travels as `traceparent` (W3C Trace Context) from the publisher through the store to
+ * the receiver. Exceptions are caught and logged.
  */
 export interface Tracing {
   /**
-   * Begins a span: `publish` in the context of whoever calls, where `parent` is absent; `attempt` under the context
-   * that its event was published in.
+   * Starts a span. `publish` without a `parent` starts in the active context of the calling code; `attempt` starts
+   * under the context in which its event was published.
    */
-  begin(name: 'publish' | 'attempt', parent: string | undefined, facts: SpanFacts): Span
+  begin(name: 'publish' | 'attempt', parent: string | undefined, attributes: SpanAttributes): Span
 }
 
-/** What is said of a span; keys are dotted, values hold no secret. */
-export type SpanFacts = Readonly<Record<string, string | number>>
+/** Attributes of a span: dotted keys, no secret values. */
+export type SpanAttributes = Readonly<Record<string, string | number>>
 
+/** One started span. */
 export interface Span {
-  /** Of this span; `undefined`: it is not recorded, and its parent goes on in its place. */
+  /** The span's own context; `undefined`: the span is not recorded, and its parent's context is passed on instead. */
   readonly traceparent: string | undefined
-  /** @param failure why it failed, in a word; absent: it did not */
-  end(facts: SpanFacts, failure?: string): void
+  /**
+   * Ends the span.
+   *
+   * @param attributes added to those of `begin`
+   * @param failure a one-word reason when the operation failed; absent: it succeeded
+   */
+  end(attributes: SpanAttributes, failure?: string): void
 }
 
-/** A pino-shaped logger: fields first, then one sentence. A logger that throws hurts nobody. */
+/** A pino-compatible logger: fields first, then one sentence. Exceptions of the logger are ignored. */
 export interface Log {
+  /** Details for development. */
   debug(fields: Readonly<Record<string, unknown>>, message: string): void
+  /** Normal operation. */
   info(fields: Readonly<Record<string, unknown>>, message: string): void
+  /** A failure that the service handles. */
   warn(fields: Readonly<Record<string, unknown>>, message: string): void
+  /** A failure that needs attention. */
   error(fields: Readonly<Record<string, unknown>>, message: string): void
 }

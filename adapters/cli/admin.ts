@@ -1,10 +1,10 @@
-/** The port for those who run the program: alive? ready? what does it do? Never the public one. */
+/** The admin server: health, readiness and metrics for operators. It never shares the public port. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { PrometheusMetrics } from 'hookswitch/prometheus'
 
 /**
- * A server, not yet listening: `/healthz` answers 200 as long as the process does, `/readyz` 200 while it takes
- * work and 503 before and after, `/metrics` what Prometheus scrapes. Everything else is 404.
+ * Creates the server without listening. `/healthz` responds 200 while the process runs; `/readyz` responds 200 while the
+ * service accepts work and 503 before and after; `/metrics` is for Prometheus. Other paths are 404.
  */
 export function adminServer(
   isReady: () => boolean,
@@ -15,25 +15,25 @@ export function adminServer(
     request.resume()
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('allow', 'GET, HEAD')
-      answerStatus(request, response, 405, 'method not allowed')
-    } else if (path === '/metrics') answer(request, response, 200, metrics.contentType, await metrics.text())
-    else if (path === '/healthz') answerStatus(request, response, 200, 'alive')
-    else if (path !== '/readyz') answerStatus(request, response, 404, 'not found')
-    else if (isReady()) answerStatus(request, response, 200, 'ready')
-    else answerStatus(request, response, 503, 'not ready')
+      respondStatus(request, response, 405, 'method not allowed')
+    } else if (path === '/metrics') respond(request, response, 200, metrics.contentType, await metrics.text())
+    else if (path === '/healthz') respondStatus(request, response, 200, 'alive')
+    else if (path !== '/readyz') respondStatus(request, response, 404, 'not found')
+    else if (isReady()) respondStatus(request, response, 200, 'ready')
+    else respondStatus(request, response, 503, 'not ready')
   })
 }
 
-function answerStatus(
+function respondStatus(
   request: IncomingMessage,
   response: ServerResponse,
   code: number,
   status: string,
 ): void {
-  answer(request, response, code, 'application/json', `${JSON.stringify({ status })}\n`)
+  respond(request, response, code, 'application/json', `${JSON.stringify({ status })}\n`)
 }
 
-function answer(
+function respond(
   { method }: IncomingMessage,
   response: ServerResponse,
   code: number,

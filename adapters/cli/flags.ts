@@ -1,9 +1,9 @@
-/** The flags of `hookswitch serve`: text in, checked values out. Nothing is read or opened here. */
+/** Parses and checks the flags of `hookswitch serve`. Reads and opens nothing. */
 import { includes, readFlags, wrongFlag } from './read-flags.js'
-import type { StoreFlags } from './store-choice.js'
-import type { SwitchFlags } from './switch-choice.js'
+import type { StoreFlags } from './store-options.js'
+import type { SwitchFlags } from './switch-options.js'
 
-/** What `hookswitch serve` was asked for, defaults filled in. */
+/** The flags of `hookswitch serve`, with defaults. */
 export interface ServeFlags extends StoreFlags, SwitchFlags {
   readonly port: number
   readonly host: string
@@ -41,10 +41,10 @@ const NAMES = {
   ],
 } as const
 
-/** `*`, or an origin as browsers send it: lower case, no path, not even a slash (RFC 6454, 6.2). */
+/** `*`, or an origin as browsers send it: lower case, without a path or trailing slash (RFC 6454 section 6.2). */
 const ORIGIN = /^(\*|[a-z][a-z0-9+.-]*:\/\/[^\s/?#@A-Z]+)$/
 
-/** @throws `InvalidOption`; its `field` is the flag as it was written */
+/** @throws `InvalidOption`; its `field` is the flag as written */
 export function parseServeFlags(argv: readonly string[]): ServeFlags {
   const { has, list, value } = readFlags('serve', argv, NAMES)
   const host = value('host') ?? DEFAULTS.host
@@ -52,9 +52,9 @@ export function parseServeFlags(argv: readonly string[]): ServeFlags {
   const port = integer('--port', value('port'), 0, 65_535) ?? DEFAULTS.port
   const adminPort = integer('--admin-port', value('admin-port'), 0, 65_535)
   if (adminPort === port && port !== 0) throw wrongFlag('--admin-port', 'must differ from --port')
-  const stray = list('cors').find((origin) => !ORIGIN.test(origin))
-  if (stray !== undefined)
-    throw wrongFlag('--cors', `must be an origin like https://ui.example.com or *, not '${stray}'`)
+  const invalidOrigin = list('cors').find((origin) => !ORIGIN.test(origin))
+  if (invalidOrigin !== undefined)
+    throw wrongFlag('--cors', `must be an origin like https://ui.example.com or *, not '${invalidOrigin}'`)
   return {
     port,
     host,
@@ -83,11 +83,11 @@ export function parseServeFlags(argv: readonly string[]): ServeFlags {
   }
 }
 
-function integer(flag: string, text: string | undefined, least: number, most: number): number | undefined {
+function integer(flag: string, text: string | undefined, min: number, max: number): number | undefined {
   if (text === undefined) return undefined
   const value = /^(0|[1-9]\d{0,9})$/.test(text) ? Number(text) : Number.NaN
-  if (value >= least && value <= most) return value
-  throw wrongFlag(flag, `must be an integer from ${least} to ${most}, not '${text}'`)
+  if (value >= min && value <= max) return value
+  throw wrongFlag(flag, `must be an integer from ${min} to ${max}, not '${text}'`)
 }
 
 function oneOf<Name extends string>(flag: string, text: string | undefined, names: readonly Name[]) {

@@ -1,10 +1,10 @@
-/** What the program says about itself. */
+/** The help texts of the program. */
 
 export const MAIN_HELP = `hookswitch: access tokens, API keys and webhooks for call-handling platforms
 
 Usage:
   hookswitch serve [flags]     serve the HTTP API and deliver webhooks
-  hookswitch migrate [flags]   move everything from a file into a PostgreSQL database
+  hookswitch migrate [flags]   move all data from a SQLite file into a PostgreSQL database
   hookswitch --version
   hookswitch --help
 
@@ -14,62 +14,62 @@ Usage:
 export const MIGRATE_HELP = `Usage: hookswitch migrate --from FILE --to URL [--schema NAME]
        hookswitch migrate --from FILE --undo
 
-Moves accounts, tokens, webhooks, attempts and everything that is not delivered yet from the file of a stopped
-service into a PostgreSQL database: all of it, or nothing. What is pending goes on there as soon as a node is started.
-The file opens no more then. Ended in the middle, by whatever, it is simply run again. Prints one line of JSON with
-the numbers of rows on stdout; what it does goes to stderr.
+Moves accounts, tokens, webhooks, attempts and pending deliveries from the file of a stopped service into a PostgreSQL
+database, in one transaction. A node on the database then continues the pending deliveries, and the file can no longer
+be opened. If the migration is interrupted, run it again. Prints one line of JSON with the numbers of rows on stdout and
+its progress on stderr.
 
   --from FILE             the file (serve --data)
   --to URL                the PostgreSQL database (serve --postgres)
-  --schema NAME           the database's schema for it, empty or not there yet (hookswitch)
-  --undo                  bring a file back into use that was moved, or whose move did not end; never start a node on
-                          the database then: what was pending at the move would be sent twice
+  --schema NAME           the schema of the database, empty or not yet created (hookswitch)
+  --undo                  bring a migrated file, or one whose migration did not end, back into use. Never start a node
+                          on the database afterwards: deliveries pending at the migration would be sent twice
 
 Environment:
-  HOOKSWITCH_POSTGRES     the URL of --to, which need not stand in the list of processes then; the flag wins
+  HOOKSWITCH_POSTGRES     the URL of --to, to keep it out of the process list; the flag takes precedence
 `
 
 export const SERVE_HELP = `Usage: hookswitch serve [flags]
 
-Prints {"ready":true,"url":"http://…"} on stdout when it listens; logs go to stderr. SIGTERM and SIGINT drain,
-a second one ends at once.
+Prints {"ready":true,"url":"http://…"} on stdout when it listens; logs go to stderr. SIGTERM and SIGINT drain;
+a second signal exits at once.
 
-  --port N                listen on this port, 0 for any free one (8000)
+  --port N                listen on this port; 0 chooses a free one (8000)
   --host HOST             listen on this address (127.0.0.1)
-  --data FILE             keep everything in this file, made at the first start (./hookswitch.db)
-  --postgres URL          keep everything in a PostgreSQL database, which several nodes may share
-  --schema NAME           the database's schema for it, made at the first start (hookswitch)
-  --memory                keep everything in memory: gone when the program ends
+  --data FILE             store data in this SQLite file, created at the first start (./hookswitch.db)
+  --postgres URL          store data in a PostgreSQL database, which several nodes may share
+  --schema NAME           the schema of the database, created at the first start (hookswitch)
+  --memory                store data in memory; it is lost when the program ends
   --accounts FILE.json    accounts to create or update at start: an array of
                           {"id","name","realm","parentId","enabled","apiKey","users":[{"username","password"}]},
-                          all but name and realm optional
-  --token-ttl SECONDS     how long a token is valid (86400)
-  --preset kazoo          behave as KAZOO does where the defaults are better: form data, retries as total tries
-                          2 s apart on transport errors only,
-                          disabling after 6 failed tries in 60 s
-  --ingest                take events over HTTP: PUT /v1/accounts/ACCOUNT/events
-  --freeswitch HOST:PORT  take events from this FreeSWITCH's event socket, port 8021 if none is named (repeatable)
+                          only name and realm are required
+  --token-ttl SECONDS     lifetime of a token (86400)
+  --preset kazoo          behave as KAZOO does where our defaults differ: form data, retries as total tries 2 s
+                          apart on transport errors only, disabling after 6 failed tries in 60 s
+  --ingest                accept events over HTTP: PUT /v1/accounts/ACCOUNT/events
+  --freeswitch HOST:PORT  read events from this FreeSWITCH's event socket, default port 8021 (repeatable)
   --asterisk-ami USER@HOST:PORT
-                          take events from this Asterisk's manager interface, port 5038 (repeatable)
-  --asterisk-ari URL      take events from this Asterisk's REST interface, http://USER@HOST:8088/ari (repeatable)
-  --kamailio HOST:PORT    take events from this Kamailio's evapi, port 8448 (repeatable)
-  --account-from WHAT     what tells whose call it is: variable:NAME, sip-header:NAME, context, endpoint or
-                          account-code, whose value is the account's id, or realm, the account's; of all switches
-                          but Kamailio, where it is the realm
-  --allow HOST|CIDR       let webhooks reach this host or network though it is not public (repeatable)
-  --allow-local           let webhooks reach loopback addresses and localhost
-  --cors ORIGIN           let pages of this origin call the API (repeatable)
-  --trust-proxy CIDR      believe the X-Forwarded-For of proxies in this network (repeatable)
-  --login-burst N         logins at once from one address before it must wait (100)
-  --admin-port N          serve /healthz, /readyz and /metrics on this port of the same host (not served)
-  --log json|pretty       how to log (pretty on a terminal, else json)
+                          read events from this Asterisk's manager interface, default port 5038 (repeatable)
+  --asterisk-ari URL      read events from this Asterisk's REST interface, http://USER@HOST:8088/ari (repeatable)
+  --kamailio HOST:PORT    read events from this Kamailio's evapi, default port 8448 (repeatable)
+  --account-from SOURCE   where to read the account of a call: variable:NAME, sip-header:NAME, context, endpoint or
+                          account-code (an account id), or realm (an account's realm). Applies to every switch except
+                          Kamailio, which always uses the realm
+  --allow HOST|CIDR       permit webhooks to this private host or network (repeatable)
+  --allow-local           permit webhooks to loopback addresses and localhost
+  --cors ORIGIN           permit browser pages of this origin to call the API (repeatable)
+  --trust-proxy CIDR      trust X-Forwarded-For from proxies in this network (repeatable)
+  --login-burst N         logins from one address before it is rate-limited (100)
+  --admin-port N          serve /healthz, /readyz and /metrics on this port of the same host (off)
+  --log json|pretty       log format (pretty on a terminal, otherwise json)
 
 At most one of --data, --postgres and --memory.
 
 Environment:
-  HOOKSWITCH_SECRET       the key for secrets at rest, at least 16 characters: with PostgreSQL it is needed, the same
-                          on every node; with a file it is else made and kept in FILE.key, in memory for this run
-  HOOKSWITCH_POSTGRES     the URL of --postgres, which need not stand in the list of processes then; a flag wins
+  HOOKSWITCH_SECRET       the key that encrypts secrets at rest, at least 16 characters. Required with PostgreSQL, the
+                          same on every node. With a file the default is a random key stored in FILE.key; in memory,
+                          a random key for this run
+  HOOKSWITCH_POSTGRES     the URL of --postgres, to keep it out of the process list; flags take precedence
   HOOKSWITCH_FREESWITCH_PASSWORD, HOOKSWITCH_AMI_SECRET, HOOKSWITCH_ARI_PASSWORD
                           the passwords of --freeswitch (ClueCon), --asterisk-ami and --asterisk-ari
 `

@@ -1,13 +1,13 @@
-/** Listening and ceasing to, as promises. */
+/** Starts and stops listening, as promises. */
 import type { Server } from 'node:http'
 import { HookswitchError } from 'hookswitch'
 import { wrongFlag } from './read-flags.js'
 
 /**
- * Listens and resolves to the URL.
+ * Listens and resolves to the URL of the server.
  *
- * @param flag named by the error
- * @throws `Conflict` when the port is taken, `InvalidOption` when it cannot be listened on at all
+ * @param flag the flag that errors name
+ * @throws `Conflict` when the port is taken, `InvalidOption` when the port or host cannot be used
  */
 export function listen(server: Server, port: number, host: string, flag: string): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -22,8 +22,8 @@ export function listen(server: Server, port: number, host: string, flag: string)
   })
 }
 
-/** Takes no new connection, lets requests that are being answered end, and cuts the rest after `limitMs`. */
-export function ceaseListening(server: Server, limitMs: number): Promise<void> {
+/** Closes the server: no new connections, requests in progress may end, the rest is cut after `limitMs`. */
+export function stopListening(server: Server, limitMs: number): Promise<void> {
   if (!server.listening) return Promise.resolve()
   return new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), limitMs)
@@ -47,11 +47,11 @@ function listenProblem(
         field: flag,
       })
     case 'EACCES':
-      return wrongFlag(flag, `port ${port} of ${host} may not be opened by this user`)
+      return wrongFlag(flag, `port ${port} of ${host} cannot be opened by this user`)
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return wrongFlag('--host', `'${host}' is no address of this machine`)
+      return wrongFlag('--host', `'${host}' is not an address of this machine`)
     default:
       return wrongFlag(flag, `cannot listen on port ${port} of ${host} (${error.code ?? error.message})`)
   }

@@ -1,16 +1,16 @@
-/** A small log door for programs: one line an entry, as JSON or for people. */
+/** A logger for programs that writes one line per entry, as JSON or readable text. */
 import type { Log } from 'hookswitch'
 
 type Fields = Readonly<Record<string, unknown>>
 type Level = 'info' | 'warn' | 'error'
 
-/** How log lines look. */
+/** The format of log lines. */
 export type LogFormat = 'json' | 'pretty'
 
 /**
- * A log door that writes lines of level info and above.
+ * Creates a logger that writes entries of level info and above.
  *
- * @param write takes whole lines, with their line feed
+ * @param write receives whole lines, including the line feed
  * @param now Unix milliseconds
  */
 export function lineLog(format: LogFormat, write: (line: string) => void, now: () => number): Log {
@@ -19,7 +19,7 @@ export function lineLog(format: LogFormat, write: (line: string) => void, now: (
   return { debug: () => {}, info: at('info'), warn: at('warn'), error: at('error') }
 }
 
-/** One JSON object: `time`, `level`, `message`, then the fields; a field never replaces one of the three. */
+/** One JSON object: `time`, `level`, `message`, then the fields. A field never replaces one of the three. */
 export function jsonLine(nowMs: number, level: Level, fields: Fields, message: string): string {
   const time = new Date(nowMs).toISOString()
   const head = { time, level, message }
@@ -50,13 +50,13 @@ function prettyValue(value: unknown): string {
   }
 }
 
-/** Errors have no enumerable fields; bigints no JSON. */
+/** Makes errors and bigints serialisable. */
 function plain(value: unknown): unknown {
   if (value instanceof Error) return value.message
   return typeof value === 'bigint' ? value.toString() : value
 }
 
-/** What came from outside must not look like a second entry, or move the cursor. */
+/** Removes control characters: outside text must not look like a second entry or move the cursor. */
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')
 }

@@ -1,4 +1,4 @@
-/** The command line: which command, which exit code, which signals. */
+/** The command line: commands, exit codes and signals. */
 import { errorCode, VERSION } from 'hookswitch'
 import { MAIN_HELP, MIGRATE_HELP, SERVE_HELP } from './help.js'
 import { migrate } from './migrate.js'
@@ -15,9 +15,9 @@ export interface Program extends ServeIo {
 const SIGNALS = { SIGINT: 2, SIGTERM: 15 } as const
 
 /**
- * Runs the command line. Exit codes: 0 fine, 1 it could not start or close, 2 it was called wrongly.
+ * Runs the command line. Exit codes: 0 success, 1 failed to start or close, 2 wrong usage.
  *
- * The first SIGTERM or SIGINT drains, the second ends the process at once with 128 + its number.
+ * The first SIGTERM or SIGINT drains, the second exits at once with 128 + its number.
  */
 export async function main(program: Program): Promise<void> {
   const [command, ...argv] = program.argv.slice(2)
@@ -30,21 +30,21 @@ export async function main(program: Program): Promise<void> {
     return migrate(argv, program).catch((thrown: unknown) => void fail(program, thrown))
   }
   if (command !== 'serve') {
-    return misuse(program, `hookswitch: '${command}' is no command, see 'hookswitch --help'\n`)
+    return misuse(program, `hookswitch: unknown command '${command}', see 'hookswitch --help'\n`)
   }
   if (argv.some(wantsHelp)) return void program.stdout.write(SERVE_HELP)
 
   const starting = serve(argv, program)
-  endOnSignals(program, starting)
+  exitOnSignals(program, starting)
   await starting.catch((thrown: unknown) => fail(program, thrown))
 }
 
-function endOnSignals(program: Program, starting: Promise<Serving>): void {
-  let asked = false
+function exitOnSignals(program: Program, starting: Promise<Serving>): void {
+  let isDraining = false
   for (const [signal, number] of Object.entries(SIGNALS) as [keyof typeof SIGNALS, number][]) {
     program.on(signal, () => {
-      if (asked) program.exit(128 + number)
-      asked = true
+      if (isDraining) program.exit(128 + number)
+      isDraining = true
       const drain = async ({ close }: Serving) => {
         const code = await close().then(
           () => 0,
@@ -52,7 +52,7 @@ function endOnSignals(program: Program, starting: Promise<Serving>): void {
         )
         program.exit(code)
       }
-      // A start that failed has been reported by then, and nothing is left that keeps the process alive.
+      // A failed start has been reported already, and nothing keeps the process alive.
       starting.then(drain, () => {})
     })
   }
@@ -63,7 +63,7 @@ function misuse(program: Program, sentence: string): void {
   program.exitCode = 2
 }
 
-/** Says what went wrong in one sentence and sets the exit code. */
+/** Prints the error in one sentence and sets the exit code. */
 function fail(program: Program, thrown: unknown): number {
   const message = thrown instanceof Error ? thrown.message : String(thrown)
   program.stderr.write(`hookswitch: ${message}\n`)

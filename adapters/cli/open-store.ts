@@ -1,12 +1,12 @@
-/** Makes the store of a choice; a driver is loaded only for the store that needs it. */
+/** Creates the chosen store. Loads only the driver that the store needs. */
 import { resolve } from 'node:path'
 import { errorCode, HookswitchError, memoryStore } from 'hookswitch'
-import { placeOf, type StoreChoice } from './store-choice.js'
+import { type StoreChoice, targetOf } from './store-options.js'
 
 type Store = ReturnType<typeof memoryStore>
 
-/** @throws what the store says of its options: `storeProblem` puts it under the flag */
-export async function makeStore(choice: StoreChoice): Promise<Store> {
+/** @throws the store's error about its options; `storeProblem` makes it name the flag */
+export async function createStore(choice: StoreChoice): Promise<Store> {
   if (choice.store === 'memory') return memoryStore()
   if (choice.store === 'sqlite') {
     const { sqliteStore } = await import('hookswitch/sqlite')
@@ -17,29 +17,29 @@ export async function makeStore(choice: StoreChoice): Promise<Store> {
   return postgresStore({ connectionString, ...(schema === undefined ? {} : { schema }) })
 }
 
-/** What the log says of the store. */
+/** Log fields that describe the store, without user and password. */
 export function storeFields(choice: StoreChoice): Readonly<Record<string, string>> {
   const { store } = choice
   if (store === 'memory') return { store }
   if (store === 'sqlite') return { store, path: resolve(choice.path) }
-  return { store, ...placeOf(choice), ...(choice.schema === undefined ? {} : { schema: choice.schema }) }
+  return { store, ...targetOf(choice), ...(choice.schema === undefined ? {} : { schema: choice.schema }) }
 }
 
-/** An error of the store as one sentence that begins with the flag which named it; every other error as it is. */
+/** Makes an error of the store name the flag that chose the store; returns other errors unchanged. */
 export function storeProblem(choice: StoreChoice, thrown: unknown): unknown {
   if (choice.store === 'memory') return thrown
-  return problemUnder(choice.store === 'sqlite' ? '--data' : choice.flag, thrown)
+  return problemWithFlag(choice.store === 'sqlite' ? '--data' : choice.flag, thrown)
 }
 
-/** What of a store is not named with it. */
+/** Options of a store that have their own flag. */
 const FLAG_OF: Readonly<Record<string, string>> = { schema: '--schema', secret: 'HOOKSWITCH_SECRET' }
 
-/** @param named the flag that named the store */
-export function problemUnder(named: string, thrown: unknown): unknown {
+/** @param storeFlag the flag that chose the store */
+export function problemWithFlag(storeFlag: string, thrown: unknown): unknown {
   const code = errorCode(thrown)
   if (code !== 'StoreUnavailable' && code !== 'StoreCorrupt' && code !== 'InvalidOption') return thrown
   const { message, field = '', retryAfterSeconds } = thrown as HookswitchError
-  const flag = FLAG_OF[field] ?? named
+  const flag = FLAG_OF[field] ?? storeFlag
   const problem = field !== '' && message.startsWith(field) ? message.slice(field.length) : message
   return new HookswitchError(code, `${flag}: ${problem.replace(/^:? /, '')}`, {
     field: flag,

@@ -1,34 +1,35 @@
-/** Flags as text: which were given, and with what. What they mean is the commands' own business. */
+/** Reads flags as text. Each command checks their values. */
 import { parseArgs } from 'node:util'
 import { HookswitchError } from 'hookswitch'
+import { closestName } from 'hookswitch/adapter'
 
-/** The flags that a command knows, without their dashes. */
+/** The flags of a command, without dashes. */
 export interface FlagNames<Switch extends string, List extends string, Value extends string> {
-  /** `--ingest`: there or not. */
+  /** Flags without a value: `--ingest`. */
   readonly switches: readonly Switch[]
-  /** `--allow HOST`: as often as wanted. */
+  /** Repeatable flags: `--allow HOST`. */
   readonly lists: readonly List[]
-  /** `--port N`: once. */
+  /** Flags that may be given once: `--port N`. */
   readonly values: readonly Value[]
 }
 
-/** What was given, as text. */
+/** The given flags, as text. */
 export interface GivenFlags<Switch extends string, List extends string, Value extends string> {
   has(name: Switch): boolean
   list(name: List): readonly string[]
   value(name: Value): string | undefined
 }
 
-/** A wrong flag: one sentence that begins with its name. */
+/** The error for a wrong flag: one sentence that begins with its name. */
 export function wrongFlag(flag: string, problem: string): HookswitchError {
   return new HookswitchError('InvalidOption', `${flag}: ${problem}`, { field: flag })
 }
 
 /**
- * Reads the words after the command.
+ * Reads the arguments after the command.
  *
- * @param command for the hint where help is
- * @throws `InvalidOption`; its `field` is the flag as it was written
+ * @param command named in the hint to `--help`
+ * @throws `InvalidOption`; its `field` is the flag as written
  */
 export function readFlags<Switch extends string, List extends string, Value extends string>(
   command: string,
@@ -51,7 +52,7 @@ export function readFlags<Switch extends string, List extends string, Value exte
   const given = new Map<string, string[]>()
   for (const token of tokens) {
     if (token.kind === 'option-terminator') continue
-    if (token.kind === 'positional') throw wrongFlag(withoutUrl(token.value), `is no flag, ${see}`)
+    if (token.kind === 'positional') throw wrongFlag(withoutUrl(token.value), `is not a flag, ${see}`)
     const { name, rawName, value } = token
     if (includes(switches, name)) {
       if (value !== undefined) throw wrongFlag(rawName, 'takes no value')
@@ -63,7 +64,8 @@ export function readFlags<Switch extends string, List extends string, Value exte
       const before = given.get(name)
       if (before && !includes(lists, name)) throw wrongFlag(rawName, 'was given twice')
       given.set(name, [...(before ?? []), value])
-    } else throw wrongFlag(rawName, `is unknown, ${see}`)
+    } else
+      throw wrongFlag(rawName, `is unknown${suggestion(name, [...switches, ...lists, ...values])}, ${see}`)
   }
   return {
     has: (name) => on.has(name),
@@ -72,11 +74,17 @@ export function readFlags<Switch extends string, List extends string, Value exte
   }
 }
 
+/** Suggests the flag that a misspelt name probably stands for. */
+function suggestion(name: string, names: readonly string[]): string {
+  const closest = closestName(name, names)
+  return closest === undefined ? '' : ` (did you mean '--${closest}'?)`
+}
+
 export function includes<Name extends string>(names: readonly Name[], name: string): name is Name {
   return (names as readonly string[]).includes(name)
 }
 
-/** A URL that lost its flag may hold a password. */
+/** A URL without its flag may contain a password. */
 function withoutUrl(word: string): string {
   const end = word.indexOf('://')
   return end < 0 ? word : `${word.slice(0, end)}://…`

@@ -1,15 +1,15 @@
-/** The key for secrets at rest, judged before anything is opened: with a wrong one nothing could be read. */
+/** Checks the encryption key before anything is opened, because a wrong key can decrypt nothing. */
 import { readFile, realpath } from 'node:fs/promises'
 import { wrongFlag } from './read-flags.js'
-import type { StoreChoice } from './store-choice.js'
+import type { StoreChoice } from './store-options.js'
 
 const NAME = 'HOOKSWITCH_SECRET'
-const MAKE_ONE = `node -p "crypto.randomBytes(32).toString('hex')"`
+const GENERATE = `node -p "crypto.randomBytes(32).toString('hex')"`
 
 /**
- * The secret of the environment; `undefined` where the store keeps or makes one.
+ * Returns the secret of the environment, or `undefined` where the store keeps or creates one.
  *
- * @throws `InvalidOption` naming `HOOKSWITCH_SECRET`; no secret is ever quoted
+ * @throws `InvalidOption` naming `HOOKSWITCH_SECRET`; the message quotes no secret
  */
 export async function secretFor(
   choice: StoreChoice,
@@ -17,14 +17,17 @@ export async function secretFor(
 ): Promise<string | undefined> {
   const secret = env[NAME]
   if (choice.store === 'postgres' && secret === undefined) {
-    throw wrongFlag(NAME, `is needed with PostgreSQL, the same on every node: make one with ${MAKE_ONE}`)
+    throw wrongFlag(
+      NAME,
+      `is required with PostgreSQL, the same on every node; generate one with ${GENERATE}`,
+    )
   }
   if (choice.store === 'sqlite' && secret !== undefined) {
-    // Beside the file itself, not beside a link to it.
+    // The key file lies beside the file itself, not beside a link to it.
     const path = await realpath(choice.path).catch(() => choice.path)
-    const own = await readFile(`${path}.key`, 'utf8').catch(() => undefined)
-    if (own !== undefined && own.trim() !== secret) {
-      throw wrongFlag(NAME, `is not the key of ${path}: unset it, or take the one in ${path}.key`)
+    const stored = await readFile(`${path}.key`, 'utf8').catch(() => undefined)
+    if (stored !== undefined && stored.trim() !== secret) {
+      throw wrongFlag(NAME, `is not the key of ${path}: unset it or use the contents of ${path}.key`)
     }
   }
   return secret

@@ -1,46 +1,50 @@
-/** `hookswitch serve`: the one place that puts several adapters together. */
+/** `hookswitch serve`: combines the store, HTTP, metrics and switch adapters. */
 import type { Hookswitch } from 'hookswitch'
 import { createServer } from 'hookswitch/node'
 import { prometheusMetrics } from 'hookswitch/prometheus'
 import { readAccountsFile } from './accounts-file.js'
 import { adminServer } from './admin.js'
 import { parseServeFlags } from './flags.js'
-import { ceaseListening, listen } from './listen.js'
+import { listen, stopListening } from './listen.js'
 import { lineLog } from './log.js'
 import { storeFields } from './open-store.js'
 import { secretFor } from './secret.js'
-import { makeService, startService } from './service.js'
-import { chooseStore } from './store-choice.js'
-import { chooseSwitches } from './switch-choice.js'
+import { createService, startService } from './service.js'
+import { chooseStore } from './store-options.js'
+import { chooseSwitches } from './switch-options.js'
 import { connectSwitches, type Switches } from './switches.js'
 
-/** What the program sees of its process; `process` itself fits. */
+/** The part of `process` that the program uses. */
 export interface ServeIo {
+  /** Receives one line of JSON when the service listens. */
   readonly stdout: { write(text: string): unknown }
+  /** Receives the log. */
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean }
+  /** Environment variables (`hookswitch serve --help` lists them). */
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
 /** A running service. */
 export interface Serving {
+  /** The instance behind the HTTP API. */
   readonly hs: Hookswitch
-  /** Of the public port, without trailing slash. */
+  /** URL of the public port, without a trailing slash. */
   readonly url: string
-  /** Of the admin port, if there is one. */
+  /** URL of the admin port; absent without `--admin-port`. */
   readonly adminUrl?: string
   /**
-   * Drains: takes no more requests, lets those in hand end, lets deliveries in flight end, closes the store.
-   * Called again it resolves with the first call.
+   * Drains: stops accepting requests, waits up to 2 s for requests in progress and up to 5 s for deliveries in flight, and
+   * closes the store. Further calls resolve with the first.
    */
   close(): Promise<void>
 }
 
-/** How long requests, and then deliveries, may take to end. */
+/** Longest wait for requests, then for deliveries, to end. */
 const REQUEST_DRAIN_MS = 2_000
 const DELIVERY_DRAIN_MS = 5_000
 
 /**
- * Starts the service as `hookswitch serve` does and prints its one line of JSON to `io.stdout` when it listens.
+ * Starts the service like `hookswitch serve` and prints one line of JSON to `io.stdout` when it listens.
  *
  * @param argv the flags, without program and command
  * @throws `InvalidOption` for a flag, `InvalidInput` for the accounts file, `Conflict` for a port in use,
@@ -56,9 +60,9 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
   const format = flags.log ?? (io.stderr.isTTY ? 'pretty' : 'json')
   const log = lineLog(format, (line) => io.stderr.write(line), Date.now)
   const accounts = flags.accounts === undefined ? [] : await readAccountsFile(flags.accounts)
-  // Without the port nobody can ask for them.
+  // Without the admin port nothing reads metrics.
   const metrics = flags.adminPort === undefined ? undefined : prometheusMetrics()
-  const hs = await makeService(flags, choice, secret, { log, ...(metrics ? { metrics } : {}) })
+  const hs = await createService(flags, choice, secret, { log, ...(metrics ? { metrics } : {}) })
   let switches: Switches | undefined
   let isReady = false
   const server = createServer(hs)
@@ -66,13 +70,13 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
   let closed: Promise<void> | undefined
   const close = () => {
     closed ??= (async () => {
-      // A start that failed has nothing to drain.
+      // After a failed start there is nothing to drain.
       const wasReady = isReady
       isReady = false
-      if (wasReady) log.info({}, 'draining: no new requests, what is in flight may end')
-      await Promise.all([switches?.close(REQUEST_DRAIN_MS), ceaseListening(server, REQUEST_DRAIN_MS)])
+      if (wasReady) log.info({}, 'draining: no new requests; requests and deliveries in flight may end')
+      await Promise.all([switches?.close(REQUEST_DRAIN_MS), stopListening(server, REQUEST_DRAIN_MS)])
       await hs.close({ drainMs: DELIVERY_DRAIN_MS })
-      if (admin) await ceaseListening(admin, 0)
+      if (admin) await stopListening(admin, 0)
       if (wasReady) log.info({}, 'drained and closed')
     })()
     return closed
@@ -85,10 +89,9 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
     const url = await listen(server, flags.port, flags.host, '--port')
     isReady = true
     switches?.start()
-    if (choice.store === 'memory')
-      log.warn({}, 'everything is kept in memory and gone when this program ends')
-    const found = { url, ...(adminUrl ? { adminUrl } : {}), accounts: accounts.length }
-    log.info({ ...found, ...storeFields(choice) }, 'listening')
+    if (choice.store === 'memory') log.warn({}, 'data is kept in memory and lost when this program ends')
+    const addresses = { url, ...(adminUrl ? { adminUrl } : {}), accounts: accounts.length }
+    log.info({ ...addresses, ...storeFields(choice) }, 'listening')
     io.stdout.write(`${JSON.stringify({ ready: true, url, ...(adminUrl ? { adminUrl } : {}) })}\n`)
     return { hs, url, ...(adminUrl ? { adminUrl } : {}), close }
   } catch (thrown) {

@@ -1,13 +1,13 @@
-/** The service of the flags: made, and started with its accounts. */
+/** Creates the service from the flags and starts it with its accounts. */
 import { createHookswitch, errorCode, type Hookswitch, type HookswitchError, type Log } from 'hookswitch'
 import type { PrometheusMetrics } from 'hookswitch/prometheus'
 import { wrongAccount } from './accounts-file.js'
 import type { ServeFlags } from './flags.js'
-import { makeStore, storeProblem } from './open-store.js'
+import { createStore, storeProblem } from './open-store.js'
 import { wrongFlag } from './read-flags.js'
-import type { StoreChoice } from './store-choice.js'
+import type { StoreChoice } from './store-options.js'
 
-/** The flag that stands for an option of `createHookswitch`. */
+/** Options of `createHookswitch` and their flags. */
 const FLAG_OF: Readonly<Record<string, string>> = {
   tokenTtlSeconds: '--token-ttl',
   allowLocal: '--allow-local',
@@ -16,21 +16,21 @@ const FLAG_OF: Readonly<Record<string, string>> = {
   secret: 'HOOKSWITCH_SECRET',
 }
 
-/** Where the service tells what it does. */
-export interface Outputs {
+/** The service's log and metrics. */
+export interface ServiceOutputs {
   readonly log: Log
   readonly metrics?: PrometheusMetrics
 }
 
-/** @throws `InvalidOption` for what only the service or its store can judge, under the flag */
-export async function makeService(
+/** @throws `InvalidOption` naming the flag, for values that only the service or its store can check */
+export async function createService(
   flags: ServeFlags,
   choice: StoreChoice,
   secret: string | undefined,
-  outputs: Outputs,
+  outputs: ServiceOutputs,
 ): Promise<Hookswitch> {
   const { tokenTtlSeconds, preset, loginBurst, allowLocal, ingest } = flags
-  const store = await makeStore(choice).catch((thrown: unknown) => {
+  const store = await createStore(choice).catch((thrown: unknown) => {
     throw storeProblem(choice, thrown)
   })
   try {
@@ -56,10 +56,10 @@ export async function makeService(
 }
 
 /**
- * Opens the store and brings the accounts of the file into it.
+ * Opens the store and creates or updates the accounts of the file.
  *
- * @param path of the file
- * @throws `InvalidInput`, `Conflict` for the file; what the store says, under the flag
+ * @param path the accounts file
+ * @throws `InvalidInput`, `Conflict` for the file; errors of the store name its flag
  */
 export async function startService(
   hs: Hookswitch,

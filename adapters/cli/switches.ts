@@ -1,25 +1,25 @@
-/** The switches of the flags as sources of the service. */
+/** Creates the event sources for the chosen switches. */
 import type { Hookswitch, Log } from 'hookswitch'
 import * as asterisk from 'hookswitch/asterisk'
 import * as freeswitch from 'hookswitch/freeswitch'
 import * as kamailio from 'hookswitch/kamailio'
-import { type KnownAccounts, knownAccounts } from './known-accounts.js'
-import type { AccountFrom, SwitchChoice, SwitchChoices } from './switch-choice.js'
+import { type AccountLookup, accountLookup } from './account-lookup.js'
+import type { AccountFrom, SwitchChoice, SwitchChoices } from './switch-options.js'
 
-/** Sources that run beside the service. */
+/** The running sources. */
 export interface Switches {
   start(): void
-  /** Before the service: what was heard is published first. */
+  /** Closes the sources; call it before the service closes, so that received events are published. */
   close(drainMs: number): Promise<void>
 }
 
-/** @param hs started: its accounts are read */
+/** @param hs a started instance; its accounts are read */
 export async function connectSwitches(
   hs: Hookswitch,
   { switches, accountFrom }: SwitchChoices,
   log: Log,
 ): Promise<Switches> {
-  const accounts = await knownAccounts(hs.accounts.list, log)
+  const accounts = await accountLookup(hs.accounts.list, log)
   const sources = switches.map((choice) =>
     sourceOf(choice, accountFrom, accounts, { publish: hs.publish, log }),
   )
@@ -33,7 +33,7 @@ export async function connectSwitches(
   }
 }
 
-interface Common {
+interface SourceDeps {
   readonly publish: Hookswitch['publish']
   readonly log: Log
 }
@@ -41,44 +41,44 @@ interface Common {
 function sourceOf(
   choice: SwitchChoice,
   from: AccountFrom,
-  accounts: KnownAccounts,
-  common: Common,
+  accounts: AccountLookup,
+  deps: SourceDeps,
 ): freeswitch.SwitchSource {
   switch (choice.kind) {
     case 'freeswitch': {
       const { host, port, password } = choice
       return freeswitch.freeswitchSource({
-        ...common,
+        ...deps,
         host,
         port,
         password,
-        accountOf: ofFreeswitch(from, accounts),
+        accountOf: freeswitchAccount(from, accounts),
       })
     }
     case 'asterisk-ami': {
       const { host, port, username, secret } = choice
-      const accountOf = ofAsterisk(from, accounts)
-      return asterisk.asteriskAmi({ ...common, host, port, username, secret, accountOf })
+      const accountOf = asteriskAccount(from, accounts)
+      return asterisk.asteriskAmi({ ...deps, host, port, username, secret, accountOf })
     }
     case 'asterisk-ari': {
       const { url, username, password } = choice
       return asterisk.asteriskAri({
-        ...common,
+        ...deps,
         url,
         username,
         password,
-        accountOf: ofAsterisk(from, accounts),
+        accountOf: asteriskAccount(from, accounts),
       })
     }
     case 'kamailio': {
       const { host, port } = choice
-      const accountOf = accounts.lookUp('realm', kamailio.accountByDomain)
-      return kamailio.kamailioSource({ ...common, host, port, accountOf })
+      const accountOf = accounts.by('realm', kamailio.accountByDomain)
+      return kamailio.kamailioSource({ ...deps, host, port, accountOf })
     }
   }
 }
 
-function ofFreeswitch(from: AccountFrom, accounts: KnownAccounts): freeswitch.FreeswitchAccountOf {
+function freeswitchAccount(from: AccountFrom, accounts: AccountLookup): freeswitch.FreeswitchAccountOf {
   switch (from.kind) {
     case 'variable':
       return freeswitch.accountFromVariable(from.name)
@@ -87,22 +87,22 @@ function ofFreeswitch(from: AccountFrom, accounts: KnownAccounts): freeswitch.Fr
     case 'account-code':
       return freeswitch.accountFromAccountCode()
     case 'context':
-      return accounts.lookUp('id', freeswitch.accountFromContext)
+      return accounts.by('id', freeswitch.accountFromContext)
     case 'endpoint':
-      return accounts.lookUp('id', freeswitch.accountFromEndpoint)
+      return accounts.by('id', freeswitch.accountFromEndpoint)
     case 'realm':
-      return accounts.lookUp('realm', freeswitch.accountFromRealm)
+      return accounts.by('realm', freeswitch.accountFromRealm)
   }
 }
 
-function ofAsterisk(from: AccountFrom, accounts: KnownAccounts): asterisk.AsteriskAccountOf {
+function asteriskAccount(from: AccountFrom, accounts: AccountLookup): asterisk.AsteriskAccountOf {
   switch (from.kind) {
     case 'variable':
       return asterisk.accountFromVariable(from.name)
     case 'context':
-      return accounts.lookUp('id', asterisk.accountFromContext)
+      return accounts.by('id', asterisk.accountFromContext)
     case 'endpoint':
-      return accounts.lookUp('id', asterisk.accountFromEndpoint)
+      return accounts.by('id', asterisk.accountFromEndpoint)
     default:
       return asterisk.accountFromAccountCode()
   }

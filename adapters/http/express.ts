@@ -1,28 +1,34 @@
-/** hookswitch as a middleware of Express 4 and 5, before or after body parsers, at the root or under a prefix. */
+/** hookswitch as a middleware of Express 4 and 5: before or after body parsers, at the root or under a prefix. */
 import type { IncomingMessage } from 'node:http'
 import type { HttpService, RequestRecord } from 'hookswitch'
-import { BODY_TIMEOUT_MS } from './incoming.js'
-import { handlerWith, type NodeHandler } from './node-handler.js'
+import { createNodeHandler, type NodeHandler } from './node-handler.js'
+import { BODY_TIMEOUT_MS } from './request-record.js'
+
+export type { NodeHandler } from './node-handler.js'
 
 interface ParsedRequest extends IncomingMessage {
-  /** What a body parser made of the body: a value, the text, or a buffer. */
+  /** Result of an earlier body parser: a value, the text, or a buffer. */
   body?: unknown
-  /** The bytes, where the host's parser keeps them (`verify: (req, res, bytes) => { req.rawBody = bytes }`). */
+  /** The raw bytes, if the host's parser keeps them (`verify: (req, res, bytes) => { req.rawBody = bytes }`). */
   rawBody?: unknown
 }
 
 /**
- * A middleware for `app.use(...)`; paths that are not ours go on to `next`. Mount it before body parsers where you can:
- * a parser before it refuses in its own words what it cannot read, and eats repeated keys.
+ * Creates a middleware for `app.use(...)`. Paths outside `/v1` and `/v2` go to `next`. A request body must arrive
+ * within 30 s and be at most 1 MiB; otherwise the response is 408 or 413. The middleware never throws and never rejects.
  *
+ * Mount it before body parsers if possible: an earlier parser rejects malformed bodies with its own response, and drops
+ * repeated keys.
+ *
+ * @param hs a hookswitch instance
  * @example app.use('/telephony', expressMiddleware(hs))
  */
 export function expressMiddleware(hs: HttpService): NodeHandler {
-  return handlerWith(hs, BODY_TIMEOUT_MS, eatenBody)
+  return createNodeHandler(hs, BODY_TIMEOUT_MS, readParsedBody)
 }
 
-/** `req.body` counts only where the stream was read: Express 4 sets it to `{}` also where nothing was parsed. */
-function eatenBody(req: ParsedRequest): Pick<RequestRecord, 'body' | 'parsedBody'> | undefined {
+/** Uses `req.body` only if the stream was read: Express 4 sets it to `{}` even if nothing was parsed. */
+function readParsedBody(req: ParsedRequest): Pick<RequestRecord, 'body' | 'parsedBody'> | undefined {
   const { body, rawBody } = req
   if (!req.readableDidRead || body === undefined || Number(req.headers['content-length'] ?? 1) === 0)
     return undefined

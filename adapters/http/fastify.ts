@@ -1,38 +1,40 @@
-/** hookswitch as a plugin of Fastify 5, with its own handling of bodies, which stays inside its scope. */
+/** hookswitch as a plugin of Fastify 5. It reads request bodies itself; its content type parser stays in its scope. */
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { HttpService, ResponseRecord } from 'hookswitch'
-import { BODY_TIMEOUT_MS, handled, headerRecord, requestPath } from './incoming.js'
-import { lingered, readNodeBody } from './node-body.js'
+import { drainRequest, readNodeBody } from './node-body.js'
+import { BODY_TIMEOUT_MS, handleRequest, headerRecord, requestPath } from './request-record.js'
 
-/** Only these are taken, so that the host keeps every other path and its own wildcard. */
+/** The only paths that the plugin registers, so that the host keeps all others and its own wildcard route. */
 const ROOTS = ['/v1', '/v2']
 
 /**
- * A plugin for `app.register(fastifyPlugin(hs), { prefix })`. Hooks of the host run as for its own routes; its body
- * limit and its content type parsers do not apply below ours.
+ * Creates a plugin for `app.register(fastifyPlugin(hs), { prefix })`. The host's hooks run as for its own routes; its
+ * body limit and content type parsers do not apply to these routes. A request body must arrive within 30 s and be at
+ * most 1 MiB; otherwise the response is 408 or 413.
  *
+ * @param hs a hookswitch instance
  * @example await app.register(fastifyPlugin(hs), { prefix: '/telephony' })
  */
 export function fastifyPlugin(hs: HttpService): FastifyPluginAsync {
   return async (plugin) => {
-    const segments = plugin.prefix.replace(/\/+$/, '').split('/').length - 1
-    const answer = (request: FastifyRequest, reply: FastifyReply) =>
-      answerFastify(hs, segments, request, reply)
+    const prefixSegments = plugin.prefix.replace(/\/+$/, '').split('/').length - 1
+    const handler = (request: FastifyRequest, reply: FastifyReply) =>
+      handleFastifyRequest(hs, prefixSegments, request, reply)
     for (const prefix of ROOTS) {
       await plugin.register(
         async (scope) => {
           scope.removeAllContentTypeParsers()
-          // the stream itself: we read it, up to our own limit
+          // Passes the stream on, because the handler reads it up to its own limit.
           scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
-          scope.all('/', answer)
-          scope.all('/*', answer)
-          // methods that Fastify has no routes for
-          scope.setNotFoundHandler(answer)
-          // a media type that Fastify cannot parse is for us to refuse
+          scope.all('/', handler)
+          scope.all('/*', handler)
+          // Methods that Fastify cannot route.
+          scope.setNotFoundHandler(handler)
+          // The API itself responds to content types that Fastify cannot parse.
           scope.setErrorHandler((error: { code?: string }, request, reply) => {
             if (error.code !== 'FST_ERR_CTP_INVALID_MEDIA_TYPE') throw error
-            return answer(request, reply)
+            return handler(request, reply)
           })
         },
         { prefix },
@@ -41,37 +43,37 @@ export function fastifyPlugin(hs: HttpService): FastifyPluginAsync {
   }
 }
 
-async function answerFastify(
+async function handleFastifyRequest(
   hs: HttpService,
-  segments: number,
+  prefixSegments: number,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { raw, body } = request
   const path = requestPath(raw.url ?? '/')
-  const mountPrefix = path.split('/', segments + 1).join('/')
-  const read = await readNodeBody(raw, BODY_TIMEOUT_MS, body instanceof Readable ? body : raw)
-  if (read === 'gone') return reply.hijack()
-  const response = await handled(hs, {
+  const mountPrefix = path.split('/', prefixSegments + 1).join('/')
+  const bodyResult = await readNodeBody(raw, BODY_TIMEOUT_MS, body instanceof Readable ? body : raw)
+  if (bodyResult === 'aborted') return reply.hijack()
+  const response = await handleRequest(hs, {
     method: raw.method ?? 'GET',
     url: path.slice(mountPrefix.length),
     headers: headerRecord(raw.rawHeaders),
-    ...read,
+    ...bodyResult,
     ...(raw.socket.remoteAddress === undefined ? {} : { remoteAddress: raw.socket.remoteAddress }),
     mountPrefix,
   })
   reply.code(response.status).headers(response.headers)
-  if (!('bodyProblem' in read)) {
-    // nothing, not an empty buffer, with 304 and HEAD: for that Fastify would make up a type and a length. Bytes
-    // else: to a JSON string Fastify adds a charset, and clients compare the whole content type
+  if (!('bodyProblem' in bodyResult)) {
+    // With 304 and HEAD: `undefined`, because for an empty buffer Fastify would add a content type and length.
+    // Otherwise bytes: to a JSON string Fastify adds a charset, and clients compare the whole content type.
     return reply.send(response.body === '' ? undefined : Buffer.from(response.body))
   }
   if (raw.httpVersionMajor === 1) reply.header('connection', 'close')
-  return reply.send(Readable.from(thenLinger(response, lingered(raw))))
+  return reply.send(Readable.from(streamThenDrain(response, drainRequest(raw))))
 }
 
-/** The answer, complete for the client by its content-length, but ended (and closed) only when it has stopped sending. */
-async function* thenLinger(response: ResponseRecord, gone: Promise<void>): AsyncGenerator<Buffer> {
+/** Sends the body, complete by its content-length, but ends (and closes) only after the client stops sending. */
+async function* streamThenDrain(response: ResponseRecord, drained: Promise<void>): AsyncGenerator<Buffer> {
   yield Buffer.from(response.body)
-  await gone
+  await drained
 }

@@ -1,54 +1,60 @@
-/** hookswitch for the Request and Response of the web: Hono, Bun, Deno, edge runtimes. Uses nothing of Node. */
-import { HookswitchError, type HttpService, MAX_BODY_BYTES } from 'hookswitch'
+/** hookswitch for web-standard `Request` and `Response`: Hono, Bun, Deno, edge runtimes. Uses no Node APIs. */
+import { HookswitchError, type HttpService } from 'hookswitch'
+import { MAX_BODY_BYTES } from 'hookswitch/adapter'
 import {
-  announcesTooMuch,
   BODY_TIMEOUT_MS,
-  handled,
+  type BodyResult,
+  handleRequest,
   headerRecord,
-  type ReadBody,
-  refusal,
+  isDeclaredTooLarge,
   requestPath,
-} from './incoming.js'
+  transportError,
+} from './request-record.js'
 
-/** What a Request does not tell. */
+/** Facts that a `Request` does not contain. */
 export interface FetchInfo {
-  /** Address of the peer, without port; the limits on logins count by it. */
+  /** Address of the peer, without port; logins are rate-limited by it. Default: unknown. */
   readonly remoteAddress?: string
-  /** Where we are mounted, without trailing slash; cut off the path where it still stands there. Default ''. */
+  /** Mount point, without trailing slash; removed from the path if the path starts with it. Default ''. */
   readonly mountPrefix?: string
 }
 
 /**
- * A function from Request to Response; paths that are not ours are answered 404. It may be mounted by frameworks that
- * pass something else as second argument (Hono's `app.mount` passes its bindings).
+ * Creates a function from `Request` to `Response`. Paths outside `/v1` and `/v2` get a 404. A request body must arrive
+ * within 30 s and be at most 1 MiB; otherwise the response is 408 or 413. Frameworks may pass another value as the
+ * second argument (Hono's `app.mount` passes its bindings).
  *
- * @throws HookswitchError `InvalidInput` (the promise rejects) where the host has read the body before
+ * @param hs a hookswitch instance
+ * @throws HookswitchError `InvalidInput` (the promise rejects) if the host has already read the request body
  * @example app.all('/v2/*', (c) => fetchHandler(hs)(c.req.raw))
  */
 export function fetchHandler(hs: HttpService): (request: Request, info?: FetchInfo) => Promise<Response> {
   return async (request, info) => {
     if (request.bodyUsed) {
-      throw new HookswitchError('InvalidInput', 'the body was read before fetchHandler; hand over a clone')
+      throw new HookswitchError(
+        'InvalidInput',
+        'the request body was already read; pass fetchHandler a clone of the request',
+      )
     }
     const { remoteAddress, mountPrefix = '' } = info ?? {}
     const path = requestPath(request.url)
     const inner = path.startsWith(`${mountPrefix}/`) ? path.slice(mountPrefix.length) : path
     const headers = headerRecord([...request.headers].flat())
-    const read = announcesTooMuch(headers)
+    const bodyResult = isDeclaredTooLarge(headers)
       ? ({ bodyProblem: 'too_large' } as const)
       : await readBody(request.body, BODY_TIMEOUT_MS)
     const response =
-      read === 'gone'
-        ? refusal(hs, 400)
-        : await handled(hs, {
+      bodyResult === 'aborted'
+        ? transportError(hs, 400)
+        : await handleRequest(hs, {
             method: request.method,
-            url: hs.owns(inner) ? inner : path,
+            url: hs.handlesPath(inner) ? inner : path,
             headers,
-            ...read,
+            ...bodyResult,
             ...(typeof remoteAddress === 'string' ? { remoteAddress } : {}),
             mountPrefix,
           })
-    // a body, even an empty one, is not allowed with 204 and 304
+    // `Response` throws if a 204 or 304 has a body, even an empty one.
     return new Response(response.body === '' ? null : response.body, {
       status: response.status,
       headers: response.headers,
@@ -56,42 +62,42 @@ export function fetchHandler(hs: HttpService): (request: Request, info?: FetchIn
   }
 }
 
-async function readBody(stream: ReadableStream<Uint8Array> | null, timeoutMs: number): Promise<ReadBody> {
+async function readBody(stream: ReadableStream<Uint8Array> | null, timeoutMs: number): Promise<BodyResult> {
   if (stream === null) return {}
   const reader = stream.getReader()
   const chunks: Uint8Array[] = []
   let size = 0
   let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<'too_slow'>((resolve) => {
+  const timeout = new Promise<'too_slow'>((resolve) => {
     timer = setTimeout(resolve, timeoutMs, 'too_slow')
   })
-  // not awaited: the source may take its time, or fail, to hear that nobody reads on
-  const stop = (bodyProblem: 'too_slow' | 'too_large'): ReadBody => {
+  // Not awaited: the source may be slow to cancel, or fail.
+  const stop = (bodyProblem: 'too_slow' | 'too_large'): BodyResult => {
     reader.cancel().catch(() => {})
     return { bodyProblem }
   }
   try {
     for (;;) {
-      const next = await Promise.race([reader.read(), late])
+      const next = await Promise.race([reader.read(), timeout])
       if (next === 'too_slow') return stop(next)
-      if (next.done) return size === 0 ? {} : { body: joined(chunks, size) }
+      if (next.done) return size === 0 ? {} : { body: concatenate(chunks, size) }
       size += next.value.length
       if (size > MAX_BODY_BYTES) return stop('too_large')
       chunks.push(next.value)
     }
   } catch {
-    return 'gone'
+    return 'aborted'
   } finally {
     clearTimeout(timer)
   }
 }
 
-function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
+function concatenate(chunks: readonly Uint8Array[], size: number): Uint8Array {
   const body = new Uint8Array(size)
-  let at = 0
+  let offset = 0
   for (const chunk of chunks) {
-    body.set(chunk, at)
-    at += chunk.length
+    body.set(chunk, offset)
+    offset += chunk.length
   }
   return body
 }

@@ -1,28 +1,30 @@
-/** The body of a Node request: read to its end, or refused without reading on. Shared by the adapters on Node's http. */
+/** Reads the body of a Node request up to a limit. Shared by the adapters on Node's http. */
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import { MAX_BODY_BYTES } from 'hookswitch'
-import { announcesTooMuch, type ReadBody } from './incoming.js'
+import { MAX_BODY_BYTES } from 'hookswitch/adapter'
+import { type BodyResult, isDeclaredTooLarge } from './request-record.js'
 
-/** How long, and how much, a client may go on sending after its body was refused. */
-const LINGER_MS = 2_000
-const LINGER_BYTES = 8 * MAX_BODY_BYTES
+/** Time and bytes that a client may still send after its body was rejected. */
+const DRAIN_TIMEOUT_MS = 2_000
+const MAX_DRAIN_BYTES = 8 * MAX_BODY_BYTES
 
-const NO_BODY: ReadBody = Object.freeze({})
+const NO_BODY: BodyResult = Object.freeze({})
 
 /**
- * Reads a body of at most `MAX_BODY_BYTES` within `timeoutMs`. A longer or slower one is a `bodyProblem`, an absent or
- * empty one no `body`, known at once where HTTP/1 says so. Never rejects; the stream is left paused where reading stopped.
+ * Reads a body of at most `MAX_BODY_BYTES` within `timeoutMs`. A larger or slower body is a `bodyProblem`; an absent or
+ * empty one has no `body`, and returns synchronously if HTTP/1 announces it. Never rejects; leaves the stream paused.
+ *
+ * @param timeoutMs milliseconds
  */
 export function readNodeBody(
   req: IncomingMessage,
   timeoutMs: number,
   stream: Readable = req,
-): ReadBody | Promise<ReadBody> {
-  // a stream that has ended says so only once: waiting for it would be waiting for ever
+): BodyResult | Promise<BodyResult> {
+  // An ended stream emits no further `end`.
   if (stream.readableEnded || hasNoBody(req)) return NO_BODY
-  if (stream.destroyed) return 'gone'
-  if (stream === req && announcesTooMuch(req.headers)) return { bodyProblem: 'too_large' }
+  if (stream.destroyed) return 'aborted'
+  if (stream === req && isDeclaredTooLarge(req.headers)) return { bodyProblem: 'too_large' }
 
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
@@ -36,18 +38,18 @@ export function readNodeBody(
     }
     const onEnd = () =>
       finish(size === 0 ? {} : { body: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size) })
-    const onGone = () => finish('gone')
-    const finish = (result: ReadBody) => {
+    const onAborted = () => finish('aborted')
+    const finish = (result: BodyResult) => {
       clearTimeout(timer)
-      stream.off('data', onData).off('end', onEnd).off('close', onGone).pause()
+      stream.off('data', onData).off('end', onEnd).off('close', onAborted).pause()
       resolve(result)
     }
-    // the error listener stays: a client that aborts later must not be an uncaught error of the host
-    stream.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone)
+    // The error listener stays, so that a client that aborts later causes no uncaught error in the host.
+    stream.on('data', onData).on('end', onEnd).on('close', onAborted).on('error', onAborted)
   })
 }
 
-/** HTTP/1 says ahead whether a body comes (RFC 9112 6.3); in HTTP/2 only the end of the stream tells. */
+/** HTTP/1 announces whether a body follows (RFC 9112, section 6.3); HTTP/2 does not. */
 function hasNoBody({ httpVersionMajor, headers }: IncomingMessage): boolean {
   return (
     httpVersionMajor === 1 && headers['transfer-encoding'] === undefined && !Number(headers['content-length'])
@@ -55,10 +57,11 @@ function hasNoBody({ httpVersionMajor, headers }: IncomingMessage): boolean {
 }
 
 /**
- * Resolves when a client whose body was refused has stopped sending, or after 2 s or 8 MiB. Closing at once would
- * reset the connection while the client still writes, and many clients then never read the answer (RFC 9112 9.6).
+ * Reads and discards the rest of a rejected body. Resolves when the client stops sending, or after 2 s or 8 MiB.
+ * Closing at once would reset the connection while the client still writes, and many clients then never read the
+ * response (RFC 9112, section 9.6).
  */
-export function lingered(req: IncomingMessage): Promise<void> {
+export function drainRequest(req: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     if (req.readableEnded || req.destroyed) return resolve()
     let size = 0
@@ -67,12 +70,12 @@ export function lingered(req: IncomingMessage): Promise<void> {
       req.off('data', onData).off('end', done).off('close', done).pause()
       resolve()
     }
-    const timer = setTimeout(done, LINGER_MS)
+    const timer = setTimeout(done, DRAIN_TIMEOUT_MS)
     const onData = (chunk: Buffer | string) => {
       size += chunk.length
-      if (size > LINGER_BYTES) done()
+      if (size > MAX_DRAIN_BYTES) done()
     }
-    // resumed by hand: reading was paused when the body was refused
+    // `readNodeBody` paused the stream, so it must be resumed explicitly.
     req.on('data', onData).on('end', done).on('close', done).on('error', done).resume()
   })
 }

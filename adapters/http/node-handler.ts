@@ -1,133 +1,145 @@
-/** Answers on Node's own request and response: the listener that `node:http`, `node:https`, connect and Express call. */
+/** A request listener for `node:http`, `node:https`, connect and Express. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HttpService, RequestRecord, ResponseRecord } from 'hookswitch'
-import { BODY_TIMEOUT_MS, handled, headerRecord, requestPath } from './incoming.js'
-import { lingered, readNodeBody } from './node-body.js'
-import { checkedOptions, milliseconds } from './node-options.js'
+import { drainRequest, readNodeBody } from './node-body.js'
+import { checkOptions, milliseconds } from './node-options.js'
+import { BODY_TIMEOUT_MS, handleRequest, headerRecord, requestPath } from './request-record.js'
 
 export interface NodeHandlerOptions {
-  /** Longest time in milliseconds that a request body may take after its headers; then 408. Default 30 000. */
+  /**
+   * Time limit for a request body after its headers, in milliseconds; then 408. An integer from 1 to 2 147 483 647.
+   * Default 30 000.
+   */
   readonly bodyTimeoutMs?: number
 }
 
-/** A request listener of `node:http` and a middleware of connect: without `next`, foreign paths are answered 404. */
+/** A `node:http` request listener and connect middleware. Without `next`, paths outside `/v1` and `/v2` get a 404. */
 export type NodeHandler = (
   req: IncomingMessage,
   res: ServerResponse,
   next?: (error?: unknown) => void,
 ) => void
 
-/** What a body parser mounted before us left of the body; `undefined` where the body is still to be read. */
-export type EatenBody = (req: IncomingMessage) => Pick<RequestRecord, 'body' | 'parsedBody'> | undefined
+/** Returns the body that an earlier body parser read, or `undefined` if the body is unread. */
+export type ParsedBodyReader = (
+  req: IncomingMessage,
+) => Pick<RequestRecord, 'body' | 'parsedBody'> | undefined
 
 /**
- * A listener for `http.createServer`, or a middleware for connect and its like, mounted at a prefix or not. It never
- * throws and never rejects. Paths that are not ours go to `next` where there is one.
+ * Creates a listener for `http.createServer`, or a middleware for connect and compatible frameworks, mounted at the
+ * root or under a prefix. Paths outside `/v1` and `/v2` go to `next` if there is one. The listener never throws. A
+ * request body larger than 1 MiB gets a 413.
  *
- * @throws HookswitchError `InvalidOption`, naming the option
+ * @param hs a hookswitch instance
+ * @throws HookswitchError `InvalidOption` naming the option, if it is unknown or its value is invalid
  * @example http.createServer(nodeHandler(hs)).listen(8000)
  */
 export function nodeHandler(hs: HttpService, options: NodeHandlerOptions = {}): NodeHandler {
-  const { bodyTimeoutMs } = checkedOptions(
+  const { bodyTimeoutMs } = checkOptions(
     options,
     { bodyTimeoutMs: BODY_TIMEOUT_MS },
     { bodyTimeoutMs: milliseconds },
   )
-  return handlerWith(hs, bodyTimeoutMs, () => undefined)
+  return createNodeHandler(hs, bodyTimeoutMs, () => undefined)
 }
 
 const ignore = () => {}
 
-/** `nodeHandler` for a framework that may have read the body already. */
-export function handlerWith(hs: HttpService, bodyTimeoutMs: number, eaten: EatenBody): NodeHandler {
+/** Creates a handler for a framework that may have read the body already. */
+export function createNodeHandler(
+  hs: HttpService,
+  bodyTimeoutMs: number,
+  readParsedBody: ParsedBodyReader,
+): NodeHandler {
   return (req, res, next) => {
     const url = requestPath(req.url ?? '/')
-    if (next !== undefined && !hs.owns(url)) return next()
-    // a client that goes away while it is answered hurts nobody
+    if (next !== undefined && !hs.handlesPath(url)) return next()
+    // A client that disconnects during the response is not an error.
     res.on('error', ignore)
-    answer(hs, req, res, url, bodyTimeoutMs, eaten).catch(() => res.destroy())
+    respond(hs, req, res, url, bodyTimeoutMs, readParsedBody).catch(() => res.destroy())
   }
 }
 
-async function answer(
+async function respond(
   hs: HttpService,
   req: IncomingMessage,
   res: ServerResponse,
   url: string,
   bodyTimeoutMs: number,
-  eaten: EatenBody,
+  readParsedBody: ParsedBodyReader,
 ): Promise<void> {
-  const reading = eaten(req) ?? readNodeBody(req, bodyTimeoutMs)
-  const read = reading instanceof Promise ? await reading : reading
-  if (read === 'gone') return void res.destroy()
-  const refused = 'bodyProblem' in read
-  const response = await handled(hs, {
+  // Awaited only if asynchronous: an unnecessary `await` delays every request without a body.
+  const reading = readParsedBody(req) ?? readNodeBody(req, bodyTimeoutMs)
+  const bodyResult = reading instanceof Promise ? await reading : reading
+  if (bodyResult === 'aborted') return void res.destroy()
+  const isRejected = 'bodyProblem' in bodyResult
+  const response = await handleRequest(hs, {
     method: req.method ?? 'GET',
     url,
     headers: headerRecord(req.rawHeaders),
-    ...read,
+    ...bodyResult,
     ...(req.socket.remoteAddress === undefined ? {} : { remoteAddress: req.socket.remoteAddress }),
     mountPrefix: mountPrefix(req as MountedRequest),
   })
-  if (!refused) return sendSoon(res, response)
-  // somebody else has answered meanwhile: a time-out of the host
+  if (!isRejected) return queueResponse(res, response)
+  // The host has already responded, for example after its own timeout.
   if (res.headersSent || res.writableEnded) return
-  await refuse(req, res, response)
+  await rejectAndDrain(req, res, response)
 }
 
-/** Most answers that wait for each other: the first must not wait for a thousand. */
-const MAX_TOGETHER = 16
+/** Maximum number of responses per batch, so that the first does not wait for a thousand others. */
+const MAX_BATCH = 16
 
-let ready: { readonly res: ServerResponse; readonly response: ResponseRecord }[] = []
+let queuedResponses: { readonly res: ServerResponse; readonly response: ResponseRecord }[] = []
 
 /**
- * Sends the answers of one turn of the event loop together. One by one, each would wake a client or proxy on the same
- * machine that falls asleep again before the next: a seventh of all that reading a webhook costs.
+ * Sends the responses of one event loop iteration together. Sent one by one, each would wake a client or proxy on the
+ * same machine, which sleeps again before the next: a seventh of the cost of a GET of a webhook.
  */
-function sendSoon(res: ServerResponse, response: ResponseRecord): void {
-  const count = ready.push({ res, response })
-  if (count === 1) setImmediate(sendReady)
-  else if (count === MAX_TOGETHER) sendReady()
+function queueResponse(res: ServerResponse, response: ResponseRecord): void {
+  const count = queuedResponses.push({ res, response })
+  if (count === 1) setImmediate(flushResponses)
+  else if (count === MAX_BATCH) flushResponses()
 }
 
-function sendReady(): void {
-  const sending = ready
-  ready = []
-  for (const { res, response } of sending) {
-    // somebody else has answered meanwhile: a time-out of the host
+function flushResponses(): void {
+  const batch = queuedResponses
+  queuedResponses = []
+  for (const { res, response } of batch) {
+    // The host has already responded, for example after its own timeout.
     if (res.headersSent || res.writableEnded) continue
     try {
       res.writeHead(response.status, response.headers).end(response.body)
     } catch {
-      // middleware of the host may have replaced these: the others are answered all the same
+      // The host's middleware may have replaced these methods; the other responses must still be sent.
       res.destroy()
     }
   }
 }
 
-/** Sends an answer whose request was not read to its end, and closes once the client has stopped sending. */
-export async function refuse(
+/** Responds to a request whose body was not read completely; ends the response once the client stops sending. */
+export async function rejectAndDrain(
   req: IncomingMessage,
   res: ServerResponse,
   response: ResponseRecord,
 ): Promise<void> {
-  // HTTP/2 has no such header: there the stream is closed, not the connection
+  // HTTP/2 forbids `connection`; there the stream ends, not the connection.
   const closing = req.httpVersionMajor === 1 ? { connection: 'close' } : {}
   res.writeHead(response.status, { ...response.headers, ...closing })
-  // complete for the client by its content-length; `end` would close at once
+  // By its content-length the body is complete for the client; `end` would close the connection at once.
   res.write(response.body)
-  await lingered(req)
+  await drainRequest(req)
   res.end()
 }
 
 interface MountedRequest extends IncomingMessage {
-  /** Set by connect and Express: the target before a mount point was cut off. */
+  /** Set by connect and Express: the target including the mount point. */
   originalUrl?: string
-  /** Set by Express: what was cut off. */
+  /** Set by Express: the mount point. */
   baseUrl?: string
 }
 
-/** Where we are mounted, as the frameworks that cut the mount point off `url` tell it; '' at the root. */
+/** Returns the mount point that the framework removed from `url`; '' at the root. */
 function mountPrefix(req: MountedRequest): string {
   const { url = '/', originalUrl, baseUrl } = req
   if (typeof baseUrl === 'string') return baseUrl.replace(/\/+$/, '')

@@ -1,47 +1,47 @@
-/** The options of the Node adapter: every one checked, an unknown one refused, each by its name. */
+/** Validates the options of the Node adapter; every error names the option. */
 import { HookswitchError } from 'hookswitch'
 
-/** Why a value does not fit; `undefined` where it does. */
-export type Rule = (value: unknown) => string | undefined
+/** Returns why a value is invalid, or `undefined` if it is valid. */
+export type Validator = (value: unknown) => string | undefined
 
-const integerFrom =
-  (least: number, most: number, what: string): Rule =>
+const integerBetween =
+  (minimum: number, maximum: number, description: string): Validator =>
   (value) =>
-    Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most
+    Number.isSafeInteger(value) && (value as number) >= minimum && (value as number) <= maximum
       ? undefined
-      : `must be ${what} (an integer, ${least} to ${most})`
+      : `must be ${description} (an integer, ${minimum} to ${maximum})`
 
-/** Longest delay that a timer of Node takes; a longer one fires at once. */
+/** Maximum delay of a Node timer; a longer one fires at once. */
 const MAX_TIMER_MS = 2_147_483_647
 
-export const milliseconds: Rule = integerFrom(1, MAX_TIMER_MS, 'a time in milliseconds')
-export const bytes: Rule = integerFrom(1_024, 1_048_576, 'a size in bytes')
-export const count: Rule = integerFrom(1, MAX_TIMER_MS, 'a count')
+export const milliseconds: Validator = integerBetween(1, MAX_TIMER_MS, 'a time in milliseconds')
+export const bytes: Validator = integerBetween(1_024, 1_048_576, 'a size in bytes')
+export const count: Validator = integerBetween(1, MAX_TIMER_MS, 'a count')
 
 /**
- * The options given, completed by their defaults; `undefined` counts as left out.
+ * Returns the options with their defaults; `undefined` counts as omitted.
  *
- * @throws HookswitchError `InvalidOption` for an unknown name or a value against its rule
+ * @throws HookswitchError `InvalidOption` for an unknown option or an invalid value
  */
-export function checkedOptions<T extends object, D extends Partial<T>>(
+export function checkOptions<T extends object, D extends Partial<T>>(
   given: T,
   defaults: D,
-  rules: { readonly [K in keyof T]-?: Rule },
+  validators: { readonly [K in keyof T]-?: Validator },
 ): T & D {
   if (typeof given !== 'object' || given === null) throw invalidOption('options', 'must be an object')
-  const known = Object.keys(rules)
+  const known = Object.keys(validators)
   const options = { ...defaults } as Record<string, unknown>
   for (const [name, value] of Object.entries(given)) {
     if (!known.includes(name)) throw invalidOption(name, `is unknown; known: ${known.join(', ')}`)
     if (value === undefined) continue
-    const problem = rules[name as keyof T](value)
+    const problem = validators[name as keyof T](value)
     if (problem !== undefined) throw invalidOption(name, problem)
     options[name] = value
   }
   return options as T & D
 }
 
-/** `InvalidOption`; the message starts with the name of the option. */
+/** Creates an `InvalidOption` error; its message starts with the name of the option. */
 export function invalidOption(name: string, problem: string): HookswitchError {
   return new HookswitchError('InvalidOption', `${name} ${problem}`, { field: name })
 }

@@ -1,23 +1,35 @@
-/** hookswitch on Node's own http: a listener for servers that you have, or a whole server with its limits set. */
+/** hookswitch on `node:http`: a listener for an existing server, or a complete server with limits. */
 import http from 'node:http'
 import type { HttpService } from 'hookswitch'
-import { announcesTooMuch, BODY_TIMEOUT_MS, refusal } from './incoming.js'
-import { nodeHandler, refuse } from './node-handler.js'
-import { bytes, checkedOptions, count, invalidOption, milliseconds } from './node-options.js'
-import { answerParserErrors } from './node-sockets.js'
+import { nodeHandler, rejectAndDrain } from './node-handler.js'
+import { bytes, checkOptions, count, invalidOption, milliseconds } from './node-options.js'
+import { respondToParserErrors } from './node-sockets.js'
+import { BODY_TIMEOUT_MS, isDeclaredTooLarge, transportError } from './request-record.js'
 
 export { type NodeHandler, type NodeHandlerOptions, nodeHandler } from './node-handler.js'
 
 export interface ServerOptions {
-  /** Longest time in milliseconds until the headers of a request are complete; then 408. Default 10 000. */
+  /**
+   * Time limit for the headers of a request, in milliseconds; then 408. An integer from 1 to 2 147 483 647, at most
+   * `requestTimeoutMs`. Default 10 000.
+   */
   readonly headersTimeoutMs?: number
-  /** Longest time in milliseconds until a request is complete with its body; then 408. Default 30 000. */
+  /**
+   * Time limit for a whole request with its body, in milliseconds; then 408. An integer from 1 to 2 147 483 647.
+   * Default 30 000.
+   */
   readonly requestTimeoutMs?: number
-  /** How long in milliseconds an idle connection is kept for the next request. Default 5 000. */
+  /**
+   * How long an idle connection stays open for the next request, in milliseconds. An integer from 1 to 2 147 483 647.
+   * Default 5 000.
+   */
   readonly keepAliveTimeoutMs?: number
-  /** Most bytes of request target and headers together; more is 414 or 431. Default 16 384. */
+  /**
+   * Maximum size of request target and headers together, in bytes; more is 414 or 431. An integer from 1 024 to
+   * 1 048 576. Default 16 384.
+   */
   readonly maxHeaderBytes?: number
-  /** Most connections at once; further ones are closed unanswered. Default: no limit. */
+  /** Maximum number of open connections; further ones are closed without a response. Default: no limit. */
   readonly maxConnections?: number
 }
 
@@ -28,7 +40,7 @@ const DEFAULTS: Readonly<Required<Omit<ServerOptions, 'maxConnections'>>> = Obje
   maxHeaderBytes: 16_384,
 })
 
-const RULES = {
+const VALIDATORS = {
   headersTimeoutMs: milliseconds,
   requestTimeoutMs: milliseconds,
   keepAliveTimeoutMs: milliseconds,
@@ -39,64 +51,69 @@ const RULES = {
 const METHODS = 'GET, HEAD, PUT, POST, PATCH, DELETE, OPTIONS'
 
 /**
- * A `node:http` server, not yet listening, that answers everything in our JSON envelope: also what the HTTP parser
- * refuses, slow clients, a missing `Host` (RFC 9112 3.2), an unknown `Expect` (RFC 9110 10.1.1) and CONNECT.
+ * Creates a `node:http` server, not yet listening, that responds to every request with the JSON envelope. This includes
+ * requests that the HTTP parser rejects, slow clients, a missing `Host` (RFC 9112, section 3.2), an unknown `Expect`
+ * (RFC 9110, section 10.1.1) and CONNECT.
  *
- * @throws HookswitchError `InvalidOption`, naming the option
+ * @param hs a hookswitch instance
+ * @throws HookswitchError `InvalidOption` naming the option, if it is unknown or its value is invalid
  * @example createServer(hs).listen(8000)
  */
 export function createServer(hs: HttpService, options: ServerOptions = {}): http.Server {
-  const given = checkedOptions(options, DEFAULTS, RULES)
-  const { headersTimeoutMs, requestTimeoutMs, maxHeaderBytes } = given
+  const checked = checkOptions(options, DEFAULTS, VALIDATORS)
+  const { headersTimeoutMs, requestTimeoutMs, maxHeaderBytes } = checked
   if (headersTimeoutMs > requestTimeoutMs) {
-    throw invalidOption('headersTimeoutMs', 'must not be above requestTimeoutMs')
+    throw invalidOption('headersTimeoutMs', 'must not exceed requestTimeoutMs')
   }
   const server = http.createServer({
     headersTimeout: headersTimeoutMs,
     requestTimeout: requestTimeoutMs,
-    keepAliveTimeout: given.keepAliveTimeoutMs,
+    keepAliveTimeout: checked.keepAliveTimeoutMs,
     connectionsCheckingInterval: Math.min(1_000, Math.ceil(headersTimeoutMs / 4)),
     maxHeaderSize: maxHeaderBytes,
-    // Node would answer without a body
+    // `isValidRequest` checks the header; Node's own response has no body.
     requireHostHeader: false,
   })
-  // Node drops what is beyond 2 000 fields in silence; the limit in bytes bounds them already
+  // By default Node silently drops headers beyond 2 000; `maxHeaderSize` limits them anyway.
   server.maxHeadersCount = 0
-  if (given.maxConnections !== undefined) server.maxConnections = given.maxConnections
+  if (checked.maxConnections !== undefined) server.maxConnections = checked.maxConnections
 
-  const sockets = answerParserErrors(server, hs, maxHeaderBytes)
-  const answering = nodeHandler(hs, { bodyTimeoutMs: requestTimeoutMs })
+  const responder = respondToParserErrors(server, hs, maxHeaderBytes)
+  const handler = nodeHandler(hs, { bodyTimeoutMs: requestTimeoutMs })
   const listener: http.RequestListener = (req, res) => {
-    sockets.exchange(req, res)
-    if (isSound(req)) answering(req, res)
-    else void refuse(req, res, refusal(hs, 400))
+    responder.trackExchange(req, res)
+    if (isValidRequest(req)) handler(req, res)
+    else void rejectAndDrain(req, res, transportError(hs, 400))
   }
   return server
     .on('request', listener)
     .on('checkContinue', (req, res) => {
-      if (!announcesTooMuch(req.headers)) res.writeContinue()
+      if (!isDeclaredTooLarge(req.headers)) res.writeContinue()
       listener(req, res)
     })
     .on('checkExpectation', (req, res) => {
-      sockets.exchange(req, res)
-      void refuse(req, res, refusal(hs, 417))
+      responder.trackExchange(req, res)
+      void rejectAndDrain(req, res, transportError(hs, 417))
     })
-    .on('connect', (_req, socket) => sockets.end(socket, refusal(hs, 405, { headers: { allow: METHODS } })))
+    .on('connect', (_req, socket) =>
+      responder.respondAndClose(socket, transportError(hs, 405, { headers: { allow: METHODS } })),
+    )
 }
 
-const BEYOND_ASCII = /[^\x21-\x7e]/
+const NON_ASCII_OR_SPACE = /[^\x21-\x7e]/
 
 /**
- * What the parsers of some Node versions let through: exactly one `Host` in HTTP/1.1, at most one before (RFC 9112
- * 3.2); no blank in a field name (5.1); nothing beyond ASCII in the target (3.2, RFC 3986 2).
+ * Checks rules that the parsers of some Node versions do not enforce: exactly one `Host` in HTTP/1.1, at most one in
+ * HTTP/1.0 (RFC 9112, section 3.2); no space in a field name (5.1); only visible ASCII in the target (3.2; RFC 3986,
+ * section 2).
  */
-function isSound(req: http.IncomingMessage): boolean {
+function isValidRequest(req: http.IncomingMessage): boolean {
   const { rawHeaders, url = '' } = req
-  let hosts = 0
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]!
+  let hostCount = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!
     if (name.includes(' ')) return false
-    if (name.toLowerCase() === 'host') hosts += 1
+    if (name.toLowerCase() === 'host') hostCount += 1
   }
-  return (hosts === 1 || (hosts === 0 && req.httpVersion !== '1.1')) && !BEYOND_ASCII.test(url)
+  return (hostCount === 1 || (hostCount === 0 && req.httpVersion !== '1.1')) && !NON_ASCII_OR_SPACE.test(url)
 }

@@ -1,4 +1,4 @@
-/** What Node's HTTP parser refuses, as a status and as bytes for a socket that has no response object. Pure. */
+/** Maps errors of Node's HTTP parser to statuses, and serializes responses for bare sockets. Pure. */
 import type { ResponseRecord } from 'hookswitch'
 
 export interface ParserError {
@@ -7,8 +7,8 @@ export interface ParserError {
   readonly rawPacket?: Uint8Array
 }
 
-/** Status for an error of `clientError`; `undefined` where the connection itself is broken and nobody can be answered. */
-export function parserStatus(error: ParserError, maxHeaderBytes: number): number | undefined {
+/** Returns the status for an error of `clientError`; `undefined` if the connection is broken and cannot be answered. */
+export function statusOfParserError(error: ParserError, maxHeaderBytes: number): number | undefined {
   const code = error.code ?? ''
   if (code === 'HPE_HEADER_OVERFLOW') return overflowStatus(error.rawPacket, maxHeaderBytes)
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return 413
@@ -17,8 +17,8 @@ export function parserStatus(error: ParserError, maxHeaderBytes: number): number
 }
 
 /**
- * Node counts target and fields against one limit. Only a request line that is longer than it in the packet at hand is
- * surely a target too long (414); a line whose start came in an earlier packet counts as a field (431).
+ * Node counts target and header fields against one limit. The target is certainly too long (414) only if the packet has
+ * a request line longer than the limit. A request line that began in an earlier packet counts as a header field (431).
  */
 function overflowStatus(packet: Uint8Array | undefined, maxHeaderBytes: number): 414 | 431 {
   const text = Buffer.from(packet ?? [])
@@ -29,8 +29,8 @@ function overflowStatus(packet: Uint8Array | undefined, maxHeaderBytes: number):
   return /^[A-Z-]+ \S/.test(line) && line.length > maxHeaderBytes ? 414 : 431
 }
 
-/** A whole HTTP/1.1 answer that closes its connection. */
-export function rawAnswer(response: ResponseRecord, phrase: string, date: string): string {
+/** Serializes a complete HTTP/1.1 response that closes its connection. */
+export function serializeResponse(response: ResponseRecord, phrase: string, date: string): string {
   const headers = Object.entries({ ...response.headers, date, connection: 'close' })
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
   return `HTTP/1.1 ${response.status} ${phrase}\r\n${lines}\r\n${response.body}`

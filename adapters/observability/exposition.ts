@@ -1,7 +1,7 @@
-/** The text format of Prometheus, version 0.0.4, as its "Exposition formats" describes it. */
+/** Writes the Prometheus text format, version 0.0.4 ("Exposition formats" in the Prometheus documentation). */
 
 export interface Sample {
-  /** `_bucket`, `_sum`, `_count`; empty where the sample has the family's own name. */
+  /** `_bucket`, `_sum` or `_count`; empty where the sample has the name of the family. */
   readonly suffix: string
   readonly labels: readonly (readonly [name: string, value: string])[]
   readonly value: number
@@ -17,7 +17,7 @@ export interface Family {
 
 export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** Families as text; one without samples is left out. */
+/** Writes families as text and omits those without samples. */
 export function exposition(families: readonly Family[]): string {
   return families
     .filter(({ samples }) => samples.length > 0)
@@ -37,7 +37,7 @@ function labelsText(labels: Sample['labels']): string {
   return `{${labels.map(([name, value]) => `${name}="${escapeLabel(value)}"`).join(',')}}`
 }
 
-/** As Go's `ParseFloat` reads it. */
+/** Writes a number for Go's `ParseFloat`. */
 export function numberText(value: number): string {
   if (value === Number.POSITIVE_INFINITY) return '+Inf'
   return value === Number.NEGATIVE_INFINITY ? '-Inf' : String(value)

@@ -1,22 +1,23 @@
-/** What is watched: the gauges of every instance that is told to this registry, read when somebody collects. */
-import { type GaugeName, type GaugeReading, METRICS, type MetricShape, type Metrics } from 'hookswitch'
+/** The gauges of every registered instance, read when metrics are collected. */
+import type { GaugeName, GaugeReading, Metrics } from 'hookswitch'
+import { METRICS, type MetricShape } from 'hookswitch/adapter'
 
 type Read = Parameters<Metrics['watch']>[0]
 
 export interface WatchedGauges {
   readonly watch: Metrics['watch']
   /**
-   * Every gauge as it stands. Empty when one of the instances cannot tell, or takes too long: part of a sum would be
-   * a wrong figure. Never rejects.
+   * Reads every gauge. Returns nothing when one of the instances fails or takes longer than 2 s, because part of a sum would
+   * be a wrong figure. Never rejects.
    */
   read(): Promise<readonly GaugeReading[]>
 }
 
-/** Longest wait for a store that does not answer: whoever collects has a limit too (Prometheus: 10 s). */
+/** Longest wait for a store that does not answer, below the collector's limit (Prometheus: 10 s). */
 const WAIT_MS = 2_000
 
-/** Gauges of which several instances show the greatest, not the sum. */
-const GREATEST: ReadonlySet<GaugeName> = new Set(['hookswitch_oldest_due_seconds'])
+/** Gauges whose value over several instances is the maximum, not the sum. */
+const MAXIMA: ReadonlySet<GaugeName> = new Set(['hookswitch_oldest_due_seconds'])
 
 export function watchedGauges(waitMs = WAIT_MS): WatchedGauges {
   const watched = new Set<Read>()
@@ -26,7 +27,7 @@ export function watchedGauges(waitMs = WAIT_MS): WatchedGauges {
     const readings = [...watched].map(async (read) => read())
     const limit = timeout(waitMs)
     try {
-      return together((await Promise.race([Promise.all(readings), limit.passed])).flat())
+      return combine((await Promise.race([Promise.all(readings), limit.passed])).flat())
     } catch {
       return []
     } finally {
@@ -37,12 +38,12 @@ export function watchedGauges(waitMs = WAIT_MS): WatchedGauges {
   return {
     watch(read, ended) {
       if (ended?.aborted) return
-      // A function of its own: two instances may share one.
-      const own: Read = () => read()
-      watched.add(own)
-      ended?.addEventListener('abort', () => watched.delete(own), { once: true })
+      // A new function, because two instances may pass the same one.
+      const entry: Read = () => read()
+      watched.add(entry)
+      ended?.addEventListener('abort', () => watched.delete(entry), { once: true })
     },
-    // Those who collect at once read once: a store in trouble is not asked more than it answers.
+    // Concurrent collections share one read, so that a slow store is not queried again.
     read() {
       reading ??= readAll().finally(() => {
         reading = undefined
@@ -60,14 +61,14 @@ function timeout(ms: number): { readonly passed: Promise<never>; clear(): void }
   return { passed, clear: () => clearTimeout(timer) }
 }
 
-/** One reading for each series: of a labelled gauge that was read at all, every value of its label. */
-export function together(readings: readonly GaugeReading[]): readonly GaugeReading[] {
+/** Combines readings into one per series. A labelled gauge that was read has every value of its label. */
+export function combine(readings: readonly GaugeReading[]): readonly GaugeReading[] {
   return Object.entries(METRICS).flatMap(([name, shape]: [string, MetricShape]) => {
     const own = readings.filter((one) => one.name === name && Number.isFinite(one.value))
     if (own.length === 0) return []
     const gauge = name as GaugeName
     const total = (label: string | undefined) =>
-      combined(
+      aggregate(
         gauge,
         own.filter((one) => one.label === label).map(({ value }) => value),
       )
@@ -76,6 +77,6 @@ export function together(readings: readonly GaugeReading[]): readonly GaugeReadi
   })
 }
 
-function combined(name: GaugeName, values: readonly number[]): number {
-  return GREATEST.has(name) ? Math.max(0, ...values) : values.reduce((sum, value) => sum + value, 0)
+function aggregate(name: GaugeName, values: readonly number[]): number {
+  return MAXIMA.has(name) ? Math.max(0, ...values) : values.reduce((sum, value) => sum + value, 0)
 }

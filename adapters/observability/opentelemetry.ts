@@ -1,18 +1,19 @@
-/** Metrics and traces through OpenTelemetry's API; which SDK and exporter is behind it is the host's choice. */
+/** Metrics and traces through the OpenTelemetry API. The host chooses SDK and exporter. */
 import { type Meter, metrics, type Tracer, trace } from '@opentelemetry/api'
 import { type Metrics, type Tracing, VERSION } from 'hookswitch'
 import { otelMetrics } from './otel-metrics.js'
 import { otelTracing } from './otel-tracing.js'
 
+/** Options of `openTelemetry`. */
 export interface OpenTelemetryOptions {
-  /** Default: that of the global provider, also of one that is registered later. */
+  /** Default: the tracer `hookswitch` of the global provider, even of one that is registered later. */
   readonly tracer?: Tracer
-  /** Default: that of the global provider, which must be registered before this is called. */
+  /** Default: the meter `hookswitch` of the global provider, which must be registered before this call. */
   readonly meter?: Meter
 }
 
 /**
- * The options `metrics` and `tracing`, to be spread into those of `createHookswitch`.
+ * Returns the options `metrics` and `tracing` for `createHookswitch`.
  *
  * @example
  * const hs = createHookswitch({ store: memoryStore(), ...openTelemetry() })

@@ -1,25 +1,26 @@
-/** Instruments of OpenTelemetry for the whole catalogue. */
+/** OpenTelemetry instruments for every metric of `METRICS`. */
 import type { Attributes, Counter, Histogram, Meter, ObservableGauge } from '@opentelemetry/api'
-import { METRICS, type MetricShape, type Metrics } from 'hookswitch'
+import type { Metrics } from 'hookswitch'
+import { METRICS, type MetricShape } from 'hookswitch/adapter'
 import { watchedGauges } from './gauges.js'
 
 /**
- * OpenTelemetry's spelling: a dot after the namespace, neither unit nor `_total` in the name. Exported to Prometheus
- * they get both again, and are called as in `METRICS`.
+ * Converts a name to OpenTelemetry's convention: a dot after the namespace, no unit and no `_total`. An export to Prometheus
+ * adds both again, so the names equal those of `METRICS`.
  */
 export function instrumentName(name: string): string {
   return name.replace('_', '.').replace(/_(total|seconds)$/, '')
 }
 
-interface CounterOf {
+interface CounterSeries {
   readonly counter: Counter
-  /** By value of the label, made once. */
+  /** By label value. */
   readonly attributes: ReadonlyMap<string | undefined, Attributes>
 }
 
-/** The option `metrics` over a meter. */
+/** Creates the option `metrics` for a meter. */
 export function otelMetrics(meter: Meter): Metrics {
-  const counters = new Map<string, CounterOf>()
+  const counters = new Map<string, CounterSeries>()
   const histograms = new Map<string, Histogram>()
   const observables = new Map<string, ObservableGauge>()
   for (const [name, shape] of Object.entries(METRICS) as [string, MetricShape][]) {
@@ -29,7 +30,7 @@ export function otelMetrics(meter: Meter): Metrics {
       const attributes = new Map(
         (shape.values ?? [undefined]).map((label) => [label, attributesOf(shape, label)]),
       )
-      // Every series is there from the start: the first increase would not be seen as one otherwise.
+      // Every series starts at 0; otherwise the first increase would not show as an increase.
       for (const one of attributes.values()) counter.add(0, one)
       counters.set(name, { counter, attributes })
     } else if (shape.kind === 'histogram') {
@@ -50,7 +51,7 @@ export function otelMetrics(meter: Meter): Metrics {
     count(name, by, label) {
       const series = counters.get(name)
       const attributes = series?.attributes.get(label as string | undefined)
-      // Neither a name nor a label of the catalogue, or no increase: nothing that could be a series.
+      // Unknown names and labels, and values that are not increases, are ignored.
       if (series && attributes && by > 0) series.counter.add(by, attributes)
     },
     observe(name, seconds) {

@@ -1,4 +1,4 @@
-/** Spans of OpenTelemetry. */
+/** OpenTelemetry spans for publishes and attempts. */
 import {
   type Context,
   context,
@@ -14,7 +14,7 @@ import type { Tracing } from 'hookswitch'
 
 const KINDS = { publish: SpanKind.PRODUCER, attempt: SpanKind.CLIENT } as const
 
-/** The option `tracing` over a tracer. Needs no propagator: a `traceparent` is read and written here. */
+/** Creates the option `tracing` for a tracer. Reads and writes `traceparent` itself, without a propagator. */
 export function otelTracing(tracer: Tracer): Tracing {
   return {
     begin(name, parent, facts) {
@@ -22,7 +22,7 @@ export function otelTracing(tracer: Tracer): Tracing {
       const span = tracer.startSpan(name, options, contextOf(name, parent))
       const own = span.spanContext()
       return {
-        // One that is not sampled goes on too: its receivers need not sample it either.
+        // An unsampled span is propagated too, so that receivers do not sample it either.
         traceparent: isSpanContextValid(own) ? traceparentOf(own) : undefined,
         end(more, failure) {
           span.setAttributes({ ...more })
@@ -38,17 +38,16 @@ export function otelTracing(tracer: Tracer): Tracing {
 }
 
 /**
- * Under which span a new one begins. An attempt has its event's alone: whatever happens to be active where deliveries
- * are made has nothing to do with it. A publish begins in the active context, and there under the parent that was
- * given, unless a span of the same trace is active: that one is nearer.
+ * Chooses the parent of a new span. The parent of an attempt is its event's span, whatever context is active where deliveries
+ * are sent. A publish starts in the active context, under the given parent unless a span of the same trace is active.
  */
 function contextOf(name: keyof typeof KINDS, parent: string | undefined): Context {
-  const around = name === 'publish' ? context.active() : ROOT_CONTEXT
-  if (parent === undefined) return around
+  const active = name === 'publish' ? context.active() : ROOT_CONTEXT
+  if (parent === undefined) return active
   const given = spanContextOf(parent)
-  return trace.getSpanContext(around)?.traceId === given.traceId
-    ? around
-    : trace.setSpanContext(around, given)
+  return trace.getSpanContext(active)?.traceId === given.traceId
+    ? active
+    : trace.setSpanContext(active, given)
 }
 
 /** `00-<trace id>-<span id>-<flags>` (W3C Trace Context). */

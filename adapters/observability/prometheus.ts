@@ -1,20 +1,21 @@
-/** Metrics for Prometheus, without a client library: a closed catalogue needs no registry. */
-import { type GaugeReading, METRICS, type MetricShape, type Metrics } from 'hookswitch'
+/** Metrics for Prometheus, without a client library: the closed table `METRICS` needs no registry. */
+import type { GaugeReading, Metrics } from 'hookswitch'
+import { METRICS, type MetricShape } from 'hookswitch/adapter'
 import { CONTENT_TYPE, exposition, type Family, numberText, type Sample } from './exposition.js'
 import { watchedGauges } from './gauges.js'
 
-/** The option `metrics`, and what a scrape answers. */
+/** The option `metrics`, and the text of a scrape. */
 export interface PrometheusMetrics extends Metrics {
   /**
-   * Everything as Prometheus reads it. Gauges that cannot be read are left out: all before the start and after the
-   * close, those of the store while it is out. Never rejects.
+   * Returns all metrics in the Prometheus text format. Omits gauges that cannot be read: all of them before the start and
+   * after the close, those of the store while it is unavailable. Never rejects.
    */
   text(): Promise<string>
-  /** Of the answer to a scrape. */
+  /** Content type of the text. */
   readonly contentType: string
 }
 
-/** How often values fell into each bucket; the last one has no bound. */
+/** Number of values per bucket; the last bucket has no bound. */
 interface Distribution {
   readonly bounds: readonly number[]
   readonly counts: number[]
@@ -24,10 +25,9 @@ interface Distribution {
 const SHAPES: readonly (readonly [string, MetricShape])[] = Object.entries(METRICS)
 
 /**
- * Keeps counters and histograms, reads gauges when they are asked for.
+ * Creates the option `metrics`. Counters and histograms are kept here; gauges are read when `text` is called.
  *
- * Made for one instance. Several may share one: their counters and gauges add up, and of `hookswitch_oldest_due_seconds`
- * the greatest is shown.
+ * Several instances may share one: their counters and gauges are summed, and `hookswitch_oldest_due_seconds` is the maximum.
  *
  * @example
  * const metrics = prometheusMetrics()
@@ -38,7 +38,7 @@ export function prometheusMetrics(): PrometheusMetrics {
   const counters = new Map<string, Map<string | undefined, number>>()
   const distributions = new Map<string, Distribution>()
   for (const [name, shape] of SHAPES) {
-    // Every series is there from the start: the first increase would not be seen as one otherwise.
+    // Every series starts at 0; otherwise the first increase would not show as an increase.
     if (shape.kind === 'counter') {
       counters.set(name, new Map((shape.values ?? [undefined]).map((label) => [label, 0])))
     } else if (shape.kind === 'histogram') {
@@ -54,7 +54,7 @@ export function prometheusMetrics(): PrometheusMetrics {
       const key = label as string | undefined
       const series = counters.get(name)
       const value = series?.get(key)
-      // Neither a name nor a label of the catalogue, or no increase: nothing that could be a series.
+      // Unknown names and labels, and values that are not increases, are ignored.
       if (series && value !== undefined && by > 0) series.set(key, value + by)
     },
     observe(name, seconds) {
@@ -94,7 +94,7 @@ function sample(labelName: string | undefined, label: string | undefined, value:
 const gaugeSample = (labelName: string | undefined, { label, value }: GaugeReading) =>
   sample(labelName, label, value)
 
-/** Buckets are cumulative: each counts all that is at most its bound. */
+/** Converts counts to cumulative buckets. */
 function samplesOf({ bounds, counts, sum }: Distribution): readonly Sample[] {
   let count = 0
   const buckets = [...bounds, Number.POSITIVE_INFINITY].map((bound, index): Sample => {

@@ -1,13 +1,13 @@
 // @ts-check
-/** As a customer's own program would use the HTTP API: a token for the API key, then webhooks. */
+/** A client of the HTTP API: exchanges an API key for a token and registers webhooks. */
 
 /**
- * @param {string} url of the service
+ * @param {string} url URL of the service
  * @param {string} method
  * @param {string} path
  * @param {object} [data]
  * @param {string} [token]
- * @returns {Promise<any>} the whole answer
+ * @returns {Promise<any>} the response body
  */
 async function call(url, method, path, data, token) {
   const response = await fetch(`${url}${path}`, {
@@ -18,13 +18,13 @@ async function call(url, method, path, data, token) {
     },
     ...(data === undefined ? {} : { body: JSON.stringify({ data }) }),
   })
-  const answer = /** @type {any} */ (await response.json())
-  if (answer.status !== 'success') throw new Error(`${method} ${path}: ${JSON.stringify(answer.data)}`)
-  return answer
+  const result = /** @type {any} */ (await response.json())
+  if (result.status !== 'success') throw new Error(`${method} ${path}: ${JSON.stringify(result.data)}`)
+  return result
 }
 
 /**
- * @param {string} url of the service
+ * @param {string} url URL of the service
  * @param {string} apiKey
  * @returns {Promise<string>} a token
  */
@@ -33,14 +33,14 @@ export async function logIn(url, apiKey) {
 }
 
 /**
- * The fields of the specification: http_verb, hook, retries, …
+ * A webhook with the field names of the HTTP API: http_verb, hook, retries, …
  * @typedef {{ name: string, uri: string, [field: string]: unknown }} Webhook
  */
 
 /**
- * Registers a webhook; one of this name that is there already is only told the URL.
+ * Registers a webhook, or updates the URL of the webhook that has the same name.
  *
- * @param {string} url of the service
+ * @param {string} url URL of the service
  * @param {string} token
  * @param {string} accountId
  * @param {Webhook} webhook

@@ -1,30 +1,31 @@
 // @ts-check
+/** Parses the flags of the demo. */
 import { parseArgs } from 'node:util'
 
 /**
- * What the demo was asked for.
+ * The flags of the demo.
  * @typedef {object} DemoFlags
- * @property {boolean} once one round, then a summary
- * @property {number} speed times real time; `Infinity`: as fast as it goes
- * @property {number} port of the API
- * @property {string} data file in which everything is kept
- * @property {string} [receiverLog] file for everything that the receiver got, one JSON object a line
+ * @property {boolean} once play one round, then print a summary
+ * @property {number} speed factor of real time; `Infinity` is as fast as possible
+ * @property {number} port port of the API
+ * @property {string} data path of the SQLite file
+ * @property {string} [receiverLog] file for the receiver's requests, one JSON object per line
  */
 
 export const HELP = `npm start -- [--once] [--speed N] [--port N] [--data FILE] [--receiver-log FILE]
 
-  --once              one round of calls as fast as it goes, then a summary
-  --speed N           times real time (1; with --once as fast as it goes)
-  --port N            of the API (8000); the receiver takes the next one
-  --data FILE         keep everything in this file (demo.db)
-  --receiver-log FILE write what the receiver got, one JSON object a line
-  --help
+  --once              play one round of calls as fast as possible, then print a summary
+  --speed N           play N times as fast as real time (1; with --once as fast as possible)
+  --port N            port of the API (8000); the receiver uses the next one
+  --data FILE         store data in this SQLite file (demo.db)
+  --receiver-log FILE write the receiver's requests to this file, one JSON object per line
+  --help              print this text
 `
 
 /**
  * @param {string[]} argv
  * @returns {DemoFlags | 'help'}
- * @throws an error whose message is one sentence that names the flag
+ * @throws {Error} whose message is one sentence that names the flag
  */
 export function parseFlags(argv) {
   const { values } = parse(argv)
@@ -58,7 +59,7 @@ function parse(args) {
       },
     })
   } catch (thrown) {
-    // Only the first sentence: the rest is advice about positional arguments.
+    // The further sentences of Node's message concern positional arguments.
     const [sentence] = (thrown instanceof Error ? thrown.message : String(thrown)).split('. ')
     throw new Error(`${sentence}, see 'npm start -- --help'`)
   }

@@ -1,40 +1,41 @@
 // @ts-check
+/** The webhook receiver of the demo. */
 import { createWriteStream } from 'node:fs'
 import { createServer } from 'node:http'
 
-/** How many requests to `/unsteady` are refused before it recovers. */
-const REFUSALS = 2
+/** The number of requests to `/unsteady` that fail before it recovers. */
+const FAILURES = 2
 
 /**
- * A receiver of webhooks, as a customer would have one. `/unsteady` answers its first requests with 503 and
- * `Retry-After`, everything else is fine at once.
+ * Starts the receiver. `/unsteady` responds to its first requests with 503 and `Retry-After`, every other request
+ * gets 200.
  *
- * @param {number} wanted the port; where it is taken, any other
- * @param {string} [logFile] where every request is written, one JSON object a line
+ * @param {number} preferredPort the port; if it is taken, any other
+ * @param {string} [logFile] file for every request, one JSON object per line
  * @returns {Promise<{ url: string, close(): Promise<void> }>}
  */
-export async function startReceiver(wanted, logFile) {
+export async function startReceiver(preferredPort, logFile) {
   const log = logFile === undefined ? undefined : createWriteStream(logFile)
   if (log) await opened(log, logFile ?? '')
-  let refusals = REFUSALS
+  let failuresLeft = FAILURES
 
   const server = createServer((request, response) => {
     /** @type {Buffer[]} */
     const chunks = []
     request.on('data', (chunk) => chunks.push(chunk))
     request.on('end', () => {
-      const refused = request.url === '/unsteady' && refusals-- > 0
-      const status = refused ? 503 : 200
+      const fails = request.url === '/unsteady' && failuresLeft-- > 0
+      const status = fails ? 503 : 200
       const { method, url, headers } = request
       log?.write(
         `${JSON.stringify({ method, url, status, headers, body: Buffer.concat(chunks).toString() })}\n`,
       )
       response
-        .writeHead(status, refused ? { 'retry-after': '1' } : {})
-        .end(refused ? 'try later\n' : 'thank you\n')
+        .writeHead(status, fails ? { 'retry-after': '1' } : {})
+        .end(fails ? 'try later\n' : 'thank you\n')
     })
   })
-  await listening(server, wanted).catch(() => listening(server, 0))
+  await listening(server, preferredPort).catch(() => listening(server, 0))
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
   return {

@@ -1,11 +1,12 @@
 // @ts-check
+/** Converts the recorded calls to events and publishes them. */
 import { readFile } from 'node:fs/promises'
 import { accountByDomain, kamailioMapper } from 'hookswitch/kamailio'
 
 /**
- * The channel events of the recorded calls, in their order, with the milliseconds since the first.
+ * Reads the channel events of the recorded calls in order, with the milliseconds since the first event.
  *
- * @param {Record<string, string>} accounts id of the account by domain
+ * @param {Record<string, string>} accounts account id by domain
  */
 export async function recordedEvents(accounts) {
   const text = await readFile(new URL('kamailio-dialogs.ndjson', import.meta.url), 'utf8')
@@ -23,23 +24,23 @@ export async function recordedEvents(accounts) {
 }
 
 /**
- * Publishes the events at their own pace as if the calls happened now, under Call-IDs of their own.
+ * Publishes the events with their recorded gaps as calls that happen now, each with `suffix` added to its Call-ID.
  *
  * @param {import('hookswitch').Hookswitch} hs
  * @param {Awaited<ReturnType<typeof recordedEvents>>} recorded
  * @param {{ speed: number, suffix: string, signal: AbortSignal }} options
- * @returns {Promise<{ calls: number, events: number }>} how many were published
+ * @returns {Promise<{ calls: number, events: number }>} the numbers of published calls and events
  */
 export async function replay(hs, recorded, { speed, suffix, signal }) {
   const startMs = Date.now()
   const calls = new Set()
   let events = 0
   for (const { event: original, afterMs } of recorded) {
-    // Its key says that it is the recorded call's: here it is another call's.
+    // The idempotency key belongs to the recorded call; this is a new call.
     const { idempotencyKey: _, ...event } = original
     await until(startMs + afterMs / speed, signal)
     if (signal.aborted) break
-    // As fast as it goes the calls cannot have happened in the future: they have just ended.
+    // At infinite speed the last call has just ended, so no event lies in the future.
     const lastMs = recorded.at(-1)?.afterMs ?? 0
     const timestampMs = Number.isFinite(speed) ? Date.now() : startMs - lastMs + afterMs
     await hs.publish({ ...event, callId: `${event.callId}${suffix}`, timestampMs })
@@ -50,7 +51,7 @@ export async function replay(hs, recorded, { speed, suffix, signal }) {
 }
 
 /**
- * Waits for a moment or for the signal.
+ * Waits until a time or until the signal.
  *
  * @param {number} whenMs Unix milliseconds
  * @param {AbortSignal} signal

@@ -1,5 +1,8 @@
 // @ts-check
-/** The demo: the service, three customers, a receiver, and calls that were recorded from a real SIP proxy. */
+/**
+ * The demo: the service, three customers, a receiver, and calls recorded from a real SIP proxy.
+ * Run it with `npm start`; flags follow `--` (`npm start -- --help`).
+ */
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
@@ -11,22 +14,22 @@ import { startReceiver } from './receiver.js'
 import { recordedEvents, replay, until } from './replay.js'
 import { haveEnded, watch } from './watch.js'
 
-/** Quiet between two rounds, for reading and for trying things out. */
+/** Pause between two rounds. */
 const PAUSE_MS = 20_000
-/** How long the end of a round waits for the last deliveries; a webhook of yours may lead to nobody. */
-const PATIENCE_MS = 3_000
+/** Longest wait for the last deliveries of a round; the receiver of a user's webhook may never respond. */
+const DELIVERY_WAIT_MS = 3_000
 
 const ACCOUNTS = new URL('accounts.json', import.meta.url)
 const show = (/** @type {string} */ line) => process.stdout.write(`${line}\n`)
 
 /** @param {import('./flags.js').DemoFlags} flags */
 async function demo(flags) {
-  // The same one each time: webhooks that somebody registered for it are still there in the next run.
+  // The same port in each run, because the webhooks registered for it remain in the file.
   const receiver = await startReceiver(flags.port === 0 ? 0 : flags.port + 1, flags.receiverLog)
   try {
     const argv = ['--allow-local', '--accounts', fileURLToPath(ACCOUNTS), '--log', 'json']
-    const own = ['--data', flags.data, '--port', String(flags.port)]
-    const service = await serve([...argv, ...own], quietIo())
+    const fromFlags = ['--data', flags.data, '--port', String(flags.port)]
+    const service = await serve([...argv, ...fromFlags], quietIo())
     const log = watch(service.hs, show)
     try {
       await rounds(flags, service, receiver.url, log.summary)
@@ -40,7 +43,7 @@ async function demo(flags) {
 }
 
 /**
- * Rounds of calls until somebody ends the demo; with `--once` one round and all of its deliveries.
+ * Plays rounds of calls until a signal; with `--once` one round and all of its deliveries.
  *
  * @param {import('./flags.js').DemoFlags} flags
  * @param {{ hs: import('hookswitch').Hookswitch, url: string }} service
@@ -53,24 +56,24 @@ async function rounds({ once, speed, data }, { hs, url }, receiverUrl, summary) 
   for (const name of ['SIGINT', 'SIGTERM']) {
     process.on(name, () => (signal.aborted ? process.exit(1) : stop.abort()))
   }
-  const accounts = await accountsNow(hs)
+  const accounts = await currentAccounts(hs)
   const ids = accounts.map((/** @type {{ id: string }} */ { id }) => id)
   await registerWebhooks(url, receiverUrl, accounts)
   const recorded = await recordedEvents({ 'alpha.example': 'alpha', 'beta.example': 'beta' })
-  // After one round there is nobody left who would answer.
+  // With `--once` the service ends too soon for the commands.
   const help = once ? '' : `\n${hints(url, receiverUrl, accounts[1])}`
   show(`The API is at ${url}/v1, the receiver at ${receiverUrl}.
-Everything is kept in ${data} and goes on at the next start; delete ${data}* to begin anew.
+Data is stored in ${data}, and the next start continues from there; delete ${data}* to start from scratch.
 ${help}`)
 
   const run = randomBytes(3).toString('hex')
   for (let round = 1; !signal.aborted; round += 1) {
     const { calls, events } = await replay(hs, recorded, { speed, suffix: `~${run}-${round}`, signal })
     if (once) return haveEnded(hs, ids, signal)
-    await haveEnded(hs, ids, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]))
+    await haveEnded(hs, ids, AbortSignal.any([signal, AbortSignal.timeout(DELIVERY_WAIT_MS)]))
     if (signal.aborted) return
     show(
-      `\nRound ${round} is over: ${calls} calls, ${events} events; so far ${summary()}. Ctrl-C ends the demo.`,
+      `\nRound ${round} has ended: ${calls} calls, ${events} events; in total ${summary()}. Ctrl-C ends the demo.`,
     )
     show(help)
     await until(Date.now() + PAUSE_MS, signal)
@@ -78,28 +81,28 @@ ${help}`)
 }
 
 /**
- * The accounts of the demo with the API keys that they have by now: somebody may have asked for a new one.
+ * Returns the accounts of the demo with their current API keys, which a user may have replaced.
  *
  * @param {import('hookswitch').Hookswitch} hs
  * @returns {Promise<any[]>}
  */
-async function accountsNow(hs) {
+async function currentAccounts(hs) {
   const accounts = JSON.parse(await readFile(ACCOUNTS, 'utf8'))
   for (const account of accounts) account.apiKey = await hs.accounts.readApiKey(account.id)
   return accounts
 }
 
 /**
- * What three customers would do: log in with their API key and register a webhook, if they have not yet. Alpha's
- * receiver is fine, Beta's has trouble at first, and the reseller wants the end of every call below it.
+ * Logs in as three customers and registers a webhook for each. Alpha's receiver works, Beta's fails at first, and the
+ * reseller's gets the end of every call of its subaccounts.
  *
- * @param {string} url of the service
+ * @param {string} url URL of the service
  * @param {string} receiverUrl
  * @param {{ id: string, apiKey: string }[]} accounts
  */
 async function registerWebhooks(url, receiverUrl, accounts) {
   /** @type {Record<string, import('./api.js').Webhook>} */
-  const wishes = {
+  const webhooks = {
     alpha: { name: 'Calls of Alpha', uri: `${receiverUrl}/steady`, hook: 'all' },
     beta: { name: 'Calls of Beta', uri: `${receiverUrl}/unsteady`, hook: 'all' },
     reseller: {
@@ -111,12 +114,12 @@ async function registerWebhooks(url, receiverUrl, accounts) {
   }
   for (const { id, apiKey } of accounts) {
     const token = await logIn(url, apiKey)
-    const wish = wishes[id]
-    if (wish) await ensureWebhook(url, token, id, { ...wish, http_verb: 'post', retries: 3 })
+    const webhook = webhooks[id]
+    if (webhook) await ensureWebhook(url, token, id, { ...webhook, http_verb: 'post', retries: 3 })
   }
 }
 
-/** The service's own output: only what went wrong; the demo shows the rest in its own way. */
+/** Streams for the service: prints only the messages of errors, because the demo has its own output. */
 function quietIo() {
   const write = (/** @type {string} */ line) => {
     const { level, message } = JSON.parse(line)
@@ -125,7 +128,7 @@ function quietIo() {
   return { stdout: { write: () => true }, stderr: { write }, env: process.env }
 }
 
-// Whoever reads may have seen enough: `npm start | head`.
+// A closed pipe ends the demo: `npm start | head`.
 process.stdout.on('error', ({ code }) => process.exit(code === 'EPIPE' ? 0 : 1))
 
 try {

@@ -1,8 +1,10 @@
 // @ts-check
 /**
- * Webhooks for the calls of an Asterisk. Without flags it connects to a fake one on this machine, which replays 48
- * recorded calls (the halves of its Local channels have no account); with them to yours, over the manager interface (AMI) or, with `--ari`, over the REST interface:
+ * Webhooks for the calls of an Asterisk. Without flags it connects to a fake Asterisk on this machine, which replays 48
+ * recorded calls (the halves of its Local channels have no account). With flags it connects to yours, over the manager
+ * interface (AMI) or, with `--ari`, over the REST interface:
  *
+ *     node asterisk.js
  *     node asterisk.js --host 10.0.0.5 --user hookswitch --secret … --variable ACCOUNT_ID --account acme
  *     node asterisk.js --ari http://10.0.0.5:8088/ari --user hookswitch --secret … --account acme
  */
@@ -19,7 +21,7 @@ const { values: flags } = parseArgs({
     ari: { type: 'string' },
     user: { type: 'string', default: 'hookswitch' },
     secret: { type: 'string', default: 'secret' },
-    // The channel variable that holds the id of the account: `channelvars` of manager.conf or ari.conf must name it.
+    // The channel variable with the account id; `channelvars` of manager.conf or ari.conf must list it.
     variable: { type: 'string', default: 'ACCOUNT_ID' },
     account: { type: 'string', multiple: true, default: ['alpha', 'beta'] },
     speed: { type: 'string', default: '30' },

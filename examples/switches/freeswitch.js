@@ -1,8 +1,10 @@
 // @ts-check
 /**
- * Webhooks for the calls of a FreeSWITCH. Without flags it connects to a fake one on this machine, which replays 47
- * recorded calls (eight of their legs never get an account, so that nobody is told of them); with them to yours:
+ * Webhooks for the calls of a FreeSWITCH. Without flags it connects to a fake FreeSWITCH on this machine, which replays
+ * 47 recorded calls (eight of their legs never get an account, so their events are not published). With flags it connects
+ * to yours:
  *
+ *     node freeswitch.js
  *     node freeswitch.js --host 10.0.0.5 --password … --variable ecallmgr_Account-ID --account acme
  */
 import { readFile } from 'node:fs/promises'
@@ -16,14 +18,14 @@ const { values: flags } = parseArgs({
     host: { type: 'string' },
     port: { type: 'string', default: '8021' },
     password: { type: 'string', default: 'ClueCon' },
-    // The channel variable that holds the id of the account, as your dial plan sets it.
+    // The channel variable in which your dial plan sets the account id.
     variable: { type: 'string', default: 'ecallmgr_Account-ID' },
     account: { type: 'string', multiple: true },
     speed: { type: 'string', default: '30' },
   },
 })
 
-/** The two customers of the recording. */
+/** The account ids of the recording. */
 const RECORDED = ['4f0c9e3b5d7a41c2a6e8d1b3907f25ce', 'b81d2c7f60e94a3f9c5512d0e7a4f68b']
 const recording = new URL('recordings/freeswitch-esl-json.txt.gz', import.meta.url)
 

@@ -1,8 +1,9 @@
 // @ts-check
 /**
- * Webhooks for the calls of a Kamailio proxy, over `evapi` as kamailio.cfg beside this file sends them. Without flags it
- * connects to a fake one on this machine, which replays 75 recorded calls; with them to yours:
+ * Webhooks for the calls of a Kamailio proxy, over `evapi` as configured in kamailio.cfg in this folder. Without flags it
+ * connects to a fake Kamailio on this machine, which replays 75 recorded calls. With flags it connects to yours:
  *
+ *     node kamailio.js
  *     node kamailio.js --host 10.0.0.5 --domain acme.example=acme
  */
 import { readFile } from 'node:fs/promises'
@@ -15,7 +16,7 @@ const { values: flags } = parseArgs({
   options: {
     host: { type: 'string' },
     port: { type: 'string', default: '8448' },
-    // Whose calls are whose: the domain that the routing script sets as $dlg_var(account), or the caller's.
+    // Account id by domain: the domain in $dlg_var(account) that the routing script sets, otherwise the caller's.
     domain: { type: 'string', multiple: true, default: ['alpha.example=alpha', 'beta.example=beta'] },
     speed: { type: 'string', default: '30' },
   },

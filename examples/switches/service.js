@@ -1,10 +1,10 @@
 // @ts-check
-/** What the three programs share: a service with its customers, and a receiver that prints the webhooks it gets. */
+/** Shared by the three programs: a service with accounts, and a receiver that prints the webhooks it gets. */
 import { createServer } from 'node:http'
 import { createHookswitch, memoryStore } from 'hookswitch'
 
 /**
- * A service in memory with these accounts, each with one webhook for everything.
+ * Starts a service in memory with these accounts, each with one webhook for all events.
  *
  * @param {readonly { id: string, name: string, realm: string }[]} accounts
  */
@@ -21,13 +21,13 @@ export async function startService(accounts) {
       includeInternalLegs: true,
     })
   }
-  // One webhook for each account: as many deliveries as events.
+  // One webhook per account, so each event causes one delivery.
   let pending = 0
   hs.events.on('event', () => (pending += 1))
   hs.events.on('delivered', () => (pending -= 1))
   return {
     hs,
-    /** Waits until everything that was published is delivered, ten seconds at most; then everything ends. */
+    /** Waits up to ten seconds until all events are delivered, then closes service and receiver. */
     async close() {
       await until(() => pending === 0)
       await hs.close({ drainMs: 1_000 })
@@ -38,12 +38,12 @@ export async function startService(accounts) {
 }
 
 /**
- * Ten seconds at most.
+ * Waits at most ten seconds.
  *
  * @param {() => boolean} isDone
  */
 async function until(isDone) {
-  for (let tries = 0; tries < 1_000 && !isDone(); tries += 1) {
+  for (let polls = 0; polls < 1_000 && !isDone(); polls += 1) {
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
@@ -51,32 +51,32 @@ async function until(isDone) {
 /** @typedef {import('hookswitch/freeswitch').SwitchSource} SwitchSource */
 
 /**
- * Says what a source says, starts it, and ends it with the program's signal or the promise.
+ * Starts a source, prints its events, and closes it on SIGINT or after the promise.
  *
  * @param {SwitchSource} source
  * @param {Awaited<ReturnType<typeof startService>>} service
- * @param {Promise<unknown>} over the end of the recording; never, for a real switch
+ * @param {Promise<unknown>} played resolves at the end of the recording, never for a real switch
  */
-export async function runUntil(source, service, over) {
+export async function runUntil(source, service, played) {
   source.events.on('connected', ({ peer }) => console.log(`connected to ${peer}`))
   source.events.on('disconnected', ({ reason, retryInMs }) =>
     console.log(`not connected: ${reason}; again in ${retryInMs} ms`),
   )
-  source.events.on('account_unknown', ({ callId, drafts }) =>
-    console.log(`no account for ${callId}: ${drafts.length} events are not published`),
+  source.events.on('account_unknown', ({ callId, events }) =>
+    console.log(`no account for ${callId}: ${events.length} events are not published`),
   )
-  source.events.on('problem', ({ message }) => console.log(`could not be used: ${message}`))
-  source.events.on('rejected', ({ event, error }) => console.log(`refused: ${event.callId} ${error}`))
+  source.events.on('problem', ({ message }) => console.log(`problem: ${message}`))
+  source.events.on('rejected', ({ event, error }) => console.log(`rejected: ${event.callId} ${error}`))
   source.start()
 
-  // What the fake said last is still on its way when it has said it.
-  const ended = () => until(() => source.status().published > 0 && source.status().openLegs === 0)
-  await Promise.race([over.then(ended), new Promise((resolve) => process.once('SIGINT', resolve))])
+  // The last events of the fake switch are still in transit when it has played the recording.
+  const hasPublished = () => until(() => source.status().published > 0 && source.status().openLegs === 0)
+  await Promise.race([played.then(hasPublished), new Promise((resolve) => process.once('SIGINT', resolve))])
   await source.close()
   const { published, openLegs } = source.status()
   const received = await service.close()
   console.log(
-    `${published} events published, ${received.requests} webhooks received: ${inWords(received.hooks)}`,
+    `${published} events published, ${received.requests} webhooks received: ${summarize(received.hooks)}`,
   )
   console.log(openLegs === 0 ? 'no leg is open' : `${openLegs} legs are open`)
 }
@@ -92,9 +92,9 @@ async function startReceiver() {
     count.requests += 1
     const hook = String(event.hook_event)
     count.hooks[hook] = (count.hooks[hook] ?? 0) + 1
-    const who = `${event.caller_id_number ?? '?'} → ${event.callee_id_number ?? event.request ?? '?'}`
-    const why = event.hangup_cause ? ` ${event.hangup_cause}, ${event.billing_seconds} s` : ''
-    console.log(`${event.account_id} ${event.hook_event} ${who}${why} (${event.call_id})`)
+    const parties = `${event.caller_id_number ?? '?'} → ${event.callee_id_number ?? event.request ?? '?'}`
+    const cause = event.hangup_cause ? ` ${event.hangup_cause}, ${event.billing_seconds} s` : ''
+    console.log(`${event.account_id} ${event.hook_event} ${parties}${cause} (${event.call_id})`)
   })
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
   const address = /** @type {import('node:net').AddressInfo} */ (server.address())
@@ -109,7 +109,7 @@ async function startReceiver() {
 }
 
 /** @param {Record<string, number>} hooks */
-function inWords(hooks) {
+function summarize(hooks) {
   return Object.entries(hooks)
     .sort()
     .map(([hook, number]) => `${number} ${hook}`)

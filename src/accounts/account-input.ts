@@ -1,48 +1,61 @@
+/** Validates the input of the account operations and derives new account values from it. Pure. */
 import { type Failure, invalidInput } from '../errors.js'
 import { isId } from '../values/ids.js'
-import { type Account, realmKey } from './account.js'
+import { type Account, normalizeRealm } from './account.js'
 import { isApiKey } from './api-key.js'
 
-/** A user to be made. */
+/** Input of `accounts.addUser`, and a user in the input of `accounts.create`. */
 export interface UserInput {
-  /** `^[A-Za-z0-9_-]{1,64}$`; default: a new id. */
+  /** `^[A-Za-z0-9_-]{1,64}$`. Default: a generated id. */
   readonly id?: string
-  /** 1 to 255 characters, no colon (it ends the name in `username:password`, RFC 7617), unique in its account in any case. */
+  /** 1 to 255 characters without a colon (which ends the name in `username:password`, RFC 7617). Unique within the account, ignoring case. */
   readonly username: string
-  /** 1 to 1024 characters. Never kept. */
+  /** 1 to 1024 characters. Never stored. */
   readonly password: string
 }
 
-/** An account to be made. */
+/** Input of `accounts.create`. */
 export interface AccountInput {
-  /** `^[A-Za-z0-9_-]{1,64}$`; default: a new id. */
+  /** `^[A-Za-z0-9_-]{1,64}$`. Default: a generated id. */
   readonly id?: string
   /** 1 to 128 characters. */
   readonly name: string
-  /** SIP realm, 1 to 253 characters without white space; unique when trimmed and lower-cased. */
+  /** SIP realm, 1 to 253 characters without white space. Unique after trimming and lower-casing. */
   readonly realm: string
-  /** An existing account; default: none, a root. */
+  /** Id of an existing account. Default: none, the account is a root. */
   readonly parentId?: string
   /** Default true. */
   readonly enabled?: boolean
-  /** 32 to 128 of `A-Z a-z 0-9 _ -`; default: a new one of 64 hex digits. */
+  /** 32 to 128 characters of `A-Z a-z 0-9 _ -`. Default: a generated key of 64 hex digits. */
   readonly apiKey?: string
-  /** Language tag shown at login; default `en-us` (KAZOO). */
+  /** Language tag returned at login. Default `en-us` (KAZOO). */
   readonly language?: string
   /** Default false. */
   readonly isReseller?: boolean
+  /** Id of the reseller account. Default: none. */
   readonly resellerId?: string
+  /** Users to create with the account. Default: none. */
   readonly users?: readonly UserInput[]
 }
 
-/** What may be changed of an account; what is left out stays. `null` removes. */
+/** Input of `accounts.update`. Omitted fields keep their value; `null` removes the field. */
 export interface AccountChange {
+  /** 1 to 128 characters. */
   readonly name?: string
+  /** SIP realm, 1 to 253 characters without white space, unique. */
   readonly realm?: string
+  /** Id of an existing account that is neither this one nor below it; `null` makes this account a root. */
   readonly parentId?: string | null
+  /**
+   * False: its logins and tokens are refused and its webhooks receive no events. Accounts below it are not
+   * affected.
+   */
   readonly enabled?: boolean
+  /** Language tag returned at login. */
   readonly language?: string
+  /** Whether the account is a reseller. */
   readonly isReseller?: boolean
+  /** Id of the reseller account; `null` removes it. */
   readonly resellerId?: string | null
 }
 
@@ -54,7 +67,7 @@ const failure = (path: string, rule: string, message: string, target?: unknown):
 const wrongType = (path: string, type: string): Failure =>
   failure(path, 'type', `Value did not match type(s): ${type}`, type)
 
-/** A text of `min` to `max` characters. The value itself is never reported: it may be a secret. */
+/** Checks a string of `min` to `max` characters. Failures never contain the value: it may be a secret. */
 function text(min: number, max: number, ...rules: readonly (readonly [RegExp, string])[]): Check {
   return (value, path) => {
     if (typeof value !== 'string') return [wrongType(path, 'string')]
@@ -62,8 +75,8 @@ function text(min: number, max: number, ...rules: readonly (readonly [RegExp, st
     if (length < min) return [failure(path, 'minLength', `String must be at least ${min} characters`, min)]
     if (length > max)
       return [failure(path, 'maxLength', `String must not be more than ${max} characters`, max)]
-    const broken = rules.find(([pattern]) => !pattern.test(value))
-    return broken ? [failure(path, 'pattern', broken[1], broken[0].source)] : []
+    const violated = rules.find(([pattern]) => !pattern.test(value))
+    return violated ? [failure(path, 'pattern', violated[1], violated[0].source)] : []
   }
 }
 
@@ -90,7 +103,7 @@ const username = text(
 const password = text(1, 1024)
 const realm: Check = (value, path) =>
   text(1, 253, [/^[^\s\p{Cc}\p{Cs}]*$/u, 'Realm must not have white space'])(
-    typeof value === 'string' ? realmKey(value) : value,
+    typeof value === 'string' ? normalizeRealm(value) : value,
     path,
   )
 const apiKey: Check = (value, path) => {
@@ -120,21 +133,25 @@ const ACCOUNT: Readonly<Record<string, Check>> = {
   parentId: id,
   resellerId: id,
   apiKey,
-  users: userList,
+  users: checkUsers,
 }
 
-function userList(value: unknown, path: string): readonly Failure[] {
+function checkUsers(value: unknown, path: string): readonly Failure[] {
   if (!Array.isArray(value)) return [wrongType(path, 'array')]
   const failures = value.flatMap((user, index) =>
     check(user, `${path}.${index}`, USER, ['username', 'password']),
   )
   return failures.length > 0
     ? failures
-    : [...repeated(value, path, 'username'), ...repeated(value, path, 'id')]
+    : [...findDuplicates(value, path, 'username'), ...findDuplicates(value, path, 'id')]
 }
 
-/** User names are unique in any case, ids as they are. */
-function repeated(users: readonly UserInput[], path: string, field: 'username' | 'id'): readonly Failure[] {
+/** User names are compared ignoring case, ids exactly. */
+function findDuplicates(
+  users: readonly UserInput[],
+  path: string,
+  field: 'username' | 'id',
+): readonly Failure[] {
   const seen = new Set<string>()
   return users.flatMap((user, index) => {
     const key = field === 'username' ? user.username.toLowerCase() : user.id
@@ -146,7 +163,7 @@ function repeated(users: readonly UserInput[], path: string, field: 'username' |
   })
 }
 
-/** All broken rules of one object: unknown keys (each named), missing ones, and wrong values. */
+/** Returns every violated rule of one object: unknown keys (by name), missing keys and invalid values. */
 function check(
   input: unknown,
   path: string,
@@ -154,52 +171,52 @@ function check(
   required: readonly string[],
 ): readonly Failure[] {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return [wrongType(path, 'object')]
-  const at = (key: string) => (path === '' ? key : `${path}.${key}`)
+  const pathOf = (key: string) => (path === '' ? key : `${path}.${key}`)
   const given = Object.entries(input).filter(([, value]) => value !== undefined)
   const missing = required.filter((key) => !given.some(([name]) => name === key))
   return [
     ...given.flatMap(([key, value]) =>
       Object.hasOwn(fields, key)
-        ? fields[key]!(value, at(key))
-        : [failure(at(key), 'additionalProperties', 'Unknown field')],
+        ? fields[key]!(value, pathOf(key))
+        : [failure(pathOf(key), 'additionalProperties', 'Unknown field')],
     ),
-    ...missing.map((key) => failure(at(key), 'required', 'Field is required but missing')),
+    ...missing.map((key) => failure(pathOf(key), 'required', 'Field is required but missing')),
   ]
 }
 
-function accept<T>(input: unknown, failures: readonly Failure[]): T {
+function parsed<T>(input: unknown, failures: readonly Failure[]): T {
   if (failures.length > 0) throw invalidInput(failures)
   return Object.fromEntries(Object.entries(input as object).filter(([, value]) => value !== undefined)) as T
 }
 
-/** The input of `accounts.create`. Throws `InvalidInput` with every broken rule at once. */
+/** Validates the input of `accounts.create`. @throws `InvalidInput` with every violated rule */
 export function parseAccountInput(input: unknown): AccountInput {
-  return accept(input, check(input, '', ACCOUNT, ['name', 'realm']))
+  return parsed(input, check(input, '', ACCOUNT, ['name', 'realm']))
 }
 
-/** The input of `accounts.update`. Throws `InvalidInput` with every broken rule at once. */
+/** Validates the input of `accounts.update`. @throws `InvalidInput` with every violated rule */
 export function parseAccountChange(input: unknown): AccountChange {
-  return accept(input, check(input, '', CHANGE, []))
+  return parsed(input, check(input, '', CHANGE, []))
 }
 
-/** The input of `accounts.addUser`. Throws `InvalidInput` with every broken rule at once. */
+/** Validates the input of `accounts.addUser`. @throws `InvalidInput` with every violated rule */
 export function parseUserInput(input: unknown): UserInput {
-  return accept(input, check(input, '', USER, ['username', 'password']))
+  return parsed(input, check(input, '', USER, ['username', 'password']))
 }
 
-/** A new password. Throws `InvalidInput`. */
+/** Validates a new password. @throws `InvalidInput` */
 export function parsePassword(input: unknown): string {
   const failures = password(input, 'password')
   if (failures.length > 0) throw invalidInput(failures)
   return input as string
 }
 
-/** The new account that a checked input describes. */
-export function newAccount(input: AccountInput, accountId: string, nowMs: number): Account {
+/** Builds a new account from validated input. `nowMs`: wall clock, Unix ms. */
+export function buildAccount(input: AccountInput, accountId: string, nowMs: number): Account {
   return {
     id: accountId,
     name: input.name,
-    realm: realmKey(input.realm),
+    realm: normalizeRealm(input.realm),
     ...(input.parentId === undefined ? {} : { parentId: input.parentId }),
     enabled: input.enabled ?? true,
     language: input.language ?? 'en-us',
@@ -210,8 +227,8 @@ export function newAccount(input: AccountInput, accountId: string, nowMs: number
   }
 }
 
-/** The account after a checked change. */
-export function changedAccount(account: Account, change: AccountChange, nowMs: number): Account {
+/** Applies a validated change to an account. `nowMs`: wall clock, Unix ms. */
+export function applyAccountChange(account: Account, change: AccountChange, nowMs: number): Account {
   const { parentId, resellerId, realm: newRealm, ...plain } = change
   const { parentId: oldParent, resellerId: oldReseller, ...rest } = account
   const parent = parentId === undefined ? oldParent : parentId
@@ -219,19 +236,19 @@ export function changedAccount(account: Account, change: AccountChange, nowMs: n
   return {
     ...rest,
     ...plain,
-    ...(newRealm === undefined ? {} : { realm: realmKey(newRealm) }),
+    ...(newRealm === undefined ? {} : { realm: normalizeRealm(newRealm) }),
     ...(parent === undefined || parent === null ? {} : { parentId: parent }),
     ...(reseller === undefined || reseller === null ? {} : { resellerId: reseller }),
     modifiedMs: nowMs,
   }
 }
 
-/** Throws `InvalidInput` (field `parentId`) unless the parent exists and is not the account or below it. */
-export function checkParent(accountId: string, lineageOfParent: readonly Account[]): void {
+/** @throws `InvalidInput` (field `parentId`) if the parent does not exist, is the account itself or is below it */
+export function assertValidParent(accountId: string, lineageOfParent: readonly Account[]): void {
   if (lineageOfParent.length === 0) {
-    throw invalidInput([failure('parentId', 'error', 'There is no such account')])
+    throw invalidInput([failure('parentId', 'error', 'The account does not exist')])
   }
   if (lineageOfParent.some((account) => account.id === accountId)) {
-    throw invalidInput([failure('parentId', 'error', 'An account cannot be below itself')])
+    throw invalidInput([failure('parentId', 'error', 'An account cannot be its own ancestor')])
   }
 }

@@ -1,26 +1,36 @@
-/** An account: who owns webhooks, users and an API key. Accounts form a tree. */
+/** An account owns webhooks, users and an API key. Accounts form a tree. */
 export interface Account {
   /** `^[A-Za-z0-9_-]{1,64}$` */
   readonly id: string
+  /** Label shown in lists, 1–128 characters. A login may name the account by it (`normalizeAccountName`). */
   readonly name: string
   /** SIP realm, lower-cased and trimmed, unique. */
   readonly realm: string
+  /** Id of the parent account. Absent: this account is a root. */
   readonly parentId?: string
+  /**
+   * False: its logins and tokens are refused and its webhooks receive no events. Accounts below it are not
+   * affected.
+   */
   readonly enabled: boolean
-  /** ISO language tag shown at login. */
+  /** Language tag returned at login, 2–35 characters. Default `en-us` (KAZOO). */
   readonly language: string
+  /** Whether the account resells the service; returned at login as `is_reseller`. */
   readonly isReseller: boolean
+  /** Id of the reseller account, returned at login as `reseller_id`. Absent: none. */
   readonly resellerId?: string
+  /** Creation time: wall clock, Unix ms. */
   readonly createdMs: number
+  /** Time of the last change of the account: wall clock, Unix ms. */
   readonly modifiedMs: number
 }
 
-/** How a realm is compared: trimmed, lower-cased (KAZOO `kz_term:to_lower_binary`). */
-export function realmKey(realm: string): string {
+/** The form in which realms are stored and compared: trimmed, lower-cased (KAZOO `kz_term:to_lower_binary`). */
+export function normalizeRealm(realm: string): string {
   return realm.trim().toLowerCase()
 }
 
-/** How an account name is compared: its letters and digits, lower-cased ("Parent Telecom" = `parenttelecom`). */
-export function nameKey(name: string): string {
+/** The form in which account names are compared: letters and digits, lower-cased ("Parent Telecom" = `parenttelecom`). */
+export function normalizeAccountName(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
 }

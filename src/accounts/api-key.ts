@@ -1,8 +1,10 @@
-import { sha256 } from '../values/digest.js'
-import type { SecretBox } from '../values/seal.js'
+/** API keys: syntax, lookup hash and encrypted storage. Pure. */
+import type { SecretCipher } from '../values/encryption.js'
+import { sha256 } from '../values/hash.js'
 
-/** An account's API key at rest: findable by its hash, readable only with the service's secret. */
+/** A stored API key: found by its hash, readable only with the service secret. */
 export interface ApiKeyRow {
+  /** Id of the account, which has exactly one key. */
   readonly accountId: string
   /** SHA-256 of the key, hex. */
   readonly hash: string
@@ -12,13 +14,13 @@ export interface ApiKeyRow {
   readonly version: string
 }
 
-/** Random bytes in a key that we make. */
+/** Random bytes in a generated key. */
 export const API_KEY_BYTES = 32
 
-/** Random bytes that sealing a key needs. */
+/** Length of the random nonce for encrypting a key, in bytes. */
 export const API_KEY_NONCE_BYTES = 12
 
-/** Ours are 64 lower hex (KAZOO's form); a host that moves in may bring keys of its own. */
+/** Generated keys are 64 lower-case hex digits (KAZOO's form); a host that migrates may import other keys. */
 const SYNTAX = /^[A-Za-z0-9_-]{32,128}$/
 
 /** True for a well-formed API key: 32 to 128 of `A-Z a-z 0-9 _ -`. */
@@ -26,30 +28,40 @@ export function isApiKey(text: string): boolean {
   return SYNTAX.test(text)
 }
 
-/** The key that 32 random bytes spell: 64 lower-case hex digits. */
-export function apiKeyText(bytes: Uint8Array): string {
+/** Formats 32 random bytes as an API key: 64 lower-case hex digits. */
+export function formatApiKey(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex')
 }
 
-/** What a key is looked up by. */
-export function apiKeyHash(apiKey: string): string {
+/** The hash under which a key is stored and looked up. */
+export function hashApiKey(apiKey: string): string {
   return sha256(apiKey)
 }
 
-/** The key at rest: its hash for look-up, and sealed, because its owner may read it back (the specification, 4). */
-export function apiKeyRow(
-  box: SecretBox,
+/**
+ * Builds the stored form of a key: hashed for lookup, and encrypted because its owner may read it back (the
+ * specification, 4).
+ *
+ * @param nonce `API_KEY_NONCE_BYTES` random bytes
+ */
+export function encryptApiKey(
+  cipher: SecretCipher,
   accountId: string,
   apiKey: string,
   version: string,
   nonce: Uint8Array,
 ): ApiKeyRow {
-  return { accountId, hash: apiKeyHash(apiKey), sealed: box.seal(apiKey, purpose(accountId), nonce), version }
+  return {
+    accountId,
+    hash: hashApiKey(apiKey),
+    sealed: cipher.encrypt(apiKey, purpose(accountId), nonce),
+    version,
+  }
 }
 
-/** The key in clear; `undefined` when none of the service's secrets sealed it for this account. */
-export function openApiKey(box: SecretBox, row: ApiKeyRow): string | undefined {
-  return box.open(row.sealed, purpose(row.accountId))
+/** Returns the key in clear; `undefined` when none of the service secrets decrypts it for this account. */
+export function decryptApiKey(cipher: SecretCipher, row: ApiKeyRow): string | undefined {
+  return cipher.decrypt(row.sealed, purpose(row.accountId))
 }
 
 function purpose(accountId: string): string {

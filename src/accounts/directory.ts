@@ -1,46 +1,47 @@
 import type { Account } from './account.js'
 import type { CredentialMethod } from './credential.js'
 
-/** Who signed in: an account by its API key, or one of its users. */
+/** The owner of a credential: an account by its API key, or one of its users. */
 export interface CredentialHolder {
+  /** The account that the credential belongs to. */
   readonly accountId: string
   /** Absent: the account itself, by its API key. */
   readonly userId?: string
-  /** Of the credential: any string that changes when the credential does. */
+  /** Any string that changes when the credential changes. */
   readonly credentialVersion: string
 }
 
 /**
- * The door to accounts. The store brings one of its own; a host that has accounts already passes its own as the
- * option `directory` and keeps its own tables.
+ * The port to accounts. The store implements it over its own tables; a host that already has accounts passes its own
+ * implementation as the option `directory`.
  *
- * A rejection is answered 503 and hurts only the request that asked. Answers are cached for at most 2 s
- * (positive ones only) unless the host says `hs.accounts.changed(id)`.
+ * A rejection fails only the request that caused the call, with 503. Results are cached for at most 2 s (positive ones
+ * only) unless the host calls `hs.accounts.changed(id)`.
  */
 export interface Directory {
   /** The account, then its parent, and so on to the root; empty when the account is unknown. */
   lineage(accountId: string): Promise<readonly Account[]>
-  /** Ids of all accounts below this one, without it. */
+  /** Ids of all accounts below this one, without its own. */
   descendants(accountId: string): Promise<readonly string[]>
-  /** Accounts with this realm; `realm` comes lower-cased and trimmed. */
+  /** Accounts with this realm. `realm` is lower-cased and trimmed. */
   accountsByRealm(realm: string): Promise<readonly Account[]>
-  /** Accounts with this name; `name` comes reduced to letters and digits, lower-cased. */
+  /** Accounts with this name. `name` is lower-cased and reduced to letters and digits. */
   accountsByName(name: string): Promise<readonly Account[]>
-  /** Whose API key this is. */
+  /** The account that has this API key. */
   holderOfApiKey(apiKey: string): Promise<CredentialHolder | undefined>
   /**
-   * The user of one of these accounts for whom `digest` is the lower-case hex of md5 or sha1 of
-   * `username:password`. Called with no account too, and must then take as long.
+   * The user of one of these accounts for whom `digest` is the lower-case hex of the MD5 or SHA-1 of
+   * `username:password`. Also called with an empty list of accounts, and must then take as long.
    */
   holderOfCredentials(
     accountIds: readonly string[],
     method: CredentialMethod,
     digest: string,
   ): Promise<CredentialHolder | undefined>
-  /** The version of that holder's credential now; `undefined` when it is gone. */
+  /** The current version of that holder's credential; `undefined` when it no longer exists. */
   credentialVersion(accountId: string, userId: string | undefined): Promise<string | undefined>
-  /** The account's API key in clear, for its owner to read. */
+  /** The account's API key in clear, for its owner. */
   readApiKey(accountId: string): Promise<string | undefined>
-  /** Makes and keeps a new API key; the old one is dead at once. Absent: this directory does not rotate keys. */
+  /** Generates and stores a new API key, which invalidates the old one. Absent: this directory does not rotate keys. */
   rotateApiKey?(accountId: string): Promise<string>
 }

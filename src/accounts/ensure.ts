@@ -1,92 +1,91 @@
+/** Creates or updates the accounts of a configuration list that is read at every start. */
 import { errorCode, HookswitchError, invalidInput } from '../errors.js'
-import type { SecretBox } from '../values/seal.js'
-import { type Account, realmKey } from './account.js'
-import { type AccountInput, changedAccount, parseAccountInput } from './account-input.js'
-import { openApiKey } from './api-key.js'
-import type { AccountDoors } from './doors.js'
-import { createAccount, updateAccount } from './manage.js'
+import type { SecretCipher } from '../values/encryption.js'
+import { type Account, normalizeRealm } from './account.js'
+import { type AccountInput, applyAccountChange, parseAccountInput } from './account-input.js'
+import { decryptApiKey } from './api-key.js'
+import { type AccountDeps, createAccount, updateAccount } from './manage.js'
 import { ensureUser } from './users.js'
 
 /**
- * Creates the account, or brings it up to date: for lists of accounts that are read at every start. Fields and
- * users that are left out stay as they are, nothing is removed, and `apiKey` counts only at creation, so that a
- * restart never revives a key that was rotated. Resolves to the account's id.
+ * Creates the account or updates it. Omitted fields and users stay as they are and nothing is removed. `apiKey` counts
+ * only at creation, so that a restart never restores a rotated key. Resolves to the account's id.
  *
- * @param input as for `createAccount`; an existing account is found by `id`, or by `realm` where no id is given
- * @throws `InvalidInput`, `Conflict`, `InvalidOption` (field `secret`) where the service secret is not the store's
+ * @param input as for `createAccount`; an existing account is found by `id`, or by `realm` when no id is given
+ * @throws `InvalidInput`, `Conflict`, `InvalidOption` (field `secret`) when the service secret is not the store's
  */
-export async function ensureAccount(doors: AccountDoors, input: AccountInput): Promise<string> {
-  const wanted = parseAccountInput(input)
-  await refuseOtherSecret(doors)
-  const found = await find(doors, wanted)
-  if (found) return bringUpToDate(doors, found, wanted)
+export async function ensureAccount(deps: AccountDeps, input: AccountInput): Promise<string> {
+  const parsed = parseAccountInput(input)
+  await assertSecretMatchesStore(deps)
+  const found = await find(deps, parsed)
+  if (found) return update(deps, found, parsed)
   try {
-    return (await createAccount(doors, wanted)).id
+    return (await createAccount(deps, parsed)).id
   } catch (thrown) {
-    // Another node that was started at the same moment, with the same list, was quicker.
-    const made = errorCode(thrown) === 'Conflict' ? await find(doors, wanted) : undefined
-    if (!made) throw thrown
-    return bringUpToDate(doors, made, wanted)
+    // Another node with the same list may have started at the same time and created it first.
+    const created = errorCode(thrown) === 'Conflict' ? await find(deps, parsed) : undefined
+    if (!created) throw thrown
+    return update(deps, created, parsed)
   }
 }
 
-type Wanted = ReturnType<typeof parseAccountInput>
+type ParsedInput = ReturnType<typeof parseAccountInput>
 
-async function find({ accounts }: AccountDoors, { id, realm }: Wanted): Promise<Account | undefined> {
-  const [found] = id === undefined ? await accounts.byRealm(realmKey(realm)) : await accounts.lineage(id)
+async function find({ accounts }: AccountDeps, { id, realm }: ParsedInput): Promise<Account | undefined> {
+  const [found] =
+    id === undefined ? await accounts.byRealm(normalizeRealm(realm)) : await accounts.lineage(id)
   return found
 }
 
-/** Boxes that have opened what their store holds. */
-const proven = new WeakSet<SecretBox>()
-/** So many accounts are asked: one alone might have been made under a wrong secret. */
-const ASKED = 5
+/** Ciphers that have decrypted an API key of their store. */
+const verified = new WeakSet<SecretCipher>()
+/** Accounts whose API keys are tried. One is not enough: it may have been created under a wrong secret. */
+const ACCOUNTS_TRIED = 5
 
 /**
- * A node that was started with another secret would go on, seal what others cannot open, and write look-up keys of
- * passwords that nobody's logins fit. So nothing is ensured before the secret has opened one API key of the store, where
- * there are any.
+ * Refuses a service secret that decrypts none of the store's API keys. A node running with a wrong secret would encrypt
+ * API keys that other nodes cannot decrypt, and write credential keys that match no login.
  */
-async function refuseOtherSecret({ accounts, box }: AccountDoors): Promise<void> {
-  if (proven.has(box)) return
-  let closed: string | undefined
-  for (const { id } of (await accounts.list()).slice(0, ASKED)) {
+async function assertSecretMatchesStore({ accounts, cipher }: AccountDeps): Promise<void> {
+  if (verified.has(cipher)) return
+  let undecryptable: string | undefined
+  for (const { id } of (await accounts.list()).slice(0, ACCOUNTS_TRIED)) {
     const row = await accounts.apiKey(id)
     if (!row) continue
-    if (openApiKey(box, row) !== undefined) {
-      proven.add(box)
+    if (decryptApiKey(cipher, row) !== undefined) {
+      verified.add(cipher)
       return
     }
-    closed ??= id
+    undecryptable ??= id
   }
-  if (closed === undefined) return
-  const message = `secret is not the one that this store was begun with: it does not open the API key of ${closed}`
+  if (undecryptable === undefined) return
+  const message = `secret is not the one that this store was created with: it does not decrypt the API key of ${undecryptable}`
   throw new HookswitchError('InvalidOption', message, { field: 'secret' })
 }
 
-async function bringUpToDate(doors: AccountDoors, found: Account, wanted: Wanted): Promise<string> {
-  const { id: _, apiKey: __, users = [], ...change } = wanted
-  const changed = changedAccount(found, change, found.modifiedMs)
+async function update(deps: AccountDeps, found: Account, parsed: ParsedInput): Promise<string> {
+  const { id: _, apiKey: __, users = [], ...change } = parsed
+  const changed = applyAccountChange(found, change, found.modifiedMs)
   if (Object.entries(changed).some(([key, value]) => value !== found[key as keyof Account])) {
-    await updateAccount(doors, found.id, change)
+    await updateAccount(deps, found.id, change)
   }
   for (const user of users) {
-    await ensureUser(doors, found.id, user).catch((thrown: unknown) => {
+    await ensureUser(deps, found.id, user).catch((thrown: unknown) => {
       if (errorCode(thrown) !== 'Conflict') throw thrown
-      return ensureUser(doors, found.id, user)
+      return ensureUser(deps, found.id, user)
     })
   }
   return found.id
 }
 
 /**
- * `ensureAccount` for a whole list, parents first, in whichever order they are written. Resolves to the ids, in
- * the order of the list.
+ * `ensureAccount` for a whole list, parents before children regardless of their order in the list. Resolves to the ids,
+ * in the order of the list.
  *
- * @throws `InvalidInput`, `Conflict`; the field begins with the place in the list, from 0
+ * @throws `InvalidInput`, `Conflict`; the field begins with the index in the list, from 0
  */
 export async function ensureAccounts(
-  doors: AccountDoors,
+  deps: AccountDeps,
   inputs: readonly AccountInput[],
 ): Promise<readonly string[]> {
   if (!Array.isArray(inputs)) {
@@ -95,42 +94,45 @@ export async function ensureAccounts(
     ])
   }
   const ids: string[] = []
-  for (const place of parentsFirst(inputs)) {
-    ids[place] = await ensureAccount(doors, inputs[place]).catch((thrown: unknown) => {
-      throw atPlace(place, thrown)
+  for (const index of topologicalOrder(inputs)) {
+    ids[index] = await ensureAccount(deps, inputs[index]).catch((thrown: unknown) => {
+      throw withIndex(index, thrown)
     })
   }
   return ids
 }
 
-function atPlace(place: number, thrown: unknown): unknown {
+function withIndex(index: number, thrown: unknown): unknown {
   if (errorCode(thrown) !== 'InvalidInput' && errorCode(thrown) !== 'Conflict') return thrown
   const { code, message, field, failures } = thrown as HookswitchError
   if (failures) {
     return invalidInput(
-      failures.map((one) => ({ ...one, path: one.path === '' ? `${place}` : `${place}.${one.path}` })),
+      failures.map((failure) => ({
+        ...failure,
+        path: failure.path === '' ? `${index}` : `${index}.${failure.path}`,
+      })),
     )
   }
-  return new HookswitchError(code, `account ${place} of the list: ${message}`, {
-    field: `${place}.${field ?? ''}`,
+  return new HookswitchError(code, `account ${index} of the list: ${message}`, {
+    field: `${index}.${field ?? ''}`,
     cause: thrown,
   })
 }
 
-/** The places of a list in an order in which every parent comes before its children. */
-export function parentsFirst(inputs: readonly AccountInput[]): readonly number[] {
-  const placeOf = new Map(inputs.map((input, place) => [input?.id, place]))
+/** Indexes of a list of accounts in an order in which every parent precedes its children. */
+export function topologicalOrder(inputs: readonly AccountInput[]): readonly number[] {
+  const indexOf = new Map(inputs.map((input, index) => [input?.id, index]))
   const order = new Set<number>()
   for (const start of inputs.keys()) {
-    const upwards = new Set<number>()
-    let place: number | undefined = start
-    // In a circle there is no first one: creating the account says so.
-    while (place !== undefined && !order.has(place) && !upwards.has(place)) {
-      upwards.add(place)
-      const parentId: string | undefined = inputs[place]?.parentId
-      place = parentId === undefined ? undefined : placeOf.get(parentId)
+    const ancestors = new Set<number>()
+    let index: number | undefined = start
+    // A cycle ends the walk; creating the account reports it.
+    while (index !== undefined && !order.has(index) && !ancestors.has(index)) {
+      ancestors.add(index)
+      const parentId: string | undefined = inputs[index]?.parentId
+      index = parentId === undefined ? undefined : indexOf.get(parentId)
     }
-    for (const one of [...upwards].reverse()) order.add(one)
+    for (const ancestor of [...ancestors].reverse()) order.add(ancestor)
   }
   return [...order]
 }

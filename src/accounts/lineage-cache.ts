@@ -1,23 +1,23 @@
 import type { Clock } from '../ports.js'
 import type { Account } from './account.js'
 import type { Directory } from './directory.js'
-import { positiveCache } from './positive-cache.js'
+import { singleFlightCache } from './single-flight-cache.js'
 
-/** Who an account belongs to, remembered for a moment: every event and every request asks. */
+/** Caches lineages for a short time: every event and every request needs one. */
 export interface LineageCache {
   /** As `Directory.lineage`. */
   lineage(accountId: string): Promise<readonly Account[]>
-  /** Forgets everything: a change of one account shows in the lineages of all below it. */
-  changed(): void
+  /** Drops everything: a change of one account changes the lineages of all its descendants. */
+  invalidate(): void
 }
 
 /** Defaults of the lineage cache. */
 export const LINEAGE_CACHE_DEFAULTS = Object.freeze({ maxAgeMs: 2_000, max: 10_000 })
 
 /**
- * A bounded cache in front of `directory.lineage`, of accounts that exist only.
+ * Creates a bounded cache in front of `directory.lineage`. Only existing accounts are cached.
  *
- * @param options `maxAgeMs`: how late a change made elsewhere may show, default 2,000; `max`: accounts kept,
+ * @param options `maxAgeMs`: how long a change made elsewhere may go unnoticed, default 2,000; `max`: accounts cached,
  *   default 10,000
  */
 export function lineageCache(
@@ -25,17 +25,18 @@ export function lineageCache(
   clock: Pick<Clock, 'monotonic'>,
   options: { readonly maxAgeMs?: number; readonly max?: number } = {},
 ): LineageCache {
-  const cache = positiveCache<readonly Account[]>(clock, { ...LINEAGE_CACHE_DEFAULTS, ...options })
-  const ask = async (accountId: string) => {
+  const cache = singleFlightCache<readonly Account[]>(clock, { ...LINEAGE_CACHE_DEFAULTS, ...options })
+  const load = async (accountId: string) => {
     const lineage = await directory.lineage(accountId)
     return lineage.length > 0 ? lineage : undefined
   }
-  const find = async (accountId: string) => (await cache.find(accountId, () => ask(accountId))) ?? []
+  const getOrLoad = async (accountId: string) =>
+    (await cache.getOrLoad(accountId, () => load(accountId))) ?? []
   return {
     lineage(accountId) {
-      const known = cache.get(accountId)
-      return known ? Promise.resolve(known) : find(accountId)
+      const cached = cache.get(accountId)
+      return cached ? Promise.resolve(cached) : getOrLoad(accountId)
     },
-    changed: () => cache.forget(() => true),
+    invalidate: () => cache.invalidate(() => true),
   }
 }

@@ -1,109 +1,116 @@
+/**
+ * Account changes that invalidate tokens. The change itself invalidates them: the credential gets another version, or
+ * the account is disabled or removed. The functions here also invalidate this node's caches, so that it shows at once,
+ * and delete the rows of tokens that can never be valid again.
+ */
 import type { AccountChange } from '../accounts/account-input.js'
 import type { Directory } from '../accounts/directory.js'
-import type { AccountDoors } from '../accounts/doors.js'
 import type { LineageCache } from '../accounts/lineage-cache.js'
-import { type AccountView, removeAccount, updateAccount } from '../accounts/manage.js'
+import { type AccountDeps, type AccountView, updateAccount } from '../accounts/manage.js'
 import { removeUser, setPassword } from '../accounts/users.js'
 import { HookswitchError } from '../errors.js'
-import type { LiveTokens } from './live-tokens.js'
+import type { TokenCache } from './token-cache.js'
 import type { TokenStore } from './token-store.js'
 
-/**
- * Changes of accounts that end tokens. What ends them is the change itself: the credential has another version, the
- * account is disabled or gone. Here this node's caches are told, so that they are dead at once, and the rows of
- * tokens that can never live again are removed.
- */
-export interface RevocationDoors {
+export interface RevocationDeps {
   readonly tokens: Pick<TokenStore, 'revokeAll'>
-  readonly live: Pick<LiveTokens, 'forgetAccount' | 'forgetAll'>
-  readonly lineages: Pick<LineageCache, 'changed'>
+  readonly tokenCache: Pick<TokenCache, 'invalidateAccount' | 'invalidateAll'>
+  readonly lineages: Pick<LineageCache, 'invalidate'>
 }
 
 /**
- * Makes a new API key; the old one and the tokens that it was traded for are dead. Resolves to the new key.
+ * Replaces the API key and revokes the tokens issued for the old one. Resolves to the new key.
  *
- * @throws `NotFound`; `Unsupported` where the host's directory does not rotate keys; `StoreUnavailable`
+ * @throws `NotFound`; `Unsupported` when the host's directory does not rotate keys; `StoreUnavailable`
  */
 export function rotateKeyAndRevoke(
-  doors: RevocationDoors & { readonly directory: Directory },
+  deps: RevocationDeps & { readonly directory: Directory },
   accountId: string,
 ): Promise<string> {
-  return ending(doors, accountId, async () => {
-    if (!doors.directory.rotateApiKey) {
+  return thenInvalidate(deps, accountId, async () => {
+    if (!deps.directory.rotateApiKey) {
       throw new HookswitchError('Unsupported', "the host's directory does not rotate API keys", {
         field: 'directory',
       })
     }
-    const apiKey = await doors.directory.rotateApiKey(accountId)
-    await removeRows(doors, accountId, null)
+    const apiKey = await deps.directory.rotateApiKey(accountId)
+    await deleteTokens(deps, accountId, null)
     return apiKey
   })
 }
 
-/** Gives a user a new password; the user's tokens are dead. @throws `InvalidInput`, `NotFound` */
+/** Sets a user's password and revokes the user's tokens. @throws `InvalidInput`, `NotFound` */
 export function setPasswordAndRevoke(
-  doors: RevocationDoors & AccountDoors,
+  deps: RevocationDeps & AccountDeps,
   accountId: string,
   user: string,
   password: string,
 ): Promise<void> {
-  return ending(doors, accountId, async () => {
-    await removeRows(doors, accountId, await setPassword(doors, accountId, user, password))
+  return thenInvalidate(deps, accountId, async () => {
+    await deleteTokens(deps, accountId, await setPassword(deps, accountId, user, password))
   })
 }
 
-/** Removes a user with all tokens. @throws `NotFound` */
+/** Removes a user and revokes the user's tokens. @throws `NotFound` */
 export function removeUserAndRevoke(
-  doors: RevocationDoors & AccountDoors,
+  deps: RevocationDeps & AccountDeps,
   accountId: string,
   user: string,
 ): Promise<void> {
-  return ending(doors, accountId, async () => {
-    await removeRows(doors, accountId, await removeUser(doors, accountId, user))
+  return thenInvalidate(deps, accountId, async () => {
+    await deleteTokens(deps, accountId, await removeUser(deps, accountId, user))
   })
 }
 
 /**
- * Changes an account. Disabling it kills its tokens at once, enabling it again revives those that are not over:
- * a token is valid while its account is enabled. To end them for good, rotate the key and set the passwords.
+ * Updates an account. A token is valid only while its account is enabled, so disabling invalidates the account's tokens
+ * at once and enabling makes the unexpired ones valid again. To revoke them for good, rotate the key and set the
+ * passwords.
  *
  * @throws `InvalidInput`, `Conflict`, `NotFound`
  */
-export function updateAccountAndForget(
-  doors: RevocationDoors & Pick<AccountDoors, 'accounts' | 'clock'>,
+export function updateAccountAndInvalidate(
+  deps: RevocationDeps & Pick<AccountDeps, 'accounts' | 'clock'>,
   accountId: string,
   change: AccountChange,
 ): Promise<AccountView> {
-  return ending(doors, accountId, () => updateAccount(doors, accountId, change))
+  return thenInvalidate(deps, accountId, () => updateAccount(deps, accountId, change))
 }
 
-/** Removes an account with key, users and tokens. @throws `NotFound`, `Conflict` while there are accounts below it */
+/** Removes an account with its key, users and tokens. @throws `NotFound`, `Conflict` while there are accounts below it */
 export function removeAccountAndRevoke(
-  doors: RevocationDoors & Pick<AccountDoors, 'accounts'>,
+  deps: RevocationDeps & Pick<AccountDeps, 'accounts'>,
   accountId: string,
 ): Promise<void> {
-  return ending(doors, accountId, async () => {
-    await removeAccount(doors, accountId)
-    await removeRows(doors, accountId)
+  return thenInvalidate(deps, accountId, async () => {
+    await deps.accounts.remove(accountId)
+    await deleteTokens(deps, accountId)
   })
 }
 
-/** Tells this node's caches that an account is not as it was. */
-export function forgetAccount(doors: Omit<RevocationDoors, 'tokens'>, accountId: string): void {
-  doors.lineages.changed()
-  doors.live.forgetAccount(accountId)
+/** Drops everything that this node's caches hold about an account. */
+export function invalidateAccount(deps: Omit<RevocationDeps, 'tokens'>, accountId: string): void {
+  deps.lineages.invalidate()
+  deps.tokenCache.invalidateAccount(accountId)
 }
 
-/** Forgets after the change, or a check in between would bring the old back; also when its answer was lost. */
-async function ending<T>(doors: RevocationDoors, accountId: string, change: () => Promise<T>): Promise<T> {
+/**
+ * Invalidates the caches after the change: a concurrent check could otherwise cache the old state again. Also when the
+ * change failed, since its outcome may be unknown.
+ */
+async function thenInvalidate<T>(
+  deps: RevocationDeps,
+  accountId: string,
+  change: () => Promise<T>,
+): Promise<T> {
   try {
     return await change()
   } finally {
-    forgetAccount(doors, accountId)
+    invalidateAccount(deps, accountId)
   }
 }
 
-/** Only tidies up, and the change is done: a store that fails now must not make it look as if it were not. */
-async function removeRows(doors: RevocationDoors, accountId: string, holder?: string | null): Promise<void> {
-  await doors.tokens.revokeAll(accountId, holder).catch(() => 0)
+/** Only cleans up: the change is already committed, so an error here must not make it look as if it had failed. */
+async function deleteTokens(deps: RevocationDeps, accountId: string, holder?: string | null): Promise<void> {
+  await deps.tokens.revokeAll(accountId, holder).catch(() => 0)
 }

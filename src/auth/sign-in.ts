@@ -1,66 +1,69 @@
-import { type Account, nameKey, realmKey } from '../accounts/account.js'
-import { type CredentialMethod, credentialDigest } from '../accounts/credential.js'
+import { type Account, normalizeAccountName, normalizeRealm } from '../accounts/account.js'
+import { type CredentialMethod, parseCredentialDigest } from '../accounts/credential.js'
 import type { CredentialHolder, Directory } from '../accounts/directory.js'
 import { type ErrorCode, errorCode, type Failure, invalidInput } from '../errors.js'
 import type { LabelOf, Metrics } from '../metrics.js'
 import type { Clock, Random } from '../ports.js'
-import type { LoginLimits } from './login-limits.js'
-import { accountLocked, invalidCredentials } from './refusals.js'
-import { newToken, tokenRow } from './token.js'
+import { accountLocked, invalidCredentials } from './auth-errors.js'
+import type { LoginRateLimiter } from './login-rate-limiter.js'
+import { generateToken, newTokenRow } from './token.js'
 import type { TokenStore } from './token-store.js'
 
-/** A login: an account's API key, or a user's credentials with the realm or the name of the account. */
+/** A login: an account's API key, or a user's credentials with the account's realm or name. */
 export type SignInInput =
   | { readonly apiKey: string }
   | {
-      /** Hex of the digest of `username:password`, in any case. */
+      /** Hex digest of `username:password`, in any case. */
       readonly credentials: string
       /** Default `md5`. */
       readonly method?: CredentialMethod
       readonly realm?: string
-      /** Counts where no account has the realm. */
+      /** Used when no account has the realm. */
       readonly accountName?: string
     }
 
-/** A login that worked. The token is shown here only. */
+/** A successful login. The token is returned only here. */
 export interface SignedIn {
+  /** The access token. */
   readonly token: string
+  /** When the token expires, in Unix milliseconds. */
   readonly expiresMs: number
+  /** The account that signed in. */
   readonly account: Account
-  /** Absent: by API key. */
+  /** Absent: signed in by API key. */
   readonly userId?: string
 }
 
-export interface SignInDoors {
+export interface SignInDeps {
   readonly tokens: Pick<TokenStore, 'issue'>
   readonly directory: Directory
-  readonly limits: LoginLimits
+  readonly rateLimiter: LoginRateLimiter
   readonly clock: Pick<Clock, 'now'>
   readonly random: Pick<Random, 'bytes'>
   readonly metrics: Pick<Metrics, 'count'>
-  /** How long a token lives. */
+  /** Lifetime of a token, in milliseconds. */
   readonly tokenTtlMs: number
 }
 
-/** What to look up: a wrong login looks up as much as a right one. */
+/** A parsed login. A wrong login causes the same lookups as a correct one. */
 type Login =
   | { readonly kind: 'key'; readonly apiKey: string }
   | {
       readonly kind: 'user'
       readonly method: CredentialMethod
       readonly digest: string
-      /** False: what was sent is no digest, the look-up is for the look of it. */
-      readonly wellFormed: boolean
+      /** False: the input is not a digest; the lookup is made only so that the response takes as long. */
+      readonly isWellFormed: boolean
       readonly realm: string
       readonly name: string
     }
 
-interface Found {
+interface AuthenticatedHolder {
   readonly holder: CredentialHolder
   readonly account: Account
 }
 
-/** What a refused login counts as. One of the wrong form tried nothing, one that a store's outage ended was not judged. */
+/** Metric labels of failed logins. Malformed logins and store outages are not counted: no credentials were checked. */
 const RESULTS: Readonly<Partial<Record<ErrorCode, LabelOf<'hookswitch_logins_total'>>>> = {
   InvalidCredentials: 'failed',
   AccountLocked: 'failed',
@@ -68,46 +71,46 @@ const RESULTS: Readonly<Partial<Record<ErrorCode, LabelOf<'hookswitch_logins_tot
 }
 
 /**
- * Trades an API key or a user's credentials for a token.
+ * Issues a token for an API key or a user's credentials.
  *
- * @param from where the login comes from; without an address (the host itself) it is not limited
- * @throws `InvalidInput` for a login of the wrong form, `InvalidCredentials` whatever part of it is wrong,
- *   `AccountLocked` when all is right but the account is disabled, `TooManyLogins`, `StoreUnavailable`
+ * @param from the client's address; without one (a login by the host itself) the login is not rate-limited
+ * @throws `InvalidInput` for a malformed login, `InvalidCredentials` whichever part of it is wrong, `AccountLocked`
+ *   when the login is correct but the account is disabled, `TooManyLogins`, `StoreUnavailable`
  */
 export async function signIn(
-  doors: SignInDoors,
+  deps: SignInDeps,
   input: SignInInput,
   from: { readonly address?: string } = {},
 ): Promise<SignedIn> {
   try {
-    const signedIn = await tryLogin(doors, input, from)
-    doors.metrics.count('hookswitch_logins_total', 1, 'succeeded')
+    const signedIn = await tryLogin(deps, input, from)
+    deps.metrics.count('hookswitch_logins_total', 1, 'succeeded')
     return signedIn
   } catch (thrown) {
     const code = errorCode(thrown)
     const result = code && RESULTS[code]
-    if (result) doors.metrics.count('hookswitch_logins_total', 1, result)
+    if (result) deps.metrics.count('hookswitch_logins_total', 1, result)
     throw thrown
   }
 }
 
 async function tryLogin(
-  doors: SignInDoors,
+  deps: SignInDeps,
   input: SignInInput,
   from: { readonly address?: string },
 ): Promise<SignedIn> {
-  const login = readLogin(input)
+  const login = parseLogin(input)
   const target = login.kind === 'user' ? `${login.realm} ${login.name}` : undefined
-  doors.limits.admit(from.address, target)
-  const found = login.kind === 'key' ? await byApiKey(doors, login.apiKey) : await byCredentials(doors, login)
+  deps.rateLimiter.consume(from.address, target)
+  const found = login.kind === 'key' ? await byApiKey(deps, login.apiKey) : await byCredentials(deps, login)
   if (!found) {
-    doors.limits.wrong(from.address, target)
+    deps.rateLimiter.penalize(from.address, target)
     throw invalidCredentials()
   }
   if (!found.account.enabled) throw accountLocked()
-  const token = newToken((count) => doors.random.bytes(count))
-  const row = tokenRow(token, found.holder, doors.clock.now(), doors.tokenTtlMs)
-  await doors.tokens.issue(row)
+  const token = generateToken((count) => deps.random.bytes(count))
+  const row = newTokenRow(token, found.holder, deps.clock.now(), deps.tokenTtlMs)
+  await deps.tokens.issue(row)
   const { userId } = found.holder
   return {
     token,
@@ -117,7 +120,7 @@ async function tryLogin(
   }
 }
 
-async function byApiKey({ directory }: SignInDoors, apiKey: string): Promise<Found | undefined> {
+async function byApiKey({ directory }: SignInDeps, apiKey: string): Promise<AuthenticatedHolder | undefined> {
   const holder = await directory.holderOfApiKey(apiKey)
   if (!holder) return undefined
   const [account] = await directory.lineage(holder.accountId)
@@ -125,28 +128,29 @@ async function byApiKey({ directory }: SignInDoors, apiKey: string): Promise<Fou
 }
 
 async function byCredentials(
-  { directory }: SignInDoors,
+  { directory }: SignInDeps,
   login: Extract<Login, { kind: 'user' }>,
-): Promise<Found | undefined> {
+): Promise<AuthenticatedHolder | undefined> {
   const { method, digest } = login
   const [ofRealm, ofName] = await Promise.all([
     login.realm === '' ? [] : directory.accountsByRealm(login.realm),
     login.name === '' ? [] : directory.accountsByName(login.name),
   ])
   const accounts = ofRealm.length > 0 ? ofRealm : ofName
-  const ids = (enabled: boolean) => accounts.filter((one) => one.enabled === enabled).map(({ id }) => id)
-  // Enabled ones first: of two accounts with one name and one user, a closed one must not hide the open one.
+  const ids = (enabled: boolean) =>
+    accounts.filter((account) => account.enabled === enabled).map(({ id }) => id)
+  // Enabled accounts first: a disabled account must not hide an enabled one with the same name and user.
   const holder =
     (await directory.holderOfCredentials(ids(true), method, digest)) ??
     (await directory.holderOfCredentials(ids(false), method, digest))
   const account = accounts.find(({ id }) => id === holder?.accountId)
-  return holder && account && login.wellFormed ? { holder, account } : undefined
+  return holder && account && login.isWellFormed ? { holder, account } : undefined
 }
 
 const ZEROS: Readonly<Record<CredentialMethod, string>> = { md5: '0'.repeat(32), sha: '0'.repeat(40) }
 
-/** Throws `InvalidInput` where a login lacks a part, or has one of another type. */
-function readLogin(input: SignInInput): Login {
+/** Throws `InvalidInput` when a part of the login is missing or has the wrong type. */
+function parseLogin(input: SignInInput): Login {
   const given = (typeof input === 'object' && input !== null ? input : {}) as Record<string, unknown>
   const { apiKey, credentials, method = 'md5', realm, accountName } = given
   const failures: Failure[] = []
@@ -160,15 +164,15 @@ function readLogin(input: SignInInput): Login {
   if (method !== 'md5' && method !== 'sha') failures.push(unknownMethod)
   if (failures.length > 0) throw invalidInput(failures)
   if (apiKey !== undefined) return { kind: 'key', apiKey: apiKey as string }
-  const known = method as CredentialMethod
-  const digest = credentialDigest(known, credentials as string)
+  const parsedMethod = method as CredentialMethod
+  const digest = parseCredentialDigest(parsedMethod, credentials as string)
   return {
     kind: 'user',
-    method: known,
-    digest: digest ?? ZEROS[known],
-    wellFormed: digest !== undefined,
-    realm: realmKey((realm as string | undefined) ?? ''),
-    name: nameKey((accountName as string | undefined) ?? ''),
+    method: parsedMethod,
+    digest: digest ?? ZEROS[parsedMethod],
+    isWellFormed: digest !== undefined,
+    realm: normalizeRealm((realm as string | undefined) ?? ''),
+    name: normalizeAccountName((accountName as string | undefined) ?? ''),
   }
 }
 

@@ -1,23 +1,23 @@
-import type { LiveTokens } from './live-tokens.js'
-import { isToken, tokenHash } from './token.js'
+import { hashToken, isWellFormedToken } from './token.js'
+import type { TokenCache } from './token-cache.js'
 import type { TokenStore } from './token-store.js'
 
 /**
- * Revokes one token: on this node it is dead when this resolves. A token that is none, or dead already, is no
- * error.
+ * Revokes one token. On this node it is invalid as soon as the promise resolves. A malformed or already invalid token
+ * is not an error.
  *
  * @throws `StoreUnavailable`: the token may still be valid
  */
 export async function signOut(
-  doors: { readonly tokens: Pick<TokenStore, 'revoke'>; readonly live: LiveTokens },
+  deps: { readonly tokens: Pick<TokenStore, 'revoke'>; readonly tokenCache: TokenCache },
   token: string,
 ): Promise<void> {
-  if (!isToken(token)) return
-  const hash = tokenHash(token)
+  if (!isWellFormedToken(token)) return
+  const hash = hashToken(token)
   try {
-    await doors.tokens.revoke(hash)
+    await deps.tokens.revoke(hash)
   } finally {
-    // After the store, or a check in between would bring it back; also when the store's answer was lost.
-    doors.live.forgetToken(hash)
+    // After the write: a concurrent check could otherwise cache the old row again. Also when the write's outcome is unknown.
+    deps.tokenCache.invalidateToken(hash)
   }
 }

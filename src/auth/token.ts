@@ -1,45 +1,48 @@
+/** Access tokens: generation, syntax, lookup hash and expiry. Pure; revocation and caching are decided elsewhere. */
 import { customRandom, urlAlphabet } from 'nanoid'
 import type { CredentialHolder } from '../accounts/directory.js'
-import { sha256 } from '../values/digest.js'
+import { sha256 } from '../values/hash.js'
 
-/** An issued token at rest. The token itself is known to its bearer alone. */
+/** A stored token. The token itself is not stored. */
 export interface TokenRow {
   /** SHA-256 of the token, hex. */
   readonly hash: string
+  /** Id of the account that the token gives access to. */
   readonly accountId: string
-  /** Whom it was issued to; absent: the account, by its API key. */
+  /** The user to whom it was issued; absent: the account, by its API key. */
   readonly userId?: string
-  /** Of the credential that was traded for it: a token of an older credential is dead. */
+  /** Version of the credential it was issued for; tokens of older versions are invalid. */
   readonly credentialVersion: string
+  /** Unix ms. */
   readonly issuedMs: number
-  /** Dead from this moment on: valid iff `now < expiresMs`. */
+  /** Unix ms; valid iff `now < expiresMs`. */
   readonly expiresMs: number
 }
 
-/** Characters of a token: 64 different ones, so that 43 hold 258 random bits. */
+/** Characters in a token. With an alphabet of 64, 43 characters hold 258 random bits. */
 const TOKEN_LENGTH = 43
 
 const SYNTAX = /^[A-Za-z0-9_-]{43}$/
 
-/** A new token over a source of random bytes: 43 characters that need no escaping in a header or URL. */
-export function newToken(bytes: (count: number) => Uint8Array): string {
+/** Generates a token from a source of random bytes: 43 characters that need no escaping in a header or URL. */
+export function generateToken(bytes: (count: number) => Uint8Array): string {
   return customRandom(urlAlphabet, TOKEN_LENGTH, bytes)()
 }
 
-/** True for what looks like a token of ours; nothing else is worth a look-up. */
-export function isToken(text: unknown): text is string {
+/** True for a string with the syntax of a token; anything else is rejected without a lookup. */
+export function isWellFormedToken(text: unknown): text is string {
   return typeof text === 'string' && SYNTAX.test(text)
 }
 
-/** What a token is stored and looked up by. It has 256 random bits, so that a plain hash keeps it secret. */
-export function tokenHash(token: string): string {
+/** The hash under which a token is stored and looked up. A plain hash suffices, since a token has 256 random bits. */
+export function hashToken(token: string): string {
   return sha256(token)
 }
 
-/** The row of a token issued now to this holder, for `ttlMs`. */
-export function tokenRow(token: string, holder: CredentialHolder, nowMs: number, ttlMs: number): TokenRow {
+/** Builds the row of a token issued to this holder at `nowMs` (Unix ms) for `ttlMs`. */
+export function newTokenRow(token: string, holder: CredentialHolder, nowMs: number, ttlMs: number): TokenRow {
   return {
-    hash: tokenHash(token),
+    hash: hashToken(token),
     accountId: holder.accountId,
     ...(holder.userId === undefined ? {} : { userId: holder.userId }),
     credentialVersion: holder.credentialVersion,
@@ -49,9 +52,9 @@ export function tokenRow(token: string, holder: CredentialHolder, nowMs: number,
 }
 
 /**
- * Whether the token's time is not over: a day by default (the specification, 8). By the wall clock alone, which all
- * nodes share; one that was set back after the issue does not make the token invalid.
+ * Whether the token has not expired: after a day by default (the specification, 8). Compares with the wall clock alone,
+ * which all nodes share; setting the clock back after the issue does not invalidate the token.
  */
-export function isLive(row: TokenRow, nowMs: number): boolean {
+export function isUnexpired(row: TokenRow, nowMs: number): boolean {
   return nowMs < row.expiresMs
 }

@@ -1,3 +1,7 @@
+/**
+ * Accepts events: checks them, matches them with webhooks, and commits them with one delivery per matching
+ * webhook.
+ */
 import type { Account } from '../accounts/account.js'
 import type { Directory } from '../accounts/directory.js'
 import { errorCode, HookswitchError, notFound } from '../errors.js'
@@ -5,34 +9,40 @@ import type { Metrics } from '../metrics.js'
 import type { Clock } from '../ports.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
-import { type Bodies, bodiesOf, encodingOf } from './bodies.js'
+import { type BodyVariants, createBodyVariants, encodingOf } from './body-variants.js'
 import type { AcceptedEvent, DeliveryStore, NewDelivery, NewEvent } from './delivery-store.js'
-import { bodyHash, type CheckedEvent, checkEvent, checkPayloadSize } from './event.js'
+import { type CheckedEvent, checkEvent, checkPayloadSize, hashEventBody } from './event.js'
 import { matches } from './match.js'
 import { payloadFields } from './payload.js'
 
-export interface AcceptDoors {
+export interface AcceptDeps {
   readonly clock: Clock
   readonly directory: Pick<Directory, 'lineage'>
   readonly webhooks: Pick<WebhookStore, 'candidates'>
   readonly deliveries: Pick<DeliveryStore, 'accept'>
   newId(): string
-  knowsHook(hook: string): boolean
+  /** Whether a kind of event is in the catalogue. */
+  isKnownHook(hook: string): boolean
+  /** Ids of the catalogue, for error messages. Default: none. */
+  readonly knownHooks?: readonly string[]
   /** Store time, ms. */
   storeNow(): number
   readonly metrics?: Pick<Metrics, 'count'>
 }
 
-/** How long an idempotency key is remembered. */
+/** The part of the dependencies that preparing an event needs. */
+export type PrepareDeps = Pick<AcceptDeps, 'clock' | 'isKnownHook' | 'knownHooks' | 'newId'>
+
+/** How long an idempotency key is stored: 24 h, in milliseconds. */
 export const IDEMPOTENCY_WINDOW_MS = 86_400_000
 
-/** The lane of a delivery: one per call for those in call order, else its own. */
+/** The lane of a delivery: one per call for `ordering: 'call'`, otherwise one per delivery. */
 function laneOf(event: CheckedEvent, webhook: Webhook, deliveryId: string): string {
   return webhook.settings.ordering === 'call' ? `${event.accountId}/${event.callId}` : `-/${deliveryId}`
 }
 
-/** A delivery of an event to a webhook, with everything frozen that stays the same on every attempt. */
-export function newDelivery(
+/** A delivery of an event to a webhook, with everything that stays the same on every attempt. */
+export function buildDelivery(
   id: string,
   event: CheckedEvent,
   eventId: string,
@@ -57,46 +67,52 @@ export function newDelivery(
   }
 }
 
-/** An event that was checked, and copied out of the host's hands. */
-export interface Draft {
+/** A checked event, independent of the host's object. */
+export interface PreparedEvent {
   readonly event: CheckedEvent
   readonly id: string
-  readonly bodies: Bodies
-  /** Of what the host said, where it gave an idempotency key. */
+  readonly bodies: BodyVariants
+  /** Hash of the host's event; present iff it has an idempotency key. */
   readonly hash: string | undefined
-  /** W3C Trace Context of who publishes. */
+  /** W3C Trace Context of the publisher. */
   readonly traceparent: string | undefined
 }
 
-/** All that reads the host's event: it comes before the first wait, since afterwards the host may change it. */
-export function draft(
-  { clock, knowsHook, newId }: Pick<AcceptDoors, 'clock' | 'knowsHook' | 'newId'>,
+/**
+ * Checks one event of the host. The host may change its object later, so all reads of it are synchronous and
+ * in this function.
+ *
+ * @throws `InvalidInput` naming the field
+ */
+export function prepareEvent(
+  { clock, isKnownHook, knownHooks, newId }: PrepareDeps,
   input: unknown,
   traceparent: string | undefined,
-): Draft {
-  const event = checkEvent(input, clock.now(), knowsHook)
-  const hash = event.idempotencyKey === undefined ? undefined : bodyHash(input as CheckedEvent)
-  return drafted(event, newId(), hash, traceparent)
+): PreparedEvent {
+  const event = checkEvent(input, clock.now(), isKnownHook, knownHooks)
+  const hash = event.idempotencyKey === undefined ? undefined : hashEventBody(input as CheckedEvent)
+  return prepareCheckedEvent(event, newId(), hash, traceparent)
 }
 
 /** @throws `InvalidInput` for an event that is too large */
-export function drafted(
+export function prepareCheckedEvent(
   event: CheckedEvent,
   id: string,
   hash: string | undefined,
   traceparent: string | undefined,
-): Draft {
+): PreparedEvent {
   const payload = payloadFields(event, id)
   const json = JSON.stringify(payload)
-  // The event alone: what a webhook adds to it is bounded there, and must not refuse the event to others.
+  // Only the event counts: custom data of a webhook has its own limit and must not make the event too large
+  // for others.
   checkPayloadSize(json)
-  return { event, id, bodies: bodiesOf(payload, json, true), hash, traceparent }
+  return { event, id, bodies: createBodyVariants(payload, json, true), hash, traceparent }
 }
 
-/** Adds one delivery for each webhook that wants the event. */
+/** Adds one delivery for each webhook that matches the event. */
 function addDeliveries(
   newId: () => string,
-  { event, id, bodies }: Draft,
+  { event, id, bodies }: PreparedEvent,
   lineage: readonly Account[],
   candidates: readonly Webhook[],
   deliveries: NewDelivery[],
@@ -105,13 +121,13 @@ function addDeliveries(
     if (!matches(webhook, event, lineage)) continue
     const deliveryId = newId()
     const lane = laneOf(event, webhook, deliveryId)
-    deliveries.push(newDelivery(deliveryId, event, id, webhook, bodies.variant(webhook.settings), lane))
+    deliveries.push(buildDelivery(deliveryId, event, id, webhook, bodies.indexFor(webhook.settings), lane))
   }
 }
 
-function newEvent({ event, id, bodies, hash, traceparent }: Draft, now: number): NewEvent {
+function buildEvent({ event, id, bodies, hash, traceparent }: PreparedEvent, now: number): NewEvent {
   const { accountId, callId, otherLegCallId, hook, timestampMs, idempotencyKey: key } = event
-  const made: { -readonly [Name in keyof NewEvent]: NewEvent[Name] } = {
+  const built: { -readonly [Name in keyof NewEvent]: NewEvent[Name] } = {
     id,
     accountId,
     callId,
@@ -120,88 +136,90 @@ function newEvent({ event, id, bodies, hash, traceparent }: Draft, now: number):
     numbered: true,
     bodies: bodies.templates,
   }
-  if (otherLegCallId !== undefined) made.otherLegCallId = otherLegCallId
-  if (traceparent !== undefined) made.traceparent = traceparent
+  if (otherLegCallId !== undefined) built.otherLegCallId = otherLegCallId
+  if (traceparent !== undefined) built.traceparent = traceparent
   if (key !== undefined && hash !== undefined) {
-    made.idempotency = { key, bodyHash: hash, untilMs: now + IDEMPOTENCY_WINDOW_MS }
+    built.idempotency = { key, bodyHash: hash, untilMs: now + IDEMPOTENCY_WINDOW_MS }
   }
-  return made
+  return built
 }
 
 /**
- * Accepts events: checked, matched, and committed with one delivery for each matching webhook, all or nothing.
- * When it resolves, they are kept as long as the store keeps things.
+ * Accepts events, all or none. When it resolves, they and their deliveries are committed.
  *
- * @param traceparent W3C Trace Context of who publishes; goes with the deliveries to their receivers
- * @throws `InvalidInput` naming the field, `NotFound` for the account, `Conflict` for an idempotency key that was used
- *   with another body, `QueueFull`, `StoreUnavailable`
+ * @param maxPending maximum number of deliveries waiting or in flight in the whole store
+ * @param traceparent W3C Trace Context of the publisher; it is sent to the receivers
+ * @throws `InvalidInput` naming the field, `NotFound` for the account, `Conflict` for an idempotency key that
+ *   was used with another body, `QueueFull`, `StoreUnavailable`
  */
 export async function acceptEvents(
-  doors: AcceptDoors,
+  deps: AcceptDeps,
   inputs: readonly unknown[],
   maxPending: number,
   traceparent?: string,
 ): Promise<readonly AcceptedEvent[]> {
-  const drafts = inputs.map((input, index) => {
+  const prepared = inputs.map((input, index) => {
     try {
-      return draft(doors, input, traceparent)
+      return prepareEvent(deps, input, traceparent)
     } catch (thrown) {
-      throw inputs.length > 1 ? atIndex(thrown, index) : thrown
+      throw inputs.length > 1 ? withIndex(thrown, index) : thrown
     }
   })
-  return acceptDrafts(doors, drafts, maxPending)
+  return acceptPreparedEvents(deps, prepared, maxPending)
 }
 
 /**
- * Matches what was checked, and commits it.
+ * Matches prepared events with webhooks and commits them.
  *
- * @param admits ids of the inbox entries that these are
+ * @param inboxIds the inbox entries of these events, which the same transaction deletes
  */
-export async function acceptDrafts(
-  doors: AcceptDoors,
-  drafts: readonly Draft[],
+export async function acceptPreparedEvents(
+  deps: AcceptDeps,
+  prepared: readonly PreparedEvent[],
   maxPending: number,
-  admits?: readonly string[],
+  inboxIds?: readonly string[],
 ): Promise<readonly AcceptedEvent[]> {
   const deliveries: NewDelivery[] = []
-  for (const one of drafts) {
+  for (const one of prepared) {
     const { accountId, hook } = one.event
-    const lineage = await doors.directory.lineage(accountId)
-    if (lineage.length === 0) throw notFound(accountId)
-    const candidates = await doors.webhooks.candidates(
+    const lineage = await deps.directory.lineage(accountId)
+    if (lineage.length === 0) throw notFound(accountId, 'account')
+    const candidates = await deps.webhooks.candidates(
       lineage.map(({ id }) => id),
       hook,
     )
-    addDeliveries(doors.newId, one, lineage, candidates, deliveries)
-    // The store says so too, yet a long list for many webhooks would have filled the memory by then.
+    addDeliveries(deps.newId, one, lineage, candidates, deliveries)
+    // The store checks this too, but only after the deliveries of a long list of events have filled the memory.
     if (deliveries.length > maxPending) throw queueFull(deliveries.length)
   }
-  // In the store's time, as it is asked for: nodes need not agree on theirs.
-  const now = doors.storeNow()
-  const events = drafts.map((one) => newEvent(one, now))
-  const acceptance = admits ? { events, deliveries, maxPending, admits } : { events, deliveries, maxPending }
-  const accepted = await doors.deliveries.accept(acceptance, now)
-  countAccepted(doors, accepted, deliveries)
+  // Store time: the wall clocks of nodes may differ.
+  const now = deps.storeNow()
+  const events = prepared.map((one) => buildEvent(one, now))
+  const acceptance = inboxIds
+    ? { events, deliveries, maxPending, inboxIds }
+    : { events, deliveries, maxPending }
+  const accepted = await deps.deliveries.accept(acceptance, now)
+  countAccepted(deps, accepted, deliveries)
   return accepted
 }
 
 function countAccepted(
-  doors: AcceptDoors,
+  deps: AcceptDeps,
   accepted: readonly AcceptedEvent[],
   deliveries: readonly NewDelivery[],
 ): void {
-  if (!doors.metrics || deliveries.length === 0) return
+  if (!deps.metrics || deliveries.length === 0) return
   if (!accepted.some(({ duplicate }) => duplicate)) {
-    countDeliveries(doors, deliveries.length)
+    countDeliveries(deps, deliveries.length)
     return
   }
-  // A duplicate is answered with the id of the first: the deliveries of its own id were left out.
-  const fresh = new Set(accepted.filter(({ duplicate }) => !duplicate).map(({ id }) => id))
-  countDeliveries(doors, deliveries.filter(({ eventId }) => fresh.has(eventId)).length)
+  // A duplicate has the id of the first event: the store did not write the deliveries of its own id.
+  const newIds = new Set(accepted.filter(({ duplicate }) => !duplicate).map(({ id }) => id))
+  countDeliveries(deps, deliveries.filter(({ eventId }) => newIds.has(eventId)).length)
 }
 
-/** Counts deliveries that were made. */
-export function countDeliveries({ metrics }: Pick<AcceptDoors, 'metrics'>, count: number): void {
+/** Counts new deliveries in the metrics. */
+export function countDeliveries({ metrics }: Pick<AcceptDeps, 'metrics'>, count: number): void {
   if (count > 0) metrics?.count('hookswitch_deliveries_accepted_total', count, undefined)
 }
 
@@ -213,8 +231,8 @@ function queueFull(count: number): HookswitchError {
   )
 }
 
-/** The same error, its fields named with the event's place in the list. */
-function atIndex(thrown: unknown, index: number): unknown {
+/** Prefixes the fields of an `InvalidInput` with the index of the event in the list. */
+function withIndex(thrown: unknown, index: number): unknown {
   if (errorCode(thrown) !== 'InvalidInput') return thrown
   const { message, failures = [] } = thrown as HookswitchError
   const at = (path: string) => (path === '' ? String(index) : `${index}.${path}`)

@@ -1,37 +1,199 @@
-/** What is kept of one attempt, or of an end without a request. Bodies of requests are joined on reading. */
+/**
+ * Attempt records: built for each attempt, and for each delivery that ends without a request (`expired`,
+ * `cancelled` or `quarantined`).
+ */
+import type { Observation, SendRequest } from '../ports.js'
+import { isSecretHeader } from '../webhooks/request-headers.js'
+import type { Webhook } from '../webhooks/webhook.js'
+import type { Delivery } from './lifecycle.js'
+import type { Outcome } from './outcome.js'
+import { maxTries, type NextDelivery, type RetryRules } from './retry.js'
+
+/** One request and what was observed of it. */
+export interface AttemptResult {
+  readonly request: SendRequest
+  readonly observation: Observation
+  /** Wall clock, Unix ms. */
+  readonly sentMs: number
+  readonly durationMs: number
+}
+
+/**
+ * The stored record of one attempt, or of an end without a request. It has no request body: the store adds it
+ * when the record is read (`StoredAttempt`).
+ */
 export interface AttemptRecord {
+  /** Id of this record, unique in the store. */
   readonly id: string
   /** The webhook's account. */
   readonly accountId: string
+  /** Id of the webhook. */
   readonly webhookId: string
+  /** Kind of the event, such as `channel_create`. */
   readonly hook: string
+  /** Id of the event. */
   readonly eventId: string
+  /** Id of the delivery: the header `webhook-id` of its requests (Standard Webhooks 1.0.0). */
   readonly deliveryId: string
+  /** Id of the call leg of the event. */
   readonly callId?: string
+  /** The webhook's URL at the time of this record. */
   readonly uri: string
+  /** HTTP method in lower case: `get`, `post`, `put`, `patch` or `delete`. */
   readonly method: string
   /** 1, 2, …; absent for an end without a request. */
   readonly attempt?: number
+  /** Retries left after this record, 0 or more. An attempt that is not charged uses up none. */
   readonly retriesLeft: number
+  /** `success`: the receiver responded 2xx. `failure`: anything else, also an end without a request. */
   readonly result: 'success' | 'failure'
+  /**
+   * Why it failed: `bad response code` or `kazoo http client error` (KAZOO's wording), or `interrupted`; for
+   * an end without a request its state (`expired`, `cancelled`, `quarantined`). Absent on success.
+   */
   readonly reason?: string
-  /** Class of the failure: `redirect`, `timeout`, `connection`, `dns`, `tls`, `protocol`, `blocked_address`, `own_fault`. */
+  /**
+   * Class of the failure: `redirect`, `timeout`, `connection`, `dns`, `tls`, `protocol`, `blocked_address`,
+   * `own_fault`.
+   */
   readonly clientError?: string
+  /** HTTP status code of the response. Absent without a response. */
   readonly status?: number
-  /** Flat, secrets redacted. */
+  /** Name, value, name, value, …; secrets redacted. */
   readonly responseHeaders?: readonly string[]
+  /** At most 8 KiB of the response body as text; invalid UTF-8 is replaced. Absent without a response. */
   readonly responseBody?: string
-  /** Flat, secrets redacted; absent for an end without a request. */
+  /** Name, value, name, value, …; secrets redacted. Absent for an end without a request. */
   readonly requestHeaders?: readonly string[]
+  /**
+   * Duration of the request in milliseconds, rounded. Absent when interrupted, and for an end without a
+   * request.
+   */
   readonly durationMs?: number
-  /** Unix ms, wall clock: when the request was sent, or the end decided. */
+  /** When the request was sent, or when the end was decided: wall clock, Unix ms. */
   readonly atMs: number
 }
 
-/** A record as read back: with its place in the order of recording and the body that was sent. */
+/** A record as the store returns it, with its position and the request body. */
 export interface StoredAttempt extends AttemptRecord {
   /** Grows with every record of the store; the stable cursor of lists. */
   readonly position: number
-  /** At most 8 KiB; absent for an end without a request and where the verb has no body. */
+  /** At most 8 KiB; absent for an end without a request and for methods without a body. */
   readonly requestBody?: string
+}
+
+type MutableRecord = { -readonly [Name in keyof AttemptRecord]: AttemptRecord[Name] }
+
+/** KAZOO's reasons: clients compare the first. */
+const BAD_RESPONSE = 'bad response code'
+const NO_RESPONSE = 'kazoo http client error'
+
+/** Response headers that are stored, at most. */
+const MAX_RESPONSE_HEADERS = 64
+
+const REDACTED = '[redacted]'
+
+function startRecord(
+  id: string,
+  delivery: Delivery,
+  webhook: Webhook,
+  next: NextDelivery,
+  rules: RetryRules,
+  atMs: number,
+): MutableRecord {
+  const record: MutableRecord = {
+    id,
+    accountId: delivery.accountId,
+    webhookId: delivery.webhookId,
+    hook: delivery.hook,
+    eventId: delivery.eventId,
+    deliveryId: delivery.id,
+    uri: webhook.settings.uri,
+    method: delivery.httpVerb,
+    // Retries are the tries after the first: an attempt that is not charged leaves all of them.
+    retriesLeft: Math.max(0, maxTries(rules) - Math.max(1, next.tries)),
+    result: 'failure',
+    atMs,
+  }
+  if (delivery.callId !== undefined) record.callId = delivery.callId
+  return record
+}
+
+function setReason(record: MutableRecord, outcome: Outcome): void {
+  if (outcome.kind === 'delivered') return
+  const hasAnswer =
+    outcome.kind === 'failed' && (outcome.failure === 'http' || outcome.failure === 'redirect')
+  record.reason = hasAnswer ? BAD_RESPONSE : NO_RESPONSE
+  if (outcome.kind === 'own_fault') record.clientError = 'own_fault'
+  else if (outcome.failure !== 'http') record.clientError = outcome.failure
+}
+
+/** Replaces the values of headers whose names indicate a credential. */
+export function redactHeaders(headers: readonly string[]): readonly string[] {
+  let redacted: string[] | undefined
+  for (let index = 0; index < headers.length; index += 2) {
+    if (!isSecretHeader(headers[index]!)) continue
+    redacted ??= [...headers]
+    redacted[index + 1] = REDACTED
+  }
+  return redacted ?? headers
+}
+
+function storedResponseHeaders(headers: readonly string[]): readonly string[] {
+  const limit = 2 * MAX_RESPONSE_HEADERS
+  return redactHeaders(headers.length > limit ? headers.slice(0, limit) : headers)
+}
+
+/** The record of one attempt. Set key by key: spreading all parts into one object costs ten times as much. */
+export function buildAttemptRecord(
+  id: string,
+  delivery: Delivery,
+  webhook: Webhook,
+  result: AttemptResult,
+  outcome: Outcome,
+  next: NextDelivery,
+  rules: RetryRules,
+): AttemptRecord {
+  const { request, observation, sentMs, durationMs } = result
+  const record = startRecord(id, delivery, webhook, next, rules, sentMs)
+  if (outcome.kind === 'delivered') record.result = 'success'
+  record.attempt = next.attempts
+  setReason(record, outcome)
+  if (observation.kind === 'response') {
+    const { status, headers, body } = observation
+    record.status = status
+    record.responseHeaders = storedResponseHeaders(headers)
+    record.responseBody = body
+  }
+  record.requestHeaders = redactHeaders(request.headers)
+  record.durationMs = Math.max(0, Math.round(durationMs))
+  return record
+}
+
+/** The record of an attempt without a known outcome: the request may have reached the receiver. */
+export function buildInterruptedRecord(
+  id: string,
+  delivery: Delivery,
+  webhook: Webhook,
+  next: NextDelivery,
+  rules: RetryRules,
+  atMs: number,
+): AttemptRecord {
+  return {
+    ...startRecord(id, delivery, webhook, next, rules, atMs),
+    attempt: next.attempts,
+    reason: 'interrupted',
+  }
+}
+
+/** The record of an end without a request: it is not an attempt and has no number. */
+export function buildSkippedRecord(
+  id: string,
+  delivery: Delivery,
+  webhook: Webhook,
+  next: NextDelivery,
+  rules: RetryRules,
+  atMs: number,
+): AttemptRecord {
+  return { ...startRecord(id, delivery, webhook, next, rules, atMs), reason: next.state }
 }

@@ -1,54 +1,47 @@
 import type { Clock, Observation, Sender, SendRequest, Span, Tracing } from '../ports.js'
 import type { Webhook } from '../webhooks/webhook.js'
+import type { AttemptResult } from './attempt-record.js'
 import type { Claim } from './delivery-store.js'
-import { buildRequest, type EndpointMaterial } from './request.js'
+import { buildRequest, type EndpointSecrets } from './request.js'
 
-/** One request and what became of it. */
-export interface Attempted {
-  readonly request: SendRequest
-  readonly observation: Observation
-  /** Wall clock, Unix ms. */
-  readonly sentMs: number
-  readonly durationMs: number
-}
-
-export interface AttemptDoors {
+export interface AttemptDeps {
   readonly clock: Clock
   readonly sender: Sender
   readonly tracing?: Tracing | undefined
-  /** Opened secrets and headers of a webhook. */
-  material(webhook: Webhook): EndpointMaterial
+  /** The decrypted secrets and headers of a webhook. */
+  endpointSecrets(webhook: Webhook): EndpointSecrets
 }
 
 /**
- * Sends one claim's request and waits for what is seen of it. A door that throws, or answers what is no observation,
- * against its promise, is a fault of ours. Rejects only when no request can be made at all.
+ * Sends the request of a claim and resolves to its result. If the sender throws or returns no valid
+ * observation, the result is an internal fault (`own_fault`). Rejects only when no request can be built.
  */
 export function attempt(
-  doors: AttemptDoors,
+  deps: AttemptDeps,
   claim: Claim,
   webhook: Webhook,
   deadlineMs: number,
-): Promise<Attempted> {
-  const { clock, sender } = doors
+): Promise<AttemptResult> {
+  const { clock, sender } = deps
   const sentMs = clock.now()
   const started = clock.monotonic()
   const number = claim.delivery.attempts + 1
   let span: Span | undefined
   try {
-    const material = doors.material(webhook)
-    span = doors.tracing?.begin('attempt', claim.traceparent, factsOf(claim, number))
+    const secrets = deps.endpointSecrets(webhook)
+    span = deps.tracing?.begin('attempt', claim.traceparent, spanAttributes(claim, number))
     const traceparent = span?.traceparent ?? claim.traceparent
-    const request = buildRequest(claim, webhook, material, number, sentMs, deadlineMs, traceparent)
-    const end = (observation: Observation): Attempted => {
+    const request = buildRequest(claim, webhook, secrets, number, sentMs, deadlineMs, traceparent)
+    const end = (observation: Observation): AttemptResult => {
       if (span) endSpan(span, request, observation)
       return { request, observation, sentMs, durationMs: clock.monotonic() - started }
     }
-    // Without its secrets a request would go out unsigned, and the receiver would pay for our lost key.
-    if (webhook.secrets.length > 0 && material.keys.length === 0) return Promise.resolve(end(SECRET_LOST))
-    return sendThrough(sender, request).then(
-      (seen) => end(isObservation(seen) ? seen : NOTHING_TOLD),
-      (thrown: unknown) => end(fault(thrown instanceof Error ? thrown.name : 'the sender threw')),
+    // Never send unsigned: the receiver would refuse it, and the webhook would be charged for our lost key.
+    if (webhook.secrets.length > 0 && secrets.keys.length === 0)
+      return Promise.resolve(end(SECRET_UNREADABLE))
+    return sendAsync(sender, request).then(
+      (observation) => end(isObservation(observation) ? observation : NO_OBSERVATION),
+      (thrown: unknown) => end(ownFault(thrown instanceof Error ? thrown.name : 'the sender threw')),
     )
   } catch (thrown) {
     span?.end({}, 'own_fault')
@@ -56,8 +49,8 @@ export function attempt(
   }
 }
 
-/** A sender that throws at once, or answers at once, does so as a promise. */
-function sendThrough(sender: Sender, request: SendRequest): Promise<Observation> {
+/** Turns a synchronous result or error of the sender into a promise. */
+function sendAsync(sender: Sender, request: SendRequest): Promise<Observation> {
   try {
     const sending = sender.send(request)
     return sending instanceof Promise ? sending : Promise.resolve(sending)
@@ -66,19 +59,19 @@ function sendThrough(sender: Sender, request: SendRequest): Promise<Observation>
   }
 }
 
-const fault = (detail: string): Observation => ({ kind: 'own_fault', detail })
+const ownFault = (detail: string): Observation => ({ kind: 'own_fault', detail })
 
-const SECRET_LOST = fault('the signing secret cannot be opened: was the service secret changed?')
-const NOTHING_TOLD = fault('the sender told nothing')
+const SECRET_UNREADABLE = ownFault('the signing secret cannot be decrypted: was the service secret changed?')
+const NO_OBSERVATION = ownFault('the sender returned no observation')
 
-function isObservation(seen: Observation | undefined): seen is Observation {
-  if (seen?.kind === 'response') {
-    return Number.isInteger(seen.status) && Array.isArray(seen.headers) && typeof seen.body === 'string'
+function isObservation(value: Observation | undefined): value is Observation {
+  if (value?.kind === 'response') {
+    return Number.isInteger(value.status) && Array.isArray(value.headers) && typeof value.body === 'string'
   }
-  return seen?.kind === 'no_response' || seen?.kind === 'own_fault' || seen?.kind === 'withdrawn'
+  return value?.kind === 'no_response' || value?.kind === 'own_fault' || value?.kind === 'cancelled'
 }
 
-function factsOf({ delivery }: Claim, number: number) {
+function spanAttributes({ delivery }: Claim, number: number) {
   return {
     'hookswitch.delivery_id': delivery.id,
     'hookswitch.event_id': delivery.eventId,
@@ -89,16 +82,17 @@ function factsOf({ delivery }: Claim, number: number) {
   }
 }
 
-function endSpan(span: Span, { method, url }: SendRequest, seen: Observation): void {
-  // Origin and path are the receiver's address; a query may hold its secret.
+function endSpan(span: Span, { method, url }: SendRequest, observation: Observation): void {
+  // Only host and port, not the URL: its query may contain a secret of the receiver.
   const { hostname, port, protocol } = new URL(url)
-  const facts = {
+  const attributes = {
     'http.request.method': method,
     'server.address': hostname,
     'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
   }
-  if (seen.kind === 'response') {
-    const failure = seen.status >= 200 && seen.status < 300 ? undefined : String(seen.status)
-    span.end({ 'http.response.status_code': seen.status, ...facts }, failure)
-  } else span.end(facts, seen.kind === 'no_response' ? seen.failure : seen.kind)
+  if (observation.kind === 'response') {
+    const { status } = observation
+    const failure = status >= 200 && status < 300 ? undefined : String(status)
+    span.end({ 'http.response.status_code': status, ...attributes }, failure)
+  } else span.end(attributes, observation.kind === 'no_response' ? observation.failure : observation.kind)
 }

@@ -1,6 +1,9 @@
+/** Computes the delay before a retry. The number of retries is decided in retry.ts. */
 import { DEFAULT_CAP_MS, MAX_DELAY_MS, type RetryPolicy } from './policy.js'
 
-/** The smallest and the largest delay of a policy, jitter left out: also what a `Retry-After` is clamped to. */
+/**
+ * The shortest and the longest delay of a policy without jitter, ms. A `Retry-After` is clamped to them too.
+ */
 export function delayBounds(policy: RetryPolicy): { readonly baseMs: number; readonly capMs: number } {
   switch (policy.kind) {
     case 'exponential':
@@ -14,10 +17,10 @@ export function delayBounds(policy: RetryPolicy): { readonly baseMs: number; rea
   }
 }
 
-function plainDelay(policy: Exclude<RetryPolicy, { kind: 'custom' }>, tries: number): number {
+function delayWithoutJitter(policy: Exclude<RetryPolicy, { kind: 'custom' }>, tries: number): number {
   switch (policy.kind) {
     case 'exponential':
-      // 0 × Infinity is no delay.
+      // 0 × Infinity would be NaN.
       return policy.baseMs === 0 ? 0 : Math.min(policy.capMs, policy.baseMs * policy.factor ** (tries - 1))
     case 'constant':
       return policy.delayMs
@@ -27,29 +30,30 @@ function plainDelay(policy: Exclude<RetryPolicy, { kind: 'custom' }>, tries: num
 }
 
 /**
- * How long to wait after the `tries`-th failure: the policy's delay, spread by its jitter, never above its cap.
+ * The delay after the `tries`-th failure, in milliseconds: the policy's delay with jitter, never above its
+ * cap.
  *
  * @param tries 1, 2, …
- * @param roll in [0, 1)
+ * @param random in [0, 1), for jitter
  */
 export function backoffMs(
   policy: Exclude<RetryPolicy, { kind: 'custom' }>,
   tries: number,
-  roll: number,
+  random: number,
 ): number {
   const { capMs } = delayBounds(policy)
-  const delay = plainDelay(policy, tries)
-  return Math.min(capMs, Math.round(delay * (1 + policy.jitter * (2 * roll - 1))))
+  const delay = delayWithoutJitter(policy, tries)
+  return Math.min(capMs, Math.round(delay * (1 + policy.jitter * (2 * random - 1))))
 }
 
-/** What a policy function answered, made safe: never NaN, negative or above a week. */
-export function safeDelayMs(answer: unknown): number | undefined {
-  if (typeof answer !== 'number' || Number.isNaN(answer)) return undefined
-  return Math.min(MAX_DELAY_MS, Math.max(0, Math.round(answer)))
+/** The result of a host's policy function, clamped to [0, one week]; `undefined` if it is not a number. */
+export function sanitizeDelayMs(delay: unknown): number | undefined {
+  if (typeof delay !== 'number' || Number.isNaN(delay)) return undefined
+  return Math.min(MAX_DELAY_MS, Math.max(0, Math.round(delay)))
 }
 
-/** A `Retry-After` in milliseconds, clamped to what the policy allows. */
-export function clampPause(askedMs: number, policy: RetryPolicy): number {
+/** A `Retry-After` in milliseconds, clamped to the bounds of the policy. */
+export function clampRetryAfterMs(retryAfterMs: number, policy: RetryPolicy): number {
   const { baseMs, capMs } = delayBounds(policy)
-  return Math.min(capMs, Math.max(baseMs, askedMs))
+  return Math.min(capMs, Math.max(baseMs, retryAfterMs))
 }

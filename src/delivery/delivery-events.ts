@@ -1,23 +1,33 @@
 import type { AttemptRecord } from './attempt-record.js'
 import type { DeliveryState } from './lifecycle.js'
 
-/** How a delivery ended. */
+/** The end of a delivery. */
 export interface DeliveryEnd {
+  /** Id of the delivery: the header `webhook-id` of its requests (Standard Webhooks 1.0.0). */
   readonly deliveryId: string
+  /** Id of the webhook. */
   readonly webhookId: string
+  /** Id of the webhook's account. */
   readonly accountId: string
+  /** Id of the event. */
   readonly eventId: string
+  /** Kind of the event, such as `channel_create`. */
   readonly hook: string
+  /** Id of the call leg of the event. */
   readonly callId?: string
+  /** Number of attempts; 0: it was never sent. */
   readonly attempts: number
+  /**
+   * Why it ended: `status 500`, `timeout`, `gone`, `older than max_age_seconds`, … Absent for `delivered`.
+   */
   readonly reason?: string
 }
 
-/** What the dispatcher tells the host, by name (`hs.events.on`). */
+/** The events that the dispatcher emits to the host (`hs.events.on`), by name. */
 export type DeliveryEvents = {
   attempt: AttemptRecord
   webhook_disabled: { readonly webhookId: string; readonly accountId: string; readonly reason: string }
 } & Record<Exclude<DeliveryState, 'waiting' | 'in_flight'>, DeliveryEnd>
 
-/** Tells the host. Never throws. */
-export type Tell = <Name extends keyof DeliveryEvents>(name: Name, payload: DeliveryEvents[Name]) => void
+/** Emits an event to the host. Never throws. */
+export type Emit = <Name extends keyof DeliveryEvents>(name: Name, payload: DeliveryEvents[Name]) => void

@@ -1,37 +1,52 @@
+/** The read queries of the delivery store. */
 import type { Delivery, DeliveryState } from './lifecycle.js'
 
-/** What is asked of a store for reading, and what it reads back. */
-
+/** Selects attempts of one account. All given conditions must hold. */
 export interface AttemptQuery {
+  /** Only attempts of webhooks of this account. */
   readonly accountId: string
+  /** Only attempts of this webhook. Default: all webhooks of the account. */
   readonly webhookId?: string
+  /** Only attempts of this delivery. Default: all deliveries. */
   readonly deliveryId?: string
-  /** Any of these calls. */
+  /** Only attempts for any of these calls. Default: all calls. */
   readonly callIds?: readonly string[]
-  /** Inclusive, Unix ms. */
+  /** Earliest time of the record (`AttemptRecord.atMs`), Unix ms, inclusive. Default: no limit. */
   readonly fromMs?: number
+  /** Latest time of the record (`AttemptRecord.atMs`), Unix ms, inclusive. Default: no limit. */
   readonly toMs?: number
   /** Only positions before (descending) or after (ascending) this one. */
   readonly cursor?: number
+  /** True: oldest first. Default false. */
   readonly ascending?: boolean
+  /** Maximum number of attempts to return. */
   readonly limit: number
 }
 
+/** Selects deliveries of one webhook. All given conditions must hold. */
 export interface DeliveryQuery {
+  /** Account of the webhook; the result is empty when the webhook belongs to another one. */
   readonly accountId: string
+  /** Id of the webhook. */
   readonly webhookId: string
+  /** Only deliveries in these states, as `effectiveState` returns them. Default: all states. */
   readonly states?: readonly DeliveryState[]
-  /** Accepted in this range, Unix ms, inclusive. */
+  /** Earliest time of acceptance (`Delivery.acceptedMs`), ms, inclusive. Default: no limit. */
   readonly fromMs?: number
+  /** Latest time of acceptance (`Delivery.acceptedMs`), ms, inclusive. Default: no limit. */
   readonly toMs?: number
+  /** Only positions before (descending) or after (ascending) this one. */
   readonly cursor?: number
+  /** True: oldest first. Default false. */
   readonly ascending?: boolean
+  /** Maximum number of deliveries to return. */
   readonly limit: number
 }
 
-/** A delivery as read back. Waiting ones of an older epoch read as `cancelled`. */
+/** A delivery as the store returns it. Waiting deliveries of an older epoch have the state `cancelled`. */
 export interface StoredDelivery extends Delivery {
+  /** Grows in order of acceptance; the stable cursor of lists. */
   readonly position: number
-  /** Deliveries of the same lane that must end first. */
+  /** The number of deliveries of the same lane that must end first. */
   readonly ahead: number
 }

@@ -1,3 +1,7 @@
+/**
+ * The storage port of events, deliveries and attempts. `store/contract` composes the ports; the conformance
+ * suite (`storeConformance` in `hookswitch/testkit`) checks every guarantee stated here.
+ */
 import type { Health } from '../webhooks/health.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { AttemptRecord, StoredAttempt } from './attempt-record.js'
@@ -6,216 +10,271 @@ import type { ErasureStore } from './erasure-store.js'
 import type { Delivery, DeliveryState } from './lifecycle.js'
 
 /**
- * A body that is whole but for its event's sequence number, which only the store knows (order of acceptance):
- * `head + sequence + tail`, or `head` alone where there is no tail.
+ * A body without the sequence number of its event, which only the store knows (order of acceptance). The
+ * whole body is `head + sequence + tail`, or `head` alone where there is no tail.
  */
 export interface BodyTemplate {
+  /** Text before the sequence number, or the whole body. */
   readonly head: string
+  /** Text after the sequence number, possibly empty. Absent: the body contains no sequence number. */
   readonly tail?: string
 }
 
-/** An event to be accepted. */
+/** An event to accept. */
 export interface NewEvent {
+  /** Id of the event, unique in the store. */
   readonly id: string
+  /** Id of the account in which the event happened. */
   readonly accountId: string
+  /** Id of its call leg. Events of one account and call are numbered together. */
   readonly callId?: string
+  /** Id of the leg at the other end, which the store links to `callId` for `legs`. */
   readonly otherLegCallId?: string
+  /** Kind of the event, as in the catalogue. */
   readonly hook: string
-  /** Wall clock, Unix ms. */
+  /** When the event happened: wall clock, Unix ms. */
   readonly timestampMs: number
-  /** False: takes no number of its call (a test, which is no event of a call). */
+  /** False: the event gets no sequence number (a test, which is no event of a call). */
   readonly numbered: boolean
-  /** Distinct bodies, referred to by `Delivery.variant`. */
+  /** The distinct bodies of the event; `Delivery.variant` is an index into them. */
   readonly bodies: readonly BodyTemplate[]
-  /** W3C Trace Context in which it was published. */
+  /** W3C Trace Context in which the event was published. */
   readonly traceparent?: string
+  /** `untilMs`: store time until which the key is remembered. */
   readonly idempotency?: { readonly key: string; readonly bodyHash: string; readonly untilMs: number }
 }
 
-/** A delivery to be accepted: waiting, never tried. */
+/** A delivery to accept: waiting, without attempts. */
 export type NewDelivery = Omit<
   Delivery,
   'state' | 'dueMs' | 'attempts' | 'tries' | 'interruptions' | 'fence' | 'reason' | 'acceptedMs' | 'endedMs'
 >
 
-/** What is accepted in one transaction: all of it or nothing. A delivery of a stored event names the one it repeats (`replayOf`). */
+/**
+ * What one transaction accepts: all of it or nothing. A delivery of an event that is stored already is a
+ * replay and names the delivery that it repeats (`replayOf`).
+ */
 export interface Acceptance {
+  /** The events, in order: those of one call are numbered in it. */
   readonly events: readonly NewEvent[]
+  /** Their deliveries, in order: those of one lane are sent in it. */
   readonly deliveries: readonly NewDelivery[]
-  /** Most deliveries that may be waiting or in flight in the whole store; above it `QueueFull`. */
+  /** Maximum number of deliveries waiting or in flight in the whole store; above it: `QueueFull`. */
   readonly maxPending: number
-  /** Ids of inbox entries that are removed with it: when one is gone, another node was first (`Conflict`, field `admits`). */
-  readonly admits?: readonly string[]
+  /**
+   * Ids of inbox entries that the transaction deletes. If one is missing, another node has relayed it:
+   * `Conflict`, field `inboxIds`.
+   */
+  readonly inboxIds?: readonly string[]
 }
 
+/** The result for one accepted event. */
 export interface AcceptedEvent {
-  /** The event's own id, or that of the first one with the same idempotency key. */
+  /** The event's id; for a duplicate, that of the first event with the same idempotency key. */
   readonly id: string
-  /** 1, 2, … per account and call; 0 where not numbered. */
+  /** 1, 2, … per account and call; 0: not numbered. */
   readonly sequence: number
-  /** True: this key was accepted before; nothing was written for it. */
+  /** True: an event with this idempotency key was accepted before; nothing was written for this one. */
   readonly duplicate: boolean
 }
 
-/** An endpoint (a webhook seen as a receiver) that has something to send at `dueMs`. */
+/** An endpoint (a webhook seen as a receiver) with the time at which it has something to send. */
 export interface ReadyEndpoint {
+  /** Id of the webhook. */
   readonly webhookId: string
   /** The webhook's account: fairness and caps are per account. */
   readonly accountId: string
-  /** Scheme, host and port of its URI: a cap is per origin too. */
+  /** Scheme, host and port of the webhook's URI: there is a cap per origin too. */
   readonly origin: string
-  /** Whether its last attempt failed (`Health.failuresInRow`): it is not trusted with all places. */
+  /** Whether its last attempt failed (`Health.failuresInRow`): it may not use all slots. */
   readonly failing: boolean
-  /** Store time of the earliest due head, not before the end of the endpoint's pause; `undefined`: idle. */
+  /**
+   * Store time at which its earliest lane head is due, not before the end of its pause, ms; `undefined`: idle
+   * (nothing waits).
+   */
   readonly dueMs: number | undefined
 }
 
+/** Requests due deliveries of some endpoints for one node. */
 export interface ClaimRequest {
+  /** The claiming node, as passed to `own`. */
   readonly owner: string
-  /** Endpoints named by the node, each once, with the room it has; fewer may be had, never more. */
+  /** The endpoints to claim from, each once; `slots` is the maximum number of deliveries to claim from it. */
   readonly endpoints: readonly {
     readonly webhookId: string
-    readonly room: number
-    /** Who gets the odd place while first attempts and retries both wait: retries, or (default) first attempts. */
+    readonly slots: number
+    /** Whether retries get the odd slot while first attempts and retries both wait. Default is false. */
     readonly retriesFirst?: boolean
   }[]
+  /** Maximum number of deliveries to claim in total. */
   readonly limit: number
   /** Store time, ms. */
   readonly now: number
 }
 
+/** A node's exclusive hold on one delivery in flight. */
 export interface Claim {
   /** `in_flight`, with the fence of this claim. */
   readonly delivery: Delivery
+  /** The whole body. */
   readonly body: string
-  /** Of its event. */
+  /** W3C Trace Context of the event. */
   readonly traceparent?: string
 }
 
+/** The claimed deliveries, and the endpoints after the claim. */
 export interface ClaimResult {
+  /** The claimed deliveries, each with its body. */
   readonly claims: readonly Claim[]
-  /** The webhooks of these claims as they are now, by id. */
+  /** The current webhooks of these claims, by id. */
   readonly webhooks: ReadonlyMap<string, Webhook>
-  /** Each endpoint that was named, as it stands after the claim. */
+  /** Each requested endpoint, as it is after the claim. An unknown webhook may be missing. */
   readonly endpoints: readonly ReadyEndpoint[]
 }
 
-/** How a claim, or a waiting delivery, goes on. Written whole or not at all. */
+/**
+ * The next state of a claimed or waiting delivery with everything that belongs to it. Written whole or not at
+ * all.
+ */
 export interface Settlement {
+  /** The node that settles, as passed to `own`. */
   readonly owner: string
+  /** Id of the delivery. */
   readonly deliveryId: string
+  /** Id of its webhook, which decides the shard. */
   readonly webhookId: string
-  /** What the delivery must still be: else the settlement is fenced. */
+  /** The state and fence that the delivery must still have; otherwise the settlement is fenced. */
   readonly expect: { readonly state: 'in_flight' | 'waiting'; readonly fence: number }
+  /** The fields that the settlement writes to the delivery. */
   readonly next: {
     readonly state: DeliveryState
-    /** Required iff `state` is `waiting`. */
+    /** Store time, ms; required iff `state` is `waiting`. */
     readonly dueMs?: number
     readonly attempts: number
     readonly tries: number
     readonly interruptions: number
     readonly reason?: string
   }
-  /** Absent: nothing to record (released unsent at close). */
+  /** Absent: there is nothing to record (the delivery returns unsent). */
   readonly record?: AttemptRecord
-  /** Present where it changes something: ignored when the webhook's epoch is another one by now. */
+  /** Present if the endpoint changes. Ignored when the webhook has another epoch by now. */
   readonly endpoint?: {
     readonly epoch: number
-    /** The new health; null: clean. */
+    /** The new health; null: clean; absent: unchanged. */
     readonly health?: Health | null
-    /** Disable the webhook for this reason at this time (wall clock, Unix ms). */
+    /** Disables the webhook for this reason at this time (wall clock, Unix ms). */
     readonly disable?: { readonly reason: string; readonly atMs: number }
   }
 }
 
-export type Settled =
-  /** `endpoint`: how it stands now, for the node's schedule. `webhook`: present when it was disabled. */
+/** The result of one settlement: `settled`, or `fenced` (nothing was written). */
+export type SettlementResult =
+  /** `endpoint`: its state after the settlement. `disabled`: the webhook, if this settlement disabled it. */
   | { readonly kind: 'settled'; readonly endpoint: ReadyEndpoint; readonly disabled?: Webhook }
+  /** Nothing was written. */
   | { readonly kind: 'fenced' }
 
+/** The shards of a node. */
 export interface Ownership {
+  /** Numbers of the shards that the node owns now, each 0–63. */
   readonly shards: readonly number[]
-  /** Store time until which this node may act; Infinity where the store is not shared. */
+  /** Store time until which the lease holds, ms; Infinity where the store is not shared. */
   readonly aliveUntilMs: number
   /** The store's clock now, ms. */
   readonly storeMs: number
 }
 
 /**
- * The storage door of events, deliveries and attempts: the queue is a view of the deliveries.
+ * Stores events, deliveries and attempts. The queue is a view of the delivery rows.
  *
- * Every call is atomic. `now` is always an argument, in store time; only `own` and `renew` tell what that is.
- * Every promise may reject with `StoreUnavailable`.
+ * Every call is atomic. `now` is always an argument and is store time; only `own` and `renew` return the
+ * store's clock. Every promise may reject with `StoreUnavailable`.
  */
 export interface DeliveryStore extends ErasureStore {
   /**
-   * Writes events and deliveries in one transaction, numbers the events of a call 1, 2, … in this order, and
-   * makes the first of each empty lane its head, due `now`. An event whose idempotency key is known with the same
-   * body hash is a duplicate: its deliveries are left out. Another hash rejects with `Conflict`. A delivery of an
-   * event, or to a webhook, that is not there (pruned by now) rejects with `NotFound`.
+   * Writes events and deliveries in one transaction. Numbers the events of a call 1, 2, … in the given order.
+   * The first delivery of each empty lane becomes its head, due `now`.
+   *
+   * An event whose idempotency key is stored with the same body hash is a duplicate: its deliveries are not
+   * written. A stored key with another hash rejects with `Conflict`. A delivery of an event or to a webhook
+   * that does not exist (pruned meanwhile) rejects with `NotFound`. More than `maxPending` deliveries reject
+   * with `QueueFull`.
    */
   accept(acceptance: Acceptance, now: number): Promise<readonly AcceptedEvent[]>
 
   /**
-   * Takes this node's share of free or expired shards for `leaseMs`. Idempotent. Where the store is not shared, the
-   * last to ask owns all, and the one before is fenced: it is the former life of the same node.
+   * Takes this node's share of the free and expired shards for `leaseMs` milliseconds. Idempotent. Where the
+   * store is not shared, the last caller owns all shards and the previous owner is fenced: it is an earlier
+   * run of the same node.
    */
   own(owner: string, leaseMs: number): Promise<Ownership>
   /**
-   * Keeps them, takes what has become free up to a fair share, and gives back what is more: nothing is claimed there
-   * any more, what is in flight there may still be settled, and others get the shard when nothing is, or when the
-   * lease ends. The shards owned now. A lease that ended is taken anew: what was in flight then is an orphan.
+   * Renews the lease for `leaseMs` milliseconds, takes shards that became free up to a fair share, and gives
+   * up shards above it. In a shard that is being given up, nothing more is claimed, but deliveries in flight
+   * may still be settled; another node gets the shard when none of its deliveries is in flight, or when the
+   * lease ends. A lease that has ended is granted again: deliveries in flight under the old one are orphans.
+   * Resolves to the shards owned now.
    */
   renew(owner: string, leaseMs: number): Promise<Ownership>
-  /** Gives all back. */
+  /** Gives up all shards of the owner. */
   release(owner: string): Promise<void>
 
-  /** Every endpoint of the owner's shards that is not idle. */
+  /** Every endpoint in the owner's shards that is not idle. */
   ready(owner: string): Promise<readonly ReadyEndpoint[]>
   /**
-   * Takes due heads of the named endpoints: owned by the caller's live lease, of the webhook's epoch, not deleted, not
-   * paused. Disabling raises the epoch, so what has the current one on a disabled webhook is a test, which is sent.
-   * While first attempts and retries of one endpoint both wait, each get half of its room, an odd place as was asked.
-   * Of an endpoint that is probed (`isProbed`) one at most, the one that is due longest. Never one delivery twice.
+   * Claims due lane heads of the requested endpoints and sets them `in_flight` with a new fence. A head is
+   * claimed only if its shard is owned by the caller under a live lease, its epoch is that of the webhook,
+   * and the webhook is neither deleted nor paused. (Disabling raises the epoch. So a delivery with the
+   * current epoch of a disabled webhook is a test, and is sent.) While first attempts and retries of an
+   * endpoint both wait, each kind gets half of its slots; `retriesFirst` decides an odd one. From an endpoint
+   * that is probed (`isProbed`) at most one delivery is claimed: the one that has been due longest. No
+   * delivery is claimed twice.
    */
   claim(request: ClaimRequest): Promise<ClaimResult>
   /**
-   * All in one transaction, each fenced by itself: next state, record, health, disabling; a terminal state
-   * promotes the next of the lane, due `now`. Refused (`fenced`) when the owner no longer owns the shard or the
-   * delivery is not what was expected.
+   * Writes settlements in one transaction: next state, attempt record, endpoint health and disabling. A
+   * terminal state promotes the next delivery of the lane, due `now`. Each settlement is fenced separately:
+   * it is refused (`fenced`) when the owner no longer owns the shard, or when the delivery does not have the
+   * expected state and fence. The results are in the order of the settlements.
    */
-  settle(settlements: readonly Settlement[], now: number): Promise<readonly Settled[]>
+  settle(settlements: readonly Settlement[], now: number): Promise<readonly SettlementResult[]>
 
   /**
-   * Deliveries in flight, in the owner's shards, that nobody works on: claimed under an earlier lease, its own or
-   * another's, or by a claim that rejected although the store had carried it out (a connection cut while it answered).
+   * Up to `limit` deliveries in flight in the owner's shards on which no node works: claimed under an earlier
+   * lease of this or another node, or by a claim that rejected although it had committed (the connection
+   * broke before the response).
    */
   orphans(owner: string, limit: number): Promise<readonly Delivery[]>
-  /** Waiting deliveries, in the owner's shards, whose webhook has a newer epoch. */
+  /** Up to `limit` waiting deliveries in the owner's shards whose webhook has a newer epoch. */
   stale(owner: string, limit: number): Promise<readonly Delivery[]>
-  /** Reads a webhook whether live, disabled or deleted. */
+  /** A webhook by id, whether enabled, disabled or deleted. */
   webhookOf(webhookId: string): Promise<Webhook | undefined>
 
   /**
-   * Calls back when endpoints became ready or deliveries stale, with what is known of them; `undefined`: look
-   * for yourself (`ready`, `stale`). Returns the way to stop.
+   * Calls back when endpoints become ready or deliveries become stale. `ready`: the endpoints, where the
+   * store knows them; `undefined`: the listener must query `ready` and `stale`. Returns a function that
+   * unsubscribes.
    */
   subscribe(listener: (ready: readonly ReadyEndpoint[] | undefined) => void): () => void
 
+  /** One delivery of this account; `undefined` when unknown or pruned. */
   delivery(accountId: string, deliveryId: string): Promise<StoredDelivery | undefined>
-  /** Newest first, unless ascending. */
+  /** Newest first, unless `ascending`. */
   deliveries(query: DeliveryQuery): Promise<readonly StoredDelivery[]>
-  /** Newest first, unless ascending; a stable cursor while records are added. */
+  /** Newest first, unless `ascending`. The cursor stays stable while records are added. */
   attempts(query: AttemptQuery): Promise<readonly StoredAttempt[]>
-  /** This call and its other legs, as far as this account has seen events or deliveries of them; empty: unknown. */
+  /**
+   * The ids of this call and its other legs, as far as this account has events or deliveries of them; empty:
+   * unknown.
+   */
   legs(accountId: string, callId: string): Promise<readonly string[]>
-  /** Waiting and in flight, in the whole store. */
+  /** The number of deliveries waiting or in flight in the whole store. */
   pending(): Promise<number>
 
   /**
-   * Removes up to `limit` rows that nobody needs: attempts beyond `attemptsPerWebhook` or recorded before
-   * `beforeMs`, terminal deliveries ended before it with their events, keys past their window. Never a pending
-   * delivery. How many.
+   * Deletes up to `limit` rows that are past their retention: attempts beyond `attemptsPerWebhook` or
+   * recorded before `beforeMs`, terminal deliveries that ended before it with their events, and expired
+   * idempotency keys. Never deletes a pending delivery. Resolves to the number of rows.
    */
   prune(
     limits: { readonly attemptsPerWebhook: number; readonly beforeMs: number; readonly limit: number },

@@ -1,152 +1,185 @@
-// biome-ignore-all assist/source/organizeImports: doors and values, then the steps in the order in which they happen
+// biome-ignore-all assist/source/organizeImports: dependencies, then the steps in the order in which they happen
+/**
+ * The delivery loop of one node: due → claim → attempt → outcome → settle.
+ *
+ * Theory of operation
+ *
+ * - The store is the queue and the only source of truth; the dispatcher holds only hints in memory. The
+ *   scheduler selects the endpoints that may send, the store decides which deliveries are claimed, and the
+ *   worker takes each claim from its attempt to its settlement.
+ * - One `claim` call is in progress at a time, so that results reach the scheduler in order. Claiming never
+ *   waits for an attempt; attempts and settlements run concurrently, limited by the caps.
+ * - Nothing polls. Claiming runs when something may be due: an accepted event or a changed webhook
+ *   (`subscribe`), an ended claim, the timer for the next due time, a renewed lease, or `wake`.
+ * - Recovery scans the store for work that caused no wake-up: at the start, after shards were gained, on
+ *   `wake`, and whenever the state of a claim is unknown because a store call failed or was fenced.
+ * - A node starts attempts only while its lease allows it (`canStart`). Every claim has a fence, so a node
+ *   that lost a shard cannot settle its deliveries any more.
+ * - `close` claims nothing more, waits for the active claims up to its limit, then closes the sender:
+ *   requests that are still open are recorded as interrupted and are due at once. At the end it releases the
+ *   lease.
+ * - After a crash, deliveries stay `in_flight` in the store. The next owner of the shard finds them as
+ *   orphans, records an interrupted attempt and makes them due again: at most one duplicate per delivery in
+ *   flight.
+ */
 import type { Log } from '../ports.js'
 import type { ClaimResult } from './delivery-store.js'
-import { nodeLease } from './lease.js'
-import { keepLooking } from './recovery.js'
-import { createSchedule, type Schedule } from './fairness.js'
-import type { Caps } from './turns.js'
-import type { Overview } from './roster.js'
-import { createAlarm } from './alarm.js'
-import { oneAtATime } from './one-at-a-time.js'
-import { type ConductDoors, type ConductOptions, createConduct } from './conduct.js'
-import { waitAtMost } from './drain.js'
+import { createLease } from './lease.js'
+import { startRecovery } from './recovery.js'
+import { createScheduler, type Scheduler } from './scheduler/scheduler.js'
+import type { Caps } from './scheduler/fair-queue.js'
+import type { SchedulerStats } from './scheduler/endpoint-registry.js'
+import { createTimer } from './timer.js'
+import { createCoalescingTask } from './coalescing-task.js'
+import { type WorkerDeps, type WorkerOptions, createWorker } from './worker/worker.js'
+import { waitAtMost } from './worker/wait-group.js'
 
-export interface DispatcherDoors extends ConductDoors {
+/** The dispatcher of one node. */
+export interface Dispatcher {
+  /** The name of this node in the store. */
+  readonly owner: string
+  /** Takes shards, recovers what former owners left, and starts sending. */
+  start(): Promise<void>
+  /** Scans the store for work now: for hosts that wrote to it in their own transaction. */
+  wake(): void
+  /** Cancels the requests of a disabled or deleted webhook of which no byte has been sent yet. */
+  cancelUnsent(webhookId: string): void
+  /** Store time as this node knows it, ms. */
+  now(): number
+  /** Requests of this node in flight to a webhook. */
+  inFlight(webhookId: string): number
+  /** The limit that holds an endpoint back; `undefined`: none. */
+  limitReached(webhookId: string): ReturnType<Scheduler['limitReached']> | 'total'
+  /** Counters for metrics. */
+  stats(): SchedulerStats & { readonly inFlight: number }
+  /** Stops claiming, waits up to `drainMs` milliseconds for what is in flight, then aborts the rest. */
+  close(drainMs: number): Promise<void>
+}
+
+export interface DispatcherDeps extends WorkerDeps {
   readonly log: Log
 }
 
 export interface DispatcherOptions
-  extends Pick<ConductOptions, 'attemptDeadlineMs' | 'healthRules' | 'recordSuccesses'> {
+  extends Pick<WorkerOptions, 'attemptDeadlineMs' | 'healthRules' | 'recordSuccesses'> {
   readonly caps: Caps
-  /** Whether other nodes may work on the store. */
-  readonly shared: boolean
+  /** Whether other nodes may use the store at the same time. */
+  readonly isShared: boolean
 }
 
-/** The way of an event after its acceptance: due → claim → attempt → outcome → settle, again and again. */
-export interface Dispatcher {
-  /** Under which name this node works on the store. */
-  readonly owner: string
-  /** Takes shards, ends what former nodes left, begins to send. */
-  start(): Promise<void>
-  /** Looks for work now: for hosts that wrote to the store in a transaction of their own. */
-  wake(): void
-  /** A webhook was disabled or deleted: what of it is not on the wire yet is not sent. */
-  withdraw(webhookId: string): void
-  /** Store time as this node knows it, ms. */
-  now(): number
-  /** Requests in flight to a webhook from this node. */
-  inFlight(webhookId: string): number
-  /** Which cap holds an endpoint back now, if one does. */
-  fullAt(webhookId: string): ReturnType<Schedule['fullAt']> | 'all'
-  /** How this node stands. */
-  overview(): Overview & { readonly inFlight: number }
-  /** Stops claiming, waits up to `drainMs` for what is in flight, cuts and releases the rest. */
-  close(drainMs: number): Promise<void>
-}
+/** Consecutive empty claims (nothing was due in the store) after which claiming pauses for `PAUSE_MS`. */
+const MAX_EMPTY_CLAIMS = 3
+const PAUSE_MS = 250
 
-/** Rounds that claim nothing although something seemed due, before the store is given a rest. */
-const EMPTY_ROUNDS = 3
-const REST_MS = 250
-
-export function createDispatcher(doors: DispatcherDoors, options: DispatcherOptions): Dispatcher {
-  const { store, clock, log, sender } = doors
+export function createDispatcher(deps: DispatcherDeps, options: DispatcherOptions): Dispatcher {
+  const { store, clock, log, sender } = deps
   const { caps } = options
-  const owner = doors.newId()
-  const schedule = createSchedule(caps)
-  const lease = nodeLease({ store, clock, log, owner }, options.shared, () => look())
-  const alarm = createAlarm(clock, lease.now, () => wake())
-  /** `close` began: nothing new is started. */
+  const owner = deps.newId()
+  const scheduler = createScheduler(caps)
+  const lease = createLease({ store, clock, log, owner }, options.isShared, () => scan())
+  const timer = createTimer(clock, lease.now, () => wake())
+  /** Aborts when `close` begins: nothing new is started. */
   const stopping = new AbortController()
-  /** The time to drain is over. */
-  const cut = new AbortController()
-  const conduct = createConduct(
-    doors,
-    { ...options, owner, now: lease.now, cut: cut.signal },
-    schedule,
-    (isUnsure) => (isUnsure ? look() : wake()),
+  /** Aborts when `drainMs` of `close` have passed. */
+  const drainDeadline = new AbortController()
+  const worker = createWorker(
+    deps,
+    { ...options, owner, now: lease.now, drainDeadline: drainDeadline.signal },
+    scheduler,
+    (isUnknown) => (isUnknown ? scan() : wake()),
   )
   let unsubscribe = () => {}
   let started: Promise<void> | undefined
 
-  const room = () => caps.inAll - conduct.running
+  const freeSlots = () => caps.total - worker.activeCount
 
-  /** Asks the store for what `endpoints` have due; how many claims that were. Throws what the store throws. */
-  async function claim(endpoints: ReturnType<Schedule['pick']>, limit: number, now: number): Promise<number> {
-    const since = schedule.tick()
-    conduct.claiming()
+  /**
+   * Claims due deliveries of these endpoints and starts them; returns their number. Errors of the store
+   * propagate.
+   */
+  async function claim(
+    endpoints: ReturnType<Scheduler['next']>,
+    limit: number,
+    now: number,
+  ): Promise<number> {
+    const since = scheduler.version()
+    worker.beginClaim()
     let result: ClaimResult | undefined
     try {
       result = await store.claim({ owner, endpoints, limit, now })
-      conduct.begin(result)
+      worker.startClaims(result)
       return result.claims.length
     } finally {
-      schedule.claimed(endpoints, result?.endpoints, since)
+      scheduler.completeClaim(endpoints, result?.endpoints, since)
     }
   }
 
-  /** Claims until nothing is due or there is no room. One at a time: the store's answers stay in order. */
-  async function pump(): Promise<void> {
-    let emptyRounds = 0
-    while (!stopping.signal.aborted && lease.mayStart()) {
+  /** Claims until nothing is due or no slot is free. */
+  async function claimAll(): Promise<void> {
+    let emptyClaims = 0
+    while (!stopping.signal.aborted && lease.canStart()) {
       const now = lease.now()
-      const free = room()
-      const endpoints = free > 0 ? schedule.pick(now, free) : []
+      const free = freeSlots()
+      const endpoints = free > 0 ? scheduler.next(now, free) : []
       if (endpoints.length === 0) break
       try {
-        emptyRounds = (await claim(endpoints, free, now)) > 0 ? 0 : emptyRounds + 1
+        emptyClaims = (await claim(endpoints, free, now)) > 0 ? 0 : emptyClaims + 1
       } catch (thrown) {
         log.warn(
           { reason: thrown instanceof Error ? thrown.message : 'unknown' },
-          'claiming failed, trying again',
+          'claiming failed, retrying',
         )
-        emptyRounds = EMPTY_ROUNDS
-        // It may have been carried out all the same: then what it took is an orphan.
-        look()
+        emptyClaims = MAX_EMPTY_CLAIMS
+        // The claim may have committed: then its deliveries are orphans.
+        scan()
       }
-      if (emptyRounds >= EMPTY_ROUNDS) await clock.sleep(REST_MS, stopping.signal)
+      if (emptyClaims >= MAX_EMPTY_CLAIMS) await clock.sleep(PAUSE_MS, stopping.signal)
     }
-    arm()
+    setTimer()
   }
 
-  // Once in a turn of the event loop: what is ready by then is claimed and written together, in less than one by one.
-  const pumping = oneAtATime(pump, (begin) => void clock.yield().then(begin))
+  // Once per turn of the event loop: one claim for all ready endpoints costs less than one claim for each.
+  const claiming = createCoalescingTask(claimAll, (begin) => void clock.yield().then(begin))
 
   function wake(): void {
-    if (!stopping.signal.aborted) pumping.soon()
+    if (!stopping.signal.aborted) claiming.trigger()
   }
 
-  /** To the next due time, unless nothing may start: then what ends, or the renewed lease, wakes. */
-  function arm(): void {
-    const mayStart = !stopping.signal.aborted && lease.mayStart() && room() > 0
-    alarm.set(mayStart ? schedule.nextDueMs() : undefined)
+  /**
+   * Sets the timer to the next due time. Without a free slot or a lease it stops the timer: an ended claim or a
+   * renewed lease then calls `wake`.
+   */
+  function setTimer(): void {
+    const canStart = !stopping.signal.aborted && lease.canStart() && freeSlots() > 0
+    timer.set(canStart ? scheduler.nextDueMs() : undefined)
   }
 
-  const looking = keepLooking(
+  const recovery = startRecovery(
     {
       store,
       owner,
-      contextOf: conduct.contextOf,
-      persist: conduct.save,
-      withdraw: conduct.withdraw,
+      settleContext: worker.settleContext,
+      writeSettlements: worker.writeSettlements,
+      cancelUnsent: worker.cancelUnsent,
       clock,
       log,
       stopping: stopping.signal,
     },
     (endpoints) => {
-      for (const endpoint of endpoints) schedule.learn(endpoint)
+      for (const endpoint of endpoints) scheduler.update(endpoint)
       wake()
     },
   )
-  const look = () => void looking.look()
+  const scan = () => void recovery.scan()
 
   async function begin(): Promise<void> {
     await lease.start()
     unsubscribe = store.subscribe((ready) => {
-      if (ready === undefined) return look()
-      for (const endpoint of ready) schedule.learn(endpoint)
+      if (ready === undefined) return scan()
+      for (const endpoint of ready) scheduler.update(endpoint)
       wake()
     })
-    await looking.look()
+    await recovery.scan()
   }
 
   return {
@@ -155,29 +188,29 @@ export function createDispatcher(doors: DispatcherDoors, options: DispatcherOpti
       started = begin()
       return started
     },
-    wake: look,
-    withdraw: conduct.withdraw,
+    wake: scan,
+    cancelUnsent: worker.cancelUnsent,
     now: lease.now,
-    inFlight: schedule.inFlight,
-    fullAt: (webhookId) => schedule.fullAt(webhookId) ?? (room() > 0 ? undefined : 'all'),
-    overview: () => ({ inFlight: conduct.running, ...schedule.overview(lease.now()) }),
+    inFlight: scheduler.inFlight,
+    limitReached: (webhookId) => scheduler.limitReached(webhookId) ?? (freeSlots() > 0 ? undefined : 'total'),
+    stats: () => ({ inFlight: worker.activeCount, ...scheduler.stats(lease.now()) }),
     async close(drainMs) {
       stopping.abort()
-      // A start that still waits for the store ends now.
+      // Wait for a `start` in progress to end.
       await started?.catch(() => {})
       unsubscribe()
-      alarm.set(undefined)
-      // A store that does not answer a claim must not hold the close beyond its time.
-      await waitAtMost(drainMs, clock, pumping.rest().then(conduct.none))
-      cut.abort()
+      timer.set(undefined)
+      // A store that does not answer a claim must not delay the close beyond `drainMs`.
+      await waitAtMost(drainMs, clock, claiming.idle().then(worker.idle))
+      drainDeadline.abort()
       try {
         await sender.close()
       } catch (thrown) {
-        // The lease is given back, and the store closed, all the same.
-        log.warn({ reason: String(thrown) }, 'the sender could not be closed')
+        // The lease must be released, and the store closed, anyway.
+        log.warn({ reason: String(thrown) }, 'closing the sender failed')
       }
-      await conduct.none()
-      await looking.rest()
+      await worker.idle()
+      await recovery.idle()
       await lease.stop()
     },
   }

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../values/json-schema.js'
 
-/** 1..255 characters that can be printed: no control character, line separator or lone surrogate. */
+/** Printable characters: no control character, line separator or lone surrogate. */
 const PRINTABLE = '^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$'
 
 const text = (description: string) => ({ type: 'string', description }) as const
@@ -12,12 +12,12 @@ const seconds = (description: string) =>
   ({ type: 'integer', description, minimum: 0, maximum: 2_147_483_647 }) as const
 
 /**
- * The schema of the event that a host publishes: what a receiver gets, in this package's spelling, plus
- * `idempotencyKey`. Fields and their meaning are KAZOO's (`webhooks_channel_util:base_hook_event`).
+ * JSON Schema of the event that a host publishes: the payload in camelCase, plus `idempotencyKey`. Fields and
+ * their meaning are KAZOO's (`webhooks_channel_util:base_hook_event`).
  *
- * An unknown key is an error, so that a misspelt field is found by the first call and not by a receiver; kinds
- * that the host registered carry what is their own in the two `custom…Vars`. Whether the catalogue knows `hook`,
- * the size, depth and well-formedness of the whole are decided in code after it.
+ * An unknown key is an error, so that the first call reveals a misspelt field. Additional data of registered
+ * kinds belongs in the two `custom…Vars`. `checkEvent` checks the rest: whether `hook` is in the catalogue,
+ * and size, depth and well-formedness of the whole event.
  */
 export const eventSchema = {
   type: 'object',
@@ -27,11 +27,11 @@ export const eventSchema = {
     hook: { type: 'string', description: 'Kind of event.', minLength: 1, maxLength: 64 },
     accountId: {
       type: 'string',
-      description: 'Account in which the call is.',
+      description: 'Id of the account of the call.',
       pattern: '^[A-Za-z0-9_-]{1,64}$',
     },
     callId: leg('Id of the call leg.'),
-    otherLegCallId: leg('Id of the leg at the other end, where there is one.'),
+    otherLegCallId: leg('Id of the leg at the other end, if there is one.'),
     direction: {
       type: 'string',
       description: 'Direction of the leg, seen from the platform.',
@@ -45,7 +45,7 @@ export const eventSchema = {
     },
     from: text('Calling party, `user@realm`.'),
     to: text('Called party, `user@realm`.'),
-    request: text('What was asked for, `user@realm`.'),
+    request: text('Requested destination, `user@realm`.'),
     inception: text('Where the call entered the platform, `user@realm`; absent for internal calls.'),
     callerIdName: text('Name of the caller.'),
     callerIdNumber: text('Number of the caller.'),
@@ -62,15 +62,15 @@ export const eventSchema = {
     isInternalLeg: flag('Whether the leg is a loopback of the platform.'),
     customChannelVars: vars('Variables of the channel.'),
     customApplicationVars: vars('Variables set by applications.'),
-    originalNumber: text('Number that was dialled first (`channel_bridge`).'),
+    originalNumber: text('Number that was originally dialled (`channel_bridge`).'),
     otherLegDestinationNumber: text('Number dialled on the other leg (`channel_bridge`).'),
     hangupCause: text('Why the leg ended (`channel_destroy`).'),
     hangupCode: text('The same as a protocol code (`channel_destroy`).'),
-    durationSeconds: seconds('Whole length of the leg in seconds (`channel_destroy`).'),
-    ringingSeconds: seconds('Seconds until it was answered (`channel_destroy`).'),
+    durationSeconds: seconds('Duration of the leg in seconds (`channel_destroy`).'),
+    ringingSeconds: seconds('Seconds until the answer (`channel_destroy`).'),
     billingSeconds: seconds('Seconds from the answer to the end (`channel_destroy`).'),
     idempotencyKey: {
-      ...leg('The same key and the same event within 24 hours are one event.'),
+      ...leg('Within 24 hours, events with the same key are one event.'),
     },
   },
 } as const satisfies JsonSchema

@@ -1,64 +1,92 @@
+/** Channel events: their type, and the check of what a host publishes. */
 import { HookswitchError, invalidInput } from '../errors.js'
-import { canonicalJson, jsonProblem } from '../values/canonical-json.js'
-import { sha256 } from '../values/digest.js'
-import { toFailures } from '../values/schema-failures.js'
-import { validateEvent } from './event-validator.generated.js'
+import { findJsonProblem, toCanonicalJson } from '../values/canonical-json.js'
+import { closestName } from '../values/closest-name.js'
+import { sha256 } from '../values/hash.js'
+import { toSchemaFailures } from '../values/schema-failures.js'
+import { validateEvent } from '../values/validators.generated.js'
 
 /**
- * A channel event as the embedding host publishes it: the payload of KAZOO's webhooks in camelCase.
- * Only `hook`, `accountId` and `callId` are required; what is absent is absent in the payload too.
+ * A channel event as the host publishes it: the payload of KAZOO's webhooks in camelCase. Only `hook`,
+ * `accountId` and `callId` are required; absent fields are absent in the payload too.
  */
 export interface ChannelEvent {
-  /** A kind of the catalogue: `channel_create`, `channel_answer`, …, or one that the host registered. */
+  /**
+   * Kind of event: `channel_create`, `channel_answer`, … of the catalogue, or one that the host registered.
+   */
   readonly hook: string
-  /** The account in which it happened. */
+  /** Id of the account in which it happened. */
   readonly accountId: string
   /** Id of the call leg, 1 to 255 printable characters. */
   readonly callId: string
+  /** Id of the leg at the other end, 1–255 printable characters. */
   readonly otherLegCallId?: string
+  /** Direction of the leg, seen from the platform; sent as `call_direction`. */
   readonly direction?: 'inbound' | 'outbound'
-  /** When it happened, Unix milliseconds. Default: now. */
+  /** When it happened, Unix milliseconds. Default is now. */
   readonly timestampMs?: number
-  /** `user@realm` */
+  /** Calling party, `user@realm`. */
   readonly from?: string
+  /** Called party, `user@realm`. */
   readonly to?: string
+  /** Requested destination, `user@realm`. */
   readonly request?: string
+  /** Where the call entered the platform, `user@realm`. Absent for internal calls. */
   readonly inception?: string
+  /** Name of the caller. */
   readonly callerIdName?: string
+  /** Number of the caller. */
   readonly callerIdNumber?: string
+  /** Name of the callee. */
   readonly calleeIdName?: string
+  /** Number of the callee. */
   readonly calleeIdNumber?: string
+  /** Id of the user who owns the authorizing device. */
   readonly ownerId?: string
+  /** Id of the account that resells to this one. */
   readonly resellerId?: string
+  /** Id of the device or trunk that authorized the leg. */
   readonly authorizingId?: string
+  /** Kind of the authorizing device or trunk, such as `resource`. */
   readonly authorizingType?: string
+  /** Whether the leg comes from call forwarding. */
   readonly callForwarded?: boolean
+  /** Whether an emergency carrier was used. */
   readonly emergencyResourceUsed?: boolean
+  /** Whether one of the account's own carriers was used. */
   readonly localResourceUsed?: boolean
+  /** Id of the account's own carrier that was used. */
   readonly localResourceId?: string
-  /** A loopback leg: sent only to webhooks that ask for internal legs. */
+  /** A loopback leg: sent only to webhooks with `includeInternalLegs`. */
   readonly isInternalLeg?: boolean
+  /** Variables of the channel. Any JSON values; the whole event may nest 32 levels deep and take 64 KiB. */
   readonly customChannelVars?: Readonly<Record<string, unknown>>
+  /** Variables set by applications. Any JSON values, within the same limits. */
   readonly customApplicationVars?: Readonly<Record<string, unknown>>
-  /** `channel_bridge` */
+  /** `channel_bridge`: number that was originally dialled. */
   readonly originalNumber?: string
+  /** `channel_bridge`: number dialled on the other leg. */
   readonly otherLegDestinationNumber?: string
-  /** `channel_destroy`: `NORMAL_CLEARING`, … */
+  /** `channel_destroy`: why the leg ended, such as `NORMAL_CLEARING`. */
   readonly hangupCause?: string
-  /** `channel_destroy`: `sip:200` */
+  /** `channel_destroy`: the cause as a protocol code, such as `sip:200`. */
   readonly hangupCode?: string
+  /** `channel_destroy`: duration of the leg in whole seconds, 0–2,147,483,647. */
   readonly durationSeconds?: number
+  /** `channel_destroy`: time until the answer in whole seconds, 0–2,147,483,647. */
   readonly ringingSeconds?: number
+  /** `channel_destroy`: time from the answer to the end in whole seconds, 0–2,147,483,647. */
   readonly billingSeconds?: number
-  /** The same key within 24 h is the same event. 1 to 255 characters. */
+  /** Within 24 h, events with the same key are one event. 1 to 255 printable characters. */
   readonly idempotencyKey?: string
 }
 
-/** A checked event: its time is known. */
+/** A checked event: `timestampMs` is always present. */
 export type CheckedEvent = ChannelEvent & { readonly timestampMs: number }
 
-/** Most bytes of a payload, most levels of nesting: checked before an event is accepted. */
+/** Largest payload that is accepted, in bytes. */
 export const MAX_PAYLOAD_BYTES = 65_536
+/** Maximum depth of nesting. */
 const MAX_DEPTH = 32
 
 function invalidEvent(field: string, message: string): HookswitchError {
@@ -70,34 +98,36 @@ function invalidEvent(field: string, message: string): HookswitchError {
 }
 
 /**
- * Checks what a host publishes and gives a copy of it, in which only the two `custom…Vars` are the host's still. An
- * unknown key is an error that names it: a misspelt field must not vanish.
+ * Checks an event of the host and returns a copy; the two `custom…Vars` still refer to the host's objects. An
+ * unknown key is an error, since a misspelt field must not be lost.
  *
- * @param knowsHook whether a kind is in the catalogue
+ * @param nowMs default of `timestampMs`, Unix ms
+ * @param isKnownHook whether a kind of event is in the catalogue
+ * @param knownHooks ids of the catalogue, for the error message; default: none
  * @throws `InvalidInput` naming the field
  */
 export function checkEvent(
   input: unknown,
   nowMs: number,
-  knowsHook: (hook: string) => boolean,
+  isKnownHook: (hook: string) => boolean,
+  knownHooks: readonly string[] = [],
 ): CheckedEvent {
-  // The host may change its event while it is being kept: what is checked, and goes on from here, is a copy. Its time
-  // comes first: V8 11 gives objects whose literal begins with a spread, and goes on, slow shapes.
-  const given = isObject(input) ? { timestampMs: nowMs, ...input } : input
-  if (!validateEvent(given)) {
-    const failures = toFailures(validateEvent.errors, given)
+  // A copy, since the host may change its event while it is being stored. `timestampMs` comes first: in V8 11
+  // an object literal that begins with a spread and has further properties creates an object in slow mode.
+  const copy = isObject(input) ? { timestampMs: nowMs, ...input } : input
+  if (!validateEvent(copy)) {
+    const failures = toSchemaFailures(validateEvent.errors, copy)
     const first = failures[0]
-    const said = failures.map((f) =>
+    const described = failures.map((f) =>
       f.rule === 'additionalProperties' ? { ...f, message: 'is not a field of an event' } : f,
     )
-    throw new HookswitchError('InvalidInput', invalidInput(said).message, {
+    throw new HookswitchError('InvalidInput', invalidInput(described).message, {
       failures,
       field: first?.path || 'event',
     })
   }
-  const event = given as ChannelEvent
-  if (!knowsHook(event.hook))
-    throw invalidEvent('hook', `'${event.hook.slice(0, 64)}' is not in the catalogue`)
+  const event = copy as ChannelEvent
+  if (!isKnownHook(event.hook)) throw invalidEvent('hook', unregistered(event.hook, knownHooks))
   for (const key of Object.keys(event)) {
     const value: unknown = event[key as keyof ChannelEvent]
     if (
@@ -106,22 +136,32 @@ export function checkEvent(
         : typeof value !== 'object' && typeof value !== 'number'
     )
       continue
-    const found = jsonProblem(value, MAX_DEPTH - 1, key)
+    const found = findJsonProblem(value, MAX_DEPTH - 1, key)
     if (found) throw invalidEvent(found.path, found.problem)
   }
-  // It was given, but undefined.
+  // The host passed `timestampMs: undefined` explicitly.
   if (event.timestampMs === undefined) (event as { timestampMs?: number }).timestampMs = nowMs
   return event as CheckedEvent
+}
+
+/** `'channel_created' is not a registered event (did you mean 'channel_create'? known: …)` */
+function unregistered(hook: string, knownHooks: readonly string[]): string {
+  const closest = closestName(hook, knownHooks)
+  const suggestion = closest === undefined ? '' : `did you mean '${closest}'? `
+  const hint = knownHooks.length === 0 ? '' : ` (${suggestion}known: ${knownHooks.join(', ')})`
+  return `'${hook.slice(0, 64)}' is not a registered event${hint}`
 }
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What "the same body" of an idempotency key means: every field that the host gave, whatever their order. */
-export function bodyHash(event: ChannelEvent): string {
+/**
+ * The hash by which bodies with the same idempotency key are compared: over every other field, in any order.
+ */
+export function hashEventBody(event: ChannelEvent): string {
   const { idempotencyKey: _, ...body } = event
-  return sha256(canonicalJson(body))
+  return sha256(toCanonicalJson(body))
 }
 
 /** @throws `InvalidInput` when the payload is above 64 KiB */

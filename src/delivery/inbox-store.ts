@@ -1,30 +1,37 @@
-/** An event as the host wrote it in a transaction of its own: accepted when that commits, delivered when admitted. */
+/** The storage port of the inbox: events that the host wrote in its own transaction. */
+
+/**
+ * An event in the inbox: accepted when the host's transaction commits, delivered after the relay has taken
+ * it.
+ */
 export interface InboxEntry {
   /** The event's id. */
   readonly id: string
+  /** Id of the account of the event. */
   readonly accountId: string
+  /** Id of the call leg of the event. Entries of one account and call are in one shard. */
   readonly callId?: string
-  /** The checked event, as JSON. The store looks into it for nothing but erasure. */
+  /** The checked event as JSON. The store reads it only for erasure. */
   readonly event: string
-  /** W3C Trace Context in which it was published. */
+  /** W3C Trace Context in which the event was published. */
   readonly traceparent?: string
 }
 
 /**
- * The storage door of events that come in the host's own transactions. Such a transaction touches one row of ours:
- * more would block strangers on shared rows. A node admits the row after the commit, with an `Acceptance` of its own
- * that names it in `admits`.
+ * A host's transaction writes one row of this package and no shared row, so it never blocks other transactions.
+ * After the commit a node relays the entry, with an `Acceptance` that names it in `inboxIds`.
  */
 export interface InboxStore {
   /**
-   * Writes one entry in the host's open transaction `tx`, and neither reads nor locks anything else. A store whose
-   * driver is synchronous has written it when this returns. Throws or rejects with `InvalidOption` (field `tx`) for a
-   * thing that is no connection to this store, and with what the driver says when the row cannot be written.
+   * Writes one entry in the host's open transaction `tx`, and neither reads nor locks anything else. A store
+   * with a synchronous driver has written it when this returns. Throws or rejects with `InvalidOption` (field
+   * `tx`) when `tx` is not a connection to this store, and with the driver's error when the row cannot be
+   * written.
    */
   put(tx: unknown, entry: InboxEntry): Promise<void> | void
   /**
-   * Up to `limit` committed entries of the owner's shards (`inboxShard`), each shard's in the order in which they were
-   * put. One node admits what belongs to one call, so that two never turn its order round.
+   * Up to `limit` committed entries of the owner's shards (`inboxShard`), in order of `put` within each
+   * shard. All entries of one call are in one shard, so that one node relays them and their order is kept.
    */
   staged(owner: string, limit: number): Promise<readonly InboxEntry[]>
 }

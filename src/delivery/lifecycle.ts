@@ -1,4 +1,6 @@
-/** Where a delivery stands. The last five are terminal and never change. */
+/** The lifecycle of a delivery: its states and the transitions between them, as a table. */
+
+/** The state of a delivery. The last five are terminal: they never change. */
 export type DeliveryState =
   | 'waiting'
   | 'in_flight'
@@ -10,39 +12,39 @@ export type DeliveryState =
 
 /** What can happen to a delivery. */
 export type DeliveryStep =
-  /** A node takes it to send it. */
+  /** A node claimed it for sending. */
   | 'claimed'
-  /** A 2xx. */
+  /** The receiver answered 2xx. */
   | 'succeeded'
   /** A charged failure with tries left. */
   | 'failed'
-  /** A charged failure without tries left, or one that its policy does not repeat. */
-  | 'spent'
-  /** The node that had it is gone, or gave it back; or a fault of ours. */
+  /** A charged failure without tries left, or one that the policy does not retry. */
+  | 'retries_exhausted'
+  /** Its node crashed, its request was aborted or cancelled, or the attempt failed by an internal fault. */
   | 'returned'
   /** The third interrupted claim in a row. */
-  | 'poisoned'
-  /** Older than the webhook's `maxAgeSeconds` at the moment of sending. */
-  | 'aged'
+  | 'crash_looped'
+  /** Older than the webhook's `maxAgeSeconds` when it is due. */
+  | 'expired'
   /** The webhook was disabled or deleted. */
-  | 'withdrawn'
+  | 'cancelled'
 
 /**
- * The whole life of a delivery: state × step → state. What is not in the table cannot happen; terminal states
- * have empty rows and never change. A replay is a new delivery.
+ * The lifecycle: state × step → state. A step without an entry cannot happen; terminal states have empty
+ * rows. A replay is a new delivery.
  */
 export const LIFECYCLE: Readonly<
   Record<DeliveryState, Readonly<Partial<Record<DeliveryStep, DeliveryState>>>>
 > = Object.freeze({
-  waiting: { claimed: 'in_flight', aged: 'expired', withdrawn: 'cancelled' },
+  waiting: { claimed: 'in_flight', expired: 'expired', cancelled: 'cancelled' },
   in_flight: {
     succeeded: 'delivered',
     failed: 'waiting',
-    spent: 'exhausted',
+    retries_exhausted: 'exhausted',
     returned: 'waiting',
-    poisoned: 'quarantined',
-    aged: 'expired',
-    withdrawn: 'cancelled',
+    crash_looped: 'quarantined',
+    expired: 'expired',
+    cancelled: 'cancelled',
   },
   delivered: {},
   exhausted: {},
@@ -51,59 +53,70 @@ export const LIFECYCLE: Readonly<
   quarantined: {},
 })
 
-/** The state after a step; `undefined` where the step cannot happen. */
-export function after(state: DeliveryState, step: DeliveryStep): DeliveryState | undefined {
+/** The state after a step; `undefined`: the step cannot happen in this state. */
+export function transition(state: DeliveryState, step: DeliveryStep): DeliveryState | undefined {
   return LIFECYCLE[state][step]
 }
 
-/** True for the states that never change. */
+/** Whether a state is terminal: it never changes. */
 export function isTerminal(state: DeliveryState): boolean {
   return state !== 'waiting' && state !== 'in_flight'
 }
 
-/** How the frozen body travels: chosen at accept, the same on every attempt and replay. */
+/** The encoding of the frozen body: chosen at accept, the same on every attempt and replay. */
 export type BodyEncoding = 'json' | 'form'
 
-/** One event on its way to one webhook. */
+/** One event for one webhook, with its state. */
 export interface Delivery {
+  /** Id of the delivery: the header `webhook-id` of its requests (Standard Webhooks 1.0.0). */
   readonly id: string
-  /** The webhook's account: whose data this is. */
+  /** The webhook's account, which owns this row. */
   readonly accountId: string
+  /** Id of the webhook. */
   readonly webhookId: string
+  /** Id of the event. */
   readonly eventId: string
-  /** The event's account, the webhook's own or one below it. */
+  /** The event's account: the webhook's, or one below it. */
   readonly eventAccountId: string
+  /** Id of the call leg of the event. */
   readonly callId?: string
   /** Kind of the event, as in the catalogue. */
   readonly hook: string
-  /** When the event happened: Unix ms, wall clock. */
+  /** When the event happened: wall clock, Unix ms. */
   readonly eventTimestampMs: number
-  /** Index of the event's body that this webhook gets. */
+  /** Index of this webhook's body among the bodies of the event. */
   readonly variant: number
+  /** Encoding of its body. */
   readonly encoding: BodyEncoding
+  /** HTTP method: the webhook's at accept. */
   readonly httpVerb: 'get' | 'post' | 'put' | 'patch' | 'delete'
   /**
    * Deliveries of one webhook with the same lane are sent one after the other, in order of acceptance.
-   * Event's account and call for `ordering: 'call'`, unique otherwise.
+   * `ordering: 'call'`: one lane per event account and call. Otherwise each delivery has its own lane.
    */
   readonly lane: string
-  /** The webhook's epoch when the event matched: an older one than the webhook's is cancelled. */
+  /**
+   * The webhook's epoch at accept. Deliveries of an older epoch than the webhook's current one are cancelled.
+   */
   readonly epoch: number
+  /** Where it is in its lifecycle. */
   readonly state: DeliveryState
-  /** When it may be sent (store time, ms); only heads of a lane that are `waiting` have one. */
+  /** When it may be sent (store time, ms). Only lane heads that are `waiting` have a due time. */
   readonly dueMs?: number
   /** Attempts recorded, 0 at first. */
   readonly attempts: number
   /** Attempts charged to the budget of `1 + retries`. */
   readonly tries: number
-  /** Claims in a row that ended with the node, not with an outcome. */
+  /** Claims in a row that ended with a crash of the node, not with an outcome. */
   readonly interruptions: number
-  /** Raised by every claim; a settlement with another one is refused. */
+  /** Incremented by every claim; a settlement with another fence is refused. */
   readonly fence: number
   /** Why it ended, or why the last attempt failed. */
   readonly reason?: string
-  /** The delivery that this one repeats. */
+  /** The delivery that this one replays. */
   readonly replayOf?: string
+  /** When it was accepted: store time, ms. */
   readonly acceptedMs: number
+  /** When it reached a terminal state: store time, ms. Absent before. */
   readonly endedMs?: number
 }

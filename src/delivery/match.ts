@@ -1,19 +1,22 @@
 import type { Account } from '../accounts/account.js'
 import type { Webhook } from '../webhooks/webhook.js'
 
-/** What of an event decides whom it is for. */
+/** The fields of an event that matching reads. */
 export interface Matchable {
+  /** The event’s kind. */
   readonly hook: string
+  /** The event’s account. */
   readonly accountId: string
+  /** True for an internal (loopback) leg. */
   readonly isInternalLeg?: boolean
 }
 
 /**
- * Whether a webhook wants an event.
+ * Whether a webhook gets an event.
  *
- * It must be enabled and of an enabled account; listen to this kind or to `all`; be of the event's account, or of
- * one above it with `includeSubaccounts`; and internal (loopback) legs are only for those that asked for them.
- * Rule: KAZOO `webhooks_util:maybe_fire_hook`.
+ * The webhook and its account must be enabled; its `hook` must be the event's kind or `all`; it must belong
+ * to the event's account, or to an ancestor of it and have `includeSubaccounts`. Events of internal
+ * (loopback) legs also need `includeInternalLegs`. Source: KAZOO `webhooks_util:maybe_fire_hook`.
  *
  * @param lineage the event's account, then its ancestors up to the root
  */

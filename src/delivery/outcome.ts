@@ -1,32 +1,35 @@
+/** Classifies what was observed of an attempt. Whether the delivery is retried is decided in retry.ts. */
 import type { Observation, TransportFailure } from '../ports.js'
 import { parseHttpDate } from '../values/http-date.js'
 import { MAX_DELAY_MS } from './policy.js'
 
-/** `http`: an answer that is no success; `redirect`: a 3xx, never followed; the rest: no answer at all. */
+/** `http`: a response other than 2xx and 3xx; `redirect`: a 3xx, never followed; all others: no response. */
 export type FailureClass = 'http' | 'redirect' | TransportFailure
 
-/** What an observation means for the delivery. */
+/** The meaning of an observation for the delivery. */
 export type Outcome =
   | { readonly kind: 'delivered'; readonly status: number }
   | {
       readonly kind: 'failed'
       readonly failure: FailureClass
       readonly status?: number
-      /** The receiver said that it is gone for good: 410. */
+      /** The receiver is gone for good: 410. */
       readonly gone: boolean
-      /** The whole endpoint is asked to wait. */
+      /** The whole endpoint pauses: 429, 502, 503 or 504. */
       readonly throttled: boolean
-      /** For how long, where it said so. */
+      /** `Retry-After` in milliseconds, where the answer has a valid one. */
       readonly retryAfterMs?: number
       readonly detail?: string
     }
-  /** A fault of ours: charged to nobody. */
+  /** An internal fault, of this service: not charged to the webhook. */
   | { readonly kind: 'own_fault'; readonly detail: string }
 
-/** Statuses that ask for patience: 429 (RFC 6585), 503 (RFC 9110), and those of a gateway in trouble. */
+/**
+ * Statuses that pause the endpoint: 429 (RFC 6585), 503 (RFC 9110), and 502 and 504 of an overloaded gateway.
+ */
 const THROTTLING = new Set([429, 502, 503, 504])
 
-function header(headers: readonly string[], name: string): string | undefined {
+function findHeader(headers: readonly string[], name: string): string | undefined {
   for (let index = 0; index < headers.length; index += 2) {
     if (headers[index]!.toLowerCase() === name) return headers[index + 1]!
   }
@@ -34,8 +37,8 @@ function header(headers: readonly string[], name: string): string | undefined {
 }
 
 /**
- * Milliseconds that a `Retry-After` asks for (RFC 9110 10.2.3: whole seconds or an HTTP date, nothing else), not
- * below 0, at most a week; `undefined` when it is neither.
+ * Parses `Retry-After` (RFC 9110 10.2.3: whole seconds or an HTTP date, nothing else) into milliseconds from
+ * now, 0 to one week; `undefined` when it is neither.
  */
 export function retryAfterMs(value: string | undefined, nowMs: number): number | undefined {
   if (value === undefined) return undefined
@@ -46,26 +49,27 @@ export function retryAfterMs(value: string | undefined, nowMs: number): number |
 }
 
 /**
- * The outcome of one observation: total, every observation has exactly one.
+ * The outcome of an observation. The mapping is total: every observation has exactly one outcome.
  *
  * @param nowMs wall clock, Unix ms: dates in `Retry-After` are relative to it
  */
-export function outcomeOf(seen: Observation, nowMs: number): Outcome {
-  if (seen.kind === 'own_fault') return { kind: 'own_fault', detail: seen.detail }
-  if (seen.kind === 'withdrawn') return { kind: 'own_fault', detail: 'withdrawn before it was sent' }
-  if (seen.kind === 'no_response') {
-    return { kind: 'failed', failure: seen.failure, gone: false, throttled: false, detail: seen.detail }
+export function outcomeOf(observation: Observation, nowMs: number): Outcome {
+  if (observation.kind === 'own_fault') return { kind: 'own_fault', detail: observation.detail }
+  if (observation.kind === 'cancelled') return { kind: 'own_fault', detail: 'cancelled before it was sent' }
+  if (observation.kind === 'no_response') {
+    const { failure, detail } = observation
+    return { kind: 'failed', failure, gone: false, throttled: false, detail }
   }
-  const { status } = seen
+  const { status } = observation
   if (status >= 200 && status < 300) return { kind: 'delivered', status }
   const throttled = THROTTLING.has(status)
-  const asked = throttled ? retryAfterMs(header(seen.headers, 'retry-after'), nowMs) : undefined
+  const pauseMs = throttled ? retryAfterMs(findHeader(observation.headers, 'retry-after'), nowMs) : undefined
   return {
     kind: 'failed',
     failure: status >= 300 && status < 400 ? 'redirect' : 'http',
     status,
     gone: status === 410,
     throttled,
-    ...(asked === undefined ? {} : { retryAfterMs: asked }),
+    ...(pauseMs === undefined ? {} : { retryAfterMs: pauseMs }),
   }
 }

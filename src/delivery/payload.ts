@@ -1,9 +1,10 @@
-import { toGregorian } from '../values/greg-time.js'
+import { toGregorian } from '../values/gregorian-time.js'
 import type { CheckedEvent } from './event.js'
 
 /**
- * The payload of a channel event as receivers know it from KAZOO's webhooks (`webhooks_channel_util:base_hook_event`):
- * snake_case, times in Gregorian seconds, what is absent left out; all but its sequence number, which the store gives.
+ * The payload of a channel event as KAZOO's webhooks send it (`webhooks_channel_util:base_hook_event`):
+ * snake_case, times in Gregorian seconds, absent fields left out. Without the sequence number, which the
+ * store assigns.
  */
 export function payloadOf(event: CheckedEvent, eventId: string): Record<string, unknown> {
   const fields = Object.entries(payloadFields(event, eventId))
@@ -11,8 +12,9 @@ export function payloadOf(event: CheckedEvent, eventId: string): Record<string, 
 }
 
 /**
- * The same with every key, `undefined` where the event has none, which JSON and form leave out: an object of one
- * shape, ten times as quick to make and to write. The one place outside `wire` that knows these names.
+ * The same with every key; absent fields are `undefined`, which JSON and form encoding leave out. All objects
+ * have one shape, which makes building and serializing them ten times as fast. No other file outside `wire`
+ * uses these snake_case names.
  */
 export function payloadFields(event: CheckedEvent, eventId: string): Record<string, unknown> {
   return {
@@ -52,32 +54,32 @@ export function payloadFields(event: CheckedEvent, eventId: string): Record<stri
   }
 }
 
-const NOTHING: readonly (readonly [string, string])[] = []
+const NO_ENTRIES: readonly (readonly [string, string])[] = []
 
 /**
- * What of a webhook's custom data reaches its receiver: all but the keys `type` and `action`
+ * The entries of a webhook's custom data that are sent: all except the keys `type` and `action`
  * (KAZOO `webhooks_util:note_custom_data`).
  */
-export function mergedPart(
+export function customDataEntries(
   customData: Readonly<Record<string, string>> | undefined,
 ): readonly (readonly [key: string, value: string])[] {
-  if (!customData) return NOTHING
+  if (!customData) return NO_ENTRIES
   return Object.entries(customData).filter(([key]) => key !== 'type' && key !== 'action')
 }
 
-/** The payload as one webhook gets it: the merged part of its custom data over it, custom wins. */
-export function withCustomData(
+/** The payload with the custom data of a webhook merged in; custom data takes precedence. */
+export function mergeCustomData(
   payload: Readonly<Record<string, unknown>>,
-  own: readonly (readonly [key: string, value: string])[],
+  customData: readonly (readonly [key: string, value: string])[],
 ): Readonly<Record<string, unknown>> {
-  if (own.length === 0) return payload
+  if (customData.length === 0) return payload
   const merged = { ...payload }
-  for (const [key, value] of own) {
-    // Not an assignment: a key named __proto__ is data like any other.
+  for (const [key, value] of customData) {
+    // No assignment: a key named __proto__ is ordinary data.
     Object.defineProperty(merged, key, { value, enumerable: true, configurable: true, writable: true })
   }
   return merged
 }
 
-/** The key of the sequence number in a payload. */
-export const SEQUENCE = 'sequence'
+/** The payload key of the sequence number. */
+export const SEQUENCE_KEY = 'sequence'

@@ -1,79 +1,116 @@
 /**
- * Retry policies are data: they can be shown, compared and stored. A function of the host is registered under a
- * name (option `policies`) and referred to by it.
+ * Retry policies as data: they can be displayed, compared and stored. The host registers a policy function
+ * under a name (option `policies`); a policy refers to it by this name.
  */
 
-/** When a failed delivery is tried again. `jitter` 0.2 = ±20 %. */
-export type RetryPolicy = Delays & {
+/**
+ * When a failed delivery is retried. Delays are in milliseconds, from 0 to one week.
+ *
+ * - `exponential`: `baseMs` × `factor`^n, at most `capMs`; `factor` is from 1 to 100
+ * - `constant`: `delayMs` before every retry
+ * - `schedule`: `delaysMs` one after the other; the last one repeats
+ * - `custom`: the function with this name in the option `policies`
+ */
+export type RetryPolicy = (
+  | { readonly kind: 'exponential'; readonly baseMs: number; readonly factor: number; readonly capMs: number }
+  | { readonly kind: 'constant'; readonly delayMs: number }
+  | { readonly kind: 'schedule'; readonly delaysMs: readonly number[] }
+  | { readonly kind: 'custom'; readonly name: string }
+) & {
+  /** Random part of each delay, 0 to 1: 0.2 means ±20 %. */
   readonly jitter: number
-  /** `transport`: an HTTP answer of any status ends the delivery (KAZOO's rule). */
+  /**
+   * `failure`: every failure is retried. `transport`: an HTTP answer of any status ends the delivery (KAZOO's
+   * rule).
+   */
   readonly retryOn: 'failure' | 'transport'
-  /** True: a webhook's `retries` counts all tries, at least one (KAZOO's rule), not those after the first. */
+  /**
+   * True: a webhook's `retries` counts all tries, at least one (KAZOO's rule). False: those after the first.
+   */
   readonly retriesCountTries: boolean
 }
 
-type Policy<Kind extends Delays['kind']> = Extract<RetryPolicy, { kind: Kind }>
-
-type Delays =
-  | { readonly kind: 'exponential'; readonly baseMs: number; readonly factor: number; readonly capMs: number }
-  | { readonly kind: 'constant'; readonly delayMs: number }
-  /** The last delay repeats. */
-  | { readonly kind: 'schedule'; readonly delaysMs: readonly number[] }
-  | { readonly kind: 'custom'; readonly name: string }
-
-/** What a policy function of the host is told. */
+/** The argument of a host's policy function. */
 export interface RetryContext {
   /** Tries charged so far, 1 or more. */
   readonly tries: number
+  /** Id of the webhook. */
   readonly webhookId: string
+  /** Kind of the event, such as `channel_create`. */
   readonly hook: string
-  /** HTTP status of the failure, or its class: `timeout`, `connection`, `dns`, `tls`, `protocol`, `blocked_address`. */
+  /** HTTP status of the answer; absent without an answer. */
   readonly status?: number
+  /**
+   * Class of the failure: `http`, `redirect`, `timeout`, `connection`, `dns`, `tls`, `protocol`,
+   * `blocked_address`.
+   */
   readonly failure: string
-  /** A number in [0, 1) for jitter. */
-  readonly roll: number
+  /** Random number in [0, 1), for jitter. */
+  readonly random: number
 }
 
-/** Milliseconds to wait, or null: do not try again. */
+/** Returns the delay in milliseconds; null: no retry. */
 export type PolicyFunction = (context: RetryContext) => number | null
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-/** Longest delay where a policy names none. */
+/** Longest delay of a policy without its own `capMs`, ms. */
 export const DEFAULT_CAP_MS = 10 * MINUTE_MS
-/** Longest delay at all: no policy waits longer than a week. */
+/** Longest delay of any policy: one week, ms. */
 export const MAX_DELAY_MS = 7 * 24 * HOUR_MS
 
 const common = { jitter: 0.2, retryOn: 'failure', retriesCountTries: false } as const
 
-/** `baseMs` × `factor`^n, at most `capMs`. Defaults: 2 s, 3, 10 min, ±20 %. */
+/**
+ * `baseMs` × `factor`^n, at most `capMs`. Default is 2 s, factor 3, cap 10 min, jitter ±20 %.
+ *
+ * @throws RangeError naming the field
+ */
 export function exponential(
   options: { baseMs?: number; factor?: number; capMs?: number; jitter?: number } = {},
-): Policy<'exponential'> {
+): Extract<RetryPolicy, { kind: 'exponential' }> {
   const { baseMs = 2000, factor = 3, capMs = Math.max(DEFAULT_CAP_MS, baseMs), jitter = 0.2 } = options
   return checkPolicy({ kind: 'exponential', baseMs, factor, capMs, ...common, jitter })
 }
 
-/** The same delay before every retry. Default jitter ±20 %. */
-export function constant(delayMs: number, options: { jitter?: number } = {}): Policy<'constant'> {
+/**
+ * The same delay before every retry. Default jitter is ±20 %.
+ *
+ * @throws RangeError naming the field
+ */
+export function constant(
+  delayMs: number,
+  options: { jitter?: number } = {},
+): Extract<RetryPolicy, { kind: 'constant' }> {
   return checkPolicy({ kind: 'constant', delayMs, ...common, jitter: options.jitter ?? 0.2 })
 }
 
-/** These delays one after the other; the last repeats. Default jitter ±20 %. */
-export function schedule(delaysMs: readonly number[], options: { jitter?: number } = {}): Policy<'schedule'> {
+/**
+ * These delays one after the other; the last one repeats. Default jitter is ±20 %.
+ *
+ * @throws RangeError naming the field
+ */
+export function schedule(
+  delaysMs: readonly number[],
+  options: { jitter?: number } = {},
+): Extract<RetryPolicy, { kind: 'schedule' }> {
   return checkPolicy({ kind: 'schedule', delaysMs: [...delaysMs], ...common, jitter: options.jitter ?? 0.2 })
 }
 
-/** A function that the host registers under this name in the option `policies`. */
-export function custom(name: string): Policy<'custom'> {
+/**
+ * The policy function that the host registers under this name in the option `policies`.
+ *
+ * @throws RangeError for an empty name
+ */
+export function custom(name: string): Extract<RetryPolicy, { kind: 'custom' }> {
   return checkPolicy({ kind: 'custom', name, ...common, jitter: 0 })
 }
 
 /** Policies by name. */
 export const POLICY_PRESETS = Object.freeze({
-  /** Calls are short: 2 s × 3^n, at most 10 min. The default. */
+  /** The default: 2 s × 3^n, at most 10 min, since calls are short. */
   telephony: exponential(),
-  /** KAZOO: every 2 s, transport errors only, `retries` counts tries. */
+  /** KAZOO's: every 2 s, transport errors only, `retries` counts tries. */
   kazoo: { kind: 'constant', delayMs: 2000, jitter: 0, retryOn: 'transport', retriesCountTries: true },
   /** The schedule of Standard Webhooks 1.0.0: up to 24 h apart. */
   patient: schedule([
@@ -96,7 +133,7 @@ function checkMs(name: string, value: unknown): void {
 }
 
 /**
- * The policy itself when it is well-formed.
+ * Validates a policy and returns it.
  *
  * @throws RangeError naming the field
  */
@@ -122,7 +159,7 @@ export function checkPolicy<P extends RetryPolicy>(policy: P): P {
       break
     case 'custom':
       if (typeof policy.name !== 'string' || policy.name === '')
-        throw new RangeError('retryPolicy.name must be a name')
+        throw new RangeError('retryPolicy.name must be a non-empty string')
       break
     default:
       throw new RangeError("retryPolicy.kind must be 'exponential', 'constant', 'schedule' or 'custom'")

@@ -1,111 +1,120 @@
+/**
+ * Scans the store for work that caused no wake-up: orphans of crashed nodes, deliveries of disabled or
+ * deleted webhooks, and endpoints with due deliveries.
+ */
 import type { Clock, Log } from '../ports.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { DeliveryStore, ReadyEndpoint, Settlement } from './delivery-store.js'
 import type { Delivery } from './lifecycle.js'
-import { type SettleContext, settleInterrupted, settleUnsent } from './settle.js'
-import type { Writing } from './settler.js'
+import { type SettleContext, settleInterrupted, settleSkipped } from './settle.js'
+import type { SettlementWrite } from './worker/settlement-writer.js'
 
-const BATCH = 100
-/** Pause after the store failed. */
-const REST_MS = 250
+const BATCH_SIZE = 100
+/** Pause after the store failed, ms. */
+const PAUSE_MS = 250
 
-export interface RecoveryDoors {
+export interface RecoveryDeps {
   readonly store: DeliveryStore
   readonly owner: string
-  contextOf(webhook: Webhook): SettleContext
-  persist(writings: readonly Writing[]): Promise<unknown>
-  /** A webhook was disabled or deleted, perhaps on another node: what of it is not on the wire yet is not sent. */
-  withdraw(webhookId: string): void
-  /** Aborted: no further batch is begun. */
+  settleContext(webhook: Webhook): SettleContext
+  writeSettlements(writes: readonly SettlementWrite[]): Promise<unknown>
+  /**
+   * Cancels the requests of a webhook that was disabled or deleted, perhaps on another node, of which no byte
+   * has been sent yet.
+   */
+  cancelUnsent(webhookId: string): void
+  /** Aborted: no further batch is started. */
   readonly stopping: AbortSignal
 }
 
+/**
+ * Settles everything that `find` returns, in batches, each delivery once; returns the number of deliveries.
+ */
 async function settleAll(
-  doors: RecoveryDoors,
+  deps: RecoveryDeps,
   find: (owner: string, limit: number) => Promise<readonly Delivery[]>,
   decide: (delivery: Delivery, context: SettleContext) => Settlement,
 ): Promise<number> {
-  const { store, owner } = doors
-  const seen = new Set<string>()
-  while (!doors.stopping.aborted) {
-    const found = (await find(owner, BATCH)).filter(({ id }) => !seen.has(id))
-    if (found.length === 0) return seen.size
-    const writings: Writing[] = []
+  const { store, owner } = deps
+  const handled = new Set<string>()
+  while (!deps.stopping.aborted) {
+    const found = (await find(owner, BATCH_SIZE)).filter(({ id }) => !handled.has(id))
+    if (found.length === 0) return handled.size
+    const writes: SettlementWrite[] = []
     for (const delivery of found) {
-      seen.add(delivery.id)
+      handled.add(delivery.id)
       const webhook = await store.webhookOf(delivery.webhookId)
-      if (webhook) writings.push({ delivery, settlement: decide(delivery, doors.contextOf(webhook)) })
+      if (webhook) writes.push({ delivery, settlement: decide(delivery, deps.settleContext(webhook)) })
     }
-    if (writings.length > 0) await doors.persist(writings)
+    if (writes.length > 0) await deps.writeSettlements(writes)
   }
-  return seen.size
+  return handled.size
 }
 
-/** What a former owner left in flight gets its record and waits again, or is set aside. How many. */
-export function recoverOrphans(doors: RecoveryDoors): Promise<number> {
-  return settleAll(doors, doors.store.orphans, (delivery, context) =>
+/**
+ * Records an interrupted attempt for each orphan, and makes it due again or quarantines it; returns their
+ * number.
+ */
+export function recoverOrphans(deps: RecoveryDeps): Promise<number> {
+  return settleAll(deps, deps.store.orphans, (delivery, context) =>
     settleInterrupted(delivery, 'lost', context),
   )
 }
 
-/** What waits for a webhook that was disabled or deleted is ended, in small batches. How many. */
-export function endStale(doors: RecoveryDoors): Promise<number> {
-  const told = new Set<string>()
-  return settleAll(doors, doors.store.stale, (delivery, context) => {
+/** Cancels the waiting deliveries of disabled and deleted webhooks; returns their number. */
+export function cancelStale(deps: RecoveryDeps): Promise<number> {
+  const cancelled = new Set<string>()
+  return settleAll(deps, deps.store.stale, (delivery, context) => {
     const { webhookId } = delivery
-    if (!told.has(webhookId)) {
-      told.add(webhookId)
-      doors.withdraw(webhookId)
+    if (!cancelled.has(webhookId)) {
+      cancelled.add(webhookId)
+      deps.cancelUnsent(webhookId)
     }
-    return settleUnsent(delivery, 'withdrawn', context)
+    return settleSkipped(delivery, 'cancelled', context)
   })
 }
 
-/** Looks for what woke nobody. */
-export interface Looking {
-  /** Looks once more, after a look under way has ended; resolves when all has been seen. */
-  look(): Promise<void>
-  /** Resolves when no look is under way. */
-  rest(): Promise<void>
+export interface Recovery {
+  /** Requests a scan that begins after this call; resolves when it has ended. One scan runs at a time. */
+  scan(): Promise<void>
+  /** Resolves when no scan is running. */
+  idle(): Promise<void>
 }
 
-/**
- * Ends what others left and what was withdrawn, then tells of every endpoint that is not idle; until the store
- * lets it, or the node stops.
- */
-export function keepLooking(
-  doors: RecoveryDoors & { readonly clock: Clock; readonly log: Log },
-  found: (endpoints: readonly ReadyEndpoint[]) => void,
-): Looking {
-  const { store, owner, clock, log, stopping } = doors
-  let again = false
-  let looking: Promise<void> | undefined
+/** @param onReady gets every endpoint that is not idle, at the end of each scan */
+export function startRecovery(
+  deps: RecoveryDeps & { readonly clock: Clock; readonly log: Log },
+  onReady: (endpoints: readonly ReadyEndpoint[]) => void,
+): Recovery {
+  const { store, owner, clock, log, stopping } = deps
+  let isRequested = false
+  let running: Promise<void> | undefined
 
-  async function look(): Promise<void> {
-    while (again && !stopping.aborted) {
-      again = false
+  async function run(): Promise<void> {
+    while (isRequested && !stopping.aborted) {
+      isRequested = false
       try {
-        await recoverOrphans(doors)
-        await endStale(doors)
-        found(await store.ready(owner))
+        await recoverOrphans(deps)
+        await cancelStale(deps)
+        onReady(await store.ready(owner))
       } catch (thrown) {
         const reason = thrown instanceof Error ? thrown.message : 'unknown'
-        log.warn({ reason }, 'looking for work failed, trying again')
-        again = true
-        await clock.sleep(REST_MS, stopping)
+        log.warn({ reason }, 'scanning for work failed, retrying')
+        isRequested = true
+        await clock.sleep(PAUSE_MS, stopping)
       }
     }
   }
 
-  function begin(): Promise<void> {
-    again = true
-    looking ??= look().finally(() => {
-      looking = undefined
-      // Asked for between its last look and this end.
-      if (again && !stopping.aborted) return begin()
+  function scan(): Promise<void> {
+    isRequested = true
+    running ??= run().finally(() => {
+      running = undefined
+      // Requested between the end of the last scan and this callback.
+      if (isRequested && !stopping.aborted) return scan()
     })
-    return looking
+    return running
   }
 
-  return { look: begin, rest: async () => looking }
+  return { scan, idle: async () => running }
 }

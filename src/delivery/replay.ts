@@ -1,3 +1,4 @@
+/** Replays ended deliveries: sends them again as new deliveries. */
 import { HookswitchError, invalidInput, notFound } from '../errors.js'
 import type { Metrics } from '../metrics.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
@@ -6,7 +7,7 @@ import type { StoredDelivery } from './delivery-queries.js'
 import type { DeliveryStore, NewDelivery } from './delivery-store.js'
 import { type DeliveryState, isTerminal } from './lifecycle.js'
 
-export interface ReplayDoors {
+export interface ReplayDeps {
   readonly webhooks: Pick<WebhookStore, 'read'>
   readonly deliveries: Pick<DeliveryStore, 'accept' | 'delivery' | 'deliveries'>
   newId(): string
@@ -15,12 +16,12 @@ export interface ReplayDoors {
   readonly metrics?: Pick<Metrics, 'count'>
 }
 
-/** What to send again: one delivery, or those accepted in a range of time (Unix ms) that ended so. */
+/** One delivery, or those that were accepted in a time range (Unix ms, inclusive) and ended with a result. */
 export type ReplayRequest =
   | { readonly deliveryId: string }
   | { readonly createdFromMs?: number; readonly createdToMs?: number; readonly result?: string }
 
-/** Most deliveries that one request may repeat. */
+/** Maximum number of deliveries that one request replays. */
 export const MAX_REPLAYS = 1000
 
 const TERMINAL: readonly DeliveryState[] = ['delivered', 'exhausted', 'expired', 'cancelled', 'quarantined']
@@ -34,22 +35,22 @@ function unknownResult(value: string | undefined): HookswitchError {
   return invalidInput([{ path: 'result', rule: 'enum', message, target: [...RESULTS.keys()], value }])
 }
 
-async function chosen(
-  doors: ReplayDoors,
+async function selectDeliveries(
+  deps: ReplayDeps,
   accountId: string,
   webhookId: string,
   request: ReplayRequest,
 ): Promise<readonly StoredDelivery[]> {
   if ('deliveryId' in request) {
-    const delivery = await doors.deliveries.delivery(accountId, request.deliveryId)
-    if (!delivery || delivery.webhookId !== webhookId) throw notFound(request.deliveryId)
+    const delivery = await deps.deliveries.delivery(accountId, request.deliveryId)
+    if (!delivery || delivery.webhookId !== webhookId) throw notFound(request.deliveryId, 'delivery')
     if (!isTerminal(delivery.state)) throw new HookswitchError('Conflict', 'this delivery has not ended yet')
     return [delivery]
   }
   const { createdFromMs, createdToMs, result } = request
   const states = result === undefined ? TERMINAL : RESULTS.get(result)
   if (!states) throw unknownResult(result)
-  return doors.deliveries.deliveries({
+  return deps.deliveries.deliveries({
     accountId,
     webhookId,
     states,
@@ -61,29 +62,29 @@ async function chosen(
 }
 
 /**
- * Sends ended deliveries again: new deliveries, linked to the old ones, with the same bytes and new ids, in the
- * order of the old ones, in a lane of their own.
+ * Replays ended deliveries. The new deliveries have new ids and the same bytes, refer to the old ones, and
+ * are sent in the order of the old ones, in one lane.
  *
  * @returns the ids of the new deliveries
- * @throws `NotFound`, `InvalidInput` for an unknown result, `Conflict` for a delivery that has not ended or a webhook that is disabled, `QueueFull`,
- *   `StoreUnavailable`
+ * @throws `NotFound`, `InvalidInput` for an unknown result, `Conflict` for a delivery that has not ended or a
+ *   webhook that is disabled, `QueueFull`, `StoreUnavailable`
  */
 export async function replayDeliveries(
-  doors: ReplayDoors,
+  deps: ReplayDeps,
   accountId: string,
   webhookId: string,
   request: ReplayRequest,
   maxPending: number,
 ): Promise<readonly string[]> {
-  const webhook = await doors.webhooks.read(accountId, webhookId)
-  if (!webhook) throw notFound(webhookId)
+  const webhook = await deps.webhooks.read(accountId, webhookId)
+  if (!webhook) throw notFound(webhookId, 'webhook')
   if (!webhook.settings.enabled)
     throw new HookswitchError('Conflict', 'the webhook is disabled', { field: 'enabled' })
-  const lane = `replay/${doors.newId()}`
-  const deliveries = (await chosen(doors, accountId, webhookId, request)).map((old): NewDelivery => {
+  const lane = `replay/${deps.newId()}`
+  const deliveries = (await selectDeliveries(deps, accountId, webhookId, request)).map((old): NewDelivery => {
     const { eventId, eventAccountId, callId, hook, eventTimestampMs, variant, encoding, httpVerb } = old
     return {
-      id: doors.newId(),
+      id: deps.newId(),
       accountId,
       webhookId,
       eventId,
@@ -100,7 +101,7 @@ export async function replayDeliveries(
     }
   })
   if (deliveries.length > 0)
-    await doors.deliveries.accept({ events: [], deliveries, maxPending }, doors.storeNow())
-  countDeliveries(doors, deliveries.length)
+    await deps.deliveries.accept({ events: [], deliveries, maxPending }, deps.storeNow())
+  countDeliveries(deps, deliveries.length)
   return deliveries.map(({ id }) => id)
 }

@@ -1,22 +1,22 @@
+/** Builds and signs the request of an attempt; attempt.ts sends it. */
 import type { SendRequest } from '../ports.js'
-import { isSecretHeader } from '../webhooks/request-headers.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { Claim } from './delivery-store.js'
 import { sign } from './signature.js'
 
-/** What of a webhook every request to it shares, secrets opened: made once per revision of the webhook. */
-export interface EndpointMaterial {
+/**
+ * The decrypted secrets and fixed headers of a webhook: the same for every request until the webhook changes.
+ */
+export interface EndpointSecrets {
   readonly keys: readonly { readonly key: Uint8Array; readonly expiresMs?: number }[]
-  /** Flat: user agent, custom headers and the like. */
+  /** Name, value, name, value, …: user agent, custom headers and the other fixed ones. */
   readonly headers: readonly string[]
-  /** They have a `traceparent` of their own. */
-  readonly isTraced?: boolean
+  /** Whether the custom headers contain a `traceparent`. */
+  readonly hasTraceparent?: boolean
 }
 
-export const REDACTED = '[redacted]'
-
-/** Names and values that are the same for every request to a webhook. */
-export function fixedHeaders(
+/** The headers that are the same for every request to a webhook: name, value, name, value, … */
+export function buildFixedHeaders(
   webhook: Pick<Webhook, 'id' | 'accountId'>,
   custom: Readonly<Record<string, string>> | undefined,
   userAgent: string,
@@ -38,46 +38,47 @@ const CONTENT_TYPE = {
   form: 'application/x-www-form-urlencoded',
 } as const
 
-/** The URL with the pairs of a bodiless request in its query, after a query that is there already. */
+/** Appends the form-encoded pairs of a request without body to the query of the URL. */
 function withQuery(uri: string, pairs: string): string {
   if (pairs === '') return uri
   return uri + (uri.includes('?') ? (/[?&]$/.test(uri) ? '' : '&') : '?') + pairs
 }
 
-/** True where the pairs travel in the query, and the signed body is empty. */
+/** Whether requests of this method have no body: the pairs are in the query, and the signed body is empty. */
 export function isBodiless(httpVerb: string): boolean {
   return httpVerb === 'get' || httpVerb === 'delete'
 }
 
-/** Those that sign now: a secret that was rotated away signs along for a while. */
-function liveKeys(keys: EndpointMaterial['keys'], nowMs: number): readonly Uint8Array[] {
+/** The keys that sign now: a rotated secret signs until it expires. */
+function activeKeys(keys: EndpointSecrets['keys'], nowMs: number): readonly Uint8Array[] {
   const [only] = keys
   if (keys.length === 1 && only!.expiresMs === undefined) return [only!.key]
   return keys.filter(({ expiresMs }) => expiresMs === undefined || expiresMs > nowMs).map(({ key }) => key)
 }
 
 /**
- * The request of one attempt: body, method and encoding as they were frozen, URL, headers and secrets as the
- * webhook is now. Signed as Standard Webhooks 1.0.0 says.
+ * The request of one attempt. Body, method and encoding are those frozen at accept; URL, headers and secrets
+ * are the current ones of the webhook. Signed according to Standard Webhooks 1.0.0.
  *
  * @param attempt 1, 2, …
  * @param nowMs wall clock, Unix ms: the signature's timestamp
- * @param traceparent W3C Trace Context; one among the webhook's own headers wins
+ * @param traceparent W3C Trace Context; a `traceparent` among the custom headers of the webhook takes
+ *   precedence
  */
 export function buildRequest(
   claim: Claim,
   webhook: Webhook,
-  material: EndpointMaterial,
+  secrets: EndpointSecrets,
   attempt: number,
   nowMs: number,
   deadlineMs: number,
   traceparent?: string,
 ): SendRequest {
   const { delivery } = claim
-  const bodiless = isBodiless(delivery.httpVerb)
-  const body = bodiless ? '' : claim.body
+  const hasBody = !isBodiless(delivery.httpVerb)
+  const body = hasBody ? claim.body : ''
   const seconds = Math.floor(nowMs / 1000)
-  const headers = material.headers.concat(
+  const headers = secrets.headers.concat(
     'X-Hook-Event',
     delivery.hook,
     'X-Hook-Attempt',
@@ -87,27 +88,16 @@ export function buildRequest(
     'webhook-timestamp',
     String(seconds),
     'webhook-signature',
-    sign(liveKeys(material.keys, nowMs), delivery.id, seconds, body),
+    sign(activeKeys(secrets.keys, nowMs), delivery.id, seconds, body),
   )
-  if (!bodiless) headers.push('Content-Type', CONTENT_TYPE[delivery.encoding])
-  if (traceparent !== undefined && !material.isTraced) headers.push('traceparent', traceparent)
+  if (hasBody) headers.push('Content-Type', CONTENT_TYPE[delivery.encoding])
+  if (traceparent !== undefined && !secrets.hasTraceparent) headers.push('traceparent', traceparent)
   return {
     method: METHODS[delivery.httpVerb],
-    url: bodiless ? withQuery(webhook.settings.uri, claim.body) : webhook.settings.uri,
+    url: hasBody ? webhook.settings.uri : withQuery(webhook.settings.uri, claim.body),
     headers,
-    body: bodiless ? undefined : body,
+    body: hasBody ? body : undefined,
     deadlineMs,
     group: webhook.id,
   }
-}
-
-/** Flat headers as they may be kept: the values of those named like a credential are gone. */
-export function redactHeaders(headers: readonly string[]): readonly string[] {
-  let redacted: string[] | undefined
-  for (let index = 0; index < headers.length; index += 2) {
-    if (!isSecretHeader(headers[index]!)) continue
-    redacted ??= [...headers]
-    redacted[index + 1] = REDACTED
-  }
-  return redacted ?? headers
 }

@@ -1,99 +1,120 @@
-import { backoffMs, clampPause, safeDelayMs } from './backoff.js'
-import { after, type Delivery, type DeliveryState, type DeliveryStep } from './lifecycle.js'
+/**
+ * Decides the next state of a delivery after an attempt, an interruption or a skip. The endpoint's health and
+ * the attempt record are decided in settle.ts.
+ */
+import { backoffMs, clampRetryAfterMs, sanitizeDelayMs } from './backoff.js'
+import { type Delivery, type DeliveryState, type DeliveryStep, transition } from './lifecycle.js'
 import type { Outcome } from './outcome.js'
 import { POLICY_PRESETS, type PolicyFunction, type RetryPolicy } from './policy.js'
 
-/** Claims in a row that end with their node before a delivery is set aside: it may be what kills them. */
+/** Interrupted claims in a row before a delivery is quarantined: it may be what crashes the nodes. */
 export const MAX_INTERRUPTIONS = 3
-/** Pause after a fault of ours, spread by ±50 %: no port or no file handle is free at once. */
+/** Pause after an internal fault, ms, ±50 %: ports and file handles become free quickly. */
 export const OWN_FAULT_PAUSE_MS = 1000
-/** It doubles with each that a delivery meets, up to this. */
+/** The pause doubles with each internal fault of the delivery, up to this, ms. */
 const MAX_OWN_FAULT_PAUSE_MS = 400_000
 
-/** An outage that lasts longer spends budgets again: where nobody ever answers, deliveries must end too. */
-export const OUTAGE_PATIENCE_MS = 86_400_000
+/**
+ * Age above which attempts are charged even during an outage, ms: deliveries to receivers that never answer
+ * must end too.
+ */
+const UNCHARGED_AGE_MS = 86_400_000
 
-/** How a delivery goes on. */
+/** The next state of a delivery. */
 export interface NextDelivery {
+  /** The next state. */
   readonly state: DeliveryState
-  /** Store time; present iff `state` is `waiting`. */
+  /** Store time, ms; present iff `state` is `waiting`. */
   readonly dueMs?: number
+  /** Attempts so far, charged or not. */
   readonly attempts: number
+  /** Charged tries so far. */
   readonly tries: number
+  /** Interrupted claims in a row. */
   readonly interruptions: number
+  /** Why the delivery ended, or why it waits. */
   readonly reason?: string
-  /** The whole endpoint sends nothing before this store time. */
+  /** Store time until which the whole endpoint sends nothing, ms. */
   readonly pauseUntilMs?: number
 }
 
-/** What decides besides the outcome. Functions of the host are looked up by name here, never stored. */
+/** The retry settings of a webhook. Policy functions of the host are looked up by name, never stored. */
 export interface RetryRules {
+  /** The retry policy. */
   readonly policy: RetryPolicy
+  /** The host’s policy functions by name. */
   readonly functions: Readonly<Record<string, PolicyFunction>>
-  /** The webhook's, as it is now. */
+  /** The webhook's current setting. */
   readonly retries: number
 }
 
-/** How many charged tries a webhook allows. */
+/** The number of charged tries that a webhook allows. */
 export function maxTries(rules: Pick<RetryRules, 'policy' | 'retries'>): number {
   return rules.policy.retriesCountTries ? Math.max(1, rules.retries) : 1 + rules.retries
 }
 
-function step(delivery: Delivery, name: DeliveryStep): DeliveryState {
-  const state = after(delivery.state, name)
-  if (state === undefined) throw new Error(`a delivery that is ${delivery.state} cannot be ${name}`)
+function nextState(delivery: Delivery, step: DeliveryStep): DeliveryState {
+  const state = transition(delivery.state, step)
+  if (state === undefined)
+    throw new Error(`a delivery in the state '${delivery.state}' has no step '${step}'`)
   return state
 }
 
-/** Milliseconds until the next try; `undefined`: the policy does not try again. */
-function delayOf(delivery: Delivery, outcome: Outcome & { kind: 'failed' }, rules: RetryRules, roll: number) {
+/** Milliseconds until the next try; `undefined`: the policy does not retry. */
+function retryDelayMs(
+  delivery: Delivery,
+  outcome: Outcome & { kind: 'failed' },
+  rules: RetryRules,
+  random: number,
+): number | undefined {
   const { policy } = rules
   const tries = delivery.tries + 1
-  if (policy.kind !== 'custom') return backoffMs(policy, tries, roll)
+  if (policy.kind !== 'custom') return backoffMs(policy, tries, random)
   try {
-    const answer = rules.functions[policy.name]?.({
+    const result = rules.functions[policy.name]?.({
       tries,
       webhookId: delivery.webhookId,
       hook: delivery.hook,
       failure: outcome.failure,
-      roll,
+      random: random,
       ...(outcome.status === undefined ? {} : { status: outcome.status }),
     })
-    if (answer === null) return undefined
-    // Nothing waits for a promise: one that rejects must not end the process.
-    if ((answer as unknown) instanceof Promise) (answer as unknown as Promise<unknown>).catch(() => {})
-    const delay = safeDelayMs(answer)
+    if (result === null) return undefined
+    // Nobody awaits a promise: its rejection must not end the process.
+    if ((result as unknown) instanceof Promise) (result as unknown as Promise<unknown>).catch(() => {})
+    const delay = sanitizeDelayMs(result)
     if (delay !== undefined) return delay
   } catch {
-    // A policy of the host that throws, or answers nonsense, must not lose the delivery: the default takes over.
+    // A policy function of the host that throws or returns an invalid value must not lose the delivery: the
+    // default policy applies.
   }
-  return backoffMs(POLICY_PRESETS.telephony, tries, roll)
+  return backoffMs(POLICY_PRESETS.telephony, tries, random)
 }
 
 /**
- * How a delivery in flight goes on after an attempt.
+ * The next state of a delivery in flight after an attempt.
  *
  * @param now store time, ms
- * @param roll in [0, 1), for jitter
- * @param outage we seem to be cut off: what got no answer is not charged to the budget, but tried again as a default
- *   policy would, however often it was tried
+ * @param random in [0, 1), for jitter
+ * @param isOutage this node seems to be cut off: an attempt without an answer is not charged to the budget,
+ *   and is retried as the default policy would, whatever the number of attempts
  */
 export function nextDelivery(
   delivery: Delivery,
   outcome: Outcome,
   rules: RetryRules,
   now: number,
-  roll: number,
-  outage = false,
+  random: number,
+  isOutage = false,
 ): NextDelivery {
   const attempts = delivery.attempts + 1
   if (outcome.kind === 'own_fault') {
-    // The more of them, the longer: what does not pass must not be tried once a second for ever.
+    // The pause grows: a lasting fault must not be retried every second forever.
     const faults = Math.min(attempts - delivery.tries, 20)
     const pauseMs = Math.min(OWN_FAULT_PAUSE_MS * 2 ** (faults - 1), MAX_OWN_FAULT_PAUSE_MS)
-    const dueMs = now + Math.round(pauseMs * (0.5 + roll))
+    const dueMs = now + Math.round(pauseMs * (0.5 + random))
     return {
-      state: step(delivery, 'returned'),
+      state: nextState(delivery, 'returned'),
       dueMs,
       attempts,
       tries: delivery.tries,
@@ -101,17 +122,17 @@ export function nextDelivery(
       reason: 'own fault',
     }
   }
-  const isPatient = outage && now - delivery.acceptedMs < OUTAGE_PATIENCE_MS
+  const isUncharged = isOutage && now - delivery.acceptedMs < UNCHARGED_AGE_MS
   if (
-    isPatient &&
+    isUncharged &&
     outcome.kind === 'failed' &&
     outcome.status === undefined &&
     outcome.failure !== 'blocked_address'
   ) {
-    const dueMs = now + backoffMs(POLICY_PRESETS.telephony, attempts, roll)
+    const dueMs = now + backoffMs(POLICY_PRESETS.telephony, attempts, random)
     const { tries } = delivery
     return {
-      state: step(delivery, 'returned'),
+      state: nextState(delivery, 'returned'),
       dueMs,
       attempts,
       tries,
@@ -120,46 +141,48 @@ export function nextDelivery(
     }
   }
   const tries = delivery.tries + 1
-  const ended = { attempts, tries, interruptions: 0 }
-  if (outcome.kind === 'delivered') return { state: step(delivery, 'succeeded'), ...ended }
+  const counts = { attempts, tries, interruptions: 0 }
+  if (outcome.kind === 'delivered') return { state: nextState(delivery, 'succeeded'), ...counts }
 
   const reason = outcome.status === undefined ? outcome.failure : `status ${outcome.status}`
-  if (outcome.gone) return { state: step(delivery, 'withdrawn'), ...ended, reason: 'gone' }
-  const pauseMs = outcome.throttled ? clampPause(outcome.retryAfterMs ?? 0, rules.policy) : undefined
+  if (outcome.gone) return { state: nextState(delivery, 'cancelled'), ...counts, reason: 'gone' }
+  const pauseMs = outcome.throttled ? clampRetryAfterMs(outcome.retryAfterMs ?? 0, rules.policy) : undefined
   const pause = pauseMs === undefined ? {} : { pauseUntilMs: now + pauseMs }
-  const repeats = rules.policy.retryOn === 'failure' || outcome.status === undefined
-  const delay = repeats && tries < maxTries(rules) ? delayOf(delivery, outcome, rules, roll) : undefined
-  if (delay === undefined) return { state: step(delivery, 'spent'), ...ended, reason, ...pause }
+  const isRetried = rules.policy.retryOn === 'failure' || outcome.status === undefined
+  const delay =
+    isRetried && tries < maxTries(rules) ? retryDelayMs(delivery, outcome, rules, random) : undefined
+  if (delay === undefined)
+    return { state: nextState(delivery, 'retries_exhausted'), ...counts, reason, ...pause }
   return {
-    state: step(delivery, 'failed'),
+    state: nextState(delivery, 'failed'),
     dueMs: now + Math.max(delay, pauseMs ?? 0),
-    ...ended,
+    ...counts,
     reason,
     ...pause,
   }
 }
 
 /**
- * How a delivery goes on whose node went away with it: it may have been sent, so that counts as an attempt. Setting it
- * aside does not: that is an end without a request.
+ * The next state of a delivery whose node crashed. It may have been sent, so the claim counts as an attempt.
+ * Quarantining it does not count: that is an end without a request.
  */
-export function afterInterruption(delivery: Delivery, now: number): NextDelivery {
+export function nextAfterInterruption(delivery: Delivery, now: number): NextDelivery {
   const { attempts, tries } = delivery
   const interruptions = delivery.interruptions + 1
   if (interruptions >= MAX_INTERRUPTIONS) {
     const reason = `${interruptions} interrupted claims in a row`
-    return { state: step(delivery, 'poisoned'), attempts, tries, interruptions, reason }
+    return { state: nextState(delivery, 'crash_looped'), attempts, tries, interruptions, reason }
   }
-  const state = step(delivery, 'returned')
+  const state = nextState(delivery, 'returned')
   return { state, dueMs: now, attempts: attempts + 1, tries, interruptions, reason: 'interrupted' }
 }
 
-/** How a delivery goes on that was in flight when its node stopped in good order: sent or not, it is free at once. */
-export function afterCut(delivery: Delivery, now: number): NextDelivery {
+/** The next state of a delivery whose request `close` aborted: sent or not, it is due at once. */
+export function nextAfterAbort(delivery: Delivery, now: number): NextDelivery {
   const attempts = delivery.attempts + 1
   const { tries, interruptions } = delivery
   return {
-    state: step(delivery, 'returned'),
+    state: nextState(delivery, 'returned'),
     dueMs: now,
     attempts,
     tries,
@@ -169,13 +192,13 @@ export function afterCut(delivery: Delivery, now: number): NextDelivery {
 }
 
 /**
- * How a delivery goes on of whose request no byte was sent, since its webhook was withdrawn: as if it had not been
- * claimed. The store knows whether it is cancelled.
+ * The next state of a delivery whose request was cancelled before its first byte was sent: as if it had not
+ * been claimed. If the webhook is disabled or deleted, the store reads the delivery as `cancelled`.
  */
-export function afterWithdrawal(delivery: Delivery, now: number): NextDelivery {
+export function nextAfterCancelledRequest(delivery: Delivery, now: number): NextDelivery {
   const { attempts, tries, interruptions } = delivery
   return {
-    state: step(delivery, 'returned'),
+    state: nextState(delivery, 'returned'),
     dueMs: now + OWN_FAULT_PAUSE_MS,
     attempts,
     tries,
@@ -183,14 +206,14 @@ export function afterWithdrawal(delivery: Delivery, now: number): NextDelivery {
   }
 }
 
-/** How a delivery ends that is not to be sent any more. */
-export function endUnsent(delivery: Delivery, why: 'aged' | 'withdrawn'): NextDelivery {
+/** The end of a delivery that is not sent. */
+export function skipDelivery(delivery: Delivery, why: 'expired' | 'cancelled'): NextDelivery {
   const { attempts, tries, interruptions } = delivery
-  const reason = why === 'aged' ? 'older than max_age_seconds' : 'the webhook was disabled or deleted'
-  return { state: step(delivery, why), attempts, tries, interruptions, reason }
+  const reason = why === 'expired' ? 'older than max_age_seconds' : 'the webhook was disabled or deleted'
+  return { state: nextState(delivery, why), attempts, tries, interruptions, reason }
 }
 
-/** Whether an event is too old to be sent now. Wall clock, Unix ms. */
+/** Whether an event is too old to be sent. Wall clock, Unix ms. */
 export function isExpired(
   eventTimestampMs: number,
   maxAgeSeconds: number | undefined,

@@ -1,41 +1,49 @@
-import { type Health, type HealthRules, judgeHealth } from '../webhooks/health.js'
+/**
+ * Decides the settlement of a delivery: next state, attempt record and endpoint health, which the store
+ * writes together. Pure: time, randomness and ids are in the context.
+ */
+import { type Health, type HealthRules, updateHealth } from '../webhooks/health.js'
 import type { Webhook } from '../webhooks/webhook.js'
-import type { Attempted } from './attempt.js'
-import type { AttemptRecord } from './attempt-record.js'
+import {
+  type AttemptRecord,
+  type AttemptResult,
+  buildAttemptRecord,
+  buildInterruptedRecord,
+  buildSkippedRecord,
+} from './attempt-record.js'
 import type { Settlement } from './delivery-store.js'
 import type { Delivery } from './lifecycle.js'
 import { type Outcome, outcomeOf } from './outcome.js'
-import { attemptRecord, interruptedRecord, unsentRecord } from './record.js'
 import {
-  afterCut,
-  afterInterruption,
-  afterWithdrawal,
-  endUnsent,
   type NextDelivery,
+  nextAfterAbort,
+  nextAfterCancelledRequest,
+  nextAfterInterruption,
   nextDelivery,
   type RetryRules,
+  skipDelivery,
 } from './retry.js'
 
-/** What every settlement needs besides its delivery: values, so that the decision stays one. */
+/** What a settlement depends on besides its delivery and the attempt. */
 export interface SettleContext {
   readonly owner: string
   readonly recordId: string
   readonly webhook: Webhook
   readonly rules: RetryRules
   readonly healthRules: HealthRules
-  /** We seem to be cut off: no endpoint is blamed. */
-  readonly outage: boolean
+  /** This node seems to be cut off from the network: failures are not charged to endpoints. */
+  readonly isOutage: boolean
   /** Store time, ms. */
   readonly now: number
   /** Wall clock, Unix ms. */
   readonly wallMs: number
   /** In [0, 1), for jitter. */
-  readonly roll: number
+  readonly random: number
 }
 
-/** The pause is the endpoint's, not the delivery's. */
-function withoutPause({ pauseUntilMs: _, ...written }: NextDelivery): Settlement['next'] {
-  return written
+/** Removes the pause, which is stored with the endpoint and not with the delivery. */
+function withoutPause({ pauseUntilMs: _, ...next }: NextDelivery): Settlement['next'] {
+  return next
 }
 
 function settlement(
@@ -59,73 +67,80 @@ function endpointChange(
   health: Health | undefined,
   context: SettleContext,
 ): Settlement['endpoint'] {
-  // Nothing changes where all is well.
+  // A success leaves a healthy endpoint unchanged.
   if (outcome.kind === 'delivered' && health === undefined) return undefined
-  const { webhook, wallMs, now, healthRules, outage, roll } = context
-  const blamed = outcome.kind === 'failed' && !outage
+  const { webhook, wallMs, now, healthRules, isOutage, random } = context
+  const isCharged = outcome.kind === 'failed' && !isOutage
   const { pauseUntilMs } = next
-  const judged = judgeHealth(
+  const updated = updateHealth(
     health,
     {
-      kind: outcome.kind === 'delivered' ? 'success' : blamed ? 'charged' : 'not charged',
+      kind: outcome.kind === 'delivered' ? 'success' : isCharged ? 'charged' : 'not charged',
       exhausted: next.state === 'exhausted',
-      roll,
+      random,
       ...(pauseUntilMs !== undefined && { pauseUntilMs }),
     },
     now,
     healthRules,
   )
-  const reason = outcome.kind === 'failed' && outcome.gone ? 'gone' : judged.disable
-  if (judged.health === health && reason === undefined) return undefined
+  const reason = outcome.kind === 'failed' && outcome.gone ? 'gone' : updated.disable
+  if (updated.health === health && reason === undefined) return undefined
   return {
     epoch: webhook.epoch,
-    ...(judged.health !== health && { health: judged.health ?? null }),
+    ...(updated.health !== health && { health: updated.health ?? null }),
     ...(reason !== undefined && { disable: { reason, atMs: wallMs } }),
   }
 }
 
-/** An attempt's outcome, and its settlement: next state, record and the endpoint's health in one. */
+/** The outcome of an attempt and its settlement: next state, record and endpoint health. */
 export function settleAttempt(
   delivery: Delivery,
-  attempted: Attempted,
+  result: AttemptResult,
   health: Health | undefined,
   context: SettleContext,
 ): { readonly outcome: Outcome; readonly settlement: Settlement } {
-  const { webhook, rules, now, wallMs, roll } = context
-  const outcome = outcomeOf(attempted.observation, wallMs)
-  const next = nextDelivery(delivery, outcome, rules, now, roll, context.outage)
-  const record = attemptRecord(context.recordId, delivery, webhook, attempted, outcome, next, rules)
+  const { webhook, rules, now, wallMs, random } = context
+  const outcome = outcomeOf(result.observation, wallMs)
+  const next = nextDelivery(delivery, outcome, rules, now, random, context.isOutage)
+  const record = buildAttemptRecord(context.recordId, delivery, webhook, result, outcome, next, rules)
   const settled = settlement(delivery, next, record, context)
   const endpoint = endpointChange(outcome, next, health, context)
   return { outcome, settlement: endpoint ? { ...settled, endpoint } : settled }
 }
 
-/** A delivery whose node is gone (`lost`), or stopped in good order before it was done (`cut`). */
+/**
+ * Settles a delivery without an outcome: its node crashed (`lost`), or `close` aborted its request
+ * (`aborted`).
+ */
 export function settleInterrupted(
   delivery: Delivery,
-  how: 'lost' | 'cut',
+  how: 'lost' | 'aborted',
   context: SettleContext,
 ): Settlement {
-  const next = how === 'lost' ? afterInterruption(delivery, context.now) : afterCut(delivery, context.now)
+  const next =
+    how === 'lost' ? nextAfterInterruption(delivery, context.now) : nextAfterAbort(delivery, context.now)
   const { recordId, webhook, rules, wallMs } = context
-  const recordOf = next.state === 'quarantined' ? unsentRecord : interruptedRecord
-  const record = recordOf(recordId, delivery, webhook, next, rules, wallMs)
+  const buildRecord = next.state === 'quarantined' ? buildSkippedRecord : buildInterruptedRecord
+  const record = buildRecord(recordId, delivery, webhook, next, rules, wallMs)
   return settlement(delivery, next, record, context)
 }
 
-/** A delivery whose webhook was withdrawn before a byte was sent: there is no attempt to record. */
-export function settleWithdrawn(delivery: Delivery, context: SettleContext): Settlement {
-  return settlement(delivery, afterWithdrawal(delivery, context.now), undefined, context)
+/**
+ * Settles a delivery whose request was cancelled before its first byte was sent: there is no attempt to
+ * record.
+ */
+export function settleCancelledRequest(delivery: Delivery, context: SettleContext): Settlement {
+  return settlement(delivery, nextAfterCancelledRequest(delivery, context.now), undefined, context)
 }
 
-/** A delivery that is not to be sent any more: too old, or its webhook is disabled or deleted. */
-export function settleUnsent(
+/** Settles a delivery that is not sent: its event is too old, or its webhook is disabled or deleted. */
+export function settleSkipped(
   delivery: Delivery,
-  why: 'aged' | 'withdrawn',
+  why: 'expired' | 'cancelled',
   context: SettleContext,
 ): Settlement {
-  const next = endUnsent(delivery, why)
+  const next = skipDelivery(delivery, why)
   const { recordId, webhook, rules, wallMs } = context
-  const record = unsentRecord(recordId, delivery, webhook, next, rules, wallMs)
+  const record = buildSkippedRecord(recordId, delivery, webhook, next, rules, wallMs)
   return settlement(delivery, next, record, context)
 }

@@ -1,12 +1,11 @@
-import { equalInConstantTime, hmacSha256, hmacSha256Base64 } from '../values/digest.js'
-import { secretKey } from '../webhooks/signing-secret.js'
-
 /**
- * Signatures of Standard Webhooks 1.0.0: HMAC-SHA-256 over `id.timestamp.body`, as `v1,<base64>`; several,
- * separated by spaces, while a secret is rotated. https://github.com/standard-webhooks/standard-webhooks
+ * Signatures of Standard Webhooks 1.0.0: HMAC-SHA-256 over `id.timestamp.body`, written as `v1,<base64>`;
+ * several, separated by spaces, during a rotation. https://github.com/standard-webhooks/standard-webhooks
  */
+import { constantTimeEqual, hmacSha256, hmacSha256Base64 } from '../values/hash.js'
+import { parseSigningSecret } from '../webhooks/signing-secret.js'
 
-/** One `v1,…` for each key, separated by spaces. */
+/** Signs a body: one `v1,…` per key, separated by spaces. */
 export function sign(
   keys: readonly Uint8Array[],
   id: string,
@@ -18,7 +17,7 @@ export function sign(
   return keys.map((key) => `v1,${hmacSha256Base64(key, prefix, body)}`).join(' ')
 }
 
-/** Why a webhook request is not to be trusted. */
+/** Why a webhook request failed the verification. */
 export type VerifyFailure =
   | 'missing header'
   | 'bad secret'
@@ -28,15 +27,16 @@ export type VerifyFailure =
   | 'timestamp too new'
   | 'no signature fits'
 
+/** Result of `verify`: the signed message, or why the request must be rejected. */
 export type Verified =
   | { readonly ok: true; readonly id: string; readonly timestampSeconds: number }
   | { readonly ok: false; readonly reason: VerifyFailure }
 
-type Headers =
+type RequestHeaders =
   | Readonly<Record<string, string | readonly string[] | undefined>>
   | { get(name: string): string | null }
 
-function read(headers: Headers, name: string): string | undefined {
+function readHeader(headers: RequestHeaders, name: string): string | undefined {
   if (typeof headers !== 'object' || headers === null) return undefined
   if (typeof (headers as { get?: unknown }).get === 'function') {
     return (headers as { get(name: string): string | null }).get(name) ?? undefined
@@ -49,41 +49,39 @@ function read(headers: Headers, name: string): string | undefined {
 }
 
 /**
- * For receivers: whether a request comes from who knows the webhook's secret, and is fresh. Never throws, compares
- * in constant time; hand it the body as received, byte for byte (empty for GET and DELETE).
+ * Verifies that a request was signed with one of the secrets and is recent. `runtime/verify` exports it with
+ * the current time as the default. Never throws; compares in constant time.
  *
- * @param request `body` as text or bytes; `headers` as Node, fetch or a plain record have them
- * @param secrets the webhook's `whsec_…`, or several
- * @param options `nowSeconds`: Unix time (default: the machine's); `toleranceSeconds`: default 300, both ways
- * @example
- * const result = verify({ headers: request.headers, body: rawBody }, process.env.WEBHOOK_SECRET)
- * if (!result.ok) response.writeHead(401).end(result.reason)
+ * @param options `nowSeconds`: Unix time; `toleranceSeconds`: allowed clock difference in both directions,
+ *   default 300
  */
 export function verify(
-  request: { readonly headers: Headers; readonly body: string | Uint8Array },
+  request: { readonly headers: RequestHeaders; readonly body: string | Uint8Array },
   secrets: string | readonly string[],
   options: { readonly nowSeconds: number; readonly toleranceSeconds?: number },
 ): Verified {
-  const id = read(request.headers, 'webhook-id')
-  const timestamp = read(request.headers, 'webhook-timestamp')
-  const signatures = read(request.headers, 'webhook-signature')
+  const id = readHeader(request.headers, 'webhook-id')
+  const timestamp = readHeader(request.headers, 'webhook-timestamp')
+  const signatures = readHeader(request.headers, 'webhook-signature')
   if (!id || !timestamp || !signatures) return { ok: false, reason: 'missing header' }
   if (!/^[0-9]{1,12}$/.test(timestamp)) return { ok: false, reason: 'bad timestamp' }
   const timestampSeconds = Number(timestamp)
   const tolerance = options.toleranceSeconds ?? 300
-  // Asked this way round, what is not a number fits neither.
+  // The negated comparisons also refuse NaN.
   if (!(options.nowSeconds - timestampSeconds <= tolerance)) return { ok: false, reason: 'timestamp too old' }
   if (!(timestampSeconds - options.nowSeconds <= tolerance)) return { ok: false, reason: 'timestamp too new' }
-  const given: readonly unknown[] = Array.isArray(secrets) ? secrets : [secrets]
-  const keys = given.map((secret) => (typeof secret === 'string' ? secretKey(secret) : undefined))
+  const candidates: readonly unknown[] = Array.isArray(secrets) ? secrets : [secrets]
+  const keys = candidates.map((secret) =>
+    typeof secret === 'string' ? parseSigningSecret(secret) : undefined,
+  )
   if (keys.length === 0 || keys.includes(undefined)) return { ok: false, reason: 'bad secret' }
   const { body } = request
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) return { ok: false, reason: 'bad body' }
   const prefix = `${id}.${timestamp}.`
   const expected = keys.map((key) => `v1,${hmacSha256(key!, prefix, body).toString('base64')}`)
-  let fits = false
+  let isValid = false
   for (const candidate of signatures.split(' ')) {
-    for (const one of expected) if (equalInConstantTime(candidate, one)) fits = true
+    for (const one of expected) if (constantTimeEqual(candidate, one)) isValid = true
   }
-  return fits ? { ok: true, id, timestampSeconds } : { ok: false, reason: 'no signature fits' }
+  return isValid ? { ok: true, id, timestampSeconds } : { ok: false, reason: 'no signature fits' }
 }

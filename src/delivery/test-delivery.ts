@@ -1,44 +1,45 @@
+/** Sends a test: a sample event to one webhook. */
 import { HookswitchError, notFound } from '../errors.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
-import { type AcceptDoors, countDeliveries, newDelivery } from './accept.js'
-import { bodiesOf } from './bodies.js'
+import { type AcceptDeps, buildDelivery, countDeliveries } from './accept.js'
+import { createBodyVariants } from './body-variants.js'
 import { checkEvent } from './event.js'
-import { payloadOf, SEQUENCE } from './payload.js'
+import { payloadOf, SEQUENCE_KEY } from './payload.js'
 
-export interface TestDoors extends Omit<AcceptDoors, 'webhooks' | 'directory'> {
+export interface SendTestDeps extends Omit<AcceptDeps, 'webhooks' | 'directory'> {
   readonly webhooks: Pick<WebhookStore, 'read'>
-  /** The first sample of a kind of event; `undefined`: the catalogue has it no longer. */
+  /** The first sample of a kind of event; `undefined`: the kind is not in the catalogue. */
   sampleOf(hook: string): Readonly<Record<string, unknown>> | undefined
 }
 
 /**
- * Sends the sample of a webhook's hook to it now (`all`: a `channel_create`), also while it is disabled: in a
- * lane of its own, and without taking a number of any call.
+ * Sends the sample of a webhook's hook to it now (`all`: a `channel_create`), also while the webhook is
+ * disabled. The test has its own lane and takes no sequence number of a call.
  *
  * @returns the delivery's id
- * @throws `NotFound`, `Conflict` for a kind that the catalogue has no longer, `QueueFull`, `StoreUnavailable`
+ * @throws `NotFound`, `Conflict` for a kind that is no longer in the catalogue, `QueueFull`,
+ *   `StoreUnavailable`
  */
 export async function sendTest(
-  doors: TestDoors,
+  deps: SendTestDeps,
   accountId: string,
   webhookId: string,
   maxPending: number,
 ): Promise<string> {
-  const webhook = await doors.webhooks.read(accountId, webhookId)
-  if (!webhook) throw notFound(webhookId)
+  const webhook = await deps.webhooks.read(accountId, webhookId)
+  if (!webhook) throw notFound(webhookId, 'webhook')
   const { hook } = webhook.settings
-  const now = doors.clock.now()
-  const sample = doors.sampleOf(hook === 'all' ? 'channel_create' : hook)
-  if (!sample)
-    throw new HookswitchError('Conflict', `the catalogue has no kind of event '${hook}'`, { field: 'hook' })
-  const event = checkEvent({ ...sample, accountId, timestampMs: now }, now, doors.knowsHook)
-  const eventId = doors.newId()
-  const deliveryId = doors.newId()
-  const payload = { ...payloadOf(event, eventId), [SEQUENCE]: 1 }
-  const bodies = bodiesOf(payload, JSON.stringify(payload), false)
-  const variant = bodies.variant(webhook.settings)
+  const now = deps.clock.now()
+  const sample = deps.sampleOf(hook === 'all' ? 'channel_create' : hook)
+  if (!sample) throw new HookswitchError('Conflict', `'${hook}' is not a registered event`, { field: 'hook' })
+  const event = checkEvent({ ...sample, accountId, timestampMs: now }, now, deps.isKnownHook)
+  const eventId = deps.newId()
+  const deliveryId = deps.newId()
+  const payload = { ...payloadOf(event, eventId), [SEQUENCE_KEY]: 1 }
+  const bodies = createBodyVariants(payload, JSON.stringify(payload), false)
+  const variant = bodies.indexFor(webhook.settings)
   const { callId, timestampMs } = event
-  await doors.deliveries.accept(
+  await deps.deliveries.accept(
     {
       events: [
         {
@@ -51,11 +52,11 @@ export async function sendTest(
           bodies: bodies.templates,
         },
       ],
-      deliveries: [newDelivery(deliveryId, event, eventId, webhook, variant, `test/${deliveryId}`)],
+      deliveries: [buildDelivery(deliveryId, event, eventId, webhook, variant, `test/${deliveryId}`)],
       maxPending,
     },
-    doors.storeNow(),
+    deps.storeNow(),
   )
-  countDeliveries(doors, 1)
+  countDeliveries(deps, 1)
   return deliveryId
 }

@@ -1,21 +1,22 @@
+/** Determines the address of the client behind trusted proxies. Pure. */
 import ipaddr from 'ipaddr.js'
 import { HookswitchError } from '../errors.js'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** Proxies whose word counts, read from addresses and CIDRs. */
+/** Networks of the proxies whose `X-Forwarded-For` is trusted. */
 export type TrustedProxies = readonly (readonly [network: Address, bits: number])[]
 
 /**
- * Reads the option `trustProxy`.
+ * Parses the option `trustProxy`.
  *
  * @param entries addresses and CIDRs: `10.0.0.0/8`, `::1`
  * @throws `InvalidOption` naming the entry
  */
-export function trustedProxies(entries: readonly string[]): TrustedProxies {
+export function parseTrustedProxies(entries: readonly string[]): TrustedProxies {
   return entries.map((entry) => {
     const [host = '', bits, ...rest] = String(entry).split('/')
-    const address = addressOf(host)
+    const address = parseAddress(host)
     const width = address?.kind() === 'ipv4' ? 32 : 128
     const prefix = bits === undefined ? width : /^(0|[1-9][0-9]{0,2})$/.test(bits) ? Number(bits) : -1
     if (!address || rest.length > 0 || prefix < 0 || prefix > width) {
@@ -26,9 +27,9 @@ export function trustedProxies(entries: readonly string[]): TrustedProxies {
   })
 }
 
-/** An address; one that IPv6 only wraps (`::ffff:10.0.0.1`) is the IPv4 address it means. */
-function addressOf(text: string): Address | undefined {
-  // ipaddr.js also reads `10.1` and `0x7f.1`: no proxy writes those.
+/** Parses an address; an IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) becomes the IPv4 address. */
+function parseAddress(text: string): Address | undefined {
+  // ipaddr.js also accepts `10.1` and `0x7f.1`, which no proxy writes.
   if (!ipaddr.IPv4.isValidFourPartDecimal(text) && !(text.includes(':') && ipaddr.IPv6.isValid(text))) {
     return undefined
   }
@@ -41,34 +42,35 @@ function isTrusted(address: Address, trusted: TrustedProxies): boolean {
   )
 }
 
-/** One entry of `X-Forwarded-For`: some proxies add a port, IPv6 then stands in brackets. */
-function entryAddress(entry: string): Address | undefined {
+/** Parses one entry of `X-Forwarded-For`. Some proxies add a port; an IPv6 address is then in brackets. */
+function parseForwardedEntry(entry: string): Address | undefined {
   const text = entry.trim()
   const bracketed = /^\[([^\]]+)\](?::[0-9]+)?$/.exec(text)
-  if (bracketed) return addressOf(bracketed[1]!)
+  if (bracketed) return parseAddress(bracketed[1]!)
   const withPort = /^([0-9.]+):[0-9]+$/.exec(text)
-  return addressOf(withPort ? withPort[1]! : text)
+  return parseAddress(withPort ? withPort[1]! : text)
 }
 
 /**
- * Whose address a request has: the peer's, unless the peer is a trusted proxy; then the nearest one to us in
- * `X-Forwarded-For` that is not itself a trusted proxy. Entries further left are the client's own words and never
- * read; a broken entry ends the reading at the proxy that passed it on.
+ * Returns the client's address: the peer's, unless the peer is a trusted proxy; then the rightmost address in
+ * `X-Forwarded-For` that is not a trusted proxy. Entries further left can be forged by the client and are not read.
+ * At a malformed entry the search stops at the proxy that forwarded it.
  *
- * @param peer address of the connection's other end; `undefined` where the server does not know
+ * @param peer address of the connection's remote end; `undefined` if the server does not know it
+ * @param forwardedFor the header `X-Forwarded-For`
  */
-export function clientAddress(
+export function resolveClientAddress(
   peer: string | undefined,
   forwardedFor: string | undefined,
   trusted: TrustedProxies,
 ): string | undefined {
-  const address = peer === undefined ? undefined : addressOf(peer.replace(/%.*$/, ''))
+  const address = peer === undefined ? undefined : parseAddress(peer.replace(/%.*$/, ''))
   if (!address) return peer
   let client = address
   if (forwardedFor !== undefined && trusted.length > 0) {
     const entries = forwardedFor.split(',')
     while (isTrusted(client, trusted) && entries.length > 0) {
-      const next = entryAddress(entries.pop()!)
+      const next = parseForwardedEntry(entries.pop()!)
       if (!next) break
       client = next
     }

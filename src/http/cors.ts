@@ -1,4 +1,4 @@
-/** Answers for browsers on other origins. Tokens travel in headers, never in cookies: no credentials are allowed. */
+/** CORS response headers. Tokens travel in headers, never in cookies, so credentials are not allowed. Pure. */
 
 const ALLOWED_HEADERS = [
   'accept',
@@ -13,7 +13,7 @@ const ALLOWED_HEADERS = [
 
 const EXPOSED_HEADERS = 'etag, location, retry-after, x-request-id'
 
-/** How long a browser may remember a preflight: the longest that all of them honour is two hours. */
+/** How long a browser may cache a preflight response: two hours, the longest that all browsers honour. */
 const MAX_AGE_SECONDS = 7200
 
 type Headers = Readonly<Record<string, string>>
@@ -21,16 +21,16 @@ type Headers = Readonly<Record<string, string>>
 const NONE: Headers = Object.freeze({})
 
 /**
- * Headers of any answer to a request from another origin (WHATWG Fetch, "CORS protocol").
+ * Returns the CORS headers of every response (WHATWG Fetch, "CORS protocol").
  *
- * @param origins exact origins (`https://ui.example.com`), or `*` for every one
- * @param origin the request's header
+ * @param origins allowed origins, exact (`https://ui.example.com`) or `*` for all
+ * @param origin the request's `Origin` header
  */
 export function corsHeaders(origins: readonly string[], origin: string | undefined): Headers {
   if (origins.includes('*')) {
     return { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED_HEADERS }
   }
-  // A cache must not give one origin's answer to another.
+  // `Vary` keeps a cache from serving one origin's response to another.
   if (origin === undefined || !origins.includes(origin)) return origins.length > 0 ? { vary: 'origin' } : NONE
   return {
     'access-control-allow-origin': origin,
@@ -40,7 +40,7 @@ export function corsHeaders(origins: readonly string[], origin: string | undefin
 }
 
 /**
- * What a preflight is told beside `corsHeaders`.
+ * Returns the headers that a preflight response has in addition to `corsHeaders`.
  *
  * @param allow the methods of the path, joined by commas
  */

@@ -1,143 +1,158 @@
+/** The HTTP API as a function from a request record to a response record. */
 import { errorCode } from '../errors.js'
 import type { Log } from '../ports.js'
-import { isoTime } from '../values/iso-time.js'
-import { type Refusal, refusalOf, wrongMethod } from '../wire/error-body.js'
-import { type Query, readQuery } from '../wire/query.js'
-import { clientRequestId, header, wantsIndent } from '../wire/request-head.js'
-import { answerResponse, type Delivery, preflightResponse, refusalResponse } from './answer.js'
-import { clientAddress, type TrustedProxies, trustedProxies } from './client-address.js'
+import { toIsoTime } from '../values/iso-time.js'
+import { type HttpError, methodNotAllowed, toHttpError } from '../wire/error-body.js'
+import { parseQuery, type Query } from '../wire/query.js'
+import { clientRequestId, getHeader, wantsIndent } from '../wire/request-head.js'
+import type { ApiBackend } from './api-backend.js'
+import { parseTrustedProxies, resolveClientAddress, type TrustedProxies } from './client-address.js'
 import { corsHeaders, preflightHeaders } from './cors.js'
-import { allowOf, type Judged, judge, type Seen } from './judge.js'
+import { createDocumentCache, type DocumentCache } from './document-cache.js'
+import { errorResponse } from './error-response.js'
 import type { RequestRecord, ResponseRecord } from './message.js'
-import type { Call } from './operations/call.js'
+import type { OperationContext } from './operations/context.js'
 import { OPERATIONS } from './operations/index.js'
-import { errorResponse } from './refusal.js'
-import type { Service } from './service.js'
-import { type WrittenDocuments, writtenDocuments } from './written-documents.js'
+import { type AcceptedRequest, allowHeader, guardRequest, type RequestFacts } from './request-guard.js'
+import { httpErrorResponse, preflightResponse, type ResponseOptions, successResponse } from './response.js'
 
 export interface HandlerOptions {
-  /** Origins whose pages may read our answers, exact or `*`. Default: none, and no CORS header at all. */
+  /** Origins whose pages may read responses, exact or `*`. Default: none, and no CORS headers. */
   readonly cors?: readonly string[]
-  /** Addresses and CIDRs of the proxies whose `X-Forwarded-For` counts. Default: none. */
+  /** Addresses and CIDRs of the proxies whose `X-Forwarded-For` is trusted. Default: none. */
   readonly trustProxy?: readonly string[]
-  /** Told of faults of ours, and of a storage or directory that is out; one that throws hurts nobody. */
+  /** Receives internal errors, and requests that fail because the store or directory is unavailable. May throw. */
   readonly log: FaultLog
 }
 
 type FaultLog = Pick<Log, 'error' | 'warn'>
 
-/** Answers one request. Never rejects. */
+/** Responds to one request. Never rejects. */
 export type Handler = (request: RequestRecord) => Promise<ResponseRecord>
 
-interface Face {
-  readonly service: Service
-  readonly documents: WrittenDocuments
+interface HandlerContext {
+  readonly backend: ApiBackend
+  readonly documentCache: DocumentCache
   readonly cors: readonly string[]
-  readonly trusted: TrustedProxies
+  readonly trustedProxies: TrustedProxies
   readonly log: FaultLog
 }
 
 /**
- * The HTTP face as a function from a plain request to a plain answer.
+ * Creates the handler of the HTTP API.
  *
  * @throws `InvalidOption` naming `trustProxy`
  */
-export function createHandler(service: Service, options: HandlerOptions): Handler {
+export function createHandler(backend: ApiBackend, options: HandlerOptions): Handler {
   const { cors = [], trustProxy = [], log } = options
-  const documents = writtenDocuments()
-  const face: Face = { service, documents, cors, log, trusted: trustedProxies(trustProxy) }
+  const documentCache = createDocumentCache()
+  const handler: HandlerContext = {
+    backend,
+    documentCache,
+    cors,
+    log,
+    trustedProxies: parseTrustedProxies(trustProxy),
+  }
   return async (request) => {
     try {
-      return await respond(face, request)
+      return await respond(handler, request)
     } catch (thrown) {
-      // Not even a clock or a request that can be read: the client still gets our JSON.
-      report(log, thrown, {})
+      // The clock or the request record itself failed; the client still gets the JSON envelope.
+      logInternalError(log, thrown, {})
       return errorResponse(500, 'internal_error')
     }
   }
 }
 
-async function respond(face: Face, request: RequestRecord): Promise<ResponseRecord> {
-  const { service, cors } = face
-  const query = readQuery(request.url)
-  const requestId = clientRequestId(request.headers) ?? service.newId()
-  const timestamp = isoTime(service.now())
-  const shared = cors.length === 0 ? undefined : corsHeaders(cors, header(request.headers, 'origin'))
-  const seen: Seen = {}
-  const how = (): Delivery => ({
-    frame: {
+async function respond(handler: HandlerContext, request: RequestRecord): Promise<ResponseRecord> {
+  const { backend, cors } = handler
+  const query = parseQuery(request.url)
+  const requestId = clientRequestId(request.headers) ?? backend.newId()
+  const timestamp = toIsoTime(backend.now())
+  const commonHeaders =
+    cors.length === 0 ? undefined : corsHeaders(cors, getHeader(request.headers, 'origin'))
+  const facts: RequestFacts = {}
+  const responseOptions = (): ResponseOptions => ({
+    envelope: {
       requestId,
       timestamp,
-      node: service.node,
-      version: seen.caller && service.version,
-      authToken: seen.caller?.token,
+      node: backend.node,
+      version: facts.caller && backend.version,
+      authToken: facts.caller?.token,
       indent: wantsIndent(request.headers, query),
     },
-    headOnly: request.method === 'HEAD',
-    shared,
+    isHead: request.method === 'HEAD',
+    commonHeaders,
   })
   try {
-    const judgement = await judge(service, request, query, seen, cors.length > 0)
-    if (judgement.kind === 'refused') return refusalResponse(judgement.refusal, seen.route, how())
-    if (judgement.kind === 'preflight')
-      return preflightResponse(preflightHeaders(allowOf(seen.routes!, true)), how())
-    const { route } = judgement.judged
-    const answer = await OPERATIONS[route.operation](callOf(face, request, query, seen, judgement.judged))
-    return answerResponse(answer, route, service.version, how())
+    const guard = await guardRequest(backend, request, query, facts, cors.length > 0)
+    if (guard.kind === 'rejected') return httpErrorResponse(guard.error, facts.route, responseOptions())
+    if (guard.kind === 'preflight')
+      return preflightResponse(preflightHeaders(allowHeader(facts.routes!, true)), responseOptions())
+    const { route } = guard.accepted
+    const perform = OPERATIONS[route.operation]
+    const result = await perform(operationContext(handler, request, query, facts, guard.accepted))
+    return successResponse(result, route, backend.version, responseOptions())
   } catch (thrown) {
-    const refusal = refusalOfThrown(thrown, seen, cors.length > 0)
-    const fields = { requestId, operation: seen.route?.operation }
-    if (refusal.fault) report(face.log, thrown, fields)
-    else if (OUT.has(errorCode(thrown))) reportOut(face.log, thrown as Error, fields)
-    return refusalResponse(refusal, seen.route, how())
+    const error = httpErrorOf(thrown, facts, cors.length > 0)
+    const fields = { requestId, operation: facts.route?.operation }
+    if (error.isInternal) logInternalError(handler.log, thrown, fields)
+    else if (UNAVAILABLE_CODES.has(errorCode(thrown))) logUnavailable(handler.log, thrown as Error, fields)
+    return httpErrorResponse(error, facts.route, responseOptions())
   }
 }
 
-function callOf(face: Face, request: RequestRecord, query: Query, seen: Seen, judged: Judged): Call {
-  const { params, data, base, route } = judged
+function operationContext(
+  handler: HandlerContext,
+  request: RequestRecord,
+  query: Query,
+  facts: RequestFacts,
+  accepted: AcceptedRequest,
+): OperationContext {
+  const { params, data, base, route } = accepted
   const { headers, remoteAddress } = request
-  // Only logins are limited by address: the others need not know it.
-  const address = route.login
-    ? clientAddress(remoteAddress, header(headers, 'x-forwarded-for'), face.trusted)
+  // Only logins are rate-limited by address.
+  const clientAddress = route.isLogin
+    ? resolveClientAddress(remoteAddress, getHeader(headers, 'x-forwarded-for'), handler.trustedProxies)
     : undefined
   return {
-    service: face.service,
-    documents: face.documents,
+    backend: handler.backend,
+    documentCache: handler.documentCache,
     params,
     data,
     query,
     headers,
     base,
-    caller: seen.caller,
-    address,
+    caller: facts.caller,
+    clientAddress,
   }
 }
 
-/** A method that this installation lacks (a host's directory that rotates no keys) is one that the path lacks. */
-function refusalOfThrown(thrown: unknown, { route, routes }: Seen, crossOrigin: boolean): Refusal {
-  if (errorCode(thrown) !== 'Unsupported' || !route || !routes) return refusalOf(thrown)
+/** `Unsupported` (such as a host's directory that cannot rotate API keys) is a 405 without that method in `Allow`. */
+function httpErrorOf(thrown: unknown, { route, routes }: RequestFacts, isCorsEnabled: boolean): HttpError {
+  if (errorCode(thrown) !== 'Unsupported' || !route || !routes) return toHttpError(thrown)
   const { [route.method]: _, ...others } = routes
-  return wrongMethod(allowOf(others, crossOrigin))
+  return methodNotAllowed(allowHeader(others, isCorsEnabled))
 }
 
-/** What went wrong, for the host alone. */
-function report(log: FaultLog, thrown: unknown, fields: Readonly<Record<string, unknown>>): void {
+/** Logs the details of an internal error; the client never sees them. */
+function logInternalError(log: FaultLog, thrown: unknown, fields: Readonly<Record<string, unknown>>): void {
   try {
     const { name, message, stack } = thrown instanceof Error ? thrown : new Error(String(thrown))
-    log.error({ ...fields, err: { name, message, stack } }, 'a request failed by our own fault')
+    log.error({ ...fields, err: { name, message, stack } }, 'request failed with an internal error')
   } catch {
-    // The logger is the host's; the request is answered all the same.
+    // The host's logger threw; the request is answered all the same.
   }
 }
 
-/** Errors of what the host keeps for us: not our fault, yet somebody must hear of it. */
-const OUT: ReadonlySet<string | undefined> = new Set(['StoreUnavailable', 'StoreCorrupt'])
+/** Errors of the host's storage or directory: not a bug in this package, but the operator must see them. */
+const UNAVAILABLE_CODES: ReadonlySet<string | undefined> = new Set(['StoreUnavailable', 'StoreCorrupt'])
 
-function reportOut(log: FaultLog, thrown: Error, fields: Readonly<Record<string, unknown>>): void {
+function logUnavailable(log: FaultLog, thrown: Error, fields: Readonly<Record<string, unknown>>): void {
   const { message, cause } = thrown
   const reason = cause instanceof Error ? `${message}: ${cause.message}` : message
   try {
-    log.warn({ ...fields, reason }, 'a request failed because the storage or the directory is out')
+    log.warn({ ...fields, reason }, 'request failed: the store or the directory is unavailable')
   } catch {
     // As above.
   }

@@ -1,6 +1,6 @@
 /**
- * Plain request and response records: what every HTTP adapter turns its framework's objects into and back.
- * Nothing here knows a framework.
+ * Plain request and response records. Each HTTP adapter converts its framework's request to a `RequestRecord` and a
+ * `ResponseRecord` back to the framework's response. Nothing here depends on a framework.
  */
 
 export interface RequestRecord {
@@ -9,39 +9,41 @@ export interface RequestRecord {
   /** Path and query exactly as sent, relative to the mount point: `/v1/accounts/a/webhooks?page_size=5`. */
   readonly url: string
   /**
-   * Lower-case names. A header that was sent twice is joined with ', ' (RFC 9110 5.3), but for `x-auth-token`, which
-   * is then an array: two different tokens are refused.
+   * Lower-case names. The values of a repeated header are joined with ', ' (RFC 9110, section 5.3), except for
+   * `x-auth-token`, which is then an array: two different tokens are an error.
    */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** The raw body; absent when there was none, or when a parser before us has eaten it (`parsedBody`). */
+  /** The raw body; absent if there is none, or if an earlier body parser consumed it (`parsedBody`). */
   readonly body?: Uint8Array | string
-  /** What a body parser mounted before us made of the body (`express.json()`). */
+  /** The value that an earlier body parser (`express.json()`) produced. */
   readonly parsedBody?: unknown
-  /** Set by the adapter when the body could not be read to its end. */
+  /** Set by the adapter if it could not read the whole body. */
   readonly bodyProblem?: 'too_large' | 'too_slow'
   /** Address of the peer, without port. */
   readonly remoteAddress?: string
-  /** Where we are mounted, without trailing slash (`/telephony`): `Location` needs it. Default ''. */
+  /** Mount point, without trailing slash (`/telephony`); part of the `Location` header. Default ''. */
   readonly mountPrefix?: string
 }
 
+/** A plain HTTP response, for the adapter to send. */
 export interface ResponseRecord {
+  /** HTTP status code. */
   readonly status: number
-  /** Lower-case names. `content-length` is included where there is a body. */
+  /** Lower-case names. Includes `content-length` if there is a body. */
   readonly headers: Readonly<Record<string, string>>
   /** Empty for 204, 304 and HEAD. */
   readonly body: string
 }
 
-/** What an HTTP adapter asks of us: answer a request, and say whether a path (with or without query) is ours. */
+/** The part of a hookswitch instance that HTTP adapters use. */
 export interface HttpService {
-  /** Answers every request, also those that nobody should have sent; it does not reject. */
+  /** Responds to every request, valid or not. Does not reject. */
   handle(request: RequestRecord): Promise<ResponseRecord>
-  /** True below `/v1` and `/v2`; what is not ours goes on to the host's own handlers. */
-  owns(url: string): boolean
-  /** Opaque id of this process, shown as `node` in answers that are made without `handle`. */
+  /** Returns whether a path (with or without query) is `/v1`, `/v2` or below; other paths belong to the host. */
+  handlesPath(url: string): boolean
+  /** Opaque id of this process, sent as `node` in responses made without `handle`. */
   readonly node?: string
 }
 
-/** Most bytes of a request body that are read. */
+/** Maximum size of a request body in bytes (1 MiB). */
 export const MAX_BODY_BYTES = 1_048_576

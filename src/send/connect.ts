@@ -1,65 +1,69 @@
 /**
- * The guarded way from a host name to a connection.
+ * Connects to a host name, subject to the address policy.
  *
- * The three gates in order: the host as the URL spells it (a look-up hook would never hear of a literal), every address
- * of the answer (one blocked refuses them all: whoever mixes means harm), and the dialler, which gets the approved list
- * and knows no other way to an address. One resolution for each connection, never cached: what was judged is dialled.
- * A proxy comes after the gates, in the place of the dialler.
+ * Three checks, in this order: the host as the URL spells it (a lookup hook would never see a literal address); every
+ * address of the DNS answer (one blocked address rejects all of them, since a mixed answer suggests an attack); and the
+ * connector, which receives only the approved addresses. A name is resolved for each connection and never cached, so
+ * that the checked addresses are the ones connected to. A proxy comes after the checks, in place of the TCP connection.
  */
 import type { Socket } from 'node:net'
 import type { Resolver } from '../ports.js'
 import { parseAddress } from '../values/address.js'
-import type { CompiledPolicy } from '../values/address-policy.js'
-import type { ForwardProxy, TlsOptions } from '../values/way-out.js'
-import { type Dialled, dial, race } from './dial.js'
-import { connectError, judgeError, type NoAnswer, noResponse, ownFault } from './failure.js'
-import { throughProxy } from './proxy.js'
-import { resolved } from './resolution.js'
-import { createSecure } from './secure.js'
+import type { CompiledAddressPolicy } from '../values/address-policy.js'
+import type { ForwardProxy, TlsOptions } from '../values/tls-and-proxy.js'
+import { classifyError, noResponse, ownFault, type SendFailure, wrapSendFailure } from './error-classifier.js'
+import { type ConnectResult, connectHappyEyeballs, raceAddresses } from './happy-eyeballs.js'
+import { connectThroughProxy } from './proxy.js'
+import { safeResolve } from './safe-resolve.js'
+import { createTlsConnector } from './tls.js'
 
-/** How long a proxy may say nothing until it is asked for the next address as well; it dials on its own. */
-const NEXT_OF_PROXY_MS = 1_000
+/** Delay before the next address is requested from the proxy too; a proxy needs time to connect on its side. */
+const PROXY_ATTEMPT_DELAY_MS = 1_000
 
-/** Whom to connect to. */
+/** The host to connect to. */
 export interface Target {
   /** As in `URL.hostname`. */
   readonly hostname: string
   readonly port: number
+  /** Whether the connection uses TLS. */
   readonly secure: boolean
 }
 
-export interface ConnectDoors {
-  readonly policy: CompiledPolicy
+export interface ConnectDeps {
+  readonly addressPolicy: CompiledAddressPolicy
   readonly resolver: Resolver
   readonly tls?: TlsOptions | undefined
   readonly proxy?: ForwardProxy | undefined
-  /** Hears of every socket as soon as it exists. */
-  opened(socket: Socket): void
+  /** Receives every socket as soon as it exists. */
+  onSocket(socket: Socket): void
 }
 
-/** Connects once; calls `done` once with a socket or an error of `connectError`. Returns what stops it. */
-export type Connect = (
+/**
+ * Connects; calls `done` once, with a socket or an error of `wrapSendFailure`. Returns a function that aborts the
+ * attempt, after which `done` is not called.
+ */
+export type Connector = (
   target: Target,
   timeoutMs: number,
   done: (error: Error | null, socket: Socket | null) => void,
 ) => () => void
 
-/** Makes the connector. Throws what `node:tls` says of bad TLS options. */
-export function createConnect(doors: ConnectDoors): Connect {
-  const { opened, proxy, resolver } = doors
-  const secure = createSecure(doors.tls, opened)
+/** Creates the connector. Throws the error of `node:tls` for invalid TLS options. */
+export function createConnector(deps: ConnectDeps): Connector {
+  const { onSocket, proxy, resolver } = deps
+  const connectTls = createTlsConnector(deps.tls, onSocket)
 
-  function reach(
+  function connectToAny(
     approved: readonly string[],
     port: number,
     dueMs: number,
-    done: (result: Dialled) => void,
+    done: (result: ConnectResult) => void,
   ): () => void {
-    if (!proxy) return dial(approved, port, opened, done)
-    return race(
+    if (!proxy) return connectHappyEyeballs(approved, port, onSocket, done)
+    return raceAddresses(
       approved,
-      throughProxy({ resolver, secure, opened }, proxy, port, dueMs),
-      NEXT_OF_PROXY_MS,
+      connectThroughProxy({ resolver, connectTls, onSocket }, proxy, port, dueMs),
+      PROXY_ATTEMPT_DELAY_MS,
       done,
     )
   }
@@ -67,63 +71,66 @@ export function createConnect(doors: ConnectDoors): Connect {
   return (target, timeoutMs, done) => {
     const dueMs = performance.now() + timeoutMs
     let isOver = false
-    let stop = () => {}
+    let abort = () => {}
 
-    function finish(result: Socket | NoAnswer): void {
+    function finish(result: Socket | SendFailure): void {
       if (isOver) return
       isOver = true
-      if ('kind' in result) done(connectError(result), null)
+      if ('kind' in result) done(wrapSendFailure(result), null)
       else done(null, result)
     }
 
     async function run(): Promise<void> {
-      const approved = await approve(doors, target.hostname, timeoutMs)
+      const approved = await resolveAllowedAddresses(deps, target.hostname, timeoutMs)
       if (isOver) return
       if ('kind' in approved) finish(approved)
-      else stop = reach(approved, target.port, dueMs, dialled)
+      else abort = connectToAny(approved, target.port, dueMs, onConnected)
     }
 
-    function dialled(result: Dialled): void {
-      if ('failed' in result) {
-        finish(result.failed)
+    function onConnected(result: ConnectResult): void {
+      if ('failure' in result) {
+        finish(result.failure)
         return
       }
-      stop = () => result.socket.destroy()
-      if (target.secure) secure(target.hostname, result.socket, secured)
+      abort = () => result.socket.destroy()
+      if (target.secure) connectTls(target.hostname, result.socket, onSecured)
       else finish(result.socket)
     }
 
-    function secured(result: Dialled): void {
-      if ('failed' in result) stop()
-      finish('failed' in result ? result.failed : result.socket)
+    function onSecured(result: ConnectResult): void {
+      if ('failure' in result) abort()
+      finish('failure' in result ? result.failure : result.socket)
     }
 
-    run().catch((error) => finish(judgeError(error)))
+    run().catch((error) => finish(classifyError(error)))
 
     return () => {
-      if (!isOver) stop()
+      if (!isOver) abort()
       isOver = true
     }
   }
 }
 
-/** The addresses that may be dialled for a host, each of them judged, or why there is none. */
-export async function approve(
-  doors: Pick<ConnectDoors, 'policy' | 'resolver'>,
+/** Resolves a host to addresses that the policy allows, or returns why there are none. */
+export async function resolveAllowedAddresses(
+  deps: Pick<ConnectDeps, 'addressPolicy' | 'resolver'>,
   hostname: string,
   timeoutMs: number,
-): Promise<readonly string[] | NoAnswer> {
-  const host = doors.policy.judgeHost(hostname)
+): Promise<readonly string[] | SendFailure> {
+  const host = deps.addressPolicy.checkHost(hostname)
   if (host.blocked) return noResponse('blocked_address', `the host is ${host.reason}`)
   if (host.address !== undefined) return [host.address]
-  const resolution = await resolved(doors.resolver, hostname, timeoutMs)
+  const resolution = await safeResolve(deps.resolver, hostname, timeoutMs)
   if (resolution.kind === 'unreachable') return ownFault(`DNS: ${resolution.detail}`)
   if (resolution.kind === 'missing') return noResponse('dns', resolution.detail)
   if (resolution.addresses.length === 0) return noResponse('dns', 'the host name has no address')
   for (const ip of resolution.addresses) {
-    const verdict = host.trusted && parseAddress(ip) ? { blocked: false as const } : doors.policy.judgeIp(ip)
-    // The address itself is not told: what a name means inside the host's network is not the tenant's to know.
-    if (verdict.blocked) return noResponse('blocked_address', `the host name has ${verdict.reason}`)
+    const check =
+      host.allowsAnyAddress && parseAddress(ip)
+        ? { blocked: false as const }
+        : deps.addressPolicy.checkAddress(ip)
+    // The detail omits the address: tenants must not learn how names resolve inside the host's network.
+    if (check.blocked) return noResponse('blocked_address', `the host name has ${check.reason}`)
   }
   return resolution.addresses
 }

@@ -1,56 +1,58 @@
-/** One request and what is seen of it: the handler that the client library drives, and the deadline that ends it. */
+/** One request and its response: the handler that undici drives, the size limits, and the deadline. */
 import type { Socket } from 'node:net'
 import type { Observation, SendRequest } from '../ports.js'
-import type { Deadline, Deadlines, Expiring } from './deadlines.js'
-import { judgeError, type NoAnswer, noResponse, ownFault } from './failure.js'
+import { classifyError, noResponse, ownFault, type SendFailure } from './error-classifier.js'
+import type { Expirable, TimerBucket, TimerBuckets } from './timer-buckets.js'
 
-/** As much of a response body as is kept, in bytes. */
-const KEEP_BYTES = 8 * 1024
-/** As much as is read, so that a connection with a longish answer can be used again; then it is destroyed. */
-const READ_BYTES = 64 * 1024
+/** How much of a response body is kept, in bytes. */
+const MAX_BODY_KEPT_BYTES = 8 * 1024
+/** How much of a body is read, so that a connection with a longer response can be reused. Above, it is destroyed. */
+const MAX_BODY_READ_BYTES = 64 * 1024
 /**
- * As much of an answer as may be other than body: heads, interim answers, the framing of chunks, trailers. The parser
- * counts only names and values: 16,384 headers of one letter each were 3 MB of small buffers, and those beyond its limit
- * cost 80 ms in errors that it made for each.
+ * How much of a response may be anything other than body: heads, interim responses, chunk framing, trailers. The parser
+ * counts only names and values: 16,384 headers of one letter each took 3 MB of small buffers, and the headers above its
+ * limit took 80 ms in errors, one for each.
  */
-const OTHER_BYTES = 16 * 1024
-/** Interim answers (1xx) borne before the final one; a flood of them would outlive every parser timeout. */
-const MAX_INTERIM = 10
+const MAX_OVERHEAD_BYTES = 16 * 1024
+/** Interim responses (1xx) accepted before the final one; a flood of them would outlast every parser timeout. */
+const MAX_INTERIM_RESPONSES = 10
 
-/** Where a request stands: a queue, or a connection that has served so many before it. */
-export interface Holder {
+/** What a request is assigned to: the queue of an origin, or a connection. */
+export interface ExchangeOwner {
+  /** Requests that the connection has served before; `undefined` for a queue. */
   readonly served: number | undefined
-  /** Called once when the request has ended; only after a whole answer may the connection be used again. */
-  released(exchange: Exchange, isReusable: boolean): void
+  /** Called once when the request has ended. The connection is reusable only after a complete response. */
+  onEnd(exchange: Exchange, isReusable: boolean): void
 }
 
-export class Exchange implements Expiring {
+export class Exchange implements Expirable {
   /** Set by the pool. */
-  holder: Holder | undefined
+  owner: ExchangeOwner | undefined
+  /** Deadline by the monotonic clock, ms. */
   readonly dueMs: number
-  private readonly deadline: Deadline
+  private readonly deadline: TimerBucket
   private isOver = false
   private isWritten = false
-  private interim = 0
+  private interimResponses = 0
   private status = 0
   private rawHeaders: readonly Buffer[] = []
   private readonly chunks: Buffer[] = []
-  private kept = 0
-  private read = 0
+  private bodyKept = 0
+  private bodyRead = 0
   private received = 0
 
   constructor(
     readonly request: SendRequest,
-    /** Path and query to ask for. */
+    /** Path and query. */
     readonly path: string,
-    private readonly deadlines: Deadlines,
-    private readonly resolve: (seen: Observation) => void,
+    private readonly timerBuckets: TimerBuckets,
+    private readonly resolve: (observation: Observation) => void,
   ) {
     this.dueMs = performance.now() + request.deadlineMs
-    this.deadline = deadlines.set(this, request.deadlineMs)
+    this.deadline = timerBuckets.set(this, request.deadlineMs)
   }
 
-  /** Called when the request is about to be written. Throwing here takes it back without a byte sent. */
+  /** Called before the request is written. Throwing here withholds it without a byte sent. */
   onConnect(): void {
     if (this.isOver) throw new Error('the request has ended')
     if (this.isWritten) throw new Error('a request is written once')
@@ -58,81 +60,81 @@ export class Exchange implements Expiring {
   }
 
   /**
-   * Reads the next piece of the answer from `socket` for the parser, no larger than may be other than body; `null`: there
-   * is none now, or the request has ended because there was too much of that.
+   * Reads the next part of the response from `socket` for the parser, within the overhead limit; `null` when there is no
+   * data now, or when the request has ended because the limit was exceeded.
    */
-  take(socket: Socket, read: (size?: number) => Buffer | null): Buffer | null {
-    const room = OTHER_BYTES - (this.received - this.read)
-    if (room <= 0) {
-      const kept = `more than ${OTHER_BYTES} bytes of headers`
-      this.finish(this.status === 0 ? noResponse('protocol', kept) : this.response('truncated'))
+  read(socket: Socket, read: (size?: number) => Buffer | null): Buffer | null {
+    const allowance = MAX_OVERHEAD_BYTES - (this.received - this.bodyRead)
+    if (allowance <= 0) {
+      const detail = `more than ${MAX_OVERHEAD_BYTES} bytes of headers`
+      this.finish(this.status === 0 ? noResponse('protocol', detail) : this.response('truncated'))
       return null
     }
-    const piece = read.call(socket, socket.readableLength > room ? room : undefined)
-    if (piece) this.received += piece.length
-    return piece
+    const chunk = read.call(socket, socket.readableLength > allowance ? allowance : undefined)
+    if (chunk) this.received += chunk.length
+    return chunk
   }
 
   onHeaders(status: number, rawHeaders: readonly Buffer[]): boolean {
     if (status >= 200) {
       this.status = status
       this.rawHeaders = rawHeaders
-    } else if (++this.interim > MAX_INTERIM) {
-      this.finish(noResponse('protocol', `more than ${MAX_INTERIM} interim answers`))
+    } else if (++this.interimResponses > MAX_INTERIM_RESPONSES) {
+      this.finish(noResponse('protocol', `more than ${MAX_INTERIM_RESPONSES} interim responses`))
     }
     return true
   }
 
   onData(chunk: Buffer): boolean {
-    this.read += chunk.length
-    if (this.kept < KEEP_BYTES) {
-      const piece = chunk.subarray(0, KEEP_BYTES - this.kept)
-      this.kept += piece.length
-      this.chunks.push(piece)
+    this.bodyRead += chunk.length
+    if (this.bodyKept < MAX_BODY_KEPT_BYTES) {
+      const part = chunk.subarray(0, MAX_BODY_KEPT_BYTES - this.bodyKept)
+      this.bodyKept += part.length
+      this.chunks.push(part)
     }
-    if (this.read > READ_BYTES) this.finish(this.response('truncated'))
+    if (this.bodyRead > MAX_BODY_READ_BYTES) this.finish(this.response('truncated'))
     return true
   }
 
   onComplete(): void {
-    this.finish(this.response(this.kept < this.read ? 'truncated' : 'complete'), true)
+    this.finish(this.response(this.bodyKept < this.bodyRead ? 'truncated' : 'complete'), true)
   }
 
   onError(error: unknown): void {
     if (this.isOver) return
-    const seen = judgeError(error, { isReused: (this.holder?.served ?? 0) > 0 })
-    if (this.status === 0) this.finish(seen)
+    const failure = classifyError(error, { isReused: (this.owner?.served ?? 0) > 0 })
+    if (this.status === 0) this.finish(failure)
     else
       this.finish(
-        this.response(seen.kind === 'no_response' && seen.failure === 'timeout' ? 'timeout' : 'broken'),
+        this.response(failure.kind === 'no_response' && failure.failure === 'timeout' ? 'timeout' : 'broken'),
       )
   }
 
   expire(): void {
     const within = `within ${this.request.deadlineMs} ms`
     if (this.status !== 0) this.finish(this.response('timeout'))
-    // It waited for one of our own connections: nothing was sent, nothing is charged.
-    else if (this.holder?.served === undefined) this.finish(ownFault(`no connection was free ${within}`))
-    else if (this.isWritten) this.finish(noResponse('timeout', `no answer ${within}`))
+    // It was waiting for a connection of this process: nothing was sent and nothing is charged.
+    else if (this.owner?.served === undefined) this.finish(ownFault(`no connection was free ${within}`))
+    else if (this.isWritten) this.finish(noResponse('timeout', `no response ${within}`))
     else this.finish(noResponse('timeout', `no connection ${within}`))
   }
 
-  /** Ends the request unless its writing has begun. */
-  withdraw(): void {
-    if (!this.isWritten) this.finish({ kind: 'withdrawn' })
+  /** Ends the request unless it is already being written. */
+  cancel(): void {
+    if (!this.isWritten) this.finish({ kind: 'cancelled' })
   }
 
-  /** Ends the request from our side. */
-  abandon(seen: NoAnswer): void {
-    this.finish(this.status === 0 ? seen : this.response('broken'))
+  /** Ends the request in any state. */
+  abandon(failure: SendFailure): void {
+    this.finish(this.status === 0 ? failure : this.response('broken'))
   }
 
-  private finish(seen: Observation, isReusable = false): void {
+  private finish(observation: Observation, isReusable = false): void {
     if (this.isOver) return
     this.isOver = true
-    this.deadlines.clear(this, this.deadline)
-    this.resolve(seen)
-    this.holder?.released(this, isReusable)
+    this.timerBuckets.clear(this, this.deadline)
+    this.resolve(observation)
+    this.owner?.onEnd(this, isReusable)
   }
 
   private response(bodyEnd: 'complete' | 'truncated' | 'broken' | 'timeout'): Observation {

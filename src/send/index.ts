@@ -1,29 +1,29 @@
-/** The default way out. Loaded when it is first needed: undici alone takes 80 ms. */
+/** The default sender and resolver. Loaded on first use, since loading undici takes 80 ms. */
 import type { Sender } from '../ports.js'
-import { createResolver, type ResolverOptions } from './resolve.js'
-import { createSender, type SenderOptions } from './undici.js'
+import { createDnsResolver, type DnsResolverOptions } from './dns-resolver.js'
+import { createSender, type SenderOptions } from './sender.js'
 
-export { createResolver, type ResolverOptions } from './resolve.js'
-export { createSender, type SenderOptions } from './undici.js'
+export { createDnsResolver, type DnsResolverOptions } from './dns-resolver.js'
+export { createSender, type SenderOptions } from './sender.js'
 
-/** As `SenderOptions`, with our own resolver where none is given. */
+/** As `SenderOptions`; without a `resolver`, a c-ares resolver is created. */
 export type DefaultSenderOptions = Omit<SenderOptions, 'resolver'> & {
   readonly resolver?: SenderOptions['resolver']
-  /** For our own resolver only. */
-  readonly dns?: ResolverOptions
+  /** Options of the created resolver. */
+  readonly dns?: DnsResolverOptions
 }
 
-/** The sender over undici with the resolver over c-ares; closing it closes that resolver too, yet never one that was given. */
+/** Creates the undici sender with the c-ares resolver. Closing it also closes a created resolver, but not a given one. */
 export function createDefaultSender(options: DefaultSenderOptions): Required<Sender> {
-  const own = options.resolver ? undefined : createResolver(options.dns)
-  const sender = createSender({ ...options, resolver: options.resolver ?? own! })
+  const created = options.resolver ? undefined : createDnsResolver(options.dns)
+  const sender = createSender({ ...options, resolver: options.resolver ?? created! })
   return {
     send: sender.send,
-    withdraw: sender.withdraw,
-    rest: sender.rest,
+    cancel: sender.cancel,
+    releaseIdle: sender.releaseIdle,
     async close() {
       const closed = sender.close()
-      own?.close()
+      created?.close()
       await closed
     },
   }

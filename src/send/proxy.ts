@@ -1,86 +1,91 @@
 /**
- * The way through a proxy: a tunnel (CONNECT, RFC 9110, 9.3.6) to one address, for http and https alike.
+ * Connects through a forward proxy: a CONNECT tunnel (RFC 9110, 9.3.6) to one address, for http and https alike.
  *
- * The proxy is told the address that was judged here, never a name that it would resolve by itself. It is the host's
- * choice, so the address guard does not ask about it; what goes wrong between us and it is no receiver's fault, and the
- * words for it name neither its address nor its password: owners of webhooks read them.
+ * The proxy receives the address that was checked here, never a name that it would resolve itself. The proxy is the
+ * host's choice, so the address policy does not apply to it. Problems between this process and the proxy are
+ * internal faults, and their details contain neither its address nor its password, since owners of webhooks can read them.
  */
 import type { Socket } from 'node:net'
 import type { Resolver } from '../ports.js'
 import { parseAddress } from '../values/address.js'
-import type { ForwardProxy } from '../values/way-out.js'
-import { type Dialled, dial, type Try } from './dial.js'
-import { type NoAnswer, noResponse, ownFault } from './failure.js'
-import { resolved } from './resolution.js'
-import type { Secure } from './secure.js'
+import type { ForwardProxy } from '../values/tls-and-proxy.js'
+import { noResponse, ownFault, type SendFailure } from './error-classifier.js'
+import { type ConnectAttempt, type ConnectResult, connectHappyEyeballs } from './happy-eyeballs.js'
+import { safeResolve } from './safe-resolve.js'
+import type { TlsConnector } from './tls.js'
 
-/** As much of the proxy's answer as is read, in bytes. */
+/** Maximum size of the proxy's response header, in bytes. */
 const MAX_HEAD_BYTES = 16 * 1024
 
 /** RFC 9112, sections 4 and 5: a status line and header lines, no folding. */
 const HEAD =
   /^HTTP\/1\.[01] ([1-5]\d\d)(?: [^\r\n\0]*)?(?:\r\n[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n\0]*)*\r\n\r\n$/
 
-export interface ProxyDoors {
+export interface ProxyDeps {
   readonly resolver: Resolver
-  readonly secure: Secure
-  /** Hears of every socket as soon as it exists. */
-  opened(socket: Socket): void
+  readonly connectTls: TlsConnector
+  /** Receives every socket as soon as it exists. */
+  onSocket(socket: Socket): void
 }
 
 /**
- * Tries an address through the proxy. Getting to the proxy may take half of the time that is left until `dueMs`
- * (monotonic), so that a dead one is told from a receiver that does not answer it.
+ * Creates an attempt that connects to an address through the proxy. Connecting to the proxy may take half of the time
+ * left until `dueMs` (monotonic), so that a dead proxy can be distinguished from an unresponsive receiver.
  */
-export function throughProxy(doors: ProxyDoors, proxy: ForwardProxy, port: number, dueMs: number): Try {
+export function connectThroughProxy(
+  deps: ProxyDeps,
+  proxy: ForwardProxy,
+  port: number,
+  dueMs: number,
+): ConnectAttempt {
   return (ip, done) => {
     let isOver = false
-    let stop = () => {}
+    let abort = () => {}
     const timer = setTimeout(
-      () => failed(ownFault('the proxy was not reached in time')),
+      () => fail(ownFault('the proxy was not reached in time')),
       Math.max(1, (dueMs - performance.now()) / 2),
     )
 
     function end(): void {
       isOver = true
       clearTimeout(timer)
-      stop()
+      abort()
     }
 
-    function failed(seen: NoAnswer): void {
+    function fail(failure: SendFailure): void {
       if (isOver) return
       end()
-      done({ failed: seen })
+      done({ failure })
     }
 
-    async function reach(): Promise<void> {
-      const addresses = await proxyAddresses(doors.resolver, proxy, dueMs - performance.now())
+    async function connectToProxy(): Promise<void> {
+      const addresses = await proxyAddresses(deps.resolver, proxy, dueMs - performance.now())
       if (isOver) return
-      if ('kind' in addresses) failed(addresses)
-      else stop = dial(addresses, proxy.port, doors.opened, dialled)
+      if ('kind' in addresses) fail(addresses)
+      else abort = connectHappyEyeballs(addresses, proxy.port, deps.onSocket, onConnected)
     }
 
-    function dialled(result: Dialled): void {
-      if ('failed' in result) {
-        failed(unreached(result.failed))
+    function onConnected(result: ConnectResult): void {
+      if ('failure' in result) {
+        fail(proxyUnreachable(result.failure))
         return
       }
-      stop = () => result.socket.destroy()
-      if (proxy.secure) doors.secure(proxy.hostname, result.socket, reached)
-      else reached(result)
+      abort = () => result.socket.destroy()
+      if (proxy.secure) deps.connectTls(proxy.hostname, result.socket, onReached)
+      else onReached(result)
     }
 
-    function reached(result: Dialled): void {
+    function onReached(result: ConnectResult): void {
       if (isOver) return
-      if ('failed' in result) {
-        failed(unreached(result.failed))
+      if ('failure' in result) {
+        fail(proxyUnreachable(result.failure))
         return
       }
       clearTimeout(timer)
-      stop = () => result.socket.destroy()
-      tunnel(result.socket, connectRequest(ip, port, proxy.authorization), (seen) => {
+      abort = () => result.socket.destroy()
+      openTunnel(result.socket, connectRequest(ip, port, proxy.authorization), (failure) => {
         if (isOver) return
-        if (seen) failed(seen)
+        if (failure) fail(failure)
         else {
           isOver = true
           done(result)
@@ -88,7 +93,7 @@ export function throughProxy(doors: ProxyDoors, proxy: ForwardProxy, port: numbe
       })
     }
 
-    reach().catch(() => failed(ownFault('the proxy cannot be reached')))
+    connectToProxy().catch(() => fail(ownFault('the proxy cannot be reached')))
     return () => isOver || end()
   }
 }
@@ -97,17 +102,17 @@ async function proxyAddresses(
   resolver: Resolver,
   proxy: ForwardProxy,
   timeoutMs: number,
-): Promise<readonly string[] | NoAnswer> {
+): Promise<readonly string[] | SendFailure> {
   const host = proxy.hostname.replace(/^\[(.*)\]$/, '$1')
   if (parseAddress(host)) return [host]
-  const resolution = await resolved(resolver, proxy.hostname, Math.max(1, timeoutMs))
+  const resolution = await safeResolve(resolver, proxy.hostname, Math.max(1, timeoutMs))
   if (resolution.kind === 'addresses' && resolution.addresses.length > 0) return resolution.addresses
   return ownFault('the proxy cannot be reached: its name has no address')
 }
 
-/** The code alone: messages of the system tell the address. */
-function unreached(seen: NoAnswer): NoAnswer {
-  const code = /\b[A-Z][A-Z0-9_]{3,}\b/.exec(seen.detail)?.[0]
+/** Keeps only the error code: system error messages contain the address. */
+function proxyUnreachable(failure: SendFailure): SendFailure {
+  const code = /\b[A-Z][A-Z0-9_]{3,}\b/.exec(failure.detail)?.[0]
   return ownFault(`the proxy cannot be reached${code ? `: ${code}` : ''}`)
 }
 
@@ -117,51 +122,54 @@ function connectRequest(ip: string, port: number, authorization: string | undefi
   return `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n${credentials}\r\n`
 }
 
-/** Asks for the tunnel; `done` hears why there is none, or nothing. What follows the answer stays in the socket. */
-function tunnel(socket: Socket, request: string, done: (failed?: NoAnswer) => void): void {
-  let seen = Buffer.alloc(0)
+/**
+ * Requests the tunnel. Calls `done` without argument once the tunnel is open, else with the failure. Data after the
+ * response header stays in the socket.
+ */
+function openTunnel(socket: Socket, request: string, done: (failure?: SendFailure) => void): void {
+  let received = Buffer.alloc(0)
 
-  function finish(failed?: NoAnswer): void {
+  function finish(failure?: SendFailure): void {
     socket.off('readable', read)
-    socket.off('end', hungUp)
-    socket.off('close', hungUp)
-    done(failed)
+    socket.off('end', onClosed)
+    socket.off('close', onClosed)
+    done(failure)
   }
 
-  function hungUp(): void {
-    finish(ownFault('the proxy hung up'))
+  function onClosed(): void {
+    finish(ownFault('the proxy closed the connection'))
   }
 
   function read(): void {
     const chunk: Buffer | null = socket.read()
     if (chunk === null) return
-    seen = Buffer.concat([seen, chunk])
-    const end = seen.indexOf('\r\n\r\n')
-    const length = end < 0 ? seen.length : end + 4
-    if (length > MAX_HEAD_BYTES) finish(ownFault('the answer of the proxy is too long'))
+    received = Buffer.concat([received, chunk])
+    const end = received.indexOf('\r\n\r\n')
+    const length = end < 0 ? received.length : end + 4
+    if (length > MAX_HEAD_BYTES) finish(ownFault("the proxy's response header is too long"))
     else if (end >= 0) {
-      const failed = judgeAnswer(seen.toString('latin1', 0, length))
-      if (!failed && seen.length > length) socket.unshift(seen.subarray(length))
-      finish(failed)
+      const failure = classifyProxyResponse(received.toString('latin1', 0, length))
+      if (!failure && received.length > length) socket.unshift(received.subarray(length))
+      finish(failure)
     }
   }
 
   socket.on('readable', read)
-  socket.on('end', hungUp)
-  socket.on('close', hungUp)
+  socket.on('end', onClosed)
+  socket.on('close', onClosed)
   socket.write(request, 'latin1')
 }
 
 /**
- * What the proxy's answer means: nothing for a tunnel (2xx). It wants other credentials of us (407), is out of patience
- * (408, 429), or is no proxy (400, what is no answer to CONNECT): our trouble. All else is about the target: forbidden
- * (403, a port that it lets nobody use) or not to be reached (5xx).
+ * Classifies the proxy's response; `undefined` for an open tunnel (2xx). Internal faults: the proxy rejects our
+ * credentials (407), limits us (408, 429), or is not a proxy (400, or a response that does not fit CONNECT). All other statuses
+ * concern the target: forbidden (403, such as a disallowed port) or unreachable (5xx).
  */
-function judgeAnswer(head: string): NoAnswer | undefined {
+function classifyProxyResponse(head: string): SendFailure | undefined {
   const status = HEAD.exec(head)?.[1]
-  if (status === undefined) return ownFault('the proxy answered no HTTP')
+  if (status === undefined) return ownFault('the proxy did not respond with HTTP')
   if (status.startsWith('2')) return undefined
-  const detail = `the proxy answered ${status}`
-  const isOurs = /^(?:[13]..|400|407|408|429)$/.test(status)
-  return isOurs ? ownFault(detail) : noResponse('connection', detail)
+  const detail = `the proxy responded with ${status}`
+  const isOwnFault = /^(?:[13]..|400|407|408|429)$/.test(status)
+  return isOwnFault ? ownFault(detail) : noResponse('connection', detail)
 }

@@ -5,36 +5,43 @@ import type { InboxStore } from '../delivery/inbox-store.js'
 import type { Clock, Log } from '../ports.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
 
-/** What a store can promise. */
+/** What a store guarantees beyond the contract; declared by each store, checked by the conformance suite. */
 export interface StoreSupports {
   /** Accepted events survive the process. */
   readonly durable: boolean
-  /** Several nodes may work on it at once: leases are renewed, caches re-checked. */
+  /** Several nodes may use the store at once: shard leases expire and are renewed. */
   readonly sharedBetweenNodes: boolean
-  /** `publish(event, { tx })` inside the host's own transaction. */
+  /** `publish(event, { tx })` can write in the host's own transaction; the store has an `inbox`. */
   readonly transactions: boolean
 }
 
 /**
- * Everything hookswitch keeps, in one place, so that what belongs together is one transaction:
+ * The storage contract: the ports of all domains, and the guarantees that involve several of them.
  *
- * - accept = events + deliveries + sequence numbers + idempotency keys;
- * - settle = attempt record + next state + promotion of the lane + health + disabling;
- * - replacing a webhook by one of a higher epoch cancels its pending deliveries for every reader at once.
+ * - `deliveries.accept` writes events, deliveries, sequence numbers and idempotency keys in one transaction.
+ * - `deliveries.settle` writes the attempt record, the next state, the promotion of the lane's next delivery, the
+ *   endpoint's health and its disabling in one transaction.
+ * - `webhooks.replace` with a higher epoch cancels the webhook's pending deliveries for every reader at once.
  *
- * `storeConformance` in `hookswitch/testkit` checks every promise of these interfaces.
+ * `storeConformance` in `hookswitch/testkit` checks every guarantee of these interfaces.
  */
 export interface Store {
+  /** The guarantees of this store beyond the contract. */
   readonly supports: StoreSupports
-  /** Opens connections, runs migrations. Called once by `hs.start()`, before anything else. */
-  open(doors: { readonly clock: Clock; readonly log: Log }): Promise<void>
-  /** The key for secrets at rest, where the store keeps one itself; used when the host gives none. */
+  /** Opens connections and runs schema migrations. `hs.start()` calls it once, before any other method. */
+  open(deps: { readonly clock: Clock; readonly log: Log }): Promise<void>
+  /** The key that encrypts secrets at rest, in stores that keep one; used when the host passes no `secret`. */
   secret?(): Promise<string>
+  /** Releases connections, timers and handles. Every later call rejects with `StoreUnavailable`. */
   close(): Promise<void>
+  /** Accounts, API keys and users. Not used when the host provides a directory. */
   readonly accounts: AccountStore
+  /** Access tokens. */
   readonly tokens: TokenStore
+  /** Webhooks and their settings. */
   readonly webhooks: WebhookStore
+  /** Events, deliveries, attempts and shard leases. */
   readonly deliveries: DeliveryStore
-  /** Present where `supports.transactions`. */
+  /** Present iff `supports.transactions`. */
   readonly inbox?: InboxStore
 }

@@ -1,3 +1,5 @@
+/** The memory store's public methods over `memory/*`; `memory/state.ts` describes how they work together. */
+
 import type { AccountStore } from '../accounts/account-store.js'
 import type { TokenStore } from '../auth/token-store.js'
 import type { DeliveryStore } from '../delivery/delivery-store.js'
@@ -10,42 +12,43 @@ import { memoryAccounts } from './memory/accounts.js'
 import { legs } from './memory/calls.js'
 import { claim } from './memory/claim.js'
 import { erase, mentions } from './memory/erase.js'
-import { prune } from './memory/kept.js'
 import { orphans, own, release, renew } from './memory/leases.js'
-import { attempts, deliveries, delivery, ready, stale } from './memory/readback.js'
+import { attempts, deliveries, delivery, ready, stale } from './memory/queries.js'
+import { prune } from './memory/retention.js'
 import { settle } from './memory/settle.js'
 import { newState } from './memory/state.js'
 import { memoryTokens } from './memory/tokens.js'
 import { candidates, insert, list, read, replace } from './memory/webhooks.js'
 
+/** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
-  /** Lets several nodes work on this one store, with leases that end: for simulating them. Default false. */
+  /** Lets several nodes of one process share this store, with leases that expire: for simulations. Default false. */
   readonly shared?: boolean
-  /** Where `shared`: the store's own clock. Default: that of the first node to open it. */
+  /** The store's own clock, if `shared`. Default: the clock of the first node that opens it. */
   readonly clock?: Clock
-  /** Most attempts, and most ended deliveries, kept of one webhook; the oldest go. Default 1,000. */
+  /** Maximum attempts, and maximum ended deliveries, retained per webhook; the oldest are removed. Default 1,000. */
   readonly attemptsPerWebhook?: number
-  /** Most attempts, and most ended deliveries, kept of all webhooks together; the oldest go. Default 100,000. */
+  /** Maximum attempts, and maximum ended deliveries, retained over all webhooks; the oldest are removed. Default 100,000. */
   readonly attemptsInAll?: number
 }
 
-/** The methods of a store door without their promises. */
-type Synchronous<Door> = {
-  readonly [Name in keyof Door]: Door[Name] extends (...args: infer Args) => Promise<infer Result>
+/** The methods of a store port without their promises. */
+type Synchronous<Port> = {
+  readonly [Name in keyof Port]: Port[Name] extends (...args: infer Args) => Promise<infer Result>
     ? (...args: Args) => Result
-    : Door[Name]
+    : Port[Name]
 }
 
 /**
- * A store that keeps everything in the memory of this process, and loses it with the process: `durable` is false.
+ * A store in the memory of this process: `durable` is false, everything is lost when the process ends.
  *
- * What is over is bounded: attempts and ended deliveries by the options; numbers and legs of a call until `prune`
- * finds it idle for a day. What is pending is bounded by the host's `maxPending`.
+ * Memory is bounded: attempts and ended deliveries by the options, pending deliveries by the host's `maxPending`, and
+ * the numbers and legs of a call until `prune` finds it idle for a day.
  *
- * @throws HookswitchError `InvalidOption` for a limit that is no whole number from 1 up, and for an unknown option
+ * @throws HookswitchError `InvalidOption` for a limit that is not a positive integer, and for an unknown option
  */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
-  refuseUnknown(options)
+  rejectUnknownOption(options)
   const shared = options.shared ?? false
   const limits = {
     attemptsPerWebhook: positive('attemptsPerWebhook', options.attemptsPerWebhook ?? 1_000),
@@ -56,39 +59,39 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   let openings = 0
 
   const storeMs = () => clock!.now()
-  const refuseClosed = () => {
+  const rejectClosed = () => {
     if (openings > 0) return
     throw new HookswitchError('StoreUnavailable', 'the memory store is not open', { retryAfterSeconds: 1 })
   }
-  const door = <Door extends object>(methods: Synchronous<Door>): Door =>
+  const asyncPort = <Port extends object>(methods: Synchronous<Port>): Port =>
     Object.fromEntries(
       Object.entries(methods as Record<string, (...args: unknown[]) => unknown>).map(([name, method]) => [
         name,
-        // Not an async function: those make three objects for each call.
+        // Not an async function: an async function allocates three objects per call.
         (...args: unknown[]) => {
           try {
-            refuseClosed()
+            rejectClosed()
             return Promise.resolve(method(...args))
           } catch (thrown) {
             return Promise.reject(thrown)
           }
         },
       ]),
-    ) as Door
+    ) as Port
 
   return {
     supports: { durable: false, sharedBetweenNodes: shared, transactions: false },
-    async open(doors) {
-      if (!shared || !clock) clock = options.clock ?? doors.clock
+    async open(deps) {
+      if (!shared || !clock) clock = options.clock ?? deps.clock
       openings = shared ? openings + 1 : 1
     },
     async close() {
-      // Each node that shares the store opens and closes it: the last one closes it for good.
+      // Each node that shares the store opens and closes it; the last close counts.
       openings = Math.max(0, openings - 1)
     },
-    accounts: door<AccountStore>(memoryAccounts()),
-    tokens: door<TokenStore>(memoryTokens()),
-    webhooks: door<WebhookStore>({
+    accounts: asyncPort<AccountStore>(memoryAccounts()),
+    tokens: asyncPort<TokenStore>(memoryTokens()),
+    webhooks: asyncPort<WebhookStore>({
       insert: (webhook) => insert(state, webhook),
       read: (accountId, webhookId) => read(state, accountId, webhookId),
       list: (accountIds) => list(state, accountIds),
@@ -96,7 +99,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       replace: (webhook, expectedRevision) => replace(state, webhook, expectedRevision),
     }),
     deliveries: {
-      ...door<Omit<DeliveryStore, 'subscribe'>>({
+      ...asyncPort<Omit<DeliveryStore, 'subscribe'>>({
         accept: (acceptance, now) => accept(state, acceptance, now),
         own: (owner, leaseMs) => own(state, owner, leaseMs, storeMs()),
         renew: (owner, leaseMs) => renew(state, owner, leaseMs, storeMs()),
@@ -111,7 +114,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
         deliveries: (query) => deliveries(state, query),
         attempts: (query) => attempts(state, query),
         legs: (accountId, callId) => legs(state, accountId, callId),
-        pending: () => state.pending,
+        pending: () => state.pendingCount,
         prune: (given, now) => prune(state, given, now),
         erase: (what, limit) => erase(state, what, limit, storeMs()),
         mentions: (accountId, text, cursor, limit) => mentions(state, accountId, text, cursor, limit),
@@ -130,12 +133,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
 
 function positive(option: string, value: number): number {
   if (Number.isSafeInteger(value) && value > 0) return value
-  throw new HookswitchError('InvalidOption', `${option} must be a whole number from 1 up`, { field: option })
+  throw new HookswitchError('InvalidOption', `${option} must be a positive integer`, { field: option })
 }
 
-function refuseUnknown(options: object): void {
-  const known = ['shared', 'clock', 'attemptsPerWebhook', 'attemptsInAll']
-  const unknown = Object.keys(options).find((key) => !known.includes(key))
+function rejectUnknownOption(options: object): void {
+  const names = ['shared', 'clock', 'attemptsPerWebhook', 'attemptsInAll']
+  const unknown = Object.keys(options).find((key) => !names.includes(key))
   if (unknown === undefined) return
   throw new HookswitchError('InvalidOption', `${unknown} is not an option of memoryStore`, { field: unknown })
 }

@@ -1,12 +1,12 @@
 /**
- * Who works on which webhooks. A node leases shards of webhooks, never single deliveries: so a lease is renewed
- * once for thousands of deliveries, and everything about one endpoint is decided in one node's memory.
+ * Which node works on which webhooks. A node leases shards of webhooks, never single deliveries: one renewal covers
+ * thousands of deliveries, and every decision about an endpoint is made in one node's memory.
  */
 
-/** Shards of every store, for ever: `shardOf` is written into stores. */
+/** Number of shards. It cannot change: stores persist the result of `shardOf`. */
 export const SHARDS = 64
 
-/** FNV-1a, 32 bits, folded: stable over nodes, versions and stores. */
+/** The shard of a webhook: FNV-1a, 32 bits, folded. Identical on all nodes, versions and stores. */
 export function shardOf(webhookId: string): number {
   let hash = 0x811c9dc5
   for (let index = 0; index < webhookId.length; index += 1) {
@@ -15,50 +15,53 @@ export function shardOf(webhookId: string): number {
   return ((hash >>> 16) ^ hash) & (SHARDS - 1)
 }
 
-/** The shard whose owner admits an inbox entry: one for each call. */
+/** The shard whose owner relays an inbox entry: the same for all entries of a call. */
 export function inboxShard(entry: { readonly accountId: string; readonly callId?: string }): number {
   return shardOf(`${entry.accountId}/${entry.callId ?? ''}`)
 }
 
-/** The lease of one shard, as a store keeps it. */
+/** The stored lease of one shard. */
 export interface ShardLease {
+  /** 0 to 63. */
   readonly shard: number
-  /** Absent: nobody's. */
+  /** Absent: the shard is free. */
   readonly owner?: string
   /** Store time, ms: the owner may act while `now < aliveUntilMs`. */
   readonly aliveUntilMs: number
-  /** Given back by its owner: it claims no more there, settles what is in flight, and does not renew. */
+  /** The owner is giving it up: it claims nothing more there, settles deliveries in flight, and does not renew. */
   readonly leaving: boolean
-  /** Its owner has deliveries in flight there. */
+  /** The owner has deliveries in flight there. */
   readonly busy: boolean
 }
 
-/** A node that works on the store, or wants to: told by `own` and `renew`, whether it has a shard or not. */
+/** A node that called `own` or `renew`, whether it has a shard or not. */
 export interface NodeLease {
+  /** The node, as passed to `own`. */
   readonly owner: string
+  /** Store time, ms. */
   readonly aliveUntilMs: number
 }
 
-/** What a node does about its shards. */
+/** The changes of shard ownership that a node makes. */
 export interface OwnershipPlan {
-  /** Its own, to be renewed; ascending. */
+  /** Shards to renew; ascending. */
   readonly keep: readonly number[]
-  /** Free, expired or emptied ones, up to the fair share. */
+  /** Shards to take: free, expired, or given back and idle; up to the fair share. */
   readonly take: readonly number[]
-  /** Of `keep`, those above the fair share, for `renew`: first those where nothing is in flight. */
+  /** The part of `keep` above the fair share, which `renew` gives back: idle shards first. */
   readonly giveBack: readonly number[]
 }
 
-/** Most shards for each of so many nodes. */
+/** Maximum number of shards per node. */
 export function fairShare(liveNodes: number): number {
   return Math.ceil(SHARDS / Math.max(1, liveNodes))
 }
 
 /**
- * Which shards a node keeps, may take and should give back, so that all live nodes come to have a fair share.
+ * Plans which shards a node keeps, takes and gives back, so that all live nodes converge to a fair share.
  *
- * A busy shard changes hands when its last delivery has ended, or when its lease has: so adding a node interrupts
- * nothing.
+ * A busy shard changes its owner only when its last delivery has ended or its lease has expired, so adding a node
+ * interrupts no delivery.
  *
  * @param now store time, ms
  */
@@ -70,24 +73,24 @@ export function planOwnership(
 ): OwnershipPlan {
   const names = new Set([owner])
   for (const node of nodes) if (now < node.aliveUntilMs) names.add(node.owner)
-  const mine: ShardLease[] = []
-  const wasMine: number[] = []
+  const own: ShardLease[] = []
+  const givenBack: number[] = []
   const free: number[] = []
-  // Once through all of them: a node that renews mostly keeps what it has.
+  // One pass: most renewals change nothing.
   for (const lease of leases) {
     const isLive = lease.owner !== undefined && now < lease.aliveUntilMs
     if (isLive) names.add(lease.owner!)
     if (!isLive) free.push(lease.shard)
     else if (lease.owner !== owner) {
       if (lease.leaving && !lease.busy) free.push(lease.shard)
-    } else if (lease.leaving) wasMine.push(lease.shard)
-    else mine.push(lease)
+    } else if (lease.leaving) givenBack.push(lease.shard)
+    else own.push(lease)
   }
   const share = fairShare(names.size)
   return {
-    keep: mine.map((lease) => lease.shard).sort((a, b) => a - b),
-    take: [...wasMine, ...free].slice(0, Math.max(0, share - mine.length)),
-    giveBack: mine.length > share ? idleFirst(mine).slice(0, mine.length - share) : [],
+    keep: own.map((lease) => lease.shard).sort((a, b) => a - b),
+    take: [...givenBack, ...free].slice(0, Math.max(0, share - own.length)),
+    giveBack: own.length > share ? idleFirst(own).slice(0, own.length - share) : [],
   }
 }
 

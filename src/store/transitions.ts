@@ -1,17 +1,17 @@
 import type { NewDelivery, Settlement } from '../delivery/delivery-store.js'
 import { type Delivery, isTerminal } from '../delivery/lifecycle.js'
-import { disabledByService, keepsHealth, type Webhook } from '../webhooks/webhook.js'
+import { disableWebhook, shouldKeepHealth, type Webhook } from '../webhooks/webhook.js'
 
-/** What becomes of a row: the same in every store, so it is decided here and only written there. */
+/** How accept, claim, settle and replace change rows. Pure: stores only persist the results. */
 
-type Draft = { -readonly [Name in keyof Delivery]: Delivery[Name] }
+type MutableDelivery = { -readonly [Name in keyof Delivery]: Delivery[Name] }
 
 /**
- * A copy without due time, reason and end. Written out, since these copies are what a store does most: spreading an
- * object of so many properties, itself spread together, was measured at 15 microseconds, this at 0.2.
+ * A copy without due time, reason and end. Hot path, hence no spread: copying this object by spread was measured at
+ * 15 µs, this at 0.2 µs.
  */
-function copyOf(delivery: NewDelivery, acceptedMs: number): Draft {
-  const copy: Draft = {
+function copyOf(delivery: NewDelivery, acceptedMs: number): MutableDelivery {
+  const copy: MutableDelivery = {
     id: delivery.id,
     accountId: delivery.accountId,
     webhookId: delivery.webhookId,
@@ -37,19 +37,19 @@ function copyOf(delivery: NewDelivery, acceptedMs: number): Draft {
 }
 
 /**
- * An accepted delivery.
+ * The row of a newly accepted delivery.
  *
- * @param head whether it is the first of its lane: due at once
+ * @param isHead whether it is the head of its lane, due at once
  * @param now store time, ms
  */
-export function accepted(delivery: NewDelivery, head: boolean, now: number): Delivery {
+export function applyAcceptance(delivery: NewDelivery, isHead: boolean, now: number): Delivery {
   const row = copyOf(delivery, now)
-  if (head) row.dueMs = now
+  if (isHead) row.dueMs = now
   return row
 }
 
-/** A delivery on its way: under a new fence, due no more. */
-export function claimed(delivery: Delivery): Delivery {
+/** The delivery after a claim: in flight, with a new fence and no due time. */
+export function applyClaim(delivery: Delivery): Delivery {
   const row = copyOf(delivery, delivery.acceptedMs)
   row.state = 'in_flight'
   row.attempts = delivery.attempts
@@ -60,8 +60,12 @@ export function claimed(delivery: Delivery): Delivery {
   return row
 }
 
-/** The next of a lane, when the one before it has ended. */
-export function promoted(delivery: Delivery, now: number): Delivery {
+/**
+ * The delivery after it became the head of its lane: due at once.
+ *
+ * @param now store time, ms
+ */
+export function promote(delivery: Delivery, now: number): Delivery {
   const row = copyOf(delivery, delivery.acceptedMs)
   row.state = delivery.state
   row.attempts = delivery.attempts
@@ -74,14 +78,15 @@ export function promoted(delivery: Delivery, now: number): Delivery {
 }
 
 /**
- * A delivery after its settlement.
+ * The delivery after a settlement.
  *
- * @param head whether it is the first of its lane: only heads have a due time
+ * @param isHead whether it is the head of its lane: only heads have a due time
+ * @param now store time, ms
  */
-export function settledAs(
+export function applySettlement(
   delivery: Delivery,
   next: Settlement['next'],
-  head: boolean,
+  isHead: boolean,
   now: number,
 ): Delivery {
   const row = copyOf(delivery, delivery.acceptedMs)
@@ -92,25 +97,28 @@ export function settledAs(
   row.fence = delivery.fence
   if (next.reason !== undefined) row.reason = next.reason
   if (isTerminal(next.state)) row.endedMs = now
-  else if (head) row.dueMs = next.dueMs ?? now
+  else if (isHead) row.dueMs = next.dueMs ?? now
   return row
 }
 
-/** The webhook after a settlement: the same object where nothing changes, as when it is of another epoch by now. */
-export function webhookAfter(webhook: Webhook, change: Settlement['endpoint']): Webhook {
+/**
+ * The webhook after a settlement's change of health, or its disabling. Returns the same object when nothing changes,
+ * for instance when the webhook has another epoch meanwhile.
+ */
+export function applyEndpointChange(webhook: Webhook, change: Settlement['endpoint']): Webhook {
   if (!change || change.epoch !== webhook.epoch) return webhook
   const { health: before, ...clean } = webhook
   const health = change.health === undefined ? before : (change.health ?? undefined)
   const after = health === before ? webhook : health === undefined ? clean : { ...clean, health }
-  return change.disable && after.settings.enabled ? disabledByService(after, change.disable) : after
+  return change.disable && after.settings.enabled ? disableWebhook(after, change.disable) : after
 }
 
 /**
- * The row that a replacement writes. Health is the store's, not its owner's: it changes without a new revision, so
- * what is stored stays while it holds, whatever the new row says.
+ * The row that `replace` writes. Health belongs to the store and changes without a new revision, so the stored health
+ * stays (while `keepsHealth`) and that of `next` is ignored.
  */
-export function replacementOf(stored: Webhook, next: Webhook): Webhook {
+export function applyReplacement(stored: Webhook, next: Webhook): Webhook {
   const { health: _stale, ...row } = next
-  const keeps = stored.health !== undefined && keepsHealth(stored.settings, next.settings)
+  const keeps = stored.health !== undefined && shouldKeepHealth(stored.settings, next.settings)
   return keeps ? { ...row, health: stored.health } : row
 }

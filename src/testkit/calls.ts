@@ -1,57 +1,64 @@
+/** Generates an endless stream of call events: when calls begin, and their events merged in order of time. */
 import { HookswitchError } from '../errors.js'
-import { type CallOutcome, drawCourse, OUTCOME_SHARES } from './call-course.js'
-import type { CallEvent } from './call-legs.js'
-import type { CallAccount } from './call-parties.js'
-import { type CallSummary, planCall } from './call-plan.js'
+import {
+  type CallAccount,
+  type CallEvent,
+  type CallOutcome,
+  type CallSummary,
+  generateCall,
+  generateTimeline,
+  OUTCOME_WEIGHTS,
+} from './generated-call.js'
 import { type SeededRandom, seededRandom } from './random.js'
 import { timeQueue } from './time-queue.js'
 
-/** One thing that happens in a generated call. */
+/** One event of a generated call. */
 export interface TimedEvent {
-  /** Unix milliseconds; never less than that of the one before. */
+  /** When it happens, Unix milliseconds; never less than that of the previous event. */
   readonly atMs: number
-  /** What `hs.publish` takes. */
+  /** The event as `hs.publish` accepts it. */
   readonly event: CallEvent
-  /** The truth about the call that it belongs to; one object for all events of a call. */
+  /** Ground truth about its call; the same object for all events of a call. */
   readonly call: CallSummary
 }
 
-/** Calls without end: each `next` gives the next event of all of them together. */
+/** An endless stream of call events: `next` returns the next event of all calls together. */
 export interface CallGenerator extends IterableIterator<TimedEvent, undefined> {
+  /** The next event in order of time. Begins calls as needed. */
   next(): { done: false; value: TimedEvent }
-  /** No new call begins; the events that are left of those that have begun. The next call begins after them. */
-  rest(): readonly TimedEvent[]
+  /** The remaining events of the calls that have begun. No call begins; the next one begins after these events. */
+  drain(): readonly TimedEvent[]
 }
 
 /** Options of `callGenerator`. */
 export interface CallOptions {
-  /** Same seed, same calls. This or `random` is required. */
+  /** The same seed generates the same calls. Required unless `random` is present. */
   readonly seed?: number | string
-  /** Draws from its stream `calls` instead. */
+  /** Used instead of `seed`: draws come from its stream `calls`. */
   readonly random?: SeededRandom
-  /** The accounts (or their ids) in which calls happen, each as often as the others. */
+  /** Accounts (or their ids) of the calls, each with the same probability. At least one. */
   readonly accounts: readonly (string | CallAccount)[]
-  /** Mean of the calls that begin in a second, in all accounts together; default 1. */
+  /** Mean number of calls that begin per second, over all accounts. Default is 1. */
   readonly callsPerSecond?: number
-  /** The first call begins after this moment, Unix milliseconds; default 2026-01-01T00:00:00Z. */
+  /** The first call begins after this time, Unix milliseconds. Default is 2026-01-01T00:00:00Z. */
   readonly startMs?: number
-  /** How calls end, as weights; default 64 answered, 7 busy, 15 noAnswer, 10 cancelled, 4 declined. */
+  /** Weights of call outcomes. Default is 64 answered, 7 busy, 15 noAnswer, 10 cancelled, 4 declined. */
   readonly outcomes?: Readonly<Partial<Record<CallOutcome, number>>>
-  /** Part of the calls with a third, internal (loopback) leg; default 0.1. */
+  /** Share of calls with a third, internal (loopback) leg, 0 to 1. Default is 0.1. */
   readonly internalShare?: number
-  /** Half of the answered calls ring shorter than this; default 8,000. */
+  /** Median ringing time of answered calls, milliseconds. Default is 8,000. */
   readonly ringMedianMs?: number
-  /** Mean length of a talk; default 150,000. */
+  /** Mean talk time, milliseconds. Default is 150,000. */
   readonly talkMeanMs?: number
 }
 
 /**
- * A lazy source of realistic call events, in order of time, with the truth about each call.
+ * Generates realistic call events lazily, in order of time, with the ground truth about each call.
  *
- * Calls begin as a Poisson process. Each has two legs, inbound to the switch and outbound from it, sometimes an
- * internal one between them; each leg is created, perhaps answered, bridged, held, and destroyed.
+ * Calls begin as a Poisson process. Each has an inbound and an outbound leg, some an internal leg between them.
+ * Each leg is created and destroyed, and may be answered, bridged and held in between.
  *
- * @throws `InvalidOption` without a seed, without accounts, a rate that is not above 0, an unknown outcome
+ * @throws `InvalidOption` without a seed or accounts, for a rate that is not above 0, or an unknown outcome
  * @example
  * const calls = callGenerator({ seed: 1, accounts: ['acme'] })
  * const { events, calls: truth } = takeCalls(calls, 10)
@@ -59,50 +66,57 @@ export interface CallOptions {
  */
 export function callGenerator(options: CallOptions): CallGenerator {
   const { callsPerSecond = 1, startMs = 1_767_225_600_000, internalShare = 0.1 } = options
-  const { ringMedianMs = 8_000, talkMeanMs = 150_000, outcomes = OUTCOME_SHARES } = options
+  const { ringMedianMs = 8_000, talkMeanMs = 150_000, outcomes = OUTCOME_WEIGHTS } = options
   const accounts = options.accounts.map((account) =>
     typeof account === 'string' ? { id: account } : account,
   )
   if (accounts.length === 0) throw badOption('accounts', 'needs at least one account')
   if (!(callsPerSecond > 0)) throw badOption('callsPerSecond', 'must be above 0')
-  const strange = Object.keys(outcomes).find((outcome) => !(outcome in OUTCOME_SHARES))
-  if (strange !== undefined) throw badOption('outcomes', `knows no outcome ${strange}`)
+  const unknown = Object.keys(outcomes).find((outcome) => !(outcome in OUTCOME_WEIGHTS))
+  if (unknown !== undefined) throw badOption('outcomes', `has the unknown outcome '${unknown}'`)
   if (options.seed === undefined && !options.random)
-    throw badOption('seed', 'is required where no random is given')
+    throw badOption('seed', 'is required if random is absent')
 
   const random = options.random?.stream('calls') ?? seededRandom(options.seed!)
   const arrivals = random.stream('arrivals')
-  const courses = random.stream('courses')
-  const people = random.stream('people')
+  // Stream names are part of what a seed means: they stay.
+  const timelines = random.stream('courses')
+  const parties = random.stream('people')
   const pending = timeQueue<TimedEvent>()
   const gapMs = () => arrivals.exponential(1000 / callsPerSecond)
-  let begun = 0
+  let started = 0
   let arrivalMs = startMs + gapMs()
   let lastMs = startMs
 
   const generator: CallGenerator = {
     next() {
-      while (!(pending.firstMs() <= Math.floor(arrivalMs))) begin()
+      while (!(pending.firstMs() <= Math.floor(arrivalMs))) startCall()
       return { done: false, value: take() }
     },
-    rest() {
-      const left: TimedEvent[] = []
-      while (pending.size > 0) left.push(take())
-      // Without memory: the wait for the next arrival may as well begin here.
+    drain() {
+      const remaining: TimedEvent[] = []
+      while (pending.size > 0) remaining.push(take())
+      // A Poisson process has no memory, so the wait for the next arrival can begin here.
       if (arrivalMs < lastMs) arrivalMs = lastMs + gapMs()
-      return left
+      return remaining
     },
     [Symbol.iterator]: () => generator,
   }
   return generator
 
-  function begin(): void {
-    begun += 1
-    const account = people.pick(accounts)
-    const outcome = courses.weighted(outcomes as Record<CallOutcome, number>)
-    const course = drawCourse(courses, outcome, { ringMedianMs, talkMeanMs })
+  function startCall(): void {
+    started += 1
+    const account = parties.pick(accounts)
+    const outcome = timelines.weighted(outcomes as Record<CallOutcome, number>)
+    const timeline = generateTimeline(timelines, outcome, { ringMedianMs, talkMeanMs })
     const startedMs = Math.floor(arrivalMs)
-    const { summary, events } = planCall(people, { number: begun, account, startedMs, internalShare, course })
+    const { summary, events } = generateCall(parties, {
+      number: started,
+      account,
+      startedMs,
+      internalShare,
+      timeline,
+    })
     for (const event of events) pending.add({ atMs: event.timestampMs, event, call: summary })
     arrivalMs += gapMs()
   }
@@ -115,9 +129,11 @@ export function callGenerator(options: CallOptions): CallGenerator {
 }
 
 /**
- * The events of the next `count` calls of a generator to their end, in order of time (with what is left of calls
- * that had begun before), and the truth about those calls in the order in which they began. No other call begins
- * meanwhile; the generator goes on after the last of these events.
+ * Takes whole calls from a generator. No other call begins until the last of these events.
+ *
+ * @param count how many calls
+ * @returns `events`: all events of the next `count` calls in order of time, including the remaining events of calls
+ *   that had begun before; `calls`: the ground truth about the `count` calls, in the order in which they began
  */
 export function takeCalls(
   generator: CallGenerator,
@@ -130,7 +146,7 @@ export function takeCalls(
     events.push(next)
     if (next.atMs === next.call.startedMs) calls.add(next.call)
   }
-  events.push(...generator.rest())
+  events.push(...generator.drain())
   return { events, calls: [...calls] }
 }
 

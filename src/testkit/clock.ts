@@ -1,35 +1,47 @@
+/** Virtual time for tests. */
 import { setMaxListeners } from 'node:events'
 import type { Clock } from '../ports.js'
 
 /** 2026-01-01T00:00:00Z. */
 const START_MS = 1_767_225_600_000
 
-/** So many turns of the event loop without a sleep, a wake or a yield mean rest. */
-const QUIET_TURNS = 5
+/** Turns of the event loop without a sleep, wake or yield after which all work counts as settled. */
+const IDLE_TURNS = 5
 
-/** So many turns at one moment of virtual time are no work but a loop that never sleeps. */
-const MOST_TURNS = 100_000
+/** More turns than this at one virtual time mean a loop that never sleeps. */
+const MAX_TURNS = 100_000
 
-/** Time that moves only when a test says so. */
+/** A clock that moves only when a test moves it. */
 export interface ManualClock extends Clock {
   /**
-   * Moves both clocks on by `ms`. Sleepers that become due wake in the order of their due times (those of equal
-   * time in the order in which they fell asleep), each at its own moment, and after each one everything that is
-   * ready runs before the clock moves on: what it starts and how long that sleeps counts too.
+   * Advances both clocks by `ms` milliseconds. Sleepers that become due wake one at a time in order of their due times
+   * (equal times in the order in which they fell asleep). After each, all ready work runs before the clock moves on,
+   * and sleeps that it starts are included.
+   *
+   * @throws RangeError for a negative or infinite number
    */
   advance(ms: number): Promise<void>
-  /** Moves the wall clock alone, forward or (negative) back, as an administrator or NTP does. Wakes nobody. */
+  /**
+   * Moves only the wall clock by `ms` milliseconds, forward or (negative) back, as an administrator or NTP does. Wakes
+   * no sleeper.
+   *
+   * @throws RangeError for a number that is not finite
+   */
   jumpWall(ms: number): void
-  /** How many are asleep, and when (in `monotonic()` milliseconds) the first of them wakes. */
+  /** Number of sleepers, and when the first is due (in `monotonic()` milliseconds; undefined without sleepers). */
   sleepers(): { readonly count: number; readonly nextDueMs: number | undefined }
-  /** Lets everything that is ready run, without moving time. */
+  /**
+   * Runs all ready work without moving time.
+   *
+   * @throws Error if work yields in an endless loop
+   */
   settle(): Promise<void>
   /**
-   * Moves from sleeper to sleeper until `predicate` holds, and resolves to the milliseconds that took. The
-   * predicate may read what it likes, but must not wait for this clock.
+   * Advances from sleeper to sleeper until `predicate` holds. Resolves to the virtual milliseconds that it took. The
+   * predicate must not wait for this clock.
    *
-   * @param options.limitMs virtual milliseconds to try for, default one day; then, or when nobody sleeps any more,
-   *   it rejects with a sentence that says which
+   * @param options.limitMs limit in virtual milliseconds. Default is one day.
+   * @throws Error if the limit is reached, or no sleeper is left
    */
   runUntil(
     predicate: () => boolean | Promise<boolean>,
@@ -43,63 +55,64 @@ interface Sleeper {
 }
 
 /**
- * A clock for tests and simulations: it stands still until `advance`, `runUntil` or `jumpWall` move it.
+ * Creates a clock for tests and simulations that only `advance`, `runUntil` and `jumpWall` move.
  *
- * "Everything that is ready" is promise continuations, `nextTick`, `setImmediate` and this clock's own `yield`
- * and `sleep(0)`. Real input and output (a socket, a file, a child process) is **not** waited for: a test that
- * uses real sockets waits for what it expects with `until`, or for the receiver's `next`.
+ * Ready work is promise continuations, `nextTick`, `setImmediate`, and this clock's `yield` and `sleep(0)`. Real I/O (a
+ * socket, a file, a child process) is **not** awaited: a test with real sockets waits with `until`, or with the
+ * receiver's `next`.
  *
- * @param start.nowMs wall clock at the start, Unix milliseconds, default 2026-01-01T00:00:00Z
- * @param start.monotonicMs monotonic clock at the start, default 0
+ * @param start.nowMs initial wall clock, Unix milliseconds. Default is 2026-01-01T00:00:00Z.
+ * @param start.monotonicMs initial monotonic clock, milliseconds. Default is 0.
  */
 export function manualClock(
   start: { readonly nowMs?: number; readonly monotonicMs?: number } = {},
 ): ManualClock {
   let monotonicMs = start.monotonicMs ?? 0
-  let wallAheadMs = (start.nowMs ?? START_MS) - monotonicMs
-  const asleep: Sleeper[] = []
+  let wallOffsetMs = (start.nowMs ?? START_MS) - monotonicMs
+  const sleepers: Sleeper[] = []
   let yielding = 0
-  let stirs = 0
-  let moving: Promise<unknown> = Promise.resolve()
+  /** Counts sleeps, wakes and yields. */
+  let activity = 0
+  let movement: Promise<unknown> = Promise.resolve()
 
-  const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+  const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
   const clock: ManualClock = {
-    now: () => Math.floor(monotonicMs + wallAheadMs),
+    now: () => Math.floor(monotonicMs + wallOffsetMs),
     monotonic: () => monotonicMs,
     async yield() {
-      stirs += 1
+      activity += 1
       yielding += 1
-      await turn()
+      await nextTurn()
       yielding -= 1
     },
     sleep(ms, signal) {
       if (signal?.aborted) return Promise.resolve()
       if (!(ms > 0)) return clock.yield()
       return new Promise((resolve) => {
-        const fallen: Sleeper = {
+        const sleeper: Sleeper = {
           dueMs: monotonicMs + ms,
           wake() {
-            const place = asleep.indexOf(fallen)
-            if (place >= 0) asleep.splice(place, 1)
-            signal?.removeEventListener('abort', fallen.wake)
-            stirs += 1
+            const index = sleepers.indexOf(sleeper)
+            if (index >= 0) sleepers.splice(index, 1)
+            signal?.removeEventListener('abort', sleeper.wake)
+            activity += 1
             resolve()
           },
         }
-        asleep.splice(placeOf(asleep, fallen.dueMs), 0, fallen)
+        sleepers.splice(insertionIndex(sleepers, sleeper.dueMs), 0, sleeper)
         if (signal) {
           setMaxListeners(0, signal)
-          signal.addEventListener('abort', fallen.wake, { once: true })
+          signal.addEventListener('abort', sleeper.wake, { once: true })
         }
-        stirs += 1
+        activity += 1
       })
     },
     advance(ms) {
       if (!(ms >= 0 && ms < Infinity)) {
-        throw new RangeError(`advance takes a number of milliseconds from 0 up, not ${ms}`)
+        throw new RangeError(`advance requires a number of milliseconds of at least 0, not ${ms}`)
       }
-      return inTurn(async () => {
+      return serialize(async () => {
         const endMs = monotonicMs + ms
         await settle()
         while (await wakeNext(endMs)) {}
@@ -108,19 +121,19 @@ export function manualClock(
       })
     },
     jumpWall(ms) {
-      if (!Number.isFinite(ms)) throw new RangeError(`jumpWall takes a number of milliseconds, not ${ms}`)
-      wallAheadMs += ms
+      if (!Number.isFinite(ms)) throw new RangeError(`jumpWall requires a number of milliseconds, not ${ms}`)
+      wallOffsetMs += ms
     },
-    sleepers: () => ({ count: asleep.length, nextDueMs: asleep[0]?.dueMs }),
-    settle: () => inTurn(settle),
+    sleepers: () => ({ count: sleepers.length, nextDueMs: sleepers[0]?.dueMs }),
+    settle: () => serialize(settle),
     runUntil(predicate, { limitMs = 86_400_000 } = {}) {
-      return inTurn(async () => {
+      return serialize(async () => {
         const startMs = monotonicMs
         await settle()
         while (!(await predicate())) {
-          if (asleep.length === 0) {
+          if (sleepers.length === 0) {
             throw new Error(
-              `nobody sleeps any more, ${monotonicMs - startMs} ms in, and the condition does not hold`,
+              `no sleeper is left after ${monotonicMs - startMs} ms, and the condition does not hold`,
             )
           }
           if (!(await wakeNext(startMs + limitMs))) {
@@ -133,16 +146,16 @@ export function manualClock(
   }
   return clock
 
-  /** Two movements at once would make the order of wakes depend on their race: the second waits for the first. */
-  function inTurn<T>(move: () => Promise<T>): Promise<T> {
-    const result = moving.then(move)
-    moving = result.catch(() => undefined)
+  /** Runs movements one at a time: the order of wakes must not depend on a race of two movements. */
+  function serialize<T>(move: () => Promise<T>): Promise<T> {
+    const result = movement.then(move)
+    movement = result.catch(() => undefined)
     return result
   }
 
-  /** Wakes the first sleeper if it is due by `endMs`, and lets run what that makes ready. */
+  /** Wakes the first sleeper if it is due by `endMs`, then runs all ready work. Resolves to whether it woke one. */
   async function wakeNext(endMs: number): Promise<boolean> {
-    const next = asleep[0]
+    const next = sleepers[0]
     if (!next || next.dueMs > endMs) return false
     monotonicMs = Math.max(monotonicMs, next.dueMs)
     next.wake()
@@ -151,25 +164,27 @@ export function manualClock(
   }
 
   async function settle(): Promise<void> {
-    let seen = stirs
-    for (let turns = 0, quiet = 0; quiet < QUIET_TURNS; turns += 1) {
-      if (turns > MOST_TURNS) {
-        throw new Error(`no rest after ${MOST_TURNS} turns at ${monotonicMs} ms: something yields in a loop`)
+    let lastActivity = activity
+    for (let turns = 0, idle = 0; idle < IDLE_TURNS; turns += 1) {
+      if (turns > MAX_TURNS) {
+        throw new Error(
+          `work did not settle after ${MAX_TURNS} turns at ${monotonicMs} ms: something yields in a loop`,
+        )
       }
-      await turn()
-      quiet = stirs === seen && yielding === 0 ? quiet + 1 : 0
-      seen = stirs
+      await nextTurn()
+      idle = activity === lastActivity && yielding === 0 ? idle + 1 : 0
+      lastActivity = activity
     }
   }
 }
 
-/** Where a sleeper due at `dueMs` belongs: behind all that are due by then. */
-function placeOf(asleep: readonly Sleeper[], dueMs: number): number {
+/** Index for a sleeper due at `dueMs`: after all that are due by then. */
+function insertionIndex(sleepers: readonly Sleeper[], dueMs: number): number {
   let low = 0
-  let high = asleep.length
+  let high = sleepers.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (asleep[middle]!.dueMs <= dueMs) low = middle + 1
+    if (sleepers[middle]!.dueMs <= dueMs) low = middle + 1
     else high = middle
   }
   return low

@@ -1,12 +1,21 @@
 /**
- * `hookswitch/testkit`: what hookswitch tests itself with, for hosts that test what they build on it. Needs no
- * test runner of its own.
+ * `hookswitch/testkit`: the equipment that hookswitch tests itself with, for hosts that test what they build on it.
+ * Depends on no test runner.
  */
-export { type ConformanceRunner, type StoreHarness, storeConformance } from '../store/conformance/index.js'
-export type { CallOutcome } from './call-course.js'
-export type { CallEvent, CallHook, LegSummary } from './call-legs.js'
-export type { CallAccount } from './call-parties.js'
-export type { CallSummary } from './call-plan.js'
+
+// The decisions of delivery as pure functions, to test rules without a server, clock or store.
+export type { CheckedEvent } from '../delivery/event.js'
+export { type Matchable, matches } from '../delivery/match.js'
+export { type FailureClass, type Outcome, outcomeOf } from '../delivery/outcome.js'
+export { payloadOf } from '../delivery/payload.js'
+export { type NextDelivery, nextDelivery, type RetryRules } from '../delivery/retry.js'
+export type { AddressCheck } from '../values/address.js'
+export {
+  type AddressPolicy,
+  type CompiledAddressPolicy,
+  compileAddressPolicy,
+  type HostCheck,
+} from '../values/address-policy.js'
 export {
   type CallGenerator,
   type CallOptions,
@@ -15,14 +24,24 @@ export {
   takeCalls,
 } from './calls.js'
 export { type ManualClock, manualClock } from './clock.js'
+export { type ConformanceRunner, type StoreHarness, storeConformance } from './conformance/index.js'
+export type {
+  CallAccount,
+  CallEvent,
+  CallHook,
+  CallOutcome,
+  CallSummary,
+  LegSummary,
+} from './generated-call.js'
 export {
+  type Defect,
   type DeliverOptions,
   type FetchTarget,
-  type Flaw,
-  type HandlerAnswer,
   type HandlerExchange,
   type HandlerProblem,
   type HandlerReport,
+  type HandlerResponse,
+  type HandlerResult,
   type ProblemKind,
   type RequestKind,
   type ScriptedDeliveries,
@@ -34,32 +53,23 @@ export {
   type WebhookUnderTest,
 } from './handler/index.js'
 export {
-  type Fc,
-  type ModelFailure,
-  type ModelRuns,
-  type ModelTest,
-  type ServiceModelOptions,
-  type StoreModelOptions,
-  serviceModel,
-  storeModel,
-} from './models/index.js'
-export {
   type AnyPolicy,
   type Arbitrary,
-  type CourseAttempt,
-  type CourseFailure,
-  type CourseOptions,
-  courseOf,
-  type PolicyPromises,
+  type PolicyGuarantees,
   type PolicyRunner,
   type PropertyChecker,
   provePolicy,
-  type RetryCourse,
+  type RetrySimulation,
+  type RetrySimulationOptions,
+  type SimulatedAttempt,
+  type SimulatedFailure,
+  simulateRetries,
 } from './policy/index.js'
 export { type SeededRandom, seededRandom } from './random.js'
 export { type ReceiverOptions, type Script, type ScriptedReceiver, scriptedReceiver } from './receiver.js'
 export {
   closeSilently,
+  type DripOptions,
   dripBody,
   dripHeaders,
   endlessBody,
@@ -74,7 +84,6 @@ export {
 export type { ReceivedRequest } from './receiver-log.js'
 export type { WireRequest } from './receiver-request.js'
 export {
-  type Answer,
   delay,
   type Exchange,
   type Gate,
@@ -82,6 +91,7 @@ export {
   hang,
   redirect,
   retryAfter,
+  type ScriptedResponse,
   type Step,
   status,
 } from './receiver-script.js'
@@ -92,8 +102,8 @@ export {
   type RecordedEvent,
   type RecorderOptions,
   type Recording,
-  type Replayed,
   type ReplayOptions,
+  type ReplayResult,
   recordedCalls,
 } from './stream/index.js'
 export {
@@ -116,20 +126,3 @@ export {
 } from './switches/index.js'
 export { type TimeQueue, timeQueue } from './time-queue.js'
 export { until } from './until.js'
-export {
-  type Doctor,
-  type Exhausted,
-  exhaust,
-  FAULT_KINDS,
-  type Fault,
-  type FaultKind,
-  type Finding,
-  type Minimised,
-  minimise,
-  replayCommand,
-  reportOf,
-  type Simulation,
-  type SimulationOptions,
-  simulate,
-  uncovered,
-} from './world/index.js'

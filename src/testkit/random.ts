@@ -1,79 +1,92 @@
+/** Reproducible random numbers: a seed determines every draw. */
 import type { Random } from '../ports.js'
-import { sha256 } from '../values/digest.js'
+import { sha256 } from '../values/hash.js'
 import { type XoshiroState, xoshiro128 } from './xoshiro.js'
 
-/** Chance that repeats itself: the same seed gives the same draws, in every process and on every machine. */
+/** Reproducible random numbers: the same seed gives the same draws, in every process and on every machine. */
 export interface SeededRandom extends Random {
-  /** What it was made from: print it when a test fails. */
+  /** The seed: print it when a test fails. */
   readonly seed: string
   /**
-   * The stream of that name: its draws depend on the seed and the name alone, not on what others draw. The same
-   * name gives the same stream, going on where it was.
+   * Returns the stream of this name. Its draws depend only on the seed and the name, not on other draws. The same
+   * name returns the same stream, which continues where it was.
    */
   stream(name: string): SeededRandom
-  /** A whole number from `least` to `most`, both included. */
-  integer(least: number, most: number): number
-  /** True with this probability. */
+  /**
+   * Draws a whole number from `min` to `max`, both included.
+   *
+   * @throws RangeError unless both are whole numbers and `min` <= `max`
+   */
+  integer(min: number, max: number): number
+  /** Returns true with this probability, 0 to 1. */
   chance(probability: number): boolean
-  /** One of the list, each as likely as the others. */
+  /**
+   * Draws an element of the list, each with the same probability.
+   *
+   * @throws RangeError for an empty list
+   */
   pick<T>(list: readonly T[]): T
-  /** One of the keys, as likely as its weight is part of their sum. */
+  /**
+   * Draws a key with a probability proportional to its weight.
+   *
+   * @throws RangeError unless a weight is above 0
+   */
   weighted<Key extends string>(weights: Readonly<Record<Key, number>>): Key
-  /** Exponential with that mean: the gaps of a Poisson process, the length of a talk. */
+  /** Draws from the exponential distribution with this mean, for example gaps of a Poisson process or talk times. */
   exponential(mean: number): number
-  /** Log-normal: half of the draws are below `median`; `spread` is the standard deviation of the logarithm. */
+  /** Draws from the log-normal distribution; `spread` is the standard deviation of the logarithm. */
   logNormal(median: number, spread: number): number
 }
 
 /**
- * Seeded chance with one independent stream per purpose: `bytes`, `fraction` and the helpers each draw from their
- * own, further ones by `stream(name)`; so one more id does not change the jitter of every retry after it.
+ * Creates reproducible random numbers with an independent stream per purpose: `bytes`, `fraction`, and the other
+ * methods together; further streams with `stream(name)`. So one more id does not change the jitter of later retries.
  *
- * Each stream is a xoshiro128** whose state is the head of the SHA-256 of seed and name.
+ * Each stream is a xoshiro128** generator whose state is the first 128 bits of the SHA-256 of seed and purpose.
  */
 export function seededRandom(seed: number | string): SeededRandom {
   const streams = new Map<string, SeededRandom>()
-  const ofBytes = words(seed, 'bytes')
-  const ofFractions = unit(words(seed, 'fraction'))
+  const nextByteWord = words(seed, 'bytes')
+  const nextFraction = unit(words(seed, 'fraction'))
   const draw = unit(words(seed, 'draw'))
 
   const random: SeededRandom = {
     seed: String(seed),
     bytes(count) {
       const bytes = new Uint8Array(count)
-      for (let at = 0, word = 0; at < count; at += 1, word >>>= 8) {
-        if (at % 4 === 0) word = ofBytes()
-        bytes[at] = word
+      for (let index = 0, word = 0; index < count; index += 1, word >>>= 8) {
+        if (index % 4 === 0) word = nextByteWord()
+        bytes[index] = word
       }
       return bytes
     },
-    fraction: ofFractions,
+    fraction: nextFraction,
     stream(name) {
-      const known = streams.get(name)
-      if (known) return known
-      const made = seededRandom(`${seed}/${encodeURIComponent(name)}`)
-      streams.set(name, made)
-      return made
+      const existing = streams.get(name)
+      if (existing) return existing
+      const created = seededRandom(`${seed}/${encodeURIComponent(name)}`)
+      streams.set(name, created)
+      return created
     },
-    integer(least, most) {
-      if (!(Number.isSafeInteger(least) && Number.isSafeInteger(most) && least <= most)) {
-        throw new RangeError(`integer takes two whole numbers, the lesser first, not ${least} and ${most}`)
+    integer(min, max) {
+      if (!(Number.isSafeInteger(min) && Number.isSafeInteger(max) && min <= max)) {
+        throw new RangeError(`integer requires two whole numbers, the smaller first, not ${min} and ${max}`)
       }
-      return least + Math.floor(draw() * (most - least + 1))
+      return min + Math.floor(draw() * (max - min + 1))
     },
     chance: (probability) => draw() < probability,
     pick(list) {
-      if (list.length === 0) throw new RangeError('pick takes a list with at least one entry')
+      if (list.length === 0) throw new RangeError('pick requires a list with at least one entry')
       return list[Math.floor(draw() * list.length)]!
     },
     weighted<Key extends string>(weights: Readonly<Record<Key, number>>): Key {
       const entries = (Object.entries(weights) as [Key, number][]).filter(([, weight]) => weight > 0)
       const last = entries.at(-1)
-      if (!last) throw new RangeError('weighted takes at least one key with a weight above 0')
-      let left = draw() * entries.reduce((sum, [, weight]) => sum + weight, 0)
+      if (!last) throw new RangeError('weighted requires at least one key with a weight above 0')
+      let remainder = draw() * entries.reduce((sum, [, weight]) => sum + weight, 0)
       for (const [key, weight] of entries) {
-        left -= weight
-        if (left < 0) return key
+        remainder -= weight
+        if (remainder < 0) return key
       }
       return last[0]
     },
@@ -84,7 +97,7 @@ export function seededRandom(seed: number | string): SeededRandom {
   return random
 }
 
-/** Standard normal by Marsaglia's polar method: it needs no sine, whose last digit differs between engines. */
+/** Standard normal by Marsaglia's polar method, without the sine, whose last digit differs between engines. */
 function normal(draw: () => number): number {
   for (;;) {
     const x = 2 * draw() - 1
@@ -101,7 +114,7 @@ function words(seed: number | string, purpose: string): () => number {
   return xoshiro128(state)
 }
 
-/** Numbers in [0, 1) with all 53 bits of a double's precision, from two words each. */
+/** Numbers in [0, 1) with the full 53 bits of a double, from two words each. */
 function unit(next: () => number): () => number {
   return () => ((next() >>> 5) * 67_108_864 + (next() >>> 6)) / 9_007_199_254_740_992
 }

@@ -1,30 +1,40 @@
+/** Steps of a scripted receiver that break HTTP, its timing, or its limits. */
 import { gzipSync } from 'node:zlib'
-import { systemClock } from '../clock.js'
-import { type Answer, answerBytes, type Exchange, headBytes, type Step, status } from './receiver-script.js'
+import { systemClock } from '../runtime/clock.js'
+import {
+  type Exchange,
+  formatHead,
+  formatResponse,
+  type ScriptedResponse,
+  type Step,
+  status,
+} from './receiver-script.js'
 
 const MEBIBYTE = 1_048_576
 
-/** Real time in which a client in another process reads what has reached it. */
-const READING_MS = 5
+/** Real milliseconds in which a client in another process reads the bytes that have arrived. */
+const READ_MS = 5
 
 const clock = systemClock()
 
 /**
- * Resets the connection (RST): before any answer, or after that many bytes of one.
+ * Resets the connection (RST), before or during a response.
  *
- * @param options.afterBytes how many bytes of the answer are sent first, default 0
- * @param options.answer the answer (status 200) that is cut, default one with the body `{"ok":true}`
+ * @param options.afterBytes bytes of the response that are sent first. Default is 0.
+ * @param options.response the response (status 200) that is cut off. Default has the body `{"ok":true}`.
  */
-export function reset(options: { readonly afterBytes?: number; readonly answer?: Answer } = {}): Step {
-  const { afterBytes = 0, answer = { body: '{"ok":true}' } } = options
+export function reset(
+  options: { readonly afterBytes?: number; readonly response?: ScriptedResponse } = {},
+): Step {
+  const { afterBytes = 0, response = { body: '{"ok":true}' } } = options
   return {
     name: `reset after ${afterBytes} bytes`,
     async play(exchange) {
       if (afterBytes > 0) {
-        await exchange.write(answerBytes(200, answer).subarray(0, afterBytes))
-        // A Node client that finds bytes and a reset together takes the reset for a good end (libuv): so first
-        // it is given the time to read, and, where it lives in this process, the turns.
-        await clock.sleep(READING_MS)
+        await exchange.write(formatResponse(200, response).subarray(0, afterBytes))
+        // A Node client that reads bytes and a reset together takes the reset for a normal end (libuv), so the client
+        // gets time to read first, and event loop turns if it runs in this process.
+        await clock.sleep(READ_MS)
         await clock.yield()
         await clock.yield()
       }
@@ -33,7 +43,7 @@ export function reset(options: { readonly afterBytes?: number; readonly answer?:
   }
 }
 
-/** Ends the connection (FIN) without a byte of an answer. */
+/** Closes the connection (FIN) without sending a byte. */
 export function closeSilently(): Step {
   return {
     name: 'close silently',
@@ -41,7 +51,7 @@ export function closeSilently(): Step {
   }
 }
 
-/** Answers what no HTTP client understands, and ends the connection. */
+/** Sends bytes that are not HTTP, then closes the connection. */
 export function garbage(): Step {
   return {
     name: 'garbage',
@@ -52,25 +62,31 @@ export function garbage(): Step {
   }
 }
 
-/** Sends these bytes as they are, one piece after the other, and leaves the connection open. */
-export function rawBytes(...pieces: readonly (string | Uint8Array)[]): Step {
+/** Writes these bytes unchanged, chunk by chunk, and leaves the connection open. */
+export function rawBytes(...chunks: readonly (string | Uint8Array)[]): Step {
   return {
     name: 'raw bytes',
     async play({ write }) {
-      for (const piece of pieces) await write(piece)
+      for (const chunk of chunks) await write(chunk)
     },
   }
 }
 
-interface Drip {
-  /** Milliseconds between two bytes, default 20. */
+/** Options of `dripHeaders` and `dripBody`. */
+export interface DripOptions {
+  /** Milliseconds between two bytes. Default is 20. */
   readonly everyMs?: number
-  /** After so many bytes the answer is complete; default: never. */
+  /** Number of bytes after which the response is complete. Default is Infinity. */
   readonly bytes?: number
 }
 
-/** Sends a header byte by byte: every parser timer sees life, the answer does not come. */
-export function dripHeaders({ everyMs = 20, bytes = Infinity }: Drip = {}): Step {
+/**
+ * Sends a response header byte by byte: the connection stays active, but no response arrives.
+ *
+ * @param options.everyMs milliseconds between two bytes. Default is 20.
+ * @param options.bytes bytes after which the response is completed. Default is Infinity.
+ */
+export function dripHeaders({ everyMs = 20, bytes = Infinity }: DripOptions = {}): Step {
   return {
     name: `drip headers every ${everyMs} ms`,
     async play(exchange) {
@@ -81,42 +97,47 @@ export function dripHeaders({ everyMs = 20, bytes = Infinity }: Drip = {}): Step
   }
 }
 
-/** Sends headers at once and then a chunked body, one byte a chunk. */
-export function dripBody({ everyMs = 20, bytes = Infinity }: Drip = {}): Step {
+/**
+ * Sends headers at once and then a chunked body, one byte per chunk.
+ *
+ * @param options.everyMs milliseconds between two bytes. Default is 20.
+ * @param options.bytes bytes after which the body ends. Default is Infinity.
+ */
+export function dripBody({ everyMs = 20, bytes = Infinity }: DripOptions = {}): Step {
   return {
     name: `drip body every ${everyMs} ms`,
     async play(exchange) {
-      await exchange.write(headBytes(200, { 'transfer-encoding': 'chunked' }))
+      await exchange.write(formatHead(200, { 'transfer-encoding': 'chunked' }))
       await drip(exchange, everyMs, bytes, '1\r\nd\r\n')
       await exchange.write('0\r\n\r\n')
     },
   }
 }
 
-/** Sends a body without end, as fast as it is read. */
+/** Sends an endless body, as fast as the client reads it. */
 export function endlessBody(): Step {
-  const piece = Buffer.alloc(65_536, 'e')
+  const chunk = Buffer.alloc(65_536, 'e')
   return {
     name: 'endless body',
     async play(exchange) {
-      await exchange.write(headBytes(200, { connection: 'close' }))
-      await drip(exchange, 0, Infinity, piece)
+      await exchange.write(formatHead(200, { connection: 'close' }))
+      await drip(exchange, 0, Infinity, chunk)
     },
   }
 }
 
 /**
- * Sends interim answers, one after the other.
+ * Sends interim (1xx) responses.
  *
- * @param options.code the interim status, default 103 (Early Hints)
- * @param options.count after so many a 200 follows; default: never
+ * @param options.code the interim status. Default is 103 (Early Hints).
+ * @param options.count number of interim responses before a 200. Default is Infinity.
  */
 export function flood1xx(options: { readonly code?: number; readonly count?: number } = {}): Step {
   const { code = 103, count = Infinity } = options
   return {
     name: `flood of ${code}`,
     async play(exchange) {
-      const interim = headBytes(code, {}).toString()
+      const interim = formatHead(code, {}).toString()
       if (count === Infinity) await drip(exchange, 0, count, interim.repeat(100))
       else await exchange.write(interim.repeat(count))
       await status(200).play(exchange)
@@ -124,9 +145,13 @@ export function flood1xx(options: { readonly code?: number; readonly count?: num
   }
 }
 
-/** Answers with a small gzip body that grows to `inflatedMiB` mebibytes (default 64) where somebody inflates it. */
+/**
+ * Responds with a small gzip body that inflates to a large one.
+ *
+ * @param options.inflatedMiB inflated size in MiB. Default is 64.
+ */
 export function gzipBomb({ inflatedMiB = 64 }: { readonly inflatedMiB?: number } = {}): Step {
-  // RFC 1952 2.2: members one after the other inflate to their contents one after the other.
+  // RFC 1952 2.2: concatenated members inflate to their concatenated contents.
   const member = gzipSync(Buffer.alloc(MEBIBYTE))
   const body = Buffer.concat(Array.from({ length: inflatedMiB }, () => member))
   return {
@@ -136,10 +161,10 @@ export function gzipBomb({ inflatedMiB = 64 }: { readonly inflatedMiB?: number }
 }
 
 /**
- * Declares a longer body than it sends, and ends the connection.
+ * Sends fewer body bytes than Content-Length declares, then closes the connection.
  *
- * @param options.declared the Content-Length, default 100
- * @param options.sent how many bytes are sent, default 10
+ * @param options.declared the Content-Length. Default is 100.
+ * @param options.sent number of bytes that are sent. Default is 10.
  */
 export function shortBody(options: { readonly declared?: number; readonly sent?: number } = {}): Step {
   const { declared = 100, sent = 10 } = options
@@ -147,29 +172,33 @@ export function shortBody(options: { readonly declared?: number; readonly sent?:
     name: `short body: ${sent} of ${declared} bytes`,
     async play({ write, end }) {
       await write(
-        answerBytes(200, { headers: { 'content-length': String(declared) }, body: 's'.repeat(sent) }),
+        formatResponse(200, { headers: { 'content-length': String(declared) }, body: 's'.repeat(sent) }),
       )
       end()
     },
   }
 }
 
-/** Answers 200, and `afterMs` milliseconds later (default 0) once more on the idle connection, unasked. */
+/**
+ * Responds 200, and then sends a second, unsolicited response on the idle connection.
+ *
+ * @param options.afterMs milliseconds between the two responses. Default is 0.
+ */
 export function unsolicited({ afterMs = 0 }: { readonly afterMs?: number } = {}): Step {
   return {
-    name: 'unsolicited second answer',
+    name: 'unsolicited second response',
     async play({ write, pause }) {
-      await write(answerBytes(200))
+      await write(formatResponse(200))
       await pause(afterMs)
-      await write(answerBytes(200, { body: 'unasked' }))
+      await write(formatResponse(200, { body: 'unsolicited' }))
     },
   }
 }
 
-/** Writes the same piece again and again, until that many or until the connection is gone. */
-async function drip(exchange: Exchange, everyMs: number, count: number, piece: string | Uint8Array) {
-  for (let sent = 0; sent < count && !exchange.gone.aborted; sent += 1) {
-    await exchange.write(piece)
+/** Writes a chunk `count` times, or until the connection closes. */
+async function drip(exchange: Exchange, everyMs: number, count: number, chunk: string | Uint8Array) {
+  for (let sent = 0; sent < count && !exchange.signal.aborted; sent += 1) {
+    await exchange.write(chunk)
     if (everyMs > 0) await exchange.pause(everyMs)
   }
 }

@@ -1,103 +1,115 @@
-/** One request that a receiver has read to its end. */
+/** Logs the requests of a receiver, and lets tests wait for them. */
+
+/** One request that a receiver has read completely. */
 export interface ReceivedRequest {
   /** 1, 2, 3, … in the order of arrival. */
   readonly number: number
+  /** HTTP method as sent. */
   readonly method: string
-  /** Without the query. */
+  /** Path without the query. */
   readonly path: string
-  /** What follows the question mark, '' where there is none. */
+  /** The query without the question mark; '' if absent. */
   readonly query: string
-  /** By lower-case name; several of one name joined with a comma. */
+  /** Values by lower-case name; several values of one name are joined with a comma. */
   readonly headers: Readonly<Record<string, string>>
   /** Flat: name, value, … as sent. */
   readonly rawHeaders: readonly string[]
   /** The body as UTF-8. */
   readonly body: string
+  /** The body as bytes. */
   readonly bodyBytes: Buffer
-  /** Wall clock when its last byte was read, Unix milliseconds. */
+  /** Wall clock when the last byte was read, Unix milliseconds. */
   readonly atMs: number
-  /** The same moment on the monotonic clock. */
+  /** Monotonic clock when the last byte was read, milliseconds. */
   readonly monotonicMs: number
-  /** The connection it came on: 1, 2, 3, … */
+  /** Number of its connection: 1, 2, 3, … */
   readonly connection: number
-  /** The name of the step that answers it. */
+  /** Name of the step that answers it. */
   readonly step: string
 }
 
-/** What a receiver has seen, and the means to wait for more of it. */
+/** The requests of a receiver, and promises of those to come. */
 export interface RequestLog {
   /** Oldest first. */
   readonly requests: readonly ReceivedRequest[]
   add(request: ReceivedRequest): void
-  /** The next request, seen already or not, that no `next` before has given out. */
+  /**
+   * The next request that no earlier `next` has returned; waits until it arrives.
+   *
+   * @throws Error after the receiver's `timeoutMs`, or when the receiver is closed
+   */
   next(): Promise<ReceivedRequest>
-  /** The next `count` of them, when all were seen. */
+  /** The next `count` requests, once all have arrived. */
   next(count: number): Promise<readonly ReceivedRequest[]>
-  /** The first request, seen already or not, that fits. */
-  received(fits: (request: ReceivedRequest) => boolean): Promise<ReceivedRequest>
-  /** Rejects whoever waits, for that reason. */
-  giveUp(reason: string): void
+  /**
+   * The first request, past or future, that matches.
+   *
+   * @throws Error after the receiver's `timeoutMs`, or when the receiver is closed; what `matches` throws
+   */
+  received(matches: (request: ReceivedRequest) => boolean): Promise<ReceivedRequest>
+  /** Rejects all pending waits with this reason. */
+  rejectWaiting(reason: string): void
 }
 
 /**
- * An empty log.
+ * Creates an empty log.
  *
- * @param patienceMs real milliseconds after which a wait is rejected
- * @param besides what the sentence of a rejection says beside the number of requests
+ * @param timeoutMs real milliseconds after which a wait is rejected
+ * @param describeState added to the message of a rejection
  */
-export function requestLog(patienceMs: number, besides: () => string): RequestLog {
+export function createRequestLog(timeoutMs: number, describeState: () => string): RequestLog {
   const requests: ReceivedRequest[] = []
-  const waiters = new Set<{ look(): void; giveUp(reason: string): void }>()
-  let givenOut = 0
+  const waiters = new Set<{ check(): void; reject(reason: string): void }>()
+  let taken = 0
   return {
     requests,
     add(request) {
       requests.push(request)
-      for (const waiter of waiters) waiter.look()
+      for (const waiter of waiters) waiter.check()
     },
     next,
-    received: (fits) => whenSeen(() => requests.find(fits), 'a request that fits'),
-    giveUp(reason) {
-      for (const waiter of waiters) waiter.giveUp(reason)
+    received: (matches) => waitFor(() => requests.find(matches), 'a matching request'),
+    rejectWaiting(reason) {
+      for (const waiter of waiters) waiter.reject(reason)
     },
   }
 
   function next(): Promise<ReceivedRequest>
   function next(count: number): Promise<readonly ReceivedRequest[]>
   function next(count?: number): Promise<ReceivedRequest | readonly ReceivedRequest[]> {
-    const start = givenOut
-    givenOut += count ?? 1
-    const end = givenOut
-    const what = `request number ${end}`
-    if (count === undefined) return whenSeen(() => requests[start], what)
-    return whenSeen(() => (requests.length >= end ? requests.slice(start, end) : undefined), what)
+    const start = taken
+    taken += count ?? 1
+    const end = taken
+    const description = `request number ${end}`
+    if (count === undefined) return waitFor(() => requests[start], description)
+    return waitFor(() => (requests.length >= end ? requests.slice(start, end) : undefined), description)
   }
 
-  /** Resolves to what `look` finds, now or after one of the requests to come. */
-  function whenSeen<T>(look: () => T | undefined, what: string): Promise<T> {
+  /** Resolves to the first result of `find` that is not undefined; tried now and after each new request. */
+  function waitFor<T>(find: () => T | undefined, description: string): Promise<T> {
     return new Promise((resolve, reject) => {
-      const settle = (how: () => void) => {
+      const settle = (complete: () => void) => {
         clearTimeout(timer)
         waiters.delete(waiter)
-        how()
+        complete()
       }
       const waiter = {
-        look() {
+        check() {
           try {
-            const found = look()
+            const found = find()
             if (found !== undefined) settle(() => resolve(found))
           } catch (thrown) {
             settle(() => reject(thrown))
           }
         },
-        giveUp(reason: string) {
-          const seen = `${requests.length} requests, ${besides()}`
-          settle(() => reject(new Error(`waited for ${what}: ${reason} (seen: ${seen})`)))
+        reject(reason: string) {
+          const received = `${requests.length} requests, ${describeState()}`
+          settle(() => reject(new Error(`waited for ${description}: ${reason} (received: ${received})`)))
         },
       }
-      const timer = setTimeout(() => waiter.giveUp(`not within ${patienceMs} ms`), patienceMs)
+      const timer = setTimeout(() => waiter.reject(`timed out after ${timeoutMs} ms`), timeoutMs)
       waiters.add(waiter)
-      waiter.look()
+      waiter.check()
     })
   }
 }

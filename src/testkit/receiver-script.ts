@@ -1,63 +1,75 @@
+/** Steps of a scripted receiver that respond in valid HTTP, late or not at all. */
 import type { ReceivedRequest } from './receiver-log.js'
 
-/** What a step of a script has in its hands: one request, and the connection it came on. */
+/** The argument of a step: one request, and control over its connection. */
 export interface Exchange {
+  /** The request to answer. */
   readonly request: ReceivedRequest
-  /** Aborted when the connection is gone, whoever ended it. */
-  readonly gone: AbortSignal
-  /** Puts bytes on the wire as they are; resolves when the system has taken them, or when the connection is gone. */
+  /** Aborted when the connection closes, whichever side closed it. */
+  readonly signal: AbortSignal
+  /** Writes bytes unchanged; resolves when the operating system has them, or when the connection closes. */
   write(bytes: string | Uint8Array): Promise<void>
-  /** Waits, or stops waiting when the connection is gone. */
+  /** Waits `ms` milliseconds of the receiver's clock, or until the connection closes. */
   pause(ms: number): Promise<void>
-  /** Ends the connection in good order (FIN) after what was written. */
+  /** Closes the connection normally (FIN) after the bytes that were written. */
   end(): void
-  /** Ends the connection with a reset (RST). */
+  /** Resets the connection (RST). */
   reset(): void
 }
 
-/**
- * One answer of a script. When `play` has resolved and the connection stands, the next request on it is answered;
- * a step of one's own is an object like this.
- */
+/** One response of a script. A custom step is an object like this. */
 export interface Step {
-  /** Shown in the log of requests. */
+  /** Name in the request log. */
   readonly name: string
+  /** Responds. The next request on the connection is answered after it resolves; a rejection is answered with 500. */
   play(exchange: Exchange): Promise<void>
 }
 
-/** An answer in good form. */
-export interface Answer {
+/** Content of a valid response. */
+export interface ScriptedResponse {
+  /** Header fields. Default is none; Content-Length is added. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Default is an empty body. */
   readonly body?: string | Uint8Array
 }
 
-/** The bytes of an answer in good form: status line, headers, Content-Length, body. */
-export function answerBytes(code: number, { headers = {}, body = '' }: Answer = {}): Buffer {
+/** Formats a valid response: status line, headers, Content-Length, body. */
+export function formatResponse(code: number, { headers = {}, body = '' }: ScriptedResponse = {}): Buffer {
   const content = Buffer.from(body)
   // RFC 9110 8.6: no Content-Length with 1xx and 204.
   const length = code < 200 || code === 204 ? {} : { 'content-length': String(content.length) }
-  return Buffer.concat([headBytes(code, { ...length, ...headers }), content])
+  return Buffer.concat([formatHead(code, { ...length, ...headers }), content])
 }
 
-/** The bytes of status line and headers, whatever they may be: 99 becomes `099`. */
-export function headBytes(code: number, headers: Readonly<Record<string, string>>): Buffer {
+/** Formats status line and headers, unchecked. 99 becomes `099`. */
+export function formatHead(code: number, headers: Readonly<Record<string, string>>): Buffer {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   return Buffer.from(`HTTP/1.1 ${String(code).padStart(3, '0')} Scripted\r\n${lines.join('')}\r\n`, 'latin1')
 }
 
-/** Answers with this status (any number, also 99 or 600), after `delayMs` milliseconds (default 0). */
-export function status(code: number, options: Answer & { readonly delayMs?: number } = {}): Step {
+/**
+ * Responds with a status.
+ *
+ * @param code any number, also an invalid status such as 99 or 600
+ * @param options.delayMs milliseconds before the response. Default is 0.
+ */
+export function status(code: number, options: ScriptedResponse & { readonly delayMs?: number } = {}): Step {
   return {
     name: `status ${code}`,
     async play({ request, write, pause }) {
       if (options.delayMs !== undefined) await pause(options.delayMs)
-      const bytes = answerBytes(code, options)
+      const bytes = formatResponse(code, options)
       await write(request.method === 'HEAD' ? bytes.subarray(0, bytes.indexOf('\r\n\r\n') + 4) : bytes)
     },
   }
 }
 
-/** Waits `ms` milliseconds, then plays `then` (default: 200). */
+/**
+ * Waits, then plays another step.
+ *
+ * @param ms milliseconds of the receiver's clock
+ * @param then the other step. Default is status 200.
+ */
 export function delay(ms: number, then: Step = status(200)): Step {
   return {
     name: `delay ${ms} ms, ${then.name}`,
@@ -68,44 +80,53 @@ export function delay(ms: number, then: Step = status(200)): Step {
   }
 }
 
-/** Asks to come back later (RFC 9110 10.2.3): seconds, a moment, or a text that is put into the header as it is. */
+/**
+ * Responds with the header Retry-After (RFC 9110 10.2.3).
+ *
+ * @param when seconds, a date, or the header's text
+ * @param code status. Default is 503.
+ */
 export function retryAfter(when: number | Date | string, code = 503): Step {
   const value = when instanceof Date ? when.toUTCString() : String(when)
   return { ...status(code, { headers: { 'retry-after': value } }), name: `retry after ${value}` }
 }
 
-/** Redirects to `location`. */
+/** Redirects to `location`. Default status is 302. */
 export function redirect(location: string, code = 302): Step {
   return { ...status(code, { headers: { location } }), name: `redirect to ${location}` }
 }
 
-/** Never answers. */
+/** Never responds, and leaves the connection open. */
 export function hang(): Step {
-  return { name: 'hang', play: ({ gone }) => aborted(gone) }
+  return { name: 'hang', play: ({ signal }) => aborted(signal) }
 }
 
-/** A step at which requests wait until the test lets them go on. */
+/** A step that holds requests until the test releases them. */
 export interface Gate extends Step {
-  /** How many requests wait here now. */
+  /** Number of requests that are being held. */
   readonly waiting: number
-  /** Lets `count` requests through, those that wait now or that come later; without a count all, for good. */
+  /** Releases `count` requests, held now or arriving later. Default is all, from now on. */
   release(count?: number): void
 }
 
-/** Holds requests until `release` is called, then plays `then` (default: 200). */
+/**
+ * Holds requests until `release` is called, then plays another step.
+ *
+ * @param then the other step. Default is status 200.
+ */
 export function gate(then: Step = status(200)): Gate {
   const queue = new Set<() => void>()
-  let passes = 0
-  /** Resolves when this request may pass, or its connection is gone: then its place is free again. */
-  const passed = (gone: AbortSignal) =>
+  let permits = 0
+  /** Resolves when this request is released, or its connection closes: then it leaves the queue. */
+  const released = (signal: AbortSignal) =>
     new Promise<void>((resolve) => {
-      const pass = () => {
-        queue.delete(pass)
-        gone.removeEventListener('abort', pass)
+      const leave = () => {
+        queue.delete(leave)
+        signal.removeEventListener('abort', leave)
         resolve()
       }
-      queue.add(pass)
-      gone.addEventListener('abort', pass, { once: true })
+      queue.add(leave)
+      signal.addEventListener('abort', leave, { once: true })
     })
   return {
     name: `gate, ${then.name}`,
@@ -113,16 +134,16 @@ export function gate(then: Step = status(200)): Gate {
       return queue.size
     },
     release(count = Infinity) {
-      passes += count
-      for (const pass of queue) {
-        if (passes < 1) break
-        passes -= 1
-        pass()
+      permits += count
+      for (const leave of queue) {
+        if (permits < 1) break
+        permits -= 1
+        leave()
       }
     },
     async play(exchange) {
-      if (passes >= 1) passes -= 1
-      else await passed(exchange.gone)
+      if (permits >= 1) permits -= 1
+      else await released(exchange.signal)
       await then.play(exchange)
     },
   }

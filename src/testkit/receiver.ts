@@ -1,53 +1,64 @@
+/** A scripted HTTP receiver on a real socket. The steps of its scripts decide how it responds. */
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import { systemClock } from '../clock.js'
 import type { Clock } from '../ports.js'
-import { type ReceivedRequest, type RequestLog, requestLog } from './receiver-log.js'
-import { headerOf, requestReader, type WireRequest } from './receiver-request.js'
-import { answerBytes, type Exchange, type Step, status } from './receiver-script.js'
+import { systemClock } from '../runtime/clock.js'
+import { createRequestLog, type ReceivedRequest } from './receiver-log.js'
+import { createRequestParser, headerValue, type WireRequest } from './receiver-request.js'
+import { type Exchange, formatResponse, type Step, status } from './receiver-script.js'
 
-/** Steps that answer one after the other, the last one for ever; or a function that chooses. */
+/** How requests are answered: one step per request, of which the last repeats; or a function that returns a step. */
 export type Script = readonly Step[] | ((request: WireRequest & { readonly path: string }) => Step)
 
-/** A real HTTP server on this machine that answers, or fails to, as its scripts say. */
+/** A real HTTP server on this machine that responds, or fails to respond, according to its scripts. */
 export interface ScriptedReceiver {
-  /** Listens; resolves to `url()`. After a `close` it listens on the same port again. */
+  /** Starts listening; resolves to `url()`. After `close` it listens on the same port again. */
   start(): Promise<string>
-  /** The URL of a path (default `/`) on it. */
+  /**
+   * The URL of a path. Default path is `/`.
+   *
+   * @throws Error before the first `start`, unless `port` is given
+   */
   url(path?: string): string
-  /** Destroys every connection and stops listening; resolves when nothing is left. Whoever waits is rejected. */
+  /** Stops listening and destroys every connection; resolves when all are closed. Rejects pending waits. */
   close(): Promise<void>
-  /** Answers requests for this path (`*`: for every path without a script of its own) by this script from its start. */
+  /**
+   * Sets the script of a path, starting at its first step. `*`: of every path without a script.
+   *
+   * @throws RangeError for an empty array
+   */
   on(path: string, script: Script): void
-  /** Every request seen, oldest first. */
+  /** Every request that was received, oldest first. */
   readonly requests: readonly ReceivedRequest[]
-  /** Connections accepted since it was made, whether or not a request came. */
+  /** Number of connections accepted since the receiver was created, with or without requests. */
   readonly connections: number
-  /** Connections that are open now. */
+  /** Number of open connections. */
   readonly openConnections: number
-  /** The next request, or the next `count`, that no `next` before has given out; waits until they were seen. */
-  readonly next: RequestLog['next']
-  /** The first request, seen already or not, that fits. */
-  readonly received: RequestLog['received']
+  /** The next request that no earlier `next` has returned; waits until it arrives. Rejects after `timeoutMs`. */
+  next(): Promise<ReceivedRequest>
+  /** The next `count` requests, once all have arrived. Rejects after `timeoutMs`. */
+  next(count: number): Promise<readonly ReceivedRequest[]>
+  /** The first request, past or future, that matches. Rejects after `timeoutMs`. */
+  received(matches: (request: ReceivedRequest) => boolean): Promise<ReceivedRequest>
 }
 
 /** Options of `scriptedReceiver`. */
 export interface ReceiverOptions {
-  /** The script of every path that `on` does not name; default: 200 for ever. */
+  /** Script of every path without one from `on`. Default is status 200 for every request. */
   readonly script?: Script
-  /** An address of this machine to listen on, default 127.0.0.1. */
+  /** Address to listen on. Default is 127.0.0.1. */
   readonly host?: string
-  /** Default 0: a free one. */
+  /** Port to listen on. Default is 0: a free port. */
   readonly port?: number
-  /** For the times in the log and the pauses of steps; default the machine's. */
+  /** Clock of the log's times and of the pauses of steps. Default is the system clock. */
   readonly clock?: Clock
-  /** Real milliseconds that `next` and `received` wait before they reject, default 10,000. */
-  readonly patienceMs?: number
+  /** Real milliseconds after which `next` and `received` reject. Default is 10,000. */
+  readonly timeoutMs?: number
 }
 
 /**
- * A receiver for tests that use real sockets. It is made of plain TCP, so it can do what no HTTP library lets a
- * server do: reset, drip, flood, lie about lengths.
+ * Creates a receiver for tests that use real sockets. It uses plain TCP, because HTTP libraries do not let a server
+ * reset, drip, flood, or declare a wrong length.
  *
  * @example
  * const receiver = scriptedReceiver()
@@ -58,9 +69,9 @@ export interface ReceiverOptions {
  * await receiver.close()
  */
 export function scriptedReceiver(options: ReceiverOptions = {}): ScriptedReceiver {
-  const { host = '127.0.0.1', clock = systemClock(), patienceMs = 10_000 } = options
+  const { host = '127.0.0.1', clock = systemClock(), timeoutMs = 10_000 } = options
   const scripts = new Map<string, (request: WireRequest & { readonly path: string }) => Step>()
-  const log = requestLog(patienceMs, () => `${connections} connections`)
+  const log = createRequestLog(timeoutMs, () => `${connections} connections`)
   const sockets = new Set<Socket>()
   let server: Server | undefined
   let port = options.port ?? 0
@@ -81,18 +92,18 @@ export function scriptedReceiver(options: ReceiverOptions = {}): ScriptedReceive
       return `http://${host.includes(':') ? `[${host}]` : host}:${port}${path}`
     },
     async close() {
-      log.giveUp('the receiver was closed')
+      log.rejectWaiting('the receiver was closed')
       if (!server) return
       const listening = server
       server = undefined
-      // The server is closed a moment before the last of its sockets is.
+      // The server emits 'close' before its last socket does.
       const closed = [listening.close(), ...sockets].map(
-        (closing) => new Promise((resolve) => closing.once('close', resolve)),
+        (emitter) => new Promise((resolve) => emitter.once('close', resolve)),
       )
       for (const socket of sockets) socket.destroy()
       await Promise.all(closed)
     },
-    on: (path, script) => void scripts.set(path, chooser(script)),
+    on: (path, script) => void scripts.set(path, stepChooser(script)),
     requests: log.requests,
     get connections() {
       return connections
@@ -109,40 +120,40 @@ export function scriptedReceiver(options: ReceiverOptions = {}): ScriptedReceive
   function serve(socket: Socket): void {
     connections += 1
     const connection = connections
-    const gone = new AbortController()
-    const read = requestReader()
-    let answered: Promise<void> = Promise.resolve()
+    const closed = new AbortController()
+    const parse = createRequestParser()
+    let responded: Promise<void> = Promise.resolve()
 
     sockets.add(socket)
     socket.on('error', () => undefined)
     socket.on('close', () => {
       sockets.delete(socket)
-      gone.abort()
+      closed.abort()
     })
     socket.on('data', (chunk) => {
       try {
-        for (const request of read(chunk)) {
-          // Pipelined requests are answered one after the other.
-          const [entry, step] = enter(request, connection)
-          answered = answered.then(() => answer(entry, step, socket, gone.signal))
+        for (const request of parse(chunk)) {
+          // Pipelined requests are answered one at a time.
+          const [entry, step] = record(request, connection)
+          responded = responded.then(() => respond(entry, step, socket, closed.signal))
         }
       } catch (thrown) {
-        socket.end(refusal(400, thrown))
+        socket.end(errorResponse(400, thrown))
       }
     })
   }
 
-  function enter(wire: WireRequest, connection: number): [ReceivedRequest, Step] {
+  function record(wire: WireRequest, connection: number): [ReceivedRequest, Step] {
     const [path = '', query = ''] = wire.target.split(/\?(.*)/s)
     const choose = scripts.get(path) ?? scripts.get('*')!
     const step = choose({ ...wire, path })
-    const names = wire.rawHeaders.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase())
+    const names = wire.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase())
     const entry: ReceivedRequest = {
       number: log.requests.length + 1,
       method: wire.method,
       path,
       query,
-      headers: Object.fromEntries(names.map((name) => [name, headerOf(wire.rawHeaders, name)!])),
+      headers: Object.fromEntries(names.map((name) => [name, headerValue(wire.rawHeaders, name)!])),
       rawHeaders: wire.rawHeaders,
       body: wire.body.toString('utf8'),
       bodyBytes: wire.body,
@@ -155,34 +166,34 @@ export function scriptedReceiver(options: ReceiverOptions = {}): ScriptedReceive
     return [entry, step]
   }
 
-  async function answer(request: ReceivedRequest, step: Step, socket: Socket, gone: AbortSignal) {
+  async function respond(request: ReceivedRequest, step: Step, socket: Socket, signal: AbortSignal) {
     const exchange: Exchange = {
       request,
-      gone,
-      // Not before the event loop has turned: a step that writes in a loop would starve everybody else.
+      signal,
+      // Resolves after a turn of the event loop, so that a step that writes in a loop does not starve other work.
       write: (bytes) => new Promise((resolve) => void socket.write(bytes, () => setImmediate(resolve))),
-      pause: (ms) => clock.sleep(ms, gone),
+      pause: (ms) => clock.sleep(ms, signal),
       end: () => void socket.end(),
       reset: () => void socket.resetAndDestroy(),
     }
-    if (gone.aborted || !socket.writable) return
+    if (signal.aborted || !socket.writable) return
     try {
       await step.play(exchange)
       if (request.headers.connection?.toLowerCase() === 'close') socket.end()
     } catch (thrown) {
-      socket.end(refusal(500, thrown))
+      socket.end(errorResponse(500, thrown))
     }
   }
 }
 
-/** What is said to no HTTP, and when a test's own step throws. */
-function refusal(code: number, thrown: unknown): Buffer {
-  return answerBytes(code, { headers: { connection: 'close' }, body: String(thrown) })
+/** The response to bytes that are not HTTP, and when a step throws. */
+function errorResponse(code: number, thrown: unknown): Buffer {
+  return formatResponse(code, { headers: { connection: 'close' }, body: String(thrown) })
 }
 
-function chooser(script: Script): (request: WireRequest & { readonly path: string }) => Step {
+function stepChooser(script: Script): (request: WireRequest & { readonly path: string }) => Step {
   if (typeof script === 'function') return script
-  if (script.length === 0) throw new RangeError('a script has at least one step')
+  if (script.length === 0) throw new RangeError('a script needs at least one step')
   let played = 0
   return () => script[Math.min(played++, script.length - 1)]!
 }

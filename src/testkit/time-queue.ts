@@ -1,10 +1,12 @@
-/** What waits for its moment: taken in order of time, and of insertion where the times are equal. */
+/** A priority queue of items by time; items with equal times keep their insertion order. */
 export interface TimeQueue<Item extends { readonly atMs: number }> {
+  /** Number of items. */
   readonly size: number
+  /** Adds an item at its `atMs`. */
   add(item: Item): void
-  /** The earliest moment, Infinity when nothing waits. */
+  /** The earliest time; Infinity if the queue is empty. */
   firstMs(): number
-  /** Takes the earliest out; throws a RangeError when nothing waits. */
+  /** Removes and returns the earliest item. Throws a RangeError if the queue is empty. */
   take(): Item
 }
 
@@ -13,11 +15,11 @@ interface Entry<Item> {
   readonly number: number
 }
 
-/** An empty queue: a binary heap, so a step costs the logarithm of what waits. */
+/** Creates an empty queue: a binary heap, so `add` and `take` cost O(log n). */
 export function timeQueue<Item extends { readonly atMs: number }>(): TimeQueue<Item> {
   const heap: Entry<Item>[] = []
   let added = 0
-  const before = (a: Entry<Item>, b: Entry<Item>) =>
+  const isBefore = (a: Entry<Item>, b: Entry<Item>) =>
     a.item.atMs < b.item.atMs || (a.item.atMs === b.item.atMs && a.number < b.number)
 
   return {
@@ -27,33 +29,37 @@ export function timeQueue<Item extends { readonly atMs: number }>(): TimeQueue<I
     firstMs: () => heap[0]?.item.atMs ?? Infinity,
     add(item) {
       const entry = { item, number: added++ }
-      let place = heap.length
-      for (let above = (place - 1) >> 1; place > 0 && before(entry, heap[above]!); above = (place - 1) >> 1) {
-        heap[place] = heap[above]!
-        place = above
+      let index = heap.length
+      for (
+        let parent = (index - 1) >> 1;
+        index > 0 && isBefore(entry, heap[parent]!);
+        parent = (index - 1) >> 1
+      ) {
+        heap[index] = heap[parent]!
+        index = parent
       }
-      heap[place] = entry
+      heap[index] = entry
     },
     take() {
       const first = heap[0]
       const last = heap.pop()
-      if (!first || !last) throw new RangeError('nothing waits in the queue')
-      if (heap.length > 0) sink(last)
+      if (!first || !last) throw new RangeError('the queue is empty')
+      if (heap.length > 0) siftDown(last)
       return first.item
     },
   }
 
-  /** Puts the entry at the top and lets it down to its place. */
-  function sink(entry: Entry<Item>): void {
-    let place = 0
+  /** Moves an entry from the root to its position. */
+  function siftDown(entry: Entry<Item>): void {
+    let index = 0
     for (;;) {
-      let below = 2 * place + 1
-      if (below >= heap.length) break
-      if (below + 1 < heap.length && before(heap[below + 1]!, heap[below]!)) below += 1
-      if (!before(heap[below]!, entry)) break
-      heap[place] = heap[below]!
-      place = below
+      let child = 2 * index + 1
+      if (child >= heap.length) break
+      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child += 1
+      if (!isBefore(heap[child]!, entry)) break
+      heap[index] = heap[child]!
+      index = child
     }
-    heap[place] = entry
+    heap[index] = entry
   }
 }

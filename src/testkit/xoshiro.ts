@@ -1,9 +1,9 @@
-/** The state of a generator: four unsigned 32-bit words, not all zero. */
+/** State of a generator: four unsigned 32-bit words, not all zero. */
 export type XoshiroState = readonly [number, number, number, number]
 
 /**
- * The generator xoshiro128** 1.1 of David Blackman and Sebastiano Vigna (prng.di.unimi.it, public domain): each
- * call gives the next unsigned 32-bit word. Fast and even, and of no use for secrets.
+ * Creates the generator xoshiro128** 1.1 of David Blackman and Sebastiano Vigna (prng.di.unimi.it, public domain).
+ * Each call returns the next unsigned 32-bit word. Fast and uniform, but not cryptographically secure.
  */
 export function xoshiro128(state: XoshiroState): () => number {
   let [a, b, c, d] = state

@@ -1,69 +1,81 @@
-/** The host's own opening of the address guard: which names and addresses are allowed beside the public ones. */
-import { inBlock, judgeBytes, parseAddress, type Rule, type Verdict } from './address.js'
+/** The address policy: which host names and addresses a request may go to. Pure; names are resolved by `send`. */
+import {
+  type AddressCheck,
+  type AllowRule,
+  checkAddressBytes,
+  isInCidrBlock,
+  parseAddress,
+} from './address.js'
 import { parseUrl } from './parse-url.js'
 
+/** What the host allows in addition to public addresses. */
 export interface AddressPolicy {
-  /** Opens 127.0.0.0/8, ::1 and the names `localhost` and `*.localhost`; nothing private or link-local. */
+  /** Allows 127.0.0.0/8, ::1 and the names `localhost` and `*.localhost`, but no private or link-local address. */
   readonly allowLocal: boolean
   /** Exact host names, IP addresses, and blocks in CIDR notation. */
   readonly allow: readonly string[]
 }
 
-/** A host as it stands in a URL: an address, a name whose addresses are to be judged, or one trusted by rule. */
-export type HostVerdict =
+/**
+ * The check of a URL's host. `allowsAnyAddress`: no further check is needed, because the host is a permitted address
+ * (then also `address`) or a name on the allow list; otherwise every resolved address must be checked.
+ */
+export type HostCheck =
   | { readonly blocked: true; readonly reason: string }
-  | { readonly blocked: false; readonly trusted: boolean; readonly address?: string }
+  | { readonly blocked: false; readonly allowsAnyAddress: boolean; readonly address?: string }
 
-export interface CompiledPolicy {
-  /** Judges `URL.hostname`, brackets of IPv6 included. A name that is `trusted` may have any address. */
-  judgeHost(hostname: string): HostVerdict
-  /** Judges one address of an answer. */
-  judgeIp(ip: string): Verdict
+/** An address policy, ready for checks. */
+export interface CompiledAddressPolicy {
+  /** Checks `URL.hostname`, an IPv6 address in brackets included. */
+  checkHost(hostname: string): HostCheck
+  /** Checks one resolved address. */
+  checkAddress(ip: string): AddressCheck
 }
 
-const LOOPBACK: readonly Rule[] = [
+const LOOPBACK: readonly AllowRule[] = [
   { kind: 'block', bytes: [127, 0, 0, 0], prefix: 8 },
   { kind: 'block', bytes: [...new Array<number>(15).fill(0), 1], prefix: 128 },
 ]
 
-/** The name without the root's dot, in lower case. */
-export function bareHost(hostname: string): string {
+/** The name in lower case, without the trailing dot of the DNS root. */
+export function normalizeHostname(hostname: string): string {
   const lower = hostname.toLowerCase()
   return lower.endsWith('.') ? lower.slice(0, -1) : lower
 }
 
-/** Whether the name is reserved for this machine (RFC 6761, 6.3). */
+/** Whether the name is reserved for the local host (RFC 6761, 6.3). */
 export function isLocalhost(hostname: string): boolean {
-  const host = bareHost(hostname)
+  const host = normalizeHostname(hostname)
   return host === 'localhost' || host.endsWith('.localhost')
 }
 
 /**
- * Reads one entry of the allow list: `hooks.example.com`, `10.1.2.3`, `fd00::/8`. There are no wildcards: a name is
- * opened with every address it may have, so each one is meant.
+ * Parses one entry of the allow list: `hooks.example.com`, `10.1.2.3`, `fd00::/8`. Wildcards are not supported: an
+ * allowed name is allowed with any address, so each one must be listed deliberately.
  *
- * @throws RangeError naming the entry.
+ * @throws RangeError naming the entry
  */
-export function parseRule(text: string): Rule {
-  const bad = () => new RangeError(`allow: "${text}" is neither a host name, an IP address nor a CIDR block`)
-  if (typeof text !== 'string' || !/^[^\s@?#\\%*]+$/.test(text)) throw bad()
+export function parseAllowRule(text: string): AllowRule {
+  const invalid = () =>
+    new RangeError(`allow: "${text}" is neither a host name, an IP address nor a CIDR block`)
+  if (typeof text !== 'string' || !/^[^\s@?#\\%*]+$/.test(text)) throw invalid()
   const [base, length, ...rest] = text.split('/')
   const bytes = parseAddress(base!.replace(/^\[(.*)\]$/, '$1'))
   if (bytes) {
     const bits = bytes.length * 8
     const prefix = length === undefined ? bits : /^\d{1,3}$/.test(length) ? Number(length) : Number.NaN
-    if (!(prefix <= bits) || rest.length > 0) throw bad()
+    if (!(prefix <= bits) || rest.length > 0) throw invalid()
     return unmappedBlock(bytes, prefix)
   }
-  if (length !== undefined) throw bad()
+  if (length !== undefined) throw invalid()
   const url = parseUrl(`http://${text}/`)
-  // A spelling like 0x7f.1 is an address to the URL parser: say it plainly instead.
-  if (url?.port !== '' || text.includes(':') || parseAddress(bareHost(url.hostname))) throw bad()
-  return { kind: 'host', host: bareHost(url.hostname) }
+  // The URL parser reads spellings like 0x7f.1 as addresses: only the standard spelling is accepted here.
+  if (url?.port !== '' || text.includes(':') || parseAddress(normalizeHostname(url.hostname))) throw invalid()
+  return { kind: 'host', host: normalizeHostname(url.hostname) }
 }
 
-// Mapped addresses are judged as the IPv4 ones they are, so a block of them is one of IPv4.
-function unmappedBlock(bytes: readonly number[], prefix: number): Rule {
+/** Mapped addresses are checked as IPv4 addresses, so a block of them becomes an IPv4 block. */
+function unmappedBlock(bytes: readonly number[], prefix: number): AllowRule {
   const isMapped =
     bytes.length === 16 && prefix >= 96 && bytes.slice(0, 12).join() === '0,0,0,0,0,0,0,0,0,0,255,255'
   return isMapped
@@ -72,35 +84,35 @@ function unmappedBlock(bytes: readonly number[], prefix: number): Rule {
 }
 
 /**
- * Makes the guard of the host's options.
+ * Compiles an address policy.
  *
- * @throws RangeError naming the entry of `allow` that is no rule.
+ * @throws RangeError naming the invalid entry of `allow`
  */
-export function compilePolicy(policy: AddressPolicy): CompiledPolicy {
-  const rules = [...policy.allow.map(parseRule), ...(policy.allowLocal ? LOOPBACK : [])]
+export function compileAddressPolicy(policy: AddressPolicy): CompiledAddressPolicy {
+  const rules = [...policy.allow.map(parseAllowRule), ...(policy.allowLocal ? LOOPBACK : [])]
   const hosts = new Set(rules.flatMap((rule) => (rule.kind === 'host' ? [rule.host] : [])))
   const blocks = rules.flatMap((rule) => (rule.kind === 'block' ? [rule] : []))
-  const isOpened = (bytes: readonly number[]) =>
-    blocks.some((block) => inBlock(bytes, block.bytes, block.prefix))
+  const isAllowed = (bytes: readonly number[]) =>
+    blocks.some((block) => isInCidrBlock(bytes, block.bytes, block.prefix))
 
-  function judgeIp(ip: string): Verdict {
+  function checkAddress(ip: string): AddressCheck {
     const bytes = parseAddress(ip)
-    return bytes ? judgeBytes(bytes, isOpened) : { blocked: true, reason: 'not an IP address' }
+    return bytes ? checkAddressBytes(bytes, isAllowed) : { blocked: true, reason: 'not an IP address' }
   }
 
-  function judgeHost(hostname: string): HostVerdict {
+  function checkHost(hostname: string): HostCheck {
     const address = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
     if (hostname.startsWith('[') || parseAddress(address)) {
-      const verdict = judgeIp(address)
-      return verdict.blocked ? verdict : { blocked: false, trusted: true, address }
+      const check = checkAddress(address)
+      return check.blocked ? check : { blocked: false, allowsAnyAddress: true, address }
     }
-    const host = bareHost(hostname)
-    if (hosts.has(host)) return { blocked: false, trusted: true }
+    const host = normalizeHostname(hostname)
+    if (hosts.has(host)) return { blocked: false, allowsAnyAddress: true }
     if (host === '' || host.startsWith('.') || host.endsWith('.'))
       return { blocked: true, reason: 'not a host name' }
-    if (isLocalhost(host) && !policy.allowLocal) return { blocked: true, reason: 'a name of this machine' }
-    return { blocked: false, trusted: false }
+    if (isLocalhost(host) && !policy.allowLocal) return { blocked: true, reason: 'a localhost name' }
+    return { blocked: false, allowsAnyAddress: false }
   }
 
-  return { judgeHost, judgeIp }
+  return { checkHost, checkAddress }
 }

@@ -1,23 +1,23 @@
 /**
- * Where a request may go, judged on the bytes of an address, never on its spelling.
+ * Parses IP addresses and decides whether a request may go to them, by the bytes of an address, never its spelling.
  *
- * Everything but public unicast is refused unless a rule of the host opens it. Forms of IPv6 that carry an IPv4
- * address are judged by that one as well: a gateway on the way would unpack it.
+ * Everything except public unicast is blocked unless the host's policy allows it. IPv6 forms that embed an IPv4 address
+ * are also checked as that address, because a gateway on the path would unpack it.
  */
 import ipaddr from 'ipaddr.js'
 
-/** Whether an address may be dialled; `reason` is a noun phrase for people, such as "a private address". */
-export type Verdict = { readonly blocked: false } | { readonly blocked: true; readonly reason: string }
+/** Whether an address is blocked. `reason` is a noun phrase for messages, such as "a private address". */
+export type AddressCheck = { readonly blocked: false } | { readonly blocked: true; readonly reason: string }
 
-/** One opened door: a host name, or a block of addresses as first bytes and prefix length in bits. */
-export type Rule =
+/** An entry of the allow list: a host name, or a CIDR block as its first bytes and prefix length in bits. */
+export type AllowRule =
   | { readonly kind: 'host'; readonly host: string }
   | { readonly kind: 'block'; readonly bytes: readonly number[]; readonly prefix: number }
 
-const OPEN: Verdict = Object.freeze({ blocked: false })
-const blocked = (reason: string): Verdict => ({ blocked: true, reason })
+const ALLOWED: AddressCheck = Object.freeze({ blocked: false })
+const blocked = (reason: string): AddressCheck => ({ blocked: true, reason })
 
-/** The bytes (4 or 16) of an IP address in its standard spelling; `undefined` for anything else, zone ids included. */
+/** The bytes (4 or 16) of an IP address in standard spelling; `undefined` for anything else, including zone ids. */
 export function parseAddress(text: string): readonly number[] | undefined {
   return text.includes(':') ? parseV6(text) : parseV4(text)
 }
@@ -31,7 +31,7 @@ function parseV4(text: string): readonly number[] | undefined {
   return octets.map(Number)
 }
 
-// By hand: ipaddr.js reads `::1.2.3.4` as the mapped address and takes hexadecimal and octal parts in the tail.
+// Not by ipaddr.js, which reads `::1.2.3.4` as the mapped address and accepts hexadecimal and octal parts in the tail.
 function parseV6(text: string): readonly number[] | undefined {
   if (text.length > 45) return undefined
   const halves = text.split('::')
@@ -62,20 +62,20 @@ function groups(text: string, mayEndInV4: boolean): readonly number[] | undefine
 }
 
 /** Whether two spellings are the same address; a mapped IPv4 address equals the plain one. */
-export function sameAddress(one: string, other: string): boolean {
+export function isSameAddress(one: string, other: string): boolean {
   const a = parseAddress(one)
   const b = parseAddress(other)
   return a !== undefined && b !== undefined && unmapped(a).join() === unmapped(b).join()
 }
 
 const MAPPED = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255]
-const startsWith = (bytes: readonly number[], first: readonly number[]): boolean =>
+const hasPrefix = (bytes: readonly number[], first: readonly number[]): boolean =>
   first.every((byte, index) => bytes[index] === byte)
-const isMapped = (bytes: readonly number[]): boolean => bytes.length === 16 && startsWith(bytes, MAPPED)
+const isMapped = (bytes: readonly number[]): boolean => bytes.length === 16 && hasPrefix(bytes, MAPPED)
 const unmapped = (bytes: readonly number[]): readonly number[] => (isMapped(bytes) ? bytes.slice(12) : bytes)
 
-/** Whether the address lies in the block; the two must be of one family. */
-export function inBlock(bytes: readonly number[], block: readonly number[], prefix: number): boolean {
+/** Whether the address lies in the block. False when their families differ. */
+export function isInCidrBlock(bytes: readonly number[], block: readonly number[], prefix: number): boolean {
   if (bytes.length !== block.length) return false
   for (let bit = 0; bit < prefix; bit += 8) {
     const mask = prefix - bit >= 8 ? 255 : (255 << (8 - (prefix - bit))) & 255
@@ -84,8 +84,8 @@ export function inBlock(bytes: readonly number[], block: readonly number[], pref
   return true
 }
 
-/** Names of the ranges as ipaddr.js knows them (the IANA special-purpose registries), put for people. */
-const RANGES: Readonly<Record<string, string>> = {
+/** Reasons for the ranges that ipaddr.js distinguishes (the IANA special-purpose registries). */
+const RANGE_NAMES: Readonly<Record<string, string>> = {
   unspecified: 'an unspecified address',
   broadcast: 'a broadcast address',
   multicast: 'a multicast address',
@@ -101,43 +101,45 @@ const RANGES: Readonly<Record<string, string>> = {
   teredo: 'a Teredo address',
 }
 
-// Public by the registries, yet the inside of a cloud: the host agent of Azure.
-const CLOUD = [[168, 63, 129, 16]]
+/** Public by the registries, but internal to a cloud: the Azure host agent. */
+const CLOUD_INTERNAL = [[168, 63, 129, 16]]
 
-function judgeV4(bytes: readonly number[]): Verdict {
+function checkIPv4(bytes: readonly number[]): AddressCheck {
   const range: string = new ipaddr.IPv4([...bytes]).range()
-  if (range !== 'unicast') return blocked(RANGES[range] ?? 'a reserved address')
-  return CLOUD.some((own) => startsWith(bytes, own)) ? blocked('a reserved address') : OPEN
+  if (range !== 'unicast') return blocked(RANGE_NAMES[range] ?? 'a reserved address')
+  return CLOUD_INTERNAL.some((address) => hasPrefix(bytes, address)) ? blocked('a reserved address') : ALLOWED
 }
 
-function judgeV6(bytes: readonly number[]): Verdict {
+function checkIPv6(bytes: readonly number[]): AddressCheck {
   const parts = Array.from({ length: 8 }, (_, i) => bytes[2 * i]! * 256 + bytes[2 * i + 1]!)
   const range: string = new ipaddr.IPv6(parts).range()
-  if (range !== 'unicast') return blocked(RANGES[range] ?? 'a reserved address')
-  if (startsWith(bytes, MAPPED.slice(0, 10).concat(0, 0))) return blocked('an IPv4-compatible address')
-  // RFC 4291 and the IANA registry: global unicast has been given out of 2000::/3 only.
-  return inBlock(bytes, [0x20, ...new Array<number>(15).fill(0)], 3) ? OPEN : blocked('a reserved address')
+  if (range !== 'unicast') return blocked(RANGE_NAMES[range] ?? 'a reserved address')
+  if (hasPrefix(bytes, MAPPED.slice(0, 10).concat(0, 0))) return blocked('an IPv4-compatible address')
+  // RFC 4291 and the IANA registry: global unicast is allocated from 2000::/3 only.
+  return isInCidrBlock(bytes, [0x20, ...new Array<number>(15).fill(0)], 3)
+    ? ALLOWED
+    : blocked('a reserved address')
 }
 
 /** Every IPv4 address that a gateway could unpack from an IPv6 one. */
-function embedded(bytes: readonly number[]): readonly (readonly number[])[] {
+function embeddedIPv4(bytes: readonly number[]): readonly (readonly number[])[] {
   const last = bytes.slice(12)
   const found: (readonly number[])[] = []
-  // RFC 4291 mapped and compatible (`::` and `::1` are addresses of their own), RFC 7915 translated (SIIT)
+  // RFC 4291: mapped and compatible (but `::` and `::1` embed none); RFC 7915: translated (SIIT)
   if (isMapped(bytes)) found.push(last)
-  if (startsWith(bytes, new Array(12).fill(0)) && (bytes[12] || bytes[13] || bytes[14] || bytes[15]! > 1))
+  if (hasPrefix(bytes, new Array(12).fill(0)) && (bytes[12] || bytes[13] || bytes[14] || bytes[15]! > 1))
     found.push(last)
-  if (startsWith(bytes, [0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 0, 0])) found.push(last)
-  // NAT64: RFC 6052, well-known prefix; RFC 8215, where the prefix may be 48, 56, 64 or 96 bits long and the zeros of a
-  // longer one read as no address of a shorter one
-  if (startsWith(bytes, [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0])) found.push(last)
-  if (startsWith(bytes, [0, 0x64, 0xff, 0x9b, 0, 1])) {
-    const shorter = [pick(bytes, 6, 7, 9, 10), pick(bytes, 7, 9, 10, 11), pick(bytes, 9, 10, 11, 12)]
+  if (hasPrefix(bytes, [0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 0, 0])) found.push(last)
+  // NAT64: RFC 6052, well-known prefix; RFC 8215, where the prefix has 48, 56, 64 or 96 bits. Its length is unknown, so
+  // every position is checked, except those that hold the zeros of a longer prefix
+  if (hasPrefix(bytes, [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0])) found.push(last)
+  if (hasPrefix(bytes, [0, 0x64, 0xff, 0x9b, 0, 1])) {
+    const shorter = [bytesAt(bytes, 6, 7, 9, 10), bytesAt(bytes, 7, 9, 10, 11), bytesAt(bytes, 9, 10, 11, 12)]
     found.push(last, ...shorter.filter((v4) => v4[0] !== 0))
   }
-  // RFC 3056: 6to4; RFC 4380: Teredo, the server and the client with its bits turned
-  if (startsWith(bytes, [0x20, 0x02])) found.push(bytes.slice(2, 6))
-  if (startsWith(bytes, [0x20, 0x01, 0, 0]))
+  // RFC 3056: 6to4; RFC 4380: Teredo, the server and the client with inverted bits
+  if (hasPrefix(bytes, [0x20, 0x02])) found.push(bytes.slice(2, 6))
+  if (hasPrefix(bytes, [0x20, 0x01, 0, 0]))
     found.push(
       bytes.slice(4, 8),
       last.map((byte) => byte ^ 255),
@@ -147,33 +149,33 @@ function embedded(bytes: readonly number[]): readonly (readonly number[])[] {
   return found
 }
 
-const pick = (bytes: readonly number[], ...at: readonly number[]): readonly number[] =>
+const bytesAt = (bytes: readonly number[], ...at: readonly number[]): readonly number[] =>
   at.map((i) => bytes[i]!)
 
 /**
- * Whether an address may be dialled. `isOpened` says which addresses the host has opened by rule: those pass, yet what
- * an IPv6 form carries must itself be public or opened. A mapped address is as open as the IPv4 one that it is.
+ * Checks an address. `isAllowed` tells which addresses the host's policy allows; they pass, but an IPv4 address embedded
+ * in an IPv6 form must itself be public or allowed. A mapped address is allowed iff its IPv4 address is.
  */
-export function judgeBytes(
+export function checkAddressBytes(
   bytes: readonly number[],
-  isOpened: (bytes: readonly number[]) => boolean,
-): Verdict {
-  if (isOpened(unmapped(bytes))) {
-    if (bytes.length === 4 || isMapped(bytes)) return OPEN
+  isAllowed: (bytes: readonly number[]) => boolean,
+): AddressCheck {
+  if (isAllowed(unmapped(bytes))) {
+    if (bytes.length === 4 || isMapped(bytes)) return ALLOWED
   } else {
-    const verdict = bytes.length === 4 ? judgeV4(bytes) : judgeV6(bytes)
-    if (verdict.blocked || bytes.length === 4) return verdict
+    const check = bytes.length === 4 ? checkIPv4(bytes) : checkIPv6(bytes)
+    if (check.blocked || bytes.length === 4) return check
   }
-  for (const v4 of embedded(bytes)) {
-    if (isOpened(v4)) continue
-    const verdict = judgeV4(v4)
-    if (verdict.blocked) return blocked(`${verdict.reason} inside an IPv6 one`)
+  for (const v4 of embeddedIPv4(bytes)) {
+    if (isAllowed(v4)) continue
+    const check = checkIPv4(v4)
+    if (check.blocked) return blocked(`${check.reason} inside an IPv6 one`)
   }
-  return OPEN
+  return ALLOWED
 }
 
-/** Whether an address is public unicast; anything that is not an IP address in its standard spelling is blocked. */
-export function judgeAddress(ip: string): Verdict {
+/** Checks that an address is public unicast. Anything that is not an IP address in standard spelling is blocked. */
+export function checkAddress(ip: string): AddressCheck {
   const bytes = parseAddress(ip)
-  return bytes ? judgeBytes(bytes, () => false) : blocked('not an IP address')
+  return bytes ? checkAddressBytes(bytes, () => false) : blocked('not an IP address')
 }

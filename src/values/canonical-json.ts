@@ -1,27 +1,27 @@
-/** The JSON text of a value with the keys of every object sorted: equal values have equal texts. */
-export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`
+/** Serialises a value with the keys of every object sorted, so that equal values have equal texts. */
+export function toCanonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map((item) => toCanonicalJson(item ?? null)).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   const record = value as Record<string, unknown>
   const members = Object.keys(record)
     .filter((key) => record[key] !== undefined)
     .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(record[key])}`)
+    .map((key) => `${JSON.stringify(key)}:${toCanonicalJson(record[key])}`)
   return `{${members.join(',')}}`
 }
 
-/** Why a value would not arrive as JSON equal to it, and where. */
+/** Why JSON cannot carry a value unchanged, and where. */
 export interface JsonProblem {
-  /** Dotted path, '' for the value itself. */
+  /** Dotted path; '' for the value itself. */
   readonly path: string
   readonly problem: string
 }
 
 /**
- * The first thing in a value that JSON cannot carry faithfully: a number that is not finite, a lone surrogate, a
+ * Finds the first part of a value that JSON cannot carry unchanged: a number that is not finite, a lone surrogate, a
  * function, a class instance, a cycle or more than `maxDepth` levels. `undefined` when there is none.
  */
-export function jsonProblem(value: unknown, maxDepth: number, path = ''): JsonProblem | undefined {
+export function findJsonProblem(value: unknown, maxDepth: number, path = ''): JsonProblem | undefined {
   switch (typeof value) {
     case 'boolean':
       return undefined
@@ -42,22 +42,22 @@ export function jsonProblem(value: unknown, maxDepth: number, path = ''): JsonPr
   if (maxDepth <= 0) return { path, problem: 'is nested too deeply' }
   if (typeof (value as { toJSON?: unknown }).toJSON === 'function')
     return { path, problem: 'has a toJSON method' }
-  const below = (key: string | number) => (path === '' ? String(key) : `${path}.${key}`)
+  const pathTo = (key: string | number) => (path === '' ? String(key) : `${path}.${key}`)
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) {
-      const found = jsonProblem(value[index], maxDepth - 1, below(index))
+      const found = findJsonProblem(value[index], maxDepth - 1, pathTo(index))
       if (found) return found
     }
     return undefined
   }
   const prototype: unknown = Object.getPrototypeOf(value)
-  const plain = prototype === null || Object.getPrototypeOf(prototype) === null
-  if (!plain) return { path, problem: 'is not a plain object' }
+  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null
+  if (!isPlain) return { path, problem: 'is not a plain object' }
   for (const [key, member] of Object.entries(value)) {
     if (!key.isWellFormed())
-      return { path: below(key.toWellFormed()), problem: 'has a lone surrogate in its name' }
+      return { path: pathTo(key.toWellFormed()), problem: 'has a lone surrogate in its name' }
     if (typeof member === 'string' && member.isWellFormed()) continue
-    const found = jsonProblem(member, maxDepth - 1, below(key))
+    const found = findJsonProblem(member, maxDepth - 1, pathTo(key))
     if (found) return found
   }
   return undefined

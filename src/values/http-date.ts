@@ -1,4 +1,4 @@
-/** Reads the dates of HTTP headers (RFC 9110 5.6.7): all three forms that a recipient must know, nothing else. */
+/** Parses the dates of HTTP headers (RFC 9110 5.6.7): the three forms that a recipient must accept, nothing else. */
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const DAY = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)'
@@ -30,9 +30,9 @@ function unixMs(year: number, month: string, day: string, time: readonly string[
 }
 
 /**
- * Unix milliseconds of an HTTP date, `undefined` when it is none.
+ * Parses an HTTP date to Unix milliseconds; `undefined` when it is invalid.
  *
- * @param nowMs decides the century of the two-digit years of RFC 850: at most 50 years ahead
+ * @param nowMs determines the century of RFC 850's two-digit years: at most 50 years ahead
  */
 export function parseHttpDate(text: string, nowMs: number): number | undefined {
   const imf = IMF_FIXDATE.exec(text)

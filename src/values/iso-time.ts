@@ -1,4 +1,4 @@
-/** Year, month and day of a day counted from 1970-01-01 (Howard Hinnant, "chrono-compatible low-level date algorithms"). */
+/** Year, month and day of a number of days since 1970-01-01 (Howard Hinnant, "chrono-compatible low-level date algorithms"). */
 function civilFromDays(days: number): readonly [year: number, month: number, day: number] {
   const shifted = days + 719_468
   const era = Math.floor(shifted / 146_097)
@@ -17,14 +17,14 @@ function civilFromDays(days: number): readonly [year: number, month: number, day
   return [yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day]
 }
 
-const two = (n: number) => (n < 10 ? `0${n}` : String(n))
+const twoDigits = (n: number) => (n < 10 ? `0${n}` : String(n))
 
 /**
- * A moment as ISO 8601 in UTC with milliseconds: `2014-07-31T12:00:00.000Z`.
+ * Formats a time as ISO 8601 in UTC with milliseconds: `2014-07-31T12:00:00.000Z`.
  *
- * @param unixMs whole or not (rounded down); years 0 to 9999, later ones have the six digits of ISO 8601
+ * @param unixMs Unix ms, rounded down. Years outside 0 to 9999 have a sign and six digits, as in ECMAScript
  */
-export function isoTime(unixMs: number): string {
+export function toIsoTime(unixMs: number): string {
   const ms = Math.floor(unixMs)
   const days = Math.floor(ms / 86_400_000)
   const [year, month, day] = civilFromDays(days)
@@ -34,5 +34,5 @@ export function isoTime(unixMs: number): string {
   const seconds = Math.floor(rest / 1000) % 60
   const digits = String(Math.abs(year)).padStart(year < 0 || year > 9999 ? 6 : 4, '0')
   const sign = year < 0 ? '-' : year > 9999 ? '+' : ''
-  return `${sign}${digits}-${two(month)}-${two(day)}T${two(hours)}:${two(minutes)}:${two(seconds)}.${String(rest % 1000).padStart(3, '0')}Z`
+  return `${sign}${digits}-${twoDigits(month)}-${twoDigits(day)}T${twoDigits(hours)}:${twoDigits(minutes)}:${twoDigits(seconds)}.${String(rest % 1000).padStart(3, '0')}Z`
 }

@@ -1,4 +1,4 @@
-/** A JSON Schema as plain data: the part of 2020-12 that this package uses. */
+/** A JSON Schema as plain data: the subset of 2020-12 that this package uses. */
 export interface JsonSchema {
   readonly type?: string | readonly string[]
   readonly title?: string
@@ -31,8 +31,8 @@ export interface JsonSchema {
 }
 
 /**
- * The same schema with its own properties spelled another way. Deeper schemas keep their names: what lies inside
- * a property (custom data, channel variables) belongs to the caller.
+ * Renames the top-level properties of a schema. Nested schemas keep their names: the content of a property (custom
+ * data, channel variables) belongs to the caller.
  */
 export function renameProperties(schema: JsonSchema, nameOf: (property: string) => string): JsonSchema {
   const { properties, required } = schema

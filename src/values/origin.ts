@@ -1,9 +1,9 @@
-/** Scheme, host and port of a canonical http or https URI: what a connection leads to. */
+/** Scheme, host and port of a canonical http or https URI: the unit that connections are shared by. */
 export function originOf(uri: string): string {
-  for (let at = uri.indexOf('//') + 2; at < uri.length; at++) {
-    const code = uri.charCodeAt(at)
+  for (let index = uri.indexOf('//') + 2; index < uri.length; index++) {
+    const code = uri.charCodeAt(index)
     // `/`, `?`, `#`
-    if (code === 47 || code === 63 || code === 35) return uri.slice(0, at)
+    if (code === 47 || code === 63 || code === 35) return uri.slice(0, index)
   }
   return uri
 }

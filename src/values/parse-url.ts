@@ -1,8 +1,8 @@
 /**
- * The URL that a text spells, or `undefined`.
+ * Parses a URL; `undefined` when it is invalid.
  *
- * Not `URL.canParse`: on Node 20 and 22, once V8 has made it fast, that takes the Latin-1 bytes of a text for UTF-8 and
- * refuses `https://exämple.com/`, which it took until then (nodejs/node 48816 is of its kind).
+ * Does not use `URL.canParse`: on Node 20 and 22, once V8 has optimised the call, it reads the Latin-1 bytes of a string
+ * as UTF-8 and rejects `https://exämple.com/`, which it accepted before (nodejs/node 48816 is related).
  */
 export function parseUrl(text: string): URL | undefined {
   try {

@@ -1,23 +1,23 @@
 /**
- * What a compiled JSON Schema found wrong, in the words of KAZOO (`kz_json_schema:error_to_jobj`), which clients
- * show to people. Knows ajv's error objects, but nothing of ajv itself: the validators are generated code.
+ * Translates the errors of a compiled JSON Schema validator to KAZOO's messages (`kz_json_schema:error_to_jobj`), which
+ * clients show to users. Depends only on the shape of ajv's error objects: the validators are generated code.
  */
 
-/** One error of a compiled validator, as ajv writes it. */
+/** One error of a compiled validator, in ajv's format. */
 export interface SchemaError {
   readonly keyword: string
-  /** JSON Pointer (RFC 6901) of the value that was tested. */
+  /** JSON Pointer (RFC 6901) of the invalid value. */
   readonly instancePath: string
   readonly params: Readonly<Record<string, unknown>>
 }
 
-/** A compiled validator: answers, and leaves its errors on itself until the next call. */
-export interface SchemaCheck {
+/** A compiled validator. It leaves its errors in its own property until the next call. */
+export interface SchemaValidator {
   (document: unknown): boolean
   errors?: readonly SchemaError[] | null
 }
 
-/** One broken rule; `value` only where it is short, scalar and no secret. */
+/** One violated rule. `value` only when it is short, scalar and not a secret. */
 export interface SchemaFailure {
   readonly path: string
   readonly rule: string
@@ -27,38 +27,38 @@ export interface SchemaFailure {
 }
 
 export interface FailureOptions {
-  /** Dotted paths whose values, and all below them, are never shown. Default: none. */
+  /** Dotted paths whose values, including nested ones, are never shown. Default: none. */
   readonly secret?: readonly string[]
 }
 
-/** Most failures of one document that are told. */
+/** Maximum number of failures reported for one document. */
 export const MAX_FAILURES = 100
 
-/** Longest text that is shown back, in UTF-16 units; a longer one is left out. */
+/** Maximum length of an echoed string, in UTF-16 units; longer ones are omitted. */
 const MAX_ECHO = 255
 
-/** Keywords that only say that one of their branches failed: the branch has told why. */
+/** Keywords that only say that one of their branches failed: the branch reports its own error. */
 const SUMMARIES = new Set(['if', 'allOf', 'anyOf', 'oneOf', 'not', 'propertyNames', 'contains'])
 
 /**
- * Every broken rule of a document, at most `MAX_FAILURES`, in the order in which they were found. Never throws.
+ * Returns every violated rule of a document, at most `MAX_FAILURES`, in the order in which they were found. Never throws.
  *
- * @param errors what the validator left on itself: `check.errors`
- * @param document what was validated; values to show are read from it
+ * @param errors the validator's `errors` property
+ * @param document the validated document, from which echoed values are read
  */
-export function toFailures(
+export function toSchemaFailures(
   errors: readonly SchemaError[] | null | undefined,
   document: unknown,
   options: FailureOptions = {},
 ): readonly SchemaFailure[] {
   const all = errors ?? []
-  // A value of the wrong type is not in the list either: once is enough.
+  // A value of the wrong type is also not in the enum: report it only once.
   const mistyped = new Set(all.filter(({ keyword }) => keyword === 'type').map((error) => error.instancePath))
-  const telling = all.filter(
+  const specific = all.filter(
     ({ keyword, instancePath }) =>
       !SUMMARIES.has(keyword) && !(keyword === 'enum' && mistyped.has(instancePath)),
   )
-  return (telling.length > 0 ? telling : all)
+  return (specific.length > 0 ? specific : all)
     .slice(0, MAX_FAILURES)
     .map((error) => failureOf(error, document, options.secret ?? []))
 }
@@ -66,22 +66,22 @@ export function toFailures(
 function failureOf(error: SchemaError, document: unknown, secret: readonly string[]): SchemaFailure {
   const segments = segmentsOf(error)
   const path = segments.join('.')
-  const hidden = secret.some((name) => path === name || path.startsWith(`${name}.`))
-  const value = hidden ? undefined : echo(valueAt(document, segments))
-  return { path, ...wording(error), ...(value !== undefined && { value }) }
+  const isHidden = secret.some((name) => path === name || path.startsWith(`${name}.`))
+  const value = isHidden ? undefined : echo(valueAt(document, segments))
+  return { path, ...describe(error), ...(value !== undefined && { value }) }
 }
 
-/** A missing or surplus field is reported at its own path, not at that of the object around it. */
+/** A missing or unknown field is reported at its own path, not at that of the enclosing object. */
 function segmentsOf({ instancePath, params }: SchemaError): readonly string[] {
   const parents = instancePath
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-  const own = params.missingProperty ?? params.additionalProperty
-  return typeof own === 'string' ? [...parents, own] : parents
+  const property = params.missingProperty ?? params.additionalProperty
+  return typeof property === 'string' ? [...parents, property] : parents
 }
 
-function wording({ keyword, params }: SchemaError): { rule: string; message: string; target: unknown } {
+function describe({ keyword, params }: SchemaError): { rule: string; message: string; target: unknown } {
   const { limit } = params
   switch (keyword) {
     case 'required':
@@ -91,9 +91,9 @@ function wording({ keyword, params }: SchemaError): { rule: string; message: str
       return { rule: 'type', message: `Value did not match type(s): ${types}`, target: types }
     }
     case 'enum':
-      return inList(params.allowedValues)
+      return enumFailure(params.allowedValues)
     case 'const':
-      return inList([params.allowedValue])
+      return enumFailure([params.allowedValue])
     case 'minimum':
       return { rule: 'minimum', message: `Value must be at least ${limit}`, target: limit }
     case 'maximum':
@@ -118,7 +118,7 @@ function wording({ keyword, params }: SchemaError): { rule: string; message: str
     case 'false schema':
       return {
         rule: 'additionalProperties',
-        message: 'Strict checking of data is enabled; only include schema-defined properties',
+        message: 'is not an allowed field',
         target: false,
       }
     default:
@@ -126,7 +126,7 @@ function wording({ keyword, params }: SchemaError): { rule: string; message: str
   }
 }
 
-function inList(list: unknown): { rule: string; message: string; target: unknown } {
+function enumFailure(list: unknown): { rule: string; message: string; target: unknown } {
   return { rule: 'enum', message: 'Value not found in enumerated list of values', target: list }
 }
 

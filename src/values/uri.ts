@@ -1,30 +1,31 @@
 /**
- * The URI of a webhook: one canonical spelling that is stored, returned and dialled.
+ * The URI of a webhook: one canonical spelling that is stored, returned and connected to.
  *
- * The text is read by the WHATWG URL parser, the same that the sender uses, so that nothing can mean one host when it
- * is judged and another when it is dialled: `2130706433`, `0x7f.1` and `127.0.0.1.` are all 127.0.0.1 here.
+ * It is parsed by the WHATWG URL parser, which the sender also uses, so that no text can mean one host when it is checked
+ * and another when it is connected to: `2130706433`, `0x7f.1` and `127.0.0.1.` are all 127.0.0.1 here. Whether the host
+ * is allowed is decided by the address policy.
  */
-import type { CompiledPolicy, HostVerdict } from './address-policy.js'
 import { parseUrl } from './parse-url.js'
 
-/** Longest URI, in characters, as given and as stored. */
+/** Maximum length of a URI in characters, both as given and in canonical form. */
 export const MAX_URI_LENGTH = 2048
 
+/** A canonical URI and its parts. */
 export interface CanonicalUri {
   readonly uri: string
-  /** Scheme, host and port: what a connection belongs to. */
+  /** Scheme, host and port: the unit that connections are shared by. */
   readonly origin: string
   /** As in `URL.hostname`: lower case, punycode, addresses in standard spelling, IPv6 in brackets. */
   readonly hostname: string
 }
 
 /**
- * The canonical form of a URI, or the rule that it breaks as a sentence.
+ * Returns the canonical form of a URI, or a phrase that names the rule it violates.
  *
- * Only http and https, no user information, no white space, control character or backslash anywhere (the URL parser
- * would silently drop or turn them). A fragment is never sent (RFC 9110, 7.1) and is left out.
+ * Only http and https; no user information; no white space, control characters or backslashes anywhere (the URL parser
+ * would silently drop or convert them). The fragment is removed, since it is never sent (RFC 9110, 7.1).
  */
-export function canonicalUri(text: string): CanonicalUri | { readonly problem: string } {
+export function canonicalizeUri(text: string): CanonicalUri | { readonly problem: string } {
   if (text.length > MAX_URI_LENGTH) return { problem: `must be at most ${MAX_URI_LENGTH} characters` }
   if (/[\s\p{Cc}\p{Cf}\p{Cs}\\]/u.test(text)) {
     return { problem: 'must have no spaces, control characters or backslashes' }
@@ -40,9 +41,4 @@ export function canonicalUri(text: string): CanonicalUri | { readonly problem: s
     return { problem: `must be at most ${MAX_URI_LENGTH} characters when encoded` }
   if (parseUrl(uri)?.href !== uri) return { problem: 'must be a valid URL' }
   return { uri, origin: url.origin, hostname: url.hostname }
-}
-
-/** The first gate: judges what the URI itself says, an address or a name of this machine. Names are judged when resolved. */
-export function judgeUri(uri: Pick<CanonicalUri, 'hostname'>, policy: CompiledPolicy): HostVerdict {
-  return policy.judgeHost(uri.hostname)
 }

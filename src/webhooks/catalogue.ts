@@ -1,17 +1,18 @@
+/** The catalogue of hooks: the built-in kinds of events and those that the host registers. */
 import { HookswitchError } from '../errors.js'
 import { SAMPLES } from './samples.js'
 
-/** A kind of event as the embedding host registers it, beside the built-in ones. */
+/** A kind of event that the host registers in addition to the built-in ones. */
 export interface CustomHook {
-  /** What webhooks name in `hook`: `^[a-z][a-z0-9_]{0,63}$`, not `all`, not taken. */
+  /** The value of `hook` in webhooks and events: `^[a-z][a-z0-9_]{0,63}$`, unique, not `all`. */
   readonly id: string
-  /** For people. Default: the id in words (`queue_joined` → "Queue Joined"). */
+  /** Display name. Default: the id in words (`queue_joined` → "Queue Joined"). */
   readonly name?: string
-  /** One sentence: when it happens. Default: none. */
+  /** One sentence that says when the event happens. Default: empty. */
   readonly description?: string
   /**
-   * One example event, or several, as they would be published; `hook` is filled in, ids of account and call too
-   * where they are missing. Default: an event with nothing but those.
+   * One or more example events, as they would be published. `hook` is filled in, and so are missing account and call
+   * ids and a missing time. Default: an event with only these fields.
    */
   readonly sample?: object | readonly object[]
 }
@@ -25,7 +26,7 @@ export interface CatalogueEntry {
   readonly sample: readonly Readonly<Record<string, unknown>>[]
 }
 
-/** Names and descriptions as KAZOO lists them (`GET /webhooks`). */
+/** Names and descriptions from KAZOO's list (`GET /webhooks`). */
 const BUILT_IN: readonly Omit<CatalogueEntry, 'sample'>[] = [
   { id: 'channel_create', name: 'Channel Create', description: 'A new call leg starts.' },
   {
@@ -39,63 +40,64 @@ const BUILT_IN: readonly Omit<CatalogueEntry, 'sample'>[] = [
   { id: 'channel_destroy', name: 'Channel Destroy', description: 'A call leg ends, usually by hanging up.' },
 ]
 
-/** What a sample of the host may leave out. */
-const BARE_SAMPLE = {
+/** Fields that the host's samples may omit. */
+const SAMPLE_DEFAULTS = {
   accountId: SAMPLES[0]!.accountId,
   callId: SAMPLES[0]!.callId,
   timestampMs: SAMPLES[0]!.timestampMs,
 }
 
-/** Listens to every kind; accepted as `hook`, but no kind itself. */
+/** The value of `hook` in webhooks that listen to every kind. Not a kind itself. */
 export const ALL_HOOKS = 'all'
 
 /**
- * The built-in kinds, then those of the host in their order.
+ * The built-in kinds, then the host's in the given order.
  *
- * @throws `InvalidOption` naming the wrong part, as in `hooks[0].id`
+ * @throws `InvalidOption` naming the invalid part, such as `hooks[0].id`
  */
 export function catalogueOf(customHooks: readonly CustomHook[] = []): readonly CatalogueEntry[] {
-  if (!Array.isArray(customHooks)) throw invalid('hooks', 'must be a list')
+  if (!Array.isArray(customHooks)) throw invalid('hooks', 'must be an array')
   const catalogue: CatalogueEntry[] = BUILT_IN.map((hook) => ({
     ...hook,
     sample: SAMPLES.filter((event) => event.hook === hook.id),
   }))
   customHooks.forEach((hook: unknown, index) => {
     const entry = entryOf(hook, `hooks[${index}]`)
-    if (isKnownHook(catalogue, entry.id)) throw invalid(`hooks[${index}].id`, `'${entry.id}' is taken`)
+    if (isRegisteredHook(catalogue, entry.id))
+      throw invalid(`hooks[${index}].id`, `'${entry.id}' is already registered`)
     catalogue.push(entry)
   })
   return catalogue
 }
 
-/** Whether the catalogue lists this kind; `all` is no kind. */
-export function isKnownHook(catalogue: readonly CatalogueEntry[], id: string): boolean {
+/** Whether the catalogue contains this kind. False for `all`. */
+export function isRegisteredHook(catalogue: readonly CatalogueEntry[], id: string): boolean {
   return catalogue.some((entry) => entry.id === id)
 }
 
 function entryOf(hook: unknown, field: string): CatalogueEntry {
   if (!isRecord(hook)) throw invalid(field, 'must be an object')
-  const { id, name, description = '', sample = {}, ...others } = hook
-  const [unknown] = Object.keys(others)
-  if (unknown !== undefined) throw invalid(`${field}.${unknown}`, 'is not known here')
+  const { id, name, description = '', sample = {}, ...rest } = hook
+  const [unknown] = Object.keys(rest)
+  if (unknown !== undefined) throw invalid(`${field}.${unknown}`, 'is not a known property')
   if (typeof id !== 'string' || !/^[a-z][a-z0-9_]{0,63}$/.test(id)) {
     throw invalid(`${field}.id`, 'must be 1 to 64 lower-case letters, digits and _, beginning with a letter')
   }
-  if (id === ALL_HOOKS) throw invalid(`${field}.id`, "'all' stands for every kind")
+  if (id === ALL_HOOKS) throw invalid(`${field}.id`, "'all' is reserved for every kind")
   if (name !== undefined && (typeof name !== 'string' || name === '')) {
-    throw invalid(`${field}.name`, 'must be a text')
+    throw invalid(`${field}.name`, 'must be a non-empty string')
   }
-  if (typeof description !== 'string') throw invalid(`${field}.description`, 'must be a text')
-  return { id, name: name ?? inWords(id), description, sample: sampleOf(id, sample, `${field}.sample`) }
+  if (typeof description !== 'string') throw invalid(`${field}.description`, 'must be a string')
+  return { id, name: name ?? displayName(id), description, sample: samplesOf(id, sample, `${field}.sample`) }
 }
 
-function sampleOf(id: string, sample: unknown, field: string): CatalogueEntry['sample'] {
+function samplesOf(id: string, sample: unknown, field: string): CatalogueEntry['sample'] {
   const events: readonly unknown[] = Array.isArray(sample) ? sample : [sample]
   if (events.length === 0) throw invalid(field, 'must not be empty')
   return events.map((event, index) => {
     if (!isRecord(event))
       throw invalid(Array.isArray(sample) ? `${field}[${index}]` : field, 'must be an object')
-    return { ...BARE_SAMPLE, ...event, hook: id }
+    return { ...SAMPLE_DEFAULTS, ...event, hook: id }
   })
 }
 
@@ -103,7 +105,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function inWords(id: string): string {
+function displayName(id: string): string {
   return id
     .split('_')
     .filter((word) => word !== '')

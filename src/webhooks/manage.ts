@@ -1,200 +1,204 @@
-import type { InTurn } from '../accounts/turns.js'
+/** Creating, reading, changing and deleting webhooks, and their signing secrets. */
+import type { KeyedMutex } from '../accounts/keyed-mutex.js'
 import { errorCode, HookswitchError, notFound } from '../errors.js'
 import type { Clock } from '../ports.js'
-import { canonicalJson } from '../values/canonical-json.js'
-import { mergePatch } from './merge.js'
-import { makeSecret, type SealDoors, sealSettings } from './sealing.js'
-import { isSetting } from './settings.js'
-import { sealPurpose, viewOf, type WebhookInput, type WebhookView } from './view.js'
+import { toCanonicalJson } from '../values/canonical-json.js'
+import { createSigningSecret, type EncryptSettingsDeps, encryptSettings } from './encrypt-settings.js'
+import { jsonMergePatch } from './json-merge-patch.js'
+import { isSettingName } from './settings.js'
+import { encryptionPurpose, type UncheckedWebhook, viewOf, type WebhookView } from './view.js'
 import {
   changeSettings,
-  deletedWebhook,
+  deleteWebhook,
+  encryptedSettingsOf,
   newWebhook,
   rotateSecret,
-  sealedOf,
   type Webhook,
 } from './webhook.js'
 import type { WebhookStore } from './webhook-store.js'
 
-export interface WebhookDoors extends SealDoors {
+/** Dependencies of the webhook operations. */
+export interface WebhookDeps extends EncryptSettingsDeps {
   readonly webhooks: WebhookStore
   readonly clock: Clock
   newId(): string
   /**
-   * Lets changes of one webhook take turns on this node. Absent: they race, and who lost begins again, so that of a
-   * hundred at once most would give up although nobody asked for a revision.
+   * Serialises the changes of one webhook on this node. Without it they race and the losers retry: of a hundred
+   * concurrent changes most would give up with `RevisionConflict`, although no caller passed a revision.
    */
-  readonly inTurn?: InTurn
-  /** Told after a webhook was disabled or deleted: what is pending of it is cancelled. */
-  withdrawn?(webhookId: string): void
+  readonly mutex?: KeyedMutex
+  /** Called after a webhook was disabled or deleted, which cancels its pending deliveries. */
+  onDeliveriesCancelled?(webhookId: string): void
 }
 
-/** `revision`: only if it still has this one, else `RevisionConflict`. */
+/** `revision`: change the webhook only if it still has this revision, else reject with `RevisionConflict`. */
 export interface ChangeOptions {
+  /** The expected revision. Default: change any revision. */
   readonly revision?: number
 }
 
-/** A secret that was rotated away signs along for a day. */
+/** How long a rotated-out secret keeps signing: a day. */
 export const SECRET_OVERLAP_MS = 86_400_000
-/** Changes by others that one change outlasts before it gives up. */
-const MAX_ROUNDS = 20
+/** How often a change is retried after concurrent changes by others. */
+const MAX_TRIES = 20
 
-async function find(doors: WebhookDoors, accountId: string, webhookId: string): Promise<Webhook> {
-  const webhook = await doors.webhooks.read(accountId, webhookId)
-  if (!webhook) throw notFound(webhookId)
+async function find(deps: WebhookDeps, accountId: string, webhookId: string): Promise<Webhook> {
+  const webhook = await deps.webhooks.read(accountId, webhookId)
+  if (!webhook) throw notFound(webhookId, 'webhook')
   return webhook
 }
 
-/** Reads, decides, replaces; begins again when another node was faster. */
+/** Reads, decides and replaces; retries when another node changed the webhook in between. */
 function change(
-  doors: WebhookDoors,
+  deps: WebhookDeps,
   accountId: string,
   webhookId: string,
   options: ChangeOptions,
   decide: (webhook: Webhook) => Webhook,
 ): Promise<Webhook> {
-  const rounds = () => changeInRounds(doors, accountId, webhookId, options, decide)
-  return doors.inTurn ? doors.inTurn(webhookId, rounds) : rounds()
+  const run = () => changeWithRetries(deps, accountId, webhookId, options, decide)
+  return deps.mutex ? deps.mutex(webhookId, run) : run()
 }
 
-async function changeInRounds(
-  doors: WebhookDoors,
+async function changeWithRetries(
+  deps: WebhookDeps,
   accountId: string,
   webhookId: string,
   options: ChangeOptions,
   decide: (webhook: Webhook) => Webhook,
 ): Promise<Webhook> {
-  for (let round = 0; round < MAX_ROUNDS; round++) {
-    const webhook = await find(doors, accountId, webhookId)
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const webhook = await find(deps, accountId, webhookId)
     if (options.revision !== undefined && options.revision !== webhook.revision) break
     const changed = decide(webhook)
     if (changed === webhook) return webhook
-    if (await doors.webhooks.replace(changed, webhook.revision)) {
-      if (changed.epoch > webhook.epoch) doors.withdrawn?.(webhookId)
+    if (await deps.webhooks.replace(changed, webhook.revision)) {
+      if (changed.epoch > webhook.epoch) deps.onDeliveriesCancelled?.(webhookId)
       return changed
     }
   }
-  throw new HookswitchError('RevisionConflict', `webhook ${webhookId} was changed by somebody else`, {
+  throw new HookswitchError('RevisionConflict', `webhook ${webhookId} was changed concurrently`, {
     id: webhookId,
   })
 }
 
-/** @throws `InvalidInput` with every broken rule */
+/** Creates a webhook with a new signing secret. @throws `InvalidInput` with every violated rule */
 export async function createWebhook(
-  doors: WebhookDoors,
+  deps: WebhookDeps,
   accountId: string,
-  input: WebhookInput,
+  input: UncheckedWebhook,
 ): Promise<WebhookView> {
-  const id = doors.newId()
-  const sealed = sealSettings(doors, id, input)
-  const webhook = newWebhook({ id, accountId }, sealed, makeSecret(doors, id).secret, doors.clock.now())
-  await doors.webhooks.insert(webhook)
-  return viewOf(webhook, doors.box)
+  const id = deps.newId()
+  const encrypted = encryptSettings(deps, id, input)
+  const { secret } = createSigningSecret(deps, id)
+  const webhook = newWebhook({ id, accountId }, encrypted, secret, deps.clock.now())
+  await deps.webhooks.insert(webhook)
+  return viewOf(webhook, deps.cipher)
 }
 
-/** An account's webhooks, sorted by name, then id. */
-export async function listWebhooks(doors: WebhookDoors, accountId: string): Promise<readonly WebhookView[]> {
-  return (await doors.webhooks.list([accountId])).map((webhook) => viewOf(webhook, doors.box))
+/** Lists an account's webhooks, sorted by name, then id. */
+export async function listWebhooks(deps: WebhookDeps, accountId: string): Promise<readonly WebhookView[]> {
+  return (await deps.webhooks.list([accountId])).map((webhook) => viewOf(webhook, deps.cipher))
 }
 
-/** @throws `NotFound` */
+/** Reads one webhook. @throws `NotFound` */
 export async function readWebhook(
-  doors: WebhookDoors,
+  deps: WebhookDeps,
   accountId: string,
   webhookId: string,
 ): Promise<WebhookView> {
-  const webhook = await doors.webhooks.read(accountId, webhookId)
-  if (!webhook) throw notFound(webhookId)
-  return viewOf(webhook, doors.box)
+  return viewOf(await find(deps, accountId, webhookId), deps.cipher)
 }
 
 /**
- * Replaces all settings: what is left out has its default again, so leaving out `enabled` enables.
+ * Replaces all settings. Omitted settings get their defaults, so omitting `enabled` enables the webhook.
  *
  * @throws `NotFound`, `InvalidInput`, `RevisionConflict`
  */
 export async function replaceWebhook(
-  doors: WebhookDoors,
+  deps: WebhookDeps,
   accountId: string,
   webhookId: string,
-  input: WebhookInput,
+  input: UncheckedWebhook,
   options: ChangeOptions = {},
 ): Promise<WebhookView> {
-  const sealed = sealSettings(doors, webhookId, input)
-  const now = doors.clock.now()
-  const changed = await change(doors, accountId, webhookId, options, (webhook) =>
-    changeSettings(webhook, sealed, now),
+  const encrypted = encryptSettings(deps, webhookId, input)
+  const now = deps.clock.now()
+  const changed = await change(deps, accountId, webhookId, options, (webhook) =>
+    changeSettings(webhook, encrypted, now),
   )
-  return viewOf(changed, doors.box)
+  return viewOf(changed, deps.cipher)
 }
 
 /**
- * Merges a patch into the settings (RFC 7396), then validates the whole.
+ * Merges a patch into the settings (RFC 7396), then validates the result.
  *
  * @throws `NotFound`, `InvalidInput`, `RevisionConflict`
  */
 export async function patchWebhook(
-  doors: WebhookDoors,
+  deps: WebhookDeps,
   accountId: string,
   webhookId: string,
-  patch: WebhookInput,
+  patch: UncheckedWebhook,
   options: ChangeOptions = {},
 ): Promise<WebhookView> {
-  const now = doors.clock.now()
-  const changed = await change(doors, accountId, webhookId, options, (webhook) => {
-    const { extra, ...view } = viewOf(webhook, doors.box)
-    const settings = Object.fromEntries(Object.entries(view).filter(([key]) => isSetting(key)))
-    const merged: WebhookInput = {
-      settings: mergePatch(settings, patch.settings) as Record<string, unknown>,
-      extra: mergePatch(extra ?? {}, patch.extra ?? {}) as Record<string, unknown>,
+  const now = deps.clock.now()
+  const changed = await change(deps, accountId, webhookId, options, (webhook) => {
+    const { extra, ...view } = viewOf(webhook, deps.cipher)
+    const settings = Object.fromEntries(Object.entries(view).filter(([key]) => isSettingName(key)))
+    const merged: UncheckedWebhook = {
+      settings: jsonMergePatch(settings, patch.settings) as Record<string, unknown>,
+      extra: jsonMergePatch(extra ?? {}, patch.extra ?? {}) as Record<string, unknown>,
     }
-    const sealed = sealSettings(doors, webhookId, merged)
-    // The same headers keep their ciphertext, so that a patch that changes nothing stores nothing new of them.
-    const sameHeaders =
-      canonicalJson(merged.settings.customRequestHeaders) === canonicalJson(settings.customRequestHeaders)
-    const kept =
-      sameHeaders && webhook.sealedHeaders !== undefined ? { sealedHeaders: webhook.sealedHeaders } : {}
-    return changeSettings(webhook, { ...sealed, ...kept }, now)
+    const encrypted = encryptSettings(deps, webhookId, merged)
+    // Unchanged headers keep their ciphertext: a patch that does not touch them does not rewrite them, and a patch
+    // under a service secret that cannot decrypt them does not lose them.
+    const hasSameHeaders =
+      toCanonicalJson(merged.settings.customRequestHeaders) === toCanonicalJson(settings.customRequestHeaders)
+    const headers =
+      hasSameHeaders && webhook.sealedHeaders !== undefined ? { sealedHeaders: webhook.sealedHeaders } : {}
+    return changeSettings(webhook, { ...encrypted, ...headers }, now)
   })
-  return viewOf(changed, doors.box)
+  return viewOf(changed, deps.cipher)
 }
 
 /**
- * Deletes a webhook; what is pending for it is cancelled, its attempts stay readable.
+ * Deletes a webhook. Its pending deliveries are cancelled; its attempts stay readable.
  *
- * @returns the webhook as it was
+ * @returns the webhook, marked as deleted
  * @throws `NotFound`, `RevisionConflict`
  */
 export async function removeWebhook(
-  doors: WebhookDoors,
+  deps: WebhookDeps,
   accountId: string,
   webhookId: string,
   options: ChangeOptions = {},
 ): Promise<WebhookView> {
-  const now = doors.clock.now()
-  const deleted = await change(doors, accountId, webhookId, options, (webhook) =>
-    deletedWebhook(webhook, now),
-  )
-  return viewOf(deleted, doors.box)
+  const now = deps.clock.now()
+  const deleted = await change(deps, accountId, webhookId, options, (webhook) => deleteWebhook(webhook, now))
+  return viewOf(deleted, deps.cipher)
 }
 
-/** Enables again what the service disabled, in all these accounts; webhooks that their owner disabled stay so. */
-export async function reenableWebhooks(doors: WebhookDoors, accountIds: readonly string[]): Promise<number> {
-  const now = doors.clock.now()
-  const found = (await doors.webhooks.list(accountIds)).filter(isAutoDisabled)
+/**
+ * Enables the webhooks of these accounts that the service disabled, but not those that their owner disabled. Resolves
+ * to their number.
+ */
+export async function reenableWebhooks(deps: WebhookDeps, accountIds: readonly string[]): Promise<number> {
+  const now = deps.clock.now()
+  const found = (await deps.webhooks.list(accountIds)).filter(isAutoDisabled)
   let count = 0
   for (const { accountId, id } of found) {
     let enabled = false
     try {
-      await change(doors, accountId, id, {}, (webhook) => {
+      await change(deps, accountId, id, {}, (webhook) => {
         enabled = isAutoDisabled(webhook)
         if (!enabled) return webhook
         const settings = { ...webhook.settings, enabled }
-        return changeSettings(webhook, { ...sealedOf(webhook), settings }, now)
+        return changeSettings(webhook, { ...encryptedSettingsOf(webhook), settings }, now)
       })
       if (enabled) count++
     } catch (thrown) {
-      // Deleted since it was listed.
+      // It may have been deleted since it was listed.
       if (errorCode(thrown) !== 'NotFound') throw thrown
     }
   }
@@ -205,31 +209,35 @@ function isAutoDisabled(webhook: Webhook): boolean {
   return !webhook.settings.enabled && webhook.disableReason !== undefined
 }
 
-/** The current signing secret, `whsec_…`. @throws `NotFound` */
+/**
+ * Reads the current signing secret, `whsec_…`.
+ *
+ * @throws `NotFound`; `Internal` when none of the service secrets decrypts it
+ */
 export async function readSigningSecret(
-  doors: WebhookDoors,
+  deps: WebhookDeps,
   accountId: string,
   webhookId: string,
 ): Promise<string> {
-  const webhook = await find(doors, accountId, webhookId)
-  const secret = doors.box.open(webhook.secrets[0]!.sealed, sealPurpose.secret(webhookId))
+  const webhook = await find(deps, accountId, webhookId)
+  const secret = deps.cipher.decrypt(webhook.secrets[0]!.sealed, encryptionPurpose.secret(webhookId))
   if (secret === undefined)
     throw new HookswitchError(
       'Internal',
-      'the signing secret cannot be opened: was the service secret changed?',
+      'the signing secret cannot be decrypted: was the service secret changed?',
     )
   return secret
 }
 
-/** A new signing secret; the one before signs along for 24 h. @throws `NotFound` */
+/** Sets a new signing secret and returns it. The previous one keeps signing for 24 h. @throws `NotFound` */
 export async function rotateSigningSecret(
-  doors: WebhookDoors,
+  deps: WebhookDeps,
   accountId: string,
   webhookId: string,
 ): Promise<string> {
-  const { text, secret } = makeSecret(doors, webhookId)
-  const now = doors.clock.now()
-  await change(doors, accountId, webhookId, {}, (webhook) =>
+  const { text, secret } = createSigningSecret(deps, webhookId)
+  const now = deps.clock.now()
+  await change(deps, accountId, webhookId, {}, (webhook) =>
     rotateSecret(webhook, secret, now, SECRET_OVERLAP_MS),
   )
   return text

@@ -1,15 +1,15 @@
 /**
- * Custom request headers of a webhook: the client library would accept names that change where a request goes or
- * how it is framed, so what may be set is decided here.
+ * Validates the custom request headers of a webhook. The HTTP client would accept names that change where a request
+ * goes or how it is framed, so the allowed names are decided here.
  */
 
-/** Most bytes of all names and values together. */
+/** Maximum size of all names and values together, in bytes. */
 export const MAX_HEADER_BYTES = 4096
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const VALUE = /^[\t\x20-\x7e]*$/
 
-/** Hop-by-hop (RFC 9110 7.6.1), routing and framing names, and what we set ourselves. */
+/** Hop-by-hop names (RFC 9110 7.6.1), routing and framing names, and names that the service sets itself. */
 const FORBIDDEN = new Set([
   'accept-encoding',
   'connection',
@@ -28,8 +28,8 @@ const FORBIDDEN = new Set([
 ])
 const FORBIDDEN_PREFIXES = ['content-', 'webhook-', 'x-hook-']
 
-/** Why a header may not be set; `undefined` when it may. */
-export function headerProblem(name: string, value: string): string | undefined {
+/** Why a header is not allowed; `undefined` when it is. */
+export function findHeaderProblem(name: string, value: string): string | undefined {
   if (!TOKEN.test(name)) return 'not a header name'
   const lower = name.toLowerCase()
   if (FORBIDDEN.has(lower) || FORBIDDEN_PREFIXES.some((prefix) => lower.startsWith(prefix))) {
@@ -39,20 +39,20 @@ export function headerProblem(name: string, value: string): string | undefined {
   return undefined
 }
 
-/** Names that occur twice when compared as HTTP does, without case. */
-export function repeatedNames(names: readonly string[]): readonly string[] {
+/** The names that repeat an earlier one, compared case-insensitively as HTTP does. */
+export function findRepeatedNames(names: readonly string[]): readonly string[] {
   const seen = new Set<string>()
   return names.filter((name) => {
     const lower = name.toLowerCase()
-    const repeated = seen.has(lower)
+    const isRepeated = seen.has(lower)
     seen.add(lower)
-    return repeated
+    return isRepeated
   })
 }
 
 const SECRET_NAME = /authorization|cookie|key|token|secret|auth|password|signature/i
 
-/** True for headers whose values are never shown or kept: named like a credential. */
+/** True for headers named like a credential, whose values are never shown or recorded. */
 export function isSecretHeader(name: string): boolean {
   return SECRET_NAME.test(name)
 }

@@ -1,7 +1,7 @@
 /**
- * Example events of the built-in kinds, as a host would publish them: one call from outside to a desk phone, seen
- * from both of its legs. A rings in at 12:00:00 UTC, B is called, answers after four seconds and is put on hold
- * once; the call ends after a minute.
+ * Example events of the built-in kinds, as a host would publish them: one external call to a desk phone, with both of
+ * its legs. A calls in at 12:00:00 UTC, B is called, answers after four seconds and is put on hold once; the call ends
+ * after a minute.
  */
 
 type Sample = Readonly<Record<string, unknown>> & { readonly hook: string }
@@ -54,7 +54,7 @@ const b = {
   customChannelVars: { extension: '1001' },
 }
 
-/** What the caller's leg knows before the other one exists. */
+/** The caller's leg before the other one exists. */
 const { otherLegCallId: _, ...alone } = a
 
 const at = (seconds: number) => START_MS + seconds * 1000

@@ -1,22 +1,23 @@
+/** Validates the settings of a webhook and fills in their defaults. Pure. */
 import type { Failure } from '../errors.js'
-import type { CompiledPolicy, HostVerdict } from '../values/address-policy.js'
-import { toFailures } from '../values/schema-failures.js'
-import { canonicalUri, judgeUri } from '../values/uri.js'
-import { ALL_HOOKS, type CatalogueEntry, isKnownHook } from './catalogue.js'
-import { headerProblem, MAX_HEADER_BYTES, repeatedNames } from './request-headers.js'
+import type { CompiledAddressPolicy } from '../values/address-policy.js'
+import { toSchemaFailures } from '../values/schema-failures.js'
+import { canonicalizeUri } from '../values/uri.js'
+import { validateWebhook } from '../values/validators.generated.js'
+import { ALL_HOOKS, type CatalogueEntry, isRegisteredHook } from './catalogue.js'
+import { findHeaderProblem, findRepeatedNames, MAX_HEADER_BYTES } from './request-headers.js'
 import type { BodyFormat, WebhookSettings } from './webhook.js'
 import { SECRET_SETTINGS } from './webhook-schema.js'
-import { validateWebhook } from './webhook-validator.generated.js'
 
-/** What decides about a webhook's settings besides themselves. */
+/** The service's options that the validation of settings depends on. */
 export interface SettingsRules {
   readonly catalogue: readonly CatalogueEntry[]
-  readonly policy: CompiledPolicy
-  /** Format of webhooks that name none. */
+  readonly addressPolicy: CompiledAddressPolicy
+  /** Body format of webhooks that specify none. */
   readonly defaultFormat: BodyFormat
 }
 
-/** What a webhook has where its owner says nothing: written into the stored document, and shown. */
+/** Defaults of omitted settings; they are stored and shown like given ones. */
 export const SETTINGS_DEFAULTS = Object.freeze({
   httpVerb: 'post',
   retries: 2,
@@ -27,7 +28,7 @@ export const SETTINGS_DEFAULTS = Object.freeze({
   ordering: 'call',
 } as const)
 
-/** Most bytes of a webhook's custom data, as JSON. */
+/** Maximum size of a webhook's custom data as JSON, in bytes. */
 export const MAX_DATA_BYTES = 65_536
 
 /** The order in which settings are stored and shown. */
@@ -56,19 +57,21 @@ const failure = (path: string, message: string): Failure => ({
 })
 
 function uriFailures(uri: string, rules: SettingsRules): readonly Failure[] {
-  const canonical = canonicalUri(uri)
-  const target = 'problem' in canonical ? canonical.problem : refusedHost(judgeUri(canonical, rules.policy))
+  const canonical = canonicalizeUri(uri)
+  const target = 'problem' in canonical ? canonical.problem : hostProblem(canonical.hostname, rules)
   if (target === undefined) return []
-  // KAZOO's sentence, which clients compare; why stands beside it.
+  // The message is KAZOO's, which clients compare; the target gives the reason.
   return [{ path: 'uri', rule: 'error', message: 'invalid client URL', target }]
 }
 
-function refusedHost(verdict: HostVerdict): string | undefined {
-  return verdict.blocked ? `must not lead to ${verdict.reason}` : undefined
+/** Checks a literal address or a localhost name. Other names are checked by their addresses when a request is sent. */
+function hostProblem(hostname: string, { addressPolicy }: SettingsRules): string | undefined {
+  const check = addressPolicy.checkHost(hostname)
+  return check.blocked ? `must not lead to ${check.reason}` : undefined
 }
 
 function hookFailures(hook: string, rules: SettingsRules): readonly Failure[] {
-  if (hook === ALL_HOOKS || isKnownHook(rules.catalogue, hook)) return []
+  if (hook === ALL_HOOKS || isRegisteredHook(rules.catalogue, hook)) return []
   const target = [ALL_HOOKS, ...rules.catalogue.map(({ id }) => id)]
   return [
     {
@@ -81,30 +84,31 @@ function hookFailures(hook: string, rules: SettingsRules): readonly Failure[] {
   ]
 }
 
-/** Every event carries it. */
+/** The size is limited because every event includes the data. */
 function dataFailures(data: Readonly<Record<string, string>>): readonly Failure[] {
   if (Buffer.byteLength(JSON.stringify(data)) <= MAX_DATA_BYTES) return []
-  const message = `must have at most ${MAX_DATA_BYTES} bytes in all`
+  const message = `must have at most ${MAX_DATA_BYTES} bytes in total`
   return [{ path: 'customData', rule: 'maxSize', message, target: MAX_DATA_BYTES }]
 }
 
 function headerFailures(headers: Readonly<Record<string, string>>): readonly Failure[] {
   const path = 'customRequestHeaders'
   const failures = Object.entries(headers).flatMap(([name, value]) => {
-    const problem = headerProblem(name, value)
+    const problem = findHeaderProblem(name, value)
     return problem === undefined ? [] : [failure(`${path}.${name}`, problem)]
   })
-  for (const name of repeatedNames(Object.keys(headers)))
+  for (const name of findRepeatedNames(Object.keys(headers)))
     failures.push(failure(`${path}.${name}`, 'occurs twice'))
   const bytes = Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length, 0)
-  if (bytes > MAX_HEADER_BYTES) failures.push(failure(path, `at most ${MAX_HEADER_BYTES} bytes in all`))
+  if (bytes > MAX_HEADER_BYTES)
+    failures.push(failure(path, `must have at most ${MAX_HEADER_BYTES} bytes in total`))
   return failures
 }
 
 /**
- * Settings with their defaults and the canonical URI, or every rule that they break, at once.
+ * Returns the settings with defaults and the canonical URI, or a failure for every violated rule.
  *
- * @param input known keys in this package's spelling; others are left out
+ * @param input keys in this package's spelling; unknown keys are ignored
  */
 export function checkSettings(
   input: Readonly<Record<string, unknown>>,
@@ -114,22 +118,22 @@ export function checkSettings(
   for (const key of ORDER) if (Object.hasOwn(input, key) && input[key] !== undefined) filled[key] = input[key]
   const failures: Failure[] = []
   if (!validateWebhook(filled))
-    failures.push(...toFailures(validateWebhook.errors, filled, { secret: SECRET_SETTINGS }))
-  const broken = new Set(failures.map(({ path }) => path.split('.')[0]!))
+    failures.push(...toSchemaFailures(validateWebhook.errors, filled, { secret: SECRET_SETTINGS }))
+  const invalid = new Set(failures.map(({ path }) => path.split('.')[0]!))
   const { uri, hook, customData, customRequestHeaders } = filled as unknown as WebhookSettings
-  if (!broken.has('uri')) failures.push(...uriFailures(uri, rules))
-  if (!broken.has('hook')) failures.push(...hookFailures(hook, rules))
-  if (!broken.has('customData') && customData) failures.push(...dataFailures(customData))
-  if (!broken.has('customRequestHeaders') && customRequestHeaders)
+  if (!invalid.has('uri')) failures.push(...uriFailures(uri, rules))
+  if (!invalid.has('hook')) failures.push(...hookFailures(hook, rules))
+  if (!invalid.has('customData') && customData) failures.push(...dataFailures(customData))
+  if (!invalid.has('customRequestHeaders') && customRequestHeaders)
     failures.push(...headerFailures(customRequestHeaders))
   if (failures.length > 0) return { failures }
   const settings: Record<string, unknown> = {}
   for (const key of ORDER) if (filled[key] !== undefined) settings[key] = filled[key]
-  settings.uri = (canonicalUri(uri) as { uri: string }).uri
+  settings.uri = (canonicalizeUri(uri) as { uri: string }).uri
   return { settings: settings as unknown as WebhookSettings }
 }
 
-/** True for the keys that an owner of a webhook decides about. */
-export function isSetting(key: string): key is keyof WebhookSettings {
+/** True for the keys that the owner of a webhook sets. */
+export function isSettingName(key: string): key is keyof WebhookSettings {
   return (ORDER as readonly string[]).includes(key)
 }

@@ -4,13 +4,13 @@ const PREFIX = 'whsec_'
 const MIN_KEY_BYTES = 24
 const MAX_KEY_BYTES = 64
 
-/** The text form of a signing key: `whsec_` and the base64 of its 24 to 64 bytes. */
-export function secretText(key: Uint8Array): string {
+/** Formats a signing key: `whsec_` and the base64 of its 24 to 64 bytes. */
+export function formatSigningSecret(key: Uint8Array): string {
   return PREFIX + Buffer.from(key).toString('base64')
 }
 
-/** The key of a secret, with or without its prefix; `undefined` when it is none. */
-export function secretKey(secret: string): Uint8Array | undefined {
+/** Parses a signing secret, with or without its prefix, to its key; `undefined` when it is invalid. */
+export function parseSigningSecret(secret: string): Uint8Array | undefined {
   const base64 = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return undefined
   const key = Buffer.from(base64, 'base64')

@@ -1,51 +1,61 @@
-import type { SecretBox } from '../values/seal.js'
+import type { SecretCipher } from '../values/encryption.js'
 import type { Webhook, WebhookSettings } from './webhook.js'
 
-/** A webhook as its owner sees it: its settings, what the service added, no secret but its own headers. */
+/** A webhook as shown to its owner: settings and service fields. The only secrets are the owner's custom headers. */
 export interface WebhookView extends WebhookSettings {
+  /** The webhook’s id. */
   readonly id: string
+  /** The webhook’s account. */
   readonly accountId: string
-  /** Public keys that are not ours. */
+  /** The client's unknown public keys. */
   readonly extra?: Readonly<Record<string, unknown>>
   /** Why the service disabled it. */
   readonly disableReason?: string
+  /** Creation time, in Unix milliseconds. */
   readonly createdMs: number
+  /** Time of the last change, in Unix milliseconds. */
   readonly modifiedMs: number
+  /** When it was last enabled, in Unix milliseconds. */
   readonly enabledMs?: number
+  /** When it was last disabled, in Unix milliseconds. */
   readonly disabledMs?: number
+  /** Present on a webhook that was just deleted. */
   readonly deleted?: true
-  /** Changes whenever the webhook does. */
+  /** Changes with every change of the webhook. */
   readonly revision: number
 }
 
-/** What a client says of a webhook: known keys unchecked, in this package's spelling, and the others. */
-export interface WebhookInput {
+/** Unvalidated input from a client: known keys in this package's spelling, and the unknown ones. */
+export interface UncheckedWebhook {
   readonly settings: Readonly<Record<string, unknown>>
-  /** Public keys that are not ours: kept and echoed. */
+  /** The client's unknown public keys: stored and echoed. */
   readonly extra?: Readonly<Record<string, unknown>>
 }
 
-/** What binds a ciphertext to its place. */
-export const sealPurpose = {
+/** Associated data that binds a ciphertext to its webhook and field. */
+export const encryptionPurpose = {
   headers: (webhookId: string) => `webhook-headers:${webhookId}`,
   secret: (webhookId: string) => `webhook-secret:${webhookId}`,
 }
 
-/** The custom request headers of a webhook, opened; `undefined` when it has none. */
-export function openHeaders(webhook: Webhook, box: SecretBox): Readonly<Record<string, string>> | undefined {
+/** Decrypts a webhook's custom request headers; `undefined` when it has none or no service secret decrypts them. */
+export function decryptHeaders(
+  webhook: Webhook,
+  cipher: SecretCipher,
+): Readonly<Record<string, string>> | undefined {
   if (webhook.sealedHeaders === undefined) return undefined
-  const opened = box.open(webhook.sealedHeaders, sealPurpose.headers(webhook.id))
-  return opened === undefined ? undefined : (JSON.parse(opened) as Record<string, string>)
+  const text = cipher.decrypt(webhook.sealedHeaders, encryptionPurpose.headers(webhook.id))
+  return text === undefined ? undefined : (JSON.parse(text) as Record<string, string>)
 }
 
-type Draft = { -readonly [Name in keyof WebhookView]: WebhookView[Name] }
+type MutableView = { -readonly [Name in keyof WebhookView]: WebhookView[Name] }
 
-/** @param box opens the custom headers; they are left out where none of its secrets fits */
-export function viewOf(webhook: Webhook, box: SecretBox): WebhookView {
+/** @param cipher decrypts the custom headers, which are omitted when none of its secrets fits */
+export function viewOf(webhook: Webhook, cipher: SecretCipher): WebhookView {
   const { id, accountId, settings, extra, disableReason, createdMs, modifiedMs, enabledMs, disabledMs } =
     webhook
-  const customRequestHeaders = openHeaders(webhook, box)
-  const view: Draft = Object.assign({ id, accountId }, settings, {
+  const customRequestHeaders = decryptHeaders(webhook, cipher)
+  const view: MutableView = Object.assign({ id, accountId }, settings, {
     createdMs,
     modifiedMs,
     revision: webhook.revision,

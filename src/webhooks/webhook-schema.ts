@@ -1,20 +1,20 @@
 import type { JsonSchema } from '../values/json-schema.js'
 
-/** No NUL and no lone surrogate: what no store keeps as it came (PostgreSQL text, UTF-8) is not taken. */
-const KEEPABLE = '^[^\\u0000\\p{Cs}]*$'
+/** No NUL and no lone surrogate: stores cannot hold them unchanged (PostgreSQL text, UTF-8). */
+const STORABLE = '^[^\\u0000\\p{Cs}]*$'
 
 const strings = {
   type: 'object',
-  additionalProperties: { type: 'string', pattern: KEEPABLE },
+  additionalProperties: { type: 'string', pattern: STORABLE },
   patternProperties: { '[\\u0000\\p{Cs}]': false },
 } as const
 
 /**
- * The one schema of a webhook's settings, in this package's spelling; lengths count characters (code points).
+ * The only schema of a webhook's settings, in this package's spelling. Lengths count characters (code points).
  *
- * What depends on options is decided in code after it: whether the address of `uri` may be called, whether the
- * catalogue knows `hook`, which names `customRequestHeaders` may have. Figures are those of KAZOO's schema
- * `webhooks` but for `retries`, which here counts the retries after the first try (the specification, section 2).
+ * Rules that depend on options are checked in code (`checkSettings`): whether the address of `uri` is allowed, whether
+ * `hook` is in the catalogue, which names `customRequestHeaders` may have. The limits are those of KAZOO's schema
+ * `webhooks` except for `retries`, which here counts the retries after the first try (the specification, section 2).
  */
 export const webhookSchema = {
   type: 'object',
@@ -25,11 +25,11 @@ export const webhookSchema = {
       description: 'Label of the webhook.',
       minLength: 1,
       maxLength: 255,
-      pattern: KEEPABLE,
+      pattern: STORABLE,
     },
     uri: {
       type: 'string',
-      description: 'http or https URL that is called. Shown in its canonical form.',
+      description: 'http or https URL that receives the requests. Shown in its canonical form.',
       format: 'uri',
       maxLength: 2048,
     },
@@ -41,26 +41,26 @@ export const webhookSchema = {
     },
     httpVerb: {
       type: 'string',
-      description: 'HTTP method of the call.',
+      description: 'HTTP method of the requests.',
       enum: ['get', 'post', 'put', 'patch', 'delete'],
       default: 'post',
     },
     retries: {
       type: 'integer',
-      description: 'How often a failed delivery is tried again, after the first try.',
+      description: 'How often a failed delivery is retried after the first attempt.',
       minimum: 0,
       maximum: 10,
       default: 2,
     },
     format: {
       type: 'string',
-      description: 'How the event is written: a JSON body, or form fields.',
+      description: 'Body format of the requests: JSON or form fields.',
       enum: ['json', 'form-data'],
       default: 'json',
     },
     enabled: {
       type: 'boolean',
-      description: 'Whether events are delivered. Enabling forgets earlier failures.',
+      description: 'Whether events are delivered. Enabling resets the failure counts.',
       default: true,
     },
     includeSubaccounts: {
@@ -75,7 +75,8 @@ export const webhookSchema = {
     },
     customData: {
       ...strings,
-      description: 'Merged over every event, where it wins; its keys `type` and `action` are dropped first.',
+      description:
+        'Merged into every event, overriding its fields; the keys `type` and `action` are dropped first.',
     },
     customRequestHeaders: {
       ...strings,
@@ -85,9 +86,9 @@ export const webhookSchema = {
     },
     group: {
       type: 'string',
-      description: 'A label to sort webhooks by.',
+      description: 'A label for grouping webhooks.',
       maxLength: 255,
-      pattern: KEEPABLE,
+      pattern: STORABLE,
     },
     maxAgeSeconds: {
       type: 'integer',
@@ -97,12 +98,12 @@ export const webhookSchema = {
     },
     ordering: {
       type: 'string',
-      description: '`call`: the events of one call are sent one after the other. `none`: as they come.',
+      description: '`call`: the events of one call are sent in order. `none`: without regard to order.',
       enum: ['call', 'none'],
       default: 'call',
     },
   },
 } as const satisfies JsonSchema
 
-/** Settings whose values an error never shows: header values are often credentials. */
+/** Settings whose values never appear in errors: header values are often credentials. */
 export const SECRET_SETTINGS: readonly string[] = ['customRequestHeaders']

@@ -1,159 +1,201 @@
+/** The webhook row and its changes. Pure. */
 import type { Health } from './health.js'
 
+/**
+ * HTTP method of the requests to a webhook (`http_verb`). `get` and `delete` carry the payload in the query.
+ */
 export type HttpVerb = 'get' | 'post' | 'put' | 'patch' | 'delete'
+/** Encoding of the payload: JSON, or `application/x-www-form-urlencoded`. */
 export type BodyFormat = 'json' | 'form-data'
+/**
+ * `call`: the events of one call are sent one after the other, in order of acceptance. `none`: in parallel.
+ */
 export type Ordering = 'call' | 'none'
 
-/** A signing secret at rest. */
-export interface SealedSecret {
+/** A stored signing secret. */
+export interface EncryptedSecret {
   /** AES-256-GCM ciphertext of `whsec_…`. */
   readonly sealed: string
-  /** The one that was rotated away signs along until then; absent: current. */
+  /** A rotated-out secret still signs until this time (Unix ms). Absent: the current secret. */
   readonly expiresMs?: number
 }
 
-/** What the owner of a webhook decides, defaults filled in. */
+/** The settings of a webhook, set by its owner, with defaults filled in. */
 export interface WebhookSettings {
+  /** Label shown in lists, 1–255 characters. */
   readonly name: string
-  /** Canonical. */
+  /** URL that receives the requests: http or https, at most 2048 characters, stored in canonical form. */
   readonly uri: string
+  /** Kind of event to send: an id of the catalogue, such as `channel_create`, or `all`. */
   readonly hook: string
+  /** HTTP method of the requests. Default `post`. */
   readonly httpVerb: HttpVerb
-  /** Retries after the first try. */
+  /**
+   * Retries after the first attempt, 0–10. Default 2. With the retry policy `kazoo` it counts all tries, at
+   * least one.
+   */
   readonly retries: number
+  /** Encoding of the payload. Default: the option `defaultFormat`, which is `json`. */
   readonly format: BodyFormat
+  /**
+   * Whether events are delivered. Default true. Disabling cancels pending deliveries; enabling clears the
+   * health.
+   */
   readonly enabled: boolean
+  /** Also sends the events of all accounts below this one. Default false. */
   readonly includeSubaccounts: boolean
+  /** Also sends the events of loopback legs (`ChannelEvent.isInternalLeg`). Default true. */
   readonly includeInternalLegs: boolean
+  /**
+   * Fields merged into every payload, which they override; `type` and `action` are dropped (KAZOO). At most
+   * 64 KiB as JSON.
+   */
   readonly customData?: Readonly<Record<string, string>>
+  /**
+   * Headers added to every request, at most 4 KiB. Not allowed: hop-by-hop headers (RFC 9110, section 7.6.1),
+   * `host`, `content-*`, `webhook-*`, `x-hook-*` and `x-account-id`. Stored encrypted.
+   */
   readonly customRequestHeaders?: Readonly<Record<string, string>>
+  /** Label for grouping webhooks, at most 255 characters. Default: none. */
   readonly group?: string
-  /** An event older than this is not sent. */
+  /**
+   * Events older than this when they are due expire unsent, in seconds, 1–2,147,483,647. Default: no limit.
+   */
   readonly maxAgeSeconds?: number
+  /** Whether the events of one call are sent in order. Default `call`. */
   readonly ordering: Ordering
 }
 
-/**
- * A webhook at rest. `settings.customRequestHeaders` is never in the row: its ciphertext is `sealedHeaders`.
- */
+/** A stored webhook. The row never contains `settings.customRequestHeaders`: `sealedHeaders` is their ciphertext. */
 export interface Webhook {
+  /** Id of the webhook, unique in the store. */
   readonly id: string
+  /** Id of the account that owns the webhook. */
   readonly accountId: string
+  /** The owner's settings with defaults filled in; the custom request headers are in `sealedHeaders`. */
   readonly settings: Omit<WebhookSettings, 'customRequestHeaders'>
   /** AES-256-GCM ciphertext of the JSON of the custom request headers. */
   readonly sealedHeaders?: string
-  /** Public keys that are not ours, kept and echoed. */
+  /** The client's unknown public keys, stored and echoed. */
   readonly extra?: Readonly<Record<string, unknown>>
   /** The current signing secret first. */
-  readonly secrets: readonly SealedSecret[]
+  readonly secrets: readonly EncryptedSecret[]
+  /** Creation time: wall clock, Unix ms. */
   readonly createdMs: number
+  /** Time of the last change other than of `health`: wall clock, Unix ms. */
   readonly modifiedMs: number
+  /** When it was last enabled: wall clock, Unix ms. Absent: never. */
   readonly enabledMs?: number
+  /** When it was last disabled: wall clock, Unix ms. Absent: never. */
   readonly disabledMs?: number
-  /** Why the service disabled it; absent when its owner did. */
+  /** Why the service disabled it; absent when its owner disabled it. */
   readonly disableReason?: string
+  /**
+   * When it was deleted: wall clock, Unix ms. Absent: it is not deleted. Deleted rows stay for their
+   * attempts.
+   */
   readonly deletedMs?: number
-  /** 1, 2, … at every change of the row by its owner or by us; not by `health`. */
+  /** 1, 2, …: incremented by every change by its owner or by the service, but not by changes of `health`. */
   readonly revision: number
-  /** Raised by disabling and deleting: deliveries of an older epoch are cancelled. */
+  /** Incremented by disabling and deleting: deliveries of an older epoch are cancelled. */
   readonly epoch: number
-  /** How it has answered of late; absent: clean. */
+  /** Recent failures; absent: none. */
   readonly health?: Health
 }
 
-/** What a change of settings carries: checked settings, their headers sealed. */
-export interface SealedSettings {
+/** Validated settings with encrypted headers, as a change of settings writes them. */
+export interface EncryptedSettings {
   readonly settings: Webhook['settings']
   readonly sealedHeaders?: string
   readonly extra?: Readonly<Record<string, unknown>>
 }
 
-/** A new webhook. `nowMs`: wall clock, Unix ms. */
+/** Builds the row of a new webhook. `nowMs`: wall clock, Unix ms. */
 export function newWebhook(
   ids: { readonly id: string; readonly accountId: string },
-  sealed: SealedSettings,
-  secret: SealedSecret,
+  encrypted: EncryptedSettings,
+  secret: EncryptedSecret,
   nowMs: number,
 ): Webhook {
-  // No spread comes first: V8 11 would give every row a hidden class of its own, in memory and in all that reads it.
+  // The literal must not start with a spread: V8 11 would give every row its own hidden class.
   return {
     id: ids.id,
     accountId: ids.accountId,
-    ...sealed,
+    ...encrypted,
     secrets: [secret],
     createdMs: nowMs,
     modifiedMs: nowMs,
-    ...(sealed.settings.enabled ? { enabledMs: nowMs } : { disabledMs: nowMs }),
+    ...(encrypted.settings.enabled ? { enabledMs: nowMs } : { disabledMs: nowMs }),
     revision: 1,
     epoch: 1,
   }
 }
 
 /**
- * A webhook with other settings. Disabling raises the epoch, which cancels what is pending; enabling forgets the
- * reason and the failures.
+ * Replaces the settings of a webhook. Disabling increments the epoch, which cancels its pending deliveries; enabling
+ * clears the disable reason and the health.
  */
-export function changeSettings(webhook: Webhook, sealed: SealedSettings, nowMs: number): Webhook {
-  const { extra: _e, sealedHeaders: _h, disableReason, health, ...kept } = webhook
-  const before = webhook.settings.enabled
-  const { enabled } = sealed.settings
+export function changeSettings(webhook: Webhook, encrypted: EncryptedSettings, nowMs: number): Webhook {
+  const { extra: _e, sealedHeaders: _h, disableReason, health, ...unchanged } = webhook
+  const wasEnabled = webhook.settings.enabled
+  const { enabled } = encrypted.settings
   return {
-    ...kept,
-    ...sealed,
-    ...(!enabled && !before && disableReason !== undefined && { disableReason }),
-    ...(keepsHealth(webhook.settings, sealed.settings) && health && { health }),
+    ...unchanged,
+    ...encrypted,
+    ...(!enabled && !wasEnabled && disableReason !== undefined && { disableReason }),
+    ...(shouldKeepHealth(webhook.settings, encrypted.settings) && health && { health }),
     modifiedMs: nowMs,
-    ...(enabled && !before && { enabledMs: nowMs }),
-    ...(!enabled && before && { disabledMs: nowMs }),
+    ...(enabled && !wasEnabled && { enabledMs: nowMs }),
+    ...(!enabled && wasEnabled && { disabledMs: nowMs }),
     revision: webhook.revision + 1,
-    epoch: before && !enabled ? webhook.epoch + 1 : webhook.epoch,
+    epoch: wasEnabled && !enabled ? webhook.epoch + 1 : webhook.epoch,
   }
 }
 
-/** Whether what is known of an endpoint still holds after a change: not when it was enabled, or leads elsewhere. */
-export function keepsHealth(before: Webhook['settings'], next: Webhook['settings']): boolean {
+/** Whether the endpoint's health still applies after a change: not when it becomes enabled or its URI changes. */
+export function shouldKeepHealth(before: Webhook['settings'], next: Webhook['settings']): boolean {
   return before.uri === next.uri && !(next.enabled && !before.enabled)
 }
 
-/** A webhook that the service disables: never silently, `reason` is shown to its owner. */
-export function disabledByService(webhook: Webhook, change: { reason: string; atMs: number }): Webhook {
+/** Disables a webhook by the service. `reason` is shown to its owner. */
+export function disableWebhook(webhook: Webhook, change: { reason: string; atMs: number }): Webhook {
   const { reason, atMs } = change
   const disabled = changeSettings(
     webhook,
-    { ...sealedOf(webhook), settings: { ...webhook.settings, enabled: false } },
+    { ...encryptedSettingsOf(webhook), settings: { ...webhook.settings, enabled: false } },
     atMs,
   )
   return { ...disabled, disableReason: reason }
 }
 
-/** A deleted webhook: kept for its attempts, of a higher epoch so that nothing pending is sent. */
-export function deletedWebhook(webhook: Webhook, nowMs: number): Webhook {
+/** Marks a webhook as deleted. The row is kept for its attempts; the higher epoch cancels its pending deliveries. */
+export function deleteWebhook(webhook: Webhook, nowMs: number): Webhook {
   return { ...webhook, deletedMs: nowMs, revision: webhook.revision + 1, epoch: webhook.epoch + 1 }
 }
 
-/** The part of a webhook that `changeSettings` takes. */
-export function sealedOf(webhook: Webhook): SealedSettings {
+/** The part of a webhook that `changeSettings` replaces. */
+export function encryptedSettingsOf(webhook: Webhook): EncryptedSettings {
   const { settings, sealedHeaders, extra } = webhook
   return { settings, ...(sealedHeaders !== undefined && { sealedHeaders }), ...(extra && { extra }) }
 }
 
-/** A webhook with a new signing secret; the one before signs along until `overlapMs` are over. */
+/** Sets a new signing secret. The previous one keeps signing for `overlapMs`. */
 export function rotateSecret(
   webhook: Webhook,
-  secret: SealedSecret,
+  secret: EncryptedSecret,
   nowMs: number,
   overlapMs: number,
 ): Webhook {
-  const alive = webhook.secrets.filter(({ expiresMs }) => expiresMs === undefined || expiresMs > nowMs)
-  const [current, ...older] = alive
-  const before = current ? [{ sealed: current.sealed, expiresMs: nowMs + overlapMs }] : []
+  const active = webhook.secrets.filter(({ expiresMs }) => expiresMs === undefined || expiresMs > nowMs)
+  const [current, ...older] = active
+  const previous = current ? [{ sealed: current.sealed, expiresMs: nowMs + overlapMs }] : []
   return {
     ...webhook,
-    secrets: [secret, ...before, ...older].slice(0, MAX_SECRETS),
+    secrets: [secret, ...previous, ...older].slice(0, MAX_SECRETS),
     modifiedMs: nowMs,
     revision: webhook.revision + 1,
   }
 }
 
-/** Most secrets that sign at once: rotating often must not grow the header without end. */
+/** Maximum number of secrets that sign at once, so that frequent rotation cannot grow the header without limit. */
 const MAX_SECRETS = 4

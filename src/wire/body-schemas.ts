@@ -1,19 +1,20 @@
+/**
+ * Schemas of request bodies that are not webhooks or events: logins and commands. Unknown keys are accepted
+ * everywhere, because a real UI adds `ui_metadata` to every request.
+ *
+ * Login schemas only check required fields and types. Any other mistake (length, alphabet) is a wrong login and gets
+ * the same response as every other one: 401.
+ */
 import type { JsonSchema } from '../values/json-schema.js'
 
-/**
- * Bodies that are not documents: logins and commands. Unknown keys are tolerated everywhere, for a real UI adds
- * `ui_metadata` to every call.
- *
- * Logins are checked for missing fields and types only. Whatever else is wrong with them (length, alphabet) is a
- * wrong login and must look like every other one: 401.
- */
+/** Body of `api_auth`. */
 export const apiAuthSchema = {
   type: 'object',
   required: ['api_key'],
   properties: { api_key: { type: 'string', description: 'API key of the account.' } },
 } as const satisfies JsonSchema
 
-/** `account_realm`, its older spelling `realm`, or `account_name` says which account is meant (KAZOO). */
+/** Body of `user_auth`. `account_realm`, its older name `realm`, or `account_name` selects the account (KAZOO). */
 export const userAuthSchema = {
   type: 'object',
   required: ['credentials'],
@@ -21,17 +22,18 @@ export const userAuthSchema = {
     credentials: {
       type: 'string',
       description:
-        'Hex of the digest of `username:password`: 32 digits for `md5`, 40 for `sha`. Case does not matter.',
+        'Hex digest of `username:password`: 32 digits for `md5`, 40 for `sha`. Not case-sensitive.',
     },
-    account_realm: { type: 'string', description: 'Realm of the account; case does not matter.' },
-    realm: { type: 'string', description: 'Older spelling of `account_realm`.' },
+    account_realm: { type: 'string', description: 'Realm of the account; not case-sensitive.' },
+    realm: { type: 'string', description: 'Older name of `account_realm`.' },
     account_name: {
       type: 'string',
-      description: 'Name of the account, instead of its realm; only letters and digits count.',
+      description:
+        'Name of the account, as an alternative to its realm; only letters and digits are compared.',
     },
     method: {
       type: 'string',
-      description: 'Digest of the credentials: MD5 or SHA-1.',
+      description: 'Digest algorithm of the credentials: MD5 or SHA-1.',
       enum: ['md5', 'sha'],
       default: 'md5',
     },
@@ -41,7 +43,7 @@ export const userAuthSchema = {
   then: { required: ['account_realm'] },
 } as const satisfies JsonSchema
 
-/** Enables the webhooks that the service disabled (KAZOO `cb_webhooks`). */
+/** Body of the command that enables automatically disabled webhooks (KAZOO `cb_webhooks`). */
 export const reenableSchema = {
   type: 'object',
   required: ['re-enable'],
@@ -54,29 +56,29 @@ export const reenableSchema = {
   },
 } as const satisfies JsonSchema
 
-/** Last second of the year 9999 in Gregorian seconds: later ones cannot be written as ISO 8601. */
+/** Last second of the year 9999 in Gregorian seconds; later times cannot be written as ISO 8601. */
 const MAX_GREGORIAN = 315_569_519_999
 
-/** One delivery by its id, or all that ended in a stretch of time or with one result; never simply all. */
+/** Body of a replay: one delivery by id, or a selection by time range, result or both, but never all deliveries. */
 export const replaySchema = {
   type: 'object',
   properties: {
-    delivery_id: { type: 'string', description: 'The delivery to repeat.' },
+    delivery_id: { type: 'string', description: 'Delivery to repeat.' },
     created_from: {
       type: 'integer',
-      description: 'Deliveries accepted at or after this time, Gregorian seconds.',
+      description: 'Only deliveries accepted at or after this time, in Gregorian seconds.',
       minimum: 0,
       maximum: MAX_GREGORIAN,
     },
     created_to: {
       type: 'integer',
-      description: 'Deliveries accepted at or before this time, Gregorian seconds.',
+      description: 'Only deliveries accepted at or before this time, in Gregorian seconds.',
       minimum: 0,
       maximum: MAX_GREGORIAN,
     },
     result: {
       type: 'string',
-      description: 'Only deliveries that ended this way.',
+      description: 'Only deliveries with this result.',
       enum: ['success', 'failure'],
     },
   },

@@ -1,103 +1,105 @@
+/** Parses and checks the JSON body of a request. Schemas are validated elsewhere. */
 import type { Failure } from '../errors.js'
-import type { BodyKind } from './route.js'
+import type { BodyKind } from './routes.js'
 
-/** Most levels of objects and lists in a request body, the body itself included. */
-export const MAX_BODY_DEPTH = 32
+/** Maximum nesting depth of objects and lists in a request body, including the body itself. */
+export const MAX_JSON_DEPTH = 32
 
-/** A request body, read. Its problem waits until the caller has been judged. */
+/** A parsed request body. Its `failures` are reported only after the caller is authorized. */
 export interface RequestBody {
-  /** The top-level object; empty when there was no body, or a broken one. */
+  /** The top-level object; empty if there was no body or it could not be parsed. */
   readonly envelope: Readonly<Record<string, unknown>>
-  /** There was a body at all. */
-  readonly present: boolean
-  /** The body is JSON, whatever else is wrong with it. */
-  readonly json: boolean
+  /** True if the request had a body. */
+  readonly isPresent: boolean
+  /** True if the body is JSON, valid or not for this API. */
+  readonly isJson: boolean
   readonly failures?: readonly Failure[]
 }
 
-const NOTHING: RequestBody = {
+const EMPTY_BODY: RequestBody = {
   envelope: Object.freeze({ data: Object.freeze({}) }),
-  present: false,
-  json: true,
+  isPresent: false,
+  isJson: true,
 }
 
-/** Strict: what is not UTF-8 is not JSON (RFC 8259, section 8.1). Drops a byte order mark. */
+/** Rejects invalid UTF-8, which is not JSON (RFC 8259, section 8.1). Drops a byte order mark. */
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-const broken = (message: string, json: boolean): RequestBody => ({
+const unreadableBody = (message: string, json: boolean): RequestBody => ({
   envelope: {},
-  present: true,
-  json,
+  isPresent: true,
+  isJson: json,
   failures: [{ path: 'json', rule: 'invalid', message, target: 'body' }],
 })
 
-/** Reads the raw bytes of a body; none, or only white space, stands for `{"data":{}}`. Never throws. */
-export function readBytes(bytes: Uint8Array | string | undefined): RequestBody {
-  if (typeof bytes === 'string') return bytes === '' ? NOTHING : readText(bytes)
-  if (bytes === undefined || bytes.byteLength === 0) return NOTHING
+/** Parses the raw body. An empty body, or only white space, means `{"data":{}}`. Never throws. */
+export function parseBody(bytes: Uint8Array | string | undefined): RequestBody {
+  if (typeof bytes === 'string') return bytes === '' ? EMPTY_BODY : parseText(bytes)
+  if (bytes === undefined || bytes.byteLength === 0) return EMPTY_BODY
   let text: string
   try {
     text = utf8.decode(bytes)
   } catch {
-    return broken('The request body is not valid UTF-8', false)
+    return unreadableBody('The request body is not valid UTF-8', false)
   }
-  return readText(text)
+  return parseText(text)
 }
 
-/** Reads a body that a parser mounted before us has made into a value already, or into text or bytes. */
-export function readParsed(parsed: unknown): RequestBody {
-  if (parsed === undefined) return NOTHING
-  if (parsed instanceof Uint8Array) return readBytes(parsed)
-  if (typeof parsed === 'string') return readText(parsed)
-  return readJson(parsed)
+/** Checks a body that an earlier body parser of the host's framework turned into a value, text or bytes. */
+export function wrapParsedBody(parsed: unknown): RequestBody {
+  if (parsed === undefined) return EMPTY_BODY
+  if (parsed instanceof Uint8Array) return parseBody(parsed)
+  if (typeof parsed === 'string') return parseText(parsed)
+  return checkJson(parsed)
 }
 
-function readText(text: string): RequestBody {
-  if (text.trim() === '') return NOTHING
+function parseText(text: string): RequestBody {
+  if (text.trim() === '') return EMPTY_BODY
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    return broken('The request body is not valid JSON', false)
+    return unreadableBody('The request body is not valid JSON', false)
   }
-  return readJson(value)
+  return checkJson(value)
 }
 
-function readJson(value: unknown): RequestBody {
+function checkJson(value: unknown): RequestBody {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return broken('The request body must be a JSON object', true)
+    return unreadableBody('The request body must be a JSON object', true)
   }
-  const flaw = findFlaw(value, MAX_BODY_DEPTH, 0)
-  if (flaw === undefined) return { envelope: value as Record<string, unknown>, present: true, json: true }
-  if (flaw.path === undefined) return broken(flaw.message, true)
-  const path = flaw.path[0] === 'data' && flaw.path.length > 1 ? flaw.path.slice(1) : flaw.path
+  const defect = findDefect(value, MAX_JSON_DEPTH, 0)
+  if (defect === undefined)
+    return { envelope: value as Record<string, unknown>, isPresent: true, isJson: true }
+  if (defect.path === undefined) return unreadableBody(defect.message, true)
+  const path = defect.path[0] === 'data' && defect.path.length > 1 ? defect.path.slice(1) : defect.path
   return {
     envelope: value as Record<string, unknown>,
-    present: true,
-    json: true,
-    failures: [{ path: path.join('.'), rule: 'error', message: flaw.message }],
+    isPresent: true,
+    isJson: true,
+    failures: [{ path: path.join('.'), rule: 'error', message: defect.message }],
   }
 }
 
-interface Flaw {
-  /** Where; absent: the body as a whole. */
+interface Defect {
+  /** Path of the value; absent: the body as a whole. */
   readonly path?: readonly string[]
   readonly message: string
 }
 
 const LONE_SURROGATE = /\p{Cs}/u
 
-function textFlaw(text: string): Flaw | undefined {
+function textDefect(text: string): Defect | undefined {
   if (text.includes('\0')) return { path: [], message: 'Text must not contain NUL' }
   return LONE_SURROGATE.test(text) ? { path: [], message: 'Text must be valid Unicode' } : undefined
 }
 
 /**
- * The first thing that JSON can spell and nothing behind us can keep: NUL (no PostgreSQL text), lone surrogates (no
- * UTF-8), numbers that a double cannot hold, a `__proto__` inside a document.
+ * Finds the first value that is valid JSON but cannot be stored: NUL (not valid in PostgreSQL text), lone surrogates
+ * (not valid UTF-8), numbers that a double cannot represent, and `__proto__` inside a document.
  */
-function findFlaw(value: unknown, levels: number, level: number): Flaw | undefined {
-  if (typeof value === 'string') return textFlaw(value)
+function findDefect(value: unknown, remainingDepth: number, depth: number): Defect | undefined {
+  if (typeof value === 'string') return textDefect(value)
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) return { path: [], message: 'The number is too large' }
     return Number.isInteger(value) && !Number.isSafeInteger(value)
@@ -105,19 +107,20 @@ function findFlaw(value: unknown, levels: number, level: number): Flaw | undefin
       : undefined
   }
   if (typeof value !== 'object' || value === null) return undefined
-  if (levels === 0) return { message: `The request body is nested deeper than ${MAX_BODY_DEPTH} levels` }
+  if (remainingDepth === 0)
+    return { message: `The request body is nested deeper than ${MAX_JSON_DEPTH} levels` }
   for (const key of Object.keys(value)) {
-    const flaw =
-      (key === '__proto__' && level > 1 ? { path: [], message: 'This name is not allowed' } : undefined) ??
-      (textFlaw(key) && { path: [], message: 'The name must be valid Unicode without NUL' }) ??
-      findFlaw((value as Record<string, unknown>)[key], levels - 1, level + 1)
-    if (flaw) return flaw.path ? { path: [key, ...flaw.path], message: flaw.message } : flaw
+    const defect =
+      (key === '__proto__' && depth > 1 ? { path: [], message: 'This name is not allowed' } : undefined) ??
+      (textDefect(key) && { path: [], message: 'The name must be valid Unicode without NUL' }) ??
+      findDefect((value as Record<string, unknown>)[key], remainingDepth - 1, depth + 1)
+    if (defect) return defect.path ? { path: [key, ...defect.path], message: defect.message } : defect
   }
   return undefined
 }
 
-/** `data` of a body, or why it is not what the route wants. */
-export function dataOf(
+/** Returns `data` of a body, or the failures if it is not of the kind that the route takes. */
+export function extractData(
   envelope: Readonly<Record<string, unknown>>,
   kind: BodyKind,
 ): { readonly data: unknown } | { readonly failures: readonly Failure[] } {

@@ -1,25 +1,26 @@
+/** Converts form values (strings) to the types that a schema expects. */
 import type { JsonSchema } from '../values/json-schema.js'
 
 const INTEGER = /^-?(0|[1-9][0-9]*)$/
 const NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/
 
-/** The integer that a text spells in the only way we read: no sign but `-`, no leading zero, no space, no exponent. */
-export function integerOf(text: string): number | undefined {
+/** Parses an integer: no sign but `-`, no leading zeros, spaces or exponent. Returns `undefined` for other text. */
+export function parseInteger(text: string): number | undefined {
   if (!INTEGER.test(text)) return undefined
   const value = Number(text)
-  // `-0` is 0 to a caller.
+  // `+ 0` turns -0 into 0.
   return Number.isSafeInteger(value) ? value + 0 : undefined
 }
 
-function numberOf(text: string): number | undefined {
-  if (INTEGER.test(text)) return integerOf(text)
+function parseNumber(text: string): number | undefined {
+  if (INTEGER.test(text)) return parseInteger(text)
   const value = NUMBER.test(text) ? Number(text) : Number.NaN
   return Number.isFinite(value) ? value + 0 : undefined
 }
 
 /**
- * Takes a string that spells an integer, number or boolean as that where the schema wants one and no string: form
- * fields arrive as text. Everything else stays as it is, for the schema to judge. Never changes its argument.
+ * Converts strings that spell an integer, number or boolean where the schema expects one and does not allow a string,
+ * because form fields arrive as text. Leaves every other value for the schema to validate. Does not modify its argument.
  *
  * @example coerce({ type: 'integer' }, '3') // 3
  */
@@ -31,19 +32,19 @@ export function coerce(schema: JsonSchema | boolean | undefined, value: unknown)
   return coerceMembers(schema, value as Readonly<Record<string, unknown>>)
 }
 
-/** A scalar's schema names its type itself; one without a type wants nothing in particular. */
+/** Schemas of scalars declare a `type`; without one, the text stays as it is. */
 function coerceText({ type }: JsonSchema, text: string): unknown {
-  const wanted = typeof type === 'string' ? [type] : (type ?? [])
-  if (wanted.includes('string')) return text
-  if (wanted.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true'
-  if (wanted.includes('number')) return numberOf(text) ?? text
-  return (wanted.includes('integer') ? integerOf(text) : undefined) ?? text
+  const types = typeof type === 'string' ? [type] : (type ?? [])
+  if (types.includes('string')) return text
+  if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true'
+  if (types.includes('number')) return parseNumber(text) ?? text
+  return (types.includes('integer') ? parseInteger(text) : undefined) ?? text
 }
 
 function coerceMembers(schema: JsonSchema, object: Readonly<Record<string, unknown>>): unknown {
   const { properties, additionalProperties } = schema
   if (!properties && typeof additionalProperties !== 'object') return object
-  // `fromEntries` defines properties where an assignment would run the setter of `__proto__`.
+  // `fromEntries` defines properties; an assignment would call the setter of `__proto__`.
   return Object.fromEntries(
     Object.entries(object).map(([name, member]) => {
       const rule = properties && Object.hasOwn(properties, name) ? properties[name] : additionalProperties

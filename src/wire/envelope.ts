@@ -1,19 +1,20 @@
+/** The JSON envelope of every response (KAZOO). */
 import type { Page } from './list.js'
 
-/** What surrounds every answer, whatever it says. */
-export interface Frame {
+/** Envelope fields that do not depend on the result. */
+export interface EnvelopeFields {
   readonly requestId: string
   /** ISO 8601, UTC. */
   readonly timestamp: string
   readonly node: string
-  /** Of this package; only for a caller with a valid token. */
+  /** Version of this package; only for a caller with a valid token. */
   readonly version?: string | undefined
-  /** The token that was used, or the one that a login made. */
+  /** The token of the request, or the one that a login issued. */
   readonly authToken?: string | undefined
   readonly indent?: boolean
 }
 
-/** What a success adds to its data. */
+/** Envelope fields of a success besides `data`. */
 export interface SuccessExtras {
   readonly revision?: string | undefined
   /** Present for lists; `page_size` counts the items of this page. */
@@ -22,60 +23,60 @@ export interface SuccessExtras {
   readonly startKey?: string | undefined
 }
 
-const write = (value: unknown, indent: boolean | undefined) =>
+const stringify = (value: unknown, indent: boolean | undefined) =>
   indent === true ? JSON.stringify(value, null, 2) : JSON.stringify(value)
 
 /**
- * A success as text; what is `undefined` is left out by JSON.
+ * Serializes a success. JSON omits `undefined` fields.
  *
- * @param written the data as JSON text, where it has been written before
+ * @param dataJson `data` as JSON text, if it is already serialized
  */
-export function successBody(
+export function serializeSuccess(
   data: unknown,
-  frame: Frame,
+  fields: EnvelopeFields,
   extras: SuccessExtras = {},
-  written?: string,
+  dataJson?: string,
 ): string {
-  if (written === undefined) return write(around(data, frame, extras), frame.indent)
-  if (frame.indent) return write(around(JSON.parse(written), frame, extras), true)
-  return `{"data":${written},${JSON.stringify(around(undefined, frame, extras)).slice(1)}`
+  if (dataJson === undefined) return stringify(successEnvelope(data, fields, extras), fields.indent)
+  if (fields.indent) return stringify(successEnvelope(JSON.parse(dataJson), fields, extras), true)
+  return `{"data":${dataJson},${JSON.stringify(successEnvelope(undefined, fields, extras)).slice(1)}`
 }
 
-function around(data: unknown, frame: Frame, extras: SuccessExtras): object {
+function successEnvelope(data: unknown, fields: EnvelopeFields, extras: SuccessExtras): object {
   return {
     data,
     status: 'success',
-    auth_token: frame.authToken,
-    request_id: frame.requestId,
+    auth_token: fields.authToken,
+    request_id: fields.requestId,
     revision: extras.revision,
-    timestamp: frame.timestamp,
-    version: frame.version,
-    node: frame.node,
+    timestamp: fields.timestamp,
+    version: fields.version,
+    node: fields.node,
     page_size: extras.page?.items.length,
     start_key: extras.startKey,
     next_start_key: extras.page?.nextStartKey,
   }
 }
 
-/** An error as text. `data` is an object always: clients call methods on it. */
-export function errorBody(
+/** Serializes an error. `data` is always an object: clients call methods on it. */
+export function serializeError(
   status: number,
-  message: string,
+  name: string,
   data: Readonly<Record<string, unknown>>,
-  frame: Partial<Frame>,
+  fields: Partial<EnvelopeFields>,
 ): string {
-  return write(
+  return stringify(
     {
       data,
       error: String(status),
-      message,
+      message: name,
       status: 'error',
-      request_id: frame.requestId,
-      timestamp: frame.timestamp,
-      node: frame.node,
-      auth_token: frame.authToken,
-      version: frame.version,
+      request_id: fields.requestId,
+      timestamp: fields.timestamp,
+      node: fields.node,
+      auth_token: fields.authToken,
+      version: fields.version,
     },
-    frame.indent,
+    fields.indent,
   )
 }

@@ -1,79 +1,86 @@
+/** Maps errors to HTTP errors with KAZOO's names and messages. */
 import { errorCode, type Failure } from '../errors.js'
-import { wirePath } from './names.js'
+import { toWirePath } from './field-names.js'
 
-/** An answer that is no success: status, name, data and further headers. */
-export interface Refusal {
+/** An HTTP error: status, name, data and additional headers. */
+export interface HttpError {
   readonly status: number
-  /** Name in the envelope's `message`. */
-  readonly message: string
+  /** Error name; `message` in the envelope. */
+  readonly name: string
   readonly data: Readonly<Record<string, unknown>>
   readonly headers?: Readonly<Record<string, string>>
-  /** A fault of ours, to be logged: the client is told nothing of it. */
-  readonly fault?: true
+  /** Internal error: it is logged, and the client learns no details. */
+  readonly isInternal?: true
 }
 
-const named = (
+const httpError = (
   status: number,
+  name: string,
   message: string,
-  sentence: string,
   headers?: Record<string, string>,
-): Refusal => ({
+): HttpError => ({
   status,
-  message,
-  data: { message: sentence },
+  name,
+  data: { message },
   ...(headers && { headers }),
 })
 
-/** One answer for every cause (no, unknown, expired, revoked token; wrong login): nobody learns which. */
-export const INVALID_CREDENTIALS = named(401, 'invalid_credentials', 'invalid credentials', {
-  // RFC 9110, section 11.6.1: a 401 says how to authenticate.
+/** One error for every cause (missing, unknown, expired or revoked token; wrong login), so that clients cannot tell. */
+export const INVALID_CREDENTIALS = httpError(401, 'invalid_credentials', 'invalid credentials', {
+  // A 401 must name an authentication scheme (RFC 9110, section 11.6.1).
   'www-authenticate': 'Bearer',
 })
-export const FORBIDDEN = named(403, 'forbidden', 'forbidden')
-export const NO_ROUTE = named(404, 'not_found', 'not found')
-export const NOT_ACCEPTABLE = named(406, 'not_acceptable', 'only application/json can be answered')
-export const TOO_SLOW = named(408, 'request_timeout', 'the request did not arrive in time')
-export const URI_TOO_LONG = named(414, 'uri_too_long', 'the request target is too long')
-export const WRONG_MEDIA_TYPE = named(
+export const FORBIDDEN = httpError(403, 'forbidden', 'forbidden')
+export const ROUTE_NOT_FOUND = httpError(404, 'not_found', 'not found')
+export const NOT_ACCEPTABLE = httpError(406, 'not_acceptable', 'only application/json can be answered')
+export const REQUEST_TIMEOUT = httpError(408, 'request_timeout', 'the request did not arrive in time')
+export const URI_TOO_LONG = httpError(414, 'uri_too_long', 'the request target is too long')
+export const UNSUPPORTED_MEDIA_TYPE = httpError(
   415,
   'unsupported_media_type',
   'the request body must be application/json',
 )
-export const FAULT: Refusal = { ...named(500, 'internal_error', 'internal error'), fault: true }
-
-/** @param allow the methods that exist, joined by commas */
-export function wrongMethod(allow: string): Refusal {
-  return named(405, 'invalid_method', 'invalid method', { allow })
+export const INTERNAL_ERROR: HttpError = {
+  ...httpError(500, 'internal_error', 'internal error'),
+  isInternal: true,
 }
 
-export function unknownId(id: string): Refusal {
-  return { status: 404, message: 'bad_identifier', data: { cause: id, message: 'bad identifier' } }
+/** @param allow the allowed methods, joined by commas */
+export function methodNotAllowed(allow: string): HttpError {
+  return httpError(405, 'invalid_method', 'invalid method', { allow })
 }
 
-/** @param limit most bytes of a request body */
-export function tooLarge(limit: number): Refusal {
+export function badIdentifier(id: string): HttpError {
+  return { status: 404, name: 'bad_identifier', data: { cause: id, message: 'bad identifier' } }
+}
+
+/** @param limit maximum size of a request body in bytes */
+export function bodyTooLarge(limit: number): HttpError {
   const failure = {
     path: 'body',
     rule: 'maxSize',
     message: `The body must not exceed ${limit} bytes`,
     target: limit,
   }
-  return { ...invalid([failure]), status: 413 }
+  return { ...validationError([failure]), status: 413 }
 }
 
-/** All broken rules at once: `{"<dotted.path>": {"<rule>": {message, target, value?}}}`. */
-export function invalid(failures: readonly Failure[]): Refusal {
+/** KAZOO's sentence for a field that the schema does not define (`kz_json_schema:error_to_jobj`). */
+const UNDEFINED_FIELD = 'Strict checking of data is enabled; only include schema-defined properties'
+
+/** Reports all violated rules: `{"<dotted.path>": {"<rule>": {message, target, value?}}}`. */
+export function validationError(failures: readonly Failure[]): HttpError {
   const data = new Map<string, Record<string, unknown>>()
   for (const { path, rule, message, target, value } of failures) {
     const field = path === '' ? 'data' : path
     const rules = data.get(field) ?? {}
-    rules[rule] ??= { message, target, value }
+    rules[rule] ??= { message: rule === 'additionalProperties' ? UNDEFINED_FIELD : message, target, value }
     data.set(field, rules)
   }
-  return { status: 400, message: 'validation error', data: Object.fromEntries(data) }
+  return { status: 400, name: 'validation error', data: Object.fromEntries(data) }
 }
 
-/** Seconds that a client is asked to wait when the core names none. */
+/** Value of `Retry-After` in seconds if the error has none. */
 const RETRY_AFTER_SECONDS = 1
 
 interface Thrown {
@@ -85,34 +92,42 @@ interface Thrown {
 }
 
 /**
- * What any thrown value means to a client. Total: whatever is not one of our errors is a fault of ours, and a
- * client never sees its text.
+ * Maps any thrown value to an HTTP error. A value that is not an error of this package is an internal error, and
+ * clients never see its message.
  *
- * @param renamed how a failure is told to this client; by default a webhook's names are spelled as on the wire
+ * @param toWire translates the field names of a failure; by default those of a webhook
  */
-export function refusalOf(thrown: unknown, renamed: (failure: Failure) => Failure = webhookFailure): Refusal {
+export function toHttpError(
+  thrown: unknown,
+  toWire: (failure: Failure) => Failure = webhookFailure,
+): HttpError {
   const error = thrown as Thrown
   switch (errorCode(thrown)) {
     case 'InvalidInput':
-      return invalid(failuresOf(error).map(renamed))
+      return validationError(failuresOf(error).map(toWire))
     case 'InvalidCredentials':
       return INVALID_CREDENTIALS
     case 'Forbidden':
       return FORBIDDEN
     case 'NotFound':
-      return unknownId(error.id ?? '')
+      return badIdentifier(error.id ?? '')
     case 'Conflict':
-      return named(409, 'datastore_conflict', 'the request conflicts with what is stored')
+      return httpError(409, 'datastore_conflict', 'the request conflicts with what is stored')
     case 'RevisionConflict':
-      return named(412, 'precondition_failed', 'the document has changed since it was read')
+      return httpError(412, 'precondition_failed', 'the document has changed since it was read')
     case 'AccountLocked':
-      return named(423, 'locked', 'the account is disabled')
+      return httpError(423, 'locked', 'the account is disabled')
     case 'TooManyLogins':
-      return named(429, 'too_many_requests', 'too many logins, try again later', retryAfter(error))
+      return httpError(429, 'too_many_requests', 'too many logins, try again later', retryAfter(error))
     case 'TooManyReplays':
-      return named(429, 'too_many_requests', 'too many tests and replays, try again later', retryAfter(error))
+      return httpError(
+        429,
+        'too_many_requests',
+        'too many tests and replays, try again later',
+        retryAfter(error),
+      )
     case 'QueueFull':
-      return named(
+      return httpError(
         429,
         'too_many_requests',
         'too many deliveries are waiting, try again later',
@@ -120,15 +135,15 @@ export function refusalOf(thrown: unknown, renamed: (failure: Failure) => Failur
       )
     case 'StoreCorrupt':
     case 'StoreUnavailable':
-      return named(503, 'datastore_unreachable', 'the storage is unavailable', retryAfter(error))
+      return httpError(503, 'datastore_unreachable', 'the storage is unavailable', retryAfter(error))
     case 'Closing':
-      return named(503, 'datastore_unreachable', 'the service is closing', retryAfter(error))
+      return httpError(503, 'datastore_unreachable', 'the service is closing', retryAfter(error))
     default:
-      return FAULT
+      return INTERNAL_ERROR
   }
 }
 
-const webhookFailure = (failure: Failure): Failure => ({ ...failure, path: wirePath(failure.path) })
+const webhookFailure = (failure: Failure): Failure => ({ ...failure, path: toWirePath(failure.path) })
 
 function failuresOf({ failures, field, message }: Thrown): readonly Failure[] {
   if (failures && failures.length > 0) return failures

@@ -1,56 +1,57 @@
+/** Translates events between the names of the wire (KAZOO) and this package's. */
 import { eventSchema } from '../delivery/event-schema.js'
 import type { Failure } from '../errors.js'
-import { fromGregorian, toGregorian } from '../values/greg-time.js'
-import { coerce, integerOf } from './coerce.js'
-import { nameIn, renameFirst } from './names.js'
+import { fromGregorian, toGregorian } from '../values/gregorian-time.js'
+import { coerce, parseInteger } from './coerce.js'
+import { lookUpName, renameFirstSegment } from './field-names.js'
 
-/** What an event is called on the wire where it is more than another spelling: the names of the payload. */
-const SPECIAL: Readonly<Record<string, string>> = Object.freeze({
+/** Wire names that differ from the field names by more than snake_case: those of the payload. */
+const EVENT_FIELD_NAMES: Readonly<Record<string, string>> = Object.freeze({
   call_direction: 'direction',
   hook_event: 'hook',
   timestamp: 'timestampMs',
 })
-const SPECIAL_BACK: Readonly<Record<string, string>> = Object.freeze({
+const WIRE_FIELD_NAMES: Readonly<Record<string, string>> = Object.freeze({
   direction: 'call_direction',
   timestampMs: 'timestamp',
 })
 
-/** Names of the payload are words in lower case joined by `_`: these can be spelled both ways and back. */
-const SNAKE = /^[a-z][a-z0-9]*(_[a-z][a-z0-9]*)*$/
+/** Snake_case names, which convert to camelCase and back without loss. */
+const SNAKE_CASE = /^[a-z][a-z0-9]*(_[a-z][a-z0-9]*)*$/
 
 const toCamel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 const toSnake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-const insideName = (name: string) => nameIn(SPECIAL, name) ?? toCamel(name)
+const toInternalName = (name: string) => lookUpName(EVENT_FIELD_NAMES, name) ?? toCamel(name)
 
-/** The wire's name of a field of an event. */
-export const eventWireName = (name: string): string => nameIn(SPECIAL_BACK, name) ?? toSnake(name)
+/** Returns the wire name of an event field. */
+export const toWireEventName = (name: string): string => lookUpName(WIRE_FIELD_NAMES, name) ?? toSnake(name)
 
-/** Keys of the payload that only we write, and what user interfaces add to every call. */
-const IGNORED: ReadonlySet<string> = new Set(['event_id', 'sequence', 'ui_metadata'])
+/** Keys that only the service writes, and the key that user interfaces add to every request. */
+const IGNORED_KEYS: ReadonlySet<string> = new Set(['event_id', 'sequence', 'ui_metadata'])
 
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * The events of a request, one or a list of them, in this package's spelling; the account is the path's.
+ * Parses the events of a request, one or a list. The account is that of the path.
  *
- * An unknown key is an error of the event's own rules, which name it; one that no payload could have is refused
- * here, so that `callId` is not taken for `call_id`.
+ * The event schema reports unknown keys later. A key that is not snake_case is an error here, so that `callId` does not
+ * count as `call_id`.
  */
-export function readEvents(
+export function parseEvents(
   data: unknown,
   accountId: string,
 ): { readonly events: readonly Fields[] } | { readonly failures: readonly Failure[] } {
   const list: readonly unknown[] = Array.isArray(data) ? data : [data]
   const prefix = (index: number) => (Array.isArray(data) ? `${index}.` : '')
-  const read = list.map((one, index) => readEvent(one, accountId, prefix(index)))
+  const read = list.map((one, index) => parseEvent(one, accountId, prefix(index)))
   const failures = read.flatMap((one) => ('failures' in one ? one.failures : []))
   return failures.length > 0
     ? { failures }
     : { events: read.flatMap((one) => ('event' in one ? [one.event] : [])) }
 }
 
-function readEvent(
+function parseEvent(
   data: unknown,
   accountId: string,
   prefix: string,
@@ -61,41 +62,42 @@ function readEvent(
     return { failures: [{ path, rule: 'type', message, target: 'object' }] }
   }
   const failures: Failure[] = []
-  const refuse = (name: string, message: string) =>
+  const addFailure = (name: string, message: string) =>
     failures.push({ path: prefix + name, rule: 'error', message })
   const event: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(data)) {
-    if (IGNORED.has(name) || name.startsWith('_') || name.startsWith('pvt_')) continue
-    const key = insideName(name)
-    if (!SNAKE.test(name) || Object.hasOwn(SPECIAL_BACK, name)) refuse(name, 'This field is unknown')
-    else if (Object.hasOwn(event, key)) refuse(name, 'This field is given twice')
-    else event[key] = key === 'timestampMs' ? momentOf(value) : value
+    if (IGNORED_KEYS.has(name) || name.startsWith('_') || name.startsWith('pvt_')) continue
+    const key = toInternalName(name)
+    if (!SNAKE_CASE.test(name) || Object.hasOwn(WIRE_FIELD_NAMES, name))
+      addFailure(name, 'This field is unknown')
+    else if (Object.hasOwn(event, key)) addFailure(name, 'This field is given twice')
+    else event[key] = key === 'timestampMs' ? toUnixMs(value) : value
   }
   if (event.accountId !== undefined && event.accountId !== accountId) {
-    refuse('account_id', 'The event belongs to another account than the path')
+    addFailure('account_id', 'The event belongs to another account than the path')
   }
   if (failures.length > 0) return { failures }
   return { event: coerce(eventSchema, { ...event, accountId }) as Fields }
 }
 
-/** Gregorian seconds to Unix milliseconds; anything but an integer stays, for the event's rules to judge. */
-function momentOf(value: unknown): unknown {
-  const seconds = typeof value === 'string' ? integerOf(value) : value
+/** Converts Gregorian seconds to Unix milliseconds. Leaves anything but an integer for the event schema to report. */
+function toUnixMs(value: unknown): unknown {
+  const seconds = typeof value === 'string' ? parseInteger(value) : value
   return Number.isSafeInteger(seconds) ? fromGregorian(seconds as number) : value
 }
 
-/** The place of an event in a list, where a failure names one. */
+/** Index of an event in a list, at the start of a failure's path. */
 const INDEX = /^(0|[1-9][0-9]*)\./
 
 /**
- * A failure of an event as the client of the wire knows it: its own field name, limits of time in its own unit.
+ * Translates a failure of an event to the wire's field names, and the limits of `timestamp` to Gregorian seconds.
  *
- * @param inList false: the client sent one event, its place in a list of one means nothing
+ * @param isList whether the client sent a list; otherwise the index is removed from the path
  */
-export function wireEventFailure(failure: Failure, inList: boolean): Failure {
-  const place = INDEX.exec(failure.path)?.[0] ?? ''
-  const name = renameFirst(failure.path.slice(place.length), eventWireName)
-  const path = inList ? place + name : name
+export function toWireFailure(failure: Failure, isList: boolean): Failure {
+  const index = INDEX.exec(failure.path)?.[0] ?? ''
+  const name = renameFirstSegment(failure.path.slice(index.length), toWireEventName)
+  const path = isList ? index + name : name
   if (name !== 'timestamp' || typeof failure.target !== 'number') return { ...failure, path }
   const target = toGregorian(failure.target)
   const { value: _, ...rest } = failure

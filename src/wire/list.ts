@@ -1,10 +1,11 @@
+/** List requests and pages: paging, ranges, order, filters. */
 import type { Failure } from '../errors.js'
-import { fromGregorian } from '../values/greg-time.js'
-import { integerOf } from './coerce.js'
-import { compareKeys, keyCursor, readKey, type SortKey } from './cursor.js'
-import { type Filter, readFilter } from './filter.js'
-import { type Query, queryValue } from './query.js'
-import type { Doc } from './webhook-doc.js'
+import { fromGregorian } from '../values/gregorian-time.js'
+import { parseInteger } from './coerce.js'
+import { compareSortKeys, decodeSortKey, encodeSortKey, type SortKey } from './cursor.js'
+import { type Filter, parseFilter } from './filter.js'
+import { getQueryValue, type Query } from './query.js'
+import type { JsonObject } from './webhook-json.js'
 
 export const DEFAULT_PAGE_SIZE = 50
 export const MAX_PAGE_SIZE = 1000
@@ -12,30 +13,30 @@ export const MAX_PAGE_SIZE = 1000
 /** Last second of the year 9999 in Gregorian seconds. */
 const MAX_GREGORIAN = 315_569_519_999
 
-/** What a query asks of a list. */
+/** The list parameters of a query. */
 export interface ListRequest {
-  /** Most items of the page; `undefined`: all (`paginate=false`). */
+  /** Maximum number of items; `undefined`: all (`paginate=false`). */
   readonly pageSize: number | undefined
-  /** As sent: the list knows how to read it. */
+  /** The cursor as sent; each list decodes its own kind. */
   readonly startKey?: string
-  /** Inclusive, Unix ms. */
+  /** Range, inclusive, Unix ms. */
   readonly fromMs?: number
   readonly toMs?: number
-  /** Absent: as the list is by itself. */
+  /** Absent: the list's default order. */
   readonly ascending?: boolean
   readonly filter?: Filter
 }
 
-/** One page of a list, and where the next one starts, if there is more. */
+/** One page of a list; `nextStartKey` is present only if more items follow. */
 export interface Page {
-  readonly items: readonly Doc[]
+  readonly items: readonly JsonObject[]
   readonly nextStartKey?: string
 }
 
 type Mutable<T> = { -readonly [K in keyof T]?: T[K] }
 
-/** Reads what a query asks of a list; unknown names are ignored (browsers add some to dodge their caches). */
-export function readListRequest(
+/** Parses the list parameters of a query. Unknown parameters are ignored (browsers add cache-busters). */
+export function parseListRequest(
   query: Query,
 ): { readonly request: ListRequest } | { readonly failures: readonly Failure[] } {
   if (query.length === 0) return { request: { pageSize: DEFAULT_PAGE_SIZE } }
@@ -43,18 +44,18 @@ export function readListRequest(
   const request: Mutable<ListRequest> = {}
 
   const integer = (name: string, minimum: number, maximum: number): number | undefined => {
-    const text = queryValue(query, name)
+    const text = getQueryValue(query, name)
     if (text === undefined) return undefined
-    const value = integerOf(text)
-    const failure = integerFailure(name, text, value, minimum, maximum)
+    const value = parseInteger(text)
+    const failure = checkInteger(name, text, value, minimum, maximum)
     if (failure) failures.push(failure)
     return failure ? undefined : value
   }
   const boolean = (name: string): boolean | undefined => {
-    const text = queryValue(query, name)
+    const text = getQueryValue(query, name)
     if (text === undefined || text === 'true' || text === 'false')
       return text === undefined ? undefined : text === 'true'
-    failures.push({ path: name, ...typeRule('boolean'), value: text })
+    failures.push({ path: name, ...typeFailure('boolean'), value: text })
     return undefined
   }
 
@@ -63,7 +64,7 @@ export function readListRequest(
   const from = integer('created_from', 0, MAX_GREGORIAN)
   const to = integer('created_to', 0, MAX_GREGORIAN)
   if (from !== undefined) request.fromMs = fromGregorian(from)
-  // The whole second that was named.
+  // Up to the end of that second.
   if (to !== undefined) request.toMs = fromGregorian(to) + 999
   if (from !== undefined && to !== undefined && from > to) {
     failures.push({
@@ -76,27 +77,27 @@ export function readListRequest(
   }
   const ascending = boolean('ascending')
   if (ascending !== undefined) request.ascending = ascending
-  const startKey = queryValue(query, 'start_key')
+  const startKey = getQueryValue(query, 'start_key')
   if (startKey) request.startKey = startKey
-  const filter = readFilter(query)
+  const filter = parseFilter(query)
   if (filter) request.filter = filter
   return failures.length > 0 ? { failures } : { request: request as ListRequest }
 }
 
-const typeRule = (type: string) => ({
+const typeFailure = (type: string) => ({
   rule: 'type',
   message: `Value did not match type(s): ${type}`,
   target: type,
 })
 
-function integerFailure(
+function checkInteger(
   path: string,
   text: string,
   value: number | undefined,
   minimum: number,
   maximum: number,
 ): Failure | undefined {
-  if (value === undefined) return { path, ...typeRule('integer'), value: text }
+  if (value === undefined) return { path, ...typeFailure('integer'), value: text }
   if (value < minimum) {
     return { path, rule: 'minimum', message: `Value must be at least ${minimum}`, target: minimum, value }
   }
@@ -105,50 +106,51 @@ function integerFailure(
     : undefined
 }
 
-/** Why a `start_key` is refused: no answer of ours ever named it. */
-export function startKeyFailure(startKey: string): Failure {
+/** The failure for a `start_key` that this API did not issue. */
+export function invalidStartKey(startKey: string): Failure {
   const message = 'This is no key that an earlier page named'
   return { path: 'start_key', rule: 'wrong_format', message, target: 'next_start_key', value: startKey }
 }
 
-/** How a list that is held whole is shown: its order, its age, what filters see and what the page shows. */
-export interface ListShape<Item> {
+/** Order, range, filters and output of a list that is in memory. */
+export interface ListView<Item> {
   readonly keyOf: (item: Item) => SortKey
-  /** Unix ms; absent: items have no age, ranges do not apply. */
+  /** Unix ms; absent: items have no creation time, and ranges do not apply. */
   readonly createdMs?: (item: Item) => number
-  /** Filters look at this. */
-  readonly whole: (item: Item) => Doc
-  readonly shown: (item: Item) => Doc
+  /** JSON that filters apply to. */
+  readonly filterJson: (item: Item) => JsonObject
+  /** JSON of an item in the page. */
+  readonly itemJson: (item: Item) => JsonObject
 }
 
-/** Cuts one page out of a list that is held whole, sorted by its key. */
-export function pageOf<Item>(
+/** Returns one page of a list that is in memory, sorted by its key. */
+export function slicePage<Item>(
   items: readonly Item[],
   request: ListRequest,
-  shape: ListShape<Item>,
+  view: ListView<Item>,
 ): { readonly page: Page } | { readonly failures: readonly Failure[] } {
-  const start = request.startKey === undefined ? undefined : readKey(request.startKey)
+  const start = request.startKey === undefined ? undefined : decodeSortKey(request.startKey)
   if (request.startKey !== undefined && start === undefined) {
-    return { failures: [startKeyFailure(request.startKey)] }
+    return { failures: [invalidStartKey(request.startKey)] }
   }
   const sign = request.ascending === false ? -1 : 1
-  const chosen: { readonly key: SortKey; readonly item: Item }[] = []
+  const selected: { readonly key: SortKey; readonly item: Item }[] = []
   for (const item of items) {
-    const key = shape.keyOf(item)
-    if (start !== undefined && sign * compareKeys(key, start) <= 0) continue
-    const createdMs = shape.createdMs?.(item)
-    if (createdMs !== undefined && !inRange(createdMs, request)) continue
-    if (request.filter === undefined || request.filter(shape.whole(item))) chosen.push({ key, item })
+    const key = view.keyOf(item)
+    if (start !== undefined && sign * compareSortKeys(key, start) <= 0) continue
+    const createdMs = view.createdMs?.(item)
+    if (createdMs !== undefined && !isInRange(createdMs, request)) continue
+    if (request.filter === undefined || request.filter(view.filterJson(item))) selected.push({ key, item })
   }
-  chosen.sort((a, b) => sign * compareKeys(a.key, b.key))
-  const cut = request.pageSize === undefined ? chosen : chosen.slice(0, request.pageSize)
-  const page = { items: cut.map(({ item }) => shape.shown(item)) }
-  const last = cut.at(-1)
+  selected.sort((a, b) => sign * compareSortKeys(a.key, b.key))
+  const slice = request.pageSize === undefined ? selected : selected.slice(0, request.pageSize)
+  const page = { items: slice.map(({ item }) => view.itemJson(item)) }
+  const last = slice.at(-1)
   return {
-    page: cut.length < chosen.length && last ? { ...page, nextStartKey: keyCursor(last.key) } : page,
+    page: slice.length < selected.length && last ? { ...page, nextStartKey: encodeSortKey(last.key) } : page,
   }
 }
 
-function inRange(ms: number, { fromMs, toMs }: ListRequest): boolean {
+function isInRange(ms: number, { fromMs, toMs }: ListRequest): boolean {
   return (fromMs === undefined || ms >= fromMs) && (toMs === undefined || ms <= toMs)
 }

@@ -1,49 +1,47 @@
-import { successBody } from './envelope.js'
-import { ERROR_ANSWERS, errorStatuses } from './openapi/errors.js'
-import { FRAME, TOKEN, VERSION_EXAMPLE } from './openapi/examples.js'
+/** The OpenAPI document of the HTTP API. */
+import { serializeSuccess } from './envelope.js'
+import { ENVELOPES, HEADERS, LIST_PARAMETERS, PARAMETERS, SECURITY_SCHEMES } from './openapi/components.js'
+import { ERROR_RESPONSES, errorStatuses } from './openapi/errors.js'
+import { ENVELOPE_FIELDS, TOKEN, VERSION_EXAMPLE } from './openapi/examples.js'
 import { OPERATIONS, type OperationDoc } from './openapi/operations.js'
-import { ENVELOPES, HEADERS, LIST_PARAMETERS, PARAMETERS, SECURITY_SCHEMES } from './openapi/parts.js'
-import { type HookDoc, RECEIVER_HEADERS, receiverDocs } from './openapi/receiver.js'
+import { type HookDoc, RECEIVER_HEADERS, webhookPathItems } from './openapi/receiver.js'
 import { ref, SCHEMAS } from './openapi/schemas.js'
-import { ROUTES, type Route } from './route.js'
+import { ROUTES, type Route } from './routes.js'
 
-type Part = Readonly<Record<string, unknown>>
+type SpecObject = Readonly<Record<string, unknown>>
 
 export interface OpenapiOptions {
-  /** Of this package. */
+  /** Version of this package. */
   readonly version: string
-  /** Kinds of events: the catalogue. */
+  /** Event types: the catalogue. */
   readonly hooks: readonly HookDoc[]
-  /** Whether events may be published over HTTP. */
+  /** Whether events can be published over HTTP. */
   readonly ingest: boolean
 }
 
-const DESCRIPTION = `Access tokens, API keys and webhooks for call-handling platforms, as KAZOO's clients know them.
+const DESCRIPTION = `Access tokens, API keys and webhooks for call-handling platforms, compatible with KAZOO's API.
 
-* A request body is a JSON object whose payload is \`data\`; an answer carries its payload in \`data\` too.
-* \`v1\` and \`v2\` are the same. A trailing slash does not matter.
-* A POST whose top-level \`verb\` (in the body or the query) names another method stands for that method.
-* Text that spells an integer or a boolean is taken as that where a field wants one.
-* Unknown fields inside \`data\` are tolerated; a webhook keeps those that do not begin with \`_\` or \`pvt_\`.
-* HEAD answers where GET does.`
+* A request body is a JSON object with the payload in \`data\`; a response also has its payload in \`data\`.
+* \`v1\` and \`v2\` are identical. A trailing slash is ignored.
+* A POST with a top-level \`verb\` (in the body or the query) is treated as that method.
+* A string that spells an integer or a boolean is converted where a field expects one.
+* Unknown fields inside \`data\` are accepted; a webhook stores those that do not start with \`_\` or \`pvt_\`.
+* HEAD is supported wherever GET is.`
 
 const TAGS = [
-  { name: 'Login', description: 'Tokens are temporary; an API key is not.' },
+  { name: 'Login', description: 'Tokens expire; API keys do not.' },
   { name: 'API key' },
-  { name: 'Hooks', description: 'The kinds of events that webhooks can listen to.' },
+  { name: 'Hooks', description: 'The event types that webhooks can subscribe to.' },
   { name: 'Webhooks' },
-  { name: 'Deliveries', description: 'What became of events: attempts, retries, replays.' },
+  { name: 'Deliveries', description: 'Deliveries of events: attempts, retries and replays.' },
   { name: 'Events' },
   { name: 'Service' },
-  { name: 'Receivers', description: 'What the URL of a webhook gets.' },
+  { name: 'Receivers', description: 'Requests to the URL of a webhook.' },
 ]
 
-/**
- * The OpenAPI 3.1 document of the HTTP face, made from the table of routes and from the schemas that requests are
- * judged by.
- */
-export function openapiDocument({ version, hooks, ingest }: OpenapiOptions): Part {
-  const routes = ROUTES.filter((route) => ingest || !route.ingest)
+/** Builds the OpenAPI 3.1 document from the table of routes and the schemas that validate requests. */
+export function openapiDocument({ version, hooks, ingest }: OpenapiOptions): SpecObject {
+  const routes = ROUTES.filter((route) => ingest || !route.isIngest)
   const tags = new Set<string>(['Receivers', ...routes.map((route) => OPERATIONS[route.operation].tag)])
   return {
     openapi: '3.1.0',
@@ -56,39 +54,39 @@ export function openapiDocument({ version, hooks, ingest }: OpenapiOptions): Par
     servers: [{ url: '/v1' }, { url: '/v2' }],
     security: Object.keys(SECURITY_SCHEMES).map((name) => ({ [name]: [] })),
     tags: TAGS.filter(({ name }) => tags.has(name)),
-    paths: pathsOf(routes),
-    webhooks: receiverDocs(hooks),
+    paths: pathItems(routes),
+    webhooks: webhookPathItems(hooks),
     components: {
       schemas: { ...ENVELOPES, ...SCHEMAS },
       parameters: { ...PARAMETERS, ...RECEIVER_HEADERS },
       headers: HEADERS,
-      responses: ERROR_ANSWERS,
+      responses: ERROR_RESPONSES,
       securitySchemes: SECURITY_SCHEMES,
     },
   }
 }
 
-function pathsOf(routes: readonly Route[]): Part {
-  const paths: Record<string, Part> = {}
+function pathItems(routes: readonly Route[]): SpecObject {
+  const paths: Record<string, SpecObject> = {}
   for (const route of routes) {
-    const operation = operationOf(route, OPERATIONS[route.operation])
+    const operation = operationObject(route, OPERATIONS[route.operation])
     const path = paths[route.path] ?? pathParameters(route.path)
     paths[route.path] = { ...path, [route.method.toLowerCase()]: operation }
   }
   return paths
 }
 
-function pathParameters(path: string): Part {
+function pathParameters(path: string): SpecObject {
   const names = path.split('/').flatMap((part) => (part.startsWith('{') ? [part.slice(1, -1)] : []))
-  return names.length === 0 ? {} : { parameters: names.map(parameter) }
+  return names.length === 0 ? {} : { parameters: names.map(parameterRef) }
 }
 
-const parameter = (name: string): Part => ({ $ref: `#/components/parameters/${name}` })
+const parameterRef = (name: string): SpecObject => ({ $ref: `#/components/parameters/${name}` })
 
-function operationOf(route: Route, doc: OperationDoc): Part {
+function operationObject(route: Route, doc: OperationDoc): SpecObject {
   const names = [
     ...(doc.parameters ?? []),
-    ...(route.list ? LIST_PARAMETERS : []),
+    ...(route.isList ? LIST_PARAMETERS : []),
     'pretty_print',
     'request_id',
   ]
@@ -97,13 +95,14 @@ function operationOf(route: Route, doc: OperationDoc): Part {
     tags: [doc.tag],
     summary: doc.summary,
     ...(doc.description && { description: doc.description }),
-    ...(!route.token && { security: [] }),
-    parameters: names.map(parameter),
-    ...(doc.body && { requestBody: requestOf(doc.body) }),
+    ...(!route.requiresToken && { security: [] }),
+    parameters: names.map(parameterRef),
+    ...(doc.body && { requestBody: requestBodyObject(doc.body) }),
     responses: {
-      [route.status]: route.operation === 'readOpenapi' ? bareAnswer(doc) : answerOf(route, doc),
+      [route.status]:
+        route.operation === 'readOpenapi' ? rawResponseObject(doc) : successResponseObject(route, doc),
       ...(doc.parameters?.includes('if_none_match') && {
-        '304': { description: 'The revision is still the one that was named.' },
+        '304': { description: 'The client already has the current revision.' },
       }),
       ...Object.fromEntries(
         [...errorStatuses(route), 'default'].map((status) => [
@@ -115,7 +114,7 @@ function operationOf(route: Route, doc: OperationDoc): Part {
   }
 }
 
-function requestOf({ schema, example }: NonNullable<OperationDoc['body']>): Part {
+function requestBodyObject({ schema, example }: NonNullable<OperationDoc['body']>): SpecObject {
   return {
     required: true,
     content: {
@@ -127,33 +126,33 @@ function requestOf({ schema, example }: NonNullable<OperationDoc['body']>): Part
   }
 }
 
-function answerOf(route: Route, doc: OperationDoc): Part {
-  const login = !route.token && route.body !== 'none'
-  const frame = {
-    ...FRAME,
-    ...(route.token && { version: VERSION_EXAMPLE }),
-    ...((route.token || login) && { authToken: TOKEN }),
+function successResponseObject(route: Route, doc: OperationDoc): SpecObject {
+  const isLogin = !route.requiresToken && route.bodyKind !== 'none'
+  const fields = {
+    ...ENVELOPE_FIELDS,
+    ...(route.requiresToken && { version: VERSION_EXAMPLE }),
+    ...((route.requiresToken || isLogin) && { authToken: TOKEN }),
   }
-  const items = route.list ? (doc.example as Part[]) : undefined
-  const extras = { ...(items && { page: { items } }), ...(doc.revised && { revision: '1' }) }
+  const items = route.isList ? (doc.example as SpecObject[]) : undefined
+  const extras = { ...(items && { page: { items } }), ...(doc.hasRevision && { revision: '1' }) }
   const headers = [
     'X-Request-ID',
-    ...(doc.revised ? ['ETag'] : []),
+    ...(doc.hasRevision ? ['ETag'] : []),
     ...(route.operation === 'createWebhook' ? ['Location'] : []),
   ]
   return {
-    description: route.list ? 'One page.' : 'Done.',
+    description: route.isList ? 'One page of the list.' : 'Success.',
     headers: Object.fromEntries(headers.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
     content: {
       'application/json': {
         schema: { allOf: [ref('Success'), { type: 'object', properties: { data: doc.data } }] },
-        example: JSON.parse(successBody(doc.example, frame, extras)),
+        example: JSON.parse(serializeSuccess(doc.example, fields, extras)),
       },
     },
   }
 }
 
-const bareAnswer = ({ data }: OperationDoc): Part => ({
+const rawResponseObject = ({ data }: OperationDoc): SpecObject => ({
   description: 'The OpenAPI document, without an envelope.',
   content: { 'application/json': { schema: data } },
 })

@@ -1,23 +1,23 @@
-/** Entity tags of conditional requests (RFC 9110, section 13). Our tags hold the revision: `"3"`. */
+/** Conditional requests (RFC 9110, section 13). An entity tag is the revision in quotes: `"3"`. */
 
 const REVISION_TAG = /^"([1-9][0-9]{0,15})"$/
 
-const tagsOf = (header: string): readonly string[] => header.split(',').map((tag) => tag.trim())
+const parseTags = (header: string): readonly string[] => header.split(',').map((tag) => tag.trim())
 
-/** Whether `If-None-Match` names this revision; tags are compared weakly, as for every such header. */
-export function namesRevision(ifNoneMatch: string | undefined, revision: number): boolean {
+/** Returns whether `If-None-Match` matches the revision, by weak comparison (RFC 9110, section 13.1.2). */
+export function matchesRevision(ifNoneMatch: string | undefined, revision: number): boolean {
   if (ifNoneMatch === undefined) return false
   const tag = `"${revision}"`
-  return tagsOf(ifNoneMatch).some((sent) => sent === '*' || sent === tag || sent === `W/${tag}`)
+  return parseTags(ifNoneMatch).some((sent) => sent === '*' || sent === tag || sent === `W/${tag}`)
 }
 
 /**
- * The revisions that `If-Match` allows; `undefined`: any. Compared strongly: a weak tag, or one that is not ours,
- * allows none.
+ * Returns the revisions that `If-Match` allows; `undefined`: any. Comparison is strong (RFC 9110, section 13.1.1): weak
+ * and foreign tags match no revision.
  */
 export function allowedRevisions(ifMatch: string | undefined): readonly number[] | undefined {
   if (ifMatch === undefined) return undefined
-  const tags = tagsOf(ifMatch)
+  const tags = parseTags(ifMatch)
   if (tags.includes('*')) return undefined
   return tags.flatMap((tag) => {
     const match = REVISION_TAG.exec(tag)

@@ -1,9 +1,9 @@
-/** A query string as it was sent: pairs in their order, decoded once. */
+/** A parsed query string: name-value pairs in order, decoded once. */
 export type Query = readonly (readonly [name: string, value: string])[]
 
 const NONE: Query = []
 
-/** Decodes one part; text that is not properly encoded stands for itself, so that its field's own rule names it. */
+/** Decodes a name or value. Malformed percent-encoding stays as it is, so that the field's own validation reports it. */
 function decode(text: string): string {
   if (!text.includes('%') && !text.includes('+')) return text
   const spaced = text.replaceAll('+', ' ')
@@ -15,10 +15,10 @@ function decode(text: string): string {
 }
 
 /**
- * Reads the query of a request target. `+` is a space (`application/x-www-form-urlencoded`), a name without `=`
- * has an empty value.
+ * Parses the query of a request target. `+` is a space (`application/x-www-form-urlencoded`); a name without `=` has
+ * an empty value.
  */
-export function readQuery(url: string): Query {
+export function parseQuery(url: string): Query {
   const start = url.indexOf('?')
   if (start < 0 || start === url.length - 1) return NONE
   const pairs: [string, string][] = []
@@ -32,8 +32,8 @@ export function readQuery(url: string): Query {
   return pairs
 }
 
-/** The first value of a name. */
-export function queryValue(query: Query, name: string): string | undefined {
+/** Returns the first value of a name. */
+export function getQueryValue(query: Query, name: string): string | undefined {
   for (const [key, value] of query) if (key === name) return value
   return undefined
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
-  changedAccount,
-  newAccount,
+  applyAccountChange,
+  buildAccount,
   parseAccountChange,
   parseAccountInput,
   parsePassword,
@@ -21,15 +21,15 @@ function failuresOf(work: () => unknown): string[] {
   return []
 }
 
-describe('the input of an account', () => {
-  it('needs a name and a realm and nothing else', () => {
+describe('the input of accounts.create', () => {
+  it('requires only a name and a realm', () => {
     expect(parseAccountInput(good)).toEqual(good)
     expect(failuresOf(() => parseAccountInput({}))).toEqual(['name required', 'realm required'])
   })
 
-  it('gets defaults, and its realm trimmed and lower-cased', () => {
+  it('gets defaults, and a trimmed and lower-cased realm', () => {
     const input = parseAccountInput({ name: 'Acme', realm: ' ACME.Test ', parentId: undefined })
-    expect(newAccount(input, 'a1', 5)).toEqual({
+    expect(buildAccount(input, 'a1', 5)).toEqual({
       id: 'a1',
       name: 'Acme',
       realm: 'acme.test',
@@ -43,27 +43,27 @@ describe('the input of an account', () => {
 
   it.each<[string, object, string]>([
     ['an unknown key', { colour: 'red' }, 'colour additionalProperties'],
-    ['a key of every object', JSON.parse('{"__proto__": 1}'), '__proto__ additionalProperties'],
+    ['an inherited key', JSON.parse('{"__proto__": 1}'), '__proto__ additionalProperties'],
     ['an id with a slash', { id: 'a/b' }, 'id pattern'],
     ['an id that is a number', { id: 7 }, 'id type'],
     ['an empty name', { name: '' }, 'name minLength'],
     ['a blank name', { name: '  ' }, 'name pattern'],
     ['a name with a NUL', { name: 'a\0' }, 'name pattern'],
-    ['a name with half a character', { name: 'a\ud800' }, 'name pattern'],
+    ['a name with a lone surrogate', { name: 'a\ud800' }, 'name pattern'],
     ['a name of 129 characters', { name: 'x'.repeat(129) }, 'name maxLength'],
     ['a realm with a space inside', { realm: 'a b' }, 'realm pattern'],
-    ['a realm of spaces', { realm: '   ' }, 'realm minLength'],
+    ['a blank realm', { realm: '   ' }, 'realm minLength'],
     ['a realm of 254 characters', { realm: 'x'.repeat(254) }, 'realm maxLength'],
-    ['a parent that is no id', { parentId: '' }, 'parentId pattern'],
-    ['a parent of null', { parentId: null }, 'parentId type'],
-    ['enabled as text', { enabled: 'true' }, 'enabled type'],
+    ['a parent that is not an id', { parentId: '' }, 'parentId pattern'],
+    ['a null parent', { parentId: null }, 'parentId type'],
+    ['enabled as a string', { enabled: 'true' }, 'enabled type'],
     ['a short API key', { apiKey: 'abc' }, 'apiKey pattern'],
-    ['an API key that is no text', { apiKey: 1 }, 'apiKey type'],
-    ['a language that is a sentence', { language: 'the queen’s English' }, 'language pattern'],
-    ['isReseller as number', { isReseller: 1 }, 'isReseller type'],
-    ['users that are no list', { users: {} }, 'users type'],
+    ['an API key that is not a string', { apiKey: 1 }, 'apiKey type'],
+    ['a language that is not a tag', { language: 'the queen’s English' }, 'language pattern'],
+    ['isReseller as a number', { isReseller: 1 }, 'isReseller type'],
+    ['users that are not an array', { users: {} }, 'users type'],
     ['a user that is null', { users: [null] }, 'users.0 type'],
-    ['a user without password', { users: [{ username: 'bob' }] }, 'users.0.password required'],
+    ['a user without a password', { users: [{ username: 'bob' }] }, 'users.0.password required'],
     [
       'a user with an empty password',
       { users: [{ username: 'bob', password: '' }] },
@@ -71,7 +71,7 @@ describe('the input of an account', () => {
     ],
     ['a colon in a user name', { users: [{ username: 'a:b', password: 'c' }] }, 'users.0.username pattern'],
     [
-      'a user name with a space at its end',
+      'a user name with a trailing space',
       { users: [{ username: 'a ', password: 'c' }] },
       'users.0.username pattern',
     ],
@@ -81,7 +81,7 @@ describe('the input of an account', () => {
       'users.0.role additionalProperties',
     ],
     [
-      'two users of one name',
+      'two users with the same name',
       {
         users: [
           { username: 'Bob', password: 'x' },
@@ -91,7 +91,7 @@ describe('the input of an account', () => {
       'users.1.username uniqueItems',
     ],
     [
-      'two users of one id',
+      'two users with the same id',
       {
         users: [
           { id: 'u', username: 'a', password: 'x' },
@@ -100,15 +100,15 @@ describe('the input of an account', () => {
       },
       'users.1.id uniqueItems',
     ],
-  ])('refuses %s by its path', (_, wrong, failure) => {
+  ])('rejects %s and names its path', (_, wrong, failure) => {
     expect(failuresOf(() => parseAccountInput({ ...good, ...wrong }))).toEqual([failure])
   })
 
-  it.each([null, undefined, 'acme', 7, [good]])('refuses %j, which is no object', (input) => {
+  it.each([null, undefined, 'acme', 7, [good]])('rejects %j, which is not an object', (input) => {
     expect(failuresOf(() => parseAccountInput(input))).toEqual([' type'])
   })
 
-  it('names every broken rule at once, and never the value of a secret', () => {
+  it('reports every violated rule at once, without the values of secrets', () => {
     const work = () =>
       parseAccountInput({
         realm: 'a b',
@@ -132,24 +132,24 @@ describe('the input of an account', () => {
   })
 })
 
-describe('the change of an account', () => {
-  const account = newAccount(parseAccountInput({ ...good, parentId: 'p', resellerId: 'r' }), 'a1', 5)
+describe('the input of accounts.update', () => {
+  const account = buildAccount(parseAccountInput({ ...good, parentId: 'p', resellerId: 'r' }), 'a1', 5)
 
-  it('leaves what it does not name', () => {
-    expect(changedAccount(account, parseAccountChange({ enabled: false }), 9)).toEqual({
+  it('leaves omitted fields unchanged', () => {
+    expect(applyAccountChange(account, parseAccountChange({ enabled: false }), 9)).toEqual({
       ...account,
       enabled: false,
       modifiedMs: 9,
     })
   })
 
-  it('removes parent and reseller by null', () => {
-    const changed = changedAccount(account, parseAccountChange({ parentId: null, resellerId: null }), 9)
+  it('removes parent and reseller with null', () => {
+    const changed = applyAccountChange(account, parseAccountChange({ parentId: null, resellerId: null }), 9)
     expect(changed).not.toHaveProperty('parentId')
     expect(changed).not.toHaveProperty('resellerId')
   })
 
-  it('refuses what has a verb of its own, and null elsewhere', () => {
+  it('rejects fields that have their own operation, and null for other fields', () => {
     expect(
       failuresOf(() =>
         parseAccountChange({ id: 'x', apiKey: 'x'.repeat(64), users: [], name: null, createdMs: 1 }),
@@ -164,8 +164,8 @@ describe('the change of an account', () => {
   })
 })
 
-describe('the input of a user', () => {
-  it('is a name, a password and at will an id', () => {
+describe('the input of accounts.addUser', () => {
+  it('is a name, a password and optionally an id', () => {
     expect(parseUserInput({ username: 'bob', password: ': :' })).toEqual({ username: 'bob', password: ': :' })
     expect(failuresOf(() => parseUserInput({ username: 'bob', password: 7, id: 'no good' }))).toEqual([
       'password type',
@@ -173,7 +173,7 @@ describe('the input of a user', () => {
     ])
   })
 
-  it('has a password of at least one character', () => {
+  it('requires a password of at least one character', () => {
     expect(parsePassword(' ')).toBe(' ')
     expect(failuresOf(() => parsePassword(''))).toEqual(['password minLength'])
     expect(failuresOf(() => parsePassword(undefined))).toEqual(['password type'])

@@ -5,71 +5,71 @@ import { manualClock } from '../../src/testkit/clock.js'
 
 const account = (name: string) => ({ id: 'a', name }) as Account
 
-/** A directory whose answers wait until the test gives them. */
+/** A directory whose calls stay pending until the test settles them. */
 function slowDirectory() {
-  const open: { resolve(lineage: readonly Account[]): void; reject(reason: Error): void }[] = []
+  const pending: { resolve(lineage: readonly Account[]): void; reject(reason: Error): void }[] = []
   return {
-    open,
+    pending,
     directory: {
-      lineage: () => new Promise<readonly Account[]>((resolve, reject) => open.push({ resolve, reject })),
+      lineage: () => new Promise<readonly Account[]>((resolve, reject) => pending.push({ resolve, reject })),
     },
   }
 }
 
 describe('the lineage cache', () => {
-  it('answers for two seconds from the moment it asked, then asks again', async () => {
+  it('serves a lineage for two seconds from the start of its load, then loads again', async () => {
     const clock = manualClock()
-    const { directory, open } = slowDirectory()
+    const { directory, pending } = slowDirectory()
     const cache = lineageCache(directory, clock)
     const first = cache.lineage('a')
     await clock.advance(500)
-    open[0]!.resolve([account('old')])
+    pending[0]!.resolve([account('old')])
     expect(await first).toEqual([account('old')])
     await clock.advance(1_499)
     expect(await cache.lineage('a')).toEqual([account('old')])
-    expect(open).toHaveLength(1)
+    expect(pending).toHaveLength(1)
     await clock.advance(1)
     const second = cache.lineage('a')
-    open[1]!.resolve([account('new')])
+    pending[1]!.resolve([account('new')])
     expect(await second).toEqual([account('new')])
   })
 
-  it('goes by the monotonic clock: a wall clock that jumps changes nothing', async () => {
+  it('uses the monotonic clock: a jump of the wall clock has no effect', async () => {
     const clock = manualClock()
-    const { directory, open } = slowDirectory()
+    const { directory, pending } = slowDirectory()
     const cache = lineageCache(directory, clock)
     const first = cache.lineage('a')
-    open[0]!.resolve([account('old')])
+    pending[0]!.resolve([account('old')])
     await first
     clock.jumpWall(86_400_000)
     await cache.lineage('a')
-    expect(open).toHaveLength(1)
+    expect(pending).toHaveLength(1)
   })
 
-  it('asks once for many who ask at the same time', async () => {
-    const { directory, open } = slowDirectory()
+  it('shares one load among concurrent callers', async () => {
+    const { directory, pending } = slowDirectory()
     const cache = lineageCache(directory, manualClock())
-    const answers = Promise.all([cache.lineage('a'), cache.lineage('a'), cache.lineage('a')])
-    open[0]!.resolve([account('old')])
-    expect(await answers).toHaveLength(3)
-    expect(open).toHaveLength(1)
+    const lineages = Promise.all([cache.lineage('a'), cache.lineage('a'), cache.lineage('a')])
+    pending[0]!.resolve([account('old')])
+    expect(await lineages).toHaveLength(3)
+    expect(pending).toHaveLength(1)
   })
 
-  it('keeps no account that does not exist, and no failure', async () => {
-    const { directory, open } = slowDirectory()
+  it('caches neither missing accounts nor failures', async () => {
+    const { directory, pending } = slowDirectory()
     const cache = lineageCache(directory, manualClock())
     const missing = cache.lineage('a')
-    open[0]!.resolve([])
+    pending[0]!.resolve([])
     expect(await missing).toEqual([])
     const failing = cache.lineage('a')
-    open[1]!.reject(new Error('down'))
+    pending[1]!.reject(new Error('down'))
     await expect(failing).rejects.toThrow('down')
     const found = cache.lineage('a')
-    open[2]!.resolve([account('new')])
+    pending[2]!.resolve([account('new')])
     expect(await found).toEqual([account('new')])
   })
 
-  it('survives a directory that throws at once', async () => {
+  it('survives a directory that throws synchronously', async () => {
     let calls = 0
     const cache = lineageCache(
       {
@@ -85,37 +85,37 @@ describe('the lineage cache', () => {
     expect(await cache.lineage('a')).toEqual([account('new')])
   })
 
-  it('neither keeps nor shares an answer that was asked for before a change', async () => {
-    const { directory, open } = slowDirectory()
+  it('neither caches nor shares a load that started before an invalidation', async () => {
+    const { directory, pending } = slowDirectory()
     const cache = lineageCache(directory, manualClock())
     const before = cache.lineage('a')
-    cache.changed()
+    cache.invalidate()
     const after = cache.lineage('a')
-    expect(open).toHaveLength(2)
-    open[1]!.resolve([account('new')])
+    expect(pending).toHaveLength(2)
+    pending[1]!.resolve([account('new')])
     expect(await after).toEqual([account('new')])
-    open[0]!.resolve([account('old')])
+    pending[0]!.resolve([account('old')])
     expect(await before).toEqual([account('old')])
     expect(await cache.lineage('a')).toEqual([account('new')])
-    expect(open).toHaveLength(2)
+    expect(pending).toHaveLength(2)
   })
 
-  it('does not share a question that is older than an answer may be', async () => {
+  it('does not share a load that is older than the maximum age', async () => {
     const clock = manualClock()
-    const { directory, open } = slowDirectory()
+    const { directory, pending } = slowDirectory()
     const cache = lineageCache(directory, clock)
     const early = cache.lineage('a')
     await clock.advance(2_000)
     const late = cache.lineage('a')
-    expect(open).toHaveLength(2)
-    open[0]!.resolve([account('old')])
+    expect(pending).toHaveLength(2)
+    pending[0]!.resolve([account('old')])
     expect(await early).toEqual([account('old')])
-    open[1]!.resolve([account('new')])
+    pending[1]!.resolve([account('new')])
     expect(await late).toEqual([account('new')])
     expect(await cache.lineage('a')).toEqual([account('new')])
   })
 
-  it('asks again for what it had no room to keep', async () => {
+  it('loads evicted lineages again', async () => {
     let calls = 0
     const cache = lineageCache(
       {

@@ -1,180 +1,175 @@
 import { describe, expect, it } from 'vitest'
-import {
-  createAccount,
-  getAccount,
-  listAccounts,
-  readApiKey,
-  removeAccount,
-  rotateApiKey,
-  updateAccount,
-} from '../../src/accounts/manage.js'
+import { createAccount, getAccount, updateAccount } from '../../src/accounts/manage.js'
+import { storeDirectory } from '../../src/accounts/store-directory.js'
 import { addUser, removeUser, setPassword } from '../../src/accounts/users.js'
-import { secretBox } from '../../src/values/seal.js'
-import { accountWorld } from './account-world.js'
+import { createSecretCipher } from '../../src/values/encryption.js'
+import { createAccountHarness } from './account-harness.js'
 
 const acme = { id: 'acme', name: 'Acme', realm: 'acme.test' }
 
-describe('making an account', () => {
-  it('gives it an id and a key where it brings none, and shows the key this once', async () => {
-    const doors = accountWorld()
-    const made = await createAccount(doors, { name: 'Acme', realm: 'ACME.test' })
-    expect(made.id).toMatch(/^[0-9a-f]{32}$/)
-    expect(made.apiKey).toMatch(/^[0-9a-f]{64}$/)
-    const { apiKey, ...account } = made
-    expect(await getAccount(doors, made.id)).toEqual(account)
-    expect(await readApiKey(doors, made.id)).toBe(apiKey)
+describe('creating an account', () => {
+  it('generates a missing id and key, and returns the key', async () => {
+    const deps = createAccountHarness()
+    const created = await createAccount(deps, { name: 'Acme', realm: 'ACME.test' })
+    expect(created.id).toMatch(/^[0-9a-f]{32}$/)
+    expect(created.apiKey).toMatch(/^[0-9a-f]{64}$/)
+    const { apiKey, ...account } = created
+    expect(await getAccount(deps, created.id)).toEqual(account)
+    expect(await storeDirectory(deps).readApiKey(created.id)).toBe(apiKey)
   })
 
-  it('shows its users by name, in order, without anything of their passwords', async () => {
-    const doors = accountWorld()
-    const made = await createAccount(doors, {
+  it('returns its users sorted by name, without their credentials', async () => {
+    const deps = createAccountHarness()
+    const created = await createAccount(deps, {
       ...acme,
       users: [
         { username: 'zoe', password: 'pw' },
         { username: 'Bob', password: 'pw', id: 'u1' },
       ],
     })
-    const nowMs = doors.clock.now()
-    expect(made.users).toEqual([
+    const nowMs = deps.clock.now()
+    expect(created.users).toEqual([
       { id: 'u1', accountId: 'acme', username: 'Bob', createdMs: nowMs, modifiedMs: nowMs },
       { id: expect.any(String), accountId: 'acme', username: 'zoe', createdMs: nowMs, modifiedMs: nowMs },
     ])
   })
 
-  it('refuses an id, a realm or a key that is taken', async () => {
-    const doors = accountWorld()
-    const { apiKey } = await createAccount(doors, acme)
-    await expect(createAccount(doors, { ...acme, realm: 'other.test' })).rejects.toMatchObject({
+  it('rejects an id, a realm or a key that is already in use', async () => {
+    const deps = createAccountHarness()
+    const { apiKey } = await createAccount(deps, acme)
+    await expect(createAccount(deps, { ...acme, realm: 'other.test' })).rejects.toMatchObject({
       code: 'Conflict',
       field: 'id',
     })
-    await expect(createAccount(doors, { name: 'B', realm: 'Acme.Test ' })).rejects.toMatchObject({
+    await expect(createAccount(deps, { name: 'B', realm: 'Acme.Test ' })).rejects.toMatchObject({
       code: 'Conflict',
       field: 'realm',
     })
-    const thief = createAccount(doors, { name: 'B', realm: 'b.test', apiKey })
-    await expect(thief).rejects.toMatchObject({ code: 'Conflict', field: 'apiKey' })
-    await expect(thief).rejects.not.toThrow(apiKey)
-    expect(await listAccounts(doors)).toHaveLength(1)
+    const duplicate = createAccount(deps, { name: 'B', realm: 'b.test', apiKey })
+    await expect(duplicate).rejects.toMatchObject({ code: 'Conflict', field: 'apiKey' })
+    await expect(duplicate).rejects.not.toThrow(apiKey)
+    expect(await deps.accounts.list()).toHaveLength(1)
   })
 
-  it('refuses a parent that does not exist', async () => {
-    await expect(createAccount(accountWorld(), { ...acme, parentId: 'nobody' })).rejects.toMatchObject({
+  it('rejects a parent that does not exist', async () => {
+    await expect(
+      createAccount(createAccountHarness(), { ...acme, parentId: 'nobody' }),
+    ).rejects.toMatchObject({
       code: 'InvalidInput',
       field: 'parentId',
     })
   })
 
-  it('refuses to be its own parent', async () => {
-    await expect(createAccount(accountWorld(), { ...acme, parentId: 'acme' })).rejects.toMatchObject({
+  it('rejects the account itself as its parent', async () => {
+    await expect(createAccount(createAccountHarness(), { ...acme, parentId: 'acme' })).rejects.toMatchObject({
       code: 'InvalidInput',
       field: 'parentId',
     })
   })
 })
 
-describe('changing an account', () => {
-  it('leaves what is not named', async () => {
-    const doors = accountWorld()
-    const made = await createAccount(doors, { ...acme, users: [{ username: 'bob', password: 'pw' }] })
-    await doors.clock.advance(1_000)
-    const changed = await updateAccount(doors, 'acme', { enabled: false })
-    const { apiKey: _, ...before } = made
-    expect(changed).toEqual({ ...before, enabled: false, modifiedMs: made.modifiedMs + 1_000 })
-    expect(await getAccount(doors, 'acme')).toEqual(changed)
+describe('updating an account', () => {
+  it('leaves omitted fields unchanged', async () => {
+    const deps = createAccountHarness()
+    const created = await createAccount(deps, { ...acme, users: [{ username: 'bob', password: 'pw' }] })
+    await deps.clock.advance(1_000)
+    const changed = await updateAccount(deps, 'acme', { enabled: false })
+    const { apiKey: _, ...before } = created
+    expect(changed).toEqual({ ...before, enabled: false, modifiedMs: created.modifiedMs + 1_000 })
+    expect(await getAccount(deps, 'acme')).toEqual(changed)
   })
 
-  it('refuses a parent below itself, at any depth', async () => {
-    const doors = accountWorld()
-    await createAccount(doors, acme)
-    await createAccount(doors, { id: 'child', name: 'C', realm: 'c.test', parentId: 'acme' })
-    await createAccount(doors, { id: 'grandchild', name: 'G', realm: 'g.test', parentId: 'child' })
+  it('rejects a parent below the account, at any depth', async () => {
+    const deps = createAccountHarness()
+    await createAccount(deps, acme)
+    await createAccount(deps, { id: 'child', name: 'C', realm: 'c.test', parentId: 'acme' })
+    await createAccount(deps, { id: 'grandchild', name: 'G', realm: 'g.test', parentId: 'child' })
     for (const parentId of ['acme', 'child', 'grandchild', 'nobody']) {
-      await expect(updateAccount(doors, 'acme', { parentId })).rejects.toMatchObject({
+      await expect(updateAccount(deps, 'acme', { parentId })).rejects.toMatchObject({
         code: 'InvalidInput',
         field: 'parentId',
       })
     }
-    await updateAccount(doors, 'grandchild', { parentId: 'acme' })
-    await updateAccount(doors, 'grandchild', { parentId: null })
-    expect(await getAccount(doors, 'grandchild')).not.toHaveProperty('parentId')
+    await updateAccount(deps, 'grandchild', { parentId: 'acme' })
+    await updateAccount(deps, 'grandchild', { parentId: null })
+    expect(await getAccount(deps, 'grandchild')).not.toHaveProperty('parentId')
   })
 
-  it.each(['getAccount', 'updateAccount', 'removeAccount', 'readApiKey', 'rotateApiKey', 'addUser'] as const)(
-    '%s says NotFound, with the id, for an unknown account',
+  it.each(['getAccount', 'updateAccount', 'readApiKey', 'rotateApiKey', 'addUser'] as const)(
+    '%s rejects with NotFound and the id for an unknown account',
     async (name) => {
-      const doors = accountWorld()
-      const verbs = {
-        getAccount: () => getAccount(doors, 'x'),
-        updateAccount: () => updateAccount(doors, 'x', {}),
-        removeAccount: () => removeAccount(doors, 'x'),
-        readApiKey: () => readApiKey(doors, 'x'),
-        rotateApiKey: () => rotateApiKey(doors, 'x'),
-        addUser: () => addUser(doors, 'x', { username: 'bob', password: 'pw' }),
+      const deps = createAccountHarness()
+      const operations = {
+        getAccount: () => getAccount(deps, 'x'),
+        updateAccount: () => updateAccount(deps, 'x', {}),
+        readApiKey: () => storeDirectory(deps).readApiKey('x'),
+        rotateApiKey: () => storeDirectory(deps).rotateApiKey('x'),
+        addUser: () => addUser(deps, 'x', { username: 'bob', password: 'pw' }),
       }
-      await expect(verbs[name]()).rejects.toMatchObject({ code: 'NotFound', id: 'x' })
+      await expect(operations[name]()).rejects.toMatchObject({ code: 'NotFound', id: 'x' })
     },
   )
 })
 
-describe('the key of an account', () => {
-  it('is another one after a rotation, with another version', async () => {
-    const doors = accountWorld()
-    const { apiKey } = await createAccount(doors, acme)
-    const before = await doors.accounts.apiKey('acme')
-    const next = await rotateApiKey(doors, 'acme')
+describe('the API key of an account', () => {
+  it('and its version change with a rotation', async () => {
+    const deps = createAccountHarness()
+    const { apiKey } = await createAccount(deps, acme)
+    const before = await deps.accounts.apiKey('acme')
+    const next = await storeDirectory(deps).rotateApiKey('acme')
     expect(next).not.toBe(apiKey)
-    expect(await readApiKey(doors, 'acme')).toBe(next)
-    expect((await doors.accounts.apiKey('acme'))?.version).not.toBe(before?.version)
+    expect(await storeDirectory(deps).readApiKey('acme')).toBe(next)
+    expect((await deps.accounts.apiKey('acme'))?.version).not.toBe(before?.version)
   })
 
-  it('that no secret of the service opens any more is named as such, without the key', async () => {
-    const doors = accountWorld()
-    const { apiKey } = await createAccount(doors, acme)
-    const reading = readApiKey({ ...doors, box: secretBox(['quite another secret']) }, 'acme')
+  it('that no service secret decrypts is reported with the account, but without the key', async () => {
+    const deps = createAccountHarness()
+    const { apiKey } = await createAccount(deps, acme)
+    const other = storeDirectory({ ...deps, cipher: createSecretCipher(['quite another secret']) })
+    const reading = other.readApiKey('acme')
     await expect(reading).rejects.toMatchObject({ code: 'StoreCorrupt', field: 'secret' })
     await expect(reading).rejects.not.toThrow(apiKey)
   })
 })
 
 describe('the users of an account', () => {
-  it('are found by id or by name in any case', async () => {
-    const doors = accountWorld()
-    await createAccount(doors, acme)
-    await addUser(doors, 'acme', { id: 'u1', username: 'Bob', password: 'pw' })
-    expect(await setPassword(doors, 'acme', 'u1', 'new')).toBe('u1')
-    expect(await setPassword(doors, 'acme', 'bOB', 'newer')).toBe('u1')
-    expect(await removeUser(doors, 'acme', 'BOB')).toBe('u1')
-    await expect(removeUser(doors, 'acme', 'BOB')).rejects.toMatchObject({ code: 'NotFound', id: 'BOB' })
-    await expect(setPassword(doors, 'acme', 'u1', 'x')).rejects.toMatchObject({ code: 'NotFound' })
+  it('are found by id, or by name in any case', async () => {
+    const deps = createAccountHarness()
+    await createAccount(deps, acme)
+    await addUser(deps, 'acme', { id: 'u1', username: 'Bob', password: 'pw' })
+    expect(await setPassword(deps, 'acme', 'u1', 'new')).toBe('u1')
+    expect(await setPassword(deps, 'acme', 'bOB', 'newer')).toBe('u1')
+    expect(await removeUser(deps, 'acme', 'BOB')).toBe('u1')
+    await expect(removeUser(deps, 'acme', 'BOB')).rejects.toMatchObject({ code: 'NotFound', id: 'BOB' })
+    await expect(setPassword(deps, 'acme', 'u1', 'x')).rejects.toMatchObject({ code: 'NotFound' })
   })
 
-  it('are not overwritten by a new one of the same id or name', async () => {
-    const doors = accountWorld()
-    await createAccount(doors, acme)
-    await addUser(doors, 'acme', { id: 'u1', username: 'Bob', password: 'pw' })
-    const kept = await doors.accounts.user('acme', 'u1')
-    await expect(addUser(doors, 'acme', { id: 'u1', username: 'eve', password: 'x' })).rejects.toMatchObject({
+  it('are not overwritten by a new user with the same id or name', async () => {
+    const deps = createAccountHarness()
+    await createAccount(deps, acme)
+    await addUser(deps, 'acme', { id: 'u1', username: 'Bob', password: 'pw' })
+    const existing = await deps.accounts.user('acme', 'u1')
+    await expect(addUser(deps, 'acme', { id: 'u1', username: 'eve', password: 'x' })).rejects.toMatchObject({
       code: 'Conflict',
       field: 'id',
     })
-    await expect(addUser(doors, 'acme', { username: 'bob', password: 'x' })).rejects.toMatchObject({
+    await expect(addUser(deps, 'acme', { username: 'bob', password: 'x' })).rejects.toMatchObject({
       code: 'Conflict',
       field: 'username',
     })
-    expect(await doors.accounts.user('acme', 'u1')).toEqual(kept)
+    expect(await deps.accounts.user('acme', 'u1')).toEqual(existing)
   })
 
-  it('have another credential after setting a password, even the same one', async () => {
-    const doors = accountWorld()
-    await createAccount(doors, acme)
-    const { id } = await addUser(doors, 'acme', { username: 'bob', password: 'pw' })
-    const before = await doors.accounts.user('acme', id)
-    await setPassword(doors, 'acme', id, 'pw')
-    const after = await doors.accounts.user('acme', id)
+  it('get a new credential version when a password is set, even the same one', async () => {
+    const deps = createAccountHarness()
+    await createAccount(deps, acme)
+    const { id } = await addUser(deps, 'acme', { username: 'bob', password: 'pw' })
+    const before = await deps.accounts.user('acme', id)
+    await setPassword(deps, 'acme', id, 'pw')
+    const after = await deps.accounts.user('acme', id)
     expect(after?.credentialKeys).toEqual(before?.credentialKeys)
     expect(after?.credentialVersion).not.toBe(before?.credentialVersion)
-    await expect(setPassword(doors, 'acme', id, '')).rejects.toMatchObject({
+    await expect(setPassword(deps, 'acme', id, '')).rejects.toMatchObject({
       code: 'InvalidInput',
       field: 'password',
     })

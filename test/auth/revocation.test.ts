@@ -1,143 +1,143 @@
 import { describe, expect, it } from 'vitest'
-import { storedDirectory } from '../../src/accounts/stored-directory.js'
-import { accountVerbs } from '../../src/auth/account-verbs.js'
+import { storeDirectory } from '../../src/accounts/store-directory.js'
+import { accountService } from '../../src/auth/account-service.js'
 import { authenticate } from '../../src/auth/authenticate.js'
 import { signIn } from '../../src/auth/sign-in.js'
 import { signOut } from '../../src/auth/sign-out.js'
 import { HookswitchError } from '../../src/errors.js'
-import { md5Of } from '../accounts/account-world.js'
-import { authWorld, codeOf } from './auth-world.js'
+import { md5Of } from '../accounts/account-harness.js'
+import { codeOf, createAuthHarness } from './auth-harness.js'
 
-/** A world where tokens of all kinds are in the cache. */
+/** A harness with tokens of all kinds in the cache. */
 async function signedIn() {
-  const world = await authWorld()
-  const byKey = (await signIn(world, { apiKey: world.apiKey })).token
-  const byUser = (await signIn(world, { credentials: md5Of('bob:pw'), realm: 'acme.test' })).token
-  const subKey = await world.accounts.readApiKey('sub')
-  const ofSub = (await signIn(world, { apiKey: subKey })).token
+  const harness = await createAuthHarness()
+  const byKey = (await signIn(harness, { apiKey: harness.apiKey })).token
+  const byUser = (await signIn(harness, { credentials: md5Of('bob:pw'), realm: 'acme.test' })).token
+  const subKey = await harness.accounts.readApiKey('sub')
+  const ofSub = (await signIn(harness, { apiKey: subKey })).token
   const states = async () => ({
-    byKey: await codeOf(authenticate(world, byKey)),
-    byUser: await codeOf(authenticate(world, byUser)),
-    ofSub: await codeOf(authenticate(world, ofSub)),
+    byKey: await codeOf(authenticate(harness, byKey)),
+    byUser: await codeOf(authenticate(harness, byUser)),
+    ofSub: await codeOf(authenticate(harness, ofSub)),
   })
   expect(await states()).toEqual({ byKey: 'resolved', byUser: 'resolved', ofSub: 'resolved' })
-  return { world, byKey, byUser, ofSub, states }
+  return { harness, byKey, byUser, ofSub, states }
 }
 
-const dead = 'InvalidCredentials'
-const alive = 'resolved'
+const invalid = 'InvalidCredentials'
+const valid = 'resolved'
 
-describe('tokens end at once on the node where', () => {
-  it('they are signed out, one by one', async () => {
-    const { world, byKey, states } = await signedIn()
-    await signOut(world, byKey)
-    expect(await states()).toEqual({ byKey: dead, byUser: alive, ofSub: alive })
-    await signOut(world, byKey)
-    await signOut(world, 'no token')
-    expect(await states()).toEqual({ byKey: dead, byUser: alive, ofSub: alive })
+describe('tokens become invalid at once on the node where', () => {
+  it('they are signed out, each by itself', async () => {
+    const { harness, byKey, states } = await signedIn()
+    await signOut(harness, byKey)
+    expect(await states()).toEqual({ byKey: invalid, byUser: valid, ofSub: valid })
+    await signOut(harness, byKey)
+    await signOut(harness, 'no token')
+    expect(await states()).toEqual({ byKey: invalid, byUser: valid, ofSub: valid })
   })
 
-  it('the API key is rotated: those of the key, not those of users', async () => {
-    const { world, states } = await signedIn()
-    await world.accounts.rotateApiKey('acme')
-    expect(await states()).toEqual({ byKey: dead, byUser: alive, ofSub: alive })
+  it('the API key is rotated: those of the key, but not those of users', async () => {
+    const { harness, states } = await signedIn()
+    await harness.accounts.rotateApiKey('acme')
+    expect(await states()).toEqual({ byKey: invalid, byUser: valid, ofSub: valid })
   })
 
-  it('a password is set: those of that user', async () => {
-    const { world, states } = await signedIn()
-    await world.accounts.setPassword('acme', 'bob', 'new')
-    expect(await states()).toEqual({ byKey: alive, byUser: dead, ofSub: alive })
+  it('a password is set: only those of that user', async () => {
+    const { harness, states } = await signedIn()
+    await harness.accounts.setPassword('acme', 'bob', 'new')
+    expect(await states()).toEqual({ byKey: valid, byUser: invalid, ofSub: valid })
   })
 
-  it('the user is removed, also when one of the same id, name and password comes after', async () => {
-    const { world, states } = await signedIn()
-    await world.accounts.removeUser('acme', 'u1')
-    expect(await states()).toEqual({ byKey: alive, byUser: dead, ofSub: alive })
-    await world.accounts.addUser('acme', { id: 'u1', username: 'Bob', password: 'pw' })
-    expect(await states()).toEqual({ byKey: alive, byUser: dead, ofSub: alive })
+  it('the user is removed, even if a user with the same id, name and password is added', async () => {
+    const { harness, states } = await signedIn()
+    await harness.accounts.removeUser('acme', 'u1')
+    expect(await states()).toEqual({ byKey: valid, byUser: invalid, ofSub: valid })
+    await harness.accounts.addUser('acme', { id: 'u1', username: 'Bob', password: 'pw' })
+    expect(await states()).toEqual({ byKey: valid, byUser: invalid, ofSub: valid })
   })
 
-  it('the account is disabled, but not those of accounts below it; enabling it revives what is not over', async () => {
-    const { world, states } = await signedIn()
-    await world.accounts.update('acme', { enabled: false })
-    expect(await states()).toEqual({ byKey: dead, byUser: dead, ofSub: alive })
-    await world.accounts.update('acme', { enabled: true })
-    expect(await states()).toEqual({ byKey: alive, byUser: alive, ofSub: alive })
+  it('the account is disabled, but not those of accounts below it; enabling makes them valid again', async () => {
+    const { harness, states } = await signedIn()
+    await harness.accounts.update('acme', { enabled: false })
+    expect(await states()).toEqual({ byKey: invalid, byUser: invalid, ofSub: valid })
+    await harness.accounts.update('acme', { enabled: true })
+    expect(await states()).toEqual({ byKey: valid, byUser: valid, ofSub: valid })
   })
 
-  it('the account is removed, also when one of the same id and key comes after', async () => {
-    const { world, states } = await signedIn()
-    const apiKey = await world.accounts.readApiKey('sub')
-    await world.accounts.remove('sub')
-    expect(await states()).toEqual({ byKey: alive, byUser: alive, ofSub: dead })
-    await world.accounts.create({ id: 'sub', name: 'Sub', realm: 'sub.test', apiKey })
-    expect(await states()).toEqual({ byKey: alive, byUser: alive, ofSub: dead })
+  it('the account is removed, even if an account with the same id and key is created', async () => {
+    const { harness, states } = await signedIn()
+    const apiKey = await harness.accounts.readApiKey('sub')
+    await harness.accounts.remove('sub')
+    expect(await states()).toEqual({ byKey: valid, byUser: valid, ofSub: invalid })
+    await harness.accounts.create({ id: 'sub', name: 'Sub', realm: 'sub.test', apiKey })
+    expect(await states()).toEqual({ byKey: valid, byUser: valid, ofSub: invalid })
   })
 
-  it('a list of accounts that is ensured disables one or changes a password, even if it fails later on', async () => {
-    const { world, states } = await signedIn()
+  it('accounts.ensure disables an account or changes a password, even if it fails later', async () => {
+    const { harness, states } = await signedIn()
     const acme = { id: 'acme', name: 'Acme Telecom', realm: 'acme.test' }
-    await world.accounts.ensure([{ ...acme, users: [{ username: 'bob', password: 'new' }] }])
-    expect(await states()).toEqual({ byKey: alive, byUser: dead, ofSub: alive })
-    const failing = world.accounts.ensure([
+    await harness.accounts.ensure([{ ...acme, users: [{ username: 'bob', password: 'new' }] }])
+    expect(await states()).toEqual({ byKey: valid, byUser: invalid, ofSub: valid })
+    const failing = harness.accounts.ensure([
       { ...acme, enabled: false },
       { name: 'B', realm: 'acme.test', id: 'b' },
     ])
     expect(await codeOf(failing)).toBe('Conflict')
-    expect(await states()).toEqual({ byKey: dead, byUser: dead, ofSub: alive })
+    expect(await states()).toEqual({ byKey: invalid, byUser: invalid, ofSub: valid })
   })
 
-  it('the host says that an account of its directory has changed', async () => {
-    const { world, states } = await signedIn()
-    const account = (await world.stored.accounts.lineage('acme'))[0]!
-    await world.stored.accounts.update({ ...account, enabled: false })
-    expect(await states()).toEqual({ byKey: alive, byUser: alive, ofSub: alive })
-    world.accounts.changed('acme')
-    expect(await states()).toEqual({ byKey: dead, byUser: dead, ofSub: alive })
+  it('the host reports a change of an account in its directory', async () => {
+    const { harness, states } = await signedIn()
+    const account = (await harness.accountDeps.accounts.lineage('acme'))[0]!
+    await harness.accountDeps.accounts.update({ ...account, enabled: false })
+    expect(await states()).toEqual({ byKey: valid, byUser: valid, ofSub: valid })
+    harness.accounts.changed('acme')
+    expect(await states()).toEqual({ byKey: invalid, byUser: invalid, ofSub: valid })
   })
 })
 
-describe('a change whose answer is lost', () => {
+describe('a change with an unknown outcome', () => {
   it.each(['rotateApiKey', 'setPassword'] as const)(
-    'by %s ends tokens as if it had been heard',
-    async (verb) => {
-      const { world, byKey, byUser } = await signedIn()
+    'by %s invalidates tokens as a confirmed one does',
+    async (operation) => {
+      const { harness, byKey, byUser } = await signedIn()
       const lost = new HookswitchError('StoreUnavailable', 'connection lost during commit')
       const losing =
-        <Given extends unknown[]>(call: (...given: Given) => Promise<void>) =>
-        async (...given: Given) => {
-          await call(...given)
+        <Args extends unknown[]>(call: (...args: Args) => Promise<void>) =>
+        async (...args: Args) => {
+          await call(...args)
           throw lost
         }
-      const { accounts } = world.stored
-      const stored = {
-        ...world.stored,
+      const { accounts } = harness.accountDeps
+      const accountDeps = {
+        ...harness.accountDeps,
         accounts: { ...accounts, putApiKey: losing(accounts.putApiKey), putUser: losing(accounts.putUser) },
       }
-      const verbs = accountVerbs({ ...world, stored, directory: storedDirectory(stored) })
+      const service = accountService({ ...harness, accountDeps, directory: storeDirectory(accountDeps) })
       const change =
-        verb === 'rotateApiKey' ? verbs.rotateApiKey('acme') : verbs.setPassword('acme', 'u1', 'new')
+        operation === 'rotateApiKey' ? service.rotateApiKey('acme') : service.setPassword('acme', 'u1', 'new')
       expect(await codeOf(change)).toBe('StoreUnavailable')
-      expect(await codeOf(authenticate(world, verb === 'rotateApiKey' ? byKey : byUser))).toBe(dead)
+      expect(await codeOf(authenticate(harness, operation === 'rotateApiKey' ? byKey : byUser))).toBe(invalid)
     },
   )
 
-  it('is told as done when only the tidying of its tokens fails', async () => {
-    const { world, byKey } = await signedIn()
-    const tokens = { ...world.tokens, revokeAll: () => Promise.reject(new Error('down')) }
-    const verbs = accountVerbs({ ...world, tokens, stored: world.stored })
-    const next = await verbs.rotateApiKey('acme')
-    expect(await world.accounts.readApiKey('acme')).toBe(next)
-    expect(await codeOf(authenticate(world, byKey))).toBe(dead)
+  it('succeeds when only the deletion of its tokens fails', async () => {
+    const { harness, byKey } = await signedIn()
+    const tokens = { ...harness.tokens, revokeAll: () => Promise.reject(new Error('down')) }
+    const service = accountService({ ...harness, tokens, accountDeps: harness.accountDeps })
+    const next = await service.rotateApiKey('acme')
+    expect(await harness.accounts.readApiKey('acme')).toBe(next)
+    expect(await codeOf(authenticate(harness, byKey))).toBe(invalid)
   })
 
-  it('leaves a token that could not be revoked valid, and says so', async () => {
-    const { world, byKey } = await signedIn()
+  it('leaves a token valid that could not be revoked, and rejects', async () => {
+    const { harness, byKey } = await signedIn()
     const tokens = {
-      ...world.tokens,
+      ...harness.tokens,
       revoke: () => Promise.reject(new HookswitchError('StoreUnavailable', 'down')),
     }
-    expect(await codeOf(signOut({ ...world, tokens }, byKey))).toBe('StoreUnavailable')
-    expect(await codeOf(authenticate(world, byKey))).toBe(alive)
+    expect(await codeOf(signOut({ ...harness, tokens }, byKey))).toBe('StoreUnavailable')
+    expect(await codeOf(authenticate(harness, byKey))).toBe(valid)
   })
 })

@@ -1,25 +1,31 @@
 import fc from 'fast-check'
 import { seededRandom } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
-import { isLive, isToken, newToken, tokenHash, tokenRow } from '../../src/auth/token.js'
+import {
+  generateToken,
+  hashToken,
+  isUnexpired,
+  isWellFormedToken,
+  newTokenRow,
+} from '../../src/auth/token.js'
 
 const holder = { accountId: 'a', userId: 'u', credentialVersion: 'v' }
 
 describe('a token', () => {
-  it('is 43 characters that need no escaping, whatever its bytes', () => {
+  it('is 43 characters that need no escaping, for any random bytes', () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
         const random = seededRandom(seed)
-        const token = newToken((count) => random.bytes(count))
-        expect(isToken(token)).toBe(true)
+        const token = generateToken((count) => random.bytes(count))
+        expect(isWellFormedToken(token)).toBe(true)
         expect(encodeURIComponent(token)).toBe(token)
       }),
     )
   })
 
-  it('uses every character of its alphabet alike, and is never given twice', () => {
+  it('uses every character of its alphabet equally often and never repeats', () => {
     const tokens = Array.from({ length: 2000 }, (_, index) =>
-      newToken((count) => seededRandom(index).bytes(count)),
+      generateToken((count) => seededRandom(index).bytes(count)),
     )
     expect(new Set(tokens).size).toBe(tokens.length)
     const seen = new Map<string, number>()
@@ -29,8 +35,8 @@ describe('a token', () => {
     for (const count of seen.values()) expect(Math.abs(count - mean)).toBeLessThan(mean * 0.2)
   })
 
-  it('is nothing else', () => {
-    const token = newToken((count) => new Uint8Array(count))
+  it('is not well-formed with other characters or another length', () => {
+    const token = generateToken((count) => new Uint8Array(count))
     for (const other of [
       '',
       `${token}a`,
@@ -41,15 +47,15 @@ describe('a token', () => {
       [token],
       7,
     ]) {
-      expect(isToken(other)).toBe(false)
+      expect(isWellFormedToken(other)).toBe(false)
     }
   })
 
-  it('is kept by its hash alone', () => {
-    const token = newToken((count) => new Uint8Array(count).fill(5))
-    const row = tokenRow(token, holder, 1_000, 60_000)
+  it('is stored only as a hash', () => {
+    const token = generateToken((count) => new Uint8Array(count).fill(5))
+    const row = newTokenRow(token, holder, 1_000, 60_000)
     expect(row).toEqual({
-      hash: tokenHash(token),
+      hash: hashToken(token),
       accountId: 'a',
       userId: 'u',
       credentialVersion: 'v',
@@ -59,10 +65,10 @@ describe('a token', () => {
     expect(JSON.stringify(row)).not.toContain(token)
   })
 
-  it('lives until its time is over, to the millisecond, also when the clock was set back', () => {
-    const row = tokenRow('t', holder, 1_000, 60_000)
-    expect(isLive(row, 60_999)).toBe(true)
-    expect(isLive(row, 61_000)).toBe(false)
-    expect(isLive(row, 0)).toBe(true)
+  it('is unexpired until the millisecond of its expiry, even if the clock was set back', () => {
+    const row = newTokenRow('t', holder, 1_000, 60_000)
+    expect(isUnexpired(row, 60_999)).toBe(true)
+    expect(isUnexpired(row, 61_000)).toBe(false)
+    expect(isUnexpired(row, 0)).toBe(true)
   })
 })

@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest'
 import { authenticate } from '../../src/auth/authenticate.js'
 import { signIn } from '../../src/auth/sign-in.js'
 import { signOut } from '../../src/auth/sign-out.js'
-import { md5Of } from '../accounts/account-world.js'
-import { authNode, authWorld, codeOf } from './auth-world.js'
+import { md5Of } from '../accounts/account-harness.js'
+import { propertyRuns } from '../support/property-runs.js'
+import { codeOf, createAuthHarness, createAuthNode } from './auth-harness.js'
 
 const bob = { credentials: md5Of('bob:pw'), realm: 'acme.test' }
 
-/** What may happen to the tokens of a small house of accounts. */
+/** Events that affect the tokens of a small tree of accounts. */
 const steps = fc.array(
   fc.oneof(
     {
@@ -61,8 +62,8 @@ const steps = fc.array(
   { minLength: 5, maxLength: 60 },
 )
 
-/** A token as it ought to be, told from what was done alone. */
-interface Modelled {
+/** The expected state of a token, derived only from the steps. */
+interface ModelToken {
   readonly token: string
   readonly of: string
   readonly holder: 'key' | 'user'
@@ -72,26 +73,29 @@ interface Modelled {
 }
 
 describe('a token', () => {
-  it('is valid iff unexpired, unrevoked, its account enabled and its credential current, whatever the cache holds', async () => {
+  it('is valid iff unexpired, unrevoked, its account enabled and its credential current, with any cache size', async () => {
     const TTL_MS = 8_000
     await fc.assert(
       fc.asyncProperty(steps, fc.constantFrom(1, 2, 3, 10_000), async (history, max) => {
-        const world = await authWorld({ max, tokenTtlMs: TTL_MS })
-        const nodes = [world, authNode(world.stored, world.tokens, { max, tokenTtlMs: TTL_MS })]
-        const keys = { acme: world.apiKey, sub: await world.accounts.readApiKey('sub') } as Record<
+        const harness = await createAuthHarness({ max, tokenTtlMs: TTL_MS })
+        const nodes = [
+          harness,
+          createAuthNode(harness.accountDeps, harness.tokens, { max, tokenTtlMs: TTL_MS }),
+        ]
+        const keys = { acme: harness.apiKey, sub: await harness.accounts.readApiKey('sub') } as Record<
           string,
           string
         >
-        const tokens: Modelled[] = []
+        const tokens: ModelToken[] = []
         const disabled = new Set<string>()
         const versions: Record<string, number> = {}
-        // When each node's counterpart last changed something: until 2 s later its own cache may be late.
+        // When the other node last changed something: for 2 s afterwards a node's cache may be stale.
         const changedMs = [-Infinity, -Infinity]
         let password = 'pw'
 
         for (const step of history) {
-          if (step.do === 'wait') await world.clock.advance(step.ms)
-          else if (step.do === 'jump') world.clock.jumpWall(step.ms)
+          if (step.do === 'wait') await harness.clock.advance(step.ms)
+          else if (step.do === 'jump') harness.clock.jumpWall(step.ms)
           else if (step.do === 'key' || step.do === 'user') {
             const login =
               step.do === 'key'
@@ -107,16 +111,16 @@ describe('a token', () => {
           } else if (step.do === 'check') {
             const one = tokens[step.token % Math.max(1, tokens.length)]
             if (!one) continue
-            const live = world.clock.now() < one.expiresMs
-            const current = one.version === (versions[`${one.of} ${one.holder}`] ?? 0)
-            const valid = live && current && !one.revoked && !disabled.has(one.of)
-            const answer = await codeOf(authenticate(nodes[step.node]!, one.token))
-            const mayBeLate = live && world.clock.monotonic() - changedMs[step.node]! < 2_000
-            if (valid || !mayBeLate) expect(answer).toBe(valid ? 'resolved' : 'InvalidCredentials')
-            else expect(['resolved', 'InvalidCredentials']).toContain(answer)
+            const isUnexpired = harness.clock.now() < one.expiresMs
+            const isCurrent = one.version === (versions[`${one.of} ${one.holder}`] ?? 0)
+            const isValid = isUnexpired && isCurrent && !one.revoked && !disabled.has(one.of)
+            const result = await codeOf(authenticate(nodes[step.node]!, one.token))
+            const mayBeStale = isUnexpired && harness.clock.monotonic() - changedMs[step.node]! < 2_000
+            if (isValid || !mayBeStale) expect(result).toBe(isValid ? 'resolved' : 'InvalidCredentials')
+            else expect(['resolved', 'InvalidCredentials']).toContain(result)
           } else {
             const node = nodes[step.node]!
-            changedMs[1 - step.node] = world.clock.monotonic()
+            changedMs[1 - step.node] = harness.clock.monotonic()
             if (step.do === 'revoke') {
               const one = tokens[step.token % Math.max(1, tokens.length)]
               if (!one) continue
@@ -135,47 +139,49 @@ describe('a token', () => {
               versions[`${step.of} user`] = (versions[`${step.of} user`] ?? 0) + 1
             }
           }
-          expect(nodes[0]!.live.size()).toBeLessThanOrEqual(max)
+          expect(nodes[0]!.tokenCache.size()).toBeLessThanOrEqual(max)
         }
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     )
   })
 
-  it('is dead for whoever asks after its revocation, in every interleaving with reads of the store', async () => {
+  it('is invalid for every check that starts after its revocation, in any interleaving with store reads', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.scheduler(),
         fc.constantFrom('signOut', 'rotate', 'disable'),
         fc.integer({ min: 1, max: 5 }),
-        async (scheduler, change, askers) => {
-          const world = await authWorld({ max: 2 })
-          const { token } = await signIn(world, { apiKey: world.apiKey })
+        async (scheduler, change, checkers) => {
+          const harness = await createAuthHarness({ max: 2 })
+          const { token } = await signIn(harness, { apiKey: harness.apiKey })
           const tokens = {
-            ...world.tokens,
-            read: scheduler.scheduleFunction(world.tokens.read),
-            revoke: scheduler.scheduleFunction(world.tokens.revoke),
+            ...harness.tokens,
+            read: scheduler.scheduleFunction(harness.tokens.read),
+            revoke: scheduler.scheduleFunction(harness.tokens.revoke),
           }
-          const node = { ...world, tokens }
-          let dead = false
-          const ask = async () => {
-            const late = dead
-            const answer = await codeOf(authenticate(node, token))
-            if (late) expect(answer).toBe('InvalidCredentials')
+          const node = { ...harness, tokens }
+          let isRevoked = false
+          const check = async () => {
+            const isAfterRevocation = isRevoked
+            const result = await codeOf(authenticate(node, token))
+            if (isAfterRevocation) expect(result).toBe('InvalidCredentials')
           }
-          const end = async () => {
+          const revoke = async () => {
             if (change === 'signOut') await signOut(node, token)
-            else if (change === 'rotate') await world.accounts.rotateApiKey('acme')
-            else await world.accounts.update('acme', { enabled: false })
-            dead = true
+            else if (change === 'rotate') await harness.accounts.rotateApiKey('acme')
+            else await harness.accounts.update('acme', { enabled: false })
+            isRevoked = true
           }
-          const asking = Array.from({ length: askers }, () => scheduler.schedule(Promise.resolve()).then(ask))
-          const ending = scheduler.schedule(Promise.resolve()).then(end)
-          await scheduler.waitFor(Promise.all([...asking, ending]))
-          await scheduler.waitFor(ask())
+          const checking = Array.from({ length: checkers }, () =>
+            scheduler.schedule(Promise.resolve()).then(check),
+          )
+          const revoking = scheduler.schedule(Promise.resolve()).then(revoke)
+          await scheduler.waitFor(Promise.all([...checking, revoking]))
+          await scheduler.waitFor(check())
         },
       ),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     )
   })
 })

@@ -1,57 +1,68 @@
-/** P10: what a large backlog costs: memory, the claims beside it, the next start. */
-import { LEAST } from './backlog-shape.js'
-import { fill } from './filling.js'
-import { LeftOut } from './left-out.js'
-import { median, quantile, repeat, spread } from './numbers.js'
+/** P10: the cost of a large backlog: memory, start-up time and the latency of claims. */
+import { MIN_PENDING } from './backlog-layout.js'
+import { fillStore } from './fill-store.js'
 import { sleep, startProcess } from './processes.js'
+import { Skipped } from './skipped.js'
+import { median, quantile, repeat, summarize } from './statistics.js'
 
-/** The room for new objects grows with any work and is never given back: it is kept small, so that what is kept shows. */
-const QUIET = ['--expose-gc', '--max-semi-space-size=1']
+/** V8's young generation grows under load and never shrinks: a small one makes RSS reflect the live objects. */
+const SMALL_YOUNG_GENERATION = ['--expose-gc', '--max-semi-space-size=1']
 const CYCLES = 300
 const WARM_UP_CYCLES = 100
 /** Longest wait for the first request. */
-const PATIENCE_MS = 60_000
+const TIMEOUT_MS = 60_000
 
 /**
  * @param {{ name: string, rounds: number, pending: number, snapshotSeconds: number,
- *   places: import('./places.js').Places }} options
+ *   stores: import('./stores.js').Stores }} options
  */
-export async function measureBacklog({ name, rounds, pending, snapshotSeconds, places }) {
-  if (pending < LEAST) throw new LeftOut(`needs --pending ${LEAST} or more`)
-  const receiver = startProcess('late-receiver')
+export async function measureBacklog({ name, rounds, pending, snapshotSeconds, stores }) {
+  if (pending < MIN_PENDING) throw new Skipped(`needs --pending ${MIN_PENDING} or more`)
+  const receiver = startProcess('delayed-receiver')
   try {
-    const { port } = await receiver.ask('listen', { answerMs: 0 })
-    const place = places.fresh()
-    const { pending: waiting, ms } = await fill(place, { pending, port })
-    const beside = `beside ${waiting.toLocaleString('en')} pending, ${places.title}`
-    const row = (what, unit, goal, values, seen) => ({
+    const { port } = await receiver.request('listen', { delayMs: 0 })
+    const location = stores.newLocation()
+    const { pending: waiting, ms } = await fillStore(location, { pending, port })
+    const suffix = `beside ${waiting.toLocaleString('en')} pending, ${stores.title}`
+    const row = (measurement, unit, goal, values, details) => ({
       row: name,
-      what: `${what} ${beside}`,
+      measurement: `${measurement} ${suffix}`,
       baseline: '–',
       unit,
       goal,
-      ...spread(values),
-      seen,
+      ...summarize(values),
+      details,
     })
     const filled = `filled at ${Math.round((waiting * 1000) / ms).toLocaleString('en')} deliveries/s`
-    const memory = await memoryOf(place, places.fresh(), Math.min(rounds, 3))
+    const memory = await measureMemory(location, stores.newLocation(), Math.min(rounds, 3))
     const rows = [
       {
-        ...row('RSS of a node', 'MB', 300, memory.more, `${memory.seen}, ${filled}`),
+        ...row('RSS of a node', 'MB', 300, memory.difference, `${memory.details}, ${filled}`),
         baseline: 'the empty store',
       },
     ]
-    const starts = await repeat(rounds, () => startOn(place, receiver, 'stop'))
-    rows.push(row('start to first request', 'ms', 2_000, starts.map(firstMs), startsSeen(starts)))
-    if (places.kind === 'sqlite') {
-      // On PostgreSQL the lease of a node that was killed goes on for its 30 s.
-      const after = await repeat(rounds, () => startOn(place, receiver, 'kill'))
+    const starts = await repeat(rounds, () => measureStart(location, receiver, 'stop'))
+    rows.push(row('start to first request', 'ms', 2_000, starts.map(firstRequestMs), startDetails(starts)))
+    if (stores.kind === 'sqlite') {
+      // Not on PostgreSQL: the lease of a killed node stays valid for 30 s there.
+      const after = await repeat(rounds, () => measureStart(location, receiver, 'kill'))
       rows.push(
-        row('start after kill -9 to first request', 'ms', 2_000, after.map(firstMs), startsSeen(after)),
+        row(
+          'start after kill -9 to first request',
+          'ms',
+          2_000,
+          after.map(firstRequestMs),
+          startDetails(after),
+        ),
       )
     }
-    for (const { what, goal, ...claims } of await claimsOf({ place, places, rounds, snapshotSeconds })) {
-      rows.push(row(what, 'ms', goal, claims.p99, claims.seen))
+    for (const { measurement, goal, ...claims } of await measureClaims({
+      location,
+      stores,
+      rounds,
+      snapshotSeconds,
+    })) {
+      rows.push(row(measurement, 'ms', goal, claims.p99, claims.details))
     }
     return rows
   } finally {
@@ -59,69 +70,73 @@ export async function measureBacklog({ name, rounds, pending, snapshotSeconds, p
   }
 }
 
-/** Nodes that have just started and whose requests nobody answers, on the filled place and on an empty one, in turn. */
-async function memoryOf(filled, empty, rounds) {
-  const rssOf = async (place) => {
-    const node = startProcess('backlog-node', { nodeOptions: QUIET })
+/** RSS of nodes that have just started and get no responses, alternating between the filled and an empty store. */
+async function measureMemory(filled, empty, rounds) {
+  const rssOf = async (location) => {
+    const node = startProcess('backlog-node', { nodeOptions: SMALL_YOUNG_GENERATION })
     try {
-      await node.ask('start', { place, dead: true })
-      return (await node.ask('memory')).rssMb
+      await node.request('start', { location, unresponsive: true })
+      return (await node.request('memory')).rssMb
     } finally {
       await node.stop()
     }
   }
-  const seen = await repeat(rounds, async () => [await rssOf(filled), await rssOf(empty)])
-  const [full, none] = [0, 1].map((side) => median(seen.map((pair) => pair[side])).toFixed(0))
-  return { more: seen.map(([one, other]) => one - other), seen: `${full} against ${none} MB` }
+  const pairs = await repeat(rounds, async () => [await rssOf(filled), await rssOf(empty)])
+  const [full, none] = [0, 1].map((side) => median(pairs.map((pair) => pair[side])).toFixed(0))
+  return { difference: pairs.map(([one, other]) => one - other), details: `${full} vs. ${none} MB` }
 }
 
-const firstMs = (start) => start.firstMs
-const startsSeen = (starts) =>
+const firstRequestMs = (start) => start.firstRequestMs
+const startDetails = (starts) =>
   `of which ${median(starts.map(({ startedMs }) => startedMs)).toFixed(0)} ms until start() resolved`
 
-/** From before the package is loaded to the first byte of a request at its receiver. */
-async function startOn(place, receiver, end) {
-  await receiver.ask('forget')
+/** Starts a node; the time from before the package is loaded to the first byte of a request at the receiver. */
+async function measureStart(location, receiver, end) {
+  await receiver.request('reset')
   const node = startProcess('backlog-node', { nodeOptions: ['--expose-gc'] })
   try {
-    const { began, startedMs } = await node.ask('start', { place })
-    const limit = performance.now() + PATIENCE_MS
-    let first = await receiver.ask('first')
-    for (; first === undefined && performance.now() < limit; first = await receiver.ask('first'))
+    const { beganMicros, startedMs } = await node.request('start', { location })
+    const limit = performance.now() + TIMEOUT_MS
+    let first = await receiver.request('firstArrival')
+    for (; first === undefined && performance.now() < limit; first = await receiver.request('firstArrival'))
       await sleep(5)
-    if (first === undefined) throw new Error('nothing was sent')
-    return { firstMs: (first - began) / 1000, startedMs }
+    if (first === undefined) throw new Error(`no request within ${TIMEOUT_MS} ms`)
+    return { firstRequestMs: (first - beganMicros) / 1000, startedMs }
   } finally {
     await node[end]()
   }
 }
 
-/** Claims of 100, and again while another session looks at things as they were. */
-async function claimsOf({ place, places, rounds, snapshotSeconds }) {
-  const claimer = startProcess('claimer')
+/** Latency of claims of 100, and again while another session holds a snapshot. */
+async function measureClaims({ location, stores, rounds, snapshotSeconds }) {
+  const claimer = startProcess('claim-cycles')
   try {
-    const opened = await claimer.ask('open', { place })
-    await claimer.ask('cycles', { count: WARM_UP_CYCLES })
-    const measured = async (what, goal, besides) => {
-      const runs = await repeat(rounds, () => claimer.ask('cycles', { count: CYCLES }))
+    const opened = await claimer.request('open', { location })
+    await claimer.request('cycles', { count: WARM_UP_CYCLES })
+    const measureCycles = async (measurement, goal, note) => {
+      const runs = await repeat(rounds, () => claimer.request('cycles', { count: CYCLES }))
       const p50 = (times) => median(runs.map((run) => quantile(run[times], 0.5))).toFixed(1)
-      const seen =
+      const details =
         `p50 ${p50('claimMs')} ms, accept ${p50('acceptMs')}, settle ${p50('settleMs')}, ` +
-        `${Math.round(median(runs.map(({ perSecond }) => perSecond))).toLocaleString('en')} of all three/s, ${besides}`
-      return { what, goal, p99: runs.map(({ claimMs }) => quantile(claimMs, 0.99)), seen }
+        `${Math.round(median(runs.map(({ perSecond }) => perSecond))).toLocaleString('en')} of all three/s, ${note}`
+      return { measurement, goal, p99: runs.map(({ claimMs }) => quantile(claimMs, 0.99)), details }
     }
-    const found = `${opened.endpoints.toLocaleString('en')} endpoints found in ${opened.readyMs.toFixed(0)} ms`
-    const rows = [await measured('claim of 100, p99,', 5, found)]
-    if (places.holdSnapshot) {
-      const letGo = await places.holdSnapshot()
+    const readyNote = `${opened.endpoints.toLocaleString('en')} endpoints found in ${opened.readyMs.toFixed(0)} ms`
+    const rows = [await measureCycles('claim of 100, p99,', 5, readyNote)]
+    if (stores.holdSnapshot) {
+      const releaseSnapshot = await stores.holdSnapshot()
       try {
-        const { perSecond } = await claimer.ask('cycles', { ms: snapshotSeconds * 1000 })
-        const rate = `before that ${Math.round(perSecond).toLocaleString('en')}/s`
+        const { perSecond } = await claimer.request('cycles', { ms: snapshotSeconds * 1000 })
+        const rateNote = `before that ${Math.round(perSecond).toLocaleString('en')}/s`
         rows.push(
-          await measured(`claim of 100, p99, under a snapshot held for ${snapshotSeconds} s,`, 10, rate),
+          await measureCycles(
+            `claim of 100, p99, under a snapshot held for ${snapshotSeconds} s,`,
+            10,
+            rateNote,
+          ),
         )
       } finally {
-        await letGo()
+        await releaseSnapshot()
       }
     }
     return rows

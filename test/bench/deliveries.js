@@ -1,9 +1,10 @@
-/** P1 and P2: deliveries a second, end to end, against undici's pool posting the same bytes. */
-import { against, inTurns, rates } from './numbers.js'
-import { startProcess } from './processes.js'
+/** P1 and P2: end-to-end deliveries a second, compared with undici's pool posting the same bytes. */
 
-/** How many at once: a pool of connections is quickest with some, a store that waits for its disk with many. */
-const AT_ONCE = { memory: [64], sqlite: [64, 512] }
+import { startProcess } from './processes.js'
+import { compareRates, interleave, ratesOf } from './statistics.js'
+
+/** Concurrent deliveries: a connection pool is fastest with some, a store that waits for its disk with many. */
+const CONCURRENCY = { memory: [64], sqlite: [64, 512] }
 const COUNT = 20_000
 const WARM_UP = 12_000
 
@@ -12,40 +13,40 @@ const GOALS = {
   sqlite: { goal: 0.35, floor: 0.25 },
 }
 
-/** @param {{ name: string, rounds: number, profile: string | false, places: import('./places.js').Places }} options */
+/** @param {{ name: string, rounds: number, profile: string | false, stores: import('./stores.js').Stores }} options */
 export async function measureDeliveries(options) {
   const rows = []
-  for (const atOnce of AT_ONCE[options.places.kind]) rows.push(await measureAt(atOnce, options))
+  for (const concurrency of CONCURRENCY[options.stores.kind]) rows.push(await measureAt(concurrency, options))
   return rows
 }
 
-async function measureAt(atOnce, { name, rounds, profile, places }) {
+async function measureAt(concurrency, { name, rounds, profile, stores }) {
   const receiver = startProcess('receiver')
   const raw = startProcess('raw-sender')
-  const ours = startProcess('hookswitch-sender', { profile: profile && `${profile}-${atOnce}` })
+  const ours = startProcess('hookswitch-sender', { profile: profile && `${profile}-${concurrency}` })
   try {
-    const { port } = await receiver.ask('listen')
-    await ours.ask('prepare', { place: places.fresh(), port, concurrency: atOnce })
-    await ours.ask('run', { count: WARM_UP })
-    const sample = await receiver.ask('sample')
-    await raw.ask('prepare', { port, concurrency: atOnce, sample })
-    await raw.ask('run', { count: WARM_UP })
-    const round = (side) => async () => rates(await side.ask('run', { count: COUNT }), COUNT)
-    const done = await inTurns(rounds, { raw: round(raw), ours: round(ours) })
-    const recorded = await ours.ask('recorded')
-    const received = await receiver.ask('received')
+    const { port } = await receiver.request('listen')
+    await ours.request('prepare', { location: stores.newLocation(), port, concurrency })
+    await ours.request('run', { count: WARM_UP })
+    const sample = await receiver.request('sample')
+    await raw.request('prepare', { port, concurrency, sample })
+    await raw.request('run', { count: WARM_UP })
+    const round = (side) => async () => ratesOf(await side.request('run', { count: COUNT }), COUNT)
+    const done = await interleave(rounds, { raw: round(raw), ours: round(ours) })
+    const recorded = await ours.request('lastAttempts')
+    const received = await receiver.request('received')
     const sent = 2 * (WARM_UP + rounds * COUNT)
     if (received !== sent || recorded.some((text) => text !== 'success 200')) {
-      throw new Error(`the load is broken: ${received} of ${sent} requests, ${recorded.join(', ')}`)
+      throw new Error(`wrong load: ${received} of ${sent} requests, ${recorded.join(', ')}`)
     }
     const body = sample.length - sample.indexOf('\r\n\r\n') - 4
     return {
       row: name,
-      what: `deliveries/s, ${places.title}, ${body} bytes, ${atOnce} at once`,
+      measurement: `deliveries/s, ${stores.title}, ${body} bytes, ${concurrency} concurrent`,
       baseline: 'undici Pool.request, same bytes',
       unit: 'ratio',
-      ...GOALS[places.kind],
-      ...against(done.raw, done.ours),
+      ...GOALS[stores.kind],
+      ...compareRates(done.raw, done.ours),
     }
   } finally {
     await Promise.all([raw, ours, receiver].map((process) => process.stop()))

@@ -1,61 +1,62 @@
-/** P3: deliveries a second on PostgreSQL, against a queue that is as durable: BullMQ on a Redis that flushes always. */
-import { LeftOut } from './left-out.js'
-import { against, inTurns, rates } from './numbers.js'
-import { startProcess } from './processes.js'
+/** P3: deliveries a second on PostgreSQL, compared with BullMQ on a Redis that is as durable (`appendfsync always`). */
 
-/** How many at once: a store that waits for its disk is quickest with many. */
-const AT_ONCE = [64, 512]
+import { startProcess } from './processes.js'
+import { Skipped } from './skipped.js'
+import { compareRates, interleave, ratesOf } from './statistics.js'
+
+/** Concurrent deliveries: a store that waits for its disk is fastest with many. */
+const CONCURRENCY = [64, 512]
 const COUNT = 10_000
 const WARM_UP = 6_000
 
-/** @param {{ name: string, rounds: number, profile: string | false, places: import('./places.js').Places }} options */
+/** @param {{ name: string, rounds: number, profile: string | false, stores: import('./stores.js').Stores }} options */
 export async function measureDurablePeer(options) {
   const rows = []
-  for (const atOnce of AT_ONCE) rows.push(await measureAt(atOnce, options))
+  for (const concurrency of CONCURRENCY) rows.push(await measureAt(concurrency, options))
   return rows
 }
 
-async function measureAt(atOnce, { name, rounds, profile, places }) {
+async function measureAt(concurrency, { name, rounds, profile, stores }) {
   const redis = startProcess('redis')
   const receiver = startProcess('receiver')
   const theirs = startProcess('bullmq-sender')
-  const ours = startProcess('hookswitch-sender', { profile: profile && `${profile}-${atOnce}` })
+  const ours = startProcess('hookswitch-sender', { profile: profile && `${profile}-${concurrency}` })
   try {
-    const redisPort = await redis.ask('start', { keeps: 'all' })
-    if (redisPort === undefined) throw new LeftOut('redis-server is not installed')
-    const { port } = await receiver.ask('listen')
-    await ours.ask('prepare', { place: places.fresh(), port, concurrency: atOnce })
-    await ours.ask('run', { count: WARM_UP })
-    const sample = await receiver.ask('sample')
-    await theirs.ask('prepare', { client: 'pool', port, concurrency: atOnce, sample, redisPort })
-    await theirs.ask('run', { count: WARM_UP })
-    /** The processor time of a server is that of the side that uses it. */
+    const redisPort = await redis.request('start', { persistence: 'always' })
+    if (redisPort === undefined) throw new Skipped('redis-server is not installed')
+    const { port } = await receiver.request('listen')
+    await ours.request('prepare', { location: stores.newLocation(), port, concurrency })
+    await ours.request('run', { count: WARM_UP })
+    const sample = await receiver.request('sample')
+    await theirs.request('prepare', { client: 'pool', port, concurrency, sample, redisPort })
+    await theirs.request('run', { count: WARM_UP })
+    /** The CPU time of a database server counts for the side that uses it. */
     const round = (side, serverMs) => async () => {
       const before = await serverMs()
-      const { ms, cpuMs } = await side.ask('run', { count: COUNT })
-      return rates({ ms, cpuMs: cpuMs + (await serverMs()) - before }, COUNT)
+      const { ms, cpuMs } = await side.request('run', { count: COUNT })
+      return ratesOf({ ms, cpuMs: cpuMs + (await serverMs()) - before }, COUNT)
     }
-    const done = await inTurns(rounds, {
-      theirs: round(theirs, () => redis.ask('cpuMs')),
-      ours: round(ours, places.cpuMs),
+    const done = await interleave(rounds, {
+      theirs: round(theirs, () => redis.request('cpuMs')),
+      ours: round(ours, stores.cpuMs),
     })
-    const recorded = await ours.ask('recorded')
-    const received = await receiver.ask('received')
+    const recorded = await ours.request('lastAttempts')
+    const received = await receiver.request('received')
     const sent = 2 * (WARM_UP + rounds * COUNT)
     if (received !== sent || recorded.some((text) => text !== 'success 200')) {
-      throw new Error(`the load is broken: ${received} of ${sent} requests, ${recorded.join(', ')}`)
+      throw new Error(`wrong load: ${received} of ${sent} requests, ${recorded.join(', ')}`)
     }
     return {
       row: name,
-      what: `deliveries/s, ${places.title}, ${atOnce} at once, processor time with the server's`,
+      measurement: `deliveries/s, ${stores.title}, ${concurrency} concurrent, CPU time including the server's`,
       baseline: 'BullMQ and undici Pool, Redis with appendfsync always',
       unit: 'ratio',
       goal: 1.5,
       floor: 1,
-      ...against(done.theirs, done.ours),
+      ...compareRates(done.theirs, done.ours),
     }
   } finally {
-    // Who uses Redis ends before it does.
+    // Redis ends last, after its client.
     for (const process of [theirs, ours, receiver, redis]) await process.stop()
   }
 }

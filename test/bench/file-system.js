@@ -1,4 +1,4 @@
-/** Folders of a run, where a flush reaches a disk: durability on a file system in memory would cost nothing. */
+/** Creates the folders of a run on a disk: on a file system in memory, durability would cost nothing. */
 import {
   closeSync,
   fdatasyncSync,
@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { median } from './numbers.js'
+import { median } from './statistics.js'
 
 const IN_REPOSITORY = fileURLToPath(new URL('../../node_modules/.bench', import.meta.url))
 
@@ -31,25 +31,25 @@ const IN_MEMORY = ['tmpfs', 'ramfs']
 const typeOf = (path) =>
   TYPES.get(statfsSync(path).type) ?? `file system 0x${statfsSync(path).type.toString(16)}`
 
-/** The folder for temporary files, unless that is in memory: then one in the repository. */
+/** The folder for temporary files, or one in the repository if that is in memory. */
 function parentFolder() {
   if (!IN_MEMORY.includes(typeOf(tmpdir()))) return tmpdir()
   mkdirSync(IN_REPOSITORY, { recursive: true })
   return IN_REPOSITORY
 }
 
-/** A new folder; who made it removes it. */
-export const makeFolder = () => mkdtempSync(join(parentFolder(), 'hookswitch-bench-'))
+/** Creates a folder; the caller removes it. */
+export const createFolder = () => mkdtempSync(join(parentFolder(), 'hookswitch-bench-'))
 
-/** Also while a process that was just ended lets go of it. */
+/** Retries, because a process that has just ended may still hold files. */
 export const removeFolder = (path) =>
   rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
 
-/** Where the folders are, and how long a small write takes there until it is on the disk. */
-export function diskFacts() {
-  const folder = makeFolder()
+/** Where the folders are, and the median time of a flushed write of 4 KiB there, in ms. */
+export function measureDisk() {
+  const folder = createFolder()
   try {
-    const file = openSync(join(folder, 'flushed'), 'w')
+    const file = openSync(join(folder, 'flush-test'), 'w')
     const block = Buffer.alloc(4_096, 1)
     const times = Array.from({ length: 51 }, () => {
       const started = performance.now()

@@ -1,47 +1,52 @@
-/** P13 and P14: what we cost a host that has little to do, and one that is starting. */
+/** P13 and P14: the cost of hookswitch in an idle host and in one that is starting. */
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import { median, spread } from './numbers.js'
 import { startProcess } from './processes.js'
+import { median, summarize } from './statistics.js'
 
 const WEBHOOKS = 10_000
-const WATCH_MS = 5_000
+const OBSERVE_MS = 5_000
 const STARTS = 7
-/** The room for new objects grows with any work and is never given back: it is kept small, so that what is kept shows. */
-const QUIET = ['--expose-gc', '--max-semi-space-size=1']
+/** V8's young generation grows under load and never shrinks: a small one makes RSS reflect the live objects. */
+const SMALL_YOUNG_GENERATION = ['--expose-gc', '--max-semi-space-size=1']
 
 export async function measureIdle({ rounds }) {
-  const seen = []
+  const results = []
   for (let round = 0; round < Math.min(rounds, 3); round += 1) {
-    const idle = startProcess('idle', { nodeOptions: QUIET })
+    const idle = startProcess('idle-instance', { nodeOptions: SMALL_YOUNG_GENERATION })
     try {
-      seen.push(await idle.ask('measure', { webhooks: WEBHOOKS, watchMs: round === 0 ? WATCH_MS : 100 }))
+      results.push(
+        await idle.request('measure', { webhooks: WEBHOOKS, observeMs: round === 0 ? OBSERVE_MS : 100 }),
+      )
     } finally {
       await idle.stop()
     }
   }
-  const row = (what, unit, goal, values) => ({
+  const row = (measurement, unit, goal, values) => ({
     row: 'P13',
-    what: `${what}, ${WEBHOOKS.toLocaleString('en')} idle webhooks`,
+    measurement: `${measurement}, ${WEBHOOKS.toLocaleString('en')} idle webhooks`,
     baseline: 'the empty instance',
     unit,
     goal,
-    ...spread(values),
+    ...summarize(values),
   })
   return [
-    row('timers pending', 'timers', 1, [seen[0].timers]),
-    row('timers that ring', 'a minute', 0, [seen[0].ringsPerMinute]),
-    row(`RSS (heap ${median(seen.map((one) => one.heapMb)).toFixed(1)} MB)`, 'MB', 20, [
-      ...seen.map((one) => one.rssMb),
-    ]),
+    row('timers pending', 'timers', 1, [results[0].timers]),
+    row('timers that fire', 'a minute', 0, [results[0].firedPerMinute]),
+    row(
+      `RSS (heap ${median(results.map(({ heapMb }) => heapMb)).toFixed(1)} MB)`,
+      'MB',
+      20,
+      results.map(({ rssMb }) => rssMb),
+    ),
   ]
 }
 
-/** What an import of the core loads, as a bundler makes it: its dependencies too, but undici and what is loaded later. */
-async function bundledBytes() {
+/** Size of the code that an import of the core loads, with dependencies but without undici and lazy imports. */
+async function bundleBytes() {
   const require = createRequire(import.meta.url)
-  // The builder's own bundler: it is no dependency of ours.
+  // tsup's esbuild: esbuild is not a direct dependency.
   const esbuild = createRequire(require.resolve('tsup'))('esbuild')
   const { outputFiles, metafile } = await esbuild.build({
     entryPoints: [fileURLToPath(import.meta.resolve('hookswitch'))],
@@ -73,18 +78,18 @@ export async function measureStart() {
   const starts = []
   for (let start = 0; start < STARTS; start += 1) {
     const cold = startProcess('cold-start')
-    starts.push(await cold.ask('ms'))
+    starts.push(await cold.request('ms'))
     await cold.stop()
   }
   const row = { row: 'P14', baseline: '–' }
   return [
-    { ...row, what: 'import and createHookswitch', unit: 'ms', goal: 60, ...spread(starts) },
+    { ...row, measurement: 'import and createHookswitch', unit: 'ms', goal: 60, ...summarize(starts) },
     {
       ...row,
-      what: 'what an import loads, min+gzip without undici',
+      measurement: 'size of an import, min+gzip without undici',
       unit: 'KB',
       goal: 60,
-      ...spread([(await bundledBytes()) / 1000]),
+      ...summarize([(await bundleBytes()) / 1000]),
     },
   ]
 }

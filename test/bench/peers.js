@@ -1,21 +1,22 @@
-/** What is built instead of hookswitch, in the same turns: BullMQ on Redis, and a queue in memory. */
-import { against, inTurns, rates } from './numbers.js'
+/** P1 peers: alternatives to hookswitch, in interleaved rounds: BullMQ on Redis, and a queue in memory. */
+
 import { startProcess } from './processes.js'
+import { compareRates, interleave, ratesOf } from './statistics.js'
 
 const CONCURRENCY = 64
 const COUNT = 20_000
-/** The others are slower: a round of theirs takes about as long. */
+/** The alternatives are slower: their rounds take about as long. */
 const PEER_COUNT = 5_000
 const WARM_UP = 12_000
 
 const PEERS = {
-  loop: { what: 'in-memory queue and fetch, kept nowhere', child: 'loop-sender', client: 'fetch' },
-  bullmqPool: { what: 'BullMQ on Redis and undici Pool', child: 'bullmq-sender', client: 'pool' },
-  bullmqFetch: { what: 'BullMQ on Redis and fetch', child: 'bullmq-sender', client: 'fetch' },
+  loop: { measurement: 'in-memory queue and fetch, stored nowhere', child: 'loop-sender', client: 'fetch' },
+  bullmqPool: { measurement: 'BullMQ on Redis and undici Pool', child: 'bullmq-sender', client: 'pool' },
+  bullmqFetch: { measurement: 'BullMQ on Redis and fetch', child: 'bullmq-sender', client: 'fetch' },
 }
 
-/** @param {{ rounds: number, places: import('./places.js').Places }} options */
-export async function measurePeers({ rounds, places }) {
+/** @param {{ rounds: number, stores: import('./stores.js').Stores }} options */
+export async function measurePeers({ rounds, stores }) {
   const processes = []
   const start = (name) => {
     processes.push(startProcess(name))
@@ -23,45 +24,45 @@ export async function measurePeers({ rounds, places }) {
   }
   try {
     const [receiver, raw, ours] = ['receiver', 'raw-sender', 'hookswitch-sender'].map(start)
-    const { port } = await receiver.ask('listen')
-    await ours.ask('prepare', { place: places.fresh(), port, concurrency: CONCURRENCY })
-    await ours.ask('run', { count: WARM_UP })
-    const sample = await receiver.ask('sample')
-    await raw.ask('prepare', { port, concurrency: CONCURRENCY, sample })
-    await raw.ask('run', { count: WARM_UP })
-    const round = (side, count) => async () => rates(await side.ask('run', { count }), count)
+    const { port } = await receiver.request('listen')
+    await ours.request('prepare', { location: stores.newLocation(), port, concurrency: CONCURRENCY })
+    await ours.request('run', { count: WARM_UP })
+    const sample = await receiver.request('sample')
+    await raw.request('prepare', { port, concurrency: CONCURRENCY, sample })
+    await raw.request('run', { count: WARM_UP })
+    const round = (side, count) => async () => ratesOf(await side.request('run', { count }), count)
     const sides = { raw: round(raw, COUNT), ours: round(ours, COUNT) }
     let sent = 2 * (WARM_UP + rounds * COUNT)
     for (const [name, { child, client }] of Object.entries(PEERS)) {
       const input = { client, port, concurrency: CONCURRENCY, sample }
       if (child === 'bullmq-sender') {
-        // Each has a Redis of its own: they share no keys, and none is left with the other's work.
-        input.redisPort = await start('redis').ask('start')
+        // A separate Redis for each, so that they share neither keys nor load.
+        input.redisPort = await start('redis').request('start')
         if (input.redisPort === undefined) {
-          console.error('P1 peers: BullMQ is left out, redis-server is not installed')
+          console.error('P1 peers: BullMQ is skipped, redis-server is not installed')
           break
         }
       }
       const peer = start(child)
-      await peer.ask('prepare', input)
-      await peer.ask('run', { count: PEER_COUNT })
+      await peer.request('prepare', input)
+      await peer.request('run', { count: PEER_COUNT })
       sides[name] = round(peer, PEER_COUNT)
       sent += (rounds + 1) * PEER_COUNT
     }
-    const done = await inTurns(rounds, sides)
-    const received = await receiver.ask('received')
-    if (received !== sent) throw new Error(`the load is broken: ${received} of ${sent} requests`)
-    const row = (name, what) => ({
+    const done = await interleave(rounds, sides)
+    const received = await receiver.request('received')
+    if (received !== sent) throw new Error(`wrong load: ${received} of ${sent} requests`)
+    const row = (name, measurement) => ({
       row: 'P1 peers',
-      what,
+      measurement,
       baseline: 'undici Pool.request, same bytes',
       unit: 'ratio',
-      ...against(done.raw, done[name]),
+      ...compareRates(done.raw, done[name]),
     })
     const peers = Object.keys(PEERS).filter((name) => name in done)
-    return [row('ours', 'hookswitch, as P1'), ...peers.map((name) => row(name, PEERS[name].what))]
+    return [row('ours', 'hookswitch, as P1'), ...peers.map((name) => row(name, PEERS[name].measurement))]
   } finally {
-    // Who uses Redis ends before it does.
+    // Redis stops after its clients.
     for (const process of processes.reverse()) await process.stop()
   }
 }

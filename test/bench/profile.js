@@ -1,4 +1,4 @@
-/** Where the time went: the functions of a CPU profile by the time spent in themselves. */
+/** Prints CPU profiles (files and functions by self time) and the slowest statements of a database server. */
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +10,7 @@ const TOP_FUNCTIONS = 45
 
 const texts = new Map()
 
-/** The source of a line of the built package: the builder writes its path above each module. */
+/** The source file of a line of the built package: esbuild writes its path above each module. */
 function sourceOf(url, line) {
   if (url === '') return '(native)'
   if (!url.startsWith('file:')) return url
@@ -20,8 +20,8 @@ function sourceOf(url, line) {
   if (!texts.has(path)) texts.set(path, readFileSync(path, 'utf8').split('\n'))
   const lines = texts.get(path)
   for (let at = line; at >= 0; at -= 1) {
-    const found = /^\/\/ ((?:src|adapters|node_modules)\/\S+)$/.exec(lines[at] ?? '')
-    if (found) return found[1]
+    const match = /^\/\/ ((?:src|adapters|node_modules)\/\S+)$/.exec(lines[at] ?? '')
+    if (match) return match[1]
   }
   return name
 }
@@ -30,8 +30,8 @@ function add(map, key, micros) {
   map.set(key, (map.get(key) ?? 0) + micros)
 }
 
-/** Microseconds by file and by function; what is idle is left out. */
-export function summarize({ nodes, samples, timeDeltas }) {
+/** Microseconds of self time by file and by function, without idle time. */
+function summarizeProfile({ nodes, samples, timeDeltas }) {
   const byId = new Map(nodes.map((node) => [node.id, node.callFrame]))
   const files = new Map()
   const functions = new Map()
@@ -56,7 +56,7 @@ function print(title, map, total, count) {
     console.log(`${((micros * 100) / total).toFixed(1).padStart(6)} %  ${name}`)
 }
 
-/** Forgets the profiles of former runs. */
+/** Deletes the profiles of earlier runs. */
 export function clearProfiles() {
   rmSync(PROFILES, { recursive: true, force: true })
 }
@@ -64,27 +64,29 @@ export function clearProfiles() {
 /** Prints every profile of this run. */
 export function printProfiles() {
   for (const file of readdirSync(PROFILES).filter((name) => name.endsWith('.cpuprofile'))) {
-    const { total, files, functions } = summarize(JSON.parse(readFileSync(join(PROFILES, file), 'utf8')))
+    const { total, files, functions } = summarizeProfile(
+      JSON.parse(readFileSync(join(PROFILES, file), 'utf8')),
+    )
     print(`${file}: self time by file`, files, total, TOP_FILES)
     print(`${file}: self time by function`, functions, total, TOP_FUNCTIONS)
   }
   console.log(`\nProfiles: ${relative(process.cwd(), PROFILES)}`)
 }
 
-/** What a store's own server was asked, by time. */
+/** Prints the statements that took the database server longest. */
 export function printStatements(name, statements) {
   console.log(`\n${name}: time in statements of the server`)
   for (const { text, calls, ms, rows, walBytes } of statements) {
-    const each = `${((ms * 1000) / calls).toFixed(0)} µs`
+    const perCall = `${((ms * 1000) / calls).toFixed(0)} µs`
     const numbers = [
       `${ms.toFixed(0)} ms`,
       `${calls} ×`,
-      each,
+      perCall,
       `${rows} rows`,
       `${(walBytes / 1e6).toFixed(1)} MB`,
     ]
     console.log(
-      `${numbers.map((one) => one.padStart(12)).join('')}  ${text.replaceAll(/\s+/g, ' ').slice(0, 100)}`,
+      `${numbers.map((text) => text.padStart(12)).join('')}  ${text.replaceAll(/\s+/g, ' ').slice(0, 100)}`,
     )
   }
 }

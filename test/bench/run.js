@@ -2,17 +2,18 @@
  * The benchmark: `npm run bench -- [--only P1,P4] [--store sqlite,postgres] [--rounds 5] [--pending 200000]
  * [--most 100000] [--snapshot 60] [--profile] [--json FILE]`.
  *
- * Machines differ, so what can be is a ratio to a baseline of the same run, in turns. Nothing is asserted: the table
- * shows median and spread beside goal and floor, and goes into a file as JSON.
+ * Machines differ, so a result is a ratio to a baseline of the same run wherever one exists; rounds of both sides are
+ * interleaved. Nothing is asserted: the table shows median and spread beside goal and floor, and is also written to a
+ * file as JSON.
  */
 import { writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'
-import { readRunFlags, refuse } from '../run-flags.js'
-import { diskFacts } from './file-system.js'
-import { LeftOut } from './left-out.js'
-import { MEASURES } from './measures.js'
-import { makePlaces, STORES } from './places.js'
+import { exitWithMessage, readRunFlags } from '../support/run-flags.js'
+import { measureDisk } from './file-system.js'
+import { MEASUREMENTS } from './measurements.js'
 import { clearProfiles, printProfiles, printStatements } from './profile.js'
+import { Skipped } from './skipped.js'
+import { createStores, STORE_KINDS } from './stores.js'
 import { printTable } from './table.js'
 
 const values = readRunFlags({
@@ -28,69 +29,74 @@ const values = readRunFlags({
 
 const listOf = (text) => text.split(',').filter(Boolean)
 const only = listOf(values.only.toUpperCase())
-const stores = listOf(values.store.toLowerCase())
-const [rounds, pending, most, snapshotSeconds] = [
+const storeKinds = listOf(values.store.toLowerCase())
+const [rounds, pending, largest, snapshotSeconds] = [
   values.rounds,
   values.pending,
   values.most,
   values.snapshot,
 ].map(Number)
-const isWhole = (number, step) => number >= step && number % step === 0
-if (only.some((name) => !(name in MEASURES))) refuse(`--only takes ${Object.keys(MEASURES).join(',')}`)
-if (stores.some((kind) => !STORES.includes(kind))) refuse(`--store takes ${STORES.join(',')}`)
-if (!isWhole(rounds, 1) || !isWhole(snapshotSeconds, 1)) refuse('--rounds and --snapshot take whole numbers')
-if (!isWhole(pending, 1_000) || !isWhole(most, 1_000)) refuse('--pending and --most take thousands')
+const isMultiple = (number, step) => number >= step && number % step === 0
+if (only.some((name) => !(name in MEASUREMENTS)))
+  exitWithMessage(`--only takes ${Object.keys(MEASUREMENTS).join(',')}`)
+if (storeKinds.some((kind) => !STORE_KINDS.includes(kind)))
+  exitWithMessage(`--store takes ${STORE_KINDS.join(',')}`)
+if (!isMultiple(rounds, 1) || !isMultiple(snapshotSeconds, 1))
+  exitWithMessage('--rounds and --snapshot take whole numbers')
+if (!isMultiple(pending, 1_000) || !isMultiple(largest, 1_000))
+  exitWithMessage('--pending and --most take multiples of 1000')
 
-// A profile of two kinds of work would say little of either: without a choice it is P1's.
-const wanted = only.length > 0 ? only : values.profile ? ['P1'] : Object.keys(MEASURES)
-const chosen = wanted.flatMap((name) =>
-  MEASURES[name].stores
-    .filter((kind) => stores.length === 0 || stores.includes(kind))
-    .map((kind) => ({ name, kind, ...MEASURES[name] })),
+// A profile that mixes two workloads describes neither: the default is P1 alone.
+const selectedRows = only.length > 0 ? only : values.profile ? ['P1'] : Object.keys(MEASUREMENTS)
+const selected = selectedRows.flatMap((name) =>
+  MEASUREMENTS[name].storeKinds
+    .filter((kind) => storeKinds.length === 0 || storeKinds.includes(kind))
+    .map((kind) => ({ name, kind, ...MEASUREMENTS[name] })),
 )
-if (chosen.length === 0) refuse(`${wanted.join(',')}: not measured on ${stores.join(',')}`)
+if (selected.length === 0)
+  exitWithMessage(`${selectedRows.join(',')}: not measured on ${storeKinds.join(',')}`)
 
-/** The rows of one measure on one kind of store: why there are none is one, too. */
-async function rowsOf({ name, kind, measure, profiled = false }) {
-  let places
+/** Rows of one measurement on one kind of store. A skipped or failed measurement is a row with the reason. */
+async function measureRows({ name, kind, measure, profiled = false }) {
+  let stores
   try {
     const profile = values.profile && profiled && `${name}-${kind}`
-    places = await makePlaces(kind, profile !== false)
-    const rows = await measure({ name, rounds, pending, most, snapshotSeconds, profile, places })
-    if (places.statements) printStatements(profile, await places.statements())
+    stores = await createStores(kind, profile !== false)
+    const rows = await measure({ name, rounds, pending, largest, snapshotSeconds, profile, stores })
+    if (stores.statements) printStatements(profile, await stores.statements())
     return rows.map((row) => ({ ...row, store: kind }))
   } catch (thrown) {
-    // What was measured before is worth its table.
-    if (thrown instanceof LeftOut) {
-      console.error(`\n*** ${name} on ${kind} is LEFT OUT: ${thrown.message} ***`)
-      return [{ row: name, store: kind, leftOut: thrown.message }]
+    // The rows measured so far are still printed.
+    if (thrown instanceof Skipped) {
+      console.error(`\n*** ${name} on ${kind} is SKIPPED: ${thrown.message} ***`)
+      return [{ row: name, store: kind, skipped: thrown.message }]
     }
     console.error(`\n${name} on ${kind} failed:`, thrown)
     process.exitCode = 1
     return [{ row: name, store: kind, failed: String(thrown?.message ?? thrown) }]
   } finally {
-    await places?.remove()
+    await stores?.remove()
   }
 }
 
 if (values.profile) clearProfiles()
-const before = diskFacts()
+const diskBefore = measureDisk()
 const rows = []
-for (const one of chosen) {
+for (const measurement of selected) {
   const started = performance.now()
-  process.stderr.write(`${one.name} ${one.kind} … `)
-  rows.push(...(await rowsOf(one)))
+  process.stderr.write(`${measurement.name} ${measurement.kind} … `)
+  rows.push(...(await measureRows(measurement)))
   process.stderr.write(`${((performance.now() - started) / 1000).toFixed(0)} s\n`)
 }
 printTable(rows)
-const { folder, fileSystem, flushMs } = diskFacts()
-// Others may use the disk too: then the figures of stores that wait for it say little.
-const disk = { folder, fileSystem, flushMs: [before.flushMs, flushMs] }
+const { folder, fileSystem, flushMs } = measureDisk()
+// Flush times that differ show that other programs use the disk: the figures of durable stores are then unreliable.
+const disk = { folder, fileSystem, flushMs: [diskBefore.flushMs, flushMs] }
 console.log(
-  `\nStores that keep things were in ${folder} (${fileSystem}), where 4 KiB took ${before.flushMs.toFixed(2)} ms ` +
-    `to reach the disk before this run, ${flushMs.toFixed(2)} ms after it.`,
+  `\nDurable stores were in ${folder} (${fileSystem}), where a flush of 4 KiB took ${diskBefore.flushMs.toFixed(2)} ms ` +
+    `before this run and ${flushMs.toFixed(2)} ms after it.`,
 )
-// Above the number of cores others were at work, and the figures say little.
+// A load above the number of cores means that other programs were running: the figures are then unreliable.
 const machine = {
   node: process.version,
   cores: availableParallelism(),

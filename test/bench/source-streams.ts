@@ -1,80 +1,80 @@
-/** The way from the bytes of a switch to channel events, without a connection and without publishing. */
-import { amiFrames } from '../../adapters/telephony/asterisk/ami-frames.js'
-import { amiHappening, isRead } from '../../adapters/telephony/asterisk/ami-happening.js'
-import { amiMessage, eventOf } from '../../adapters/telephony/asterisk/ami-message.js'
-import { ariEvent, mayMatter } from '../../adapters/telephony/asterisk/ari-event.js'
-import { accountFromVariable as ofAsterisk } from '../../adapters/telephony/asterisk/facts.js'
-import { mapping as asteriskMapping } from '../../adapters/telephony/asterisk/mapping.js'
-import type { Commands } from '../../adapters/telephony/freeswitch/commands.js'
-import { eventStream } from '../../adapters/telephony/freeswitch/event-stream.js'
-import { accountFromVariable as ofFreeswitch } from '../../adapters/telephony/freeswitch/facts.js'
-import { freeswitchMapping } from '../../adapters/telephony/freeswitch/mapping.js'
+/** Parses and maps the bytes of a switch to channel events, without a connection and without publishing. */
+
+import { accountFromVariable as ofAsterisk } from '../../adapters/telephony/asterisk/account-resolver.js'
+import { isRelevantEvent, parseAmiEvent } from '../../adapters/telephony/asterisk/ami-event.js'
+import { createAmiFrameReader } from '../../adapters/telephony/asterisk/ami-frames.js'
+import { createAmiMessage, eventNameOf } from '../../adapters/telephony/asterisk/ami-message.js'
+import { mayBeRelevant, parseAriEvent } from '../../adapters/telephony/asterisk/ari-event.js'
+import { createAsteriskMapping } from '../../adapters/telephony/asterisk/mapping.js'
+import { accountFromVariable as ofFreeswitch } from '../../adapters/telephony/freeswitch/account-resolver.js'
+import type { CommandChannel } from '../../adapters/telephony/freeswitch/commands.js'
+import { createEventStream } from '../../adapters/telephony/freeswitch/event-stream.js'
+import { createFreeswitchMapping } from '../../adapters/telephony/freeswitch/mapping.js'
 import { accountByDomain, kamailioMapper } from '../../adapters/telephony/kamailio/index.js'
-import type { Feed } from '../../adapters/telephony/source/feed.js'
-import type { Mapped } from '../../adapters/telephony/source/leg-news.js'
+import type { EventPipeline } from '../../adapters/telephony/source/event-pipeline.js'
+import type { MappedBatch } from '../../adapters/telephony/source/mapped-events.js'
 
-/** Counts what comes out. */
+/** Number of channel events. */
 export interface Counts {
-  drafts: number
+  events: number
 }
 
-type Stream = (counts: Counts) => (chunk: Buffer) => void
+/** Creates a parser that takes chunks of a recording and counts the channel events. */
+type CreateStream = (counts: Counts) => (chunk: Buffer) => void
 
-const taking = (counts: Counts) => (mapped: Mapped) => {
-  for (const { drafts } of mapped.news) counts.drafts += drafts.length
+const counter = (counts: Counts) => (mapped: MappedBatch) => {
+  for (const { events } of mapped.updates) counts.events += events.length
 }
 
-const freeswitch: Stream = (counts) => {
+const freeswitch: CreateStream = (counts) => {
   const options = { accountOf: ofFreeswitch(), customVariables: [], extraEvents: [], maxOpenLegs: 10_000 }
-  const mapping = freeswitchMapping({ ...options, endsWith: 'CHANNEL_DESTROY' })
-  const feed = { take: taking(counts) } as Feed
-  // The recording has the answers to what the client asked.
-  const commands = { answered() {} } as unknown as Commands
-  const stream = eventStream({ feed, mapping, commands })
+  const mapping = createFreeswitchMapping({ ...options, endEvent: 'CHANNEL_DESTROY' })
+  const pipeline = { push: counter(counts) } as EventPipeline
+  // Ignores the recorded replies to the client's commands.
+  const commands = { onReply() {} } as unknown as CommandChannel
+  const stream = createEventStream({ pipeline, mapping, commands })
   return (chunk) => {
     try {
       stream.receive(chunk)
     } catch (thrown) {
-      // The recording's last words.
-      if (!String(thrown).includes('said goodbye')) throw thrown
+      // The recording ends with a disconnect notice.
+      if (!String(thrown).includes('the switch disconnected')) throw thrown
     }
   }
 }
 
-const asterisk = () => {
-  return asteriskMapping({ accountOf: ofAsterisk('ACCOUNT_ID'), maxOpenLegs: 10_000 })
-}
+const asterisk = () => createAsteriskMapping({ accountOf: ofAsterisk('ACCOUNT_ID'), maxOpenLegs: 10_000 })
 
-const ami: Stream = (counts) => {
+const ami: CreateStream = (counts) => {
   const mapping = asterisk()
-  const take = taking(counts)
-  const frames = amiFrames(
+  const count = counter(counts)
+  const frames = createAmiFrameReader(
     () => {},
     (message) => {
-      if (!isRead(eventOf(message))) return
-      const happening = amiHappening(amiMessage(message), 0)
-      if (happening !== undefined && typeof happening !== 'string') take(mapping.map(happening))
+      if (!isRelevantEvent(eventNameOf(message))) return
+      const event = parseAmiEvent(createAmiMessage(message), 0)
+      if (event !== undefined && typeof event !== 'string') count(mapping.map(event))
     },
   )
   return frames.receive
 }
 
-const ari: Stream = (counts) => {
+const ari: CreateStream = (counts) => {
   const mapping = asterisk()
-  const take = taking(counts)
+  const count = counter(counts)
   let rest = ''
   return (chunk) => {
     const lines = (rest + chunk.toString('utf8')).split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines) {
-      if (!mayMatter(line)) continue
-      const read = ariEvent(line, 0)
-      if (read && 'happening' in read) take(mapping.map(read.happening))
+      if (!mayBeRelevant(line)) continue
+      const read = parseAriEvent(line, 0)
+      if (read && 'event' in read) count(mapping.map(read.event))
     }
   }
 }
 
-const kamailio: Stream = (counts) => {
+const kamailio: CreateStream = (counts) => {
   const accountOf = accountByDomain({ 'alpha.example': 'alpha', 'beta.example': 'beta' })
   const mapper = kamailioMapper({ accountOf })
   let rest = ''
@@ -82,13 +82,13 @@ const kamailio: Stream = (counts) => {
     const lines = (rest + chunk.toString('utf8')).split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines) {
-      counts.drafts += mapper.map(line).events.length
+      counts.events += mapper.map(line).events.length
     }
   }
 }
 
-/** By name: the recording below `examples`, what begins one of its events, and what reads it. */
-export const STREAMS: Readonly<Record<string, readonly [string, RegExp, Stream]>> = {
+/** By name: the recording in `examples/`, a pattern that matches the start of each event, and its parser. */
+export const STREAMS: Readonly<Record<string, readonly [string, RegExp, CreateStream]>> = {
   'FreeSWITCH, JSON': ['switches/recordings/freeswitch-esl-json.txt.gz', /text\/event-json/g, freeswitch],
   'FreeSWITCH, plain': ['switches/recordings/freeswitch-esl-plain.txt.gz', /text\/event-plain/g, freeswitch],
   'Asterisk, AMI': ['switches/recordings/asterisk-ami.txt.gz', /^Event: /gm, ami],

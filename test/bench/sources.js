@@ -1,21 +1,21 @@
-/** SOURCES: bytes of a switch → channel events, read and mapped, over the recordings of real switches. */
+/** SOURCES: parses and maps recordings of real switches, from bytes to channel events. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { gunzipSync } from 'node:zlib'
-import { inTurns, spread } from './numbers.js'
+import { interleave, summarize } from './statistics.js'
 
 const HERE = new URL('.', import.meta.url)
-/** As a socket gives them. */
+/** The size of a socket read. */
 const CHUNK_BYTES = 65_536
-/** Processor time of a round: less would be measured too coarsely. */
+/** CPU time of a round: a shorter one would be measured too coarsely. */
 const ROUND_MS = 1_000
 
-/** The insides of the sources, which no package shows. */
+/** Bundles and imports internal modules of the sources, which the package does not export. */
 async function loadStreams() {
   const require = createRequire(import.meta.url)
-  // The builder's own bundler: it is no dependency of ours.
+  // tsup's esbuild: esbuild is not a direct dependency.
   const esbuild = createRequire(require.resolve('tsup'))('esbuild')
   const { outputFiles } = await esbuild.build({
     entryPoints: [fileURLToPath(new URL('source-streams.ts', HERE))],
@@ -26,13 +26,16 @@ async function loadStreams() {
     target: 'node20',
     external: ['hookswitch', 'hookswitch/*', 'undici'],
   })
-  // Beside this file's packages, or `hookswitch` would not be found.
+  // Inside node_modules, so that imports of packages resolve. The package itself does not resolve there: its name is
+  // replaced by its path.
   const folder = await mkdtemp(join(fileURLToPath(new URL('../../node_modules/', HERE)), '.sources-'))
   try {
     const path = join(folder, 'streams.mjs')
     await writeFile(
       path,
-      outputFiles[0].text.replaceAll(/"hookswitch"/g, JSON.stringify(import.meta.resolve('hookswitch'))),
+      outputFiles[0].text.replaceAll(/"(hookswitch(?:\/[\w-]+)?)"/g, (_, name) =>
+        JSON.stringify(import.meta.resolve(name)),
+      ),
     )
     return (await import(pathToFileURL(path).href)).STREAMS
   } finally {
@@ -52,35 +55,36 @@ async function chunksOf(name) {
 export async function measureSources({ rounds }) {
   const streams = Object.entries(await loadStreams())
   const sides = {}
-  const said = {}
-  for (const [name, [recording, begin, make]] of streams) {
+  const notes = {}
+  for (const [name, [recording, eventStart, createStream]] of streams) {
     const { chunks, text } = await chunksOf(recording)
-    const heard = text.match(begin).length
+    const switchEvents = text.match(eventStart).length
     sides[name] = async () => {
-      const counts = { drafts: 0 }
+      const counts = { events: 0 }
       const before = process.cpuUsage()
       let cpuMs = 0
       let passes = 0
       for (; cpuMs < ROUND_MS; passes += 1) {
-        const push = make(counts)
+        const push = createStream(counts)
         for (const chunk of chunks) push(chunk)
         const { user, system } = process.cpuUsage(before)
         cpuMs = (user + system) / 1000
       }
       const megabytes = (text.length / 1e6).toFixed(1)
-      said[name] = `${heard} events, ${counts.drafts / passes} of ours, in ${megabytes} MB`
-      return (heard * passes * 1000) / cpuMs
+      notes[name] =
+        `${switchEvents} switch events to ${counts.events / passes} channel events, ${megabytes} MB`
+      return (switchEvents * passes * 1000) / cpuMs
     }
     await sides[name]()
   }
-  const seen = await inTurns(rounds, sides)
+  const results = await interleave(rounds, sides)
   return streams.map(([name]) => ({
     row: 'SOURCES',
-    what: `events of a switch read and mapped, a second of one core: ${name}`,
+    measurement: `switch events parsed and mapped, a second of one core: ${name}`,
     baseline: '–',
     unit: '/s',
     goal: 100_000,
-    ...spread(seen[name]),
-    seen: said[name],
+    ...summarize(results[name]),
+    details: notes[name],
   }))
 }

@@ -1,34 +1,34 @@
-/** The highest steady rate up to a wanted one that a machine keeps: it publishes, and delivers, in time. */
+/** Finds the highest steady rate, up to a target, at which publishing and delivering do not fall behind. */
 
-/** Long enough for a backlog to show where there is one. */
+/** Long enough for a growing backlog to become visible. */
 const SECONDS = 2
 const STEP = 0.85
-const MOST_TRIES = 20
+const MAX_TRIES = 20
 
-/** A load that is over late by more than this share of its time fell behind. */
+/** A run fell behind if it ends late by more than this share of its planned duration. */
 const LATE_SHARE = 0.1
 
-export const isKept = ({ behindMs, shouldMs }) => behindMs <= shouldMs * LATE_SHARE
+export const keptUp = ({ lateMs, plannedMs }) => lateMs <= plannedMs * LATE_SHARE
 
-/** @param {{ ask: (verb: string, input: object) => Promise<any> }} publisher */
-export async function steadyRate(publisher, wanted) {
-  let perSecond = wanted
-  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-    const run = await publisher.ask('steady', { count: perSecond * SECONDS, perSecond })
-    if (isKept(run)) return perSecond
+/** @param {{ request: (method: string, input: object) => Promise<any> }} publisher */
+export async function findSteadyRate(publisher, target) {
+  let perSecond = target
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const run = await publisher.request('steady', { count: perSecond * SECONDS, perSecond })
+    if (keptUp(run)) return perSecond
     perSecond = Math.floor((perSecond * STEP) / 50) * 50
   }
-  throw new Error(`not even ${perSecond} events/s are kept`)
+  throw new Error(`falls behind at ${perSecond} events/s too`)
 }
 
-/** As people read it. */
-export const rateText = (perSecond, wanted) =>
-  perSecond === wanted
+/** The rate as text. */
+export const formatRate = (perSecond, target) =>
+  perSecond === target
     ? `${perSecond.toLocaleString('en')}/s`
-    : `${perSecond.toLocaleString('en')}/s (${wanted.toLocaleString('en')}/s is not kept here)`
+    : `${perSecond.toLocaleString('en')}/s (this machine falls behind at ${target.toLocaleString('en')}/s)`
 
-/** What is to be said of rounds that fell behind all the same. */
-export function fellBehind(runs) {
-  const late = runs.filter((run) => !isKept(run)).length
+/** A note on rounds that fell behind all the same; empty if there are none. */
+export function lateRoundsNote(runs) {
+  const late = runs.filter((run) => !keptUp(run)).length
   return late === 0 ? '' : `, ${late} of ${runs.length} rounds fell behind`
 }

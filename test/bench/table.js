@@ -1,53 +1,54 @@
-/** Rows as people read them. */
+/** Prints the rows as a table. */
 
-const COLUMNS = ['row', 'what', 'baseline', 'median', 'spread', 'goal', 'floor', 'seen']
+const COLUMNS = ['row', 'measurement', 'baseline', 'median', 'spread', 'goal', 'floor', 'details']
 
-/** Units of rows that compare: more is better, or less is. */
-const COMPARES = { ratio: '≥', '×': '≤' }
+/** Units of comparisons, with the direction of their goals: `≥` more is better, `≤` less is better. */
+const COMPARISONS = { ratio: '≥', '×': '≤' }
 
-const digits = (unit, value) =>
-  value.toFixed(unit in COMPARES || (unit === 'ms' && Math.abs(value) < 10) ? 2 : value < 100 ? 1 : 0)
+const formatNumber = (unit, value) =>
+  value.toFixed(unit in COMPARISONS || (unit === 'ms' && Math.abs(value) < 10) ? 2 : value < 100 ? 1 : 0)
 
-function rates({ oursPerSecond, baselinePerSecond, oursCpuMicros, baselineCpuMicros }) {
+function formatRates({ oursPerSecond, baselinePerSecond, oursCpuMicros, baselineCpuMicros }) {
   const rate = (number) => Math.round(number).toLocaleString('en')
   return (
     `${rate(oursPerSecond)} of ${rate(baselinePerSecond)}/s, ` +
-    `CPU ${oursCpuMicros.toFixed(0)} against ${baselineCpuMicros.toFixed(0)} µs each`
+    `CPU ${oursCpuMicros.toFixed(0)} vs. ${baselineCpuMicros.toFixed(0)} µs each`
   )
 }
 
-/** Why there is no figure. */
-function missing({ row, store, leftOut, failed }) {
+/** A row without figures: the reason why it was skipped or failed. */
+function formatMissing({ row, store, skipped, failed }) {
   const empty = Object.fromEntries(COLUMNS.map((name) => [name, '']))
-  const what = failed === undefined ? `LEFT OUT on ${store}: ${leftOut}` : `FAILED on ${store}: ${failed}`
-  return { ...empty, row, what: what.replaceAll(/\s+/g, ' ') }
+  const text = failed === undefined ? `SKIPPED on ${store}: ${skipped}` : `FAILED on ${store}: ${failed}`
+  return { ...empty, row, measurement: text.replaceAll(/\s+/g, ' ') }
 }
 
-function shown(row) {
-  if (row.median === undefined) return missing(row)
+function formatRow(row) {
+  if (row.median === undefined) return formatMissing(row)
   const { unit } = row
-  const value = (number) => (unit in COMPARES ? digits(unit, number) : `${digits(unit, number)} ${unit}`)
-  const bound = (number) => (number === undefined ? '' : `${COMPARES[unit] ?? '≤'} ${number}`)
-  const besides = () => {
-    if (row.seen !== undefined) return row.seen
-    if (row.oursPerSecond !== undefined) return rates(row)
+  const value = (number) =>
+    unit in COMPARISONS ? formatNumber(unit, number) : `${formatNumber(unit, number)} ${unit}`
+  const bound = (number) => (number === undefined ? '' : `${COMPARISONS[unit] ?? '≤'} ${number}`)
+  const details = () => {
+    if (row.details !== undefined) return row.details
+    if (row.oursPerSecond !== undefined) return formatRates(row)
     return row.p50 === undefined ? '' : `p50 ${value(row.p50)}`
   }
   return {
     row: row.row,
-    what: row.what,
+    measurement: row.measurement,
     baseline: row.baseline,
     median: value(row.median),
-    spread: `${digits(unit, row.min)} – ${digits(unit, row.max)}`,
+    spread: `${formatNumber(unit, row.min)} – ${formatNumber(unit, row.max)}`,
     goal: bound(row.goal),
     floor: bound(row.floor),
-    seen: besides(),
+    details: details(),
   }
 }
 
-/** Columns as wide as their widest text, but for what is no figure. */
+/** A column is as wide as its widest text; rows without figures are not counted. */
 export function printTable(rows) {
-  const lines = [Object.fromEntries(COLUMNS.map((name) => [name, name])), ...rows.map(shown)]
+  const lines = [Object.fromEntries(COLUMNS.map((name) => [name, name])), ...rows.map(formatRow)]
   const measured = lines.filter(({ median }) => median !== '')
   const width = (name) => Math.max(...measured.map((line) => line[name].length))
   const widths = Object.fromEntries(COLUMNS.map((name) => [name, width(name)]))

@@ -5,7 +5,7 @@ import { postgresForTests } from '../adapters/storage/pg-cluster.js'
 
 const run = fileURLToPath(new URL('./run.js', import.meta.url))
 
-/** The run as people start it: its exit code and what it says. */
+/** Runs the command line and returns its exit code and output. */
 function crash(...flags: string[]): Promise<{ code: number; text: string }> {
   return new Promise((resolve) => {
     execFile(process.execPath, [run, ...flags], { maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
@@ -17,24 +17,24 @@ function crash(...flags: string[]): Promise<{ code: number; text: string }> {
 const postgres = await postgresForTests()
 afterAll(() => postgres?.end())
 
-describe('the crash runs', { timeout: 120_000 }, () => {
-  it('lose nothing that SQLite acknowledged', async () => {
+describe('a crash run', { timeout: 120_000 }, () => {
+  it('loses nothing that SQLite acknowledged', async () => {
     const { code, text } = await crash('--store', 'sqlite', '--cycles', '4')
     expect(text).toContain('Nothing was lost')
     expect(code).toBe(0)
   })
 
-  it.skipIf(!postgres)('lose nothing that PostgreSQL acknowledged', async () => {
-    const where = ['--store', 'postgres', '--postgres', String(postgres?.url)]
-    const { code, text } = await crash(...where, '--cycles', '3', '--only', 'cycles')
+  it.skipIf(!postgres)('loses nothing that PostgreSQL acknowledged', async () => {
+    const server = ['--store', 'postgres', '--postgres', String(postgres?.url)]
+    const { code, text } = await crash(...server, '--cycles', '3', '--only', 'cycles')
     expect(text).toContain('Nothing was lost')
     expect(code).toBe(0)
   })
 
-  it('say so when a store keeps nothing', async () => {
+  it('reports the loss of a store that is not durable', async () => {
     const { code, text } = await crash('--store', 'memory', '--cycles', '2', '--seed', '1')
     expect(text).toMatch(/was acknowledged, should have reached account-\d\/., and never did/)
-    expect(text).toContain('The promise was broken')
+    expect(text).toContain('A promise was broken')
     expect(code).toBe(1)
   })
 })

@@ -1,54 +1,73 @@
 // @ts-check
 /**
- * The disk is full for a while: SQLite on a small file system of its own. Publishing is refused, what was acknowledged
- * is kept, and when there is room again the same process goes on.
+ * A full disk: SQLite on a small file system. While the disk is full, publishing is refused and what was acknowledged
+ * stays; once there is space again, the same process continues.
  */
 import { spawnSync } from 'node:child_process'
 import { dirname } from 'node:path'
-import { Ledger } from './ledger.js'
-import { endNode, isUp, rest, until } from './node-course.js'
+import { History } from './history.js'
+import { terminateNode, waitForStart, waitUntil, waitUntilIdle } from './node-waits.js'
 import { spawnNode } from './nodes.js'
 import { createProgress } from './progress.js'
 import { startReceiver } from './receiver.js'
 
 const ACCOUNTS = 2
 const SIZE = '64m'
-/** Events that are accepted before, refused while the disk is full, and accepted after. */
-const MANY = 200
+/** Events to be accepted before, refused while the disk is full, and accepted after. */
+const EVENTS = 200
 const MOUNT = `mount -t tmpfs -o size=${SIZE} tmpfs "$FOLDER" && exec "$0" "$@"`
 
-/** Whether this machine lets us mount a file system of our own. */
+/** Whether this machine allows mounting a private file system. */
 export const canMount = () =>
   spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0
 
 /**
- * @param {object} how
- * @param {string} how.seed
- * @param {import('./places.js').Place} how.place its folder is where the file system is mounted, seen by the node alone
+ * @param {object} options
+ * @param {string} options.seed
+ * @param {import('./test-store.js').TestStore} options.store the file system is mounted at its folder, in the node's
+ *   mount namespace
  */
-export async function runDiskFull({ seed, place }) {
-  const ledger = new Ledger()
-  const receiver = await startReceiver(seed, ledger)
-  const where = /** @type {{ kind: 'sqlite', path: string }} */ (place.where())
-  const script = MOUNT.replace('$FOLDER', dirname(where.path))
-  const node = spawnNode(ledger, 1, 'sqlite', ['unshare', '-rm', 'sh', '-c', script, process.execPath])
-  const slots = createProgress(ledger, { slots: 4, accounts: ACCOUNTS }).slots(node.id, 0)
+export async function runDiskFull({ seed, store }) {
+  const history = new History()
+  const receiver = await startReceiver(seed, history)
+  const location = /** @type {{ kind: 'sqlite', path: string }} */ (store.location())
+  const script = MOUNT.replace('$FOLDER', dirname(location.path))
+  const node = spawnNode(history, 1, 'sqlite', ['unshare', '-rm', 'sh', '-c', script, process.execPath])
+  const slots = createProgress(history, { slots: 4, accounts: ACCOUNTS }).slots(node.id, 0)
   const setUp = { port: receiver.port, accounts: ACCOUNTS }
-  await node.told('ready')
-  node.tell('start', { where, setUp, accounts: ACCOUNTS, slots, again: [], events: 1_000_000, restMs: 5 })
-  await isUp(ledger, node)
+  await node.waitFor('ready')
+  node.send('start', {
+    location,
+    setUp,
+    accounts: ACCOUNTS,
+    slots,
+    republish: [],
+    events: 1_000_000,
+    pauseMs: 5,
+  })
+  await waitForStart(history, node)
 
-  const { acks, refusals } = ledger
-  await until(ledger, node, 'it accepted too little', () => acks.length >= MANY)
+  const { acks, refusals } = history
+  await waitUntil(history, node, 'it accepted too few events', () => acks.length >= EVENTS)
   const before = acks.length
-  node.tell('fillDisk', {})
-  await until(ledger, node, 'it refused nothing while the disk was full', () => refusals.length >= MANY)
+  node.send('fillDisk', {})
+  await waitUntil(
+    history,
+    node,
+    'it refused nothing while the disk was full',
+    () => refusals.length >= EVENTS,
+  )
   const full = acks.length
-  node.tell('freeDisk', {})
-  await until(ledger, node, 'it accepted nothing once there was room', () => acks.length >= full + MANY)
-  ledger.excused.add('StoreUnavailable')
-  await rest(ledger, node)
-  await endNode(ledger, node)
+  node.send('freeDisk', {})
+  await waitUntil(
+    history,
+    node,
+    'it accepted nothing after there was space again',
+    () => acks.length >= full + EVENTS,
+  )
+  history.expectedRefusals.add('StoreUnavailable')
+  await waitUntilIdle(history, node)
+  await terminateNode(history, node)
   receiver.close()
 
   /** @type {[string, number][]} */
@@ -57,5 +76,5 @@ export async function runDiskFull({ seed, place }) {
     ['refused while the disk was full', refusals.length],
     ['accepted after the disk was full', acks.length - full],
   ]
-  return { ledger, counts }
+  return { history, counts }
 }

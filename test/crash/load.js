@@ -1,18 +1,18 @@
 // @ts-check
-/** What is published, and how receivers answer: functions of names and numbers, the same in every process. */
+/** What is published and how receivers answer: pure functions of names and numbers, the same in every process. */
 
-/** @typedef {{ readonly call: string, readonly index: number }} Place an event's place in its call: 0, 1, … */
+/** @typedef {{ readonly call: string, readonly index: number }} EventPosition an event's index in its call: 0, 1, … */
 
 const HOOKS = /** @type {const} */ (['channel_create', 'channel_answer', 'channel_bridge', 'channel_destroy'])
 
-export const EVENTS_OF_A_CALL = 8
-/** Requests in flight to one webhook: what one crash may send twice at most. */
+export const EVENTS_PER_CALL = 8
+/** Requests in flight per webhook: the upper bound of duplicates that a crash may cause. */
 export const IN_FLIGHT_PER_ENDPOINT = 10
-/** Milliseconds that a node takes for its requests in flight when it is told to end. */
+/** How long a terminated node waits for its requests in flight, ms. */
 export const DRAIN_MS = 500
-/** Milliseconds of one attempt; receivers that answer at all do so well before. */
+/** Timeout of an attempt, ms; receivers that answer are much faster. */
 export const ATTEMPT_MS = 1000
-/** Webhooks of each account. */
+/** The webhooks of each account. */
 export const WEBHOOKS = /** @type {const} */ (['a', 'b'])
 
 /** @param {number} number 0, 1, … */
@@ -29,11 +29,11 @@ export const accountOf = (call) => call.slice(0, call.indexOf('.'))
  */
 export const callName = (account, node, slot, number) => `${account}.node-${node}.slot-${slot}.${number}`
 
-/** Of the events of a call every third has an idempotency key: it is published again when nobody was told of it. */
+/** Every third event of a call has an idempotency key: it is published again if no acknowledgement was seen. */
 export const hasKey = (/** @type {number} */ index) => index % 3 === 0
 
 /**
- * @param {Place} place
+ * @param {EventPosition} position
  * @returns {import('hookswitch').ChannelEvent}
  */
 export function eventAt({ call, index }) {
@@ -48,37 +48,36 @@ export function eventAt({ call, index }) {
   return hasKey(index) ? { ...event, idempotencyKey: `${call}#${index}` } : event
 }
 
-/** @typedef {'ok' | 'slow' | 'error' | 'reset' | 'silence'} Answer */
+/** @typedef {'ok' | 'slow' | 'error' | 'reset' | 'silence'} ReceiverAnswer */
 
 /**
- * How a receiver answers, whoever asks and whenever: trouble comes with the first sights, so that no budget of
- * retries is spent.
+ * How a receiver answers a request. Only the first requests of a delivery fail, so that no retry budget is exhausted.
  *
  * @param {string} seed
  * @param {string} webhook
- * @param {Place} place
- * @param {number} sight 0: this delivery was not seen before
- * @returns {Answer}
+ * @param {EventPosition} position
+ * @param {number} earlierRequests earlier requests of this delivery
+ * @returns {ReceiverAnswer}
  */
-export function answerTo(seed, webhook, { call, index }, sight) {
-  const roll = share(`${seed} ${webhook} ${call} ${index} ${sight}`)
-  if (sight === 0) {
-    if (roll < 0.86) return 'ok'
-    if (roll < 0.91) return 'slow'
-    if (roll < 0.96) return 'error'
-    return roll < 0.985 ? 'reset' : 'silence'
+export function answerTo(seed, webhook, { call, index }, earlierRequests) {
+  const random = hashFraction(`${seed} ${webhook} ${call} ${index} ${earlierRequests}`)
+  if (earlierRequests === 0) {
+    if (random < 0.86) return 'ok'
+    if (random < 0.91) return 'slow'
+    if (random < 0.96) return 'error'
+    return random < 0.985 ? 'reset' : 'silence'
   }
-  if (sight > 1 || roll < 0.9) return 'ok'
-  return roll < 0.97 ? 'error' : 'slow'
+  if (earlierRequests > 1 || random < 0.9) return 'ok'
+  return random < 0.97 ? 'error' : 'slow'
 }
 
 /**
- * A number in [0, 1) that a text leads to: FNV-1a, 32 bits, stirred (the end of MurmurHash3, public domain), since
- * texts that differ at their end alone would lead to neighbours.
+ * Hashes a text to a number in [0, 1): FNV-1a (32 bits) followed by the finalizer of MurmurHash3 (public domain), because
+ * FNV-1a alone maps texts that differ only at the end to close numbers.
  *
  * @param {string} text
  */
-export function share(text) {
+export function hashFraction(text) {
   let hash = 0x811c9dc5
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
@@ -87,7 +86,7 @@ export function share(text) {
 }
 
 /** Microseconds of the clock that all processes of a machine share (`CLOCK_MONOTONIC` on Linux). */
-export const micros = () => Number(process.hrtime.bigint() / 1000n)
+export const nowMicros = () => Number(process.hrtime.bigint() / 1000n)
 
 /** @param {number} ms @returns {Promise<void>} */
 export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))

@@ -1,10 +1,10 @@
 // @ts-check
-/** Takes all room of a file system, and gives it back. */
+/** Fills a file system, and frees it again. */
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 const BLOCK = Buffer.alloc(65_536)
-/** The smallest part that a file takes there: a page. */
+/** The smallest allocation of the file system. */
 const PAGE = 4096
 
 /** @param {string} path a file of that file system */

@@ -1,30 +1,30 @@
 // @ts-check
-/** The end of a round: all deliveries end, and what was given up is sent again. */
+/** The end of a round: waits for all deliveries to end, and replays those that were not delivered. */
 import { sleep } from './load.js'
 
-const LOOK_EVERY_MS = 20
-const MOST = 1000
-const OTHER_ENDS = /** @type {const} */ (['exhausted', 'expired', 'cancelled', 'quarantined'])
+const POLL_MS = 20
+const MAX_DELIVERIES = 1000
+const UNDELIVERED_STATES = /** @type {const} */ (['exhausted', 'expired', 'cancelled', 'quarantined'])
 
 /**
  * @param {import('hookswitch').Hookswitch} hs
- * @param {() => Promise<number>} pending
- * @param {AbortSignal} ending it is asked to end before it is done
- * @returns {Promise<import('./ledger.js').GivenUp[]>}
+ * @param {() => Promise<number>} countPending
+ * @param {AbortSignal} terminated aborted when the node is terminated before it is done
+ * @returns {Promise<import('./history.js').Undelivered[]>}
  */
-export async function finish(hs, pending, ending) {
-  const quiet = async () => {
-    while (!ending.aborted && (await pending()) !== 0) await sleep(LOOK_EVERY_MS)
+export async function finish(hs, countPending, terminated) {
+  const waitUntilIdle = async () => {
+    while (!terminated.aborted && (await countPending()) !== 0) await sleep(POLL_MS)
   }
-  await quiet()
-  /** @type {import('./ledger.js').GivenUp[]} */
+  await waitUntilIdle()
+  /** @type {import('./history.js').Undelivered[]} */
   const all = []
   for (const account of await hs.accounts.list()) {
     for (const { id, name } of await hs.webhooks.list(account.id)) {
-      all.push(...(await sendAgain(hs, account.id, id, `${account.id}/${name}`)))
+      all.push(...(await replayUndelivered(hs, account.id, id, `${account.id}/${name}`)))
     }
   }
-  await quiet()
+  await waitUntilIdle()
   return all
 }
 
@@ -34,13 +34,14 @@ export async function finish(hs, pending, ending) {
  * @param {string} webhookId
  * @param {string} webhook
  */
-async function sendAgain(hs, accountId, webhookId, webhook) {
-  /** @type {import('./ledger.js').GivenUp[]} */
-  const found = []
-  const deliveries = await hs.webhooks.deliveries(accountId, webhookId, { states: OTHER_ENDS, limit: MOST })
+async function replayUndelivered(hs, accountId, webhookId, webhook) {
+  /** @type {import('./history.js').Undelivered[]} */
+  const undelivered = []
+  const query = { states: UNDELIVERED_STATES, limit: MAX_DELIVERIES }
+  const deliveries = await hs.webhooks.deliveries(accountId, webhookId, query)
   for (const { id: delivery, eventId: event, state, reason = '' } of deliveries) {
     const [replay] = await hs.webhooks.replay(accountId, webhookId, { deliveryId: delivery })
-    found.push({ delivery, webhook, event, state, reason, ...(replay !== undefined && { replay }) })
+    undelivered.push({ delivery, webhook, event, state, reason, ...(replay !== undefined && { replay }) })
   }
-  return found
+  return undelivered
 }

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The program of a node in one file, and that compiled. A node lives for half a second; reading the two hundred files
- * of the package and of what it depends on took it another quarter.
+ * Bundles the program of a node into one file, with compiled code. A node lives for half a second; loading the two
+ * hundred files of the package and its dependencies took another quarter of a second.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,12 +12,12 @@ import { build } from 'tsup'
 const path = (/** @type {string} */ name) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
 
 /**
- * Made anew by every process that starts nodes, and removed with it.
+ * Builds it for the current process, and removes it when the process exits.
  *
  * @returns {Promise<readonly [start: string, program: string]>} arguments of Node, before those of the program
  */
-export async function makeNodeProgram() {
-  // Inside the project, where the SQLite driver is found: it is machine code and stays outside.
+export async function buildNodeProgram() {
+  // Inside the project, where the SQLite driver is found: it is a native module and is not bundled.
   const outDir = path(`node_modules/.crash-${process.pid}`)
   process.once('exit', () => rmSync(outDir, { recursive: true, force: true }))
   await build({
@@ -31,7 +31,7 @@ export async function makeNodeProgram() {
     silent: true,
     noExternal: [/.*/],
     external: ['@photostructure/sqlite', 'pg-native'],
-    // The package as it was built, not its sources, to which the project's own settings lead.
+    // Resolves the package to its build; the project's own settings would resolve it to the sources.
     esbuildOptions(options) {
       delete options.tsconfig
       options.tsconfigRaw = {}
@@ -44,7 +44,7 @@ export async function makeNodeProgram() {
       stdio: ['pipe', 'ignore', 'inherit', 'pipe'],
     })
     const [code] = await once(child, 'exit')
-    if (code !== 0) throw new Error(`the program of a node could not be compiled: it ended with ${code}`)
+    if (code !== 0) throw new Error(`the program of a node could not be compiled: exit code ${code}`)
   }
   return [start, program]
 }

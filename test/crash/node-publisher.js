@@ -1,68 +1,70 @@
 // @ts-check
-/** Publishes the events of many calls at once, each call's one after the other, and tells of every one. */
-import { accountName, callName, EVENTS_OF_A_CALL, eventAt, sleep } from './load.js'
+/** Publishes the events of many calls concurrently, those of a call in order, and reports each publish. */
+import { accountName, callName, EVENTS_PER_CALL, eventAt, sleep } from './load.js'
 
-/** @typedef {(...line: readonly unknown[]) => void} Say */
+/** @typedef {(...line: readonly unknown[]) => void} Report */
 
-const REST_AFTER_REFUSAL_MS = 20
+const PAUSE_AFTER_REFUSAL_MS = 20
 
 /**
  * @param {import('hookswitch').Hookswitch} hs
  * @param {number} node
- * @param {import('./nodes.js').Plan} plan
- * @param {Say} say
+ * @param {import('./nodes.js').NodePlan} plan
+ * @param {Report} report
  */
-export function createPublisher(hs, node, plan, say) {
+export function createPublisher(hs, node, plan, report) {
   let left = plan.events
   let isStopped = false
   /** @type {Promise<unknown> | undefined} */
   let running
 
-  /** @param {import('./load.js').Place} place */
+  /** @param {import('./load.js').EventPosition} position */
   async function publish({ call, index }) {
-    say('try', call, index)
+    report('publish', call, index)
     try {
       const { eventId, sequence, duplicate } = await hs.publish(eventAt({ call, index }))
-      say('ack', call, index, eventId, sequence, duplicate)
+      report('ack', call, index, eventId, sequence, duplicate)
     } catch (thrown) {
       const { code = String(thrown) } = /** @type {{ code?: string }} */ (thrown)
-      say('no', call, index, code)
-      // A node that closes takes nothing any more.
+      report('refusal', call, index, code)
+      // A closing node accepts nothing more.
       if (code === 'Closing') isStopped = true
-      else await sleep(REST_AFTER_REFUSAL_MS)
+      else await sleep(PAUSE_AFTER_REFUSAL_MS)
     }
   }
 
   /**
-   * One call after the other, the first where a former node left it.
+   * Publishes one call after the other, beginning where an earlier node left off.
    *
-   * @param {import('./load.js').Place & { readonly slot: number }} from
+   * @param {import('./load.js').EventPosition & { readonly slot: number }} from
    */
   async function publishCalls({ slot, call, index }) {
-    // Some calls tell several events at once: their order is that in which they were accepted.
+    // Some calls publish two events at a time: their order is the order of acceptance.
     const width = slot % 4 === 3 ? 2 : 1
     for (let number = 0; !isStopped && left > 0; ) {
-      const group = Math.min(width, EVENTS_OF_A_CALL - index)
+      const group = Math.min(width, EVENTS_PER_CALL - index)
       left -= group
-      await Promise.all(Array.from({ length: group }, (_, more) => publish({ call, index: index + more })))
+      await Promise.all(
+        Array.from({ length: group }, (_, offset) => publish({ call, index: index + offset })),
+      )
       index += group
-      if (index >= EVENTS_OF_A_CALL) {
+      if (index >= EVENTS_PER_CALL) {
         call = callName(accountName((slot + number) % plan.accounts), node, slot, number)
         number += 1
         index = 0
       }
-      if (plan.restMs > 0) await sleep(plan.restMs)
+      if (plan.pauseMs > 0) await sleep(plan.pauseMs)
     }
   }
 
   return {
-    /** Publishes until all of the plan is, or `done` is called. */
+    /** Publishes everything in the plan, or until `stop` is called. */
     run() {
-      running = Promise.all([...plan.again.map(publish), ...plan.slots.map(publishCalls)])
+      running = Promise.all([...plan.republish.map(publish), ...plan.slots.map(publishCalls)])
       return running
     },
-    /** Resolves when all that is under way, and was to be published again, is. */
-    async done() {
+    /** Stops after the publishes that are in progress and those that repeat earlier ones. */
+    async stop() {
       isStopped = true
       await running
     },

@@ -1,10 +1,10 @@
 // @ts-check
-/** Accounts and webhooks, made once for each store. */
+/** Creates the accounts and webhooks of a store. */
 import { accountName, WEBHOOKS } from './load.js'
 
 /**
  * @param {import('hookswitch').Hookswitch} hs
- * @param {{ readonly port: number, readonly accounts: number }} how
+ * @param {{ readonly port: number, readonly accounts: number }} options
  */
 export async function setUp(hs, { port, accounts }) {
   for (let number = 0; number < accounts; number += 1) {

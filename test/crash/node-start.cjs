@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Starts a node whose program is one file: `node node-start.cjs PROGRAM ID STORE`, from the code that V8 kept when it was
- * started to `compile`.
+ * Starts a node whose program is one file (`node node-start.cjs PROGRAM ID STORE`), using the V8 code cache that was
+ * written when it was started with ID `compile`.
  */
 const { existsSync, readFileSync, writeFileSync } = require('node:fs')
 const { createRequire, wrap } = require('node:module')

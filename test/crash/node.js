@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * One node: a process that publishes and delivers until it is killed. Told what to do by lines of JSON on its standard
- * input, tells by such lines on file descriptor 3: written at once and in order, so that what was told is never more
- * than was done, and an acknowledgement is told only after `publish` resolved.
+ * A node: a process that publishes and delivers until it is killed. It receives commands as lines of JSON on its standard
+ * input and reports on file descriptor 3. Reports are written synchronously and in order, so none precedes what it
+ * reports: an acknowledgement is written only after `publish` resolved.
  */
 import { writeSync } from 'node:fs'
 import { createHookswitch, memoryStore } from 'hookswitch'
@@ -11,58 +11,58 @@ import { fillDisk, freeDisk } from './node-disk.js'
 import { finish } from './node-finish.js'
 import { createPublisher } from './node-publisher.js'
 import { setUp } from './node-setup.js'
-import { clockOf, loadStore } from './open-store.js'
+import { createClock, loadStore } from './open-store.js'
 
 const node = Number(process.argv[2])
 /** @type {Awaited<ReturnType<typeof loadStore>>} */
 let openStore
 
 /** @param {readonly unknown[]} line */
-const say = (...line) => void writeSync(3, `${JSON.stringify(line)}\n`)
+const report = (...line) => void writeSync(3, `${JSON.stringify(line)}\n`)
 
 /** @param {string} level */
 const logger = (level) => (/** @type {object} */ fields, /** @type {string} */ message) =>
-  say('log', `${level} ${message} ${JSON.stringify(fields)}`)
-const silent = () => {}
-const log = { debug: silent, info: silent, warn: logger('warn'), error: logger('error') }
+  report('log', `${level} ${message} ${JSON.stringify(fields)}`)
+const noop = () => {}
+const log = { debug: noop, info: noop, warn: logger('warn'), error: logger('error') }
 
-/** Every request says which node sent it. */
+/** Identifies the sending node in every request. */
 const traceparent = `00-${'1'.padStart(32, '0')}-${node.toString(16).padStart(16, '0')}-01`
 /** @type {import('hookswitch').Tracing} */
 const tracing = {
-  begin: (name) => ({ traceparent: name === 'attempt' ? traceparent : undefined, end: silent }),
+  begin: (name) => ({ traceparent: name === 'attempt' ? traceparent : undefined, end: noop }),
 }
 
 /** @type {import('hookswitch').Hookswitch | undefined} */
 let hs
 /** @type {ReturnType<typeof createPublisher> | undefined} */
 let publisher
-/** The file of its store, where it is one. */
+/** The file of an SQLite store. */
 let path = ''
-/** Aborted when it is asked to end. */
-const ending = new AbortController()
-/** How much faster its clock goes. */
+/** Aborted by SIGTERM. */
+const terminated = new AbortController()
+/** Speed of the node's clock, as a factor. */
 let speed = 1
-/** How many deliveries have not ended. @type {() => Promise<number>} */
-let pending = async () => Number.NaN
+/** Number of deliveries that have not ended. @type {() => Promise<number>} */
+let countPending = async () => Number.NaN
 
 /** @param {import('hookswitch').Metrics['watch'] extends (read: infer Read) => void ? Read : never} read */
 function watch(read) {
-  pending = async () => {
+  countPending = async () => {
     const gauge = (await read()).find(({ name }) => name === 'hookswitch_deliveries_pending')
     return gauge?.value ?? Number.NaN
   }
 }
 
-const verbs = {
-  /** @param {import('./nodes.js').Plan} plan */
+const commands = {
+  /** @param {import('./nodes.js').NodePlan} plan */
   async start(plan) {
-    if (plan.where.kind === 'sqlite') path = plan.where.path
-    const time = plan.where.kind === 'postgres' ? plan.where : { aheadMs: 0, speed }
-    const clock = clockOf(time)
+    if (plan.location.kind === 'sqlite') path = plan.location.path
+    const time = plan.location.kind === 'postgres' ? plan.location : { aheadMs: 0, speed }
+    const clock = createClock(time)
     speed = time.speed
     const instance = createHookswitch({
-      store: openStore(plan.where, clock),
+      store: openStore(plan.location, clock),
       clock,
       secret: 'the secret of all crash runs',
       allowLocal: true,
@@ -71,75 +71,75 @@ const verbs = {
       retryPolicy: { kind: 'constant', delayMs: 40, jitter: 0, retryOn: 'failure', retriesCountTries: false },
       breaker: false,
       autoDisable: false,
-      metrics: { count: silent, observe: silent, watch },
+      metrics: { count: noop, observe: noop, watch },
       tracing,
       log,
     })
     hs = instance
     await instance.start()
     if (plan.setUp) await setUp(instance, plan.setUp)
-    publisher = createPublisher(instance, node, plan, say)
-    say('up')
+    publisher = createPublisher(instance, node, plan, report)
+    report('started')
     await publisher.run()
-    say('published')
+    report('published')
   },
-  /** Waits for all deliveries to end; tells which ended otherwise than delivered, after those were sent again. */
+  /** Waits for all deliveries to end and replays those that were not delivered, which it reports. */
   async finish() {
-    await publisher?.done()
-    const unfinished = () => pending().catch(() => Number.NaN)
+    await publisher?.stop()
+    const countUnfinished = () => countPending().catch(() => Number.NaN)
     const instance = /** @type {import('hookswitch').Hookswitch} */ (hs)
-    say('finished', await finish(instance, unfinished, ending.signal))
+    report('finished', await finish(instance, countUnfinished, terminated.signal))
   },
   fillDisk() {
     fillDisk(path)
-    say('full')
+    report('full')
   },
   freeDisk() {
     freeDisk(path)
-    say('free')
+    report('free')
   },
 }
 
-/** Ends as a well-behaved process does: nothing of it is left that would hold the process. */
-async function end() {
-  ending.abort()
+/** Closes the service; afterwards nothing keeps the process alive. */
+async function close() {
+  terminated.abort()
   process.stdin.destroy()
-  const published = publisher?.done()
+  const published = publisher?.stop()
   await hs?.close({ drainMs: DRAIN_MS * speed })
   await published
-  say('closed')
+  report('closed')
 }
-process.once('SIGTERM', () => void end())
+process.once('SIGTERM', () => void close())
 
 /** @param {string} line */
-async function obey(line) {
-  const [verb, input] = JSON.parse(line)
+async function execute(line) {
+  const [command, input] = JSON.parse(line)
   try {
-    await verbs[/** @type {keyof typeof verbs} */ (verb)](input)
+    await commands[/** @type {keyof typeof commands} */ (command)](input)
   } catch (thrown) {
-    say('log', `${verb} failed: ${thrown instanceof Error ? thrown.stack : thrown}`)
-    // One that is asked to end while it starts ends all the same.
+    report('log', `${command} failed: ${thrown instanceof Error ? thrown.stack : thrown}`)
+    // `Closing`: it was terminated while it was starting, which is not a failure.
     if (/** @type {any} */ (thrown)?.code !== 'Closing') process.exitCode = 1
-    say('failed', String(thrown))
+    report('failed', String(thrown))
   }
 }
 
 let text = ''
 process.stdin.setEncoding('utf8')
-process.stdin.on('data', (piece) => {
-  const lines = (text + piece).split('\n')
+process.stdin.on('data', (chunk) => {
+  const lines = (text + chunk).split('\n')
   text = lines.pop() ?? ''
-  for (const line of lines) void obey(line)
+  for (const line of lines) void execute(line)
 })
-// Whoever started it is gone.
+// The parent process has exited.
 process.stdin.on('end', () => process.exit(1))
 
-/** Loads what an instance takes to start, before it is told to: a cycle is short. */
+/** Loads the code that an instance needs before the start command arrives, because a cycle is short. */
 async function warmUp() {
   openStore = await loadStore(String(process.argv[3]))
   const instance = createHookswitch({ store: memoryStore() })
   await instance.start()
   await instance.close()
-  say('ready')
+  report('ready')
 }
 export const ready = warmUp()

@@ -1,24 +1,24 @@
 // @ts-check
-/** Nodes as their parent has them: processes that are told what to do, listened to and ended. */
+/** Node processes as seen by their parent: spawned, sent commands, listened to, and stopped. */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { micros } from './load.js'
-import { makeNodeProgram } from './node-program.js'
+import { nowMicros } from './load.js'
+import { buildNodeProgram } from './node-program.js'
 
 /**
- * @typedef {object} Plan what a node is told when it starts
- * @property {import('./open-store.js').Where} where
+ * @typedef {object} NodePlan the input of the start command
+ * @property {import('./open-store.js').StoreLocation} location
  * @property {number} accounts
- * @property {{ port: number, accounts: number }} [setUp] makes accounts and webhooks first
- * @property {(import('./load.js').Place & { slot: number })[]} slots calls to go on with, each in a slot of its own
- * @property {import('./load.js').Place[]} again events with a key that are published once more
- * @property {number} events most that are published besides
- * @property {number} restMs between the events of a call
+ * @property {{ port: number, accounts: number }} [setUp] creates accounts and webhooks first
+ * @property {(import('./load.js').EventPosition & { slot: number })[]} slots calls to continue, each in its own slot
+ * @property {import('./load.js').EventPosition[]} republish events with a key that are published again
+ * @property {number} events upper bound of other events to publish
+ * @property {number} pauseMs between the events of a call
  */
 
 const LOG_LINES = 30
 
-const PROGRAM = await makeNodeProgram()
+const PROGRAM = await buildNodeProgram()
 
 /** @type {Set<import('node:child_process').ChildProcess>} */
 const alive = new Set()
@@ -26,47 +26,47 @@ process.once('exit', () => {
   for (const child of alive) child.kill('SIGKILL')
 })
 
-/** @typedef {ReturnType<typeof spawnNode>} Node */
+/** @typedef {ReturnType<typeof spawnNode>} NodeProcess */
 
 /**
- * Starts a process that waits to be told to start.
+ * Spawns a process that waits for the start command.
  *
- * @param {import('./ledger.js').Ledger} ledger
+ * @param {import('./history.js').History} history
  * @param {number} id 1, 2, …
  * @param {string} kind of its store
- * @param {readonly [string, ...string[]]} command what runs it: Node, or a shell around it
+ * @param {readonly [string, ...string[]]} command runs it: Node, or a shell around it
  */
-export function spawnNode(ledger, id, kind, command = [process.execPath]) {
+export function spawnNode(history, id, kind, command = [process.execPath]) {
   const [program, ...before] = command
   const child = spawn(program, [...before, ...PROGRAM, String(id), kind], {
     stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
   })
   /** @type {string[]} */
   const log = []
-  ledger.logs.set(id, log)
-  const note = (/** @type {string} */ line) => {
+  history.logs.set(id, log)
+  const addLogLine = (/** @type {string} */ line) => {
     log.push(line)
     if (log.length > LOG_LINES) log.shift()
   }
-  /** What it tells once, by name: whoever waits, and what has come already. */
-  const told = new Told()
+  const reports = new OneTimeReports()
 
-  const hear = {
-    try: (/** @type {string} */ call, /** @type {number} */ index) =>
-      ledger.tries.push({ kind: 'try', at: micros(), node: id, call, index }),
+  const recorders = {
+    publish: (/** @type {string} */ call, /** @type {number} */ index) =>
+      history.publishes.push({ kind: 'publish', at: nowMicros(), node: id, call, index }),
     ack: (
       /** @type {string} */ call,
       /** @type {number} */ index,
       /** @type {string} */ event,
       /** @type {number} */ sequence,
       /** @type {boolean} */ duplicate,
-    ) => ledger.acks.push({ kind: 'ack', at: micros(), node: id, call, index, event, sequence, duplicate }),
-    no: (/** @type {string} */ call, /** @type {number} */ index, /** @type {string} */ code) =>
-      ledger.refusals.push({ kind: 'no', at: micros(), node: id, call, index, code }),
-    log: note,
+    ) =>
+      history.acks.push({ kind: 'ack', at: nowMicros(), node: id, call, index, event, sequence, duplicate }),
+    refusal: (/** @type {string} */ call, /** @type {number} */ index, /** @type {string} */ code) =>
+      history.refusals.push({ kind: 'refusal', at: nowMicros(), node: id, call, index, code }),
+    log: addLogLine,
   }
   let acknowledged = 0
-  /** Whoever waits for so many acknowledgements. @type {{ count: number, resolve: () => void }[]} */
+  /** Callers that wait for a number of acknowledgements. @type {{ count: number, resolve: () => void }[]} */
   let waiting = []
   function countAck() {
     acknowledged += 1
@@ -77,75 +77,78 @@ export function spawnNode(ledger, id, kind, command = [process.execPath]) {
   }
   const lines = createInterface({ input: /** @type {import('node:stream').Readable} */ (child.stdio[3]) })
   lines.on('line', (line) => {
-    const heard = heardLine(line)
-    if (!heard) return
-    const [what, ...rest] = heard
-    if (what === 'ack') countAck()
-    if (Object.hasOwn(hear, what)) /** @type {any} */ (hear)[what](...rest)
-    else told.tell(what, rest[0])
+    const report = parseReport(line)
+    if (!report) return
+    const [name, ...args] = report
+    if (name === 'ack') countAck()
+    if (Object.hasOwn(recorders, name)) /** @type {any} */ (recorders)[name](...args)
+    else reports.add(name, args[0])
   })
-  createInterface({ input: /** @type {import('node:stream').Readable} */ (child.stderr) }).on('line', note)
-  // It may be gone when it is told something.
+  createInterface({ input: /** @type {import('node:stream').Readable} */ (child.stderr) }).on(
+    'line',
+    addLogLine,
+  )
+  // The process may have exited when a command is sent.
   child.stdin?.on('error', () => {})
 
-  /** Gone, and all heard that it had told. @type {Promise<number | null>} */
-  const gone = new Promise((resolve) => child.once('close', (code) => resolve(code)))
+  /** Resolves when it has exited and all its reports were read. @type {Promise<number | null>} */
+  const exited = new Promise((resolve) => child.once('close', (code) => resolve(code)))
   alive.add(child)
-  void gone.then(() => {
+  void exited.then(() => {
     alive.delete(child)
-    told.end()
+    reports.end()
   })
 
-  /** @param {import('./ledger.js').End['how']} how @param {NodeJS.Signals} signal */
-  function stop(how, signal) {
-    /** @type {import('./ledger.js').End} */
-    const end = { kind: 'end', at: micros(), node: id, how, until: Number.POSITIVE_INFINITY }
-    ledger.ends.push(end)
+  /** @param {import('./history.js').NodeStop['how']} how @param {NodeJS.Signals} signal */
+  function signalStop(how, signal) {
+    /** @type {import('./history.js').NodeStop} */
+    const stop = { kind: 'stop', at: nowMicros(), node: id, how, until: Number.POSITIVE_INFINITY }
+    history.stops.push(stop)
     child.kill(signal)
-    return end
+    return stop
   }
 
-  /** @param {'killed' | 'asked'} how @param {NodeJS.Signals} signal */
+  /** @param {'killed' | 'terminated'} how @param {NodeJS.Signals} signal */
   async function end(how, signal) {
-    const ended = stop(how, signal)
-    ended.code = await gone
-    ended.until = micros()
-    return ended
+    const stop = signalStop(how, signal)
+    stop.code = await exited
+    stop.until = nowMicros()
+    return stop
   }
 
   return {
     id,
-    gone,
-    /** Waits until it told this: what it said of it; undefined when it ended first. */
-    told: (/** @type {string} */ what) => told.wait(what),
-    /** Resolves when it has acknowledged so many events, if it ever does. @param {number} count @returns {Promise<void>} */
-    acknowledged: (count) =>
+    exited,
+    /** Waits for a report and returns its value; undefined if the process exits first. */
+    waitFor: (/** @type {string} */ name) => reports.wait(name),
+    /** Resolves after this many acknowledgements, if ever. @param {number} count @returns {Promise<void>} */
+    waitForAcks: (count) =>
       new Promise((resolve) => {
         if (acknowledged >= count) resolve()
         else waiting.push({ count, resolve })
       }),
-    tell: (/** @type {string} */ verb, /** @type {unknown} */ input) =>
-      void child.stdin?.write(`${JSON.stringify([verb, input])}\n`),
+    send: (/** @type {string} */ name, /** @type {unknown} */ input) =>
+      void child.stdin?.write(`${JSON.stringify([name, input])}\n`),
     kill: () => end('killed', 'SIGKILL'),
-    terminate: () => end('asked', 'SIGTERM'),
-    /** One that was never told to start ends when nobody can tell it any more. */
+    terminate: () => end('terminated', 'SIGTERM'),
+    /** Ends a process that was never started. */
     dismiss() {
       child.stdin?.end()
-      return gone
+      return exited
     },
-    /** Stops it in its tracks; what comes back lets it go on. */
+    /** Stops the process (SIGSTOP); the returned function resumes it. */
     pause() {
-      const paused = stop('paused', 'SIGSTOP')
+      const stop = signalStop('paused', 'SIGSTOP')
       return () => {
-        paused.until = micros()
+        stop.until = nowMicros()
         child.kill('SIGCONT')
       }
     },
   }
 }
 
-/** A line; undefined for the last one of a node that was killed while it wrote. @param {string} line */
-function heardLine(line) {
+/** Parses a report; undefined for the truncated last line of a killed node. @param {string} line */
+function parseReport(line) {
   try {
     return JSON.parse(line)
   } catch {
@@ -153,31 +156,31 @@ function heardLine(line) {
   }
 }
 
-/** Things that are told once each, to whoever waits for them, before or after. */
-class Told {
+/** Reports that arrive once each, for callers that wait before or after. */
+class OneTimeReports {
   /** @type {Map<string, unknown>} */
-  #come = new Map()
-  /** @type {Map<string, ((what: any) => void)[]>} */
+  #arrived = new Map()
+  /** @type {Map<string, ((value: any) => void)[]>} */
   #waiting = new Map()
-  #isOver = false
+  #hasEnded = false
 
-  /** @param {string} what @param {unknown} of */
-  tell(what, of) {
-    this.#come.set(what, of ?? true)
-    for (const resolve of this.#waiting.get(what) ?? []) resolve(of ?? true)
-    this.#waiting.delete(what)
+  /** @param {string} name @param {unknown} value */
+  add(name, value) {
+    this.#arrived.set(name, value ?? true)
+    for (const resolve of this.#waiting.get(name) ?? []) resolve(value ?? true)
+    this.#waiting.delete(name)
   }
 
-  /** @param {string} what @returns {Promise<any>} */
-  wait(what) {
-    if (this.#isOver || this.#come.has(what)) return Promise.resolve(this.#come.get(what))
+  /** @param {string} name @returns {Promise<any>} */
+  wait(name) {
+    if (this.#hasEnded || this.#arrived.has(name)) return Promise.resolve(this.#arrived.get(name))
     return new Promise((resolve) => {
-      this.#waiting.set(what, [...(this.#waiting.get(what) ?? []), resolve])
+      this.#waiting.set(name, [...(this.#waiting.get(name) ?? []), resolve])
     })
   }
 
   end() {
-    this.#isOver = true
+    this.#hasEnded = true
     for (const waiting of this.#waiting.values()) for (const resolve of waiting) resolve(undefined)
     this.#waiting.clear()
   }

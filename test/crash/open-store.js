@@ -1,16 +1,16 @@
 // @ts-check
-/** The store of a node, by its kind: loaded when the process starts, opened when it is told where. */
+/** The store of a node, by kind: its code is loaded when the process starts, and it is opened by the start command. */
 import { memoryStore, systemClock } from 'hookswitch'
 
 /**
  * @typedef {{ kind: 'memory' } | { kind: 'sqlite', path: string } | {
  *   kind: 'postgres', connectionString: string, schema: string, aheadMs: number, speed: number,
- * }} Where `aheadMs`: how far the store's time is ahead of the machine's; `speed`: how much faster it goes
+ * }} StoreLocation `aheadMs`: how far the store's time is ahead of the machine's; `speed`: how much faster it runs
  */
 
 /**
  * @param {string} kind
- * @returns {Promise<(where: any, clock: import('hookswitch').Clock) => import('hookswitch/store').Store>}
+ * @returns {Promise<(location: any, clock: import('hookswitch').Clock) => import('hookswitch/store').Store>}
  */
 export async function loadStore(kind) {
   if (kind === 'sqlite') {
@@ -20,29 +20,35 @@ export async function loadStore(kind) {
   if (kind === 'postgres') {
     const { postgresStore } = await import('hookswitch/postgres')
     return ({ connectionString, schema, speed }, clock) =>
-      postgresStore({ connectionString, schema, clock, maxConnections: 4, ...(speed > 1 && HURRIED) })
+      postgresStore({
+        connectionString,
+        schema,
+        clock,
+        maxConnections: 4,
+        ...(speed > 1 && FAST_CLOCK_OPTIONS),
+      })
   }
-  // It keeps nothing beyond its process: the oracle must say so.
+  // Not durable: the oracle must detect the loss.
   return () => memoryStore()
 }
 
-/** Where time goes faster the server is less patient with a node that stands still in a transaction, too. */
-const HURRIED = { answerWithinMs: 3000 }
-const STARTED_MS = Date.UTC(2025, 0, 1)
+/** With a fast clock, the server must also end the transactions of a paused node sooner. */
+const FAST_CLOCK_OPTIONS = { answerWithinMs: 3000 }
+const EPOCH_MS = Date.UTC(2025, 0, 1)
 
 /**
- * The machine's clock, ahead of itself or faster. Leases last 30 s: who waits for the end of one that a killed node
- * held, a thousand times, would wait for eight hours.
+ * The machine's clock, ahead or faster. A lease lasts 30 s: waiting for the end of a killed node's lease a thousand times
+ * would take eight hours.
  *
- * @param {{ readonly aheadMs: number, readonly speed: number }} how
+ * @param {{ readonly aheadMs: number, readonly speed: number }} options
  * @returns {import('hookswitch').Clock}
  */
-export function clockOf({ aheadMs, speed }) {
+export function createClock({ aheadMs, speed }) {
   const clock = systemClock()
   const { now, monotonic, sleep } = clock
   return {
     ...clock,
-    now: () => STARTED_MS + (now() - STARTED_MS) * speed + aheadMs,
+    now: () => EPOCH_MS + (now() - EPOCH_MS) * speed + aheadMs,
     monotonic: () => monotonic() * speed,
     sleep: (ms, signal) => sleep(ms / speed, signal),
   }

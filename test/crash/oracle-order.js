@@ -1,31 +1,31 @@
 // @ts-check
-/** The rules of order: how events were numbered, and how they were sent. */
-import { listed } from './book.js'
+/** Rules about order: the sequence numbers of events, and the order of requests in a lane. */
+import { getOrCreate } from './tracked-state.js'
 
 /**
- * @typedef {import('./book.js').Book} Book
- * @typedef {import('./ledger.js').Sight} Sight
- * @typedef {import('./oracle.js').Finding} Finding
+ * @typedef {import('./tracked-state.js').TrackedState} TrackedState
+ * @typedef {import('./history.js').ReceivedRequest} ReceivedRequest
+ * @typedef {import('./oracle.js').Violation} Violation
  */
 
 /**
- * An event whose publishing began after another one of its call was acknowledged has a higher number.
+ * An event whose publish began after another event of its call was acknowledged has a higher sequence number.
  *
- * @param {Book} book
- * @returns {Iterable<Finding>}
+ * @param {TrackedState} state
+ * @returns {Iterable<Violation>}
  */
-export function* acceptanceOrder({ ledger }) {
-  /** The numbers of events, by place. @type {Map<string, number>} */
+export function* checkAcceptanceOrder({ history }) {
+  /** Sequence numbers of events, by position. @type {Map<string, number>} */
   const numbers = new Map()
-  for (const { call, index, sequence } of [...ledger.acks, ...ledger.sights]) {
+  for (const { call, index, sequence } of [...history.acks, ...history.requests]) {
     numbers.set(`${call}#${index}`, sequence)
   }
-  /** Calls with what happened to them: tries first seen, and acknowledgements first told. */
-  const steps = /** @type {Map<string, (import('./ledger.js').Try | import('./ledger.js').Ack)[]>} */ (
+  /** Publishes and acknowledgements of each call, by time. */
+  const steps = /** @type {Map<string, (import('./history.js').Publish | import('./history.js').Ack)[]>} */ (
     new Map()
   )
-  for (const step of [...ledger.tries, ...ledger.acks].sort((a, b) => a.at - b.at)) {
-    listed(steps, step.call, () => []).push(step)
+  for (const step of [...history.publishes, ...history.acks].sort((a, b) => a.at - b.at)) {
+    getOrCreate(steps, step.call, () => []).push(step)
   }
   for (const [call, all] of steps) {
     /** @type {Set<number>} */
@@ -37,7 +37,7 @@ export function* acceptanceOrder({ ledger }) {
       else if (!begun.has(step.index)) {
         begun.add(step.index)
         if (number === undefined || number > highest) continue
-        const what = `${call}, ${step.index} is number ${number}, yet ${highest} had been acknowledged before it was published`
+        const what = `${call}, ${step.index} has number ${number}, although ${highest} was acknowledged before it was published`
         yield { rule: 'order', what, call }
       }
     }
@@ -45,51 +45,56 @@ export function* acceptanceOrder({ ledger }) {
 }
 
 /**
- * In each lane the events are numbered 1, 2, … without a gap; each is first sent when the one before it has ended, and
- * never again once the next one was sent.
+ * The events of a lane are numbered 1, 2, … without gaps. Each is first sent after the previous one has ended, and never
+ * again once the next one was sent.
  *
- * @param {Book} book
- * @returns {Iterable<Finding>}
+ * @param {TrackedState} state
+ * @returns {Iterable<Violation>}
  */
-export function* sendingOrder({ ledger, replays, givenUp }) {
-  /** @type {Map<string, Map<number, Sight[]>>} */
+export function* checkSendingOrder({ history, replays, undelivered }) {
+  /** @type {Map<string, Map<number, ReceivedRequest[]>>} */
   const lanes = new Map()
-  for (const sight of ledger.sights) {
-    if (replays.has(sight.delivery)) continue
-    const lane = listed(lanes, `${sight.webhook} ${sight.call}`, () => new Map())
-    listed(lane, sight.sequence, () => []).push(sight)
+  for (const request of history.requests) {
+    if (replays.has(request.delivery)) continue
+    const lane = getOrCreate(lanes, `${request.webhook} ${request.call}`, () => new Map())
+    getOrCreate(lane, request.sequence, () => []).push(request)
   }
   /** @type {Map<string, string>} */
   const eventOf = new Map()
-  for (const { call, sequence, event } of [...ledger.acks, ...ledger.sights]) {
+  for (const { call, sequence, event } of [...history.acks, ...history.requests]) {
     eventOf.set(`${call} ${sequence}`, event)
   }
-  const paused = ledger.ends.filter(({ how }) => how === 'paused')
+  const paused = history.stops.filter(({ how }) => how === 'paused')
   for (const [name, lane] of lanes) {
     const [webhook = '', call = ''] = name.split(' ')
-    /** @type {Sight[] | undefined} */
+    /** @type {ReceivedRequest[] | undefined} */
     let before
     for (let number = 1; number <= Math.max(...lane.keys()); number += 1) {
-      const sights = lane.get(number)
-      // What was set aside need not have been seen.
-      if (!sights && !givenUp.has(`${webhook} ${eventOf.get(`${call} ${number}`)}`)) {
-        yield { rule: 'order', what: `${webhook} never saw number ${number} of ${call}`, call, webhook }
+      const requests = lane.get(number)
+      // A quarantined delivery may never have been sent.
+      if (!requests && !undelivered.has(`${webhook} ${eventOf.get(`${call} ${number}`)}`)) {
+        yield { rule: 'order', what: `${webhook} never received number ${number} of ${call}`, call, webhook }
       }
-      const first = sights?.[0]
+      const first = requests?.[0]
       const last = before?.at(-1)
       const { event = '' } = before?.[0] ?? {}
-      if (first && before && last && !givenUp.has(`${webhook} ${event}`)) {
+      if (first && before && last && !undelivered.has(`${webhook} ${event}`)) {
         const ended = before.find(({ status }) => status >= 200 && status < 300)
-        const who = `number ${number} of ${call} was sent to ${webhook}`
+        const subject = `number ${number} of ${call} was sent to ${webhook}`
         if (!ended || ended.doneAt > first.at) {
-          yield { rule: 'order', what: `${who} before number ${number - 1} had ended`, call, webhook }
+          yield { rule: 'order', what: `${subject} before number ${number - 1} had ended`, call, webhook }
         }
-        // A node that was stopped between its claim and its request sends it when it goes on.
+        // A node that was paused between its claim and its request sends the request when it resumes.
         const isLate = last.at > first.at && !paused.some(({ node }) => node === last.node)
         if (isLate)
-          yield { rule: 'order', what: `${who}, and number ${number - 1} once more after it`, call, webhook }
+          yield {
+            rule: 'order',
+            what: `${subject}, and number ${number - 1} was sent again after it`,
+            call,
+            webhook,
+          }
       }
-      before = sights
+      before = requests
     }
   }
 }

@@ -1,54 +1,55 @@
 // @ts-check
 /**
- * Judges a round by what was seen from outside alone. Every rule gives its findings: what broke the promise, and whom
- * it concerns. Shares nothing with the service.
+ * Checks the history of a round against the promises of the service. Each rule yields violations: what is wrong, and which
+ * call, webhook or node it concerns. Shares no code with the service.
  *
- * @typedef {object} Finding
+ * @typedef {object} Violation
  * @property {string} rule
  * @property {string} what one sentence
  * @property {string} [call]
  * @property {string} [webhook]
  * @property {number} [node]
  *
- * @typedef {import('./ledger.js').Ledger} Ledger
- * @typedef {import('./ledger.js').Sight} Sight
- * @typedef {import('./ledger.js').Ack} Ack
- * @typedef {import('./book.js').Book} Book
+ * @typedef {import('./history.js').History} History
+ * @typedef {import('./history.js').ReceivedRequest} ReceivedRequest
+ * @typedef {import('./history.js').Ack} Ack
+ * @typedef {import('./tracked-state.js').TrackedState} TrackedState
  */
-import { makeBook } from './book.js'
+
 import { accountOf, WEBHOOKS } from './load.js'
-import { duplicates, overlaps, repeatedAttempts } from './oracle-duplicates.js'
-import { ends, refusals } from './oracle-ends.js'
-import { acceptanceOrder, sendingOrder } from './oracle-order.js'
+import { checkAttemptNumbers, checkDuplicates, checkOverlaps } from './oracle-duplicates.js'
+import { checkNodes, checkRefusals } from './oracle-nodes.js'
+import { checkAcceptanceOrder, checkSendingOrder } from './oracle-order.js'
+import { trackState } from './tracked-state.js'
 
-/** @typedef {(book: Book) => Iterable<Finding>} Rule */
+/** @typedef {(state: TrackedState) => Iterable<Violation>} Rule */
 
-const isSuccess = (/** @type {Sight} */ { status }) => status >= 200 && status < 300
+const isSuccess = (/** @type {ReceivedRequest} */ { status }) => status >= 200 && status < 300
 
-/** Every acknowledged event reached every receiver; so did what was seen anywhere although nobody was told of it. */
-function* loss(/** @type {Book} */ { placeOf, arrived, givenUp, acked }) {
-  for (const [event, { call, index }] of placeOf) {
+/** Every acknowledged event reaches every receiver; so does an unacknowledged one that reached any receiver. */
+function* checkLoss(/** @type {TrackedState} */ { positionOf, succeeded, undelivered, acked }) {
+  for (const [event, { call, index }] of positionOf) {
     for (const name of WEBHOOKS) {
       const webhook = `${accountOf(call)}/${name}`
-      if (arrived.has(`${webhook} ${event}`)) continue
-      const how = givenUp.get(`${webhook} ${event}`)
-      const why = how ? `ended as ${how.state} (${how.reason}), and so did its repetition` : 'never did'
-      const was = acked.has(event) ? 'was acknowledged' : 'reached another receiver'
-      const what = `event ${event} (${call}, ${index}) ${was}, should have reached ${webhook}, and ${why}`
+      if (succeeded.has(`${webhook} ${event}`)) continue
+      const end = undelivered.get(`${webhook} ${event}`)
+      const why = end ? `ended as ${end.state} (${end.reason}), and so did its replay` : 'never did'
+      const origin = acked.has(event) ? 'was acknowledged' : 'reached another receiver'
+      const what = `event ${event} (${call}, ${index}) ${origin}, should have reached ${webhook}, and ${why}`
       yield { rule: 'lost', what, call, webhook }
     }
   }
 }
 
-/** What ended otherwise than delivered did so for a reason that was there: nodes died under it, three times in a row. */
-function* abandonment(/** @type {Book} */ { ledger, placeOf, tried }) {
-  for (const { delivery, webhook, event, state, reason } of ledger.givenUp) {
-    const { call = '', index = 0 } = placeOf.get(event) ?? {}
-    const since = tried.get(`${call}#${index}`) ?? 0
-    const deaths = ledger.ends.filter(({ how, at }) => how !== 'asked' && at >= since)
-    if (state === 'quarantined' && deaths.length >= 3) continue
+/** A delivery ends undelivered only as quarantined, and only after three stops of nodes since it was published. */
+function* checkUndelivered(/** @type {TrackedState} */ { history, positionOf, publishedAt }) {
+  for (const { delivery, webhook, event, state, reason } of history.undelivered) {
+    const { call = '', index = 0 } = positionOf.get(event) ?? {}
+    const since = publishedAt.get(`${call}#${index}`) ?? 0
+    const stops = history.stops.filter(({ how, at }) => how !== 'terminated' && at >= since)
+    if (state === 'quarantined' && stops.length >= 3) continue
     yield {
-      rule: 'given up',
+      rule: 'undelivered',
       what: `${delivery} of ${event} to ${webhook} ended as ${state}: ${reason}`,
       call,
       webhook,
@@ -56,45 +57,49 @@ function* abandonment(/** @type {Book} */ { ledger, placeOf, tried }) {
   }
 }
 
-/** Nothing arrives that nobody published, or that is another account's, or that is no event of ours. */
-function* invention(/** @type {Book} */ { ledger, tried }) {
-  for (const { what } of ledger.strange)
-    yield { rule: 'invented', what: `a request that nobody meant: ${what}` }
-  for (const { call, index, webhook, event } of ledger.sights) {
+/** Every request is a delivery of an event that was published, to a webhook of its account. */
+function* checkUnexpected(/** @type {TrackedState} */ { history, publishedAt }) {
+  for (const { what } of history.unexpected)
+    yield { rule: 'unexpected', what: `a request is not a delivery: ${what}` }
+  for (const { call, index, webhook, event } of history.requests) {
     const what = `event ${event} (${call}, ${index}) reached ${webhook}`
-    if (!tried.has(`${call}#${index}`))
-      yield { rule: 'invented', what: `${what}, and nobody published it`, call, webhook }
+    if (!publishedAt.has(`${call}#${index}`))
+      yield { rule: 'unexpected', what: `${what}, but was never published`, call, webhook }
     if (!webhook.startsWith(`${accountOf(call)}/`)) {
-      yield { rule: 'invented', what: `${what}, which is another account's`, call, webhook }
+      yield { rule: 'unexpected', what: `${what}, which belongs to another account`, call, webhook }
     }
   }
 }
 
-/** What is published once, or again under its key, is one event; what publishers were told of it is what arrives. */
-function* identity(/** @type {Book} */ { ledger, events }) {
-  for (const [place, all] of events) {
-    const call = place.slice(0, place.indexOf('#'))
+/** What is published once, or again with its key, is one event with one sequence number for publishers and receivers. */
+function* checkIdentity(/** @type {TrackedState} */ { history, events }) {
+  for (const [position, all] of events) {
+    const call = position.slice(0, position.indexOf('#'))
     if (all.size > 1)
-      yield { rule: 'two for one', what: `${place} became ${all.size} events: ${[...all].join(', ')}`, call }
+      yield {
+        rule: 'identity',
+        what: `${position} became ${all.size} events: ${[...all].join(', ')}`,
+        call,
+      }
   }
   /** @type {Map<string, number>} */
-  const told = new Map()
-  for (const { event, sequence, call } of [...ledger.acks, ...ledger.sights]) {
-    const before = told.get(event) ?? sequence
-    told.set(event, before)
+  const sequences = new Map()
+  for (const { event, sequence, call } of [...history.acks, ...history.requests]) {
+    const before = sequences.get(event) ?? sequence
+    sequences.set(event, before)
     if (before === sequence) continue
     yield {
-      rule: 'two for one',
-      what: `event ${event} is number ${before} of its call, and number ${sequence}`,
+      rule: 'identity',
+      what: `event ${event} has number ${before} of its call, and number ${sequence}`,
       call,
     }
   }
 }
 
-/** Requests of one delivery are the same bytes; one event is one delivery for each webhook. */
-function* bytes(/** @type {Book} */ { deliveries, replays }) {
+/** All requests of a delivery have the same body; an event has one delivery per webhook. */
+function* checkBodies(/** @type {TrackedState} */ { deliveries, replays }) {
   /** @type {Map<string, string>} */
-  const only = new Map()
+  const deliveryOf = new Map()
   for (const [delivery, [first, ...more]] of deliveries) {
     if (!first) continue
     const { call, webhook, event } = first
@@ -102,12 +107,12 @@ function* bytes(/** @type {Book} */ { deliveries, replays }) {
     if (other)
       yield { rule: 'changed', what: `${delivery}: ${first.body} became ${other.body}`, call, webhook }
     if (replays.has(delivery)) continue
-    const known = only.get(`${webhook} ${event}`) ?? delivery
-    only.set(`${webhook} ${event}`, known)
-    if (known === delivery) continue
+    const earlier = deliveryOf.get(`${webhook} ${event}`) ?? delivery
+    deliveryOf.set(`${webhook} ${event}`, earlier)
+    if (earlier === delivery) continue
     yield {
-      rule: 'two for one',
-      what: `event ${event} went to ${webhook} as ${known} and as ${delivery}`,
+      rule: 'identity',
+      what: `event ${event} was sent to ${webhook} as ${earlier} and as ${delivery}`,
       call,
       webhook,
     }
@@ -116,38 +121,38 @@ function* bytes(/** @type {Book} */ { deliveries, replays }) {
 
 /** @type {readonly Rule[]} */
 const RULES = [
-  ends,
-  refusals,
-  loss,
-  abandonment,
-  invention,
-  identity,
-  bytes,
-  acceptanceOrder,
-  sendingOrder,
-  overlaps,
-  repeatedAttempts,
-  duplicates,
+  checkNodes,
+  checkRefusals,
+  checkLoss,
+  checkUndelivered,
+  checkUnexpected,
+  checkIdentity,
+  checkBodies,
+  checkAcceptanceOrder,
+  checkSendingOrder,
+  checkOverlaps,
+  checkAttemptNumbers,
+  checkDuplicates,
 ]
 
-/** @param {Ledger} ledger */
-export function judge(ledger) {
-  const book = makeBook(ledger)
-  const findings = RULES.flatMap((rule) => [...rule(book)])
-  const again = [...book.deliveries.values()].reduce(
-    (sum, sights) => sum + Math.max(0, sights.filter(isSuccess).length - 1),
+/** @param {History} history */
+export function checkHistory(history) {
+  const state = trackState(history)
+  const violations = RULES.flatMap((rule) => [...rule(state)])
+  const duplicates = [...state.deliveries.values()].reduce(
+    (sum, requests) => sum + Math.max(0, requests.filter(isSuccess).length - 1),
     0,
   )
   return {
-    findings,
+    violations,
     counts: {
-      acknowledged: book.acked.size,
-      unacknowledged: [...book.placeOf.keys()].filter((event) => !book.acked.has(event)).length,
-      requests: ledger.sights.length,
-      deliveries: book.deliveries.size,
-      duplicates: again,
-      'given up, sent again': ledger.givenUp.length,
-      'published again': ledger.acks.filter(({ duplicate }) => duplicate).length,
+      acknowledged: state.acked.size,
+      unacknowledged: [...state.positionOf.keys()].filter((event) => !state.acked.has(event)).length,
+      requests: history.requests.length,
+      deliveries: state.deliveries.size,
+      duplicates,
+      'undelivered, replayed': history.undelivered.length,
+      'published again': history.acks.filter(({ duplicate }) => duplicate).length,
     },
   }
 }

@@ -1,77 +1,77 @@
 // @ts-check
-/** The parts of a run, each on a store of its own, each judged when it is over. */
+/** The parts of a run. Each has its own store and is checked when it is over. */
 import { canMount, runDiskFull } from './disk-full.js'
-import { judge } from './oracle.js'
-import { makePlace } from './places.js'
+import { checkHistory } from './oracle.js'
 import { runRound } from './round.js'
 import { runTakeovers } from './takeovers.js'
+import { createTestStore } from './test-store.js'
 
 export const PARTS = ['cycles', 'disk-full', 'takeovers']
 
-/** Cycles on one store: it is judged before the next ones begin on another. */
-const ROUND = 250
+/** Cycles on one store, before it is checked and the next ones begin on another. */
+const CYCLES_PER_ROUND = 250
 const TAKEOVERS = 3
 
 /**
- * @typedef {object} Judged
- * @property {import('./ledger.js').Ledger} ledger
- * @property {import('./oracle.js').Finding[]} findings
+ * @typedef {object} PartResult
+ * @property {import('./history.js').History} history
+ * @property {import('./oracle.js').Violation[]} violations
  * @property {(readonly [string, number])[]} counts
- * @property {string} place
+ * @property {string} store the store's name
  *
- * @typedef {{ readonly name: string, run(seed: string): Promise<Judged> }} Part
+ * @typedef {{ readonly name: string, run(seed: string): Promise<PartResult> }} Part
  */
 
 /**
- * @param {object} how
- * @param {string} how.store
- * @param {number} how.cycles
- * @param {readonly string[]} how.only empty: all that fit the store
- * @param {string | undefined} how.connectionString
+ * @param {object} options
+ * @param {string} options.kind of the store
+ * @param {number} options.cycles
+ * @param {readonly string[]} options.only empty: all parts that apply to the store
+ * @param {string | undefined} options.connectionString
  * @returns {Part[]}
  */
-export function partsOf({ store, cycles, only, connectionString }) {
-  const wanted = (/** @type {string} */ name) => only.length === 0 || only.includes(name)
+export function createParts({ kind, cycles, only, connectionString }) {
+  const isSelected = (/** @type {string} */ name) => only.length === 0 || only.includes(name)
   /** @type {Part[]} */
   const parts = []
 
   /**
    * @param {string} name
-   * @param {(seed: string, place: import('./places.js').Place) => Promise<{
-   *   ledger: import('./ledger.js').Ledger, counts: Iterable<readonly [string, number]>,
-   * }>} course
+   * @param {(seed: string, store: import('./test-store.js').TestStore) => Promise<{
+   *   history: import('./history.js').History, counts: Iterable<readonly [string, number]>,
+   * }>} runPart
    */
-  function add(name, course) {
+  function add(name, runPart) {
     parts.push({
       name,
       async run(seed) {
-        const place = await makePlace(store, connectionString)
-        const { ledger, counts } = await course(seed, place)
-        const { findings, counts: judged } = judge(ledger)
-        await place.remove(findings.length === 0)
-        return { ledger, findings, counts: [...counts, ...Object.entries(judged)], place: place.name }
+        const store = await createTestStore(kind, connectionString)
+        const { history, counts } = await runPart(seed, store)
+        const { violations, counts: checked } = checkHistory(history)
+        await store.remove(violations.length === 0)
+        return { history, violations, counts: [...counts, ...Object.entries(checked)], store: store.name }
       },
     })
   }
 
-  for (let done = 0; wanted('cycles') && done < cycles; done += ROUND) {
-    const count = Math.min(ROUND, cycles - done)
-    add(`cycles ${done + 1} to ${done + count}`, async (seed, place) => {
-      const { ledger, endings } = await runRound({ seed, cycles: count, place })
-      return { ledger, counts: [['cycles', count], ...endings] }
+  for (let done = 0; isSelected('cycles') && done < cycles; done += CYCLES_PER_ROUND) {
+    const count = Math.min(CYCLES_PER_ROUND, cycles - done)
+    add(`cycles ${done + 1} to ${done + count}`, async (seed, store) => {
+      const { history, endings } = await runRound({ seed, cycles: count, store })
+      return { history, counts: [['cycles', count], ...endings] }
     })
   }
-  if (store === 'postgres' && wanted('takeovers')) {
-    add('takeovers', async (seed, place) => {
-      const { ledger } = await runTakeovers({ seed, times: TAKEOVERS, place })
-      return { ledger, counts: [['taken over', 2 * TAKEOVERS]] }
+  if (kind === 'postgres' && isSelected('takeovers')) {
+    add('takeovers', async (seed, store) => {
+      const { history } = await runTakeovers({ seed, times: TAKEOVERS, store })
+      return { history, counts: [['taken over', 2 * TAKEOVERS]] }
     })
   }
-  if (store === 'sqlite' && wanted('disk-full')) {
-    if (canMount()) add('disk-full', (seed, place) => runDiskFull({ seed, place }))
+  if (kind === 'sqlite' && isSelected('disk-full')) {
+    if (canMount()) add('disk-full', (seed, store) => runDiskFull({ seed, store }))
     else
       console.error(
-        'NOT RUN: disk-full, which needs `unshare -rm` and a tmpfs of its own; this machine allows neither',
+        'NOT RUN: disk-full, which needs `unshare -rm` and a private tmpfs; this machine allows neither',
       )
   }
   return parts

@@ -1,17 +1,19 @@
 // @ts-check
-/** A PostgreSQL server for a run: a given one, else a private one as the tests have, made for it and gone after it. */
+/** A PostgreSQL server for a run: the given one, or a private one that is started for the run. */
 import { fileURLToPath } from 'node:url'
 
 const path = (/** @type {string} */ name) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
 
 /**
- * @param {string | undefined} given a connection string
- * @returns {Promise<{ url: string, end(): Promise<void> } | undefined>} undefined: this machine has none, which was said
+ * @param {string | undefined} connectionString
+ * @returns {Promise<{ url: string, end(): Promise<void> } | undefined>} undefined: PostgreSQL is not installed, which has
+ *   been reported
  */
-export async function postgresServer(given) {
-  if (given !== undefined && given !== '') return { url: given, async end() {} }
+export async function postgresServer(connectionString) {
+  if (connectionString !== undefined && connectionString !== '')
+    return { url: connectionString, async end() {} }
   const { build } = await import('tsup')
-  // That module is TypeScript, for the tests; Node 20 reads JavaScript.
+  // That module is TypeScript, which Node 20 cannot load.
   const outDir = path('node_modules/.crash')
   const entry = [path('test/adapters/storage/pg-cluster.ts')]
   const outExtension = () => ({ js: '.mjs' })

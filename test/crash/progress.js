@@ -1,58 +1,58 @@
 // @ts-check
-/** Where publishers stand: which call goes on where, and which events are to be published again. */
+/** The state of the publishers between nodes: where each call continues, and which events are published again. */
 import { accountName, callName, hasKey } from './load.js'
 
-/** Events that are published again although their first time was acknowledged, at most so many by each node. */
-const CERTAIN_AGAIN = 4
-/** The latest acknowledged ones to choose from. */
+/** Acknowledged events that each node publishes again on purpose. */
+const ACKNOWLEDGED_AGAIN = 4
+/** They are chosen among this many of the latest acknowledged events. */
 const LATEST = 200
 
 /**
- * @param {import('./ledger.js').Ledger} ledger
- * @param {{ readonly slots: number, readonly accounts: number }} how
+ * @param {import('./history.js').History} history
+ * @param {{ readonly slots: number, readonly accounts: number }} options
  */
-export function createProgress(ledger, how) {
-  /** The call of each slot, and what its next event is. @type {Map<number, import('./load.js').Place>} */
+export function createProgress(history, options) {
+  /** The call of each slot, and the index of its next event. @type {Map<number, import('./load.js').EventPosition>} */
   const slots = new Map()
-  /** Events with a key that nobody was told of. @type {Map<string, import('./load.js').Place>} */
-  const uncertain = new Map()
-  let triesSeen = 0
+  /** Events with a key and without an acknowledgement. @type {Map<string, import('./load.js').EventPosition>} */
+  const unacknowledged = new Map()
+  let publishesSeen = 0
   let acksSeen = 0
 
   return {
-    /** After a cycle: takes in what it brought. */
+    /** Takes in the history of a cycle. */
     cycleEnded() {
-      for (const { call, index, node } of ledger.tries.slice(triesSeen)) {
-        if (hasKey(index)) uncertain.set(`${call}#${index}`, { call, index })
+      for (const { call, index, node } of history.publishes.slice(publishesSeen)) {
+        if (hasKey(index)) unacknowledged.set(`${call}#${index}`, { call, index })
         const slot = Number(/\.slot-(\d+)\./.exec(call)?.[1])
-        const at = slots.get(slot)
-        if (at?.call === call) slots.set(slot, { call, index: Math.max(at.index, index + 1) })
-        // Else it is a new call of this node, or one of long ago that was published again.
+        const current = slots.get(slot)
+        if (current?.call === call) slots.set(slot, { call, index: Math.max(current.index, index + 1) })
+        // Otherwise it is a new call of this node, or an earlier one that was published again.
         else if (call.includes(`.node-${node}.`)) slots.set(slot, { call, index: index + 1 })
       }
-      for (const { call, index } of ledger.acks.slice(acksSeen)) uncertain.delete(`${call}#${index}`)
-      triesSeen = ledger.tries.length
-      acksSeen = ledger.acks.length
+      for (const { call, index } of history.acks.slice(acksSeen)) unacknowledged.delete(`${call}#${index}`)
+      publishesSeen = history.publishes.length
+      acksSeen = history.acks.length
     },
     /**
-     * Calls for a node to go on with.
+     * The calls that a node continues.
      *
      * @param {number} node
-     * @param {number} part 0, 1: of the nodes that run at the same time
+     * @param {number} part 0, 1: distinguishes nodes that run at the same time
      */
     slots(node, part) {
-      return Array.from({ length: how.slots }, (_, number) => {
-        const slot = part * how.slots + number
-        const first = { call: callName(accountName(slot % how.accounts), node, slot, -1), index: 0 }
+      return Array.from({ length: options.slots }, (_, number) => {
+        const slot = part * options.slots + number
+        const first = { call: callName(accountName(slot % options.accounts), node, slot, -1), index: 0 }
         return { slot, ...(slots.get(slot) ?? first) }
       })
     },
-    /** @param {import('hookswitch/testkit').SeededRandom} random */
-    again(random) {
-      const latest = ledger.acks.slice(-LATEST).filter(({ index }) => hasKey(index))
-      const certain =
-        latest.length === 0 ? [] : Array.from({ length: CERTAIN_AGAIN }, () => random.pick(latest))
-      return [...uncertain.values(), ...certain].map(({ call, index }) => ({ call, index }))
+    /** The events that a node publishes again. @param {import('hookswitch/testkit').SeededRandom} random */
+    republish(random) {
+      const latest = history.acks.slice(-LATEST).filter(({ index }) => hasKey(index))
+      const acknowledged =
+        latest.length === 0 ? [] : Array.from({ length: ACKNOWLEDGED_AGAIN }, () => random.pick(latest))
+      return [...unacknowledged.values(), ...acknowledged].map(({ call, index }) => ({ call, index }))
     },
   }
 }

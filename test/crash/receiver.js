@@ -1,30 +1,30 @@
 // @ts-check
-/** The other end: notes every request before it answers, and answers by the seed. */
+/** The receiver of all webhooks: records each request before it answers, as determined by the seed. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { answerTo, micros, share } from './load.js'
+import { answerTo, hashFraction, nowMicros } from './load.js'
 
-const SLOW_MS = { least: 5, most: 80 }
+const SLOW_MS = { min: 5, max: 80 }
 
 /**
  * @param {string} seed
- * @param {import('./ledger.js').Ledger} ledger
+ * @param {import('./history.js').History} history
  */
-export async function startReceiver(seed, ledger) {
-  /** @type {Map<string, number>} */
-  const seen = new Map()
+export async function startReceiver(seed, history) {
+  /** Number of requests of each delivery. @type {Map<string, number>} */
+  const requestCounts = new Map()
 
   /**
    * @param {import('node:http').IncomingMessage} request
    * @param {string} body
-   * @returns {import('./ledger.js').Sight}
+   * @returns {import('./history.js').ReceivedRequest}
    */
-  function sightOf({ url = '', headers }, body) {
+  function parseRequest({ url = '', headers }, body) {
     const { event_id: event, call_id: call, sequence, custom_channel_vars: vars } = JSON.parse(body)
     return {
-      kind: 'sight',
-      at: micros(),
-      // The sender's tracing door says who it is.
+      kind: 'request',
+      at: nowMicros(),
+      // The sending node puts its id into the span id.
       node: Number.parseInt(String(headers.traceparent).slice(36, 52), 16),
       webhook: url.slice(1),
       delivery: String(headers['webhook-id']),
@@ -40,50 +40,53 @@ export async function startReceiver(seed, ledger) {
   }
 
   /**
-   * @param {import('./ledger.js').Sight} sight
+   * @param {import('./history.js').ReceivedRequest} received
    * @param {import('node:http').ServerResponse} response
    */
-  function answer(sight, response) {
-    const before = seen.get(sight.delivery) ?? 0
-    seen.set(sight.delivery, before + 1)
+  function answer(received, response) {
+    const earlierRequests = requestCounts.get(received.delivery) ?? 0
+    requestCounts.set(received.delivery, earlierRequests + 1)
     response.once('close', () => {
-      if (sight.status === 0) sight.doneAt = micros()
+      if (received.status === 0) received.doneAt = nowMicros()
     })
     /** @param {number} status */
     const send = (status) => {
       if (response.destroyed) return
-      // Noted first: whatever follows from this answer comes after it.
-      sight.status = status
-      sight.doneAt = micros()
+      // Recorded first, so that it precedes everything that the response causes.
+      received.status = status
+      received.doneAt = nowMicros()
       response.writeHead(status).end()
     }
-    const how = answerTo(seed, sight.webhook, sight, before)
-    if (how === 'ok') send(200)
-    else if (how === 'error') send(500)
-    else if (how === 'reset') response.destroy()
-    else if (how === 'slow') {
-      const part = share(`${seed} ${sight.delivery}`)
-      setTimeout(send, SLOW_MS.least + part * (SLOW_MS.most - SLOW_MS.least), 200)
+    const kind = answerTo(seed, received.webhook, received, earlierRequests)
+    if (kind === 'ok') send(200)
+    else if (kind === 'error') send(500)
+    else if (kind === 'reset') response.destroy()
+    else if (kind === 'slow') {
+      const fraction = hashFraction(`${seed} ${received.delivery}`)
+      setTimeout(send, SLOW_MS.min + fraction * (SLOW_MS.max - SLOW_MS.min), 200)
     }
   }
 
   const server = createServer((request, response) => {
     let body = ''
     request.setEncoding('utf8')
-    request.on('data', (piece) => {
-      body += piece
+    request.on('data', (chunk) => {
+      body += chunk
     })
     request.on('end', () => {
       try {
-        const sight = sightOf(request, body)
-        ledger.sights.push(sight)
-        answer(sight, response)
+        const received = parseRequest(request, body)
+        history.requests.push(received)
+        answer(received, response)
       } catch (thrown) {
-        ledger.strange.push({ at: micros(), what: `${request.url}: ${body.slice(0, 200)} (${thrown})` })
+        history.unexpected.push({
+          at: nowMicros(),
+          what: `${request.url}: ${body.slice(0, 200)} (${thrown})`,
+        })
         response.writeHead(400).end()
       }
     })
-    // A killed node cuts its requests: what came in part is no request.
+    // A killed node aborts its requests: incomplete ones are ignored.
     request.on('error', () => {})
   })
   server.keepAliveTimeout = 60_000

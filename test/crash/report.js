@@ -1,21 +1,22 @@
 // @ts-check
-/** What a run says at its end. */
+/** Prints the result of a run. */
 import { timelineOf } from './timeline.js'
 
-/** Findings that are shown with their timelines. */
-const MOST = 5
+/** Violations that are printed with their timelines. */
+const MAX_DETAILED = 5
 
 /**
- * @param {import('./ledger.js').Ledger} ledger
- * @param {readonly import('./oracle.js').Finding[]} findings
+ * @param {import('./history.js').History} history
+ * @param {readonly import('./oracle.js').Violation[]} violations
  */
-export function printFindings(ledger, findings) {
-  for (const finding of findings.slice(0, MOST)) {
-    console.log(`\n${finding.rule}: ${finding.what}`)
-    for (const line of timelineOf(ledger, finding)) console.log(`  ${line}`)
+export function printViolations(history, violations) {
+  for (const violation of violations.slice(0, MAX_DETAILED)) {
+    console.log(`\n${violation.rule}: ${violation.what}`)
+    for (const line of timelineOf(history, violation)) console.log(`  ${line}`)
   }
-  if (findings.length > MOST) console.log(`\n… and ${findings.length - MOST} more findings`)
-  const rules = countBy(findings.map(({ rule }) => rule))
+  if (violations.length > MAX_DETAILED)
+    console.log(`\n… and ${violations.length - MAX_DETAILED} more violations`)
+  const rules = countBy(violations.map(({ rule }) => rule))
   console.log(`\n${[...rules].map(([rule, count]) => `${rule}: ${count}`).join(', ')}`)
 }
 

@@ -1,9 +1,9 @@
 // @ts-check
-/** One round: a store, a receiver, and so many cycles of nodes that end in one way or another; then rest. */
+/** One round: a store, a receiver, and a number of cycles in which nodes run and are stopped; then the store becomes idle. */
 import { seededRandom } from 'hookswitch/testkit'
-import { Ledger } from './ledger.js'
+import { History } from './history.js'
 import { sleep } from './load.js'
-import { endNode, isUp, rest } from './node-course.js'
+import { terminateNode, waitForStart, waitUntilIdle } from './node-waits.js'
 import { spawnNode } from './nodes.js'
 import { createProgress } from './progress.js'
 import { startReceiver } from './receiver.js'
@@ -12,127 +12,131 @@ const ACCOUNTS = 3
 const SLOTS = 24
 
 /**
- * A node that is to end at work does so after so many acknowledgements and so many milliseconds, drawn up to these,
- * whichever comes first. Most are young, their code cold and their work hardly begun; few are in full swing.
+ * A node that is stopped at work lives for a random number of acknowledgements and milliseconds up to these, whichever
+ * comes first. Most nodes are short-lived, with cold code and little work done; few run at full speed.
  */
-const LIVES = {
-  young: { acknowledged: 400, ms: 450 },
-  old: { acknowledged: 8000, ms: 3000 },
+const LIFETIMES = {
+  short: { acknowledged: 400, ms: 450 },
+  long: { acknowledged: 8000, ms: 3000 },
 }
-/** Of so many one grows old. */
-const OLD_EVERY = 14
+/** Every n-th node is long-lived. */
+const LONG_EVERY = 14
 
-/** How nodes end, and how often. */
-const ENDS = {
+/** How nodes end, with weights. */
+const ENDINGS = {
   'killed at work': 50,
-  'killed when it began': 12,
+  'killed after its start': 12,
   'killed while it started': 13,
-  'asked to end': 15,
-  'killed while it ended': 10,
+  terminated: 15,
+  'killed while it terminated': 10,
 }
-/** How often a second node works beside the first, where the store is shared. */
-const BESIDE = 0.25
+/** Probability of a second node beside the first, if the store can be shared. */
+const SECOND_NODE = 0.25
 
 /**
- * @typedef {keyof typeof ENDS} Ending
- * @typedef {typeof LIVES.young} Life
- * @typedef {import('./nodes.js').Node} Node
+ * @typedef {keyof typeof ENDINGS} Ending
+ * @typedef {typeof LIFETIMES.short} Lifetime
+ * @typedef {import('./nodes.js').NodeProcess} NodeProcess
  */
 
 /**
- * @param {object} how
- * @param {string} how.seed
- * @param {number} how.cycles
- * @param {import('./places.js').Place} how.place where the store is
+ * @param {object} options
+ * @param {string} options.seed
+ * @param {number} options.cycles
+ * @param {import('./test-store.js').TestStore} options.store
  */
-export async function runRound({ seed, cycles, place }) {
+export async function runRound({ seed, cycles, store }) {
   const random = seededRandom(seed)
-  const ledger = new Ledger()
-  const receiver = await startReceiver(seed, ledger)
-  const progress = createProgress(ledger, { slots: SLOTS, accounts: ACCOUNTS })
+  const history = new History()
+  const receiver = await startReceiver(seed, history)
+  const progress = createProgress(history, { slots: SLOTS, accounts: ACCOUNTS })
   /** @type {Map<Ending, number>} */
   const endings = new Map()
   const setUp = { port: receiver.port, accounts: ACCOUNTS }
   let nodes = 0
-  /** A process that is ready when its turn comes: while it loads its code, the one before it works. */
-  const spare = () => {
+  /** Spawns the process of a later node, which loads its code while an earlier node works. */
+  const spawnNext = () => {
     nodes += 1
-    return spawnNode(ledger, nodes, place.kind)
+    return spawnNode(history, nodes, store.kind)
   }
 
   /**
-   * @param {Node} node
+   * @param {NodeProcess} node
    * @param {object} plan
-   * @param {number} plan.part of the nodes that run at the same time: which slots are its own
+   * @param {number} plan.part distinguishes nodes that run at the same time: selects the slots
    * @param {number} plan.events
-   * @param {number} plan.restMs
+   * @param {number} plan.pauseMs
    */
-  async function start(node, { part, events, restMs }) {
-    await node.told('ready')
-    node.tell('start', {
-      where: place.where(),
+  async function start(node, { part, events, pauseMs }) {
+    await node.waitFor('ready')
+    node.send('start', {
+      location: store.location(),
       accounts: ACCOUNTS,
       slots: events > 0 ? progress.slots(node.id, part) : [],
-      again: part === 0 ? progress.again(random) : [],
+      republish: part === 0 ? progress.republish(random) : [],
       events,
-      restMs,
-      ...(node.id === 1 || !place.isKept ? { setUp } : {}),
+      pauseMs,
+      ...(node.id === 1 || !store.isDurable ? { setUp } : {}),
     })
   }
 
-  /** @param {Node} node @param {Ending} ending @param {Life} life */
-  async function endAs(node, ending, life) {
-    // A stream for each: two that run at once draw in no certain order.
-    const own = random.stream(`node ${node.id}`)
-    const some = (/** @type {number} */ least, /** @type {number} */ most) => sleep(own.integer(least, most))
-    // The first one makes accounts and webhooks, without which the others had nothing to do.
+  /** @param {NodeProcess} node @param {Ending} ending @param {Lifetime} lifetime */
+  async function endNode(node, ending, lifetime) {
+    // A random stream per node: two nodes that run at once draw in no defined order.
+    const stream = random.stream(`node ${node.id}`)
+    const sleepRandom = (/** @type {number} */ min, /** @type {number} */ max) =>
+      sleep(stream.integer(min, max))
+    // The first node creates accounts and webhooks, which the others need.
     if (ending === 'killed while it started' && node.id > 1) {
-      await some(0, 90)
+      await sleepRandom(0, 90)
       return node.kill()
     }
-    await isUp(ledger, node)
-    if (ending === 'killed when it began') await some(0, 40)
+    await waitForStart(history, node)
+    if (ending === 'killed after its start') await sleepRandom(0, 40)
     else
-      await Promise.race([node.acknowledged(own.integer(1, life.acknowledged)), some(life.ms / 10, life.ms)])
-    if (ending === 'asked to end') return endNode(ledger, node)
-    if (ending === 'killed while it ended') {
+      await Promise.race([
+        node.waitForAcks(stream.integer(1, lifetime.acknowledged)),
+        sleepRandom(lifetime.ms / 10, lifetime.ms),
+      ])
+    if (ending === 'terminated') return terminateNode(history, node)
+    if (ending === 'killed while it terminated') {
       void node.terminate()
-      await some(0, 60)
+      await sleepRandom(0, 60)
     }
     return node.kill()
   }
 
-  let next = spare()
-  let beside = place.isShared ? spare() : undefined
-  for (let cycle = 0; cycle < cycles && ledger.failures.length === 0; cycle += 1) {
+  let next = spawnNext()
+  let second = store.isShared ? spawnNext() : undefined
+  for (let cycle = 0; cycle < cycles && history.failures.length === 0; cycle += 1) {
     const node = next
-    const ending = random.weighted(ENDS)
+    const ending = random.weighted(ENDINGS)
     endings.set(ending, (endings.get(ending) ?? 0) + 1)
-    const restMs = random.pick([0, 2, 5])
-    const life = cycle % OLD_EVERY === OLD_EVERY - 1 ? LIVES.old : LIVES.young
-    // Some have nothing left to publish when they end, and only deliver.
-    const events = random.chance(0.25) ? random.integer(40, 150) : 2 * life.acknowledged
-    await start(node, { part: 0, events, restMs })
-    next = spare()
-    const ended = [endAs(node, ending, life)]
-    if (beside && cycle > 0 && random.chance(BESIDE)) {
-      const other = beside
-      // Some deliver only.
+    const pauseMs = random.pick([0, 2, 5])
+    const lifetime = cycle % LONG_EVERY === LONG_EVERY - 1 ? LIFETIMES.long : LIFETIMES.short
+    // Some nodes have published everything before they end, and then only deliver.
+    const events = random.chance(0.25) ? random.integer(40, 150) : 2 * lifetime.acknowledged
+    await start(node, { part: 0, events, pauseMs })
+    next = spawnNext()
+    const ended = [endNode(node, ending, lifetime)]
+    if (second && cycle > 0 && random.chance(SECOND_NODE)) {
+      const other = second
+      // Some only deliver.
       const few = random.chance(0.3) ? 0 : random.integer(40, 120)
-      await start(other, { part: 1, events: few, restMs })
-      beside = spare()
-      ended.push(endAs(other, random.weighted(ENDS), LIVES.young))
+      await start(other, { part: 1, events: few, pauseMs })
+      second = spawnNext()
+      ended.push(endNode(other, random.weighted(ENDINGS), LIFETIMES.short))
     }
-    const done = await Promise.all(ended)
-    if (done.some(({ how }) => how === 'killed')) place.leaseIsOver()
+    const stops = await Promise.all(ended)
+    if (stops.some(({ how }) => how === 'killed')) store.expireLease()
     progress.cycleEnded()
   }
 
-  // The last one publishes what nobody was told of, delivers all, and ends in good order.
-  await start(next, { part: 0, events: 0, restMs: 0 })
-  if (await isUp(ledger, next)) await rest(ledger, next)
-  await endNode(ledger, next)
-  await beside?.dismiss()
+  // The last node publishes the unacknowledged events again, delivers everything, and is terminated.
+  await start(next, { part: 0, events: 0, pauseMs: 0 })
+  if (await waitForStart(history, next)) await waitUntilIdle(history, next)
+  await terminateNode(history, next)
+  await second?.dismiss()
   receiver.close()
-  return { ledger, endings }
+  return { history, endings }
 }

@@ -1,96 +1,108 @@
 // @ts-check
 /**
- * Nodes that take over from each other: one stands still for longer than its lease (SIGSTOP), or is killed, while the
- * other works on. Their time, and the store's, goes ten times as fast: a lease ends after 3 s.
+ * Takeovers between two nodes: one is paused for longer than its lease (SIGSTOP), or killed, and the other takes over its
+ * shards. Their clocks, and the store's, run ten times as fast: a lease expires after 3 s.
  */
-import { Ledger } from './ledger.js'
-import { endNode, isUp, rest, until } from './node-course.js'
+import { History } from './history.js'
+import { terminateNode, waitForStart, waitUntil, waitUntilIdle } from './node-waits.js'
 import { spawnNode } from './nodes.js'
 import { createProgress } from './progress.js'
 import { startReceiver } from './receiver.js'
 
-/** Enough for every shard to have webhooks: a node that joins gets first those where nothing is under way. */
+/** Enough for every shard to have webhooks: a joining node first gets shards without deliveries in flight. */
 const ACCOUNTS = 40
 const SLOTS = 8
 const SPEED = 10
 
 /**
- * @typedef {import('./nodes.js').Node} Node
+ * @typedef {import('./nodes.js').NodeProcess} NodeProcess
  *
- * @param {object} how
- * @param {string} how.seed
- * @param {number} how.times
- * @param {import('./places.js').Place} how.place
+ * @param {object} options
+ * @param {string} options.seed
+ * @param {number} options.times
+ * @param {import('./test-store.js').TestStore} options.store
  */
-export async function runTakeovers({ seed, times, place }) {
-  const ledger = new Ledger()
-  // A node that stands still in the middle of a transaction holds its locks until the server ends that.
-  ledger.excused.add('StoreUnavailable')
-  const receiver = await startReceiver(seed, ledger)
-  const progress = createProgress(ledger, { slots: SLOTS, accounts: ACCOUNTS })
+export async function runTakeovers({ seed, times, store }) {
+  const history = new History()
+  // A node that is paused inside a transaction holds its locks until the server ends the transaction.
+  history.expectedRefusals.add('StoreUnavailable')
+  const receiver = await startReceiver(seed, history)
+  const progress = createProgress(history, { slots: SLOTS, accounts: ACCOUNTS })
   let nodes = 0
 
   /** @param {number} part */
-  async function begin(part) {
+  async function startNode(part) {
     nodes += 1
-    const node = spawnNode(ledger, nodes, place.kind)
+    const node = spawnNode(history, nodes, store.kind)
     const setUp = nodes === 1 ? { setUp: { port: receiver.port, accounts: ACCOUNTS } } : {}
-    await node.told('ready')
-    node.tell('start', {
-      where: { ...place.where(), speed: SPEED },
+    await node.waitFor('ready')
+    node.send('start', {
+      location: { ...store.location(), speed: SPEED },
       accounts: ACCOUNTS,
       slots: progress.slots(node.id, part),
-      again: [],
+      republish: [],
       events: 1_000_000,
-      restMs: 25,
+      pauseMs: 25,
       ...setUp,
     })
-    await isUp(ledger, node)
+    await waitForStart(history, node)
     return node
   }
 
-  /** Webhooks that a node has sent to, since so many requests had been seen. @param {Node} node @param {number} since */
-  const servedBy = (node, since) =>
-    new Set(ledger.sights.slice(since).flatMap((sight) => (sight.node === node.id ? sight.webhook : [])))
+  /**
+   * The webhooks to which a node has sent requests, beginning with the request at index `since`.
+   *
+   * @param {NodeProcess} node
+   * @param {number} since
+   */
+  const webhooksServedBy = (node, since) =>
+    new Set(
+      history.requests.slice(since).flatMap((request) => (request.node === node.id ? request.webhook : [])),
+    )
 
   /**
-   * Once both have something to do, one of them falls out: the other does its work too.
+   * Waits until both nodes deliver, makes one fail, and waits until the other delivers to its webhooks too.
    *
-   * @param {Node} gone
-   * @param {Node} other
-   * @param {() => unknown} fallOut
+   * @param {NodeProcess} failing
+   * @param {NodeProcess} other
+   * @param {() => unknown} fail
    */
-  async function takesOver(gone, other, fallOut) {
-    let since = ledger.sights.length
-    for (const node of [gone, other]) {
-      await until(ledger, node, 'it was given nothing to deliver', () => servedBy(node, since).size > 0)
+  async function takeOver(failing, other, fail) {
+    let since = history.requests.length
+    for (const node of [failing, other]) {
+      await waitUntil(
+        history,
+        node,
+        'it was given nothing to deliver',
+        () => webhooksServedBy(node, since).size > 0,
+      )
     }
-    const its = servedBy(gone, since)
-    fallOut()
-    since = ledger.sights.length
-    await until(ledger, other, `it did not take over from node ${gone.id}`, () => {
-      const served = servedBy(other, since)
-      return [...its].every((webhook) => served.has(webhook))
+    const webhooks = webhooksServedBy(failing, since)
+    fail()
+    since = history.requests.length
+    await waitUntil(history, other, `it did not take over from node ${failing.id}`, () => {
+      const served = webhooksServedBy(other, since)
+      return [...webhooks].every((webhook) => served.has(webhook))
     })
   }
 
-  let first = await begin(0)
-  let second = await begin(1)
-  for (let time = 0; time < times && ledger.failures.length === 0; time += 1) {
-    let goOn = () => {}
-    await takesOver(second, first, () => {
-      goOn = second.pause()
+  let first = await startNode(0)
+  let second = await startNode(1)
+  for (let time = 0; time < times && history.failures.length === 0; time += 1) {
+    let resume = () => {}
+    await takeOver(second, first, () => {
+      resume = second.pause()
     })
-    goOn()
-    await takesOver(first, second, () => void first.kill())
-    await first.gone
+    resume()
+    await takeOver(first, second, () => void first.kill())
+    await first.exited
     progress.cycleEnded()
     first = second
-    second = await begin(time % 2)
+    second = await startNode(time % 2)
   }
-  await endNode(ledger, first)
-  await rest(ledger, second)
-  await endNode(ledger, second)
+  await terminateNode(history, first)
+  await waitUntilIdle(history, second)
+  await terminateNode(history, second)
   receiver.close()
-  return { ledger }
+  return { history }
 }

@@ -1,52 +1,54 @@
 // @ts-check
-/** What led to a finding, as people read it. */
+/** The steps that led to a violation, as readable lines. */
 
-const MOST_LINES = 40
+const MAX_LINES = 40
 
-/** @typedef {import('./ledger.js').Ledger} Ledger */
+/** @typedef {import('./history.js').History} History */
 
 /**
- * @param {Ledger} ledger
- * @param {import('./oracle.js').Finding} finding
+ * @param {History} history
+ * @param {import('./oracle.js').Violation} violation
  * @returns {string[]}
  */
-export function timelineOf(ledger, { call, webhook, node }) {
-  if (call === undefined) return ledger.logs.get(node ?? 0) ?? []
-  const own = (/** @type {{ call: string }} */ thing) => thing.call === call
-  const sights = ledger.sights.filter((sight) => own(sight) && (webhook ?? sight.webhook) === sight.webhook)
+export function timelineOf(history, { call, webhook, node }) {
+  if (call === undefined) return history.logs.get(node ?? 0) ?? []
+  const isOfCall = (/** @type {{ call: string }} */ step) => step.call === call
+  const requests = history.requests.filter(
+    (request) => isOfCall(request) && (webhook ?? request.webhook) === request.webhook,
+  )
   const steps = [
-    ...ledger.tries.filter(own),
-    ...ledger.acks.filter(own),
-    ...ledger.refusals.filter(own),
-    ...sights,
+    ...history.publishes.filter(isOfCall),
+    ...history.acks.filter(isOfCall),
+    ...history.refusals.filter(isOfCall),
+    ...requests,
   ]
   const [from, to] = [Math.min(...steps.map(({ at }) => at)), Math.max(...steps.map(({ at }) => at))]
-  const ends = ledger.ends.filter(({ at }) => at >= from && at <= to)
-  const all = [...steps, ...ends].sort((a, b) => a.at - b.at)
-  const lines = all.slice(0, MOST_LINES).map((step) => `${ms(step.at - from)} ${inWords(step)}`)
-  return all.length > MOST_LINES ? [...lines, `… and ${all.length - MOST_LINES} more`] : lines
+  const stops = history.stops.filter(({ at }) => at >= from && at <= to)
+  const all = [...steps, ...stops].sort((a, b) => a.at - b.at)
+  const lines = all.slice(0, MAX_LINES).map((step) => `${ms(step.at - from)} ${describeStep(step)}`)
+  return all.length > MAX_LINES ? [...lines, `… and ${all.length - MAX_LINES} more`] : lines
 }
 
 const ms = (/** @type {number} */ micros) => `${(micros / 1000).toFixed(1).padStart(10)} ms`
 
-/** @param {import('./ledger.js').Try | import('./ledger.js').Ack | import('./ledger.js').Refusal | import('./ledger.js').Sight | import('./ledger.js').End} step */
-function inWords(step) {
-  const who = `node ${step.node}`
+/** @param {import('./history.js').Publish | import('./history.js').Ack | import('./history.js').Refusal | import('./history.js').ReceivedRequest | import('./history.js').NodeStop} step */
+function describeStep(step) {
+  const subject = `node ${step.node}`
   switch (step.kind) {
-    case 'try':
-      return `${who} publishes ${step.index}`
+    case 'publish':
+      return `${subject} publishes ${step.index}`
     case 'ack':
-      return `${who} acknowledges ${step.index}: event ${step.event}, number ${step.sequence}${step.duplicate ? ', as known' : ''}`
-    case 'no':
-      return `${who} refuses ${step.index}: ${step.code}`
-    case 'sight': {
-      const how = step.status === 0 ? 'no answer' : step.status
-      const took = Number.isFinite(step.doneAt)
+      return `${subject} acknowledges ${step.index}: event ${step.event}, number ${step.sequence}${step.duplicate ? ', a duplicate' : ''}`
+    case 'refusal':
+      return `${subject} refuses ${step.index}: ${step.code}`
+    case 'request': {
+      const answer = step.status === 0 ? 'no answer' : step.status
+      const duration = Number.isFinite(step.doneAt)
         ? ` after ${((step.doneAt - step.at) / 1000).toFixed(1)} ms`
         : ''
-      return `${who} sends number ${step.sequence} to ${step.webhook}, attempt ${step.attempt}: ${how}${took} (${step.delivery})`
+      return `${subject} sends number ${step.sequence} to ${step.webhook}, attempt ${step.attempt}: ${answer}${duration} (${step.delivery})`
     }
     default:
-      return `${who} was ${step.how}`
+      return `${subject} was ${step.how}`
   }
 }

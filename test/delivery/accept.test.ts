@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { acceptEvents } from '../../src/delivery/accept.js'
 import { errorCode, type HookswitchError } from '../../src/errors.js'
 import { aWebhook } from './fixtures.js'
-import { deliveryWorld, type World } from './world.js'
+import { createHarness, type Harness } from './harness.js'
 
 const event = (changes: object = {}) => ({
   hook: 'channel_create',
@@ -10,9 +10,9 @@ const event = (changes: object = {}) => ({
   callId: 'leg',
   ...changes,
 })
-const publish = (world: World, ...events: object[]) => acceptEvents(world.accept, events, 100)
+const accept = (harness: Harness, ...events: object[]) => acceptEvents(harness.accept, events, 100)
 
-async function refusal(promise: Promise<unknown>): Promise<HookswitchError> {
+async function rejectionOf(promise: Promise<unknown>): Promise<HookswitchError> {
   const thrown = await promise.then(
     () => undefined,
     (error: unknown) => error,
@@ -21,17 +21,17 @@ async function refusal(promise: Promise<unknown>): Promise<HookswitchError> {
   return thrown as HookswitchError
 }
 
-describe('accepting an event', () => {
-  it('makes one delivery for each webhook that wants it, frozen as the webhook is now', async () => {
-    const world = await deliveryWorld([
+describe('acceptEvents', () => {
+  it('creates one delivery per matching webhook with the current settings of the webhook', async () => {
+    const harness = await createHarness([
       aWebhook(),
       aWebhook({ hook: 'channel_answer' }, { id: 'other' }),
       aWebhook({ enabled: false }, { id: 'off' }),
       aWebhook({ format: 'form-data', httpVerb: 'get', ordering: 'none' }, { id: 'w2', epoch: 4 }),
     ])
-    const [accepted] = await publish(world, event({ timestampMs: 77 }))
+    const [accepted] = await accept(harness, event({ timestampMs: 77 }))
     expect(accepted).toMatchObject({ sequence: 1, duplicate: false })
-    const [first] = await world.deliveries('w1')
+    const [first] = await harness.deliveries('w1')
     expect(first).toMatchObject({
       eventId: accepted!.id,
       accountId: 'acc',
@@ -45,110 +45,114 @@ describe('accepting an event', () => {
       epoch: 1,
       state: 'waiting',
     })
-    const [second] = await world.deliveries('w2')
+    const [second] = await harness.deliveries('w2')
     expect(second).toMatchObject({ encoding: 'form', httpVerb: 'get', epoch: 4 })
     expect(second!.lane).not.toBe(first!.lane)
-    expect(await world.deliveries('other')).toEqual([])
-    expect(await world.deliveries('off')).toEqual([])
+    expect(await harness.deliveries('other')).toEqual([])
+    expect(await harness.deliveries('off')).toEqual([])
   })
 
-  it('makes no work for other accounts, and deliveries of those below belong to the webhook', async () => {
-    const world = await deliveryWorld([
+  it('creates no deliveries for other accounts, and a delivery of a subaccount event belongs to the webhook', async () => {
+    const harness = await createHarness([
       aWebhook({ includeSubaccounts: true }, { id: 'parent' }),
       aWebhook({}, { id: 'child', accountId: 'sub' }),
     ])
-    await publish(world, event({ accountId: 'sub' }))
-    expect(await world.deliveries('parent')).toMatchObject([
+    await accept(harness, event({ accountId: 'sub' }))
+    expect(await harness.deliveries('parent')).toMatchObject([
       { accountId: 'acc', eventAccountId: 'sub', lane: 'sub/leg' },
     ])
-    expect(await world.deliveries('child', 'sub')).toMatchObject([{ accountId: 'sub' }])
-    await publish(world, event())
-    expect(await world.deliveries('child', 'sub')).toHaveLength(1)
+    expect(await harness.deliveries('child', 'sub')).toMatchObject([{ accountId: 'sub' }])
+    await accept(harness, event())
+    expect(await harness.deliveries('child', 'sub')).toHaveLength(1)
   })
 
-  it('is refused for an unknown account', async () => {
-    const world = await deliveryWorld()
-    expect(await refusal(publish(world, event({ accountId: 'nobody' })))).toMatchObject({
+  it('refuses an event of an unknown account', async () => {
+    const harness = await createHarness()
+    expect(await rejectionOf(accept(harness, event({ accountId: 'nobody' })))).toMatchObject({
       code: 'NotFound',
       id: 'nobody',
     })
   })
 
-  it('is kept, numbered, also when nobody wants it', async () => {
-    const world = await deliveryWorld([])
-    expect(await publish(world, event())).toMatchObject([{ sequence: 1 }])
-    expect(await publish(world, event())).toMatchObject([{ sequence: 2 }])
-    expect(await world.store.deliveries.pending()).toBe(0)
+  it('stores and numbers an event that no webhook matches', async () => {
+    const harness = await createHarness([])
+    expect(await accept(harness, event())).toMatchObject([{ sequence: 1 }])
+    expect(await accept(harness, event())).toMatchObject([{ sequence: 2 }])
+    expect(await harness.store.deliveries.pending()).toBe(0)
   })
 
-  it('once for each idempotency key, and is refused for another body under the same one', async () => {
-    const world = await deliveryWorld()
+  it('accepts an idempotency key once, and refuses another body under the same key', async () => {
+    const harness = await createHarness()
     const key = { idempotencyKey: 'k' }
-    const [first] = await publish(world, event({ ...key, from: 'a' }))
-    const [again] = await publish(world, { from: 'a', ...key, ...event() })
+    const [first] = await accept(harness, event({ ...key, from: 'a' }))
+    const [again] = await accept(harness, { from: 'a', ...key, ...event() })
     expect(again).toEqual({ ...first, duplicate: true })
-    expect(await world.deliveries()).toHaveLength(1)
-    expect(await refusal(publish(world, event({ ...key, from: 'b' })))).toMatchObject({ code: 'Conflict' })
-    await world.clock.advance(86_400_000)
-    expect(await publish(world, event({ ...key, from: 'b' }))).toMatchObject([{ duplicate: false }])
+    expect(await harness.deliveries()).toHaveLength(1)
+    expect(await rejectionOf(accept(harness, event({ ...key, from: 'b' })))).toMatchObject({
+      code: 'Conflict',
+    })
+    await harness.clock.advance(86_400_000)
+    expect(await accept(harness, event({ ...key, from: 'b' }))).toMatchObject([{ duplicate: false }])
   })
 
-  it('of a list is all or nothing, and names the place of what is wrong', async () => {
-    const world = await deliveryWorld()
-    const failed = await refusal(publish(world, event(), event({ callId: '' }), event()))
+  it('accepts all events of a list or none, and names the index of an invalid one', async () => {
+    const harness = await createHarness()
+    const failed = await rejectionOf(accept(harness, event(), event({ callId: '' }), event()))
     expect(failed).toMatchObject({ code: 'InvalidInput', field: '1.callId' })
     expect(failed.failures?.map(({ path }) => path)).toEqual(['1.callId'])
-    expect(await refusal(publish(world, event(), 'x' as unknown as object))).toMatchObject({ field: '1' })
-    expect(await world.store.deliveries.pending()).toBe(0)
-    expect(await publish(world, event(), event(), event())).toMatchObject([
+    expect(await rejectionOf(accept(harness, event(), 'x' as unknown as object))).toMatchObject({
+      field: '1',
+    })
+    expect(await harness.store.deliveries.pending()).toBe(0)
+    expect(await accept(harness, event(), event(), event())).toMatchObject([
       { sequence: 1 },
       { sequence: 2 },
       { sequence: 3 },
     ])
   })
 
-  it('is refused, not dropped, when too much is pending', async () => {
-    const world = await deliveryWorld()
-    await acceptEvents(world.accept, [event()], 1)
-    expect(await refusal(acceptEvents(world.accept, [event()], 1))).toMatchObject({ code: 'QueueFull' })
-    expect(await world.store.deliveries.pending()).toBe(1)
+  it('refuses an event above the limit of pending deliveries instead of dropping it', async () => {
+    const harness = await createHarness()
+    await acceptEvents(harness.accept, [event()], 1)
+    expect(await rejectionOf(acceptEvents(harness.accept, [event()], 1))).toMatchObject({ code: 'QueueFull' })
+    expect(await harness.store.deliveries.pending()).toBe(1)
   })
 
-  it('is refused above 64 KiB, whoever wants it', async () => {
+  it('refuses an event above 64 KiB, whether webhooks match it or not', async () => {
     for (const webhooks of [[], [aWebhook()]]) {
-      const world = await deliveryWorld(webhooks)
-      expect(await refusal(publish(world, event({ from: 'x'.repeat(65_536) })))).toMatchObject({
+      const harness = await createHarness(webhooks)
+      expect(await rejectionOf(accept(harness, event({ from: 'x'.repeat(65_536) })))).toMatchObject({
         code: 'InvalidInput',
       })
     }
   })
 
-  it('is not refused for what one webhook adds to it, or how it writes it', async () => {
-    const world = await deliveryWorld([
+  it('does not count custom data or form encoding of a webhook toward the size of the event', async () => {
+    const harness = await createHarness([
       aWebhook({ customData: { padding: 'x'.repeat(60_000) } }),
       aWebhook({ format: 'form-data' }, { id: 'w2' }),
     ])
-    await publish(world, event({ from: '{'.repeat(30_000) }))
-    expect(await world.deliveries('w1')).toHaveLength(1)
-    expect(await world.deliveries('w2')).toHaveLength(1)
+    await accept(harness, event({ from: '{'.repeat(30_000) }))
+    expect(await harness.deliveries('w1')).toHaveLength(1)
+    expect(await harness.deliveries('w2')).toHaveLength(1)
   })
 
-  it('keeps a body once for all webhooks that get the same bytes', async () => {
+  it('stores a body once for all webhooks that get the same bytes', async () => {
     const webhooks = Array.from({ length: 5 }, (_, index) =>
       aWebhook(index < 3 ? {} : { customData: { a: '1' } }, { id: `w${index}` }),
     )
-    const world = await deliveryWorld(webhooks)
+    const harness = await createHarness(webhooks)
     let bodies = 0
-    const accept: typeof world.accept = {
-      ...world.accept,
+    const deps: typeof harness.accept = {
+      ...harness.accept,
       deliveries: {
         accept(acceptance, now) {
           bodies = acceptance.events[0]!.bodies.length
-          return world.store.deliveries.accept(acceptance, now)
+          return harness.store.deliveries.accept(acceptance, now)
         },
       },
     }
-    await acceptEvents(accept, [event()], 100)
+    await acceptEvents(deps, [event()], 100)
     expect(bodies).toBe(2)
   })
 })

@@ -3,28 +3,28 @@ import { describe, expect, it } from 'vitest'
 import { attempt } from '../../src/delivery/attempt.js'
 import type { Observation, Sender } from '../../src/ports.js'
 import { aDelivery, aWebhook } from './fixtures.js'
-import { answered } from './world.js'
+import { responseWith } from './harness.js'
 
 const claim = { delivery: aDelivery(), body: '{}' }
-const material = { keys: [{ key: new Uint8Array(24) }], headers: [] }
+const secrets = { keys: [{ key: new Uint8Array(24) }], headers: [] }
 
-function doors(send: Sender['send'], keys = material.keys) {
+function deps(send: Sender['send'], keys = secrets.keys) {
   return {
     clock: manualClock(),
     sender: { send, close: async () => {} },
-    material: () => ({ ...material, keys }),
+    endpointSecrets: () => ({ ...secrets, keys }),
   }
 }
 
-describe('an attempt', () => {
-  it('tells what was seen, and with which request', async () => {
+describe('attempt', () => {
+  it('resolves to the request and what was observed of it', async () => {
     const done = await attempt(
-      doors(async () => answered(204)),
+      deps(async () => responseWith(204)),
       claim,
       aWebhook(),
       1000,
     )
-    expect(done.observation).toEqual(answered(204))
+    expect(done.observation).toEqual(responseWith(204))
     expect(done.request).toMatchObject({ method: 'POST', body: '{}', deadlineMs: 1000 })
   })
 
@@ -36,21 +36,21 @@ describe('an attempt', () => {
       },
     ],
     ['rejects', () => Promise.reject(new TypeError('secret detail'))],
-    ['answers nothing', async () => undefined as unknown as Observation],
-  ])('is a fault of ours where the sender %s', async (_, send) => {
-    const { observation } = await attempt(doors(send), claim, aWebhook(), 1000)
+    ['returns no observation', async () => undefined as unknown as Observation],
+  ])('is an internal fault when the sender %s', async (_, send) => {
+    const { observation } = await attempt(deps(send), claim, aWebhook(), 1000)
     expect(observation.kind).toBe('own_fault')
     expect(JSON.stringify(observation)).not.toContain('secret detail')
   })
 
-  it('sends nothing unsigned where the signing secret cannot be opened: a fault of ours', async () => {
+  it('sends no unsigned request when the signing secret cannot be decrypted: an internal fault', async () => {
     let sent = 0
     const send = async () => {
       sent++
-      return answered(401)
+      return responseWith(401)
     }
     const { observation } = await attempt(
-      doors(send, []),
+      deps(send, []),
       claim,
       aWebhook({}, { secrets: [{ sealed: 'v1.x' }] }),
       1000,

@@ -1,130 +1,130 @@
 import { describe, expect, it } from 'vitest'
 import { aWebhook } from './fixtures.js'
-import { answered, deliveryWorld } from './world.js'
+import { createHarness, responseWith } from './harness.js'
 
-describe('closing', () => {
-  it('waits for what is in flight, starts nothing new and gives the shards back', async () => {
-    const world = await deliveryWorld([aWebhook()], true)
-    world.sender.script = () => undefined
-    const node = world.node({ caps: { perEndpoint: 1 } })
+describe('closing the dispatcher', () => {
+  it('waits for what is in flight, starts nothing new and releases the shards', async () => {
+    const harness = await createHarness([aWebhook()], true)
+    harness.sender.script = () => undefined
+    const node = harness.node({ caps: { perEndpoint: 1 } })
     await node.start()
-    await world.publish('a')
-    await world.publish('b')
-    await world.clock.settle()
+    await harness.publish('a')
+    await harness.publish('b')
+    await harness.clock.settle()
     let closed = false
     const closing = node.close(5000).then(() => {
       closed = true
     })
-    await world.clock.advance(4000)
+    await harness.clock.advance(4000)
     expect(closed).toBe(false)
-    world.sender.open[0]!.answer(answered(200))
-    await world.clock.settle()
+    harness.sender.open[0]!.answer(responseWith(200))
+    await harness.clock.settle()
     await closing
-    expect(world.sender.requests).toHaveLength(1)
-    expect((await world.deliveries()).map(({ state }) => state)).toEqual(['delivered', 'waiting'])
-    expect(world.clock.sleepers().count).toBe(0)
-    const next = await world.store.deliveries.own('another', 1000)
+    expect(harness.sender.requests).toHaveLength(1)
+    expect((await harness.deliveries()).map(({ state }) => state)).toEqual(['delivered', 'waiting'])
+    expect(harness.clock.sleepers().count).toBe(0)
+    const next = await harness.store.deliveries.own('another', 1000)
     expect(next.shards).toHaveLength(64)
   })
 
-  it('cuts what is not done in time: recorded as interrupted, and free at once', async () => {
-    const world = await deliveryWorld()
-    world.sender.script = () => undefined
-    const node = world.node()
+  it('aborts what is not done in time: recorded as interrupted, and due at once', async () => {
+    const harness = await createHarness()
+    harness.sender.script = () => undefined
+    const node = harness.node()
     await node.start()
-    await world.publish('a')
-    await world.clock.settle()
+    await harness.publish('a')
+    await harness.clock.settle()
     const closing = node.close(300)
-    await world.clock.advance(299)
-    expect(world.sender.open).toHaveLength(1)
-    await world.clock.advance(1)
+    await harness.clock.advance(299)
+    expect(harness.sender.open).toHaveLength(1)
+    await harness.clock.advance(1)
     await closing
-    expect(world.sender.open).toHaveLength(0)
-    const [delivery] = await world.deliveries()
+    expect(harness.sender.open).toHaveLength(0)
+    const [delivery] = await harness.deliveries()
     expect(delivery).toMatchObject({ state: 'waiting', attempts: 1, tries: 0, interruptions: 0 })
-    expect(delivery?.dueMs).toBe(world.clock.now())
-    const [record] = await world.attempts()
+    expect(delivery?.dueMs).toBe(harness.clock.now())
+    const [record] = await harness.attempts()
     expect(record).toMatchObject({ attempt: 1, result: 'failure', reason: 'interrupted' })
     expect(record).not.toHaveProperty('status')
-    expect(world.clock.sleepers().count).toBe(0)
+    expect(harness.clock.sleepers().count).toBe(0)
   })
 
-  it('keeps an answer that came just before the cut', async () => {
-    const world = await deliveryWorld()
-    world.sender.script = () => undefined
-    const node = world.node()
+  it('records an answer that arrives just before the abort', async () => {
+    const harness = await createHarness()
+    harness.sender.script = () => undefined
+    const node = harness.node()
     await node.start()
-    await world.publish('a')
-    await world.clock.settle()
-    const { close } = world.sender
-    world.sender.close = async () => {
-      for (const { answer } of [...world.sender.open]) answer(answered(204))
+    await harness.publish('a')
+    await harness.clock.settle()
+    const { close } = harness.sender
+    harness.sender.close = async () => {
+      for (const { answer } of [...harness.sender.open]) answer(responseWith(204))
       await close()
     }
     const closing = node.close(0)
-    await world.clock.settle()
+    await harness.clock.settle()
     await closing
-    expect((await world.deliveries())[0]).toMatchObject({ state: 'delivered', attempts: 1 })
+    expect((await harness.deliveries())[0]).toMatchObject({ state: 'delivered', attempts: 1 })
   })
 
-  it('ends while the store is out, and the next node finds what was not written', async () => {
-    const world = await deliveryWorld()
-    const node = world.node()
+  it('ends while the store is unavailable, and the next node finds what was not written', async () => {
+    const harness = await createHarness()
+    const node = harness.node()
     await node.start()
-    await world.publish('a')
-    world.faults.out.add('settle').add('release').add('claim')
-    await world.clock.advance(1000)
+    await harness.publish('a')
+    harness.faults.failing.add('settle').add('release').add('claim')
+    await harness.clock.advance(1000)
     const closing = node.close(1000)
-    await world.clock.advance(10_000)
+    await harness.clock.advance(10_000)
     await closing
-    expect(world.clock.sleepers().count).toBe(0)
-    world.faults.out.clear()
-    const next = world.node()
+    expect(harness.clock.sleepers().count).toBe(0)
+    harness.faults.failing.clear()
+    const next = harness.node()
     await next.start()
-    await world.clock.settle()
-    expect((await world.deliveries()).map(({ state }) => state)).toEqual(['delivered'])
+    await harness.clock.settle()
+    expect((await harness.deliveries()).map(({ state }) => state)).toEqual(['delivered'])
     await next.close(0)
   })
 
   it('does not wait for a backlog of cancellations to be written', async () => {
-    const world = await deliveryWorld()
-    for (let call = 0; call < 1000; call++) await world.publish(`call-${call}`)
-    const webhook = (await world.store.webhooks.read('acc', 'w1'))!
-    await world.store.webhooks.replace(
+    const harness = await createHarness()
+    for (let call = 0; call < 1000; call++) await harness.publish(`call-${call}`)
+    const webhook = (await harness.store.webhooks.read('acc', 'w1'))!
+    await harness.store.webhooks.replace(
       { ...webhook, settings: { ...webhook.settings, enabled: false }, revision: 2, epoch: 2 },
       1,
     )
     let batches = 0
-    const node = world.node(
+    const node = harness.node(
       {},
       {
         store: {
-          ...world.faults.store,
+          ...harness.faults.store,
           async settle(...settling) {
             batches++
-            await world.clock.sleep(100)
-            return world.store.deliveries.settle(...settling)
+            await harness.clock.sleep(100)
+            return harness.store.deliveries.settle(...settling)
           },
         },
       },
     )
     const started = node.start()
-    await world.clock.advance(150)
+    await harness.clock.advance(150)
     const closing = node.close(0)
-    await world.clock.advance(1000)
+    await harness.clock.advance(1000)
     await Promise.all([started, closing])
     expect(batches).toBeLessThanOrEqual(2)
-    expect(await world.store.deliveries.pending()).toBeGreaterThan(700)
+    expect(await harness.store.deliveries.pending()).toBeGreaterThan(700)
   })
 
-  it('of a node that has nothing to do takes no time', async () => {
-    const world = await deliveryWorld()
-    const node = world.node()
+  it('takes no time when there is nothing to do', async () => {
+    const harness = await createHarness()
+    const node = harness.node()
     await node.start()
     await node.close(60_000)
-    await world.publish('a')
+    await harness.publish('a')
     node.wake()
-    await world.clock.settle()
-    expect(world.sender.requests).toHaveLength(0)
+    await harness.clock.settle()
+    expect(harness.sender.requests).toHaveLength(0)
   })
 })

@@ -1,40 +1,40 @@
 import { describe, expect, it } from 'vitest'
 import type { ChannelEvent } from '../../src/delivery/event.js'
 import { eventSchema } from '../../src/delivery/event-schema.js'
-import { validateEvent } from '../../src/delivery/event-validator.generated.js'
-import { toFailures } from '../../src/values/schema-failures.js'
+import { toSchemaFailures } from '../../src/values/schema-failures.js'
+import { validateEvent } from '../../src/values/validators.generated.js'
 
 const event = { hook: 'channel_create', accountId: 'acc', callId: 'call' }
 
 function failuresOf(document: unknown): string[] {
   validateEvent(document)
-  return toFailures(validateEvent.errors, document).map(({ path, rule }) => `${path} ${rule}`)
+  return toSchemaFailures(validateEvent.errors, document).map(({ path, rule }) => `${path} ${rule}`)
 }
 
-describe('the schema of an event', () => {
-  it('has exactly the fields of the type', () => {
+describe('the event schema', () => {
+  it('has exactly the fields of ChannelEvent', () => {
     const fields: Record<keyof ChannelEvent, unknown> = eventSchema.properties
     const type: (keyof ChannelEvent)[] = Object.keys(fields) as (keyof typeof eventSchema.properties)[]
     expect(type).toHaveLength(33)
   })
 
-  it('asks for hook, account and call, and takes them alone', () => {
+  it('requires hook, accountId and callId, and nothing else', () => {
     expect(failuresOf({})).toEqual(['hook required', 'accountId required', 'callId required'])
     expect(failuresOf(event)).toEqual([])
   })
 
-  it('names an unknown key, also one that is spelt as receivers get it', () => {
+  it('names an unknown key, a payload name in snake_case too', () => {
     expect(failuresOf({ ...event, caller_id_number: '1' })).toEqual(['caller_id_number additionalProperties'])
   })
 
-  it('takes absent values and whatever the custom variables hold', () => {
+  it('accepts undefined values and any content of the custom variables', () => {
     const vars = { deep: [{ any: null }], n: 1 }
     expect(
       failuresOf({ ...event, from: undefined, customChannelVars: vars, customApplicationVars: vars }),
     ).toEqual([])
   })
 
-  it('takes 255 characters of a call id, whatever their width', () => {
+  it('accepts call ids of 255 characters, whatever their encoded length', () => {
     expect(failuresOf({ ...event, callId: '😀'.repeat(255), otherLegCallId: 'x'.repeat(255) })).toEqual([])
     expect(failuresOf({ ...event, callId: 'x'.repeat(256) })).toEqual(['callId maxLength'])
   })
@@ -67,12 +67,12 @@ describe('the schema of an event', () => {
     [{ idempotencyKey: '' }, 'idempotencyKey minLength'],
   ]
   for (const [change, failure] of wrong) {
-    it(`refuses ${JSON.stringify(change).slice(0, 60)}: ${failure}`, () => {
+    it(`rejects ${JSON.stringify(change).slice(0, 60)}: ${failure}`, () => {
       expect(failuresOf({ ...event, ...change })).toEqual([failure])
     })
   }
 
-  it('refuses what is no object', () => {
+  it('rejects anything that is not an object', () => {
     for (const document of [null, undefined, [], 'event', 5]) expect(failuresOf(document)).toEqual([' type'])
   })
 })

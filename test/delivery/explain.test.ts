@@ -5,23 +5,23 @@ import type { Webhook } from '../../src/webhooks/webhook.js'
 import { aDelivery, aWebhook } from './fixtures.js'
 
 const NOW = 100_000
-const CAPS = { perEndpoint: 10, perAccount: 100, perOrigin: 50, inAll: 500 }
+const CAPS = { perEndpoint: 10, perAccount: 100, perOrigin: 50, total: 500 }
 const explain = (
   delivery: Partial<StoredDelivery>,
-  context: { webhook?: Webhook; fullAt?: ExplainContext['fullAt'] } = {},
+  context: { webhook?: Webhook; limitReached?: ExplainContext['limitReached'] } = {},
 ): string =>
   explainDelivery(
     { ...aDelivery({ state: 'waiting', dueMs: NOW }), position: 1, ahead: 0, ...delivery },
-    { webhook: aWebhook(), now: NOW, fullAt: undefined, caps: CAPS, ...context },
+    { webhook: aWebhook(), now: NOW, limitReached: undefined, caps: CAPS, ...context },
   )
 const paused = (pausedUntilMs: number) => aWebhook({}, { health: { failuresInRow: 1, pausedUntilMs } })
 
-describe('a waiting delivery', () => {
+describe('the explanation of a waiting delivery', () => {
   it.each<[string, string]>([
     [explain({}), 'Is due now.'],
     [explain({ ahead: 1 }), 'Waits for call order: 1 earlier delivery of this call must end first.'],
     [explain({ ahead: 3 }), 'Waits for call order: 3 earlier deliveries of this call must end first.'],
-    [explain({}, { webhook: paused(NOW + 1500) }), 'Waits 2 seconds: the endpoint asked for patience.'],
+    [explain({}, { webhook: paused(NOW + 1500) }), 'Waits 2 seconds: the receiver asked for fewer requests.'],
     [explain({}, { webhook: paused(NOW) }), 'Is due now.'],
     [
       explain({ dueMs: NOW + 1, attempts: 1, reason: 'status 500' }),
@@ -32,50 +32,53 @@ describe('a waiting delivery', () => {
       'Retry in 6 seconds, after 2 attempts: timeout.',
     ],
     [
-      explain({}, { fullAt: 'endpoint' }),
-      'Waits for room: the endpoint is at its cap of 10 requests in flight.',
+      explain({}, { limitReached: 'endpoint' }),
+      'Waits for capacity: the endpoint is at its cap of 10 requests in flight.',
     ],
     [
       explain(
         {},
-        { fullAt: 'endpoint', webhook: aWebhook({}, { health: { failuresInRow: 10, openings: 1 } }) },
+        { limitReached: 'endpoint', webhook: aWebhook({}, { health: { failuresInRow: 10, openings: 1 } }) },
       ),
       'Waits for a probe: the breaker lets one request at a time through.',
     ],
     [
-      explain({}, { fullAt: 'account' }),
-      'Waits for room: the account is at its cap of 100 requests in flight.',
+      explain({}, { limitReached: 'account' }),
+      'Waits for capacity: the account is at its cap of 100 requests in flight.',
     ],
     [
-      explain({}, { fullAt: 'origin' }),
-      'Waits for room: the origin of the uri is at its cap of 50 requests in flight.',
+      explain({}, { limitReached: 'origin' }),
+      'Waits for capacity: the origin of the uri is at its cap of 50 requests in flight.',
     ],
-    [explain({}, { fullAt: 'all' }), 'Waits for room: the service is at its cap of 500 requests in flight.'],
+    [
+      explain({}, { limitReached: 'total' }),
+      'Waits for capacity: the service is at its cap of 500 requests in flight.',
+    ],
   ])('%s', (sentence, expected) => {
     expect(sentence).toBe(expected)
   })
 
-  it('is explained without its webhook too', () => {
+  it('does not need the webhook', () => {
     const delivery = { ...aDelivery({ state: 'waiting' }), position: 1, ahead: 0 }
-    const context = { webhook: undefined, now: NOW, fullAt: undefined, caps: CAPS }
+    const context = { webhook: undefined, now: NOW, limitReached: undefined, caps: CAPS }
     expect(explainDelivery(delivery, context)).toBe('Is due now.')
   })
 })
 
-describe('any other delivery', () => {
+describe('the explanation of any other delivery', () => {
   it.each<[Partial<StoredDelivery>, string]>([
     [{ state: 'in_flight', attempts: 1 }, 'Is being sent: attempt 2.'],
     [{ state: 'delivered', attempts: 1 }, 'Delivered after 1 attempt.'],
     [{ state: 'delivered', attempts: 3 }, 'Delivered after 3 attempts.'],
     [{ state: 'exhausted', attempts: 3, reason: 'timeout' }, 'Gave up after 3 attempts: timeout.'],
     [{ state: 'exhausted', attempts: 1 }, 'Gave up after 1 attempt.'],
-    [{ state: 'expired' }, 'Not sent: the event was older than max_age_seconds when its turn came.'],
+    [{ state: 'expired' }, 'Not sent: the event was older than max_age_seconds when it was due.'],
     [
       { state: 'cancelled', reason: 'gone' },
       'Cancelled: the receiver answered 410 Gone, and the webhook was disabled.',
     ],
     [{ state: 'cancelled', reason: 'cancelled' }, 'Cancelled: the webhook was disabled or deleted.'],
-    [{ state: 'quarantined' }, 'Set aside: the node ended three times in a row while sending it.'],
+    [{ state: 'quarantined' }, 'Quarantined: the node crashed three times in a row while sending it.'],
   ])('%j', (delivery, expected) => {
     expect(explain(delivery)).toBe(expected)
   })

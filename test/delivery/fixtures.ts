@@ -4,7 +4,7 @@ import type { Delivery } from '../../src/delivery/lifecycle.js'
 import { constant, exponential, type RetryPolicy, schedule } from '../../src/delivery/policy.js'
 import type { Webhook } from '../../src/webhooks/webhook.js'
 
-/** A delivery in flight for the first time. */
+/** A delivery in its first attempt. */
 export function aDelivery(changes: Partial<Delivery> = {}): Delivery {
   return {
     id: 'd1',
@@ -30,7 +30,7 @@ export function aDelivery(changes: Partial<Delivery> = {}): Delivery {
   }
 }
 
-/** An enabled webhook with all defaults. */
+/** An enabled webhook with default settings. */
 export function aWebhook(
   settings: Partial<Webhook['settings']> = {},
   changes: Partial<Omit<Webhook, 'settings'>> = {},
@@ -76,8 +76,8 @@ export function anAccount(id: string, parentId?: string): Account {
   }
 }
 
-/** Every kind of policy that is data. */
-export const policies: fc.Arbitrary<Exclude<RetryPolicy, { kind: 'custom' }>> = fc.oneof(
+/** Any retry policy except a custom function. */
+export const anyPolicy: fc.Arbitrary<Exclude<RetryPolicy, { kind: 'custom' }>> = fc.oneof(
   fc
     .record({
       baseMs: fc.nat(100_000),

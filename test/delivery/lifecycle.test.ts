@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import {
-  after,
   type DeliveryState,
   type DeliveryStep,
   isTerminal,
   LIFECYCLE,
+  transition,
 } from '../../src/delivery/lifecycle.js'
 
 const STATES = Object.keys(LIFECYCLE) as DeliveryState[]
@@ -12,29 +12,29 @@ const STEPS: DeliveryStep[] = [
   'claimed',
   'succeeded',
   'failed',
-  'spent',
+  'retries_exhausted',
   'returned',
-  'poisoned',
-  'aged',
-  'withdrawn',
+  'crash_looped',
+  'expired',
+  'cancelled',
 ]
 
-/** The promise, written down apart from the code: state, step, state. Everything else cannot happen. */
+/** The specification, independent of the code: state, step, next state. Everything else cannot happen. */
 const ALLOWED = new Set([
   'waiting claimed in_flight',
-  'waiting aged expired',
-  'waiting withdrawn cancelled',
+  'waiting expired expired',
+  'waiting cancelled cancelled',
   'in_flight succeeded delivered',
   'in_flight failed waiting',
-  'in_flight spent exhausted',
+  'in_flight retries_exhausted exhausted',
   'in_flight returned waiting',
-  'in_flight poisoned quarantined',
-  'in_flight aged expired',
-  'in_flight withdrawn cancelled',
+  'in_flight crash_looped quarantined',
+  'in_flight expired expired',
+  'in_flight cancelled cancelled',
 ])
 
 describe('the lifecycle of a delivery', () => {
-  it('has exactly the seven states', () => {
+  it('has exactly seven states', () => {
     expect(STATES.sort()).toEqual(
       ['cancelled', 'delivered', 'exhausted', 'expired', 'in_flight', 'quarantined', 'waiting'].sort(),
     )
@@ -42,7 +42,7 @@ describe('the lifecycle of a delivery', () => {
 
   for (const state of STATES) {
     for (const step of STEPS) {
-      const target = after(state, step)
+      const target = transition(state, step)
       const row = [...ALLOWED].find((line) => line.startsWith(`${state} ${step} `))
       it(`${state} + ${step} ${row ? `leads to ${row.split(' ')[2]}` : 'cannot happen'}`, () => {
         expect(target).toBe(row?.split(' ')[2])

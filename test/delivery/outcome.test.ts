@@ -4,7 +4,7 @@ import { outcomeOf, retryAfterMs } from '../../src/delivery/outcome.js'
 import type { Observation, TransportFailure } from '../../src/ports.js'
 
 const NOW = Date.UTC(2026, 0, 1, 12, 0, 0)
-const seen = (status: number, changes: object = {}): Observation => ({
+const response = (status: number, changes: object = {}): Observation => ({
   kind: 'response',
   status,
   headers: [],
@@ -13,18 +13,21 @@ const seen = (status: number, changes: object = {}): Observation => ({
   ...changes,
 })
 
-describe('the outcome of an attempt', () => {
-  it.each([200, 201, 202, 204, 206, 226, 299])('of a %i is delivered', (status) => {
-    expect(outcomeOf(seen(status), NOW)).toEqual({ kind: 'delivered', status })
+describe('outcomeOf', () => {
+  it.each([200, 201, 202, 204, 206, 226, 299])('classifies %i as delivered', (status) => {
+    expect(outcomeOf(response(status), NOW)).toEqual({ kind: 'delivered', status })
   })
 
-  it.each(['truncated', 'broken', 'timeout'])('is delivered by a 2xx even if its body is %s', (bodyEnd) => {
-    expect(outcomeOf(seen(200, { bodyEnd }), NOW).kind).toBe('delivered')
-  })
+  it.each(['truncated', 'broken', 'timeout'])(
+    'classifies a 2xx as delivered even if its body is %s',
+    (bodyEnd) => {
+      expect(outcomeOf(response(200, { bodyEnd }), NOW).kind).toBe('delivered')
+    },
+  )
 
-  it.each([300, 301, 302, 303, 304, 307, 308, 399])('of a %i is a failure: never followed', (status) => {
+  it.each([300, 301, 302, 303, 304, 307, 308, 399])('classifies %i as a redirect failure', (status) => {
     const headers = ['location', 'https://elsewhere.example.com/']
-    expect(outcomeOf(seen(status, { headers }), NOW)).toEqual({
+    expect(outcomeOf(response(status, { headers }), NOW)).toEqual({
       kind: 'failed',
       failure: 'redirect',
       status,
@@ -33,17 +36,17 @@ describe('the outcome of an attempt', () => {
     })
   })
 
-  it('of a 410 says that the receiver is gone, of no other status', () => {
+  it('marks 410 as gone, and no other status', () => {
     for (let status = 200; status < 600; status++) {
-      const outcome = outcomeOf(seen(status), NOW)
+      const outcome = outcomeOf(response(status), NOW)
       expect(outcome.kind === 'failed' && outcome.gone).toBe(status === 410)
     }
   })
 
-  it('of 429, 502, 503 and 504 pauses the endpoint, of no other status', () => {
+  it('marks 429, 502, 503 and 504 as throttled, and no other status', () => {
     const throttling = []
     for (let status = 100; status < 1000; status++) {
-      const outcome = outcomeOf(seen(status, { headers: ['Retry-After', '7'] }), NOW)
+      const outcome = outcomeOf(response(status, { headers: ['Retry-After', '7'] }), NOW)
       if (outcome.kind === 'failed' && outcome.throttled) throttling.push(status)
       if (outcome.kind === 'failed') expect(outcome.retryAfterMs).toBe(outcome.throttled ? 7000 : undefined)
     }
@@ -51,7 +54,7 @@ describe('the outcome of an attempt', () => {
   })
 
   it.each<TransportFailure>(['timeout', 'connection', 'dns', 'tls', 'protocol', 'blocked_address'])(
-    'without an answer is a failure of its class: %s',
+    'classifies a missing answer by its transport failure: %s',
     (failure) => {
       expect(outcomeOf({ kind: 'no_response', failure, detail: 'why' }, NOW)).toEqual({
         kind: 'failed',
@@ -63,14 +66,14 @@ describe('the outcome of an attempt', () => {
     },
   )
 
-  it('of a fault of ours is charged to nobody', () => {
+  it('classifies an internal fault as such', () => {
     expect(outcomeOf({ kind: 'own_fault', detail: 'EMFILE' }, NOW)).toEqual({
       kind: 'own_fault',
       detail: 'EMFILE',
     })
   })
 
-  it('is exactly one for every observation', () => {
+  it('returns exactly one outcome for every observation', () => {
     const observations = fc.oneof(
       fc.record({
         kind: fc.constant('response' as const),
@@ -128,7 +131,7 @@ describe('Retry-After', () => {
     ['Thu Jan  1 12:01:00 2026', 60_000],
     ['Thu, 01 Jan 2026 11:00:00 GMT', 0],
     ['Fri, 31 Dec 2099 23:59:59 GMT', 604_800_000],
-  ])('%j asks for %i ms', (value, ms) => {
+  ])('%j is %i ms', (value, ms) => {
     expect(retryAfterMs(value, NOW)).toBe(ms)
   })
 
@@ -152,20 +155,20 @@ describe('Retry-After', () => {
     'Thu, 01 Jan 2026 24:00:00 GMT',
     'Tue, 31 Feb 2026 12:00:00 GMT',
     '2026-01-01T12:01:00Z',
-  ])('%j is neither seconds nor a date and ignored', (value) => {
+  ])('%j is neither seconds nor a date, and is ignored', (value) => {
     expect(retryAfterMs(value, NOW)).toBeUndefined()
   })
 
-  it('is read whatever the case of its name', () => {
+  it('is found in any case of its name', () => {
     for (const name of ['Retry-After', 'RETRY-AFTER', 'retry-after']) {
-      expect(outcomeOf(seen(503, { headers: ['x', 'y', name, '3'] }), NOW)).toMatchObject({
+      expect(outcomeOf(response(503, { headers: ['x', 'y', name, '3'] }), NOW)).toMatchObject({
         retryAfterMs: 3000,
       })
     }
   })
 
-  it('is not mistaken for the value of another header', () => {
-    expect(outcomeOf(seen(503, { headers: ['x', 'retry-after', 'y', '3'] }), NOW)).not.toHaveProperty(
+  it('is not confused with the value of another header', () => {
+    expect(outcomeOf(response(503, { headers: ['x', 'retry-after', 'y', '3'] }), NOW)).not.toHaveProperty(
       'retryAfterMs',
     )
   })

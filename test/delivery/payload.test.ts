@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { CheckedEvent } from '../../src/delivery/event.js'
 import { eventSchema } from '../../src/delivery/event-schema.js'
-import { mergedPart, payloadOf, withCustomData } from '../../src/delivery/payload.js'
+import { customDataEntries, mergeCustomData, payloadOf } from '../../src/delivery/payload.js'
 
-/** Every field of an event, and what receivers get of it, in the order in which they get it. */
+/** Every field of an event with its value, its payload name and payload value, in payload order. */
 const FIELDS: readonly (readonly [string, unknown, string, unknown])[] = [
   ['hook', 'channel_destroy', 'hook_event', 'channel_destroy'],
   ['accountId', 'acc', 'account_id', 'acc'],
@@ -39,21 +39,21 @@ const FIELDS: readonly (readonly [string, unknown, string, unknown])[] = [
   ['billingSeconds', 3, 'billing_seconds', 3],
 ]
 
-const whole = Object.fromEntries(FIELDS.map(([key, value]) => [key, value])) as unknown as CheckedEvent
+const complete = Object.fromEntries(FIELDS.map(([key, value]) => [key, value])) as unknown as CheckedEvent
 
-describe('the payload of an event', () => {
-  it('has the names, order and times that receivers know', () => {
+describe('payloadOf', () => {
+  it('has the names, order and times of KAZOO', () => {
     const expected = [...FIELDS.map(([, , name, value]) => [name, value]), ['event_id', 'e1']]
-    expect(Object.entries(payloadOf(whole, 'e1'))).toEqual(expected)
+    expect(Object.entries(payloadOf(complete, 'e1'))).toEqual(expected)
   })
 
-  it('carries every field of the schema but the idempotency key', () => {
+  it('contains every field of the schema except the idempotency key', () => {
     const fields = FIELDS.map(([key]) => key)
     expect([...fields, 'idempotencyKey'].sort()).toEqual(Object.keys(eventSchema.properties).sort())
-    expect(Object.keys(payloadOf({ ...whole, idempotencyKey: 'k' }, 'e1'))).toHaveLength(FIELDS.length + 1)
+    expect(Object.keys(payloadOf({ ...complete, idempotencyKey: 'k' }, 'e1'))).toHaveLength(FIELDS.length + 1)
   })
 
-  it('leaves out what is absent', () => {
+  it('leaves out absent fields', () => {
     const event = {
       hook: 'h',
       accountId: 'a',
@@ -73,9 +73,9 @@ describe('the payload of an event', () => {
 
 describe('custom data', () => {
   const merged = (payload: Record<string, unknown>, custom: Record<string, string> | undefined) =>
-    withCustomData(payload, mergedPart(custom))
+    mergeCustomData(payload, customDataEntries(custom))
 
-  it('wins over the event where they meet, and keeps its place there', () => {
+  it('takes precedence over the event, and keeps the position of a key that both have', () => {
     expect(Object.entries(merged({ a: 1, b: 2 }, { z: 'new', a: 'mine' }))).toEqual([
       ['a', 'mine'],
       ['b', 2],
@@ -83,21 +83,21 @@ describe('custom data', () => {
     ])
   })
 
-  it('may not set type or action', () => {
+  it('cannot set type or action', () => {
     expect(merged({ type: 'of the event' }, { type: 'x', action: 'y', kind: 'z' })).toEqual({
       type: 'of the event',
       kind: 'z',
     })
   })
 
-  it('may have a key named __proto__, which is data like any other', () => {
+  it('may have a key named __proto__, which is ordinary data', () => {
     const custom = JSON.parse('{"__proto__":"p","constructor":"c"}')
     const payload = merged({ a: 1 }, custom)
     expect(JSON.stringify(payload)).toBe('{"a":1,"__proto__":"p","constructor":"c"}')
     expect(Object.getPrototypeOf(payload)).toBe(Object.prototype)
   })
 
-  it('leaves the payload as it is for others', () => {
+  it('does not change the payload itself', () => {
     const payload = Object.freeze({ a: 1 })
     expect(merged(payload, undefined)).toBe(payload)
     expect(merged(payload, { a: '2' })).toEqual({ a: '2' })

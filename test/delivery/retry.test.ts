@@ -4,14 +4,14 @@ import { LIFECYCLE } from '../../src/delivery/lifecycle.js'
 import type { Outcome } from '../../src/delivery/outcome.js'
 import { custom, POLICY_PRESETS, type RetryPolicy } from '../../src/delivery/policy.js'
 import {
-  afterCut,
-  afterInterruption,
-  endUnsent,
   isExpired,
   maxTries,
+  nextAfterAbort,
+  nextAfterInterruption,
   nextDelivery,
+  skipDelivery,
 } from '../../src/delivery/retry.js'
-import { aDelivery, policies } from './fixtures.js'
+import { aDelivery, anyPolicy } from './fixtures.js'
 
 const failed = (changes: Partial<Extract<Outcome, { kind: 'failed' }>> = {}): Outcome => ({
   kind: 'failed',
@@ -25,36 +25,36 @@ const timeout = failed({ failure: 'timeout' })
 // @ts-expect-error a transport failure has no status
 delete timeout.status
 
-const rolls = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+const fractions = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 
-describe('an attempt without an answer while nobody answers', () => {
+describe('nextDelivery during an outage', () => {
   const rules = { policy: POLICY_PRESETS.telephony, functions: {}, retries: 0 }
   const young = aDelivery({ state: 'in_flight', acceptedMs: 0, attempts: 7, tries: 0 })
 
-  it('is not charged, and tried again as the default policy would', () => {
+  it('does not charge an attempt without an answer, and retries it with the default policy', () => {
     const next = nextDelivery(young, timeout, rules, 1000, 0.5, true)
     expect(next).toMatchObject({ state: 'waiting', tries: 0, attempts: 8, reason: 'timeout' })
     expect(next.dueMs! - 1000).toBe(600_000)
   })
 
-  it('is charged when there was an answer, or the address is none that is dialled', () => {
+  it('charges an attempt with an answer, and one to a blocked address', () => {
     expect(nextDelivery(young, failed(), rules, 1000, 0.5, true).state).toBe('exhausted')
     const blocked = { ...timeout, failure: 'blocked_address' } as Outcome
     expect(nextDelivery(young, blocked, rules, 1000, 0.5, true).state).toBe('exhausted')
   })
 
-  it('is charged again a day after its acceptance: deliveries end where nobody ever answers', () => {
+  it('charges deliveries older than a day: they end even if no receiver ever answers', () => {
     expect(nextDelivery(young, timeout, rules, 86_399_999, 0.5, true).state).toBe('waiting')
     expect(nextDelivery(young, timeout, rules, 86_400_000, 0.5, true).state).toBe('exhausted')
   })
 })
 
-it('faults of ours wait longer each time, up to ten minutes', () => {
+it('nextDelivery doubles the pause with each internal fault, up to 400 s', () => {
   const rules = { policy: POLICY_PRESETS.telephony, functions: {}, retries: 0 }
   const pauses = [0, 1, 2, 8, 9, 500].map((attempts) => {
     const delivery = aDelivery({ state: 'in_flight', attempts, tries: 0 })
     return [0, 0.5, 1 - 2 ** -53].map(
-      (roll) => nextDelivery(delivery, { kind: 'own_fault', detail: '' }, rules, 0, roll).dueMs,
+      (random) => nextDelivery(delivery, { kind: 'own_fault', detail: '' }, rules, 0, random).dueMs,
     )
   })
   expect(pauses.map(([, middle]) => middle)).toEqual([1000, 2000, 4000, 256_000, 400_000, 400_000])
@@ -64,21 +64,21 @@ it('faults of ours wait longer each time, up to ten minutes', () => {
   }
 })
 
-describe('the next state of a delivery', () => {
+describe('nextDelivery', () => {
   const rules = (retries: number, policy: RetryPolicy = POLICY_PRESETS.telephony) => ({
     policy,
     functions: {},
     retries,
   })
 
-  it('spends 1 + retries tries and not one more', () => {
+  it('exhausts after exactly 1 + retries tries', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: 10 }), policies, rolls, (retries, policy, roll) => {
+      fc.property(fc.integer({ min: 0, max: 10 }), anyPolicy, fractions, (retries, policy, random) => {
         let delivery = aDelivery()
         let sent = 0
         for (;;) {
           sent++
-          const next = nextDelivery(delivery, failed(), rules(retries, policy), 1000, roll)
+          const next = nextDelivery(delivery, failed(), rules(retries, policy), 1000, random)
           expect(next.attempts).toBe(sent)
           expect(LIFECYCLE.in_flight).toSatisfy((row: object) => Object.values(row).includes(next.state))
           if (next.state !== 'waiting') {
@@ -93,7 +93,7 @@ describe('the next state of a delivery', () => {
     )
   })
 
-  it('is delivered by a 2xx, whatever came before', () => {
+  it('delivers with a 2xx, whatever happened before', () => {
     const next = nextDelivery(
       aDelivery({ attempts: 3, tries: 3 }),
       { kind: 'delivered', status: 204 },
@@ -104,7 +104,7 @@ describe('the next state of a delivery', () => {
     expect(next).toEqual({ state: 'delivered', attempts: 4, tries: 4, interruptions: 0 })
   })
 
-  it('charges nothing for a fault of ours, but counts the attempt', () => {
+  it('counts an internal fault as an attempt, but does not charge it', () => {
     const next = nextDelivery(
       aDelivery({ attempts: 2, tries: 2 }),
       { kind: 'own_fault', detail: 'EMFILE' },
@@ -115,7 +115,7 @@ describe('the next state of a delivery', () => {
     expect(next).toMatchObject({ state: 'waiting', attempts: 3, tries: 2, dueMs: 1100 })
   })
 
-  it('is cancelled by 410, even with retries left', () => {
+  it('cancels on 410, even with retries left', () => {
     const next = nextDelivery(aDelivery(), failed({ status: 410, gone: true }), rules(5), 0, 0)
     expect(next).toMatchObject({ state: 'cancelled', reason: 'gone' })
   })
@@ -136,7 +136,7 @@ describe('the next state of a delivery', () => {
     expect(next.dueMs).toBe(1000 + Math.max(2000, pause))
   })
 
-  it('pauses the endpoint also with the last try', () => {
+  it('pauses the endpoint with the last try too', () => {
     const next = nextDelivery(
       aDelivery(),
       failed({ status: 429, throttled: true, retryAfterMs: 9000 }),
@@ -147,14 +147,14 @@ describe('the next state of a delivery', () => {
     expect(next).toMatchObject({ state: 'exhausted', pauseUntilMs: 9000 })
   })
 
-  describe('under the preset kazoo', () => {
+  describe('with the preset kazoo', () => {
     it('counts retries as tries, at least one', () => {
       expect([0, 1, 2, 4].map((retries) => maxTries(rules(retries, POLICY_PRESETS.kazoo)))).toEqual([
         1, 1, 2, 4,
       ])
     })
 
-    it('retries transport errors 2 s later and no HTTP answer at all', () => {
+    it('retries transport errors after 2 s, and no HTTP answer', () => {
       expect(nextDelivery(aDelivery(), timeout, rules(2, POLICY_PRESETS.kazoo), 0, 0.9)).toMatchObject({
         state: 'waiting',
         dueMs: 2000,
@@ -173,7 +173,7 @@ describe('the next state of a delivery', () => {
     })
 
     it.each([
-      ['its answer', () => 1234, 1234],
+      ['the returned time', () => 1234, 1234],
       ['at most a week', () => Number.POSITIVE_INFINITY, 604_800_000],
       ['at least nothing', () => -5, 0],
     ])('waits %s', (_, fn, delay) => {
@@ -183,7 +183,7 @@ describe('the next state of a delivery', () => {
       })
     })
 
-    it('ends when it answers null', () => {
+    it('ends when it returns null', () => {
       expect(
         nextDelivery(
           aDelivery(),
@@ -202,20 +202,20 @@ describe('the next state of a delivery', () => {
           throw new Error('mine')
         },
       ],
-      ['answers NaN', () => Number.NaN],
-      ['answers nonsense', () => 'soon' as unknown as number],
-    ])('falls back to the default when it %s', (_, fn) => {
+      ['returns NaN', () => Number.NaN],
+      ['returns a string', () => 'soon' as unknown as number],
+    ])('uses the default policy when it %s', (_, fn) => {
       expect(nextDelivery(aDelivery(), failed(), withFunction(fn), 0, 0.5)).toMatchObject({
         state: 'waiting',
         dueMs: 2000,
       })
     })
 
-    it('tells it what failed and how often', () => {
-      const seen: unknown[] = []
+    it('passes what failed and the number of tries', () => {
+      const contexts: unknown[] = []
       const functions = {
         mine: (context: unknown) => {
-          seen.push(context)
+          contexts.push(context)
           return 1
         },
       }
@@ -226,28 +226,28 @@ describe('the next state of a delivery', () => {
         0,
         0.25,
       )
-      expect(seen).toEqual([
-        { tries: 2, webhookId: 'w1', hook: 'channel_create', failure: 'timeout', roll: 0.25 },
+      expect(contexts).toEqual([
+        { tries: 2, webhookId: 'w1', hook: 'channel_create', failure: 'timeout', random: 0.25 },
       ])
     })
   })
 })
 
-describe('a delivery whose node went away', () => {
-  it('waits again twice, and is set aside the third time in a row', () => {
+describe('a delivery whose node crashed', () => {
+  it('waits again twice, and is quarantined the third time in a row', () => {
     let delivery = aDelivery()
     for (const state of ['waiting', 'waiting', 'quarantined'] as const) {
-      const next = afterInterruption(delivery, 77)
+      const next = nextAfterInterruption(delivery, 77)
       expect(next.state).toBe(state)
       expect(next.tries).toBe(0)
       delivery = { ...delivery, attempts: next.attempts, interruptions: next.interruptions }
     }
-    // Setting it aside is an end without a request, no attempt.
+    // Quarantine is an end without a request, not an attempt.
     expect(delivery.attempts).toBe(2)
   })
 
-  it('is not counted as interrupted when the node stopped in good order', () => {
-    expect(afterCut(aDelivery({ interruptions: 2 }), 5)).toMatchObject({
+  it('is not counted as interrupted when close aborted its request', () => {
+    expect(nextAfterAbort(aDelivery({ interruptions: 2 }), 5)).toMatchObject({
       state: 'waiting',
       dueMs: 5,
       interruptions: 2,
@@ -256,25 +256,25 @@ describe('a delivery whose node went away', () => {
   })
 })
 
-describe('an end without a request', () => {
+describe('skipDelivery', () => {
   it.each([
-    ['aged', 'expired'],
-    ['withdrawn', 'cancelled'],
-  ] as const)('%s is %s and no attempt', (why, state) => {
-    expect(endUnsent(aDelivery({ state: 'waiting', attempts: 1, tries: 1 }), why)).toMatchObject({
+    ['expired', 'expired'],
+    ['cancelled', 'cancelled'],
+  ] as const)('for the reason %s leads to %s and counts no attempt', (why, state) => {
+    expect(skipDelivery(aDelivery({ state: 'waiting', attempts: 1, tries: 1 }), why)).toMatchObject({
       state,
       attempts: 1,
       tries: 1,
     })
   })
 
-  it('comes for an event older than its limit, not for one as old', () => {
+  it('is needed for an event older than its limit, not for one exactly as old', () => {
     expect(isExpired(0, 10, 10_000)).toBe(false)
     expect(isExpired(0, 10, 10_001)).toBe(true)
     expect(isExpired(0, undefined, Number.MAX_SAFE_INTEGER)).toBe(false)
   })
 
-  it('cannot be decided for a delivery that has ended', () => {
-    expect(() => endUnsent(aDelivery({ state: 'delivered' }), 'aged')).toThrow('delivered')
+  it('throws for a delivery that has ended', () => {
+    expect(() => skipDelivery(aDelivery({ state: 'delivered' }), 'expired')).toThrow('delivered')
   })
 })

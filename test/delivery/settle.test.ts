@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import type { Attempted } from '../../src/delivery/attempt.js'
+import type { AttemptResult } from '../../src/delivery/attempt-record.js'
 import { POLICY_PRESETS } from '../../src/delivery/policy.js'
 import {
   type SettleContext,
   settleAttempt,
   settleInterrupted,
-  settleUnsent,
+  settleSkipped,
 } from '../../src/delivery/settle.js'
 import type { Observation } from '../../src/ports.js'
 import { HEALTH_PRESETS } from '../../src/webhooks/health.js'
 import type { Webhook } from '../../src/webhooks/webhook.js'
 import { aDelivery, aWebhook } from './fixtures.js'
-import { answered } from './world.js'
+import { responseWith } from './harness.js'
 
 const WALL = 1_767_225_600_000
 const NOW = 5_000_000
@@ -22,12 +22,12 @@ const contextOf = (webhook: Webhook = aWebhook()): SettleContext => ({
   webhook,
   rules: { policy: POLICY_PRESETS.telephony, functions: {}, retries: webhook.settings.retries },
   healthRules: HEALTH_PRESETS.standard,
-  outage: false,
+  isOutage: false,
   now: NOW,
   wallMs: WALL,
-  roll: 0.5,
+  random: 0.5,
 })
-const attempted = (observation: Observation): Attempted => ({
+const resultOf = (observation: Observation): AttemptResult => ({
   request: {
     method: 'POST',
     url: 'https://example.com/hook',
@@ -45,16 +45,16 @@ const noAnswer = (failure: 'timeout' | 'blocked_address'): Observation => ({
   failure,
   detail: '',
 })
-const settled = (
+const settle = (
   observation: Observation,
   health?: Parameters<typeof settleAttempt>[2],
   delivery = aDelivery(),
-) => settleAttempt(delivery, attempted(observation), health, contextOf()).settlement
+) => settleAttempt(delivery, resultOf(observation), health, contextOf()).settlement
 
-describe('the settlement of an attempt', () => {
-  it('is fenced by its claim, and holds the next state and the record', () => {
-    const body = answered(200, ['Content-Type', 'text/plain', 'Set-Cookie', 'id=1'])
-    expect(settled({ ...body, body: 'thanks' } as Observation)).toEqual({
+describe('settleAttempt', () => {
+  it('returns the fence of the claim, the next state and the record', () => {
+    const body = responseWith(200, ['Content-Type', 'text/plain', 'Set-Cookie', 'id=1'])
+    expect(settle({ ...body, body: 'thanks' } as Observation)).toEqual({
       owner: 'node',
       deliveryId: 'd1',
       webhookId: 'w1',
@@ -91,8 +91,8 @@ describe('the settlement of an attempt', () => {
   })
 
   it.each<[Observation, object]>([
-    [answered(404), { reason: 'bad response code', status: 404, clientError: undefined }],
-    [answered(302), { reason: 'bad response code', status: 302, clientError: 'redirect' }],
+    [responseWith(404), { reason: 'bad response code', status: 404, clientError: undefined }],
+    [responseWith(302), { reason: 'bad response code', status: 302, clientError: 'redirect' }],
     [noAnswer('timeout'), { reason: 'kazoo http client error', clientError: 'timeout', status: undefined }],
     [
       noAnswer('blocked_address'),
@@ -102,63 +102,63 @@ describe('the settlement of an attempt', () => {
       { kind: 'own_fault', detail: '' },
       { reason: 'kazoo http client error', clientError: 'own_fault' },
     ],
-  ])('of %j says why it failed', (observation, expected) => {
-    const { record } = settled(observation)
+  ])('records why %j failed', (observation, expected) => {
+    const { record } = settle(observation)
     for (const [key, value] of Object.entries({ result: 'failure', ...expected })) {
       expect(record?.[key as 'reason']).toBe(value)
     }
   })
 
-  it('counts down the retries that are left', () => {
+  it('records how many retries are left', () => {
     const left = [0, 1, 2].map(
-      (tries) => settled(answered(500), undefined, aDelivery({ attempts: tries, tries })).record,
+      (tries) => settle(responseWith(500), undefined, aDelivery({ attempts: tries, tries })).record,
     )
     expect(left.map((record) => [record?.attempt, record?.retriesLeft])).toEqual([
       [1, 2],
       [2, 1],
       [3, 0],
     ])
-    expect(settled({ kind: 'own_fault', detail: '' }).record).toMatchObject({ attempt: 1, retriesLeft: 2 })
+    expect(settle({ kind: 'own_fault', detail: '' }).record).toMatchObject({ attempt: 1, retriesLeft: 2 })
   })
 
-  it('keeps at most 64 headers of an answer', () => {
+  it('stores at most 64 response headers', () => {
     const many = Array.from({ length: 400 }, (_, index) => `h${index}`)
-    expect(settled(answered(500, many)).record?.responseHeaders).toHaveLength(128)
+    expect(settle(responseWith(500, many)).record?.responseHeaders).toHaveLength(128)
   })
 
-  it('does not touch a healthy endpoint, nor any by a fault of ours', () => {
-    expect(settled(answered(200))).not.toHaveProperty('endpoint')
-    expect(settled({ kind: 'own_fault', detail: '' }, { failuresInRow: 3 })).not.toHaveProperty('endpoint')
+  it('does not change a healthy endpoint, nor any endpoint for an internal fault', () => {
+    expect(settle(responseWith(200))).not.toHaveProperty('endpoint')
+    expect(settle({ kind: 'own_fault', detail: '' }, { failuresInRow: 3 })).not.toHaveProperty('endpoint')
   })
 
-  it('counts failures in a row, and a success forgets them', () => {
-    expect(settled(answered(500)).endpoint).toEqual({
+  it('counts failures in a row, and resets them with a success', () => {
+    expect(settle(responseWith(500)).endpoint).toEqual({
       epoch: 1,
       health: { failuresInRow: 1, failingSinceMs: NOW },
     })
-    expect(settled(noAnswer('timeout'), { failuresInRow: 4, failingSinceMs: 7 }).endpoint?.health).toEqual({
+    expect(settle(noAnswer('timeout'), { failuresInRow: 4, failingSinceMs: 7 }).endpoint?.health).toEqual({
       failuresInRow: 5,
       failingSinceMs: 7,
     })
-    expect(settled(answered(200), { failuresInRow: 4 }).endpoint).toEqual({ epoch: 1, health: null })
+    expect(settle(responseWith(200), { failuresInRow: 4 }).endpoint).toEqual({ epoch: 1, health: null })
   })
 
-  it('pauses the endpoint where the receiver asked for that, not shorter than the policy waits', () => {
-    const health = settled(answered(429, ['retry-after', '90'])).endpoint?.health
+  it('pauses the endpoint on a throttling status, not shorter than the delay of the policy', () => {
+    const health = settle(responseWith(429, ['retry-after', '90'])).endpoint?.health
     expect(health).toEqual({ failuresInRow: 1, pausedUntilMs: NOW + 90_000, failingSinceMs: NOW })
-    expect(settled(answered(503)).endpoint?.health).toMatchObject({ pausedUntilMs: NOW + 2000 })
+    expect(settle(responseWith(503)).endpoint?.health).toMatchObject({ pausedUntilMs: NOW + 2000 })
   })
 
   it('disables a webhook whose receiver is gone', () => {
-    const { next, endpoint } = settled(answered(410))
+    const { next, endpoint } = settle(responseWith(410))
     expect(next).toMatchObject({ state: 'cancelled', reason: 'gone' })
     expect(endpoint).toMatchObject({ disable: { reason: 'gone', atMs: WALL } })
   })
 })
 
-describe('the settlement of a delivery without an outcome', () => {
+describe('a settlement without an outcome', () => {
   it('records an attempt that may have been sent', () => {
-    for (const how of ['lost', 'cut'] as const) {
+    for (const how of ['lost', 'aborted'] as const) {
       const { next, record } = settleInterrupted(aDelivery({ attempts: 1 }), how, contextOf())
       expect(next).toMatchObject({ state: 'waiting', dueMs: NOW, attempts: 2, tries: 0 })
       expect(record).toMatchObject({ attempt: 2, reason: 'interrupted', result: 'failure', atMs: WALL })
@@ -166,7 +166,7 @@ describe('the settlement of a delivery without an outcome', () => {
     }
   })
 
-  it('sets it aside the third time in a row: an end, no attempt', () => {
+  it('quarantines the delivery the third time in a row: an end, not an attempt', () => {
     const { next, record } = settleInterrupted(
       aDelivery({ attempts: 2, interruptions: 2 }),
       'lost',
@@ -178,14 +178,14 @@ describe('the settlement of a delivery without an outcome', () => {
   })
 
   it.each([
-    ['aged', 'expired'],
-    ['withdrawn', 'cancelled'],
-  ] as const)('%s: it is %s, with a record that is no attempt', (why, state) => {
+    ['expired', 'expired'],
+    ['cancelled', 'cancelled'],
+  ] as const)('for the reason %s ends as %s, with a record that is not an attempt', (why, state) => {
     const {
       expect: fence,
       next,
       record,
-    } = settleUnsent(aDelivery({ state: 'waiting', fence: 7 }), why, contextOf())
+    } = settleSkipped(aDelivery({ state: 'waiting', fence: 7 }), why, contextOf())
     expect(fence).toEqual({ state: 'waiting', fence: 7 })
     expect(next).toMatchObject({ state, attempts: 0, tries: 0 })
     expect(record).toMatchObject({ reason: state, result: 'failure', method: 'post', retriesLeft: 2 })

@@ -2,7 +2,8 @@ import * as fc from 'fast-check'
 import { Webhook as Standard } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
 import { sign, verify } from '../../src/delivery/signature.js'
-import { secretKey, secretText } from '../../src/webhooks/signing-secret.js'
+import { formatSigningSecret, parseSigningSecret } from '../../src/webhooks/signing-secret.js'
+import { propertyRuns } from '../support/property-runs.js'
 
 const ID = 'msg_p5jXN8AQM9LWM0D4loKWxJek'
 const AT = 1_614_265_330
@@ -12,12 +13,12 @@ const SIGNATURE = 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE='
 
 const headers = { 'webhook-id': ID, 'webhook-timestamp': String(AT), 'webhook-signature': SIGNATURE }
 const at = (nowSeconds: number) => ({ nowSeconds })
-const secrets = fc.uint8Array({ minLength: 24, maxLength: 64 }).map(secretText)
+const secrets = fc.uint8Array({ minLength: 24, maxLength: 64 }).map(formatSigningSecret)
 const bodies = fc.string({ unit: 'grapheme' })
 
-describe('the signature of Standard Webhooks 1.0.0', () => {
-  it('is that of the known vector', () => {
-    expect(sign([secretKey(SECRET)!], ID, AT, BODY)).toBe(SIGNATURE)
+describe('sign and verify (Standard Webhooks 1.0.0)', () => {
+  it('match the known vector', () => {
+    expect(sign([parseSigningSecret(SECRET)!], ID, AT, BODY)).toBe(SIGNATURE)
     expect(verify({ headers, body: BODY }, SECRET, at(AT))).toEqual({
       ok: true,
       id: ID,
@@ -25,7 +26,7 @@ describe('the signature of Standard Webhooks 1.0.0', () => {
     })
   })
 
-  it('is accepted by the package standardwebhooks, whose own is accepted here', () => {
+  it('interoperate with the package standardwebhooks', () => {
     // That package reads the machine's clock.
     const now = Math.floor(Date.now() / 1000)
     fc.assert(
@@ -34,7 +35,7 @@ describe('the signature of Standard Webhooks 1.0.0', () => {
         const ours = {
           'webhook-id': id,
           'webhook-timestamp': String(now),
-          'webhook-signature': sign([secretKey(secret)!], id, now, body),
+          'webhook-signature': sign([parseSigningSecret(secret)!], id, now, body),
         }
         expect(() => theirs.verify(body, ours, { jsonParse: false })).not.toThrow()
         const signed = { ...ours, 'webhook-signature': theirs.sign(id, new Date(now * 1000), body) }
@@ -44,9 +45,9 @@ describe('the signature of Standard Webhooks 1.0.0', () => {
     )
   })
 
-  it('has one part for each key, any of which is enough', () => {
-    const old = secretText(new Uint8Array(24).fill(1))
-    const both = sign([secretKey(SECRET)!, secretKey(old)!], ID, AT, BODY)
+  it('use one signature per key, any of which is enough', () => {
+    const old = formatSigningSecret(new Uint8Array(24).fill(1))
+    const both = sign([parseSigningSecret(SECRET)!, parseSigningSecret(old)!], ID, AT, BODY)
     expect(both.split(' ')).toHaveLength(2)
     expect(both.split(' ')[0]).toBe(SIGNATURE)
     const request = { headers: { ...headers, 'webhook-signature': both }, body: BODY }
@@ -56,15 +57,15 @@ describe('the signature of Standard Webhooks 1.0.0', () => {
     expect(verify({ headers, body: BODY }, [old], at(AT))).toEqual({ ok: false, reason: 'no signature fits' })
   })
 
-  it('is over bytes: text and its UTF-8 are the same', () => {
+  it('treat text and its UTF-8 bytes alike', () => {
     const body = '{"name":"Zoë €😀"}'
-    const signed = { ...headers, 'webhook-signature': sign([secretKey(SECRET)!], ID, AT, body) }
+    const signed = { ...headers, 'webhook-signature': sign([parseSigningSecret(SECRET)!], ID, AT, body) }
     for (const form of [body, new TextEncoder().encode(body), Buffer.from(body)]) {
       expect(verify({ headers: signed, body: form }, SECRET, at(AT)).ok).toBe(true)
     }
   })
 
-  it('is found in headers of any kind', () => {
+  it('read headers of any kind', () => {
     const upper = Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]),
     )
@@ -85,14 +86,14 @@ describe('the signature of Standard Webhooks 1.0.0', () => {
     [-300, true, undefined],
     [-301, false, 'timestamp too new'],
     [Number.NaN, false, 'timestamp too old'],
-  ])('counts for five minutes both ways: %i s later, %s', (later, ok, reason) => {
+  ])('allow five minutes in both directions: %i s later is %s', (later, ok, reason) => {
     expect(verify({ headers, body: BODY }, SECRET, at(AT + later))).toMatchObject({
       ok,
       ...(reason && { reason }),
     })
   })
 
-  it('counts for as long as the receiver says', () => {
+  it('use the tolerance of the receiver', () => {
     const options = { nowSeconds: AT + 900, toleranceSeconds: 900 }
     expect(verify({ headers, body: BODY }, SECRET, options).ok).toBe(true)
     expect(verify({ headers, body: BODY }, SECRET, { ...options, toleranceSeconds: 899 }).ok).toBe(false)
@@ -114,14 +115,14 @@ describe('the signature of Standard Webhooks 1.0.0', () => {
     ['no signature fits', { ...headers, 'webhook-signature': SIGNATURE.slice(3) }, SECRET, BODY],
     ['no signature fits', { ...headers, 'webhook-signature': `v2${SIGNATURE.slice(2)}` }, SECRET, BODY],
     ['no signature fits', { ...headers, 'webhook-signature': 'v1,' }, SECRET, BODY],
-  ])('%s: %j', (reason, given, secret, body) => {
+  ])('report %s for %j', (reason, given, secret, body) => {
     expect(verify({ headers: given as typeof headers, body }, secret as string, at(AT))).toEqual({
       ok: false,
       reason,
     })
   })
 
-  it('fails when any character of what was signed is another', () => {
+  it('fail when any signed character is changed', () => {
     const signed = fc.constantFrom('id', 'timestamp', 'body', 'signature')
     fc.assert(
       fc.property(secrets, bodies, signed, fc.nat(), fc.nat(94), (secret, text, what, place, by) => {
@@ -130,7 +131,7 @@ describe('the signature of Standard Webhooks 1.0.0', () => {
           id: ID,
           timestamp: String(AT),
           body,
-          signature: sign([secretKey(secret)!], ID, AT, body),
+          signature: sign([parseSigningSecret(secret)!], ID, AT, body),
         }
         const old = parts[what]
         const index = place % old.length
@@ -150,7 +151,7 @@ describe('the signature of Standard Webhooks 1.0.0', () => {
     )
   })
 
-  it('never throws, whatever it is handed', () => {
+  it('verify never throws, whatever its arguments', () => {
     const anything = fc.anything({ withTypedArray: true, withMap: true, withDate: true })
     const half = fc.record({
       'webhook-id': anything,
@@ -167,7 +168,7 @@ describe('the signature of Standard Webhooks 1.0.0', () => {
           expect(verify(request, secret as string, at(AT)).ok).toBe(false)
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(1000) },
     )
   })
 })

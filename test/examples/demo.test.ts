@@ -10,7 +10,7 @@ import { causeOf, hooksOf, recordedCalls } from '../adapters/telephony/recorded.
 
 const START = fileURLToPath(new URL('../../examples/demo/start.js', import.meta.url))
 
-/** One request that the receiver got. */
+/** One request to the receiver. */
 interface Received {
   method: string
   url: string
@@ -37,7 +37,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-/** @param data the name of its file: a second run with the same one goes on with it */
+/** @param data name of the data file; a second run with the same file continues from there */
 async function run(name: string, data: string) {
   const log = join(folder, name)
   const argv = ['--once', '--port', '0', '--data', join(folder, data), '--receiver-log', log]
@@ -47,7 +47,7 @@ async function run(name: string, data: string) {
   return { ...ended, received, taken: received.filter(({ status }) => status === 200) }
 }
 
-/** What the receiver took, by recorded call: the payloads in the order in which they came. */
+/** Groups the payloads that the receiver accepted by recorded call, in order of arrival. */
 function byCall(taken: readonly Received[], path?: string) {
   const calls = new Map<string, Record<string, unknown>[]>()
   for (const { url, body } of taken) {
@@ -60,12 +60,12 @@ function byCall(taken: readonly Received[], path?: string) {
 }
 
 describe('the demo', () => {
-  it('delivers the recorded calls as the phones saw them, call by call, and again in a second run', async () => {
+  it('delivers each recorded call as the phones saw it, and again in a second run', async () => {
     const [first, second] = [await run('first.ndjson', 'calls.db'), await run('second.ndjson', 'calls.db')]
     for (const { code, stdout, stderr, received, taken } of [first, second]) {
       expect([code, stderr]).toEqual([0, ''])
       expect(stdout.trimEnd().split('\n').at(-1)).toBe(`${taken.length} delivered, 0 failed`)
-      // The service ends in seconds: nobody could paste a command in time.
+      // The service ends within seconds, too soon to paste a command.
       expect(stdout).not.toContain('curl')
       const calls = byCall(taken)
       expect([...calls.keys()].sort()).toEqual(recordedCalls.map(({ callId }) => callId).sort())
@@ -93,14 +93,14 @@ describe('the demo', () => {
         })
       }
 
-      // The reseller's webhook: the end of every call of both customers, once.
+      // The reseller's webhook gets the end of every call of both customers, once.
       const records = byCall(taken, '/records')
       expect(records.size).toBe(recordedCalls.length)
       expect([...records.values()].flat().map((payload) => payload.hook_event)).toEqual(
         recordedCalls.map(() => 'channel_destroy'),
       )
 
-      // Beta's receiver had trouble at first: the same delivery came again, with the same bytes.
+      // Beta's receiver fails at first: the same delivery arrives again, with the same bytes.
       const refused = received.filter(({ status }) => status === 503)
       expect(refused.length).toBeGreaterThan(0)
       for (const { headers, body } of refused) {
@@ -113,9 +113,9 @@ describe('the demo', () => {
     expect([...ids(first.taken)].filter((id) => ids(second.taken).has(id))).toEqual([])
   })
 
-  it('goes on where it was killed: what was refused then is delivered by the next run', async () => {
+  it('continues where it was killed: the next run delivers what was refused before', async () => {
     const first = demo('--port', '0', '--data', join(folder, 'killed.db'))
-    const refused = () => /→ 503 in \d+ ms {2}(\S+) {2}↻ will be tried again/.exec(first.output.stdout)
+    const refused = () => /→ 503 in \d+ ms {2}(\S+) {2}↻ will be retried/.exec(first.output.stdout)
     while (!refused()) await Promise.race([once(first.child.stdout, 'data'), first.ended])
     first.child.kill('SIGKILL')
     await first.ended
@@ -123,7 +123,7 @@ describe('the demo', () => {
 
     const { code, stderr, received, taken } = await run('after.ndjson', 'killed.db')
     expect([code, stderr]).toEqual([0, ''])
-    // The receiver of the next run has trouble at first too: where the second attempt comes early there is a third.
+    // The receiver of the next run fails at first too: if the second attempt comes early, there is a third.
     const again = received.filter(
       ({ url, body }) => url === '/unsteady' && JSON.parse(body).call_id === callId,
     )
@@ -133,7 +133,7 @@ describe('the demo', () => {
     expect(new Set(ids).size).toBe(taken.length)
   })
 
-  it('prints commands that work when they are pasted, and says on Ctrl-C what was delivered', async () => {
+  it('prints commands that work when they are pasted, and a summary on Ctrl-C', async () => {
     const { child, output, ended } = demo(
       '--port',
       '0',
@@ -182,13 +182,13 @@ describe('the demo', () => {
     [['--once', '--port', '0', '--receiver-log', '/nowhere/log'], /^--receiver-log: .*\n$/],
     [['--once', '--port', '0', '--data', '/nowhere/demo.db'], /^--data: .*\n$/],
     [['--once', '--port', '0', '--data', ''], /^--data: .*\n$/],
-  ])('refuses %s in one sentence', async (argv, sentence) => {
+  ])('rejects %s with one sentence', async (argv, sentence) => {
     const { code, stdout, stderr } = await demo(...argv).ended
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(sentence)
   })
 
-  it('says in one sentence that the port is in use', async () => {
+  it('reports a port in use with one sentence', async () => {
     const blocker = createServer().listen(0, '127.0.0.1')
     await once(blocker, 'listening')
     const { port } = blocker.address() as { port: number }

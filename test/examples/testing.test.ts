@@ -1,47 +1,41 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { scriptedDeliveries, storeConformance } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
-import * as stream from '../../examples/testing/a-recorded-stream.js'
-import * as policy from '../../examples/testing/a-retry-policy.js'
-import * as store from '../../examples/testing/a-store.js'
-import * as handler from '../../examples/testing/a-webhook-handler.js'
-import { FLAWS } from '../../src/testkit/handler/flaws.js'
+import * as stream from '../../examples/testing/recorded-calls.js'
+import * as policy from '../../examples/testing/retry-policy.js'
+import * as store from '../../examples/testing/store.js'
+import * as handler from '../../examples/testing/webhook-handler.js'
+import { DEFECTS } from '../../src/testkit/handler/defects.js'
 import * as handlers from '../../src/testkit/handler/index.js'
 import * as policies from '../../src/testkit/policy/index.js'
 import * as streams from '../../src/testkit/stream/index.js'
+import { blocks, isQuoted, links, read } from './pages.js'
+import { run } from './project.js'
 
 const FOLDER = fileURLToPath(new URL('../../examples/testing', import.meta.url))
-const PAGE = readFileSync(new URL('../../src/testkit/README.md', import.meta.url), 'utf8')
+const PAGE = 'docs/embed/testing.md'
+/** Where the page leads for the files of the folder. */
+const REPOSITORY = 'https://github.com/hookswitch/hookswitch/blob/main/examples/testing'
 const RECIPES = [store, policy, handler, stream]
 
 describe('the recipes under vitest', () => {
-  for (const { run } of RECIPES) run({ describe, it, fc, assert })
+  for (const recipe of RECIPES) recipe.run({ describe, it, fc, assert })
 })
 
 describe('the recipes under node --test', () => {
   it('are the same tests, and all pass', async () => {
     let registered = 0
     const counting = { describe: (_: string, body: () => void) => body(), it: () => (registered += 1) }
-    for (const { run } of RECIPES) run({ ...counting, fc, assert })
+    for (const recipe of RECIPES) recipe.run({ ...counting, fc, assert })
 
-    const {
-      VITEST: _,
-      NODE_OPTIONS: __,
-      NODE_TEST_CONTEXT: ___,
-      HOOKSWITCH_SECRET: ____,
-      ...env
-    } = process.env
-    const { code, stdout } = await new Promise<{ code: unknown; stdout: string }>((resolve) => {
-      const argv = ['--test', '--test-reporter=tap', 'node-test.js']
-      const options = { cwd: FOLDER, env, timeout: 60_000, maxBuffer: 16_777_216 }
-      execFile(process.execPath, argv, options, (error, stdout) =>
-        resolve({ code: error ? (error.code ?? error.signal) : 0, stdout }),
-      )
-    })
+    const { code, stdout } = await run(
+      process.execPath,
+      ['--test', '--test-reporter=tap', 'node-test.js'],
+      FOLDER,
+    )
     const figure = (name: string) => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(stdout)?.[1])
     expect([code, figure('fail'), figure('pass')]).toEqual([0, 0, registered])
     expect(registered).toBeGreaterThan(100)
@@ -49,58 +43,53 @@ describe('the recipes under node --test', () => {
 })
 
 describe('the page of the testkit', () => {
-  const blocks = [...PAGE.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, tag, text]) => ({
-    tag,
-    text: text!,
-  }))
-  const sources = new Map(
-    readdirSync(FOLDER)
-      .filter((name) => name.endsWith('.js') || name.endsWith('.ndjson'))
-      .map((name) => [name, readFileSync(`${FOLDER}/${name}`, 'utf8').split('\n')] as const),
-  )
+  const quoted = blocks(PAGE, 'js').filter((text) => !text.includes('createHookswitch({'))
+  const texts = blocks(PAGE, 'text')
+  const files = readdirSync(FOLDER).filter((name) => name.endsWith('.js') || name.endsWith('.ndjson'))
 
-  it.each(blocks.filter(({ tag }) => tag === 'js').map(({ text }) => [text.split('\n')[0], text]))(
-    'quotes an example: %s',
-    (_, text) => {
-      expect([...sources].filter(([, lines]) => holds(lines, text!.trimEnd().split('\n')))).toHaveLength(1)
-    },
-  )
-
-  it('has a recipe for each example, and leads to it', () => {
-    for (const name of sources.keys()) expect(PAGE).toContain(`../../examples/testing/${name}`)
-    expect(blocks.filter(({ tag }) => tag === 'js').length).toBeGreaterThan(RECIPES.length)
+  it.each(quoted.map((text) => [text.split('\n')[0], text]))('quotes an example: %s', (_, text) => {
+    expect(isQuoted(text!)).toBe(true)
   })
 
-  it('names everything that the recipes are made of, every flaw and every promise of a policy', () => {
+  it('has one program besides, which is run with those of the other pages', () => {
+    expect(blocks(PAGE, 'js').length - quoted.length).toBe(1)
+  })
+
+  it('has a recipe for each example, and leads to it', () => {
+    for (const name of files) expect(links(PAGE)).toContain(`${REPOSITORY}/${name}`)
+    expect(quoted.length).toBeGreaterThan(RECIPES.length)
+  })
+
+  it('names everything that the recipes are made of, every defect and every guarantee of a policy', () => {
     for (const name of [
       ...Object.keys(handlers),
       ...Object.keys(policies),
       ...Object.keys(streams),
-      ...FLAWS,
+      ...DEFECTS,
     ]) {
-      expect(PAGE).toContain(`\`${name}\``)
+      expect(read(PAGE)).toContain(`\`${name}\``)
     }
-    const source = readFileSync(new URL('../../src/testkit/policy/prove-policy.ts', import.meta.url), 'utf8')
-    const [declared = ''] = /export interface PolicyPromises[\s\S]*?^}/m.exec(source) ?? []
-    const promises = [...declared.matchAll(/^ {2}readonly (\w+)\?:/gm)].map(([, name]) => name!)
-    expect(promises.length).toBeGreaterThan(5)
-    for (const name of promises) expect(PAGE).toMatch(new RegExp(`\`${name}\\b`))
+    const source = read('src/testkit/policy/prove-policy.ts')
+    const [declared = ''] = /export interface PolicyGuarantees[\s\S]*?^}/m.exec(source) ?? []
+    const guarantees = [...declared.matchAll(/^ {2}readonly (\w+)\?:/gm)].map(([, name]) => name!)
+    expect(guarantees.length).toBeGreaterThan(5)
+    for (const name of guarantees) expect(read(PAGE)).toMatch(new RegExp(`\`${name}\\b`))
   })
 
   it('shows the failure that a store gets which lists attempts in the wrong order', async () => {
     const wrong = {
       ...store.harness,
       name: 'my store',
-      async open(doors: Parameters<typeof store.harness.open>[0]) {
-        const opened = await store.harness.open(doors)
+      async open(deps: Parameters<typeof store.harness.open>[0]) {
+        const opened = await store.harness.open(deps)
         const attempts: typeof opened.deliveries.attempts = async (query) =>
           [...(await opened.deliveries.attempts(query))].reverse()
         return { ...opened, deliveries: { ...opened.deliveries, attempts } }
       },
     }
     const failed = await failures((runner) => storeConformance(runner, wrong))
-    expect([failed.length, /fails\s+nine\s+of\s+them/.test(PAGE)]).toEqual([9, true])
-    expect(blocks.find(({ tag }) => tag === 'text')?.text.trimEnd()).toBe(failed[0])
+    expect([failed.length, /fails\s+nine\s+of\s+them/.test(read(PAGE))]).toEqual([9, true])
+    expect(texts[0]?.trimEnd()).toBe(failed[0])
   })
 
   it('shows the problems that a careless handler has', async () => {
@@ -112,26 +101,12 @@ describe('the page of the testkit', () => {
       },
       { stored: () => ids },
     )
-    const shown =
-      blocks
-        .filter(({ tag }) => tag === 'text')[1]
-        ?.text.trimEnd()
-        .split('\n') ?? []
+    const shown = texts[1]?.trimEnd().split('\n') ?? []
     const said = problems.map(({ kind, message }) => `${kind}: ${message}`)
     expect(shown.length).toBeGreaterThan(1)
     expect(shown.filter((line) => !said.includes(line))).toEqual([])
   })
 })
-
-/** Whether these lines stand in a file one after the other, wherever they are indented to. */
-function holds(lines: readonly string[], wanted: readonly string[]): boolean {
-  return lines.some((_, start) => {
-    const part = lines.slice(start, start + wanted.length)
-    const indents = part.filter((line) => line !== '').map((line) => line.length - line.trimStart().length)
-    const depth = Math.min(...indents)
-    return part.length === wanted.length && part.every((line, index) => line.slice(depth) === wanted[index])
-  })
-}
 
 /** The tests of a suite that fail, as a reporter names them. */
 async function failures(

@@ -5,18 +5,18 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { judge } from './trace.js'
+import { analyzeTrace } from './trace.js'
 
-const ALONE = 20
-const ALL = 70
+const SINGLE = 20
+const TOTAL = 70
 
-/** Whether processes can be traced here; where not it is said. `REQUIRE_STRACE=1` fails instead. */
+/** Whether processes can be traced here. If not, prints a notice; with `REQUIRE_STRACE=1` throws. */
 function canTrace(): boolean {
   try {
     execFileSync('strace', ['-f', '--seccomp-bpf', '-e', 'trace=fsync', 'true'], { stdio: 'ignore' })
     return true
   } catch {
-    const sentence = 'strace is not installed, or may not trace here: whether flushes come first was SKIPPED'
+    const sentence = 'strace is not installed or may not trace here: the check of disk flushes was SKIPPED'
     if (process.env.REQUIRE_STRACE === '1') throw new Error(sentence)
     process.stderr.write(`\n*** ${sentence} ***\n`)
     return false
@@ -25,8 +25,8 @@ function canTrace(): boolean {
 
 const path = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
-/** The package as built, with another PRAGMA in it, where its dependencies are found. */
-async function doctored(mode: string): Promise<string> {
+/** Copies the built package with another `PRAGMA synchronous`, to a folder where its dependencies are found. */
+async function copyWithSynchronous(mode: string): Promise<string> {
   const folder = await mkdtemp(path('../../node_modules/.fsync-'))
   await cp(path('../../dist'), join(folder, 'dist'), { recursive: true })
   await cp(path('../../package.json'), join(folder, 'package.json'))
@@ -45,8 +45,8 @@ async function doctored(mode: string): Promise<string> {
   return folder
 }
 
-/** Runs the writer on a new file, traced. */
-async function traced(from = path('.')) {
+/** Runs the writer on a new file and analyzes its trace. */
+async function traceWriter(from = path('.')) {
   const folder = await mkdtemp(join(tmpdir(), 'hookswitch-fsync-'))
   const trace = join(folder, 'trace.txt')
   const calls = 'trace=fsync,fdatasync,write,pwrite64'
@@ -54,42 +54,42 @@ async function traced(from = path('.')) {
   try {
     const strace = ['-f', '--seccomp-bpf', '-y', '-s', '70000', '-e', calls, '-o', trace, ...writer]
     await promisify(execFile)('strace', strace)
-    return judge(await readFile(trace, 'latin1'))
+    return analyzeTrace(await readFile(trace, 'latin1'))
   } finally {
     await rm(folder, { recursive: true })
   }
 }
 
-describe.skipIf(!canTrace())('what is acknowledged on an SQLite file', { timeout: 60_000 }, () => {
-  it('was flushed to the disk before, each group by a flush of its own', async () => {
-    const { acknowledged, flushes, uncovered } = await traced()
-    expect(acknowledged).toBe(ALL)
+describe.skipIf(!canTrace())('an acknowledged event in an SQLite file', { timeout: 60_000 }, () => {
+  it('was flushed to the disk before its acknowledgement, with one flush per group', async () => {
+    const { acknowledged, flushes, uncovered } = await traceWriter()
+    expect(acknowledged).toBe(TOTAL)
     expect(uncovered).toEqual([])
-    expect(flushes).toBeGreaterThanOrEqual(ALONE)
+    expect(flushes).toBeGreaterThanOrEqual(SINGLE)
   })
 
   it.each(['OFF', 'NORMAL'] as const)(
-    'is found to be on no disk with PRAGMA synchronous = %s',
+    'is detected as not flushed with PRAGMA synchronous = %s',
     async (mode) => {
-      const folder = await doctored(mode)
+      const folder = await copyWithSynchronous(mode)
       onTestFinished(() => rm(folder, { recursive: true }))
-      const { acknowledged, flushes, uncovered } = await traced(folder)
-      expect(acknowledged).toBe(ALL)
-      expect(uncovered.length).toBeGreaterThan(ALL / 2)
-      expect(flushes).toBeLessThan(ALONE)
+      const { acknowledged, flushes, uncovered } = await traceWriter(folder)
+      expect(acknowledged).toBe(TOTAL)
+      expect(uncovered.length).toBeGreaterThan(TOTAL / 2)
+      expect(flushes).toBeLessThan(SINGLE)
     },
   )
 })
 
-describe('a trace', () => {
+describe('analyzeTrace', () => {
   const write = '7 pwrite64(20</data/x.db-wal>, "..marked-1-..", 4096, 32) = 4096'
   const flush = '7 fdatasync(20</data/x.db-wal>) = 0'
   const acknowledgement = '6 write(1<pipe:[1]>, "acknowledged marked-1-\\n", 23) = 23'
 
   it.each([
-    ['write, flush, word', [write, flush, acknowledgement], []],
+    ['a write, a flush and an acknowledgement', [write, flush, acknowledgement], []],
     [
-      'a flush that another thread interrupts',
+      'a flush interrupted by another thread',
       [
         write,
         '7 fdatasync(20</data/x.db-wal> <unfinished ...>',
@@ -100,11 +100,11 @@ describe('a trace', () => {
       [],
     ],
     ['no flush', [write, acknowledgement], ['marked-1-']],
-    ['a flush before', [flush, write, acknowledgement], ['marked-1-']],
-    ['a flush afterwards', [write, acknowledgement, flush], ['marked-1-']],
+    ['a flush before the write', [flush, write, acknowledgement], ['marked-1-']],
+    ['a flush after the acknowledgement', [write, acknowledgement, flush], ['marked-1-']],
     ['a flush of another file', [write, flush.replace('-wal', ''), acknowledgement], ['marked-1-']],
     ['a flush that failed', [write, flush.replace('= 0', '= -1 EIO'), acknowledgement], ['marked-1-']],
-    ['nothing written', [flush, acknowledgement], ['marked-1-']],
+    ['no write', [flush, acknowledgement], ['marked-1-']],
     [
       'a flush that has not ended',
       [
@@ -116,7 +116,7 @@ describe('a trace', () => {
       ['marked-1-'],
     ],
     [
-      'a flush that had begun before',
+      'a flush that had begun before the write',
       [
         '8 fdatasync(20</data/x.db-wal> <unfinished ...>',
         write,
@@ -125,7 +125,7 @@ describe('a trace', () => {
       ],
       ['marked-1-'],
     ],
-  ])('with %s', (_name, lines, uncovered) => {
-    expect(judge(lines.join('\n'))).toMatchObject({ acknowledged: 1, uncovered })
+  ])('finds the uncovered marks of a trace with %s', (_name, lines, uncovered) => {
+    expect(analyzeTrace(lines.join('\n'))).toMatchObject({ acknowledged: 1, uncovered })
   })
 })

@@ -1,16 +1,16 @@
 // @ts-check
 /**
- * Where a face may make something else of a request than `node` does, and why: the rules behind the table of
- * `test/adapters/http/exemptions.ts`. Such a request goes to a face of its own, whose answer has to be none of ours that
- * fails and is not compared.
+ * Rules for requests that a server may handle differently from `node`, with the reason. They generalize the table of
+ * `test/adapters/http/exemptions.ts`. Responses to such requests are checked but not compared, and requests that change
+ * state go to the second server group.
  */
 
 /**
  * @typedef {import('./request.js').Request} Request
  * @typedef {object} Exemption
- * @property {readonly string[]} faces
- * @property {string} why
- * @property {(request: Request, isOurs: boolean) => boolean} covers `isOurs`: the target is below `/v1` or `/v2`
+ * @property {readonly string[]} servers
+ * @property {string} reason
+ * @property {(request: Request, isApiPath: boolean) => boolean} covers `isApiPath`: the target is below `/v1` or `/v2`
  */
 
 const pathOf = (/** @type {string} */ target) =>
@@ -31,12 +31,12 @@ function contentType(request) {
   return request.headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? ''
 }
 
-/** What `express.json()` leaves as it is: no JSON type, or plain JSON whose values are all that counts. @param {Request} request */
+/** Returns whether `express.json()` passes the body on unchanged: no JSON type, or plain JSON. @param {Request} request */
 function isPlainJson(request) {
   const { body, headers } = request
   if (body === undefined || !/^application\/json\s*(;|$)/i.test(contentType(request))) return true
-  const encoding = headers.some(([name]) => name.toLowerCase() === 'content-encoding')
-  if (encoding || /charset/i.test(contentType(request)) || body.length > 100_000) return false
+  const isEncoded = headers.some(([name]) => name.toLowerCase() === 'content-encoding')
+  if (isEncoded || /charset/i.test(contentType(request)) || body.length > 100_000) return false
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
     return /^[\x20\x09\x0a\x0d]*[[{]/.test(text) && typeof JSON.parse(text) === 'object'
@@ -48,59 +48,68 @@ function isPlainJson(request) {
 /** @type {readonly Exemption[]} */
 export const EXEMPTIONS = [
   {
-    faces: ['fetch'],
-    why: 'the URL standard (WHATWG) resolves dot segments, takes a backslash for a slash and encodes what may not stand in a URL',
+    servers: ['fetch'],
+    reason:
+      'the URL standard (WHATWG) resolves dot segments, treats a backslash as a slash and encodes characters that are not allowed in a URL',
     covers: ({ target }) =>
       /(^|\/)(\.|%2e){1,2}(\/|$)/i.test(pathOf(target)) || /[^\x21-\x7e]|["<>`{}|^'\\#]/.test(target),
   },
   {
-    faces: ['fetch'],
-    why: 'the URL standard (WHATWG) finds another host or path, or none, in an absolute target that is unusual',
+    servers: ['fetch'],
+    reason:
+      'the URL standard (WHATWG) parses an unusual absolute target to another host or path, or rejects it',
     covers: ({ target }) => !target.startsWith('/') && !/^https?:\/\/[a-z.]+(:\d+)?\//i.test(target),
   },
   {
-    faces: ['fetch'],
-    why: 'a Request with one of these methods cannot carry a body',
+    servers: ['fetch'],
+    reason: 'a Request with one of these methods cannot have a body',
     covers: ({ method, body }) => (method === 'GET' || method === 'HEAD') && body !== undefined,
   },
-  { faces: ['fetch'], why: 'a Request cannot have this method', covers: ({ method }) => method === 'TRACE' },
   {
-    faces: ['fastify'],
-    why: "Fastify's router decodes the path, its version too, before it looks for a route, and refuses what it cannot decode",
+    servers: ['fetch'],
+    reason: 'a Request cannot have this method',
+    covers: ({ method }) => method === 'TRACE',
+  },
+  {
+    servers: ['fastify'],
+    reason:
+      "Fastify's router decodes the path, including its version, before it finds a route, and rejects a path that it cannot decode",
     covers: ({ target }) => !isDecodable(target) || /^\/[^/]*%/.test(pathOf(target)),
   },
   {
-    faces: ['fastify'],
-    why: "Fastify's router takes an absolute target for one where it begins with http:// or https:// in small letters, host or not, and refuses a host that it cannot decode",
+    servers: ['fastify'],
+    reason:
+      "Fastify's router recognizes an absolute target only by a lower-case http:// or https://, with or without a host, and rejects a host that it cannot decode",
     covers: ({ target }) => !target.startsWith('/') && !/^https?:\/\/[\w.:[\]-]+\//.test(target),
   },
   {
-    faces: ['fastify'],
-    why: "Fastify's router takes a hash or a semicolon for the end of the path",
+    servers: ['fastify'],
+    reason: "Fastify's router ends the path at a hash or a semicolon",
     covers: ({ target }) => /[#;]/.test(target),
   },
   {
-    faces: ['fastify'],
-    why: 'Fastify itself reads the body of a path that is not ours, and refuses what it cannot',
-    covers: ({ body }, isOurs) => !isOurs && body !== undefined,
+    servers: ['fastify'],
+    reason: 'Fastify itself parses bodies of host paths, and rejects those that it cannot parse',
+    covers: ({ body }, isApiPath) => !isApiPath && body !== undefined,
   },
   {
-    faces: ['express5AfterJson'],
-    why: 'express.json() refuses or decodes it itself',
+    servers: ['express5AfterJson'],
+    reason: 'express.json() rejects or decodes it',
     covers: (request) => !isPlainJson(request),
   },
   {
-    faces: ['server'],
-    why: 'our own server refuses two Host headers (RFC 9112, 3.2); a plain server of Node leaves that to its handler',
+    servers: ['server'],
+    reason: 'createServer rejects two Host headers (RFC 9112, section 3.2); a plain Node server does not',
     covers: ({ headers }) => headers.some(([name]) => name.toLowerCase() === 'host'),
   },
   {
-    faces: ['server', 'fetch'],
-    why: 'our own server has no host to go on to, and a function of fetch cannot go on to one, so foreign paths are answered by the service',
-    covers: (_, isOurs) => !isOurs,
+    servers: ['server', 'fetch'],
+    reason:
+      'createServer and fetchHandler have no host application, so the service also handles paths outside the API',
+    covers: (_, isApiPath) => !isApiPath,
   },
 ]
 
-/** @param {string} face @param {Request} request @param {boolean} isOurs */
-export const isExempt = (face, request, isOurs) =>
-  EXEMPTIONS.some((entry) => entry.faces.includes(face) && entry.covers(request, isOurs))
+/** @param {string} server @param {Request} request @param {boolean} isApiPath */
+export const isExempt = (server, request, isApiPath) =>
+  EXEMPTIONS.some((entry) => entry.servers.includes(server) && entry.covers(request, isApiPath))

@@ -1,9 +1,9 @@
 // @ts-check
-/** A good request for every operation of the OpenAPI document: what `mutations` then spoils. */
+/** Valid input for every operation of the OpenAPI document. The mutations then change the requests. */
 import { createHash } from 'node:crypto'
 
 export const KEYS = { parent: 'k'.repeat(64), child: 'c'.repeat(64), other: 'o'.repeat(64) }
-export const PASSWORDS = { ada: 'lovelace-of-the-engine', eve: 'a password that nobody sends' }
+export const PASSWORDS = { ada: 'lovelace-of-the-engine', eve: 'a password that is never sent' }
 export const ACCOUNTS = [
   {
     id: 'parent',
@@ -23,21 +23,21 @@ export const ACCOUNTS = [
 ]
 
 /**
- * What earlier answers gave; the newest last.
- * @typedef {Record<'tokens' | 'webhooks' | 'deliveries' | 'calls' | 'revisions' | 'cursors', string[]>} Known
+ * Values from earlier responses, newest last.
+ * @typedef {Record<'tokens' | 'webhooks' | 'deliveries' | 'calls' | 'revisions' | 'cursors', string[]>} KnownValues
  * @typedef {import('hookswitch/testkit').SeededRandom} Random
- * @typedef {object} Filled
+ * @typedef {object} OperationInput
  * @property {Record<string, string>} [params]
  * @property {[string, string][]} [query]
  * @property {[string, string][]} [headers]
  * @property {unknown} [data]
  */
 
-const MOST_KNOWN = 30
-const GREG = 62_167_219_200
+const MAX_KNOWN_VALUES = 30
+const GREGORIAN_EPOCH = 62_167_219_200
 
-/** @returns {Known} */
-export const nothingKnown = () => ({
+/** @returns {KnownValues} */
+export const emptyKnownValues = () => ({
   tokens: [],
   webhooks: [],
   deliveries: [],
@@ -46,44 +46,44 @@ export const nothingKnown = () => ({
   cursors: [],
 })
 
-/** @param {Known} known @param {keyof Known} kind @param {unknown} value */
-function learn(known, kind, value) {
+/** @param {KnownValues} known @param {keyof KnownValues} kind @param {unknown} value */
+function addKnownValue(known, kind, value) {
   if (typeof value !== 'string' || known[kind].includes(value)) return
   known[kind].push(value)
-  if (known[kind].length > MOST_KNOWN) known[kind].shift()
+  if (known[kind].length > MAX_KNOWN_VALUES) known[kind].shift()
 }
 
-/** Takes in what an answer tells. @param {Known} known @param {string} operation @param {any} json */
+/** Stores the values of a response. @param {KnownValues} known @param {string} operation @param {any} json */
 export function learnFrom(known, operation, json) {
   if (json?.status !== 'success') return
   const { data } = json
-  if (/^signInBy/.test(operation)) learn(known, 'tokens', json.auth_token)
-  if (/^(create|replace|patch)Webhook$/.test(operation)) learn(known, 'webhooks', data?.id)
+  if (/^signInBy/.test(operation)) addKnownValue(known, 'tokens', json.auth_token)
+  if (/^(create|replace|patch)Webhook$/.test(operation)) addKnownValue(known, 'webhooks', data?.id)
   for (const id of [data?.delivery_id, ...(Array.isArray(data?.delivery_ids) ? data.delivery_ids : [])])
-    learn(known, 'deliveries', id)
+    addKnownValue(known, 'deliveries', id)
   const list = Array.isArray(data) ? data : []
-  if (operation === 'listDeliveries') for (const one of list) learn(known, 'deliveries', one.id)
-  if (operation === 'listAttempts') for (const one of list) learn(known, 'calls', one.call_id)
-  learn(known, 'revisions', json.revision)
-  learn(known, 'cursors', json.next_start_key)
+  if (operation === 'listDeliveries') for (const { id } of list) addKnownValue(known, 'deliveries', id)
+  if (operation === 'listAttempts') for (const { call_id } of list) addKnownValue(known, 'calls', call_id)
+  addKnownValue(known, 'revisions', json.revision)
+  addKnownValue(known, 'cursors', json.next_start_key)
 }
 
-const latest = (
+const pickRecent = (
   /** @type {Random} */ random,
   /** @type {readonly string[]} */ list,
-  /** @type {string} */ other,
-) => (list.length === 0 ? other : (list[Math.max(0, list.length - 1 - random.integer(0, 5))] ?? other))
+  /** @type {string} */ fallback,
+) => (list.length === 0 ? fallback : (list[Math.max(0, list.length - 1 - random.integer(0, 5))] ?? fallback))
 
 /** @param {Random} random */
-function settings(random) {
+function webhookSettings(random) {
   /** @type {Record<string, unknown>} */
-  const wanted = {
+  const required = {
     name: random.pick(['calls', 'Grüße 電話 😀', 'x'.repeat(255), "a'b"]),
     uri: `https://hooks-${random.integer(1, 4)}.example.com/${random.pick(['calls', 'a?b=c', 'ü', ''])}`,
     hook: random.pick(['all', 'channel_create', 'channel_answer', 'channel_destroy']),
   }
   /** @type {Record<string, () => unknown>} */
-  const further = {
+  const optional = {
     http_verb: () => random.pick(['get', 'post', 'put', 'patch', 'delete', 'POST']),
     retries: () => random.pick([0, 1, 2, 10, '3']),
     format: () => random.pick(['json', 'form-data']),
@@ -97,28 +97,28 @@ function settings(random) {
     ordering: () => random.pick(['call', 'none']),
     colour: () => ({ deep: [1, { x: null }] }),
   }
-  for (const [key, make] of Object.entries(further)) if (random.chance(0.2)) wanted[key] = make()
-  return wanted
+  for (const [key, make] of Object.entries(optional)) if (random.chance(0.2)) required[key] = make()
+  return required
 }
 
 /** @param {Random} random */
-const event = (random) => ({
+const randomEvent = (random) => ({
   hook_event: random.pick(['channel_create', 'channel_answer', 'channel_destroy']),
   call_id: `call-${random.integer(1, 9)}`,
   ...(random.chance(0.4) && { caller_id_number: '+4930123456', custom_channel_vars: { a: [1, true] } }),
-  ...(random.chance(0.2) && { timestamp: GREG + 1_767_225_600 }),
+  ...(random.chance(0.2) && { timestamp: GREGORIAN_EPOCH + 1_767_225_600 }),
 })
 
-/** @param {Random} random @param {Known} known @returns {[string, string][]} */
+/** @param {Random} random @param {KnownValues} known @returns {[string, string][]} */
 function listQuery(random, known) {
   /** @type {[string, string][]} */
   const all = [
     ['page_size', String(random.pick([1, 2, 1000]))],
     ['paginate', 'false'],
     ['ascending', 'true'],
-    ['start_key', latest(random, known.cursors, '')],
-    ['created_from', String(GREG)],
-    ['created_to', String(GREG + 4_000_000_000)],
+    ['start_key', pickRecent(random, known.cursors, '')],
+    ['created_from', String(GREGORIAN_EPOCH)],
+    ['created_to', String(GREGORIAN_EPOCH + 4_000_000_000)],
     ['filter_name', 'calls'],
     ['filter_not_hook', 'all'],
     ['has_key', 'group'],
@@ -128,11 +128,11 @@ function listQuery(random, known) {
   return all.filter(() => random.chance(0.15))
 }
 
-/** @param {Random} random @param {Known} known */
-const webhook = (random, known) => ({ webhook_id: latest(random, known.webhooks, 'unknown') })
+/** @param {Random} random @param {KnownValues} known */
+const webhookParams = (random, known) => ({ webhook_id: pickRecent(random, known.webhooks, 'unknown') })
 
-/** @type {Readonly<Record<string, (random: Random, known: Known) => Filled>>} */
-export const FILL = {
+/** @type {Readonly<Record<string, (random: Random, known: KnownValues) => OperationInput>>} */
+export const OPERATION_INPUTS = {
   signInByApiKey: () => ({ data: { api_key: KEYS.parent } }),
   signInByCredentials: (random) => {
     const algorithm = random.pick(['md5', 'sha1'])
@@ -153,46 +153,53 @@ export const FILL = {
     params: { sample_id: random.pick(['webhooks_channel_create', 'webhooks_all']) },
   }),
   listWebhooks: (random, known) => ({ query: listQuery(random, known) }),
-  createWebhook: (random) => ({ data: settings(random) }),
+  createWebhook: (random) => ({ data: webhookSettings(random) }),
   reenableWebhooks: (random) => ({ data: { 're-enable': random.pick([true, 'true', false]) } }),
   reenableDescendantWebhooks: () => ({ data: { 're-enable': true } }),
   listAttempts: (random, known) => ({ query: listQuery(random, known) }),
   readWebhook: (random, known) => ({
-    params: webhook(random, known),
-    headers: random.chance(0.3) ? [['if-none-match', `"${latest(random, known.revisions, 'x')}"`]] : [],
+    params: webhookParams(random, known),
+    headers: random.chance(0.3) ? [['if-none-match', `"${pickRecent(random, known.revisions, 'x')}"`]] : [],
   }),
-  replaceWebhook: (random, known) => ({ params: webhook(random, known), data: settings(random) }),
+  replaceWebhook: (random, known) => ({
+    params: webhookParams(random, known),
+    data: webhookSettings(random),
+  }),
   patchWebhook: (random, known) => ({
-    params: webhook(random, known),
+    params: webhookParams(random, known),
     data: random.pick([
       { enabled: true },
       { group: null },
       { custom_data: { a: null, b: 'c' } },
-      settings(random),
+      webhookSettings(random),
     ]),
-    headers: random.chance(0.2) ? [['if-match', `"${latest(random, known.revisions, 'x')}"`]] : [],
+    headers: random.chance(0.2) ? [['if-match', `"${pickRecent(random, known.revisions, 'x')}"`]] : [],
   }),
-  deleteWebhook: (random, known) => ({ params: webhook(random, known) }),
+  deleteWebhook: (random, known) => ({ params: webhookParams(random, known) }),
   listWebhookAttempts: (random, known) => ({
-    params: webhook(random, known),
+    params: webhookParams(random, known),
     query: listQuery(random, known),
   }),
-  testWebhook: (random, known) => ({ params: webhook(random, known), data: {} }),
+  testWebhook: (random, known) => ({ params: webhookParams(random, known), data: {} }),
   replayWebhook: (random, known) => ({
-    params: webhook(random, known),
+    params: webhookParams(random, known),
     data: random.pick([
-      { delivery_id: latest(random, known.deliveries, 'unknown') },
-      { created_from: GREG, created_to: GREG + 4_000_000_000, result: 'failure' },
+      { delivery_id: pickRecent(random, known.deliveries, 'unknown') },
+      { created_from: GREGORIAN_EPOCH, created_to: GREGORIAN_EPOCH + 4_000_000_000, result: 'failure' },
     ]),
   }),
   listDeliveries: (random, known) => ({
-    params: webhook(random, known),
+    params: webhookParams(random, known),
     query: random.chance(0.5) ? [['filter_state', 'waiting']] : listQuery(random, known),
   }),
-  readSecret: (random, known) => ({ params: webhook(random, known) }),
-  rotateSecret: (random, known) => ({ params: webhook(random, known), data: {} }),
-  readDelivery: (random, known) => ({ params: { delivery_id: latest(random, known.deliveries, 'unknown') } }),
-  listCallAttempts: (random, known) => ({ params: { call_id: latest(random, known.calls, 'call-1') } }),
-  publishEvents: (random) => ({ data: random.chance(0.5) ? event(random) : [event(random), event(random)] }),
+  readSecret: (random, known) => ({ params: webhookParams(random, known) }),
+  rotateSecret: (random, known) => ({ params: webhookParams(random, known), data: {} }),
+  readDelivery: (random, known) => ({
+    params: { delivery_id: pickRecent(random, known.deliveries, 'unknown') },
+  }),
+  listCallAttempts: (random, known) => ({ params: { call_id: pickRecent(random, known.calls, 'call-1') } }),
+  publishEvents: (random) => ({
+    data: random.chance(0.5) ? randomEvent(random) : [randomEvent(random), randomEvent(random)],
+  }),
   readOpenapi: () => ({}),
 }

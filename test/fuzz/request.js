@@ -1,32 +1,32 @@
 // @ts-check
-/** A request on its way to be spoilt, and its bytes. */
-import { FILL } from './operations.js'
+/** Builds valid requests from the OpenAPI document, and their bytes. */
+import { OPERATION_INPUTS } from './operations.js'
 
 /**
  * @typedef {import('./operations.js').Random} Random
- * @typedef {object} Wanted a request in parts
+ * @typedef {object} RequestParts a request before serialization
  * @property {string} operation
  * @property {string} method
- * @property {string[]} segments of the path, encoded
+ * @property {string[]} segments path segments, encoded
  * @property {[string, string][]} query
  * @property {[string, string][]} headers
- * @property {unknown} body what stands in the envelope; undefined: no body
+ * @property {unknown} body the JSON body with its envelope; undefined: no body
  *
- * @typedef {object} Request as it is sent
+ * @typedef {object} Request a request as it is sent
  * @property {string} operation
  * @property {string} method
  * @property {string} target
  * @property {[string, string][]} headers
  * @property {Buffer | undefined} body
- * @property {number | undefined} chunkBytes sent in chunks of so many bytes instead of with a length
- * @property {string[]} spoilt what was done to it, in words
+ * @property {number | undefined} chunkBytes size of chunks; undefined: not chunked, with Content-Length
+ * @property {string[]} mutations names of the applied mutations
  *
  * @typedef {{ operation: string, method: string, path: string, isOpen: boolean }} Operation
  */
 
-/** The operations that a service describes. @param {any} document @returns {Operation[]} */
-export function operationsOf(document) {
-  const found = Object.entries(document.paths).flatMap(([path, item]) =>
+/** Returns the operations of an OpenAPI document. @param {any} document @returns {Operation[]} */
+export function documentedOperations(document) {
+  const documented = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item)
       .filter(([method]) => method !== 'parameters')
       .map(([method, { operationId, security }]) => ({
@@ -36,23 +36,27 @@ export function operationsOf(document) {
         isOpen: security !== undefined,
       })),
   )
-  const missing = found.filter(({ operation }) => !(operation in FILL)).map(({ operation }) => operation)
-  const gone = Object.keys(FILL).filter((name) => found.every(({ operation }) => operation !== name))
-  if (missing.length + gone.length > 0)
-    throw new Error(`test/fuzz/operations.js: ${[...missing, ...gone].join(', ')}`)
-  return found
+  const missing = documented
+    .filter(({ operation }) => !(operation in OPERATION_INPUTS))
+    .map(({ operation }) => operation)
+  const obsolete = Object.keys(OPERATION_INPUTS).filter((name) =>
+    documented.every(({ operation }) => operation !== name),
+  )
+  if (missing.length + obsolete.length > 0)
+    throw new Error(`test/fuzz/operations.js: ${[...missing, ...obsolete].join(', ')}`)
+  return documented
 }
 
 /**
- * A good request of an operation.
+ * Builds a valid request of an operation.
  *
  * @param {Random} random
  * @param {Operation} operation
- * @param {import('./operations.js').Known} known
- * @returns {Wanted}
+ * @param {import('./operations.js').KnownValues} known
+ * @returns {RequestParts}
  */
-export function goodRequest(random, { operation, method, path, isOpen }, known) {
-  const { params, query, headers, data } = FILL[operation]?.(random, known) ?? {}
+export function validRequest(random, { operation, method, path, isOpen }, known) {
+  const { params, query, headers, data } = OPERATION_INPUTS[operation]?.(random, known) ?? {}
   /** @type {Record<string, string>} */
   const all = { account_id: random.pick(['parent', 'parent', 'parent', 'child']), ...params }
   const filled = path.replace(/\{([a-z_]+)\}/g, (_, name) => encodeURIComponent(all[name] ?? 'unknown'))
@@ -70,8 +74,8 @@ export function goodRequest(random, { operation, method, path, isOpen }, known) 
   }
 }
 
-/** @param {Wanted} wanted @returns {Request} */
-export function written({ operation, method, segments, query, headers, body }) {
+/** @param {RequestParts} parts @returns {Request} */
+export function buildRequest({ operation, method, segments, query, headers, body }) {
   const search = query
     .map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value)}`)
     .join('&')
@@ -82,12 +86,12 @@ export function written({ operation, method, segments, query, headers, body }) {
     headers: body === undefined ? headers : [['content-type', 'application/json'], ...headers],
     body: body === undefined ? undefined : Buffer.from(JSON.stringify(body)),
     chunkBytes: undefined,
-    spoilt: [],
+    mutations: [],
   }
 }
 
 /** @param {Request} request @returns {Buffer} */
-export function bytesOf({ method, target, headers, body, chunkBytes }) {
+export function requestBytes({ method, target, headers, body, chunkBytes }) {
   const length =
     body === undefined
       ? ''
@@ -106,15 +110,15 @@ export function bytesOf({ method, target, headers, body, chunkBytes }) {
 /** @param {Buffer} content @param {number} chunkBytes */
 function chunked(content, chunkBytes) {
   const parts = []
-  for (let at = 0; at < content.length; at += chunkBytes) {
-    const part = content.subarray(at, at + chunkBytes)
+  for (let offset = 0; offset < content.length; offset += chunkBytes) {
+    const part = content.subarray(offset, offset + chunkBytes)
     parts.push(Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from('\r\n'))
   }
   return Buffer.concat([...parts, Buffer.from('0\r\n\r\n')])
 }
 
-/** How to send the same bytes by hand. @param {Buffer} bytes @param {Request | undefined} request */
-export function replay(bytes, request) {
+/** Returns a shell command that sends the same bytes. @param {Buffer} bytes @param {Request | undefined} request */
+export function replayCommand(bytes, request) {
   const raw = `printf %s ${bytes.toString('base64')} | base64 -d | nc 127.0.0.1 8000`
   if (!request || request.chunkBytes !== undefined) return raw
   const { method, target, headers, body } = request

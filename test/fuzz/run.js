@@ -1,87 +1,86 @@
 // @ts-check
 /**
- * Whatever is sent, through every adapter: `npm run fuzz -- [--requests 200000] [--seed S] [--epoch N] [--doctor NAME]`.
+ * Fuzzes the HTTP API through every adapter:
+ * `npm run fuzz -- [--requests 200000] [--seed S] [--epoch N] [--fault-injector NAME]`.
  *
- * `--requests` counts what is sent: each request goes to every face.
- *
- * A finding prints what was wrong, how to send that one request again, and the epoch, which `--epoch` repeats alone with
- * all that went before. A doctored face (`--doctor`, listed when its name is unknown) must be found out.
+ * `--requests` counts sent requests: each generated request goes to every server. A violation is printed with a command
+ * that repeats its request alone, and with its epoch; `--epoch` repeats that epoch with all its requests.
+ * `--fault-injector` adds a fault to one server, which the run must find; an unknown name prints the known ones.
  */
-import { readRunFlags, refuse, wholeFlag } from '../run-flags.js'
-import { compiledFaces } from './compiled.js'
-import { runEpoch, STEPS } from './course.js'
-import { DOCTORS } from './doctors.js'
-import { FILL } from './operations.js'
+import { exitWithMessage, parseWholeNumber, readRunFlags } from '../support/run-flags.js'
+import { compileServers } from './compile-servers.js'
+import { runEpoch, STEPS } from './epoch.js'
+import { FAULT_INJECTORS } from './fault-injectors.js'
+import { OPERATION_INPUTS } from './operations.js'
 
-const DOCTORED = 'fastify'
-const MOST_FINDINGS = 20
-/** From so many requests on every operation must have succeeded. */
-const ENOUGH = 20_000
+const FAULTY_SERVER = 'fastify'
+const MAX_VIOLATIONS = 20
+/** Requests after which every operation must have succeeded at least once. */
+const MIN_REQUESTS_FOR_COVERAGE = 20_000
 
 const values = readRunFlags({
   requests: { type: 'string', default: '200000' },
   seed: { type: 'string', default: String(Date.now()) },
   epoch: { type: 'string' },
-  doctor: { type: 'string' },
+  'fault-injector': { type: 'string' },
 })
 const { seed } = values
-const requests = wholeFlag('requests', values.requests)
-const first = wholeFlag('epoch', values.epoch ?? '0', 0)
-const service = values.doctor === undefined ? undefined : DOCTORS[values.doctor]
+const requests = parseWholeNumber('requests', values.requests)
+const firstEpoch = parseWholeNumber('epoch', values.epoch ?? '0', 0)
+const faultName = values['fault-injector']
+const inject = faultName === undefined ? undefined : FAULT_INJECTORS[faultName]
 
-if (values.doctor !== undefined && !service)
-  refuse(`--doctor takes one of: ${Object.keys(DOCTORS).join(', ')}`)
+if (faultName !== undefined && !inject)
+  exitWithMessage(`--fault-injector takes one of: ${Object.keys(FAULT_INJECTORS).join(', ')}`)
 
 process.on('unhandledRejection', (reason) =>
-  refuse(`Nobody caught: ${reason instanceof Error ? reason.stack : reason}`),
+  exitWithMessage(`Unhandled rejection: ${reason instanceof Error ? reason.stack : reason}`),
 )
 
 const {
-  faces: { FACES, serverFace },
+  servers: { SERVERS, startStandaloneServer },
   raw,
-} = await compiledFaces()
-const { express4AfterJson: _, ...some } = FACES
-const faces = { ...some, server: serverFace }
+} = await compileServers()
+const { express4AfterJson: _, ...fuzzed } = SERVERS
+const servers = { ...fuzzed, server: startStandaloneServer }
 
-const began = performance.now()
+const startMs = performance.now()
 /** @type {Map<string, number>} */
 const totals = new Map()
-/** @type {import('./course.js').Finding[]} */
-const findings = []
-const each = Object.keys(faces).length
-let left = values.epoch === undefined ? Math.ceil(requests / each) : STEPS
-for (let epoch = first; left > 0 && findings.length < MOST_FINDINGS; epoch += 1) {
-  const steps = Math.min(STEPS, left)
-  left -= steps
-  const doctor = service && { face: DOCTORED, service }
-  const seen = await runEpoch({ seed, epoch, steps, faces, raw, ...(doctor && { doctor }) })
-  for (const [name, value] of seen.counts) totals.set(name, (totals.get(name) ?? 0) + value)
-  findings.push(...seen.findings)
+/** @type {import('./epoch.js').Violation[]} */
+const violations = []
+const serverCount = Object.keys(servers).length
+let remaining = values.epoch === undefined ? Math.ceil(requests / serverCount) : STEPS
+for (let epoch = firstEpoch; remaining > 0 && violations.length < MAX_VIOLATIONS; epoch += 1) {
+  const steps = Math.min(STEPS, remaining)
+  remaining -= steps
+  const fault = inject && { server: FAULTY_SERVER, inject }
+  const result = await runEpoch({ seed, epoch, steps, servers, raw, ...(fault && { fault }) })
+  for (const [name, value] of result.counts) totals.set(name, (totals.get(name) ?? 0) + value)
+  violations.push(...result.violations)
 }
 
-const idle = Object.keys(FILL).filter((name) => !totals.has(`succeeded: ${name}`))
-if (requests >= ENOUGH && findings.length === 0 && idle.length > 0)
-  findings.push({ what: `never succeeded: ${idle.join(', ')}`, epoch: first, replay: 'nothing to send' })
-for (const { what, epoch, replay } of findings.slice(0, MOST_FINDINGS))
+const uncovered = Object.keys(OPERATION_INPUTS).filter((name) => !totals.has(`succeeded: ${name}`))
+if (requests >= MIN_REQUESTS_FOR_COVERAGE && violations.length === 0 && uncovered.length > 0)
+  violations.push({ message: `never succeeded: ${uncovered.join(', ')}`, epoch: firstEpoch, replay: 'none' })
+for (const { message, epoch, replay } of violations.slice(0, MAX_VIOLATIONS))
   console.log(
-    `! ${what.slice(0, 3_000)}\n  --seed ${seed} --epoch ${epoch}, or alone: ${replay.slice(0, 3_000)}\n`,
+    `! ${message.slice(0, 3_000)}\n  --seed ${seed} --epoch ${epoch}, or alone: ${replay.slice(0, 3_000)}\n`,
   )
 
 /** @type {(readonly [string, string | number])[]} */
 const rows = [
   ['seed', seed],
-  ['faces', Object.keys(faces).join(' ')],
-  ...[...totals]
-    .filter(([name]) => !name.startsWith('succeeded'))
-    .sort(([one], [other]) => (one < other ? -1 : 1)),
-  ['operations that succeeded', Object.keys(FILL).length - idle.length],
-  ['seconds', Math.round((performance.now() - began) / 1000)],
+  ['servers', Object.keys(servers).join(' ')],
+  ...[...totals].filter(([name]) => !name.startsWith('succeeded')).sort(([a], [b]) => (a < b ? -1 : 1)),
+  ['operations that succeeded', Object.keys(OPERATION_INPUTS).length - uncovered.length],
+  ['seconds', Math.round((performance.now() - startMs) / 1000)],
 ]
-for (const [name, value] of rows) console.log(`${name.padEnd(28)}${value.toLocaleString('en')}`)
+for (const [name, value] of rows) console.log(`${name.padEnd(32)}${value.toLocaleString('en')}`)
 console.log(
-  findings.length === 0
-    ? '\nEvery request had an answer, none failed, and the faces agree.'
-    : `\n${findings.length} findings: see above.`,
+  violations.length === 0
+    ? '\nEvery request got a response without violations, and all servers agree.'
+    : `\n${violations.length} violations: see above.`,
 )
-// Not by `exitCode`: a request whose body was cut may hold the process for its time limit.
-process.exit(findings.length === 0 ? 0 : 1)
+// `exitCode` is not enough: a request with a truncated body keeps the process alive until its timeout.
+process.exit(violations.length === 0 ? 0 : 1)

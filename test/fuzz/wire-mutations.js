@@ -1,5 +1,5 @@
 // @ts-check
-/** What may be done to a request that is written: its target, its headers, the text and the bytes of its body. */
+/** Mutations of a serialized request: target, headers, text and bytes of the body. Each changes the request in place. */
 import { gzipSync } from 'node:zlib'
 
 /**
@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib'
 
 /** @param {import('./request.js').Request} request @param {string} name @param {string} value */
 function setHeader(request, name, value) {
-  request.headers = [...request.headers.filter(([known]) => known !== name), [name, value]]
+  request.headers = [...request.headers.filter(([other]) => other !== name), [name, value]]
 }
 
 const TYPES = [
@@ -53,11 +53,12 @@ const HEADERS = /** @type {readonly [string, readonly string[]][]} */ ([
   ['x-long', ['v'.repeat(8_000)]],
   ['te', ['trailers']],
 ])
-const TEXT_SPOILERS = /** @type {Readonly<Record<string, (text: string, random: Random) => string>>} */ ({
-  'cut short': (text, random) => text.slice(0, random.integer(0, text.length)),
-  'text behind': (text, random) => text + random.pick([' ', '\n', '}', ',', '\u0000', '{}', '//x']),
-  'text before': (text, random) => random.pick(['\ufeff', ' \t\n', '\u0000', ")]}',\n", '\u00a0']) + text,
-  'a key twice': (text) => text.replace('{', '{"data":{"name":"first"},'),
+const TEXT_MUTATIONS = /** @type {Readonly<Record<string, (text: string, random: Random) => string>>} */ ({
+  truncated: (text, random) => text.slice(0, random.integer(0, text.length)),
+  'text after the body': (text, random) => text + random.pick([' ', '\n', '}', ',', '\u0000', '{}', '//x']),
+  'text before the body': (text, random) =>
+    random.pick(['\ufeff', ' \t\n', '\u0000', ")]}',\n", '\u00a0']) + text,
+  'a repeated key': (text) => text.replace('{', '{"data":{"name":"first"},'),
   'the key __proto__': (text) => text.replace('{', '{"__proto__":{"data":{}},'),
   'another number': (text, random) =>
     text.replace(/\d+/, () =>
@@ -79,9 +80,9 @@ const TEXT_SPOILERS = /** @type {Readonly<Record<string, (text: string, random: 
   'an escaped NUL': (text) => text.replace(/"([^"]*)"(?=[,}\]])/, '"$1\\u0000"'),
   'a control character': (text) => text.replace(/"([^"]*)"(?=[,}\]])/, '"$1\u0001"'),
   'single quotes': (text) => text.replaceAll('"', "'"),
-  'a comma more': (text) => text.replace(/\}$/, ',}'),
+  'a trailing comma': (text) => text.replace(/\}$/, ',}'),
   'a comment': (text) => text.replace('{', '{/**/'),
-  'a list instead': (text) => `[${text}]`,
+  'a list around the body': (text) => `[${text}]`,
   'a scalar': (_, random) => random.pick(['null', 'true', '1', '"text"', '', ' ', '{}', '[]']),
   'many brackets': (_, random) => '['.repeat(random.pick([31, 32, 33, 50_000])),
   'many keys': () => `{"data":{${Array.from({ length: 3_000 }, (__, n) => `"k${n}":${n}`).join()}}}`,
@@ -98,15 +99,15 @@ export const WIRE_MUTATIONS = {
     const [name, values] = random.pick(HEADERS)
     request.headers.push([random.chance(0.1) ? name.toUpperCase() : name, random.pick(values)])
   },
-  'a header twice'(request, random) {
+  'a repeated header'(request, random) {
     if (request.headers.length > 0) request.headers.push(random.pick(request.headers))
   },
   'many headers'(request) {
     for (let n = 0; n < 200; n += 1) request.headers.push([`x-many-${n}`, `${n}`])
   },
-  'the text of the body'(request, random) {
-    const spoil = TEXT_SPOILERS[random.pick(Object.keys(TEXT_SPOILERS))]
-    request.body = Buffer.from(spoil?.(request.body?.toString() ?? '{"data":{}}', random) ?? '')
+  'text of the body'(request, random) {
+    const mutate = TEXT_MUTATIONS[random.pick(Object.keys(TEXT_MUTATIONS))]
+    request.body = Buffer.from(mutate?.(request.body?.toString() ?? '{"data":{}}', random) ?? '')
   },
   'bytes of the body'(request, random) {
     const body = Buffer.from(request.body ?? '{"data":{"name":"calls"}}')
@@ -118,23 +119,23 @@ export const WIRE_MUTATIONS = {
     request.body = gzipSync(request.body ?? '{"data":{}}')
     setHeader(request, 'content-encoding', 'gzip')
   },
-  'an encoding'(request, random) {
+  'a content encoding'(request, random) {
     setHeader(request, 'content-encoding', random.pick(['identity', 'rot13', '', 'br', 'gzip, gzip']))
   },
-  chunks(request, random) {
+  'chunked encoding'(request, random) {
     request.body ??= Buffer.from('{"data":{}}')
     request.chunkBytes = random.pick([1, 7, 100, 5_000])
     if (request.body.length > 10_000) request.chunkBytes = 5_000
   },
-  'a body too large'(request, random) {
+  'a too large body'(request, random) {
     if (random.chance(0.9)) return
     request.body = Buffer.alloc(1_048_576 + random.pick([0, 1, 100_000]), 'x')
   },
   'an absolute target'(request, random) {
     request.target = `${random.pick(['http://elsewhere.example', 'HTTPS://x:1', 'ftp://x', 'http:/', 'http://'])}${request.target}`
   },
-  'characters of the target'(request, random) {
-    const at = random.integer(0, request.target.length)
+  'characters in the target'(request, random) {
+    const index = random.integer(0, request.target.length)
     const text = random.pick([
       '//',
       '/./',
@@ -153,6 +154,6 @@ export const WIRE_MUTATIONS = {
       '+',
       '|',
     ])
-    request.target = request.target.slice(0, at) + text + request.target.slice(at)
+    request.target = request.target.slice(0, index) + text + request.target.slice(index)
   },
 }

@@ -1,8 +1,8 @@
 /**
- * How a golden file reads. On top the source of its expectation and what concerns the whole file, then exchanges,
- * parted by lines of `###`:
+ * The format of golden files. The first line names the source of the expectation; directives for the whole file follow,
+ * then exchanges separated by lines of `###`:
  *
- *     # the specification, section 4: what this file shows
+ *     # the specification, section 4: the behaviour that this file shows
  *     # volatile: request_id, node
  *     # options: {"ingest":true}
  *     # keep: webhook = data.id
@@ -17,49 +17,50 @@
  *
  *     {"data":{ … },"request_id":"<id>"}
  *
- * Everything but the volatile fields is compared; those must have the shape that stands in their place. Headers are
- * compared where they are named, and may hold shapes too. `{{name}}` is a value kept from an earlier answer.
+ * Volatile fields must match the placeholder in their place; everything else is compared exactly. Of the headers, only
+ * those in the file are compared; their values can contain placeholders. `{{name}}` is a value that an earlier exchange
+ * captured with `# keep`. `# host: name argument` performs an action of the host before the exchange.
  *
- * An exchange marked `# receiver` goes the other way: the request is what the service sends, and is compared (its
- * headers where named), the answer is what the receiver says; with `# record: {"failure":"timeout"}` it says nothing.
+ * `# receiver` marks a request of the service to a receiver: the file has the expected request and the receiver's
+ * response. With `# record: {"failure":"timeout"}` the receiver does not respond.
  */
 
 export type Pair = readonly [name: string, value: string]
 
-/** Something that the host, or time, does before an exchange. */
-export interface Deed {
+/** An action of the host, or a change of the clock, before an exchange. */
+export interface HostAction {
   readonly name: string
   readonly argument: unknown
 }
 
 export interface Exchange {
-  /** For messages: `PUT /v1/api_auth (line 4)`. */
+  /** Title in messages: `PUT /v1/api_auth (line 4)`. */
   readonly title: string
-  /** True: from us to a receiver. */
-  readonly outgoing: boolean
-  readonly deeds: readonly Deed[]
-  /** Name → dotted path in the answer, or `header <name>`. */
-  readonly keep: readonly Pair[]
-  /** Further fields of the request record: `remoteAddress`, `mountPrefix`, `bodyProblem`; of a receiver: `failure`. */
+  /** True: a request of the service to a receiver. */
+  readonly isOutgoing: boolean
+  readonly actions: readonly HostAction[]
+  /** Values to capture: name → dotted path in the response, or `header <name>`. */
+  readonly captures: readonly Pair[]
+  /** Additional fields of the request record: `remoteAddress`, `mountPrefix`, `bodyProblem`; for receivers: `failure`. */
   readonly record: Readonly<Record<string, unknown>>
-  /** The body of the answer is compared as text. */
-  readonly exact: boolean
+  /** The body of the response is compared as text. */
+  readonly isExact: boolean
   readonly method: string
   readonly target: string
   readonly headers: readonly Pair[]
   readonly body: string
-  readonly answer: { readonly status: number; readonly headers: readonly Pair[]; readonly body: string }
+  readonly response: { readonly status: number; readonly headers: readonly Pair[]; readonly body: string }
 }
 
 export interface GoldenFile {
-  /** Where the expectation comes from. */
+  /** Source of the expectation. */
   readonly source: string
   readonly volatile: readonly string[]
   readonly options: Readonly<Record<string, unknown>>
   readonly exchanges: readonly Exchange[]
 }
 
-const SOURCES =
+const SOURCE_PREFIXES =
   /^(the specification, section [1-9](\.[0-9])?|KAZOO|RFC [0-9]{4,5}|Standard Webhooks 1\.0\.0|hookswitch's own)[ ,:]/
 
 type Lines = { text: string; number: number }[]
@@ -68,38 +69,38 @@ function fail(line: number, problem: string): never {
   throw new Error(`golden file, line ${line}: ${problem}`)
 }
 
-/** Reads a golden file. Throws with the number of the line. */
+/** Parses a golden file. Errors contain the line number. */
 export function parseGolden(text: string): GoldenFile {
-  const lines: Lines = text.split('\n').map((line, index) => ({ text: line, number: index + 1 }))
+  const lines: Lines = text.split('\n').map((line, lineIndex) => ({ text: line, number: lineIndex + 1 }))
   const source = lines[0]?.text.replace(/^# /, '') ?? ''
-  if (!SOURCES.test(source)) fail(1, 'begins with the source of its expectation')
+  if (!SOURCE_PREFIXES.test(source)) fail(1, 'must start with the source of the expectation')
   let volatile: readonly string[] = []
   let options: Readonly<Record<string, unknown>> = {}
-  let at = 1
-  for (; lines[at]?.text.startsWith('# '); at += 1) {
-    const { name, value } = directive(lines[at]!)
+  let index = 1
+  for (; lines[index]?.text.startsWith('# '); index += 1) {
+    const { name, value } = parseDirective(lines[index]!)
     if (name === 'volatile') volatile = value.split(',').map((path) => path.trim())
-    else if (name === 'options') options = json(lines[at]!.number, value) as typeof options
+    else if (name === 'options') options = parseJson(lines[index]!.number, value) as typeof options
     else break
   }
   const blocks: Lines[] = [[]]
-  for (const line of lines.slice(at)) {
+  for (const line of lines.slice(index)) {
     if (/^###/.test(line.text)) blocks.push([])
     else blocks.at(-1)!.push(line)
   }
   return { source, volatile, options, exchanges: blocks.map(parseExchange) }
 }
 
-function directive({ text, number }: Lines[number]): { name: string; value: string } {
-  const [, name, value] = /^# ([a-z]+)(?:: (.*))?$/.exec(text) ?? fail(number, `no directive: ${text}`)
+function parseDirective({ text, number }: Lines[number]): { name: string; value: string } {
+  const [, name, value] = /^# ([a-z]+)(?:: (.*))?$/.exec(text) ?? fail(number, `not a directive: ${text}`)
   return { name: name!, value: value ?? '' }
 }
 
-function json(line: number, text: string): unknown {
+function parseJson(line: number, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return fail(line, `no JSON: ${text}`)
+    return fail(line, `invalid JSON: ${text}`)
   }
 }
 
@@ -107,51 +108,55 @@ function parseExchange(block: Lines): Exchange {
   const lines = block.filter(
     (line, index) => line.text !== '' || block.slice(0, index).some((l) => l.text !== ''),
   )
-  const deeds: Deed[] = []
-  const keep: Pair[] = []
+  const actions: HostAction[] = []
+  const captures: Pair[] = []
   let record: Record<string, unknown> = {}
-  const marks = new Set<string>()
-  let at = 0
-  for (; lines[at]?.text.startsWith('# '); at += 1) {
-    const { number } = lines[at]!
-    const { name, value } = directive(lines[at]!)
+  const flags = new Set<string>()
+  let start = 0
+  for (; lines[start]?.text.startsWith('# '); start += 1) {
+    const { number } = lines[start]!
+    const { name, value } = parseDirective(lines[start]!)
     if (name === 'host') {
-      const [, deed, argument] = /^([a-z]+)(?: (.+))?$/.exec(value) ?? fail(number, `no deed: ${value}`)
-      deeds.push({ name: deed!, argument: argument === undefined ? undefined : json(number, argument) })
+      const [, action, argument] =
+        /^([a-z]+)(?: (.+))?$/.exec(value) ?? fail(number, `not an action: ${value}`)
+      actions.push({
+        name: action!,
+        argument: argument === undefined ? undefined : parseJson(number, argument),
+      })
     } else if (name === 'keep') {
-      const [, as, path] = /^([a-z_]+) = (.+)$/.exec(value) ?? fail(number, 'keep: name = path')
-      keep.push([as!, path!])
-    } else if (name === 'record') record = json(number, value) as typeof record
-    else if ((name === 'receiver' || name === 'exact') && value === '') marks.add(name)
+      const [, key, path] = /^([a-z_]+) = (.+)$/.exec(value) ?? fail(number, 'keep: name = path')
+      captures.push([key!, path!])
+    } else if (name === 'record') record = parseJson(number, value) as typeof record
+    else if ((name === 'receiver' || name === 'exact') && value === '') flags.add(name)
     else if (name !== 'note') fail(number, `unknown directive ${name}`)
   }
-  const first = lines[at] ?? fail(block.at(-1)?.number ?? 0, 'an exchange without a request')
+  const first = lines[start] ?? fail(block.at(-1)?.number ?? 0, 'an exchange without a request')
   const [, method, target] = /^([A-Z]+) (.+)$/.exec(first.text) ?? fail(first.number, 'METHOD target')
-  const status = lines.findIndex((line, index) => index > at && /^HTTP\/1\.1 [0-9]{3}$/.test(line.text))
-  if (status < 0) fail(first.number, 'an exchange without an answer')
-  const request = parseMessage(lines.slice(at + 1, status))
-  const answer = parseMessage(lines.slice(status + 1))
+  const status = lines.findIndex((line, index) => index > start && /^HTTP\/1\.1 [0-9]{3}$/.test(line.text))
+  if (status < 0) fail(first.number, 'an exchange without a response')
+  const request = parseMessage(lines.slice(start + 1, status))
+  const response = parseMessage(lines.slice(status + 1))
   return {
     title: `${method} ${target} (line ${first.number})`,
-    outgoing: marks.has('receiver'),
-    exact: marks.has('exact'),
-    deeds,
-    keep,
+    isOutgoing: flags.has('receiver'),
+    isExact: flags.has('exact'),
+    actions,
+    captures,
     record,
     method: method!,
     target: target!,
     ...request,
-    answer: { status: Number(lines[status]!.text.slice(9)), ...answer },
+    response: { status: Number(lines[status]!.text.slice(9)), ...response },
   }
 }
 
-/** Headers, an empty line, the body; empty lines around the body are not part of it. */
+/** Parses headers, an empty line and the body; leading and trailing empty lines are not part of the body. */
 function parseMessage(lines: Lines): { headers: readonly Pair[]; body: string } {
   const end = lines.findIndex(({ text }) => text === '')
   const head = end < 0 ? lines : lines.slice(0, end)
   const headers = head.map(({ text, number }): Pair => {
     const colon = text.indexOf(':')
-    if (colon < 1) fail(number, `no header: ${text}`)
+    if (colon < 1) fail(number, `not a header: ${text}`)
     return [text.slice(0, colon), text.slice(colon + 1).trim()]
   })
   const body = end < 0 ? [] : lines.slice(end + 1).map(({ text }) => text)

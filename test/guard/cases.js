@@ -1,5 +1,5 @@
 // @ts-check
-/** The cases of a run: every spelling of an address in every kind of URL, then names with answers that change. */
+/** The cases of a run: every spelling of an address in every kind of URL, then names with changing DNS answers. */
 import { seededRandom } from 'hookswitch/testkit'
 import {
   CLOSED,
@@ -15,15 +15,15 @@ import {
 /**
  * @typedef {object} Case
  * @property {number} number
- * @property {string} what in words
+ * @property {string} what description
  * @property {string} url
- * @property {readonly import('./name-server.js').Answer[]} answers one for each look-up, the last for all further ones
- * @property {import('./canaries.js').Manner} manner
- * @property {number} sends one after the other, to the same URL
+ * @property {readonly import('./name-server.js').Answer[]} answers one per lookup; the last repeats
+ * @property {import('./canaries.js').ResponseKind} responseKind
+ * @property {number} sends consecutive requests to the same URL
  */
 
-/** @type {readonly import('./canaries.js').Manner[]} */
-const MANNERS = ['stay', 'close', 'redirect', 'redirect and close']
+/** @type {readonly import('./canaries.js').ResponseKind[]} */
+const RESPONSE_KINDS = ['stay', 'close', 'redirect', 'redirect and close']
 /** @type {readonly import('./name-server.js').Trick[]} */
 const TRICKS = [
   'alias',
@@ -35,12 +35,12 @@ const TRICKS = [
   'long',
   'no name',
   'failure',
-  'spoilt',
+  'corrupted',
   'additional',
 ]
-/** What a resolver of ours takes of an answer is 1,000 addresses; the rest it neither judges nor dials. */
+/** Just below 1,000: the resolver ignores further addresses of an answer. */
 const MANY = 990
-/** Costs the time of a look-up, so it is rare. */
+/** Probability of no answer: rare, because each one costs the whole lookup timeout. */
 const SILENCE = 0.002
 
 const embedding = Object.entries(FOUR_SPELLINGS)
@@ -51,7 +51,7 @@ const embedding = Object.entries(FOUR_SPELLINGS)
         spell(four).slice(1, -1),
   )
 
-/** Every host that is written as an address or as a name of this machine. */
+/** Every host that is an address literal or a name of this machine. */
 const LITERALS = [
   ...[...CLOSED, ...OPEN].flatMap((four) =>
     Object.entries(FOUR_SPELLINGS).map(([how, spell]) => ({ what: `${four}, ${how}`, host: spell(four) })),
@@ -64,8 +64,8 @@ const LITERALS = [
 
 /**
  * @param {string} seed
- * @param {number} count how many cases; where literals are more than half of them, a share of the literals
- * @returns {Generator<Case>} no two alike
+ * @param {number} count number of cases; literals are sampled where they would be more than half
+ * @returns {Generator<Case>} distinct cases
  */
 export function* casesOf(seed, count) {
   const random = seededRandom(seed)
@@ -86,17 +86,21 @@ export function* casesOf(seed, count) {
   for (let at = random.fraction() * step; at < every.length; at += step) {
     const { what, host, around } = /** @type {(typeof every)[number]} */ (every[Math.floor(at)])
     const answers = [{ four: [random.pick(CLOSED)], six: [] }]
-    yield made({ what, answers, manner: random.pick(MANNERS), sends: random.integer(1, 2) }, host, around)
+    yield made(
+      { what, answers, responseKind: random.pick(RESPONSE_KINDS), sends: random.integer(1, 2) },
+      host,
+      around,
+    )
   }
   while (number < count) {
     const around = random.pick(Object.keys(URLS))
     const answers = Array.from({ length: random.integer(1, 4) }, () => answer(random))
-    const rest = { answers, manner: random.pick(MANNERS), sends: random.integer(1, 4) }
+    const rest = { answers, responseKind: random.pick(RESPONSE_KINDS), sends: random.integer(1, 4) }
     const key = JSON.stringify([rest, around])
     if (seen.has(key)) continue
     seen.add(key)
     yield made(
-      { what: `answers ${answers.map(told).join(' then ')}`, ...rest },
+      { what: `answers ${answers.map(describe).join(' then ')}`, ...rest },
       `n${number + 1}.test`,
       around,
     )
@@ -119,8 +123,9 @@ function answer(random) {
   return random.chance(0.3) ? { ...made, trick: random.pick(TRICKS) } : made
 }
 
-const told = (/** @type {import('./name-server.js').Answer} */ { four, six, trick }) => {
+const describe = (/** @type {import('./name-server.js').Answer} */ { four, six, trick }) => {
   const all = [...four, ...six]
-  const list = all.length > 8 ? `${all.length} addresses, at last ${all.slice(-6).join(' ')}` : all.join(' ')
+  const list =
+    all.length > 8 ? `${all.length} addresses, ending with ${all.slice(-6).join(' ')}` : all.join(' ')
   return `[${list}]${trick === undefined ? '' : ` (${trick})`}`
 }

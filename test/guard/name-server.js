@@ -1,5 +1,5 @@
 // @ts-check
-/** A name server that means harm, on UDP and TCP: another answer at every look-up, records that fit nothing. */
+/** A hostile name server on UDP and TCP: changing answers and malformed records. */
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -9,13 +9,13 @@ const CNAME = 5
 const AAAA = 28
 
 /**
- * @typedef {object} Answer what one look-up of a name gets
+ * @typedef {object} Answer the answer to one lookup of a name
  * @property {readonly string[]} four
  * @property {readonly string[]} six
  * @property {Trick} [trick]
  *
  * @typedef {'alias' | 'alias of localhost' | 'loop' | 'other owner' | 'other type' | 'short' | 'long' | 'no name'
- *   | 'failure' | 'silence' | 'spoilt' | 'additional'} Trick
+ *   | 'failure' | 'silence' | 'corrupted' | 'additional'} Trick
  */
 
 /** @param {string} name */
@@ -85,7 +85,7 @@ function reply(query, end, answer, type, name) {
   head.writeUInt16BE(0, 8)
   head.writeUInt16BE(extra.length, 10)
   const whole = Buffer.concat([head, ...list, ...extra])
-  if (answer.trick === 'spoilt' && whole.length > end + 2)
+  if (answer.trick === 'corrupted' && whole.length > end + 2)
     whole[end + (whole.length % (whole.length - end))] = 0xff
   return whole
 }
@@ -94,20 +94,20 @@ function reply(query, end, answer, type, name) {
 export async function openNameServer(answerTo) {
   let tcpConnections = 0
 
-  /** @param {Buffer} query @param {number} room */
-  function answered(query, room) {
-    let at = 12
+  /** @param {Buffer} query @param {number} maxBytes */
+  function answer(query, maxBytes) {
+    let offset = 12
     const labels = []
-    for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {
-      labels.push(query.toString('latin1', at + 1, at + 1 + length))
-      at += 1 + length
+    for (let length = query[offset] ?? 0; length > 0; length = query[offset] ?? 0) {
+      labels.push(query.toString('latin1', offset + 1, offset + 1 + length))
+      offset += 1 + length
     }
-    const type = query.readUInt16BE(at + 1)
+    const type = query.readUInt16BE(offset + 1)
     const name = labels.join('.').toLowerCase()
-    const answer = type === A || type === AAAA ? answerTo(type === A ? 'A' : 'AAAA', name) : NOTHING
-    const whole = reply(query, at + 5, answer, type, name)
-    if (!whole || whole.length <= room) return whole
-    const cut = Buffer.from(whole.subarray(0, at + 5))
+    const given = type === A || type === AAAA ? answerTo(type === A ? 'A' : 'AAAA', name) : NO_ADDRESSES
+    const whole = reply(query, offset + 5, given, type, name)
+    if (!whole || whole.length <= maxBytes) return whole
+    const cut = Buffer.from(whole.subarray(0, offset + 5))
     cut.writeUInt16BE(0x8380, 2)
     cut.fill(0, 6, 12)
     return cut
@@ -121,7 +121,7 @@ export async function openNameServer(answerTo) {
       left = Buffer.concat([left, chunk])
       while (left.length >= 2 && left.length >= 2 + left.readUInt16BE(0)) {
         const size = left.readUInt16BE(0)
-        const whole = answered(left.subarray(2, 2 + size), 65_535)
+        const whole = answer(left.subarray(2, 2 + size), 65_535)
         left = left.subarray(2 + size)
         if (whole) socket.write(Buffer.concat([Buffer.from([whole.length >> 8, whole.length & 255]), whole]))
       }
@@ -130,7 +130,7 @@ export async function openNameServer(answerTo) {
   tcp.listen(53, '::')
   const udp = createSocket({ type: 'udp4', recvBufferSize: 1 << 20 })
   udp.on('message', (query, peer) => {
-    const whole = answered(query, 512)
+    const whole = answer(query, 512)
     if (whole) udp.send(whole, peer.port, peer.address)
   })
   udp.bind(53, '127.0.0.1')
@@ -145,4 +145,4 @@ export async function openNameServer(answerTo) {
 }
 
 /** @type {Answer} */
-const NOTHING = { four: [], six: [] }
+const NO_ADDRESSES = { four: [], six: [] }

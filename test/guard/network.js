@@ -1,23 +1,23 @@
 // @ts-check
 /**
- * A network of its own for the run: its only interface is `lo`, on which **every** address of IPv4 and IPv6 is local.
- * So whatever is dialled, be it an address inside a host's network or one of the internet, is answered here and seen.
+ * A network namespace for the run: its only interface is `lo`, on which **every** IPv4 and IPv6 address is local. Every
+ * dialled address, private or public, is therefore answered and recorded here.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-/** What stands on `lo` by name, so that they would be local without the routes too. */
+/** Addresses of `lo`, local even without the routes. */
 const CANARIES = ['169.254.169.254/32', '10.0.0.1/32', '203.0.113.7/32']
 const MARK = 'HOOKSWITCH_GUARD_NETWORK'
 
 export const isInside = () => process.env[MARK] === 'own'
 
-/** Whether this machine lets us have a network of our own. */
+/** Whether this machine permits network namespaces. */
 export const canUnshare = () =>
   spawnSync('unshare', ['-rn', 'ip', 'link', 'show', 'lo'], { stdio: 'ignore' }).status === 0
 
 /**
- * Runs this program again in a network of its own.
+ * Runs this program again in a network namespace.
  *
  * @param {string} program
  * @param {readonly string[]} args
@@ -42,7 +42,7 @@ export function openNetwork() {
   ip('-6', 'route', 'add', 'local', '::/0', 'dev', 'lo')
 }
 
-/** How many connections this network has seen begin, as its kernel counts them: answered, refused or never heard of again. */
+/** Number of connection attempts that the kernel counted in this namespace, whatever became of them. */
 export function connectionsBegun() {
   const [names = [], values = []] = readFileSync('/proc/net/snmp', 'utf8')
     .split('\n')

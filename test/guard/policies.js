@@ -1,23 +1,23 @@
 // @ts-check
-/** The guard as it is, and guards with a hole, whose runs must fail. */
-import { compilePolicy } from 'hookswitch'
+/** The real address policy, and policies with a hole whose runs must fail. */
+import { compileAddressPolicy } from 'hookswitch/testkit'
 
-const closed = compilePolicy({ allowLocal: false, allow: [] })
+const closed = compileAddressPolicy({ allowLocal: false, allow: [] })
 
-/** @type {Readonly<Record<string, ReturnType<typeof compilePolicy>>>} */
+/** @type {Readonly<Record<string, ReturnType<typeof compileAddressPolicy>>>} */
 export const POLICIES = {
   closed,
-  open: compilePolicy({ allowLocal: false, allow: ['0.0.0.0/0', '::/0'] }),
-  'a hole of one address': compilePolicy({ allowLocal: false, allow: ['10.0.0.1'] }),
-  'answers unjudged': { judgeHost: closed.judgeHost, judgeIp: () => ({ blocked: false }) },
-  'literals unjudged': {
-    judgeIp: closed.judgeIp,
-    judgeHost(hostname) {
-      const verdict = closed.judgeHost(hostname)
+  open: compileAddressPolicy({ allowLocal: false, allow: ['0.0.0.0/0', '::/0'] }),
+  'a hole of one address': compileAddressPolicy({ allowLocal: false, allow: ['10.0.0.1'] }),
+  'unchecked answers': { checkHost: closed.checkHost, checkAddress: () => ({ blocked: false }) },
+  'unchecked literals': {
+    checkAddress: closed.checkAddress,
+    checkHost(hostname) {
+      const check = closed.checkHost(hostname)
       const address = hostname.replace(/^\[|\]$/g, '')
-      return verdict.blocked && /^[\d.]+$|:/.test(address)
-        ? { blocked: false, trusted: true, address }
-        : verdict
+      return check.blocked && /^[\d.]+$|:/.test(address)
+        ? { blocked: false, allowsAnyAddress: true, address }
+        : check
     },
   },
 }

@@ -1,10 +1,10 @@
 // @ts-check
 /**
- * Which addresses may never be called, written down once more: from the registries of IANA, by numbers instead of bytes,
- * and without a look at what the package thinks of them.
+ * The addresses that must never be called, implemented a second time from the IANA registries, with integers instead of
+ * bytes and independently of the package.
  */
 
-/** IANA IPv4 Special-Purpose Address Registry, multicast, and what is reserved above it. */
+/** IANA IPv4 Special-Purpose Address Registry, multicast, and the reserved range above it. */
 const FOUR = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -49,7 +49,7 @@ function numberOfFour(text) {
   return text.split('.').reduce((sum, part) => sum * 256n + BigInt(part), 0n)
 }
 
-/** @param {string} text as sockets tell it */
+/** @param {string} text as sockets report it */
 function numberOfSix(text) {
   const dotted = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(text)
   const plain = dotted
@@ -63,7 +63,7 @@ function numberOfSix(text) {
   return all.reduce((sum, group) => sum * 65_536n + BigInt(`0x${group}`), 0n)
 }
 
-/** The IPv4 addresses that an IPv6 one may stand for. @param {bigint} six */
+/** The IPv4 addresses that an IPv6 address may embed. @param {bigint} six */
 function embedded(six) {
   const low = six & 0xffffffffn
   /** @type {bigint[]} */
@@ -82,7 +82,7 @@ function embedded(six) {
 const isForbiddenFour = (/** @type {bigint} */ value) =>
   FOUR.some(({ base, bits }) => isIn(value, base, bits, 32n))
 
-/** @param {string} address an IP address; a mapped one is the IPv4 one that it maps */
+/** @param {string} address an IP address; a mapped address counts as its IPv4 address */
 export function isForbidden(address) {
   if (!address.includes(':')) return isForbiddenFour(numberOfFour(address))
   const six = numberOfSix(address)
@@ -90,7 +90,7 @@ export function isForbidden(address) {
   return SIX.some(([base, bits]) => isIn(six, base, bits, 128n)) || embedded(six).some(isForbiddenFour)
 }
 
-/** @param {string} one @param {string} other whether both are the same address, however spelled */
+/** @param {string} one @param {string} other whether both are the same address in any spelling */
 export function isSame(one, other) {
   const value = (/** @type {string} */ text) =>
     text.includes(':') ? numberOfSix(text) : numberOfFour(text) | (0xffffn << 32n)

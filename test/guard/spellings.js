@@ -1,7 +1,7 @@
 // @ts-check
-/** Every way to write an address into a URL so that a reader may not know it again. */
+/** Every way to disguise an address in a URL. */
 
-/** Addresses that nobody may be sent to. */
+/** Forbidden addresses. */
 export const CLOSED = [
   '169.254.169.254',
   '10.0.0.1',
@@ -23,7 +23,7 @@ export const CLOSED = [
   '192.0.0.8',
   '0.1.2.3',
 ]
-/** Neighbours of those ranges, and others that are for everybody. */
+/** Public addresses, most of them next to a forbidden range. */
 export const OPEN = [
   '8.8.8.8',
   '1.1.1.1',
@@ -72,49 +72,49 @@ const octal = (/** @type {number} */ value) => `0${value.toString(8)}`
 /** @type {Readonly<Record<string, (four: string) => string>>} */
 export const FOUR_SPELLINGS = {
   plain: (four) => four,
-  'with a dot behind': (four) => `${four}.`,
+  'with a trailing dot': (four) => `${four}.`,
   'one number': (four) => String(numberOf(four)),
   'one hex number': (four) => `0x${hex(numberOf(four))}`,
-  'one hex number in capitals': (four) => `0X${hex(numberOf(four), 12).toUpperCase()}`,
+  'one hex number in upper case': (four) => `0X${hex(numberOf(four), 12).toUpperCase()}`,
   'one octal number': (four) => octal(numberOf(four)),
   'hex parts': (four) =>
     bytesOf(four)
       .map((byte) => `0x${hex(byte)}`)
       .join('.'),
   'octal parts': (four) => bytesOf(four).map(octal).join('.'),
-  'parts with zeros before': (four) =>
+  'parts with leading zeros': (four) =>
     bytesOf(four)
       .map((byte) => `000${byte.toString(8)}`)
       .join('.'),
-  'parts of three kinds': (four) => {
+  'mixed parts': (four) => {
     const [a = 0, b = 0, c = 0, d = 0] = bytesOf(four)
     return `0x${hex(a)}.${octal(b)}.${c}.${d}`
   },
   'two parts': (four) => `${bytesOf(four)[0]}.${numberOf(four) % 2 ** 24}`,
   'three parts': (four) => `${bytesOf(four)[0]}.${bytesOf(four)[1]}.${numberOf(four) % 65_536}`,
-  'digits of full width': digits(0xff10),
+  'full-width digits': digits(0xff10),
   'bold digits': digits(0x1d7ce),
-  'dots of Chinese': (four) => four.replaceAll('.', '\u3002'),
-  'dots of full width': (four) => four.replaceAll('.', '\uff0e'),
-  'a dot of half width': (four) => four.replace('.', '\uff61'),
+  'ideographic dots': (four) => four.replaceAll('.', '\u3002'),
+  'full-width dots': (four) => four.replaceAll('.', '\uff0e'),
+  'a half-width dot': (four) => four.replace('.', '\uff61'),
   'soft hyphens': (four) => four.split('').join('\u00ad'),
-  'a joiner of no width': (four) => four.replace('.', '.\u200b'),
+  'a zero-width space': (four) => four.replace('.', '.\u200b'),
   escaped,
   'escaped in full width': (four) => encodeURIComponent(digits(0xff10)(four)),
   'escaped dots': (four) => four.replaceAll('.', '%2e'),
   'a tab inside': (four) => four.replace('.', '.\t'),
   'a line break inside': (four) => four.replace('.', '\r\n.'),
-  'too large by 2^32': (four) => String(numberOf(four) + 2 ** 32),
+  'larger by 2^32': (four) => String(numberOf(four) + 2 ** 32),
   'a fifth part': (four) => `${four}.0`,
   'a name that looks like it': (four) => `${four}.test`,
   mapped: (four) => `[::ffff:${four}]`,
   'mapped in hex': (four) => `[::ffff:${groups(four)}]`,
-  'mapped in full': (four) => `[0000:0000:0000:0000:0000:FFFF:${groups(four).toUpperCase()}]`,
+  'mapped, uncompressed': (four) => `[0000:0000:0000:0000:0000:FFFF:${groups(four).toUpperCase()}]`,
   compatible: (four) => `[::${four}]`,
   translated: (four) => `[::ffff:0:${four}]`,
   NAT64: (four) => `[64:ff9b::${four}]`,
   'NAT64 in hex': (four) => `[64:FF9B::${groups(four)}]`,
-  'NAT64 of one site': (four) => `[64:ff9b:1::${four}]`,
+  'local-use NAT64': (four) => `[64:ff9b:1::${four}]`,
   '6to4': (four) => `[2002:${groups(four)}::1]`,
   Teredo: (four) =>
     `[2001:0:4136:e378:8000:63bf:${groups(
@@ -123,13 +123,13 @@ export const FOUR_SPELLINGS = {
         .join('.'),
     )}]`,
   ISATAP: (four) => `[2606:4700::5efe:${four}]`,
-  'ISATAP of a private one': (four) => `[2606:4700::200:5efe:${four}]`,
+  'ISATAP, universal bit': (four) => `[2606:4700::200:5efe:${four}]`,
 }
 
 /** @type {Readonly<Record<string, (six: string) => string>>} */
 export const SIX_SPELLINGS = {
   plain: (six) => `[${six}]`,
-  'in capitals': (six) => `[${six.toUpperCase()}]`,
+  'upper case': (six) => `[${six.toUpperCase()}]`,
   'with a zone': (six) => `[${six}%25lo]`,
   'with a bare zone': (six) => `[${six}%lo]`,
   escaped: (six) => `%5b${escaped(six)}%5d`,
@@ -151,22 +151,22 @@ export const LOCAL_NAMES = [
   '.localhost',
 ]
 
-/** What stands around a host. @type {Readonly<Record<string, (host: string, path: string) => string>>} */
+/** URLs around a host. @type {Readonly<Record<string, (host: string, path: string) => string>>} */
 export const URLS = {
   plain: (host, path) => `http://${host}/${path}`,
   'port 80': (host, path) => `http://${host}:80/${path}`,
   'a port with zeros': (host, path) => `http://${host}:0008080/${path}`,
   'a port without a number': (host, path) => `http://${host}:/${path}`,
   https: (host, path) => `https://${host}/${path}`,
-  capitals: (host, path) => `HTTP://${host}/${path}`,
+  'upper case': (host, path) => `HTTP://${host}/${path}`,
   'a user name that looks like a host': (host, path) => `http://example.com@${host}/${path}`,
   'a user name and a password': (host, path) => `http://example.com:80@${host}:8080/${path}`,
-  'slashes the wrong way round': (host, path) => `http:\\\\${host}\\${path}`,
+  backslashes: (host, path) => `http:\\\\${host}\\${path}`,
   'one slash': (host, path) => `http:/${host}/${path}`,
   'no slash': (host, path) => `http:${host}/${path}`,
   'four slashes': (host, path) => `http:////${host}/${path}`,
   'a backslash before an @': (host, path) => `http://${host}\\@example.com/${path}`,
   'a hash before an @': (host, path) => `http://${host}/${path}#@example.com/`,
-  'blanks around': (host, path) => `  http://${host}/${path}\n`,
+  'surrounding blanks': (host, path) => `  http://${host}/${path}\n`,
   'a tab in the scheme': (host, path) => `ht\ttp://${host}/${path}`,
 }

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Hand-written source files below these folders, relative to the root, sorted. */
+/** Returns the hand-written source files below these folders, relative to the root, sorted. */
 export function sourceFiles(...folders: readonly string[]): readonly string[] {
   return folders
     .flatMap((folder) =>
@@ -20,7 +20,7 @@ export function read(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8')
 }
 
-/** The text without comments; strings stay. */
+/** Returns the text without comments, but with strings. */
 export function code(path: string): string {
   return read(path)
     .replace(/\/\*[\s\S]*?\*\//g, '')
@@ -30,7 +30,7 @@ export function code(path: string): string {
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\s+(?:type\s+)?(?:[^'"`;]*?\sfrom\s+)?['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)/g
 
-/** What a file imports, types too: files of ours as paths relative to the root, others by name. */
+/** Returns the imports of a file, including types: own files as paths relative to the root, packages by name. */
 export function importsOf(path: string): readonly string[] {
   const found = [...code(path).matchAll(IMPORT)].map((match) => (match[1] ?? match[2])!)
   return found.map((name) =>

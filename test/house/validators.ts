@@ -5,23 +5,24 @@ import type { JsonSchema } from '../../src/values/json-schema.js'
 import { webhookSchema } from '../../src/webhooks/webhook-schema.js'
 import { apiAuthSchema, reenableSchema, replaySchema, userAuthSchema } from '../../src/wire/body-schemas.js'
 
-/** Every generated file, with the schemas of the validators that it exports. */
-export const VALIDATORS: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> = {
-  'src/webhooks/webhook-validator.generated.js': { validateWebhook: webhookSchema },
-  'src/delivery/event-validator.generated.js': { validateEvent: eventSchema },
-  'src/wire/validators.generated.js': {
-    validateApiAuth: apiAuthSchema,
-    validateUserAuth: userAuthSchema,
-    validateReenable: reenableSchema,
-    validateReplay: replaySchema,
-  },
+/** The generated module, relative to the root. */
+export const GENERATED_FILE = 'src/values/validators.generated.js'
+
+/** The schema of each validator that the generated module exports. */
+export const VALIDATORS: Readonly<Record<string, JsonSchema>> = {
+  validateWebhook: webhookSchema,
+  validateEvent: eventSchema,
+  validateApiAuth: apiAuthSchema,
+  validateUserAuth: userAuthSchema,
+  validateReenable: reenableSchema,
+  validateReplay: replaySchema,
 }
 
-/** Formats are notes for readers: what they stand for is checked in code. */
+/** `format` is documentation only: hand-written code checks URIs and similar values. */
 export function compiler(): Ajv {
   return new Ajv({
     strict: true,
-    // The conditions of the bodies name fields that are defined outside of them.
+    // Conditions in the body schemas name fields that are defined outside of those conditions.
     strictRequired: false,
     allErrors: true,
     messages: false,
@@ -30,29 +31,29 @@ export function compiler(): Ajv {
   })
 }
 
-/** ajv's only helper that our schemas need, written out: the package must run without ajv. */
+/** The only ajv run-time helper that the schemas need, inlined because the package does not depend on ajv. */
 const UCS2_LENGTH = `(text) => {
 let length = 0;
 for (const _ of text) length++;
 return length;
 }`
 
-/** The schema without its notes for readers, which would only make the generated code larger. */
-function bare(schema: JsonSchema): JsonSchema {
+/** Removes annotations, which would only enlarge the generated code. */
+function withoutAnnotations(schema: JsonSchema): JsonSchema {
   const { description: _, default: __, format: ___, properties, ...rules } = schema
   if (!properties) return rules
   return {
     ...rules,
-    properties: Object.fromEntries(Object.entries(properties).map(([k, v]) => [k, bare(v)])),
+    properties: Object.fromEntries(Object.entries(properties).map(([k, v]) => [k, withoutAnnotations(v)])),
   }
 }
 
-/** The source of a module with these validators, which needs nothing else. */
+/** Generates the source of a module that exports these validators and imports nothing. */
 export function sourceOf(schemas: Readonly<Record<string, JsonSchema>>): string {
   const ajv = compiler()
   const ids: Record<string, string> = {}
   for (const [name, schema] of Object.entries(schemas)) {
-    ajv.addSchema(bare(schema), name)
+    ajv.addSchema(withoutAnnotations(schema), name)
     ids[name] = name
   }
   const code = standaloneCode(ajv, ids)

@@ -1,58 +1,59 @@
 import { describe, expect, it } from 'vitest'
 import { createHandler, type HandlerOptions } from '../../src/http/handle.js'
-import { fakeWorld } from './fake-service.js'
-import { HOOK, jsonOf, OWN, request, type Sent, silent } from './records.js'
+import { createFakeBackend } from './fake-backend.js'
+import { jsonOf, OWN_ACCOUNT, type RequestOptions, request, silentLog, WEBHOOK_ID } from './records.js'
 
-const WEBHOOKS = `/v1/accounts/${OWN}/webhooks`
-const WEBHOOK = `${WEBHOOKS}/${HOOK}`
-const WANTED = { name: 'n', uri: 'https://r.example.com/', hook: 'all' }
+const WEBHOOKS = `/v1/accounts/${OWN_ACCOUNT}/webhooks`
+const WEBHOOK = `${WEBHOOKS}/${WEBHOOK_ID}`
+const INPUT = { name: 'n', uri: 'https://r.example.com/', hook: 'all' }
 
-function face(options: Partial<HandlerOptions> = {}) {
-  const world = fakeWorld()
-  const handle = createHandler(world.service, { log: silent, ...options })
-  return { ...world, send: (method: string, url: string, sent?: Sent) => handle(request(method, url, sent)) }
+function setUp(options: Partial<HandlerOptions> = {}) {
+  const fake = createFakeBackend()
+  const handle = createHandler(fake.backend, { log: silentLog, ...options })
+  return {
+    ...fake,
+    send: (method: string, url: string, sent?: RequestOptions) => handle(request(method, url, sent)),
+  }
 }
 
-const _keys = (body: object) => Object.keys(body).join(' ')
-
-describe('bodies', () => {
-  it.each<[string, Sent]>([
-    ['of curl -d', { headers: { 'content-type': 'application/x-www-form-urlencoded' } }],
-    ['of application/x-json', { headers: { 'content-type': 'application/x-json' } }],
-    ['without a type', { headers: { 'content-type': undefined } }],
+describe('request bodies', () => {
+  it.each<[string, RequestOptions]>([
+    ['from curl -d', { headers: { 'content-type': 'application/x-www-form-urlencoded' } }],
+    ['with application/x-json', { headers: { 'content-type': 'application/x-json' } }],
+    ['without a content type', { headers: { 'content-type': undefined } }],
     ['with a charset', { headers: { 'content-type': 'application/json; charset=utf-8' } }],
-  ])('%s are JSON', async (_, sent) => {
-    expect((await face().send('PUT', WEBHOOKS, { ...sent, body: { data: WANTED } })).status).toBe(201)
+  ])('are read as JSON: %s', async (_, sent) => {
+    expect((await setUp().send('PUT', WEBHOOKS, { ...sent, body: { data: INPUT } })).status).toBe(201)
   })
 
-  it('that are forms are no media type of ours', async () => {
+  it('are rejected with 415 if they are form data', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-    expect((await face().send('PUT', WEBHOOKS, { headers, body: 'name=n' })).status).toBe(415)
+    expect((await setUp().send('PUT', WEBHOOKS, { headers, body: 'name=n' })).status).toBe(415)
   })
 
-  it('may come from a parser before us', async () => {
-    const { send } = face()
+  it('may come from an earlier body parser', async () => {
+    const { send } = setUp()
     const parsed = (parsedBody: unknown, headers = {}) =>
       send('PUT', WEBHOOKS, { headers: { 'content-length': '9', ...headers }, more: { parsedBody } })
-    expect((await parsed({ data: WANTED })).status).toBe(201)
-    expect((await parsed(JSON.stringify({ data: WANTED }))).status).toBe(201)
+    expect((await parsed({ data: INPUT })).status).toBe(201)
+    expect((await parsed(JSON.stringify({ data: INPUT }))).status).toBe(201)
     expect(jsonOf(await parsed({})).data).toHaveProperty('data.required')
     expect((await parsed({}, { 'content-length': undefined })).status).toBe(201)
   })
 
-  it('of GET and DELETE may be of any type; that of GET is not even read as JSON', async () => {
+  it('may have any content type for GET and DELETE; for GET they need not be JSON', async () => {
     const headers = { 'content-type': 'text/plain' }
-    expect((await face().send('GET', WEBHOOK, { headers, body: 'x' })).status).toBe(200)
+    expect((await setUp().send('GET', WEBHOOK, { headers, body: 'x' })).status).toBe(200)
     expect(
-      (await face().send('DELETE', WEBHOOK, { headers, body: { data: { ui_metadata: {} } } })).status,
+      (await setUp().send('DELETE', WEBHOOK, { headers, body: { data: { ui_metadata: {} } } })).status,
     ).toBe(200)
-    expect((await face().send('DELETE', WEBHOOK, { headers, body: 'x' })).status).toBe(400)
+    expect((await setUp().send('DELETE', WEBHOOK, { headers, body: 'x' })).status).toBe(400)
   })
 
-  it('may be left out, and are an empty `data` then', async () => {
-    const { send, asked } = face()
+  it('default to an empty data object', async () => {
+    const { send, calls } = setUp()
     await send('PUT', WEBHOOKS)
-    expect(asked.at(-1)).toEqual(['create', OWN, { settings: {} }])
+    expect(calls.at(-1)).toEqual(['create', OWN_ACCOUNT, { settings: {} }])
     expect(jsonOf(await send('PUT', '/v1/api_auth')).data).toHaveProperty(['api_key', 'required'])
   })
 })

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { errorCode } from '../../src/errors.js'
-import { clientAddress, trustedProxies } from '../../src/http/client-address.js'
+import { parseTrustedProxies, resolveClientAddress } from '../../src/http/client-address.js'
 
-const trusted = trustedProxies(['10.0.0.0/8', '::1', 'fd00::/8'])
+const trusted = parseTrustedProxies(['10.0.0.0/8', '::1', 'fd00::/8'])
 
-describe('clientAddress', () => {
+describe('resolveClientAddress', () => {
   it.each([
     ['198.51.100.7', undefined, '198.51.100.7'],
     ['198.51.100.7', '203.0.113.9', '198.51.100.7'],
@@ -27,29 +27,29 @@ describe('clientAddress', () => {
     ['fe80::1%eth0', '203.0.113.9', 'fe80::1'],
     [undefined, '203.0.113.9', undefined],
     ['/run/socket', '203.0.113.9', '/run/socket'],
-  ])('of peer %s that forwards %j is %s', (peer, forwarded, expected) => {
-    expect(clientAddress(peer, forwarded, trusted)).toBe(expected)
+  ])('for peer %s and X-Forwarded-For %j is %s', (peer, forwarded, expected) => {
+    expect(resolveClientAddress(peer, forwarded, trusted)).toBe(expected)
   })
 
-  it('is the peer, whatever a client writes, where nobody is trusted', () => {
+  it('is the peer, whatever the header contains, if no proxy is trusted', () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.string(), (peer, forwarded) => {
-        expect(clientAddress(peer, forwarded, [])).toBe(peer)
+        expect(resolveClientAddress(peer, forwarded, [])).toBe(peer)
       }),
     )
   })
 
-  it('is never taken from what an untrusted proxy passed on', () => {
+  it('is never an entry to the left of the nearest untrusted proxy', () => {
     fc.assert(
       fc.property(fc.array(fc.ipV4()), fc.string(), (list, noise) => {
         const forwarded = [noise, ...list, '198.51.100.7'].join(', ')
-        expect(clientAddress('10.0.0.1', forwarded, trusted)).toBe('198.51.100.7')
+        expect(resolveClientAddress('10.0.0.1', forwarded, trusted)).toBe('198.51.100.7')
       }),
     )
   })
 })
 
-describe('trustedProxies', () => {
+describe('parseTrustedProxies', () => {
   it.each([
     '',
     'localhost',
@@ -60,10 +60,10 @@ describe('trustedProxies', () => {
     '10.0.0.0/',
     '10.0.0.0/08',
     '300.1.1.1',
-  ])('refuses %j by name', (entry) => {
+  ])('rejects %j and names the option', (entry) => {
     let code: unknown
     try {
-      trustedProxies([entry])
+      parseTrustedProxies([entry])
     } catch (thrown) {
       code = errorCode(thrown)
       expect(thrown).toMatchObject({ field: 'trustProxy' })

@@ -1,23 +1,24 @@
 import { describe, expect, it } from 'vitest'
 import { createHandler, type HandlerOptions } from '../../src/http/handle.js'
-import { fakeWorld } from './fake-service.js'
-import { HOOK, jsonOf, OWN, request, type Sent, silent } from './records.js'
+import { createFakeBackend } from './fake-backend.js'
+import { jsonOf, OWN_ACCOUNT, type RequestOptions, request, silentLog, WEBHOOK_ID } from './records.js'
 
-const WEBHOOKS = `/v1/accounts/${OWN}/webhooks`
-const WEBHOOK = `${WEBHOOKS}/${HOOK}`
-const WANTED = { name: 'n', uri: 'https://r.example.com/', hook: 'all' }
+const WEBHOOKS = `/v1/accounts/${OWN_ACCOUNT}/webhooks`
+const WEBHOOK = `${WEBHOOKS}/${WEBHOOK_ID}`
+const INPUT = { name: 'n', uri: 'https://r.example.com/', hook: 'all' }
 
-function face(options: Partial<HandlerOptions> = {}) {
-  const world = fakeWorld()
-  const handle = createHandler(world.service, { log: silent, ...options })
-  return { ...world, send: (method: string, url: string, sent?: Sent) => handle(request(method, url, sent)) }
+function setUp(options: Partial<HandlerOptions> = {}) {
+  const fake = createFakeBackend()
+  const handle = createHandler(fake.backend, { log: silentLog, ...options })
+  return {
+    ...fake,
+    send: (method: string, url: string, sent?: RequestOptions) => handle(request(method, url, sent)),
+  }
 }
 
-const _keys = (body: object) => Object.keys(body).join(' ')
-
 describe('conditional requests', () => {
-  it('shows the revision as ETag and answers 304 to who has it', async () => {
-    const { send } = face()
+  it('returns the revision as ETag and responds with 304 to a client that has it', async () => {
+    const { send } = setUp()
     const { headers, body } = await send('GET', WEBHOOK)
     expect(headers.etag).toBe('"3"')
     expect(JSON.parse(body).revision).toBe('3')
@@ -38,20 +39,20 @@ describe('conditional requests', () => {
     ['"1", "2"', 412],
     ['W/"3"', 412],
     ['nonsense', 412],
-  ])('changes only what If-Match: %s allows', async (tag, status) => {
+  ])('changes only the revision that If-Match: %s allows', async (tag, status) => {
     const headers = { 'if-match': tag }
     for (const method of ['POST', 'PATCH', 'DELETE']) {
-      const { send, webhooks } = face()
-      const before = webhooks.get(HOOK)
-      const response = await send(method, WEBHOOK, { headers, body: { data: WANTED } })
+      const { send, webhooks } = setUp()
+      const before = webhooks.get(WEBHOOK_ID)
+      const response = await send(method, WEBHOOK, { headers, body: { data: INPUT } })
       expect(response.status).toBe(status)
-      expect(webhooks.get(HOOK) === before).toBe(status === 412)
+      expect(webhooks.get(WEBHOOK_ID) === before).toBe(status === 412)
       if (status === 412) expect(jsonOf(response).message).toBe('precondition_failed')
     }
   })
 
-  it('knows no unknown webhook, whatever the condition', async () => {
+  it('responds with 404 to an unknown webhook, whatever the condition', async () => {
     const headers = { 'if-match': '"1", "2"' }
-    expect((await face().send('DELETE', `${WEBHOOKS}/unknown`, { headers })).status).toBe(404)
+    expect((await setUp().send('DELETE', `${WEBHOOKS}/unknown`, { headers })).status).toBe(404)
   })
 })

@@ -1,34 +1,34 @@
 import { describe, expect, it } from 'vitest'
 import { createHandler, type HandlerOptions } from '../../src/http/handle.js'
-import { fakeWorld } from './fake-service.js'
-import { HOOK, OWN, request, type Sent, silent } from './records.js'
+import { createFakeBackend } from './fake-backend.js'
+import { OWN_ACCOUNT, type RequestOptions, request, silentLog, WEBHOOK_ID } from './records.js'
 
-const WEBHOOKS = `/v1/accounts/${OWN}/webhooks`
-const WEBHOOK = `${WEBHOOKS}/${HOOK}`
-const _WANTED = { name: 'n', uri: 'https://r.example.com/', hook: 'all' }
+const WEBHOOKS = `/v1/accounts/${OWN_ACCOUNT}/webhooks`
+const WEBHOOK = `${WEBHOOKS}/${WEBHOOK_ID}`
 
-function face(options: Partial<HandlerOptions> = {}) {
-  const world = fakeWorld()
-  const handle = createHandler(world.service, { log: silent, ...options })
-  return { ...world, send: (method: string, url: string, sent?: Sent) => handle(request(method, url, sent)) }
+function setUp(options: Partial<HandlerOptions> = {}) {
+  const fake = createFakeBackend()
+  const handle = createHandler(fake.backend, { log: silentLog, ...options })
+  return {
+    ...fake,
+    send: (method: string, url: string, sent?: RequestOptions) => handle(request(method, url, sent)),
+  }
 }
-
-const _keys = (body: object) => Object.keys(body).join(' ')
 
 describe('CORS', () => {
   const cors = ['https://ui.example.com']
   const origin = { origin: 'https://ui.example.com' }
 
-  it('is not there unless configured', async () => {
-    const response = await face().send('OPTIONS', WEBHOOK, { headers: origin })
+  it('is off by default', async () => {
+    const response = await setUp().send('OPTIONS', WEBHOOK, { headers: origin })
     expect(response.status).toBe(405)
     expect(
-      Object.keys((await face().send('GET', WEBHOOK, { headers: origin })).headers).join(),
+      Object.keys((await setUp().send('GET', WEBHOOK, { headers: origin })).headers).join(),
     ).not.toContain('access')
   })
 
-  it('answers a preflight without a token', async () => {
-    const { send } = face({ cors })
+  it('responds to a preflight request without a token', async () => {
+    const { send } = setUp({ cors })
     const response = await send('OPTIONS', WEBHOOK, { headers: origin, token: null })
     expect(response).toMatchObject({ status: 204, body: '' })
     expect(response.headers).toMatchObject({
@@ -41,8 +41,8 @@ describe('CORS', () => {
     expect((await send('OPTIONS', '/v1/nowhere', { headers: origin })).status).toBe(404)
   })
 
-  it('lets the named origin read every answer, errors too, and no other', async () => {
-    const { send } = face({ cors })
+  it('lets only the configured origin read responses, including errors', async () => {
+    const { send } = setUp({ cors })
     for (const url of [WEBHOOK, '/v1/nowhere']) {
       const { headers } = await send('GET', url, { headers: origin })
       expect(headers['access-control-allow-origin']).toBe('https://ui.example.com')
@@ -52,8 +52,8 @@ describe('CORS', () => {
     }
   })
 
-  it('lets everyone in with *', async () => {
-    const { headers } = await face({ cors: ['*'] }).send('GET', WEBHOOK, { headers: origin })
+  it('lets every origin read responses with *', async () => {
+    const { headers } = await setUp({ cors: ['*'] }).send('GET', WEBHOOK, { headers: origin })
     expect(headers['access-control-allow-origin']).toBe('*')
     expect(headers).not.toHaveProperty('access-control-allow-credentials')
   })

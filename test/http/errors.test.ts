@@ -2,37 +2,40 @@ import { describe, expect, it } from 'vitest'
 import type { ErrorCode } from '../../src/errors.js'
 import { createHandler } from '../../src/http/handle.js'
 import { MAX_BODY_BYTES } from '../../src/http/message.js'
-import { ROUTES } from '../../src/wire/route.js'
-import { fakeWorld } from './fake-service.js'
+import { ROUTES } from '../../src/wire/routes.js'
+import { createFakeBackend } from './fake-backend.js'
 import {
   API_KEY,
-  HOOK,
+  errorWithCode,
   jsonOf,
   NODE,
-  OWN,
+  OWN_ACCOUNT,
   REQUEST_ID,
+  type RequestOptions,
   request,
-  type Sent,
-  silent,
+  silentLog,
   TOKEN,
-  thrown,
   VERSION,
+  WEBHOOK_ID,
 } from './records.js'
 
-const WEBHOOKS = `/v1/accounts/${OWN}/webhooks`
-const WEBHOOK = `${WEBHOOKS}/${HOOK}`
+const WEBHOOKS = `/v1/accounts/${OWN_ACCOUNT}/webhooks`
+const WEBHOOK = `${WEBHOOKS}/${WEBHOOK_ID}`
 
-async function answer(method: string, url: string, sent: Sent = {}, faults: Record<string, unknown> = {}) {
-  const { service } = fakeWorld({ ingest: true, faults })
-  const response = await createHandler(service, { log: silent })(request(method, url, sent))
+async function respond(
+  method: string,
+  url: string,
+  sent: RequestOptions = {},
+  faults: Record<string, unknown> = {},
+) {
+  const { backend } = createFakeBackend({ ingest: true, faults })
+  const response = await createHandler(backend, { log: silentLog })(request(method, url, sent))
   return { response, status: response.status, body: jsonOf(response) }
 }
 
-const of = (code: ErrorCode, details = {}) => thrown(code, details)
-
 describe('the error envelope', () => {
-  it('has its keys in the order of the documentation, with token and version of a caller', async () => {
-    const { response, body } = await answer('GET', `${WEBHOOKS}/unknown`)
+  it('has its keys in the order of the documentation, with token and version for an authenticated caller', async () => {
+    const { response, body } = await respond('GET', `${WEBHOOKS}/unknown`)
     expect(body).toEqual({
       data: { cause: 'unknown', message: 'bad identifier' },
       error: '404',
@@ -51,7 +54,7 @@ describe('the error envelope', () => {
     })
   })
 
-  it.each<[string, string, Sent, number, string, unknown]>([
+  it.each<[string, string, RequestOptions, number, string, unknown]>([
     [
       'PUT',
       WEBHOOKS,
@@ -120,8 +123,8 @@ describe('the error envelope', () => {
       'validation error',
       { start_key: { wrong_format: expect.any(Object) } },
     ],
-  ])('%s %s', async (method, url, sent, status, message, data) => {
-    const { body, ...rest } = await answer(method, url, sent)
+  ])('is returned for an invalid request: %s %s', async (method, url, sent, status, message, data) => {
+    const { body, ...rest } = await respond(method, url, sent)
     expect(rest.status).toBe(status)
     expect(body).toMatchObject({ status: 'error', error: String(status), message, data })
   })
@@ -133,67 +136,71 @@ describe('the error envelope', () => {
     ['signIn', 'AccountLocked', 'PUT', '/v1/api_auth', 423, 'locked'],
     ['signIn', 'TooManyLogins', 'PUT', '/v1/api_auth', 429, 'too_many_requests'],
     ['signIn', 'InvalidCredentials', 'PUT', '/v1/api_auth', 401, 'invalid_credentials'],
-    ['ingest', 'QueueFull', 'PUT', `/v1/accounts/${OWN}/events`, 429, 'too_many_requests'],
+    ['ingest', 'QueueFull', 'PUT', `/v1/accounts/${OWN_ACCOUNT}/events`, 429, 'too_many_requests'],
     ['authenticate', 'StoreUnavailable', 'GET', WEBHOOKS, 503, 'datastore_unreachable'],
     ['read', 'StoreUnavailable', 'GET', WEBHOOK, 503, 'datastore_unreachable'],
     ['read', 'Closing', 'GET', WEBHOOK, 503, 'datastore_unreachable'],
     ['read', 'Internal', 'GET', WEBHOOK, 500, 'internal_error'],
     ['read', 'StoreCorrupt', 'GET', WEBHOOK, 503, 'datastore_unreachable'],
-  ])('when %s rejects with %s', async (verb, code, method, url, status, message) => {
+  ])('is returned if %s rejects with %s', async (call, code, method, url, status, message) => {
     const data = { api_key: API_KEY, hook: 'h', call_id: 'c' }
     const sent = method === 'PUT' ? { body: { data } } : {}
-    const { response, body } = await answer(method, url, sent, { [verb]: of(code, { retryAfterSeconds: 7 }) })
+    const { response, body } = await respond(method, url, sent, {
+      [call]: errorWithCode(code, { retryAfterSeconds: 7 }),
+    })
     expect(response.status).toBe(status)
     expect(body).toMatchObject({ error: String(status), message, data: { message: expect.any(String) } })
     expect(response.headers['retry-after']).toBe(status === 429 || status === 503 ? '7' : undefined)
     expect(response.body).not.toContain('thrown:')
   })
 
-  it('takes the method away that a host cannot do', async () => {
-    const url = `/v1/accounts/${OWN}/api_key`
-    const { response } = await answer('PUT', url, {}, { rotateApiKey: of('Unsupported') })
+  it('responds with 405 to a method that the host does not support', async () => {
+    const url = `/v1/accounts/${OWN_ACCOUNT}/api_key`
+    const { response } = await respond('PUT', url, {}, { rotateApiKey: errorWithCode('Unsupported') })
     expect(response.status).toBe(405)
     expect(response.headers.allow).toBe('GET, HEAD')
   })
 
-  it('names every method of a path in Allow', async () => {
+  it('lists every method of a path in Allow', async () => {
     for (const { path } of ROUTES) {
       const methods = ROUTES.filter((route) => route.path === path).flatMap(({ method }) =>
         method === 'GET' ? ['GET', 'HEAD'] : [method],
       )
       const url = `/v1${path.replaceAll(/\{\w+\}/g, 'x')}`
       for (const method of ['TRACE', 'OPTIONS', 'BREW', 'get']) {
-        const { response } = await answer(method, url)
+        const { response } = await respond(method, url)
         expect(response.status).toBe(405)
         expect(response.headers.allow!.split(', ').sort()).toEqual(methods.sort())
       }
     }
   })
 
-  it('spells failures of the core as on the wire', async () => {
+  it('translates field names of failures to wire names', async () => {
     const failures = [{ path: 'httpVerb', rule: 'enum', message: 'm', target: ['post'], value: 'x' }]
-    const { body } = await answer(
+    const { body } = await respond(
       'PUT',
       WEBHOOKS,
       { body: { data: {} } },
-      { create: of('InvalidInput', { failures }) },
+      { create: errorWithCode('InvalidInput', { failures }) },
     )
     expect(body.data).toEqual({ http_verb: { enum: { message: 'm', target: ['post'], value: 'x' } } })
-    const events = await answer(
+    const events = await respond(
       'PUT',
-      `/v1/accounts/${OWN}/events`,
+      `/v1/accounts/${OWN_ACCOUNT}/events`,
       { body: { data: [{}] } },
       {
-        ingest: of('InvalidInput', { failures: [{ path: '0.callId', rule: 'required', message: 'm' }] }),
+        ingest: errorWithCode('InvalidInput', {
+          failures: [{ path: '0.callId', rule: 'required', message: 'm' }],
+        }),
       },
     )
     expect(events.body.data).toEqual({ '0.call_id': { required: { message: 'm' } } })
   })
 
-  it('shows no secret of a login that has the wrong form', async () => {
+  it('does not echo secrets of a malformed login', async () => {
     const wrong = { api_key: ['SECRET'], credentials: 987654321, account_realm: {}, realm: 'r' }
     for (const path of ['/v1/api_auth', '/v1/user_auth']) {
-      const { response, status } = await answer('PUT', path, { body: { data: wrong } })
+      const { response, status } = await respond('PUT', path, { body: { data: wrong } })
       expect(status).toBe(400)
       expect(response.body).not.toMatch(/SECRET|987654321/)
       expect(response.headers['cache-control']).toBe('no-store')

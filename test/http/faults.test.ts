@@ -1,47 +1,58 @@
 import { describe, expect, it } from 'vitest'
-import type { ErrorCode } from '../../src/errors.js'
 import { HookswitchError } from '../../src/errors.js'
 import { createHandler } from '../../src/http/handle.js'
-import { fakeWorld } from './fake-service.js'
-import { HOOK, jsonOf, OWN, REQUEST_ID, request, type Sent, silent, TOKEN, thrown } from './records.js'
+import { createFakeBackend } from './fake-backend.js'
+import {
+  jsonOf,
+  OWN_ACCOUNT,
+  REQUEST_ID,
+  type RequestOptions,
+  request,
+  silentLog,
+  TOKEN,
+  WEBHOOK_ID,
+} from './records.js'
 
-const WEBHOOKS = `/v1/accounts/${OWN}/webhooks`
-const WEBHOOK = `${WEBHOOKS}/${HOOK}`
+const WEBHOOKS = `/v1/accounts/${OWN_ACCOUNT}/webhooks`
+const WEBHOOK = `${WEBHOOKS}/${WEBHOOK_ID}`
 
-async function answer(method: string, url: string, sent: Sent = {}, faults: Record<string, unknown> = {}) {
-  const { service } = fakeWorld({ ingest: true, faults })
-  const response = await createHandler(service, { log: silent })(request(method, url, sent))
+async function respond(
+  method: string,
+  url: string,
+  sent: RequestOptions = {},
+  faults: Record<string, unknown> = {},
+) {
+  const { backend } = createFakeBackend({ ingest: true, faults })
+  const response = await createHandler(backend, { log: silentLog })(request(method, url, sent))
   return { response, status: response.status, body: jsonOf(response) }
 }
 
-const _of = (code: ErrorCode, details = {}) => thrown(code, details)
-
-describe('401', () => {
-  it('is the same bytes for every wrong part of a login, with a good token too', async () => {
+describe('a 401 response', () => {
+  it('has the same bytes whichever part of a login is wrong, even with a valid token', async () => {
     const user = (data: object, token: string | null = null) =>
-      answer('PUT', '/v1/user_auth', { token, body: { data: { account_realm: 'r', ...data } } })
-    const answers = await Promise.all([
+      respond('PUT', '/v1/user_auth', { token, body: { data: { account_realm: 'r', ...data } } })
+    const responses = await Promise.all([
       user({ credentials: 'wrong' }),
       user({ credentials: 'c'.repeat(31) }),
       user({ credentials: '' }, TOKEN),
       user({ credentials: 'd'.repeat(32), account_realm: '' }),
-      answer('PUT', '/v2/api_auth', { body: { data: { api_key: 'wrong' } } }),
+      respond('PUT', '/v2/api_auth', { body: { data: { api_key: 'wrong' } } }),
     ])
-    for (const { response } of answers) expect(response).toEqual(answers[0]!.response)
-    expect(answers[0]!.response.headers['www-authenticate']).toBe('Bearer')
-    expect(answers[0]!.body).not.toHaveProperty('auth_token')
+    for (const { response } of responses) expect(response).toEqual(responses[0]!.response)
+    expect(responses[0]!.response.headers['www-authenticate']).toBe('Bearer')
+    expect(responses[0]!.body).not.toHaveProperty('auth_token')
   })
 })
 
-describe('faults', () => {
-  it('are logged without the caller seeing them, even by a logger that throws', async () => {
-    const { service } = fakeWorld({ faults: { read: new Error('SECRET /path at host') } })
+describe('errors during a request', () => {
+  it('logs internal errors and hides them from the client, even if the logger throws', async () => {
+    const { backend } = createFakeBackend({ faults: { read: new Error('SECRET /path at host') } })
     const logged: unknown[] = []
     const log = { error: (...args: unknown[]) => void logged.push(args), warn() {} }
-    const seen = await createHandler(service, { log })(request('GET', WEBHOOK))
-    expect(seen.status).toBe(500)
-    expect(jsonOf(seen).data).toEqual({ message: 'internal error' })
-    expect(seen.body).not.toContain('SECRET')
+    const response = await createHandler(backend, { log })(request('GET', WEBHOOK))
+    expect(response.status).toBe(500)
+    expect(jsonOf(response).data).toEqual({ message: 'internal error' })
+    expect(response.body).not.toContain('SECRET')
     expect(logged).toEqual([
       [
         {
@@ -58,37 +69,40 @@ describe('faults', () => {
       },
       warn() {},
     }
-    expect((await createHandler(service, { log: throwing })(request('GET', WEBHOOK))).status).toBe(500)
+    expect((await createHandler(backend, { log: throwing })(request('GET', WEBHOOK))).status).toBe(500)
   })
 
-  it('of a storage or directory that is out are logged with their cause, and 503', async () => {
+  it('logs an unavailable store or directory with its cause and responds with 503', async () => {
     const cause = new Error('db down')
-    const out = new HookswitchError('StoreUnavailable', "the directory's lineage failed", { cause })
-    const { service } = fakeWorld({ faults: { read: out } })
+    const unavailable = new HookswitchError('StoreUnavailable', "the directory's lineage failed", { cause })
+    const { backend } = createFakeBackend({ faults: { read: unavailable } })
     const warned: unknown[] = []
     const log = { error() {}, warn: (...args: unknown[]) => void warned.push(args) }
-    const seen = await createHandler(service, { log })(request('GET', WEBHOOK))
-    expect(seen.status).toBe(503)
-    expect(seen.body).not.toContain('db down')
+    const response = await createHandler(backend, { log })(request('GET', WEBHOOK))
+    expect(response.status).toBe(503)
+    expect(response.body).not.toContain('db down')
     expect(warned).toEqual([
       [expect.objectContaining({ reason: "the directory's lineage failed: db down" }), expect.any(String)],
     ])
   })
 
-  it('of the service itself still get an answer in JSON', async () => {
-    const { service } = fakeWorld()
+  it('responds with JSON even if the backend itself is broken', async () => {
+    const { backend } = createFakeBackend()
     const broken = {
-      ...service,
+      ...backend,
       now: () => {
         throw new Error('no clock')
       },
     }
-    const response = await createHandler(broken, { log: silent })(request('GET', WEBHOOK))
+    const response = await createHandler(broken, { log: silentLog })(request('GET', WEBHOOK))
     expect(response.status).toBe(500)
     expect(jsonOf(response)).toMatchObject({ error: '500', message: 'internal_error', status: 'error' })
   })
 
-  it.each([undefined, null, 'text', 5, Object.create(null)])('may be anything: %j', async (fault) => {
-    expect((await answer('GET', WEBHOOK, {}, { read: fault })).status).toBe(500)
-  })
+  it.each([undefined, null, 'text', 5, Object.create(null)])(
+    'responds with 500 to any thrown value: %j',
+    async (fault) => {
+      expect((await respond('GET', WEBHOOK, {}, { read: fault })).status).toBe(500)
+    },
+  )
 })

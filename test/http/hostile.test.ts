@@ -2,19 +2,20 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createHandler } from '../../src/http/handle.js'
 import type { RequestRecord } from '../../src/http/message.js'
-import { anyText } from '../texts.js'
-import { fakeWorld } from './fake-service.js'
-import { HOOK, OWN, silent, TOKEN } from './records.js'
+import { hostileText } from '../support/hostile-text.js'
+import { propertyRuns } from '../support/property-runs.js'
+import { createFakeBackend } from './fake-backend.js'
+import { OWN_ACCOUNT, silentLog, TOKEN, WEBHOOK_ID } from './records.js'
 
-describe('whatever is sent', () => {
+describe('a hostile request', () => {
   const part = fc.oneof(
     fc.constantFrom(
       'v1',
       'v2',
       'accounts',
-      OWN,
+      OWN_ACCOUNT,
       'webhooks',
-      HOOK,
+      WEBHOOK_ID,
       'attempts',
       'api_auth',
       'calls',
@@ -23,9 +24,9 @@ describe('whatever is sent', () => {
       '%2e',
       '',
     ),
-    anyText(),
+    hostileText(),
   )
-  const text = fc.oneof(anyText(), fc.constantFrom('true', 'application/json', 'Bearer x', '*'))
+  const text = fc.oneof(hostileText(), fc.constantFrom('true', 'application/json', 'Bearer x', '*'))
   const hostile: fc.Arbitrary<RequestRecord> = fc.record(
     {
       method: fc.oneof(
@@ -55,11 +56,11 @@ describe('whatever is sent', () => {
     { requiredKeys: ['method', 'url', 'headers'] },
   )
 
-  it('gets an answer with a JSON body and no 5xx', async () => {
+  it('gets a response with a JSON body and no 5xx status', async () => {
     await fc.assert(
       fc.asyncProperty(hostile, async (sent) => {
-        const { service } = fakeWorld({ ingest: true })
-        const { status, headers, body } = await createHandler(service, { log: silent })(sent)
+        const { backend } = createFakeBackend({ ingest: true })
+        const { status, headers, body } = await createHandler(backend, { log: silentLog })(sent)
         expect(status).toBeLessThan(500)
         if (sent.method !== 'HEAD' && status !== 304) {
           expect(JSON.parse(body)).toBeTypeOf('object')
@@ -67,7 +68,7 @@ describe('whatever is sent', () => {
         }
         for (const value of Object.values(headers)) expect(value).not.toMatch(/[\r\n\0]/)
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(500) },
     )
   })
 })

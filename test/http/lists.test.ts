@@ -1,12 +1,22 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fillPage } from '../../src/http/fill-page.js'
 import { createHandler } from '../../src/http/handle.js'
-import { fakeWorld } from './fake-service.js'
-import { attempt, delivery, HOOK, jsonOf, NOW, OWN, request, silent, webhook } from './records.js'
+import { paginate } from '../../src/http/paginate.js'
+import { createFakeBackend } from './fake-backend.js'
+import {
+  attempt,
+  delivery,
+  jsonOf,
+  NOW,
+  OWN_ACCOUNT,
+  request,
+  silentLog,
+  WEBHOOK_ID,
+  webhook,
+} from './records.js'
 
-const WEBHOOKS = `/v1/accounts/${OWN}/webhooks`
-const greg = (ms: number) => Math.floor(ms / 1000) + 62_167_219_200
+const WEBHOOKS = `/v1/accounts/${OWN_ACCOUNT}/webhooks`
+const gregorian = (ms: number) => Math.floor(ms / 1000) + 62_167_219_200
 
 interface ListBody {
   data: { id: string }[]
@@ -15,40 +25,40 @@ interface ListBody {
   next_start_key?: string
 }
 
-function world() {
-  const made = fakeWorld()
-  const handle = createHandler(made.service, { log: silent })
+function setUp() {
+  const fake = createFakeBackend()
+  const handle = createHandler(fake.backend, { log: silentLog })
   const list = async (url: string) => jsonOf(await handle(request('GET', url))) as unknown as ListBody
-  return { ...made, handle, list }
+  return { ...fake, handle, list }
 }
 
-/** All pages of a list, one after the other. */
-async function pages(list: (url: string) => Promise<ListBody>, url: string) {
-  const found: ListBody[] = []
+/** Fetches all pages of a list. */
+async function fetchPages(list: (url: string) => Promise<ListBody>, url: string) {
+  const pages: ListBody[] = []
   let next: string | undefined
   do {
     const body: ListBody = await list(next === undefined ? url : `${url}&start_key=${next}`)
     expect(body.page_size).toBe(body.data.length)
     expect(body.start_key).toBe(next)
-    found.push(body)
+    pages.push(body)
     next = body.next_start_key
   } while (next !== undefined)
-  return found
+  return pages
 }
 
 const idsOf = (bodies: readonly ListBody[]) => bodies.flatMap(({ data }) => data.map(({ id }) => id))
 
 describe('lists of attempts', () => {
-  it('show the newest first, fifty at a time', async () => {
-    const { attempts, list } = world()
+  it('show the newest first, 50 per page', async () => {
+    const { attempts, list } = setUp()
     for (let position = 1; position <= 120; position++) attempts.push(attempt(position))
-    const found = await pages(list, `${WEBHOOKS}/attempts?x=y`)
+    const found = await fetchPages(list, `${WEBHOOKS}/attempts?x=y`)
     expect(found.map(({ page_size }) => page_size)).toEqual([50, 50, 20])
     expect(idsOf(found)).toEqual(Array.from({ length: 120 }, (_, index) => `attempt-${120 - index}`))
   })
 
-  it('name no next page when there is nothing on it', async () => {
-    const { attempts, list } = world()
+  it('have no next_start_key if no items follow', async () => {
+    const { attempts, list } = setUp()
     for (let position = 1; position <= 50; position++) attempts.push(attempt(position))
     expect(await list(`${WEBHOOKS}/attempts`)).not.toHaveProperty('next_start_key')
     const evens = await list(`${WEBHOOKS}/attempts?filter_result=success&page_size=25`)
@@ -56,11 +66,11 @@ describe('lists of attempts', () => {
     expect(evens).not.toHaveProperty('next_start_key')
   })
 
-  it('keep ranges, order and filters', async () => {
-    const { attempts, list } = world()
+  it('apply ranges, order and filters', async () => {
+    const { attempts, list } = setUp()
     for (let second = 0; second < 10; second++)
       attempts.push(attempt(second + 1, { atMs: NOW + second * 1000 }))
-    const range = `created_from=${greg(NOW + 2000)}&created_to=${greg(NOW + 5000)}`
+    const range = `created_from=${gregorian(NOW + 2000)}&created_to=${gregorian(NOW + 5000)}`
     expect(idsOf([await list(`${WEBHOOKS}/attempts?${range}`)])).toEqual([
       'attempt-6',
       'attempt-5',
@@ -73,16 +83,16 @@ describe('lists of attempts', () => {
     expect(idsOf([await list(`${WEBHOOKS}/attempts?has_key=reason`)])).toEqual([])
   })
 
-  it('come whole with paginate=false', async () => {
-    const { attempts, list } = world()
+  it('are complete with paginate=false', async () => {
+    const { attempts, list } = setUp()
     for (let position = 1; position <= 1234; position++) attempts.push(attempt(position))
     const body = await list(`${WEBHOOKS}/attempts?paginate=false`)
     expect(body.page_size).toBe(1234)
     expect(body).not.toHaveProperty('next_start_key')
   })
 
-  it('refuse a start key of another kind of list', async () => {
-    const { handle, webhooks, list } = world()
+  it('reject a start_key of another kind of list', async () => {
+    const { handle, webhooks, list } = setUp()
     webhooks.set('second', webhook({ id: 'second', name: 'Z' }))
     const { next_start_key } = await list(`${WEBHOOKS}?page_size=1`)
     const response = await handle(request('GET', `${WEBHOOKS}/attempts?start_key=${next_start_key}`))
@@ -92,8 +102,8 @@ describe('lists of attempts', () => {
 })
 
 describe('lists of webhooks', () => {
-  it('are sorted by name, then id, and filtered by the whole document', async () => {
-    const { webhooks, list } = world()
+  it('are sorted by name, then id, and filtered by any field of the webhook', async () => {
+    const { webhooks, list } = setUp()
     webhooks.clear()
     for (const [id, name, retries] of [
       ['3', 'B', 1],
@@ -103,80 +113,87 @@ describe('lists of webhooks', () => {
     ] as const) {
       webhooks.set(id, webhook({ id, name, retries }))
     }
-    expect(idsOf(await pages(list, `${WEBHOOKS}?page_size=1`))).toEqual(['2', '1', '3', '4'])
-    expect(idsOf(await pages(list, `${WEBHOOKS}?page_size=3&ascending=false`))).toEqual(['4', '3', '1', '2'])
+    expect(idsOf(await fetchPages(list, `${WEBHOOKS}?page_size=1`))).toEqual(['2', '1', '3', '4'])
+    expect(idsOf(await fetchPages(list, `${WEBHOOKS}?page_size=3&ascending=false`))).toEqual([
+      '4',
+      '3',
+      '1',
+      '2',
+    ])
     expect(idsOf([await list(`${WEBHOOKS}?filter_retries=2&filter_not_name=a`)])).toEqual(['2', '1'])
-    expect(idsOf([await list(`${WEBHOOKS}?created_to=${greg(NOW - 6000)}`)])).toEqual([])
+    expect(idsOf([await list(`${WEBHOOKS}?created_to=${gregorian(NOW - 6000)}`)])).toEqual([])
   })
 })
 
 describe('lists of deliveries', () => {
-  it('explain what they show and nothing else', async () => {
-    const { deliveries, list, asked } = world()
+  it('explain only the deliveries that they return', async () => {
+    const { deliveries, list, calls } = setUp()
     for (let position = 1; position <= 40; position++) {
       deliveries.push(delivery(position, { state: position % 4 === 0 ? 'exhausted' : 'delivered' }))
     }
-    const body = await list(`${WEBHOOKS}/${HOOK}/deliveries?filter_state=exhausted&page_size=3`)
+    const body = await list(`${WEBHOOKS}/${WEBHOOK_ID}/deliveries?filter_state=exhausted&page_size=3`)
     expect(idsOf([body])).toEqual(['delivery-40', 'delivery-36', 'delivery-32'])
-    expect(asked.filter(([verb]) => verb === 'explain')).toHaveLength(3)
+    expect(calls.filter(([method]) => method === 'explain')).toHaveLength(3)
     expect(
-      idsOf(await pages(list, `${WEBHOOKS}/${HOOK}/deliveries?filter_state=exhausted&page_size=3`)),
+      idsOf(
+        await fetchPages(list, `${WEBHOOKS}/${WEBHOOK_ID}/deliveries?filter_state=exhausted&page_size=3`),
+      ),
     ).toHaveLength(10)
   })
 })
 
-describe('fillPage', () => {
+describe('paginate', () => {
   const rows = fc.uniqueArray(fc.nat(2000), { maxLength: 60 })
 
-  it('shows every row that passes once, newest first, while others are added', async () => {
+  it('returns every matching row once, newest first, while others are added', async () => {
     await fc.assert(
       fc.asyncProperty(
         rows,
         fc.integer({ min: 1, max: 9 }),
         fc.boolean(),
-        async (positions, pageSize, filtered) => {
+        async (positions, pageSize, isFiltered) => {
           const stored = positions.map((position) => ({ position }))
-          const passes = (position: number) => !filtered || position % 3 !== 0
+          const matches = (position: number) => !isFiltered || position % 3 !== 0
           const read = async ({ cursor = Infinity, limit }: { cursor?: number; limit: number }) =>
             stored
               .filter(({ position }) => position < cursor)
               .sort((a, b) => b.position - a.position)
               .slice(0, limit)
-          const filter = ({ position }: Readonly<Record<string, unknown>>) => passes(position as number)
-          const seen: number[] = []
+          const filter = ({ position }: Readonly<Record<string, unknown>>) => matches(position as number)
+          const returned: number[] = []
           let startKey: string | undefined
           let newest = 3000
           do {
-            const page = await fillPage(
-              { pageSize, ...(filtered && { filter }), ...(startKey !== undefined && { startKey }) },
+            const page = await paginate(
+              { pageSize, ...(isFiltered && { filter }), ...(startKey !== undefined && { startKey }) },
               read,
               (row) => ({ ...row }),
             )
-            seen.push(...page.rows.map(({ position }) => position))
+            returned.push(...page.rows.map(({ position }) => position))
             startKey = page.nextStartKey
             stored.push({ position: newest++ })
           } while (startKey !== undefined)
-          expect(seen).toEqual(positions.filter(passes).sort((a, b) => b - a))
+          expect(returned).toEqual(positions.filter(matches).sort((a, b) => b - a))
         },
       ),
     )
   })
 
-  it('asks the store for no more than a batch at once', async () => {
+  it('reads at most one batch per query', async () => {
     const limits: number[] = []
     const read = async ({ cursor = 1200, limit }: { cursor?: number; limit: number }) => {
       limits.push(limit)
       return Array.from({ length: Math.min(limit, cursor) }, (_, index) => ({ position: cursor - 1 - index }))
     }
-    const { rows: found } = await fillPage({ pageSize: undefined }, read, () => ({}))
+    const { rows: found } = await paginate({ pageSize: undefined }, read, () => ({}))
     expect(found).toHaveLength(1200)
     expect(Math.max(...limits)).toBeLessThanOrEqual(500)
   })
 
-  it('bounds one answer, and says where the rest begins', async () => {
+  it('limits a response without paging and returns the start of the rest', async () => {
     const read = async ({ cursor = 50_000, limit }: { cursor?: number; limit: number }) =>
       Array.from({ length: limit }, (_, index) => ({ position: cursor - 1 - index }))
-    const { rows: found, nextStartKey } = await fillPage({ pageSize: undefined }, read, () => ({}))
+    const { rows: found, nextStartKey } = await paginate({ pageSize: undefined }, read, () => ({}))
     expect(found).toHaveLength(10_000)
     expect(nextStartKey).toBeDefined()
   })

@@ -1,3 +1,4 @@
+/** Sample records and requests for tests of the HTTP API. */
 import type { Account } from '../../src/accounts/account.js'
 import type { StoredAttempt } from '../../src/delivery/attempt-record.js'
 import type { StoredDelivery } from '../../src/delivery/delivery-queries.js'
@@ -5,20 +6,20 @@ import { type ErrorCode, HookswitchError } from '../../src/errors.js'
 import type { RequestRecord, ResponseRecord } from '../../src/http/message.js'
 import type { WebhookView } from '../../src/webhooks/view.js'
 
-/** The account of `TOKEN`, one below it, and one that is neither. */
-export const OWN = 'own-account'
-export const CHILD = 'child-account'
-export const FOREIGN = 'foreign-account'
+/** The account of `TOKEN`, a descendant of it, and an unrelated account. */
+export const OWN_ACCOUNT = 'own-account'
+export const CHILD_ACCOUNT = 'child-account'
+export const FOREIGN_ACCOUNT = 'foreign-account'
 export const TOKEN = 'valid-token'
 export const API_KEY = 'a'.repeat(64)
 export const NOW = Date.UTC(2030, 0, 15, 12, 0, 0, 250)
 export const NODE = 'node-1'
 export const VERSION = '9.9.9'
 export const REQUEST_ID = '0123456789abcdef0123456789abcdef'
-export const HOOK = 'webhook-1'
+export const WEBHOOK_ID = 'webhook-1'
 
 export const account: Account = {
-  id: OWN,
+  id: OWN_ACCOUNT,
   name: 'Own',
   realm: 'own.example.com',
   enabled: true,
@@ -29,12 +30,13 @@ export const account: Account = {
   modifiedMs: NOW,
 }
 
-export const thrown = (code: ErrorCode, details = {}) => new HookswitchError(code, `thrown: ${code}`, details)
+export const errorWithCode = (code: ErrorCode, details = {}) =>
+  new HookswitchError(code, `thrown: ${code}`, details)
 
 export function webhook(changes: Partial<WebhookView> = {}): WebhookView {
   return {
-    id: HOOK,
-    accountId: OWN,
+    id: WEBHOOK_ID,
+    accountId: OWN_ACCOUNT,
     name: 'Hook',
     uri: 'https://receiver.example.com/',
     hook: 'channel_create',
@@ -55,8 +57,8 @@ export function webhook(changes: Partial<WebhookView> = {}): WebhookView {
 export function attempt(position: number, changes: Partial<StoredAttempt> = {}): StoredAttempt {
   return {
     id: `attempt-${position}`,
-    accountId: OWN,
-    webhookId: HOOK,
+    accountId: OWN_ACCOUNT,
+    webhookId: WEBHOOK_ID,
     hook: 'channel_create',
     eventId: 'event-1',
     deliveryId: 'delivery-1',
@@ -75,10 +77,10 @@ export function attempt(position: number, changes: Partial<StoredAttempt> = {}):
 export function delivery(position: number, changes: Partial<StoredDelivery> = {}): StoredDelivery {
   return {
     id: `delivery-${position}`,
-    accountId: OWN,
-    webhookId: HOOK,
+    accountId: OWN_ACCOUNT,
+    webhookId: WEBHOOK_ID,
     eventId: 'event-1',
-    eventAccountId: OWN,
+    eventAccountId: OWN_ACCOUNT,
     callId: 'call-1',
     hook: 'channel_create',
     eventTimestampMs: NOW,
@@ -101,18 +103,18 @@ export function delivery(position: number, changes: Partial<StoredDelivery> = {}
 
 const encoder = new TextEncoder()
 
-export interface Sent {
+export interface RequestOptions {
   readonly headers?: RequestRecord['headers']
-  /** An object is sent as JSON, text as it is. */
+  /** An object is sent as JSON, a string as it is. */
   readonly body?: unknown
-  /** Default `TOKEN`; null: none. */
+  /** Default `TOKEN`; null: no token. */
   readonly token?: string | null
   readonly more?: Partial<RequestRecord>
 }
 
-/** A request as an adapter hands it over: `request('GET', '/v1/webhooks')`. */
-export function request(method: string, url: string, sent: Sent = {}): RequestRecord {
-  const { body, token = TOKEN } = sent
+/** Builds a request record as an adapter does: `request('GET', '/v1/webhooks')`. */
+export function request(method: string, url: string, options: RequestOptions = {}): RequestRecord {
+  const { body, token = TOKEN } = options
   const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
   return {
     method,
@@ -120,15 +122,15 @@ export function request(method: string, url: string, sent: Sent = {}): RequestRe
     headers: {
       ...(token !== null && { 'x-auth-token': token }),
       ...(text !== undefined && { 'content-type': 'application/json' }),
-      ...sent.headers,
+      ...options.headers,
     },
     ...(text !== undefined && { body: encoder.encode(text) }),
-    ...sent.more,
+    ...options.more,
   }
 }
 
-/** The body of an answer. */
+/** The parsed body of a response. */
 export const jsonOf = (response: ResponseRecord) => JSON.parse(response.body) as Record<string, unknown>
 
-/** Nothing is logged. */
-export const silent = { error() {}, warn() {} }
+/** A log that discards everything. */
+export const silentLog = { error() {}, warn() {} }

@@ -1,37 +1,37 @@
+/** One request for every route, with its expected response. */
 import { expect } from 'vitest'
 import { catalogueOf } from '../../src/webhooks/catalogue.js'
-import { API_KEY, CHILD, HOOK, OWN, TOKEN } from './records.js'
+import { API_KEY, CHILD_ACCOUNT, OWN_ACCOUNT, TOKEN, WEBHOOK_ID } from './records.js'
 
-const WEBHOOKS = `/accounts/${OWN}/webhooks`
-const WEBHOOK = `${WEBHOOKS}/${HOOK}`
-const WANTED = { name: 'n', uri: 'https://r.example.com/', hook: 'all', retries: '3', enabled: 'false' }
+const WEBHOOKS = `/accounts/${OWN_ACCOUNT}/webhooks`
+const WEBHOOK = `${WEBHOOKS}/${WEBHOOK_ID}`
+const INPUT = { name: 'n', uri: 'https://r.example.com/', hook: 'all', retries: '3', enabled: 'false' }
 const SETTINGS = { name: 'n', uri: 'https://r.example.com/', hook: 'all', retries: 3, enabled: false }
 
-export interface Case {
+export interface RouteCase {
   readonly operation: string
   readonly method: string
   readonly path: string
   readonly data?: unknown
   readonly token?: string | null
   readonly status: number
-  /** What `data` of the answer is like. */
-  readonly answer: unknown
-  /** What the service is asked last. */
-  readonly asks?: unknown[]
+  /** Expected `data` of the response. */
+  readonly expectedData: unknown
+  /** Expected last call of the backend. */
+  readonly expectedCall?: unknown[]
 }
 
 const hooks = catalogueOf()
 
-const get = (operation: string, path: string, answer: unknown): Case => ({
+const get = (operation: string, path: string, expectedData: unknown): RouteCase => ({
   operation,
   method: 'GET',
   path,
   status: 200,
-  answer,
+  expectedData,
 })
 
-/** One request for every route, and what becomes of it. */
-export const CASES: readonly Case[] = [
+export const ROUTE_CASES: readonly RouteCase[] = [
   {
     operation: 'signInByApiKey',
     method: 'PUT',
@@ -39,15 +39,15 @@ export const CASES: readonly Case[] = [
     data: { api_key: API_KEY, ui_metadata: {} },
     token: 'undefined',
     status: 201,
-    answer: {
-      account_id: OWN,
+    expectedData: {
+      account_id: OWN_ACCOUNT,
       account_name: 'Own',
       language: 'en-US',
       is_reseller: false,
       reseller_id: 'reseller-1',
       apps: [],
     },
-    asks: ['signIn', { apiKey: API_KEY }, { address: '192.0.2.1' }],
+    expectedCall: ['signIn', { apiKey: API_KEY }, { address: '192.0.2.1' }],
   },
   {
     operation: 'signInByCredentials',
@@ -56,20 +56,24 @@ export const CASES: readonly Case[] = [
     data: { credentials: 'c'.repeat(32), realm: 'r', method: 'md5' },
     token: null,
     status: 201,
-    answer: expect.objectContaining({ account_id: OWN, owner_id: 'user-1' }),
-    asks: ['signIn', { credentials: 'c'.repeat(32), realm: 'r', method: 'md5' }, { address: '192.0.2.1' }],
+    expectedData: expect.objectContaining({ account_id: OWN_ACCOUNT, owner_id: 'user-1' }),
+    expectedCall: [
+      'signIn',
+      { credentials: 'c'.repeat(32), realm: 'r', method: 'md5' },
+      { address: '192.0.2.1' },
+    ],
   },
   {
     operation: 'signOut',
     method: 'DELETE',
     path: '/token_auth',
     status: 200,
-    answer: {},
-    asks: ['signOut', TOKEN],
+    expectedData: {},
+    expectedCall: ['signOut', TOKEN],
   },
-  get('readApiKey', `/accounts/${OWN}/api_key`, { api_key: API_KEY }),
+  get('readApiKey', `/accounts/${OWN_ACCOUNT}/api_key`, { api_key: API_KEY }),
   {
-    ...get('rotateApiKey', `/accounts/${OWN}/api_key`, { api_key: 'b'.repeat(64) }),
+    ...get('rotateApiKey', `/accounts/${OWN_ACCOUNT}/api_key`, { api_key: 'b'.repeat(64) }),
     method: 'PUT',
     status: 201,
   },
@@ -79,7 +83,7 @@ export const CASES: readonly Case[] = [
     path: '/webhooks',
     token: null,
     status: 200,
-    answer: hooks.map(({ id, name, description }) => ({ id, name, description })),
+    expectedData: hooks.map(({ id, name, description }) => ({ id, name, description })),
   },
   {
     operation: 'listSamples',
@@ -87,7 +91,7 @@ export const CASES: readonly Case[] = [
     path: '/webhooks/samples',
     token: null,
     status: 200,
-    answer: hooks.map(({ id }) => `webhooks_${id}`),
+    expectedData: hooks.map(({ id }) => `webhooks_${id}`),
   },
   {
     operation: 'readSample',
@@ -95,7 +99,7 @@ export const CASES: readonly Case[] = [
     path: '/webhooks/samples/webhooks_channel_create',
     token: null,
     status: 200,
-    answer: ['inbound', 'outbound'].map((direction) =>
+    expectedData: ['inbound', 'outbound'].map((direction) =>
       expect.objectContaining({ hook_event: 'channel_create', call_direction: direction, sequence: 1 }),
     ),
   },
@@ -104,25 +108,35 @@ export const CASES: readonly Case[] = [
     method: 'GET',
     path: WEBHOOKS,
     status: 200,
-    answer: [
-      { id: HOOK, hook: 'channel_create', name: 'Hook', uri: 'https://receiver.example.com/', enabled: true },
+    expectedData: [
+      {
+        id: WEBHOOK_ID,
+        hook: 'channel_create',
+        name: 'Hook',
+        uri: 'https://receiver.example.com/',
+        enabled: true,
+      },
     ],
-    asks: ['list', OWN],
+    expectedCall: ['list', OWN_ACCOUNT],
   },
   {
     operation: 'createWebhook',
     method: 'PUT',
     path: WEBHOOKS,
-    data: { ...WANTED, group_color: 'red', httpVerb: 'get', id: 'x', _read_only: {} },
+    data: { ...INPUT, group_color: 'red', httpVerb: 'get', id: 'x', _read_only: {} },
     status: 201,
-    answer: expect.objectContaining({
+    expectedData: expect.objectContaining({
       ...SETTINGS,
       id: 'created',
       group_color: 'red',
       httpVerb: 'get',
       http_verb: 'post',
     }),
-    asks: ['create', OWN, { settings: SETTINGS, extra: { group_color: 'red', httpVerb: 'get' } }],
+    expectedCall: [
+      'create',
+      OWN_ACCOUNT,
+      { settings: SETTINGS, extra: { group_color: 'red', httpVerb: 'get' } },
+    ],
   },
   {
     operation: 'reenableWebhooks',
@@ -130,41 +144,44 @@ export const CASES: readonly Case[] = [
     path: WEBHOOKS,
     data: { 're-enable': 'true', ui_metadata: {} },
     status: 200,
-    answer: 'hooks updated',
-    asks: ['reenable', [OWN]],
+    expectedData: 'hooks updated',
+    expectedCall: ['reenable', [OWN_ACCOUNT]],
   },
   {
     operation: 'reenableDescendantWebhooks',
     method: 'PATCH',
-    path: `/accounts/${OWN}/descendants/webhooks`,
+    path: `/accounts/${OWN_ACCOUNT}/descendants/webhooks`,
     data: { 're-enable': true },
     status: 200,
-    answer: 'hooks updated',
-    asks: ['reenable', [OWN, CHILD]],
+    expectedData: 'hooks updated',
+    expectedCall: ['reenable', [OWN_ACCOUNT, CHILD_ACCOUNT]],
   },
   {
     operation: 'listAttempts',
     method: 'GET',
     path: `${WEBHOOKS}/attempts`,
     status: 200,
-    answer: [expect.objectContaining({ id: 'attempt-2' }), expect.objectContaining({ id: 'attempt-1' })],
+    expectedData: [
+      expect.objectContaining({ id: 'attempt-2' }),
+      expect.objectContaining({ id: 'attempt-1' }),
+    ],
   },
   {
     operation: 'readWebhook',
     method: 'GET',
     path: WEBHOOK,
     status: 200,
-    answer: expect.objectContaining({ id: HOOK, http_verb: 'post' }),
-    asks: ['read', OWN, HOOK],
+    expectedData: expect.objectContaining({ id: WEBHOOK_ID, http_verb: 'post' }),
+    expectedCall: ['read', OWN_ACCOUNT, WEBHOOK_ID],
   },
   {
     operation: 'replaceWebhook',
     method: 'POST',
     path: WEBHOOK,
-    data: WANTED,
+    data: INPUT,
     status: 200,
-    answer: expect.objectContaining(SETTINGS),
-    asks: ['replace', OWN, HOOK, { settings: SETTINGS }, {}],
+    expectedData: expect.objectContaining(SETTINGS),
+    expectedCall: ['replace', OWN_ACCOUNT, WEBHOOK_ID, { settings: SETTINGS }, {}],
   },
   {
     operation: 'patchWebhook',
@@ -172,8 +189,14 @@ export const CASES: readonly Case[] = [
     path: WEBHOOK,
     data: { retries: '0', group: null, custom_data: { k: null } },
     status: 200,
-    answer: expect.objectContaining({ retries: 0, name: 'Hook' }),
-    asks: ['patch', OWN, HOOK, { settings: { retries: 0, group: null, customData: { k: null } } }, {}],
+    expectedData: expect.objectContaining({ retries: 0, name: 'Hook' }),
+    expectedCall: [
+      'patch',
+      OWN_ACCOUNT,
+      WEBHOOK_ID,
+      { settings: { retries: 0, group: null, customData: { k: null } } },
+      {},
+    ],
   },
   {
     operation: 'deleteWebhook',
@@ -181,24 +204,27 @@ export const CASES: readonly Case[] = [
     path: WEBHOOK,
     data: { ui_metadata: {} },
     status: 200,
-    answer: expect.objectContaining({ id: HOOK, _read_only: expect.objectContaining({ deleted: true }) }),
-    asks: ['remove', OWN, HOOK, {}],
+    expectedData: expect.objectContaining({
+      id: WEBHOOK_ID,
+      _read_only: expect.objectContaining({ deleted: true }),
+    }),
+    expectedCall: ['remove', OWN_ACCOUNT, WEBHOOK_ID, {}],
   },
   {
     operation: 'listWebhookAttempts',
     method: 'GET',
     path: `${WEBHOOK}/attempts`,
     status: 200,
-    answer: [expect.objectContaining({ id: 'attempt-2', hook_id: HOOK }), expect.anything()],
-    asks: ['attempts', { accountId: OWN, webhookId: HOOK, limit: 51 }],
+    expectedData: [expect.objectContaining({ id: 'attempt-2', hook_id: WEBHOOK_ID }), expect.anything()],
+    expectedCall: ['attempts', { accountId: OWN_ACCOUNT, webhookId: WEBHOOK_ID, limit: 51 }],
   },
   {
     operation: 'testWebhook',
     method: 'PUT',
     path: `${WEBHOOK}/test`,
     status: 202,
-    answer: { delivery_id: 'delivery-test' },
-    asks: ['test', OWN, HOOK],
+    expectedData: { delivery_id: 'delivery-test' },
+    expectedCall: ['test', OWN_ACCOUNT, WEBHOOK_ID],
   },
   {
     operation: 'replayWebhook',
@@ -206,47 +232,49 @@ export const CASES: readonly Case[] = [
     path: `${WEBHOOK}/replay`,
     data: { created_from: '62167219201', result: 'failure' },
     status: 202,
-    answer: { delivery_ids: ['delivery-again'] },
-    asks: ['replay', OWN, HOOK, { createdFromMs: 1000, result: 'failure' }],
+    expectedData: { delivery_ids: ['delivery-again'] },
+    expectedCall: ['replay', OWN_ACCOUNT, WEBHOOK_ID, { createdFromMs: 1000, result: 'failure' }],
   },
   {
     operation: 'listDeliveries',
     method: 'GET',
     path: `${WEBHOOK}/deliveries?filter_state=waiting`,
     status: 200,
-    answer: [expect.objectContaining({ id: 'delivery-1', state: 'waiting', explain: 'about delivery-1' })],
+    expectedData: [
+      expect.objectContaining({ id: 'delivery-1', state: 'waiting', explain: 'about delivery-1' }),
+    ],
   },
   get('readSecret', `${WEBHOOK}/secret`, { secret: 'whsec_old' }),
   { ...get('rotateSecret', `${WEBHOOK}/secret`, { secret: 'whsec_new' }), method: 'PUT', status: 201 },
   get(
     'readDelivery',
-    `/accounts/${OWN}/deliveries/delivery-2`,
+    `/accounts/${OWN_ACCOUNT}/deliveries/delivery-2`,
     expect.objectContaining({ id: 'delivery-2', explain: 'about delivery-2' }),
   ),
   {
     operation: 'listCallAttempts',
     method: 'GET',
-    path: `/accounts/${OWN}/calls/a%2Fb%2541/attempts`,
+    path: `/accounts/${OWN_ACCOUNT}/calls/a%2Fb%2541/attempts`,
     status: 200,
-    answer: [expect.anything(), expect.anything()],
-    asks: ['attempts', { accountId: OWN, callIds: ['a/b%41', 'other-leg'], limit: 51 }],
+    expectedData: [expect.anything(), expect.anything()],
+    expectedCall: ['attempts', { accountId: OWN_ACCOUNT, callIds: ['a/b%41', 'other-leg'], limit: 51 }],
   },
   {
     operation: 'publishEvents',
     method: 'PUT',
-    path: `/accounts/${OWN}/events`,
+    path: `/accounts/${OWN_ACCOUNT}/events`,
     data: [
       { hook: 'channel_create', call_id: 'c' },
       { hook: 'channel_destroy', call_id: 'c' },
     ],
     status: 202,
-    answer: { event_ids: ['event-1', 'event-2'] },
-    asks: [
+    expectedData: { event_ids: ['event-1', 'event-2'] },
+    expectedCall: [
       'ingest',
-      OWN,
+      OWN_ACCOUNT,
       [
-        { hook: 'channel_create', callId: 'c', accountId: OWN },
-        { hook: 'channel_destroy', callId: 'c', accountId: OWN },
+        { hook: 'channel_create', callId: 'c', accountId: OWN_ACCOUNT },
+        { hook: 'channel_destroy', callId: 'c', accountId: OWN_ACCOUNT },
       ],
     ],
   },

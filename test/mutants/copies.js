@@ -1,5 +1,5 @@
 // @ts-check
-/** Copies of the project to break, each with the packages of the project itself. */
+/** Temporary copies of the project in which faults are seeded; node_modules is shared by a link. */
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

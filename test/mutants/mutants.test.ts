@@ -15,36 +15,36 @@ const lists = await Promise.all(
 const mutants = lists.flat()
 
 describe('the seeded faults', () => {
-  it('are many, and each is told apart', () => {
+  it('are more than 80 distinct faults', () => {
     expect(mutants.length).toBeGreaterThan(80)
     expect(new Set(mutants.map(({ file, find, replace }) => `${file} ${find} ${replace}`)).size).toBe(
       mutants.length,
     )
   })
 
-  it('stand in the sources as they are, and name tests that are there', () => {
+  it('match the sources exactly once and name existing tests', () => {
     const wrong = mutants.flatMap(({ what, file, find, replace, tests }) => {
       const times = readFileSync(join(root, file), 'utf8').split(find).length - 1
       const missing = tests.filter((test) => !existsSync(join(root, test)))
-      const isFine = times === 1 && find !== replace && missing.length === 0 && tests.length > 0
-      return isFine ? [] : [{ what, file, times, missing }]
+      const isValid = times === 1 && find !== replace && missing.length === 0 && tests.length > 0
+      return isValid ? [] : [{ what, file, times, missing }]
     })
     expect(wrong).toEqual([])
   })
 
-  it('are put in and taken out again, and refused where they fit twice', async () => {
+  it('are applied and reverted, and refused where the text occurs twice', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'hookswitch-mutant-'))
     try {
       const mutant = { what: '', file: 'src/a.ts', find: 'one', replace: 'two', tests: [] }
       const path = join(folder, mutant.file)
       await mkdir(dirname(path))
       await writeFile(path, 'let a = one')
-      const mend = applyMutant(folder, mutant)
+      const revert = applyMutant(folder, mutant)
       expect(readFileSync(path, 'utf8')).toBe('let a = two')
-      mend()
+      revert()
       expect(readFileSync(path, 'utf8')).toBe('let a = one')
       await writeFile(path, 'one one')
-      expect(() => applyMutant(folder, mutant)).toThrow('src/a.ts has 2 times')
+      expect(() => applyMutant(folder, mutant)).toThrow('src/a.ts contains 2 times')
       expect(readFileSync(path, 'utf8')).toBe('one one')
     } finally {
       rmSync(folder, { recursive: true, force: true })

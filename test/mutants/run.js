@@ -1,13 +1,13 @@
 // @ts-check
 /**
- * The score of the tests: `npm run mutants -- [--only sqlite,order] [--jobs 2] [--json FILE]`.
+ * Measures how many seeded faults the tests find: `npm run mutants -- [--only sqlite,order] [--jobs 2] [--json FILE]`.
  *
- * Small faults are put into copies of the project, one at a time; each must turn its tests red. A table says by which
- * test. Faults of a store that this machine has not are left out, loudly.
+ * Seeds one fault at a time in a copy of the project; its tests must fail. A table names the test that failed. Faults of a
+ * store that this machine lacks are skipped loudly.
  */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { readRunFlags, refuse, wholeFlag } from '../run-flags.js'
+import { exitWithMessage, parseWholeNumber, readRunFlags } from '../support/run-flags.js'
 import { makeCopies } from './copies.js'
 import { applyMutant } from './mutant.js'
 import { tryTests } from './trial.js'
@@ -19,14 +19,14 @@ const values = readRunFlags({
   json: { type: 'string' },
 })
 const only = values.only.split(',').filter(Boolean)
-const jobs = wholeFlag('jobs', values.jobs)
+const jobs = parseWholeNumber('jobs', values.jobs)
 
-if (only.some((group) => !GROUPS.includes(group))) refuse(`--only takes ${GROUPS.join(', ')}`)
+if (only.some((group) => !GROUPS.includes(group))) exitWithMessage(`--only takes ${GROUPS.join(', ')}`)
 
 const groups = GROUPS.filter((group) => only.length === 0 || only.includes(group)).filter((group) => {
-  const can = group !== 'postgres' || process.env.TEST_PG_URL || existsSync('/usr/lib/postgresql')
-  if (!can) console.log('NOT RUN: the faults of the PostgreSQL store, since there is no PostgreSQL here')
-  return can
+  const isPossible = group !== 'postgres' || process.env.TEST_PG_URL || existsSync('/usr/lib/postgresql')
+  if (!isPossible) console.log('NOT RUN: faults of the PostgreSQL store, because PostgreSQL is not installed')
+  return isPossible
 })
 /** @type {(import('./mutant.js').Mutant & { group: string })[]} */
 const waiting = []
@@ -40,9 +40,9 @@ const { copies, remove } = makeCopies(jobs)
 process.once('exit', remove)
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.once(signal, () => process.exit(1))
 
-// What fails without a fault says nothing of any.
-const sound = await tryTests(copies[0] ?? '', [...new Set(waiting.flatMap(({ tests }) => tests))])
-if (sound.isRed) refuse(`the tests fail without any fault: ${sound.by}`)
+// A test that fails without a fault proves nothing.
+const baseline = await tryTests(copies[0] ?? '', [...new Set(waiting.flatMap(({ tests }) => tests))])
+if (baseline.hasFailed) exitWithMessage(`tests fail without a fault: ${baseline.by}`)
 
 /** @type {{ group: string, what: string, file: string, caught: boolean, by: string }[]} */
 const results = []
@@ -50,11 +50,13 @@ const results = []
 async function work(copy) {
   for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
     const { group, what, file, tests } = mutant
-    const mend = applyMutant(copy, mutant)
-    const { isRed, by } = await tryTests(copy, tests)
-    mend()
-    results.push({ group, what, file, caught: isRed, by })
-    console.log(`${isRed ? 'caught  ' : 'SURVIVED'}  ${group}: ${what}\n          ${isRed ? by : file}`)
+    const revert = applyMutant(copy, mutant)
+    const { hasFailed, by } = await tryTests(copy, tests)
+    revert()
+    results.push({ group, what, file, caught: hasFailed, by })
+    console.log(
+      `${hasFailed ? 'caught  ' : 'SURVIVED'}  ${group}: ${what}\n          ${hasFailed ? by : file}`,
+    )
   }
 }
 await Promise.all(copies.map(work))

@@ -1,27 +1,27 @@
 // @ts-check
-/** Runs tests of a copy, and says which of them failed first. */
+/** Runs tests of a copy and reports the first failure. */
 import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 
-/** A fault that lets nothing end is as red as one that fails. */
+/** A run that does not end counts as failed. */
 const LIMIT_MS = 240_000
 
 const MEMORY = '/dev/shm'
-/** Of some containers it holds 64 MB: less than the servers of two trials need. */
+/** In some containers /dev/shm holds 64 MB, less than the servers of two trials need. */
 const ENOUGH_BYTES = 2 ** 31
 
-function isRoomy() {
+function hasSpace() {
   if (!existsSync(MEMORY)) return false
   const { bavail, bsize } = statfsSync(MEMORY)
   return bavail * bsize >= ENOUGH_BYTES
 }
 
-/** Where tests keep their files, in memory where there is room; a database server in it runs as somebody else. */
-const FILES = mkdtempSync(join(isRoomy() ? MEMORY : tmpdir(), 'hookswitch-trials-'))
+/** The folder for test files, in memory where there is space. Readable by the user of a database server. */
+const FILES = mkdtempSync(join(hasSpace() ? MEMORY : tmpdir(), 'hookswitch-trials-'))
 chmodSync(FILES, 0o711)
-/** @type {Set<number>} leaders of the groups of trials under way */
+/** @type {Set<number>} process group leaders of running trials */
 const leaders = new Set()
 process.once('exit', () => {
   for (const leader of leaders) endGroup(leader)
@@ -31,39 +31,46 @@ process.once('exit', () => {
 /**
  * @param {string} copy
  * @param {readonly string[]} tests
- * @returns {Promise<{ readonly isRed: boolean, readonly by: string }>} `by`: the first test that failed
+ * @returns {Promise<{ readonly hasFailed: boolean, readonly by: string }>} `by`: the first test that failed
  */
 export async function tryTests(copy, tests) {
   const report = join(copy, 'report.json')
   rmSync(report, { force: true })
   const vitest = join(copy, 'node_modules', 'vitest', 'vitest.mjs')
-  const options = ['run', '--bail=1', '--reporter=json', `--outputFile=${report}`, '--testTimeout=15000']
+  const options = [
+    'run',
+    '--mode=thorough',
+    '--bail=1',
+    '--reporter=json',
+    `--outputFile=${report}`,
+    '--testTimeout=15000',
+  ]
   const folder = mkdtempSync(join(FILES, 'trial-'))
   chmodSync(folder, 0o711)
   const child = spawn(process.execPath, [vitest, ...options, ...tests], {
     cwd: copy,
-    // Generated tests take the seed that they have where nobody watches: a fault is not to be caught by chance.
+    // CI fixes the seed of property tests, so that no fault is found by chance.
     env: { ...process.env, CI: 'true', TMPDIR: folder },
     stdio: 'ignore',
     detached: true,
   })
   if (child.pid !== undefined) leaders.add(child.pid)
-  let isOut = false
+  let hasTimedOut = false
   const limit = setTimeout(() => {
-    isOut = true
+    hasTimedOut = true
     endGroup(child.pid)
   }, LIMIT_MS)
   const code = await new Promise((resolve) => child.once('exit', resolve))
   clearTimeout(limit)
-  // A worker that hung was killed before it could end its database server.
+  // A hanging worker was killed before it could stop its database server.
   endGroup(child.pid)
   if (child.pid !== undefined) leaders.delete(child.pid)
   rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
-  if (isOut) return { isRed: true, by: 'it does not end' }
-  return code === 0 ? { isRed: false, by: '' } : { isRed: true, by: firstFailure(copy, report) }
+  if (hasTimedOut) return { hasFailed: true, by: 'the run does not end' }
+  return code === 0 ? { hasFailed: false, by: '' } : { hasFailed: true, by: firstFailure(copy, report) }
 }
 
-/** @param {number | undefined} leader of a group of processes, some of which may have ended */
+/** @param {number | undefined} leader of a process group, which may have ended */
 function endGroup(leader) {
   try {
     if (leader !== undefined) process.kill(-leader, 'SIGKILL')
@@ -74,7 +81,7 @@ function endGroup(leader) {
 
 /** @param {string} copy @param {string} report */
 function firstFailure(copy, report) {
-  if (!existsSync(report)) return 'the tests could not begin'
+  if (!existsSync(report)) return 'the tests could not start'
   const { testResults } = JSON.parse(readFileSync(report, 'utf8'))
   for (const { name, status, message, assertionResults } of testResults) {
     const file = relative(copy, name)
@@ -82,5 +89,5 @@ function firstFailure(copy, report) {
     if (failed) return `${file}: ${failed.fullName}`
     if (status === 'failed') return `${file}: ${String(message).split('\n')[0]}`
   }
-  return 'outside of any test'
+  return 'outside any test'
 }

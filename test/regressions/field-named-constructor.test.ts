@@ -1,21 +1,21 @@
 /**
- * What went wrong: names that a client chose were looked up in plain objects, which all have a `constructor`. The error
- * of an event with such a key named the field `function Object() { [native code] }`.
+ * Names chosen by a client were looked up in plain objects, which all have a `constructor`. The error of an event with
+ * such a key named the field `function Object() { [native code] }`.
  */
 import { describe, expect, it } from 'vitest'
-import { eventWireName, readEvents } from '../../src/wire/event-names.js'
-import { wirePath } from '../../src/wire/names.js'
-import { services } from '../service/running.js'
+import { parseEvents, toWireEventName } from '../../src/wire/event-names.js'
+import { toWirePath } from '../../src/wire/field-names.js'
+import { serviceFixture } from '../service/service-fixture.js'
 
-const running = services()
+const startService = serviceFixture()
 
-describe('a key that every object inherits', () => {
+describe('a field named like an inherited property', () => {
   for (const name of ['constructor', 'valueOf', 'toString', 'hasOwnProperty']) {
-    it(`${name} is called by its own name in an error`, async () => {
-      const { ask } = await running({ ingest: true })
+    it(`${name} appears under its own name in an error`, async () => {
+      const { callApi } = await startService({ ingest: true })
       const event = { hook: 'channel_create', call_id: 'call', [name]: 'x' }
-      const one = await ask('PUT', '/v1/accounts/parent/events', { data: event })
-      const list = await ask('PUT', '/v1/accounts/parent/events', {
+      const one = await callApi('PUT', '/v1/accounts/parent/events', { data: event })
+      const list = await callApi('PUT', '/v1/accounts/parent/events', {
         data: [event, { ...event, [name]: undefined }],
       })
       expect([one.status, Object.keys(one.json.data)]).toEqual([400, [name]])
@@ -23,9 +23,9 @@ describe('a key that every object inherits', () => {
     })
   }
 
-  it('has no other spelling', () => {
-    expect(wirePath('constructor.a')).toBe('constructor.a')
-    expect(eventWireName('constructor')).toBe('constructor')
-    expect(readEvents({ constructor: 1 }, 'a')).toEqual({ events: [{ constructor: 1, accountId: 'a' }] })
+  it('has no wire spelling of its own', () => {
+    expect(toWirePath('constructor.a')).toBe('constructor.a')
+    expect(toWireEventName('constructor')).toBe('constructor')
+    expect(parseEvents({ constructor: 1 }, 'a')).toEqual({ events: [{ constructor: 1, accountId: 'a' }] })
   })
 })

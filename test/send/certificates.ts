@@ -1,6 +1,6 @@
-/** Certificates made with openssl for these tests only: an authority, and leaves for `good.test` and 127.0.0.1. Valid 2000 to 2100. */
+/** Certificates made with openssl for these tests: an authority, and leaves for `good.test` and 127.0.0.1. Valid 2000 to 2100. */
 
-/** Signs `good` and `expired`; in no trust store. */
+/** Signs `good` and `expired`. In no trust store. */
 export const authority = `-----BEGIN CERTIFICATE-----
 MIIBRzCB7aADAgECAgEBMAoGCCqGSM49BAMCMBIxEDAOBgNVBAMMB1Rlc3QgQ0Ew
 IBcNMDAwMTAxMDAwMDAwWhgPMjEwMDAxMDEwMDAwMDBaMBIxEDAOBgNVBAMMB1Rl
@@ -12,7 +12,7 @@ MPDvDbTuo+ICIQCwNlZu/BN9BYPslzN2kkJ5Agk7xrcXWBSlNaBnYbZWxQ==
 -----END CERTIFICATE-----
 `
 
-/** The key of all three leaves. */
+/** The private key of all three leaves. */
 export const key = `-----BEGIN EC PRIVATE KEY-----
 MHcCAQEEIEgIf5kI/R/2df69tQmQND8NMw3FrF9yWlDh7/X2PdJioAoGCCqGSM49
 AwEHoUQDQgAENM8dlIuzJvqXXsshzVNiTE6Y/VMii05CeRvooqeD5N+92dnc2x50
@@ -32,7 +32,7 @@ eIglAgUaAiEAhPiJmfdiMW8kDOxthTFcOlNc9nIqt9SJO0eMQWYxRxA=
 -----END CERTIFICATE-----
 `
 
-/** Ended in 2010. */
+/** Expired in 2010. */
 export const expired = `-----BEGIN CERTIFICATE-----
 MIIBdDCCARmgAwIBAgIBAzAKBggqhkjOPQQDAjASMRAwDgYDVQQDDAdUZXN0IENB
 MB4XDTAwMDEwMTAwMDAwMFoXDTEwMDEwMTAwMDAwMFowFDESMBAGA1UEAwwJZ29v
@@ -45,7 +45,7 @@ uJVOHfUCIQDsWiDUuUocURxj/8TOFKfnHp6CSYICbFvkSqz7c25JDA==
 -----END CERTIFICATE-----
 `
 
-/** Signed by itself. */
+/** Self-signed. */
 export const selfSigned = `-----BEGIN CERTIFICATE-----
 MIIBljCCATugAwIBAgIUI8YerQp5YxsxqiXkqfFYMAEJRsEwCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJZ29vZC50ZXN0MCAXDTI2MTEyMDE4MzcyOVoYDzIxMjYxMDI3

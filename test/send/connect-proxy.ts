@@ -1,28 +1,31 @@
-/** A small proxy for CONNECT on loopback, which reaches every address at 127.0.0.1. */
+/** A CONNECT proxy on loopback that connects to 127.0.0.1 for every target address. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { createServer as createSecureServer } from 'node:tls'
-import { parseProxy } from '../../src/values/way-out.js'
+import { parseProxy } from '../../src/values/tls-and-proxy.js'
 import { good, key } from './certificates.js'
-import { later } from './hostile.js'
+import { onCleanup } from './harness.js'
 
 export const TUNNEL = 'HTTP/1.1 200 Connection established\r\n\r\n'
 
-/** What it says to a CONNECT for `target` in place of a tunnel; `undefined`: a tunnel. */
-export type Refusal = (target: string, socket: Socket, index: number) => string | undefined
+/** The response to a CONNECT for `target`; `undefined` opens a tunnel. */
+export type ProxyResponse = (target: string, socket: Socket, index: number) => string | undefined
 
 export interface TestProxy {
   readonly port: number
-  /** Heads of the requests to it. */
+  /** Heads of the received requests. */
   readonly heads: string[]
-  /** What it was asked to connect to. */
+  /** Targets of the received requests. */
   readonly targets: string[]
   readonly connections: Socket[]
   /** For `SenderOptions.proxy`. */
   option(credentials?: string): NonNullable<ReturnType<typeof parseProxy>>
 }
 
-export async function testProxy(refuse: Refusal = () => undefined, secure = false): Promise<TestProxy> {
+export async function startProxy(
+  respond: ProxyResponse = () => undefined,
+  secure = false,
+): Promise<TestProxy> {
   const heads: string[] = []
   const targets: string[] = []
   const connections: Socket[] = []
@@ -31,16 +34,16 @@ export async function testProxy(refuse: Refusal = () => undefined, secure = fals
     connections.push(socket)
     socket.on('error', () => {})
     let head = ''
-    socket.on('data', function hear(chunk) {
+    socket.on('data', function onData(chunk) {
       head += chunk.toString('latin1')
       if (!head.endsWith('\r\n\r\n')) return
-      socket.off('data', hear)
+      socket.off('data', onData)
       heads.push(head)
       const target = /^CONNECT (\S+) HTTP\/1\.1\r\n/.exec(head)?.[1] ?? 'none'
       targets.push(target)
-      const refusal = refuse(target, socket, targets.length - 1)
-      if (refusal === undefined) tunnel(socket, Number(target.split(':').at(-1)))
-      else socket.write(refusal, 'latin1')
+      const response = respond(target, socket, targets.length - 1)
+      if (response === undefined) tunnel(socket, Number(target.split(':').at(-1)))
+      else socket.write(response, 'latin1')
     })
   }
 
@@ -49,7 +52,7 @@ export async function testProxy(refuse: Refusal = () => undefined, secure = fals
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  later(async () => {
+  onCleanup(async () => {
     for (const socket of connections) socket.destroy()
     server.close()
     await once(server, 'close')
@@ -65,11 +68,11 @@ export async function testProxy(refuse: Refusal = () => undefined, secure = fals
 }
 
 function tunnel(socket: Socket, port: number): void {
-  const onward = connect(port, '127.0.0.1', () => {
+  const upstream = connect(port, '127.0.0.1', () => {
     socket.write(TUNNEL)
-    socket.pipe(onward).pipe(socket)
+    socket.pipe(upstream).pipe(socket)
   })
-  onward.on('error', () => socket.end('HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n'))
-  onward.on('close', () => socket.destroy())
-  socket.on('close', () => onward.destroy())
+  upstream.on('error', () => socket.end('HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n'))
+  upstream.on('close', () => socket.destroy())
+  socket.on('close', () => upstream.destroy())
 }

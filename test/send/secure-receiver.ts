@@ -1,11 +1,12 @@
-/** A receiver over TLS on loopback that answers everything with 200. */
+/** A TLS receiver on loopback that responds to every request with 200. */
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer, type TlsOptions } from 'node:tls'
 import { key } from './certificates.js'
-import { later, OK } from './hostile.js'
+import { OK, onCleanup } from './harness.js'
 
-export async function secureReceiver(options: TlsOptions) {
+/** `names` and `protocols`: server names and ALPN protocols of the connections. */
+export async function startTlsReceiver(options: TlsOptions) {
   const names: (string | false | null)[] = []
   const requests: string[] = []
   const protocols: (string | false | null)[] = []
@@ -21,6 +22,6 @@ export async function secureReceiver(options: TlsOptions) {
   server.on('tlsClientError', () => {})
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  later(() => void server.close())
+  onCleanup(() => void server.close())
   return { port: (server.address() as AddressInfo).port, names, requests, protocols }
 }

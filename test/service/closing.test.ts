@@ -1,67 +1,74 @@
-/** The promise of delivery: close drains, gives back the rest, and leaves nothing behind. */
+/** The delivery guarantee: close drains, releases the rest and leaves nothing behind. */
 import { createHookswitch, memoryStore } from 'hookswitch'
 import { createServer } from 'hookswitch/node'
 import { gate, hang, scriptedReceiver, status, until } from 'hookswitch/testkit'
 import { expect, it } from 'vitest'
-import { ask } from './client.js'
-import { ACCOUNTS, created, listen, services, shut, told } from './running.js'
+import { callApi } from './api-client.js'
+import {
+  ACCOUNTS,
+  channelCreate,
+  closeServer,
+  listen,
+  nextEvents,
+  serviceFixture,
+} from './service-fixture.js'
 
-const running = services()
+const startService = serviceFixture()
 
-/** Handles of sockets, servers and look-ups; how many of each name. */
+/** Names of open handles of sockets, servers and DNS lookups. */
 const handles = () =>
   process.getActiveResourcesInfo().filter((name) => /^(TCP|TLS|UDP|Get|Query|Channel|Connect)/.test(name))
 
-/** Notes every timer made until it is told to stop; those that are still running and hold the process open. */
-function watchTimers() {
-  const { setTimeout: wait, setInterval: repeat } = globalThis
-  const made: { readonly timer: NodeJS.Timeout; readonly where: string | undefined }[] = []
-  const noting = (make: (...args: never[]) => NodeJS.Timeout) =>
+/** Records every timer created until `stop`; `left` lists those that still keep the process alive. */
+function recordTimers() {
+  const { setTimeout, setInterval } = globalThis
+  const timers: { readonly timer: NodeJS.Timeout; readonly where: string | undefined }[] = []
+  const recording = (create: (...args: never[]) => NodeJS.Timeout) =>
     ((...args: never[]) => {
-      const timer = make(...args)
-      made.push({ timer, where: new Error('a timer that was left').stack })
+      const timer = create(...args)
+      timers.push({ timer, where: new Error('leaked timer').stack })
       return timer
-    }) as typeof wait
-  globalThis.setTimeout = noting(wait as never)
-  globalThis.setInterval = noting(repeat as never)
+    }) as typeof setTimeout
+  globalThis.setTimeout = recording(setTimeout as never)
+  globalThis.setInterval = recording(setInterval as never)
   return {
     stop() {
-      globalThis.setTimeout = wait
-      globalThis.setInterval = repeat
+      globalThis.setTimeout = setTimeout
+      globalThis.setInterval = setInterval
     },
     left: () =>
-      made
+      timers
         .filter(({ timer }) => !(timer as unknown as { _destroyed: boolean })._destroyed && timer.hasRef())
         .map(({ where }) => where),
   }
 }
 
-it('what is in flight is finished, and nothing new is begun', async () => {
-  const { hs, receiver, webhook } = await running()
+it('close() finishes requests in flight and starts nothing new', async () => {
+  const { hs, receiver, createWebhook } = await startService()
   const held = gate()
   receiver.on('/hook', [held, status(200)])
-  const id = await webhook('/hook')
-  const delivered = told(hs, 'delivered')
-  await hs.publish(created('call'))
-  await hs.publish(created('call'))
+  const id = await createWebhook('/hook')
+  const delivered = nextEvents(hs, 'delivered')
+  await hs.publish(channelCreate('call'))
+  await hs.publish(channelCreate('call'))
   await receiver.next()
   const closed = hs.close()
-  await expect(hs.publish(created('late'))).rejects.toMatchObject({ code: 'Closing' })
+  await expect(hs.publish(channelCreate('late'))).rejects.toMatchObject({ code: 'Closing' })
   held.release()
   await closed
   expect(await delivered).toMatchObject([{ attempts: 1, webhookId: id }])
   expect(receiver.requests).toHaveLength(1)
 })
 
-it('what does not end in time is given back: the next start sends it again, and the cut attempt is on record', async () => {
+it('close() releases what does not end in time: the next start sends it again, and the interrupted attempt is recorded', async () => {
   const store = memoryStore()
-  const secret = 'a secret that outlives the instance'
-  const before = await running({ store, secret })
+  const secret = 'a secret shared by both instances'
+  const before = await startService({ store, secret })
   before.receiver.on('/hook', [hang()])
-  const id = await before.webhook('/hook')
-  await before.hs.publish(created('call', { callerIdName: 'first' }))
-  await before.hs.publish(created('call', { callerIdName: 'second' }))
-  const cut = await before.receiver.next()
+  const id = await before.createWebhook('/hook')
+  await before.hs.publish(channelCreate('call', { callerIdName: 'first' }))
+  await before.hs.publish(channelCreate('call', { callerIdName: 'second' }))
+  const interrupted = await before.receiver.next()
   await before.hs.close({ drainMs: 0 })
   await until(() => before.receiver.openConnections === 0)
 
@@ -69,10 +76,10 @@ it('what does not end in time is given back: the next start sends it again, and 
   await before.close()
   await after.start()
   try {
-    const { hs } = await running({ store, secret })
+    const { hs } = await startService({ store, secret })
     const [first, second] = await after.next(2)
-    expect(first!.body).toBe(cut.body)
-    expect(first!.headers['webhook-id']).toBe(cut.headers['webhook-id'])
+    expect(first!.body).toBe(interrupted.body)
+    expect(first!.headers['webhook-id']).toBe(interrupted.headers['webhook-id'])
     expect(JSON.parse(second!.body).caller_id_name).toBe('second')
     await until(
       async () => (await hs.webhooks.deliveries('parent', id, { states: ['delivered'] })).length === 2,
@@ -88,15 +95,15 @@ it('what does not end in time is given back: the next start sends it again, and 
   }
 })
 
-it('leaves no socket, timer, look-up or other handle', async () => {
+it('close() leaves no socket, timer, DNS lookup or other handle', async () => {
   await until(() => handles().length === 0)
   const receiver = scriptedReceiver()
   await receiver.start()
   receiver.on('/hangs', [hang()])
   receiver.on('/fails', [status(500)])
-  const timers = watchTimers()
+  const timers = recordTimers()
   try {
-    // An attempt may take longer than any test: what hangs ends because it is cut.
+    // Longer than any test: the hanging request ends because close() interrupts it.
     const hs = createHookswitch({ store: memoryStore(), allowLocal: true, attemptTimeoutMs: 600_000 })
     await hs.start()
     for (const account of ACCOUNTS) await hs.accounts.create({ ...account })
@@ -105,18 +112,18 @@ it('leaves no socket, timer, look-up or other handle', async () => {
     for (const path of ['/hangs', '/fails', '/works'])
       await hs.webhooks.create('parent', { name: path, uri: receiver.url(path), hook: 'all' })
     await hs.webhooks.create('parent', { name: 'dns', uri: 'http://does-not-exist.invalid/', hook: 'all' })
-    const delivered = told(hs, 'delivered', 5)
-    for (let n = 0; n < 5; n += 1) await hs.publish(created(`call-${n}`))
+    const delivered = nextEvents(hs, 'delivered', 5)
+    for (let n = 0; n < 5; n += 1) await hs.publish(channelCreate(`call-${n}`))
     await delivered
     await receiver.received(({ path }) => path === '/hangs')
-    expect((await ask(port, 'GET', '/v1/webhooks')).status).toBe(200)
+    expect((await callApi(port, 'GET', '/v1/webhooks')).status).toBe(200)
     expect(timers.left()).not.toEqual([])
     expect(handles()).toContain('TCPSocketWrap')
 
     await hs.close({ drainMs: 0 })
     expect(timers.left().filter((where) => /\/(src|undici)\//.test(where ?? ''))).toEqual([])
-    await shut(server)
-    // Idle connections would be kept for longer.
+    await closeServer(server)
+    // Shorter than the lifetime of idle connections.
     await until(() => receiver.openConnections === 0, { timeoutMs: 5000 })
     await receiver.close()
     await until(() => handles().length === 0)
@@ -125,10 +132,10 @@ it('leaves no socket, timer, look-up or other handle', async () => {
   }
 })
 
-it('closing twice, or without a start, is closing once', async () => {
-  const { hs, ask: asked } = await running()
+it('close() may be called twice, and without start()', async () => {
+  const { hs, callApi } = await startService()
   await Promise.all([hs.close(), hs.close()])
   await hs.close()
-  expect((await asked('GET', '/v1/accounts/parent/webhooks')).status).toBe(503)
+  expect((await callApi('GET', '/v1/accounts/parent/webhooks')).status).toBe(503)
   await createHookswitch({ store: memoryStore() }).close()
 })

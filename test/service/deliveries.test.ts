@@ -1,14 +1,14 @@
-/** What arrives at real receivers: every verb and format, and signatures that others can check. */
+/** Requests as real receivers get them: every method and format, and signatures that other libraries verify. */
 import { verify } from 'hookswitch'
 import type { ReceivedRequest } from 'hookswitch/testkit'
 import { gate, status } from 'hookswitch/testkit'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
-import { created, services, told } from './running.js'
+import { channelCreate, nextEvents, serviceFixture } from './service-fixture.js'
 
-const running = services()
+const startService = serviceFixture()
 
-const EVENT = created('leg/1 a', {
+const EVENT = channelCreate('leg/1 a', {
   timestampMs: 1_767_225_600_999,
   callerIdName: 'Ada & Co. = 100%~',
   callForwarded: false,
@@ -29,7 +29,7 @@ const PAYLOAD = {
   sequence: 1,
 }
 
-/** Both verifiers, on the bytes as they were received. */
+/** Checks a request with both verifiers, on the bytes as received. */
 function checkSignature(request: ReceivedRequest, secret: string): void {
   const { body, bodyBytes, headers } = request
   expect(new Webhook(secret).verify(body, { ...headers }, { jsonParse: false })).toBeUndefined()
@@ -41,49 +41,52 @@ function checkSignature(request: ReceivedRequest, secret: string): void {
   )
 }
 
-describe('verbs and formats', () => {
-  const verbs = ['get', 'post', 'put', 'patch', 'delete'] as const
+describe('a request', () => {
+  const methods = ['get', 'post', 'put', 'patch', 'delete'] as const
   it.each(
-    verbs.flatMap((httpVerb) =>
+    methods.flatMap((httpVerb) =>
       (['json', 'form-data'] as const).map((format) => [httpVerb, format] as const),
     ),
-  )('%s with %s', async (httpVerb, format) => {
-    const { hs, receiver, webhook, ask } = await running()
-    const id = await webhook('/hook?a=1', { httpVerb, format, uri: receiver.url('/hook?a=1') })
-    const delivered = told(hs, 'delivered')
-    const { eventId } = await hs.publish(EVENT)
-    const request = await receiver.next()
-    await delivered
-    const pairs = PAIRS.replace('{id}', eventId)
-    expect(request.method).toBe(httpVerb.toUpperCase())
-    if (httpVerb === 'get' || httpVerb === 'delete') {
-      expect(request.query).toBe(`a=1&${pairs}`)
-      expect(request.body).toBe('')
-      expect(request.headers).not.toHaveProperty('content-type')
-    } else {
-      expect(request.query).toBe('a=1')
-      expect(request.headers['content-length']).toBe(String(request.bodyBytes.length))
-      if (format === 'json') {
-        expect(request.headers['content-type']).toBe('application/json')
-        expect(JSON.parse(request.body)).toEqual({ ...PAYLOAD, event_id: eventId })
+  )(
+    'with method %s and format %s has the documented form and a valid signature',
+    async (httpVerb, format) => {
+      const { hs, receiver, createWebhook, callApi } = await startService()
+      const id = await createWebhook('/hook?a=1', { httpVerb, format, uri: receiver.url('/hook?a=1') })
+      const delivered = nextEvents(hs, 'delivered')
+      const { eventId } = await hs.publish(EVENT)
+      const request = await receiver.next()
+      await delivered
+      const pairs = PAIRS.replace('{id}', eventId)
+      expect(request.method).toBe(httpVerb.toUpperCase())
+      if (httpVerb === 'get' || httpVerb === 'delete') {
+        expect(request.query).toBe(`a=1&${pairs}`)
+        expect(request.body).toBe('')
+        expect(request.headers).not.toHaveProperty('content-type')
       } else {
-        expect(request.headers['content-type']).toBe('application/x-www-form-urlencoded')
-        expect(request.body).toBe(pairs)
+        expect(request.query).toBe('a=1')
+        expect(request.headers['content-length']).toBe(String(request.bodyBytes.length))
+        if (format === 'json') {
+          expect(request.headers['content-type']).toBe('application/json')
+          expect(JSON.parse(request.body)).toEqual({ ...PAYLOAD, event_id: eventId })
+        } else {
+          expect(request.headers['content-type']).toBe('application/x-www-form-urlencoded')
+          expect(request.body).toBe(pairs)
+        }
       }
-    }
-    const { json } = await ask('GET', `/v1/accounts/parent/webhooks/${id}/secret`)
-    checkSignature(request, json.data.secret)
-  })
+      const { json } = await callApi('GET', `/v1/accounts/parent/webhooks/${id}/secret`)
+      checkSignature(request, json.data.secret)
+    },
+  )
 })
 
-describe('signatures', () => {
-  it('while a secret is rotated both sign; a webhook shares its secret with no other', async () => {
-    const { hs, receiver, webhook, ask } = await running()
-    const id = await webhook('/hook')
+describe('the signature', () => {
+  it('is made with both secrets after a rotation; no webhook shares its secret', async () => {
+    const { hs, receiver, createWebhook, callApi } = await startService()
+    const id = await createWebhook('/hook')
     const secretOf = async (which: string) =>
-      (await ask('GET', `/v1/accounts/parent/webhooks/${which}/secret`)).json.data.secret
+      (await callApi('GET', `/v1/accounts/parent/webhooks/${which}/secret`)).json.data.secret
     const old = await secretOf(id)
-    const { json } = await ask('PUT', `/v1/accounts/parent/webhooks/${id}/secret`)
+    const { json } = await callApi('PUT', `/v1/accounts/parent/webhooks/${id}/secret`)
     expect(json.data.secret).not.toBe(old)
     expect(await secretOf(id)).toBe(json.data.secret)
     await hs.publish(EVENT)
@@ -91,30 +94,30 @@ describe('signatures', () => {
     expect(request.headers['webhook-signature']).toMatch(/^v1,\S+ v1,\S+$/)
     checkSignature(request, old)
     checkSignature(request, json.data.secret)
-    const stranger = await secretOf(await webhook('/another'))
-    expect(verify({ headers: request.headers, body: request.body }, stranger)).toMatchObject({ ok: false })
+    const otherSecret = await secretOf(await createWebhook('/another'))
+    expect(verify({ headers: request.headers, body: request.body }, otherSecret)).toMatchObject({ ok: false })
   })
 
-  it('a rotation reaches the very next attempt of a delivery', async () => {
-    const { hs, receiver, webhook } = await running()
+  it('of the next attempt uses a rotated secret', async () => {
+    const { hs, receiver, createWebhook } = await startService()
     const held = gate(status(500))
     receiver.on('/hook', [held, status(200)])
-    const id = await webhook('/hook')
+    const id = await createWebhook('/hook')
     await hs.publish(EVENT)
     const first = await receiver.next()
-    const fresh = await hs.webhooks.rotateSecret('parent', id)
+    const rotated = await hs.webhooks.rotateSecret('parent', id)
     held.release()
     const second = await receiver.next()
-    expect(verify({ headers: first.headers, body: first.body }, fresh)).toMatchObject({ ok: false })
-    checkSignature(second, fresh)
+    expect(verify({ headers: first.headers, body: first.body }, rotated)).toMatchObject({ ok: false })
+    checkSignature(second, rotated)
   })
 })
 
-describe('what is sent along', () => {
-  it('the headers of the service, those of the webhook, and nothing of ours that concerns nobody', async () => {
-    const { hs, receiver, webhook } = await running()
-    const id = await webhook('/hook', {
-      customRequestHeaders: { Authorization: 'Bearer theirs', 'X-Tenant': '7' },
+describe('the headers', () => {
+  it('are those of the service and of the webhook, without internal ones', async () => {
+    const { hs, receiver, createWebhook } = await startService()
+    const id = await createWebhook('/hook', {
+      customRequestHeaders: { Authorization: 'Bearer receiver-token', 'X-Tenant': '7' },
     })
     await hs.publish(EVENT)
     const { headers, rawHeaders } = await receiver.next()
@@ -124,7 +127,7 @@ describe('what is sent along', () => {
       'x-hook-event': 'channel_create',
       'x-hook-attempt': '1',
       'accept-encoding': 'identity',
-      authorization: 'Bearer theirs',
+      authorization: 'Bearer receiver-token',
       'x-tenant': '7',
       host: new URL(receiver.url()).host,
     })
@@ -134,22 +137,22 @@ describe('what is sent along', () => {
     expect(names.filter((name) => /cookie|x-auth-token|traceparent|referer|origin/.test(name))).toEqual([])
   })
 
-  it('sub-accounts’ events go to who asked for them, under the account of the webhook', async () => {
-    const { hs, receiver, webhook } = await running()
-    await webhook('/plain')
-    await webhook('/all', { includeSubaccounts: true })
-    await hs.publish({ ...created('call'), accountId: 'child' })
-    await hs.publish({ ...created('call'), accountId: 'other' })
-    await hs.publish(created('last'))
-    const seen = await receiver.next(3)
-    const of = (path: string) =>
-      seen
+  it('of a sub-account’s event name the account of the webhook that includes sub-accounts', async () => {
+    const { hs, receiver, createWebhook } = await startService()
+    await createWebhook('/plain')
+    await createWebhook('/all', { includeSubaccounts: true })
+    await hs.publish({ ...channelCreate('call'), accountId: 'child' })
+    await hs.publish({ ...channelCreate('call'), accountId: 'other' })
+    await hs.publish(channelCreate('last'))
+    const requests = await receiver.next(3)
+    const accountsOf = (path: string) =>
+      requests
         .filter((request) => request.path === path)
         .map(({ headers, body }) => [headers['x-account-id'], JSON.parse(body).account_id])
-    expect(of('/all').sort()).toEqual([
+    expect(accountsOf('/all').sort()).toEqual([
       ['parent', 'child'],
       ['parent', 'parent'],
     ])
-    expect(of('/plain')).toEqual([['parent', 'parent']])
+    expect(accountsOf('/plain')).toEqual([['parent', 'parent']])
   })
 })

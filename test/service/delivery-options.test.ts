@@ -1,17 +1,17 @@
-/** The options of delivery, end to end: what a host chooses is what receivers see. */
+/** Options that affect delivery, end to end. */
 import { constant } from 'hookswitch'
 import { manualClock } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
-import { answered, fakeSender } from '../delivery/world.js'
-import { created, type Options, services, told } from './running.js'
+import { fakeSender, responseWith } from '../delivery/harness.js'
+import { channelCreate, nextEvents, type ServiceOptions, serviceFixture } from './service-fixture.js'
 
-const running = services()
+const startService = serviceFixture()
 
-/** A service in manual time whose receiver answers `status` to everything. */
-async function failing(status: number, options: Options = {}) {
+/** A service on a manual clock whose receiver responds `status` to every request. */
+async function serviceWithStatus(status: number, options: ServiceOptions = {}) {
   const clock = manualClock()
-  const sender = fakeSender(() => answered(status))
-  const { hs, webhook } = await running({
+  const sender = fakeSender(() => responseWith(status))
+  const { hs, createWebhook } = await startService({
     clock,
     sender,
     retryPolicy: constant(1000, { jitter: 0 }),
@@ -22,20 +22,23 @@ async function failing(status: number, options: Options = {}) {
     hs,
     clock,
     sender,
-    webhook,
+    createWebhook,
     async publish(count: number) {
-      for (let n = 0; n < count; n += 1) await hs.publish(created(`call-${calls++}`))
+      for (let n = 0; n < count; n += 1) await hs.publish(channelCreate(`call-${calls++}`))
       await clock.settle()
     },
     enabled: async (id: string) => (await hs.webhooks.read('parent', id)).enabled,
   }
 }
 
-describe('breaker', () => {
-  it('of three failures opens with the third, for its own pause', async () => {
+describe('the option breaker', () => {
+  it('{ failures: 3 } opens the breaker at the third failure, for the given pause', async () => {
     const breaker = { failures: 3, pauseMs: 5000, capMs: 5000 }
-    const { clock, sender, webhook, publish } = await failing(500, { breaker, inFlightPerEndpoint: 1 })
-    await webhook('/', { retries: 0 })
+    const { clock, sender, createWebhook, publish } = await serviceWithStatus(500, {
+      breaker,
+      inFlightPerEndpoint: 1,
+    })
+    await createWebhook('/', { retries: 0 })
     await publish(10)
     expect(sender.requests).toHaveLength(3)
     await clock.advance(3999)
@@ -44,21 +47,23 @@ describe('breaker', () => {
     expect(sender.requests).toHaveLength(4)
   })
 
-  it('false: however often it fails, it is called again', async () => {
-    const { sender, webhook, publish } = await failing(500, { breaker: false })
-    await webhook('/', { retries: 0 })
+  it('false never pauses a failing webhook', async () => {
+    const { sender, createWebhook, publish } = await serviceWithStatus(500, { breaker: false })
+    await createWebhook('/', { retries: 0 })
     await publish(50)
     expect(sender.requests).toHaveLength(50)
   })
 })
 
-describe('autoDisable', () => {
+describe('the option autoDisable', () => {
   const RULE = { kind: 'burst', failures: 4, withinMs: 60_000 } as const
 
-  it('of four failures in a minute disables with the fourth, and tells', async () => {
-    const { hs, webhook, publish, enabled, sender } = await failing(500, { autoDisable: RULE })
-    const disabled = told(hs, 'webhook_disabled')
-    const id = await webhook('/', { retries: 0 })
+  it('{ failures: 4 } disables the webhook at the fourth failure and emits webhook_disabled', async () => {
+    const { hs, createWebhook, publish, enabled, sender } = await serviceWithStatus(500, {
+      autoDisable: RULE,
+    })
+    const disabled = nextEvents(hs, 'webhook_disabled')
+    const id = await createWebhook('/', { retries: 0 })
     for (let n = 0; n < 6; n += 1) await publish(1)
     expect(await disabled).toEqual([
       { webhookId: id, accountId: 'parent', reason: 'too many failed attempts' },
@@ -67,14 +72,14 @@ describe('autoDisable', () => {
     expect(sender.requests).toHaveLength(4)
   })
 
-  it('false: a webhook that fails for days stays enabled, also under the preset kazoo', async () => {
+  it('false keeps a webhook enabled that fails for days, also with the preset kazoo', async () => {
     for (const preset of [{}, { preset: 'kazoo' }] as const) {
-      const { clock, webhook, publish, enabled } = await failing(500, {
+      const { clock, createWebhook, publish, enabled } = await serviceWithStatus(500, {
         ...preset,
         autoDisable: false,
         breaker: false,
       })
-      const id = await webhook('/', { retries: 0 })
+      const id = await createWebhook('/', { retries: 0 })
       for (let hour = 0; hour < 60; hour += 1) {
         await publish(2)
         await clock.advance(3_600_000)
@@ -83,20 +88,22 @@ describe('autoDisable', () => {
     }
   })
 
-  it('false: 410 disables all the same, for it is the receiver that says so', async () => {
-    const { webhook, publish, enabled } = await failing(410, { autoDisable: false })
-    const id = await webhook('/')
+  it('false does not affect the disabling by a 410 of the receiver', async () => {
+    const { createWebhook, publish, enabled } = await serviceWithStatus(410, { autoDisable: false })
+    const id = await createWebhook('/')
     await publish(1)
     expect(await enabled(id)).toBe(false)
   })
 })
 
-describe('recordSuccesses', () => {
-  it('false: attempts show failures alone, deliveries and events are as ever', async () => {
-    const { hs, clock, sender, webhook, publish } = await failing(200, { recordSuccesses: false })
-    sender.script = (_, attempt) => answered(attempt === 1 ? 500 : 200)
-    const id = await webhook('/')
-    const attempts = told(hs, 'attempt', 4)
+describe('the option recordSuccesses', () => {
+  it('false records only failed attempts; deliveries and events are unaffected', async () => {
+    const { hs, clock, sender, createWebhook, publish } = await serviceWithStatus(200, {
+      recordSuccesses: false,
+    })
+    sender.script = (_, attempt) => responseWith(attempt === 1 ? 500 : 200)
+    const id = await createWebhook('/')
+    const attempts = nextEvents(hs, 'attempt', 4)
     await publish(2)
     await clock.advance(2000)
     expect((await attempts).map(({ attempt, result }) => [attempt, result]).sort()).toEqual([
@@ -105,8 +112,8 @@ describe('recordSuccesses', () => {
       [2, 'success'],
       [2, 'success'],
     ])
-    const kept = await hs.webhooks.attempts('parent', id)
-    expect(kept.map(({ attempt, result }) => [attempt, result])).toEqual([
+    const recorded = await hs.webhooks.attempts('parent', id)
+    expect(recorded.map(({ attempt, result }) => [attempt, result])).toEqual([
       [1, 'failure'],
       [1, 'failure'],
     ])
@@ -119,9 +126,9 @@ describe('recordSuccesses', () => {
   })
 })
 
-describe('inFlightPerOrigin', () => {
-  it('is shared by all webhooks that lead to one origin, however their URI is spelt', async () => {
-    const { hs, sender, webhook, publish } = await failing(200, { inFlightPerOrigin: 3 })
+describe('the option inFlightPerOrigin', () => {
+  it('is shared by all webhooks of one origin, however their URI is spelled', async () => {
+    const { hs, sender, createWebhook, publish } = await serviceWithStatus(200, { inFlightPerOrigin: 3 })
     sender.script = () => undefined
     for (const uri of [
       'https://shared.example/a',
@@ -129,7 +136,7 @@ describe('inFlightPerOrigin', () => {
       'https://shared.example/c',
       'https://shared.example:8443/d',
     ])
-      await webhook(uri, { uri })
+      await createWebhook(uri, { uri })
     await publish(5)
     const ports = sender.open.map(({ request }) => new URL(request.url).port)
     expect(ports.filter((port) => port === '')).toHaveLength(3)
@@ -137,14 +144,14 @@ describe('inFlightPerOrigin', () => {
     await hs.close({ drainMs: 0 })
   })
 
-  it('is said where a delivery is explained', async () => {
-    const { hs, sender, webhook, publish } = await failing(200, { inFlightPerOrigin: 1 })
+  it('is named in the explanation of a waiting delivery', async () => {
+    const { hs, sender, createWebhook, publish } = await serviceWithStatus(200, { inFlightPerOrigin: 1 })
     sender.script = () => undefined
-    const id = await webhook('/', { uri: 'https://shared.example/' })
+    const id = await createWebhook('/', { uri: 'https://shared.example/' })
     await publish(2)
     const [waiting] = await hs.webhooks.deliveries('parent', id, { states: ['waiting'] })
     expect(await hs.webhooks.explain('parent', waiting!.id)).toBe(
-      'Waits for room: the origin of the uri is at its cap of 1 request in flight.',
+      'Waits for capacity: the origin of the uri is at its cap of 1 request in flight.',
     )
     await hs.close({ drainMs: 0 })
   })

@@ -1,11 +1,11 @@
-/** The gauges of a running instance, at chosen moments of a time that only the test moves. */
+/** The gauges of a running instance, read at chosen moments of a manual clock. */
 import { constant, createHookswitch, type GaugeReading, memoryStore } from 'hookswitch'
 import { manualClock } from 'hookswitch/testkit'
 import { expect, it } from 'vitest'
-import { answered, fakeSender } from '../delivery/world.js'
-import type { Options } from './running.js'
+import { fakeSender, responseWith } from '../delivery/harness.js'
+import type { ServiceOptions } from './service-fixture.js'
 
-async function gauged(options: Options = {}) {
+async function harness(options: ServiceOptions = {}) {
   const clock = manualClock()
   const sender = fakeSender()
   let read: () => Promise<readonly GaugeReading[]> = async () => []
@@ -17,8 +17,8 @@ async function gauged(options: Options = {}) {
     metrics: {
       count() {},
       observe() {},
-      watch(reading, signal) {
-        read = reading
+      watch(reader, signal) {
+        read = reader
         ended = signal
       },
     },
@@ -34,16 +34,16 @@ async function gauged(options: Options = {}) {
         value,
       ]),
     )
-  let made = 0
-  const webhook = async (retries: number, uri = 'https://a.example/') =>
-    (await hs.webhooks.create('acc', { name: `w${made++}`, uri, hook: 'all', retries })).id
+  let count = 0
+  const createWebhook = async (retries: number, uri = 'https://a.example/') =>
+    (await hs.webhooks.create('acc', { name: `w${count++}`, uri, hook: 'all', retries })).id
   let calls = 0
   const publish = async (count: number) => {
     for (let n = 0; n < count; n += 1)
       await hs.publish({ hook: 'channel_create', accountId: 'acc', callId: `call-${calls++}` })
     await clock.settle()
   }
-  return { hs, clock, sender, values, webhook, publish, ended: () => ended?.aborted }
+  return { hs, clock, sender, values, createWebhook, publish, ended: () => ended?.aborted }
 }
 
 const NOTHING = {
@@ -54,11 +54,11 @@ const NOTHING = {
   deliveries_pending: 0,
 }
 
-it('nothing is pending before the first event, nor after the last has ended', async () => {
-  const { hs, sender, values, webhook, publish, ended } = await gauged()
-  await webhook(0)
+it('all gauges are 0 before the first event and after the last delivery has ended', async () => {
+  const { hs, sender, values, createWebhook, publish, ended } = await harness()
+  await createWebhook(0)
   expect(await values()).toEqual(NOTHING)
-  sender.script = () => answered(200)
+  sender.script = () => responseWith(200)
   await publish(5)
   expect(await values()).toEqual(NOTHING)
   expect(ended()).toBe(false)
@@ -66,9 +66,9 @@ it('nothing is pending before the first event, nor after the last has ended', as
   expect(ended()).toBe(true)
 })
 
-it('what waits for room counts as pending, and the longest wait as how late we are', async () => {
-  const { hs, clock, sender, values, webhook, publish } = await gauged({ inFlightPerEndpoint: 2 })
-  await webhook(0)
+it('deliveries that wait for a slot are pending, and oldest_due_seconds is the longest wait', async () => {
+  const { hs, clock, sender, values, createWebhook, publish } = await harness({ inFlightPerEndpoint: 2 })
+  await createWebhook(0)
   sender.script = () => undefined
   await publish(2)
   expect(await values()).toMatchObject({ in_flight: 2, deliveries_pending: 2, oldest_due_seconds: 0 })
@@ -83,7 +83,7 @@ it('what waits for room counts as pending, and the longest wait as how late we a
     deliveries_pending: 4,
     oldest_due_seconds: 6.5,
   })
-  sender.open[0]!.answer(answered(200))
+  sender.open[0]!.answer(responseWith(200))
   await clock.settle()
   expect(await values()).toEqual({
     ...NOTHING,
@@ -92,64 +92,64 @@ it('what waits for room counts as pending, and the longest wait as how late we a
     oldest_due_seconds: 2.5,
   })
   while (sender.open.length > 0) {
-    sender.open[0]!.answer(answered(200))
+    sender.open[0]!.answer(responseWith(200))
     await clock.settle()
   }
   expect(await values()).toEqual(NOTHING)
   await hs.close()
 })
 
-it('what waits for its retry is pending, and not late before its time', async () => {
-  const { hs, clock, sender, values, webhook, publish } = await gauged({
+it('a delivery that waits for a retry is pending, but not overdue before its due time', async () => {
+  const { hs, clock, sender, values, createWebhook, publish } = await harness({
     retryPolicy: constant(5000, { jitter: 0 }),
   })
-  await webhook(3)
-  sender.script = () => answered(500)
+  await createWebhook(3)
+  sender.script = () => responseWith(500)
   await publish(1)
   await clock.advance(4999)
   expect(await values()).toEqual({ ...NOTHING, deliveries_pending: 1 })
   sender.script = () => undefined
   await clock.advance(1)
   expect(await values()).toEqual({ ...NOTHING, deliveries_pending: 1, in_flight: 1 })
-  sender.open[0]!.answer(answered(200))
+  sender.open[0]!.answer(responseWith(200))
   await clock.settle()
   expect(await values()).toEqual(NOTHING)
   await hs.close()
 })
 
-it('a breaker is open until its probe goes out, half open until that is answered, then closed', async () => {
-  const { hs, clock, sender, values, webhook, publish } = await gauged({
+it('a breaker is open until its probe is sent, half open until the probe ends, then closed', async () => {
+  const { hs, clock, sender, values, createWebhook, publish } = await harness({
     breaker: { failures: 3, pauseMs: 10_000 },
     inFlightPerEndpoint: 3,
   })
-  await webhook(0)
-  sender.script = () => answered(500)
+  await createWebhook(0)
+  sender.script = () => responseWith(500)
   await publish(5)
   expect(await values()).toEqual({ ...NOTHING, deliveries_pending: 2, 'breakers open': 1 })
   sender.script = () => undefined
   await clock.advance(10_000)
   expect(await values()).toMatchObject({ in_flight: 1, 'breakers open': 0, 'breakers half_open': 1 })
-  sender.open[0]!.answer(answered(500))
+  sender.open[0]!.answer(responseWith(500))
   await clock.settle()
   expect(await values()).toEqual({ ...NOTHING, deliveries_pending: 1, 'breakers open': 1 })
   await clock.advance(19_999)
   expect(await values()).toMatchObject({ 'breakers open': 1, oldest_due_seconds: 0 })
-  sender.script = () => answered(200)
+  sender.script = () => responseWith(200)
   await clock.advance(1)
   expect(await values()).toEqual(NOTHING)
   await hs.close()
 })
 
-it('what is cancelled is pending no more', async () => {
-  const { hs, clock, sender, values, webhook, publish } = await gauged({ inFlightPerEndpoint: 1 })
-  const id = await webhook(0)
+it('a cancelled delivery is no longer pending', async () => {
+  const { hs, clock, sender, values, createWebhook, publish } = await harness({ inFlightPerEndpoint: 1 })
+  const id = await createWebhook(0)
   sender.script = () => undefined
   await publish(10)
   expect(await values()).toMatchObject({ deliveries_pending: 10, in_flight: 1 })
   await hs.webhooks.patch('acc', id, { enabled: false })
   await clock.settle()
   expect(await values()).toMatchObject({ deliveries_pending: 1, in_flight: 1 })
-  sender.open[0]!.answer(answered(500))
+  sender.open[0]!.answer(responseWith(500))
   await clock.settle()
   expect(await values()).toEqual(NOTHING)
   await hs.close()

@@ -1,21 +1,21 @@
-/** What the whole service measures and traces: it adds up with what receivers saw, and holds neither secrets nor input. */
+/** Metrics and traces of the whole service: they match what receivers got, and contain neither secrets nor input. */
 import { constant, createHookswitch, type Metrics, memoryStore, type Sender } from 'hookswitch'
 import { openTelemetry } from 'hookswitch/opentelemetry'
 import { prometheusMetrics } from 'hookswitch/prometheus'
 import { gate, reset, status } from 'hookswitch/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
-import { otelWorld } from '../adapters/observability/otel-world.js'
+import { otelHarness } from '../adapters/observability/otel-harness.js'
 import { parseExposition } from '../adapters/observability/parse-exposition.js'
-import { created, services, told } from './running.js'
+import { channelCreate, nextEvents, serviceFixture } from './service-fixture.js'
 
-const running = services()
+const startService = serviceFixture()
 
-let otel: ReturnType<typeof otelWorld> | undefined
+let otel: ReturnType<typeof otelHarness> | undefined
 afterEach(() => otel?.close())
 
-/** Both adapters at once: the service has one door. */
-function observed() {
-  otel = otelWorld()
+/** Both metrics adapters behind one port. */
+function observability() {
+  otel = otelHarness()
   const { metrics, tracing } = openTelemetry(otel)
   const prometheus = prometheusMetrics()
   const both: Metrics = {
@@ -37,15 +37,15 @@ function observed() {
 }
 
 describe('a trace', () => {
-  it('leads from who publishes over the publish and each attempt to the receiver', async () => {
-    const { otel, options } = observed()
-    const { hs, receiver, webhook } = await running(options)
-    await webhook('/calls', { retries: 2 })
+  it('connects the publisher, the publish span, each attempt and the receiver', async () => {
+    const { otel, options } = observability()
+    const { hs, receiver, createWebhook } = await startService(options)
+    await createWebhook('/calls', { retries: 2 })
     receiver.on('/calls', [status(500), status(200)])
-    const delivered = told(hs, 'delivered')
-    const host = await otel.inSpan(async (own) => {
-      await hs.publish(created('leg-1'))
-      return own
+    const delivered = nextEvents(hs, 'delivered')
+    const host = await otel.inSpan(async (span) => {
+      await hs.publish(channelCreate('leg-1'))
+      return span
     })
     await delivered
     const requests = receiver.requests.map(({ headers }) => headers.traceparent)
@@ -69,29 +69,29 @@ describe('a trace', () => {
 })
 
 describe('metrics', () => {
-  it('add up with what receivers saw, and gauges go back to 0', async () => {
-    const { otel, scrape, options } = observed()
-    const { hs, receiver, webhook } = await running(options)
-    const door = gate()
-    await webhook('/good', { hook: 'channel_create' })
-    await webhook('/late', { hook: 'channel_create', retries: 3 })
-    await webhook('/bad', { hook: 'channel_create', retries: 1 })
-    await webhook('/gated', { hook: 'channel_destroy' })
+  it('match the requests of receivers, and gauges return to 0', async () => {
+    const { otel, scrape, options } = observability()
+    const { hs, receiver, createWebhook } = await startService(options)
+    const held = gate()
+    await createWebhook('/good', { hook: 'channel_create' })
+    await createWebhook('/late', { hook: 'channel_create', retries: 3 })
+    await createWebhook('/bad', { hook: 'channel_create', retries: 1 })
+    await createWebhook('/gated', { hook: 'channel_destroy' })
     receiver.on('/late', [status(503, { headers: { 'retry-after': '0' } }), reset(), status(200)])
     receiver.on('/bad', [status(500)])
-    receiver.on('/gated', [door])
+    receiver.on('/gated', [held])
 
-    const delivered = told(hs, 'delivered', 2)
-    const exhausted = told(hs, 'exhausted', 1)
-    await hs.publish(created('leg-1'))
+    const delivered = nextEvents(hs, 'delivered', 2)
+    const exhausted = nextEvents(hs, 'exhausted', 1)
+    await hs.publish(channelCreate('leg-1'))
     await Promise.all([delivered, exhausted])
-    const gated = told(hs, 'delivered', 1)
-    await hs.publish({ ...created('leg-2'), hook: 'channel_destroy' })
-    await expect.poll(() => door.waiting).toBe(1)
+    const gated = nextEvents(hs, 'delivered', 1)
+    await hs.publish({ ...channelCreate('leg-2'), hook: 'channel_destroy' })
+    await expect.poll(() => held.waiting).toBe(1)
     const during = await scrape()
     expect(during.value('hookswitch_in_flight')).toBe(1)
     expect(during.value('hookswitch_deliveries_pending')).toBe(1)
-    door.release()
+    held.release()
     await gated
 
     const { value } = await scrape()
@@ -116,8 +116,8 @@ describe('metrics', () => {
     expect(await otel.value('hookswitch.deliveries_pending')).toBe(0)
   })
 
-  it('show gauges from the start to the close', async () => {
-    const { scrape, options } = observed()
+  it('have gauges from start() to close()', async () => {
+    const { scrape, options } = observability()
     const hs = createHookswitch({ store: memoryStore(), ...options })
     expect((await scrape()).value('hookswitch_in_flight')).toBeUndefined()
     await hs.start()
@@ -126,34 +126,36 @@ describe('metrics', () => {
     expect((await scrape()).value('hookswitch_in_flight')).toBeUndefined()
   })
 
-  it('show what the node knows, and every counter, while the store is out', async () => {
-    const { scrape, options } = observed()
+  it('have the gauges of the node and every counter while the store is unavailable', async () => {
+    const { scrape, options } = observability()
     const store = memoryStore()
-    const pending = () => Promise.reject(new Error('the store is out'))
-    const { hs } = await running({
+    const pending = () => Promise.reject(new Error('the store is unavailable'))
+    const { hs } = await startService({
       ...options,
       store: { ...store, deliveries: { ...store.deliveries, pending } },
     })
-    await hs.publish(created('leg-1'))
+    await hs.publish(channelCreate('leg-1'))
     const { value } = await scrape()
     expect(value('hookswitch_deliveries_pending')).toBeUndefined()
     expect(value('hookswitch_in_flight')).toBe(0)
     expect(value('hookswitch_events_accepted_total')).toBe(1)
   })
 
-  it('that throw hold up no delivery', async () => {
+  it('that throw do not delay deliveries', async () => {
     const failing = () => {
       throw new Error('no metrics')
     }
-    const { hs, webhook } = await running({ metrics: { count: failing, observe: failing, watch: failing } })
-    await webhook('/calls')
-    const delivered = told(hs, 'delivered')
-    await hs.publish(created('leg-1'))
+    const { hs, createWebhook } = await startService({
+      metrics: { count: failing, observe: failing, watch: failing },
+    })
+    await createWebhook('/calls')
+    const delivered = nextEvents(hs, 'delivered')
+    await hs.publish(channelCreate('leg-1'))
     await delivered
   })
 })
 
-/** Answers at once, so that thousands of receivers can be called. */
+/** A sender without sockets, for thousands of receivers. */
 const sender = (statusOf: (url: string) => number): Sender => ({
   send: async ({ url }) => ({
     kind: 'response',
@@ -168,8 +170,8 @@ const sender = (statusOf: (url: string) => number): Sender => ({
 describe('hostile input', () => {
   const MANY = 10_000
 
-  it('makes no series: as many after ten thousand tokens, logins, hooks and receivers as before', async () => {
-    const { otel, scrape, options } = observed()
+  it('creates no series: ten thousand tokens, logins, hooks and receivers do not change their number', async () => {
+    const { otel, scrape, options } = observability()
     const store = memoryStore()
     const codes = [200, 204, 302, 404, 410, 500, 503]
     const hs = createHookswitch({
@@ -184,12 +186,12 @@ describe('hostile input', () => {
     await otel.collected()
     const before = { prometheus: (await scrape()).series.size, otel: await otel.series() }
 
-    const refused = (work: Promise<unknown>) => work.catch(() => {})
+    const ignoreFailure = (work: Promise<unknown>) => work.catch(() => {})
     for (let i = 0; i < MANY; i += 1) {
       const name = `${'x'.repeat(i % 7)}${i}`
-      await refused(hs.auth.authenticate(`token-${name}`.padEnd(43, '_')))
-      await refused(hs.auth.signIn({ apiKey: `key-${name}` }))
-      await refused(hs.publish({ hook: `hook_${name}` as never, accountId: name, callId: name }))
+      await ignoreFailure(hs.auth.authenticate(`token-${name}`.padEnd(43, '_')))
+      await ignoreFailure(hs.auth.signIn({ apiKey: `key-${name}` }))
+      await ignoreFailure(hs.publish({ hook: `hook_${name}` as never, accountId: name, callId: name }))
       await hs.webhooks.create('acme', {
         name,
         uri: `https://${name}.example/${name}?${name}`,
@@ -198,17 +200,17 @@ describe('hostile input', () => {
       })
     }
     const ended = (['delivered', 'exhausted', 'cancelled'] as const).map((state) => {
-      const seen = { count: 0 }
+      const counter = { count: 0 }
       hs.events.on(state, () => {
-        seen.count += 1
+        counter.count += 1
       })
-      return seen
+      return counter
     })
     await hs.publish({ hook: 'channel_create', accountId: 'acme', callId: 'leg-1' })
     await expect.poll(() => ended.reduce((sum, { count }) => sum + count, 0)).toBe(MANY)
 
     const { series, value } = await scrape()
-    // What is only there once something was observed: two distributions.
+    // Two histograms exist only after their first value.
     expect(await otel.series()).toBe(before.otel + 2)
     expect(series.size).toBe(before.prometheus)
     expect(value('hookswitch_token_lookups_total', { cache: 'miss' })).toBe(MANY)
@@ -219,13 +221,13 @@ describe('hostile input', () => {
   }, 120_000)
 })
 
-describe('no secret', () => {
-  it('reaches a metric, a span or the log', async () => {
-    const { otel, prometheus, options } = observed()
+describe('secrets', () => {
+  it('reach no metric, no span and no log line', async () => {
+    const { otel, prometheus, options } = observability()
     const logged: string[] = []
     const level = (fields: object, message: string) => void logged.push(JSON.stringify([fields, message]))
     const log = { debug: level, info: level, warn: level, error: level }
-    const { hs, receiver, ask } = await running({ ...options, log, secret: 'secret-of-the-service' })
+    const { hs, receiver, callApi } = await startService({ ...options, log, secret: 'secret-of-the-service' })
     const { apiKey } = await hs.accounts.create({
       id: 'canary',
       name: 'Canary',
@@ -233,17 +235,17 @@ describe('no secret', () => {
       apiKey: 'secret-api-key'.padEnd(64, 'k'),
       users: [{ username: 'eve', password: 'secret-password' }],
     })
-    const login = await ask('PUT', '/v1/api_auth', { data: { api_key: apiKey } })
+    const login = await callApi('PUT', '/v1/api_auth', { data: { api_key: apiKey } })
     const token = login.json.auth_token as string
-    await ask('PUT', '/v1/api_auth', { data: { api_key: 'secret-wrong-key' } })
-    await ask('PUT', '/v1/user_auth', {
+    await callApi('PUT', '/v1/api_auth', { data: { api_key: 'secret-wrong-key' } })
+    await callApi('PUT', '/v1/user_auth', {
       data: { credentials: 'secret-digest', account_realm: 'canary.example' },
     })
     receiver.on('/hook', [
-      status(500, { headers: { 'set-cookie': 'secret-cookie' }, body: 'secret-answer' }),
+      status(500, { headers: { 'set-cookie': 'secret-cookie' }, body: 'secret-response' }),
       status(200),
     ])
-    const made = await hs.webhooks.create('canary', {
+    const webhook = await hs.webhooks.create('canary', {
       name: 'w',
       uri: `${receiver.url('/hook')}?key=secret-in-the-query`,
       hook: 'all',
@@ -254,15 +256,15 @@ describe('no secret', () => {
         'X-Other': 'secret-header-value',
       },
     })
-    const signing = await hs.webhooks.secret('canary', made.id)
-    // Nobody listens there: the other way that an attempt ends.
+    const signing = await hs.webhooks.secret('canary', webhook.id)
+    // Nothing listens on that port: the attempt ends without a response.
     await hs.webhooks.create('canary', {
       name: 'd',
       uri: 'http://127.0.0.1:9/?key=secret-in-the-query',
       hook: 'all',
       retries: 0,
     })
-    const ends = [told(hs, 'delivered'), told(hs, 'exhausted')]
+    const ends = [nextEvents(hs, 'delivered'), nextEvents(hs, 'exhausted')]
     await hs.publish(
       { hook: 'channel_create', accountId: 'canary', callId: 'leg-1', from: 'secret-caller@x.example' },
       { idempotencyKey: 'secret-idempotency-key' },
@@ -274,7 +276,7 @@ describe('no secret', () => {
 
     const spans = otel.spans()
     expect(spans.length).toBeGreaterThan(4)
-    const said = spans.map(({ name, attributes, events, links, status: code }) => [
+    const spanText = spans.map(({ name, attributes, events, links, status: code }) => [
       name,
       attributes,
       events,
@@ -283,13 +285,13 @@ describe('no secret', () => {
     ])
     const measured = await otel.collected()
     const everything = [
-      JSON.stringify(said),
+      JSON.stringify(spanText),
       JSON.stringify([...measured]),
       await prometheus.text(),
       logged.join('\n'),
     ].join('\n')
-    expect(everything).toContain(made.id)
-    for (const found of ['secret-', token, signing, signing.slice(6), apiKey])
-      expect(everything.includes(found), found).toBe(false)
+    expect(everything).toContain(webhook.id)
+    for (const secret of ['secret-', token, signing, signing.slice(6), apiKey])
+      expect(everything.includes(secret), secret).toBe(false)
   })
 })

@@ -1,14 +1,14 @@
-/** Live answers of every operation, and what receivers get, judged by the OpenAPI document that the service itself shows. */
+/** Responses of every operation, and requests to receivers, validated against the OpenAPI document that the service publishes. */
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { status } from 'hookswitch/testkit'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Answer, Ask } from './client.js'
-import { API_KEY, created, type Running, services, told } from './running.js'
+import type { ApiRequest, ApiResponse } from './api-client.js'
+import { API_KEY, channelCreate, nextEvents, type RunningService, serviceFixture } from './service-fixture.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is read as plain data here.
 type Any = any
 
-const running = services()
+const startService = serviceFixture()
 
 interface Operation {
   readonly id: string
@@ -38,7 +38,7 @@ beforeAll(async () => {
   )
 })
 
-const resolved = (part: Any): Any =>
+const dereference = (part: Any): Any =>
   typeof part?.$ref === 'string'
     ? part.$ref
         .slice(2)
@@ -46,47 +46,57 @@ const resolved = (part: Any): Any =>
         .reduce((node: Any, key: string) => node[key], document)
     : part
 
-/** Compiled once for each schema of the document. */
-const checks = new Map<string, ReturnType<Ajv2020['compile']>>()
+/** Compiled validators by schema text. */
+const validators = new Map<string, ReturnType<Ajv2020['compile']>>()
 let ajv: Ajv2020
 
-function flaws(schema: object, value: unknown): readonly string[] {
+function violations(schema: object, value: unknown): readonly string[] {
   const text = JSON.stringify(schema).replaceAll('"#/components', '"openapi#/components')
-  const check = checks.get(text) ?? ajv.compile(JSON.parse(text))
-  checks.set(text, check)
-  return check(value) ? [] : check.errors!.map(({ instancePath, message }) => `${instancePath} ${message}`)
+  const validate = validators.get(text) ?? ajv.compile(JSON.parse(text))
+  validators.set(text, validate)
+  return validate(value)
+    ? []
+    : validate.errors!.map(({ instancePath, message }) => `${instancePath} ${message}`)
 }
 
-/** Calls an operation by its id; its answer must be one that the document describes. */
-function caller(service: Running) {
+/** Calls operations by id and checks that the document describes the response. */
+function caller(service: RunningService) {
   const called = new Map<string, number>()
-  const call = async (id: string, params: Record<string, string> = {}, what: Ask = {}): Promise<Answer> => {
+  const call = async (
+    id: string,
+    params: Record<string, string> = {},
+    request: ApiRequest = {},
+  ): Promise<ApiResponse> => {
     const { method, path, doc } = operations.find((one) => one.id === id)!
     const url = path.replace(/\{([a-z_]+)\}/g, (_, name: string) =>
       encodeURIComponent(params[name] ?? 'unknown'),
     )
-    const answer = await service.ask(method, `${document.servers[0].url}${url}${params.query ?? ''}`, what)
-    const described = resolved(doc.responses[String(answer.status)] ?? doc.responses.default)
+    const response = await service.callApi(
+      method,
+      `${document.servers[0].url}${url}${params.query ?? ''}`,
+      request,
+    )
+    const documented = dereference(doc.responses[String(response.status)] ?? doc.responses.default)
     expect(
-      answer.status >= 400 || String(answer.status) in doc.responses,
-      `${id} answers ${answer.status}`,
+      response.status >= 400 || String(response.status) in doc.responses,
+      `${id} answers ${response.status}`,
     ).toBe(true)
-    if (answer.text !== '') {
-      const { schema } = described.content['application/json']
-      expect(flaws(schema, answer.json), `${id} ${answer.status}: ${answer.text}`).toEqual([])
+    if (response.text !== '') {
+      const { schema } = documented.content['application/json']
+      expect(violations(schema, response.json), `${id} ${response.status}: ${response.text}`).toEqual([])
     }
-    for (const [name, header] of Object.entries<Any>(described.headers ?? {}))
-      if (resolved(header).required)
-        expect(answer.headers[name.toLowerCase()], `${id}: ${name}`).toBeDefined()
-    if (answer.status < 400) called.set(id, (called.get(id) ?? 0) + 1)
-    return answer
+    for (const [name, header] of Object.entries<Any>(documented.headers ?? {}))
+      if (dereference(header).required)
+        expect(response.headers[name.toLowerCase()], `${id}: ${name}`).toBeDefined()
+    if (response.status < 400) called.set(id, (called.get(id) ?? 0) + 1)
+    return response
   }
   return { call, called }
 }
 
 describe('the OpenAPI document', () => {
-  it('describes the answer of every operation, and the refusals', async () => {
-    const service = await running({ ingest: true })
+  it('describes the response of every operation, and the errors', async () => {
+    const service = await startService({ ingest: true })
     const { call, called } = caller(service)
     const { hs, receiver } = service
     receiver.on('/hook', [status(500, { headers: { 'set-cookie': 'a=b' } }), status(200, { body: 'ok' })])
@@ -103,7 +113,7 @@ describe('the OpenAPI document', () => {
     await call('listHooks')
     const samples = await call('listSamples')
     for (const sample_id of samples.json.data) await call('readSample', { sample_id })
-    const made = await call('createWebhook', account, {
+    const created = await call('createWebhook', account, {
       data: {
         name: 'a',
         uri: receiver.url('/hook'),
@@ -114,8 +124,8 @@ describe('the OpenAPI document', () => {
         color: 'red',
       },
     })
-    const hook = { ...account, webhook_id: made.json.data.id }
-    const delivered = told(hs, 'delivered')
+    const hook = { ...account, webhook_id: created.json.data.id }
+    const delivered = nextEvents(hs, 'delivered')
     await call('publishEvents', account, { data: { hook_event: 'channel_create', call_id: 'call 1' } })
     await delivered
     await call('listWebhooks', account)
@@ -156,41 +166,41 @@ describe('the OpenAPI document', () => {
 
     await call('deleteWebhook', hook)
     await call('rotateApiKey', account, { token: login.json.auth_token })
-    const again = await hs.auth.signIn({ apiKey: await hs.accounts.readApiKey('parent') })
-    await call('signOut', {}, { token: again.token })
+    const renewed = await hs.auth.signIn({ apiKey: await hs.accounts.readApiKey('parent') })
+    await call('signOut', {}, { token: renewed.token })
     expect(operations.map(({ id }) => id).filter((id) => !called.has(id))).toEqual([])
   })
 
-  it('does not describe just anything', async () => {
-    const service = await running()
-    const answers = new Map<string, Answer>()
+  it('has schemas strict enough to reject other responses', async () => {
+    const service = await startService()
+    const responses = new Map<string, ApiResponse>()
     const { call } = caller(service)
     for (const id of ['listHooks', 'listSamples', 'readApiKey', 'listWebhooks'])
-      answers.set(id, await call(id, { account_id: 'parent' }))
+      responses.set(id, await call(id, { account_id: 'parent' }))
     const schemaOf = (id: string) =>
-      resolved(operations.find((one) => one.id === id)!.doc.responses['200']).content['application/json']
+      dereference(operations.find((one) => one.id === id)!.doc.responses['200']).content['application/json']
         .schema
-    const { json } = answers.get('listHooks')!
-    expect(flaws(schemaOf('readApiKey'), json)).not.toEqual([])
-    expect(flaws(schemaOf('listSamples'), json)).not.toEqual([])
-    expect(flaws(schemaOf('listHooks'), answers.get('readApiKey')!.json)).not.toEqual([])
+    const { json } = responses.get('listHooks')!
+    expect(violations(schemaOf('readApiKey'), json)).not.toEqual([])
+    expect(violations(schemaOf('listSamples'), json)).not.toEqual([])
+    expect(violations(schemaOf('listHooks'), responses.get('readApiKey')!.json)).not.toEqual([])
     for (const key of ['data', 'status', 'request_id', 'timestamp', 'node']) {
       const { [key]: _, ...rest } = json
-      expect(flaws(schemaOf('listHooks'), rest), `without ${key}`).not.toEqual([])
+      expect(violations(schemaOf('listHooks'), rest), `without ${key}`).not.toEqual([])
     }
   })
 
-  it('describes what a receiver gets', async () => {
-    const { hs, receiver, webhook } = await running()
-    await webhook('/hook', { hook: 'all', customData: { tenant: '7' } })
-    const kinds = Object.keys(document.webhooks)
-    expect(kinds).toHaveLength(6)
-    for (const hook of kinds) {
-      await hs.publish(created('call', { hook, direction: 'inbound', customChannelVars: { a: 1 } }))
+  it('describes the requests to receivers', async () => {
+    const { hs, receiver, createWebhook } = await startService()
+    await createWebhook('/hook', { hook: 'all', customData: { tenant: '7' } })
+    const hooks = Object.keys(document.webhooks)
+    expect(hooks).toHaveLength(6)
+    for (const hook of hooks) {
+      await hs.publish(channelCreate('call', { hook, direction: 'inbound', customChannelVars: { a: 1 } }))
       const { body, headers } = await receiver.next()
       const { requestBody, parameters } = document.webhooks[hook].post
-      expect(flaws(requestBody.content['application/json'].schema, JSON.parse(body)), hook).toEqual([])
-      for (const { name, required } of parameters.map(resolved))
+      expect(violations(requestBody.content['application/json'].schema, JSON.parse(body)), hook).toEqual([])
+      for (const { name, required } of parameters.map(dereference))
         if (required) expect(headers).toHaveProperty([name.toLowerCase()])
     }
   })

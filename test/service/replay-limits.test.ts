@@ -1,35 +1,35 @@
-/** Tests and replays send requests to somebody: over HTTP they are limited, for the host they are not. */
+/** Tests and replays send requests to receivers: over HTTP they are rate-limited, for the host they are not. */
 import { manualClock } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
-import { API_KEY, created, type Options, services, told } from './running.js'
+import { API_KEY, channelCreate, nextEvents, type ServiceOptions, serviceFixture } from './service-fixture.js'
 
-const running = services()
+const startService = serviceFixture()
 const OK = { kind: 'response', status: 200, headers: [], body: '', bodyEnd: 'complete' } as const
 
-/** A webhook with one delivered event, and a clock that only the test moves. */
-async function replayable(options: Options = {}) {
+/** A webhook with one delivered event, on a manual clock. */
+async function harness(options: ServiceOptions = {}) {
   const clock = manualClock()
   const sender = { send: async () => OK, close: async () => {} }
-  const { hs, ask, webhook } = await running({ clock, sender, ...options })
-  const id = await webhook('/hook')
+  const { hs, callApi, createWebhook } = await startService({ clock, sender, ...options })
+  const id = await createWebhook('/hook')
   const path = `/v1/accounts/parent/webhooks/${id}`
-  const delivered = told(hs, 'delivered')
-  await hs.publish(created('call'))
+  const delivered = nextEvents(hs, 'delivered')
+  await hs.publish(channelCreate('call'))
   const { deliveryId } = (await delivered)[0]!
-  const replay = () => ask('PUT', `${path}/replay`, { data: { delivery_id: deliveryId } })
-  const test = () => ask('PUT', `${path}/test`)
-  return { hs, ask, webhook, clock, id, path, deliveryId, replay, test }
+  const replay = () => callApi('PUT', `${path}/replay`, { data: { delivery_id: deliveryId } })
+  const test = () => callApi('PUT', `${path}/test`)
+  return { hs, callApi, createWebhook, clock, id, path, deliveryId, replay, test }
 }
 
-describe('over HTTP', () => {
-  it('the twenty-first at once is refused with 429, until a second has passed', async () => {
-    const { replay, test, clock } = await replayable()
+describe('tests and replays over HTTP', () => {
+  it('are rejected with 429 after a burst of twenty, until a second has passed', async () => {
+    const { replay, test, clock } = await harness()
     for (let n = 0; n < 10; n += 1) {
       expect((await replay()).status).toBe(202)
       expect((await test()).status).toBe(202)
     }
-    for (const asked of [replay, test]) {
-      const refused = await asked()
+    for (const send of [replay, test]) {
+      const refused = await send()
       expect(refused.status).toBe(429)
       expect(refused.headers['retry-after']).toBe('1')
       expect(refused.json).toMatchObject({
@@ -45,9 +45,9 @@ describe('over HTTP', () => {
     expect((await replay()).status).toBe(429)
   })
 
-  it('a refusal sends nothing, and says how long to wait', async () => {
+  it('send nothing if rejected, and the response says how long to wait', async () => {
     const limit = { replayBurst: 1, replayRefillPerSecond: 0.1 }
-    const { hs, replay, clock, id } = await replayable(limit)
+    const { hs, replay, clock, id } = await harness(limit)
     await replay()
     await clock.settle()
     const before = await hs.webhooks.deliveries('parent', id)
@@ -58,28 +58,28 @@ describe('over HTTP', () => {
     expect(await hs.webhooks.deliveries('parent', id)).toEqual(before)
   })
 
-  it('each webhook has its own, and other requests have none', async () => {
-    const { ask, webhook, replay, path } = await replayable({ replayBurst: 1 })
+  it('have a limit per webhook, and other requests are not limited', async () => {
+    const { callApi, createWebhook, replay, path } = await harness({ replayBurst: 1 })
     await replay()
     expect((await replay()).status).toBe(429)
-    const other = await webhook('/other')
-    expect((await ask('PUT', `/v1/accounts/parent/webhooks/${other}/test`)).status).toBe(202)
-    for (let n = 0; n < 30; n += 1) expect((await ask('GET', `${path}/attempts`)).status).toBe(200)
-    expect((await ask('PUT', '/v1/api_auth', { data: { api_key: API_KEY } })).status).toBe(201)
+    const other = await createWebhook('/other')
+    expect((await callApi('PUT', `/v1/accounts/parent/webhooks/${other}/test`)).status).toBe(202)
+    for (let n = 0; n < 30; n += 1) expect((await callApi('GET', `${path}/attempts`)).status).toBe(200)
+    expect((await callApi('PUT', '/v1/api_auth', { data: { api_key: API_KEY } })).status).toBe(201)
   })
 
-  it('nothing is counted of who has no right to ask', async () => {
-    const { ask, hs, path, test } = await replayable({ replayBurst: 1 })
+  it('are not counted for unauthorized callers', async () => {
+    const { callApi, hs, path, test } = await harness({ replayBurst: 1 })
     const { token } = await hs.auth.signIn({ apiKey: 'o'.repeat(64) })
     for (let n = 0; n < 5; n += 1) {
-      expect((await ask('PUT', `${path}/test`, { token })).status).toBe(403)
-      expect((await ask('PUT', `${path}/test`, { token: 'none' })).status).toBe(401)
+      expect((await callApi('PUT', `${path}/test`, { token })).status).toBe(403)
+      expect((await callApi('PUT', `${path}/test`, { token: 'none' })).status).toBe(401)
     }
     expect((await test()).status).toBe(202)
   })
 
-  it('may be without limit', async () => {
-    const { test, replay } = await replayable({ replayBurst: Number.POSITIVE_INFINITY })
+  it('are unlimited with replayBurst: Infinity', async () => {
+    const { test, replay } = await harness({ replayBurst: Number.POSITIVE_INFINITY })
     for (let n = 0; n < 25; n += 1) {
       expect((await test()).status).toBe(202)
       expect((await replay()).status).toBe(202)
@@ -87,9 +87,9 @@ describe('over HTTP', () => {
   })
 })
 
-describe('the host', () => {
-  it('may test and replay as often as it likes, and takes nothing from who asks over HTTP', async () => {
-    const { hs, id, deliveryId, test } = await replayable({ replayBurst: 1 })
+describe('tests and replays of the host', () => {
+  it('are not limited, and do not count towards the limit over HTTP', async () => {
+    const { hs, id, deliveryId, test } = await harness({ replayBurst: 1 })
     for (let n = 0; n < 40; n += 1) {
       await hs.webhooks.test('parent', id)
       await hs.webhooks.replay('parent', id, { deliveryId })

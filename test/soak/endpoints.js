@@ -1,5 +1,5 @@
 // @ts-check
-/** Receivers of a soak run, in a process of their own: healthy ones at one port; what is dead needs nobody. */
+/** The receivers of a soak run, in their own process: healthy, silent and failing servers, and a closed port. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
@@ -8,7 +8,7 @@ const healthy = createServer((request, response) => {
   request.resume().on('end', () => response.end('ok'))
 })
 healthy.keepAliveTimeout = 60_000
-// Takes the connection and never says a word.
+// Accepts connections and never responds.
 const silent = createTcpServer((socket) => void socket.on('error', () => {}).resume())
 const failing = createServer((request, response) => {
   request.resume().on('end', () => response.writeHead(500).end('no'))
@@ -20,12 +20,12 @@ for (const [name, server] of Object.entries({ healthy, silent, failing })) {
   await once(server, 'listening')
   ports[name] = /** @type {import('node:net').AddressInfo} */ (server.address()).port
 }
-// A port at which nobody listens any more.
-const gone = createTcpServer()
-gone.listen(0, '127.0.0.1')
-await once(gone, 'listening')
-ports.gone = /** @type {import('node:net').AddressInfo} */ (gone.address()).port
-gone.close()
+// A port on which no server listens any more.
+const closed = createTcpServer()
+closed.listen(0, '127.0.0.1')
+await once(closed, 'listening')
+ports.closed = /** @type {import('node:net').AddressInfo} */ (closed.address()).port
+closed.close()
 
 process.on('disconnect', () => process.exit(0))
 process.send?.(ports)

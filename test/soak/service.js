@@ -1,26 +1,27 @@
 // @ts-check
 /**
- * The service under load, in a process of its own so that its memory is read alone: publishes as fast as the healthy
- * webhooks take it, beside webhooks that refuse, fail, say nothing or are not there.
+ * The service under load, in its own process so that only its memory is measured: publishes as fast as the healthy webhooks
+ * receive, beside webhooks that refuse connections, fail or never respond.
  */
 import { constant, createHookswitch, memoryStore } from 'hookswitch'
 
-/** Deliveries to healthy webhooks that may be under way. */
-const UNDERWAY = 400
+/** Upper bound of pending deliveries to healthy webhooks. */
+const MAX_PENDING = 400
 const HEALTHY = 4
-/** Of events for the dead ones: so many may wait for their end. */
-const DEAD_WAITING = 2_000
-/** A store keeps where each call stands for as long as it keeps attempts, 30 days; tokens live a day. */
+/** Upper bound of pending deliveries to dead webhooks. */
+const MAX_DYING = 2_000
+/** Number of calls: a store keeps the state of each call as long as its attempts, 30 days. */
 const CALLS = 2_000
+/** Tokens live for a day, so sign-ins are rare. */
 const SIGN_IN_EVERY = 500
-const READ_MS = 1_000
-/** What `--leak` keeps of each event: a soak that sees no slope in that sees none in anything. */
+const READING_MS = 1_000
+/** What `--leak` keeps per event: a soak run that does not detect this growth would not detect any. */
 const LEAK_BYTES = 2_000
 
 const { store: kind, path, connectionString, schema, dead, ports, leak } = JSON.parse(String(process.argv[2]))
 
 async function openStore() {
-  // What it keeps is to reach its bound within the warm-up.
+  // A small limit, so that the store reaches its bound within the warm-up.
   if (kind === 'memory') return memoryStore({ attemptsPerWebhook: 100 })
   if (kind === 'postgres') {
     const { postgresStore } = await import('hookswitch/postgres')
@@ -31,7 +32,7 @@ async function openStore() {
 }
 
 const hs = createHookswitch({
-  // No store of nodes that share it starts without one.
+  // Required by stores that several nodes share.
   ...(kind === 'postgres' && { secret: 'the secret of the soak, long enough to be one' }),
   store: await openStore(),
   allowLocal: true,
@@ -49,7 +50,7 @@ for (let n = 0; n < HEALTHY; n += 1)
     uri: `http://127.0.0.1:${ports.healthy}/${n}`,
     hook: 'all',
   })
-const kinds = ['silent', 'failing', 'gone']
+const kinds = ['silent', 'failing', 'closed']
 for (let n = 0; n < dead; n += 1) {
   const uri = `http://127.0.0.1:${ports[kinds[n % kinds.length] ?? '']}/${n}`
   await hs.webhooks.create(other, { name: `d${n}`, uri, hook: 'all', retries: 1 })
@@ -59,18 +60,18 @@ const apiKey = await hs.accounts.readApiKey(healthy)
 let published = 0
 let delivered = 0
 let dying = 0
-let isOver = false
-let wake = () => {}
+let isStopped = false
+let resume = () => {}
 hs.events.on('delivered', () => {
   delivered += 1
-  wake()
+  resume()
 })
 hs.events.on('exhausted', () => {
   dying -= 1
 })
 process.on('message', () => {
-  isOver = true
-  wake()
+  isStopped = true
+  resume()
 })
 
 const began = performance.now()
@@ -79,7 +80,7 @@ const reader = setInterval(() => {
   const { rss, heapUsed, external } = process.memoryUsage()
   const seconds = (performance.now() - began) / 1000
   process.send?.({ seconds, rss, live: heapUsed + external, published, delivered, dying })
-}, READ_MS)
+}, READING_MS)
 
 /** @param {string} accountId @param {number} n */
 const publish = (accountId, n) =>
@@ -92,19 +93,19 @@ const publish = (accountId, n) =>
   })
 
 /** @type {Buffer[]} */
-const kept = []
-for (let n = 0; !isOver; n += 1) {
+const leaked = []
+for (let n = 0; !isStopped; n += 1) {
   await publish(healthy, n)
   published += 1
-  if (leak) kept.push(Buffer.alloc(LEAK_BYTES, n))
-  if (n % 10 === 0 && dying < DEAD_WAITING) {
+  if (leak) leaked.push(Buffer.alloc(LEAK_BYTES, n))
+  if (n % 10 === 0 && dying < MAX_DYING) {
     dying += dead
     await publish(other, n)
   }
   if (n % SIGN_IN_EVERY === 0) await hs.auth.authenticate((await hs.auth.signIn({ apiKey })).token)
-  while (!isOver && published * HEALTHY - delivered > UNDERWAY)
+  while (!isStopped && published * HEALTHY - delivered > MAX_PENDING)
     await new Promise((resolve) => {
-      wake = () => resolve(undefined)
+      resume = () => resolve(undefined)
     })
 }
 

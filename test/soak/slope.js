@@ -1,75 +1,87 @@
 // @ts-check
-/** How memory goes over time: the line through the readings by least squares. */
+/** Memory growth over time: a regression line through the readings, by least squares. */
 
 /**
- * Growth over what is left of the run after its warm-up: as a share of where the line begins, or in bytes where that is
- * more. What V8 and the allocator keep in reserve goes up and down by more than 5 %.
+ * Allowed growth between the warm-up and the end: a share of the line's start, or a number of bytes if that is more. The
+ * reserves of V8 and the allocator vary by more than 5 %.
  */
-const MOST_SHARE = 0.1
-const MOST_BYTES = 8e6
-/** Standard errors on either side of the line in which the true one lies in 95 of 100 runs. */
-const WIDE = 1.96
+const MAX_SHARE = 0.1
+const MAX_BYTES = 8e6
+/** Standard errors of a 95 % confidence interval. */
+const CONFIDENCE = 1.96
 
 /**
  * @typedef {object} Reading
  * @property {number} seconds
  * @property {number} rss
- * @property {number} live what JavaScript holds after a collection
+ * @property {number} live bytes held by JavaScript after a garbage collection
  *
  * @param {readonly Reading[]} readings at least two, at different times
- * @param {(one: Reading) => number} of
+ * @param {(reading: Reading) => number} bytesOf
+ * @returns slope per minute, its margin of error (95 %), and the bytes at the first reading
  */
-export function lineThrough(readings, of) {
-  const mean = (/** @type {(one: Reading) => number} */ value) =>
-    readings.reduce((sum, one) => sum + value(one), 0) / readings.length
-  const seconds = mean((one) => one.seconds)
-  const bytes = mean(of)
-  const spread = readings.reduce((sum, one) => sum + (one.seconds - seconds) ** 2, 0)
-  const together = readings.reduce((sum, one) => sum + (one.seconds - seconds) * (of(one) - bytes), 0)
-  const perSecond = together / spread
+export function fitLine(readings, bytesOf) {
+  const mean = (/** @type {(reading: Reading) => number} */ value) =>
+    readings.reduce((sum, reading) => sum + value(reading), 0) / readings.length
+  const seconds = mean((reading) => reading.seconds)
+  const bytes = mean(bytesOf)
+  const spread = readings.reduce((sum, reading) => sum + (reading.seconds - seconds) ** 2, 0)
+  const covariance = readings.reduce(
+    (sum, reading) => sum + (reading.seconds - seconds) * (bytesOf(reading) - bytes),
+    0,
+  )
+  const perSecond = covariance / spread
   const [first] = readings
-  const rest = readings.map((one) => of(one) - bytes - perSecond * (one.seconds - seconds))
+  const residuals = readings.map(
+    (reading) => bytesOf(reading) - bytes - perSecond * (reading.seconds - seconds),
+  )
   return {
     perMinute: perSecond * 60,
-    either: 60 * WIDE * Math.sqrt((variance(rest) * inOneWave(rest)) / spread),
+    margin: 60 * CONFIDENCE * Math.sqrt((variance(residuals) * correlationTime(residuals)) / spread),
     start: bytes + perSecond * (Number(first?.seconds) - seconds),
   }
 }
 
-/** @param {readonly number[]} rest about zero */
-const variance = (rest) => rest.reduce((sum, one) => sum + one * one, 0) / Math.max(1, rest.length - 2)
+/** @param {readonly number[]} residuals */
+const variance = (residuals) =>
+  residuals.reduce((sum, residual) => sum + residual * residual, 0) / Math.max(1, residuals.length - 2)
 
 /**
- * Readings that follow each other are alike: so many tell as much as one that stands alone. By their correlation with the
- * next, as in a first-order autoregression.
+ * Consecutive readings are correlated: this many of them are worth one independent reading. Estimated from the correlation
+ * of neighbours, as in a first-order autoregressive model.
  *
- * @param {readonly number[]} rest
+ * @param {readonly number[]} residuals
  */
-function inOneWave(rest) {
-  const both = rest.slice(1).reduce((sum, one, index) => sum + one * Number(rest[index]), 0)
-  const all = rest.reduce((sum, one) => sum + one * one, 0)
-  const alike = all === 0 ? 0 : Math.min(0.99, Math.max(0, both / all))
-  return (1 + alike) / (1 - alike)
+function correlationTime(residuals) {
+  const products = residuals
+    .slice(1)
+    .reduce((sum, residual, index) => sum + residual * Number(residuals[index]), 0)
+  const squares = residuals.reduce((sum, residual) => sum + residual * residual, 0)
+  const correlation = squares === 0 ? 0 : Math.min(0.99, Math.max(0, products / squares))
+  return (1 + correlation) / (1 - correlation)
 }
 
 /**
  * @param {readonly Reading[]} readings
  * @param {number} warmUpSeconds
  */
-export function judge(readings, warmUpSeconds) {
+export function checkGrowth(readings, warmUpSeconds) {
   const warm = readings.filter(({ seconds }) => seconds >= warmUpSeconds)
   if (warm.length < 5) throw new Error(`only ${warm.length} readings after the warm-up`)
   const minutes = (Number(warm.at(-1)?.seconds) - Number(warm[0]?.seconds)) / 60
-  const rss = lineThrough(warm, (one) => one.rss)
-  const live = lineThrough(warm, (one) => one.live)
+  const rss = fitLine(warm, (reading) => reading.rss)
+  const live = fitLine(warm, (reading) => reading.live)
   const half = readings.filter(({ seconds }) => seconds >= Number(readings.at(-1)?.seconds) / 2)
-  const settled = { rss: lineThrough(half, (one) => one.rss), live: lineThrough(half, (one) => one.live) }
+  const secondHalf = {
+    rss: fitLine(half, (reading) => reading.rss),
+    live: fitLine(half, (reading) => reading.live),
+  }
   /** @type {string[]} */
-  const findings = []
+  const problems = []
   for (const [name, { perMinute, start }] of Object.entries({ RSS: rss, live }))
-    if (perMinute * minutes > Math.max(MOST_BYTES, MOST_SHARE * start))
-      findings.push(
+    if (perMinute * minutes > Math.max(MAX_BYTES, MAX_SHARE * start))
+      problems.push(
         `${name} grows by ${(perMinute / 1e6).toFixed(1)} MB a minute from ${(start / 1e6).toFixed(1)} MB`,
       )
-  return { rss, live, settled, findings }
+  return { rss, live, secondHalf, problems }
 }

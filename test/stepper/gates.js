@@ -1,106 +1,107 @@
 // @ts-check
-/** Pools whose connections hold every statement at a gate, until somebody lets it go to the server. */
+/** PostgreSQL pools whose connections hold every statement at a gate until the stepper sends it to the server. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
 
 /**
  * @typedef {import('hookswitch/postgres').PostgresQuery} PostgresQuery
  *
- * @typedef {object} Held a statement at its gate
- * @property {string} what its short name
+ * @typedef {object} HeldStatement
+ * @property {string} name short name
  * @property {number} pid of its connection
- * @property {boolean} frees whether it ends a transaction, and so lets go of locks
- * @property {() => void} open
+ * @property {boolean} releasesLocks whether it ends a transaction
+ * @property {() => void} open sends it
  *
- * @typedef {() => (query: PostgresQuery) => PostgresQuery} Doctor one for each connection: what it sends in place of this
+ * @typedef {() => (query: PostgresQuery) => PostgresQuery} FaultInjector called once per connection; changes its queries
  */
 
-/** They only read, or tell; nobody waits for them, and what begins them is a timer. */
-const PASSES = /^(wake_|ready_of_|old_snapshots_)/
+/** Statements that are not held: they only read or notify, nothing waits for them, and timers start them. */
+const UNGATED = /^(wake_|ready_of_|old_snapshots_)/
 
 /**
- * Who asks is the actor in whose context it is done; what the store does by itself passes.
+ * A statement belongs to the actor in whose async context it is sent. Statements of the store's own timers are not held.
  *
- * @param {() => void} changed a statement has come to a gate, or was answered
+ * @param {() => void} onChange called when a statement is held or answered
  */
-export function createGates(changed) {
+export function createGates(onChange) {
   /** @type {AsyncLocalStorage<string>} */
   const context = new AsyncLocalStorage()
-  /** @type {Map<string, Held>} by actor */
+  /** @type {Map<string, HeldStatement>} by actor */
   const held = new Map()
-  /** @type {Map<string, number>} connections of what was sent and is not answered, by actor */
-  const asked = new Map()
+  /** @type {Map<string, number>} connections of statements that were sent and are not answered, by actor */
+  const sent = new Map()
   /** @type {string[]} */
-  const refused = []
+  const sqlStates = []
 
   /**
    * @param {string} actor
    * @param {pg.PoolClient} client
    * @param {PostgresQuery} query
-   * @param {boolean} frees
-   * @param {(query: PostgresQuery) => Promise<unknown>} ask
+   * @param {boolean} releasesLocks
+   * @param {(query: PostgresQuery) => Promise<unknown>} send
    */
-  async function pass(actor, client, query, frees, ask) {
+  async function hold(actor, client, query, releasesLocks, send) {
     const { processID: pid } = /** @type {{ processID: number }} */ (/** @type {unknown} */ (client))
     await /** @type {Promise<void>} */ (
       new Promise((resolve) => {
         const open = () => {
           held.delete(actor)
-          asked.set(actor, pid)
+          sent.set(actor, pid)
           resolve()
         }
-        held.set(actor, { what: nameOf(query), pid, frees, open })
-        changed()
+        held.set(actor, { name: nameOf(query), pid, releasesLocks, open })
+        onChange()
       })
     )
     try {
-      return await ask(query)
+      return await send(query)
     } catch (thrown) {
-      refused.push(String(/** @type {{ code?: unknown }} */ (thrown).code))
+      sqlStates.push(String(/** @type {{ code?: unknown }} */ (thrown).code))
       throw thrown
     } finally {
-      asked.delete(actor)
-      changed()
+      sent.delete(actor)
+      onChange()
     }
   }
 
   return {
     held,
-    asked,
-    /** SQLSTATEs of statements that were refused. */
-    refused,
+    sent,
+    /** SQLSTATEs of failed statements. */
+    sqlStates,
     /** @template T @param {string} actor @param {() => Promise<T>} work */
     as: (actor, work) => context.run(actor, work),
-    /** While one context is in use, every promise of the process costs more. */
+    /** An enabled async context slows down every promise of the process. */
     end: () => context.disable(),
     /**
      * @param {string} url
-     * @param {Doctor} doctor
+     * @param {FaultInjector} faultInjector
      * @returns {pg.Pool & import('hookswitch/postgres').PostgresPool}
      */
-    pool(url, doctor) {
+    pool(url, faultInjector) {
       const pool = new pg.Pool({ connectionString: url, max: 12 })
       const connect = pool.connect.bind(pool)
       /** @type {WeakSet<pg.PoolClient>} */
-      const known = new WeakSet()
-      const gated = async () => {
+      const gatedClients = new WeakSet()
+      const connectGated = async () => {
         const client = await connect()
-        if (known.has(client)) return client
-        known.add(client)
-        const ask = /** @type {(query: PostgresQuery) => Promise<unknown>} */ (
+        if (gatedClients.has(client)) return client
+        gatedClients.add(client)
+        const send = /** @type {(query: PostgresQuery) => Promise<unknown>} */ (
           /** @type {unknown} */ (client.query.bind(client))
         )
-        const treated = doctor()
-        let isInside = false
+        const inject = faultInjector()
+        let isInTransaction = false
         const query = (/** @type {PostgresQuery} */ given) => {
           const actor = context.getStore()
-          if (actor === undefined || PASSES.test(given.name ?? '')) return ask(given)
-          isInside = /^BEGIN/.test(given.text) || (isInside && !/^(COMMIT|ROLLBACK)$/.test(given.text))
-          return pass(actor, client, treated(given), !isInside, ask)
+          if (actor === undefined || UNGATED.test(given.name ?? '')) return send(given)
+          isInTransaction =
+            /^BEGIN/.test(given.text) || (isInTransaction && !/^(COMMIT|ROLLBACK)$/.test(given.text))
+          return hold(actor, client, inject(given), !isInTransaction, send)
         }
         return Object.assign(client, { query })
       }
-      return /** @type {any} */ (Object.assign(pool, { connect: gated }))
+      return /** @type {any} */ (Object.assign(pool, { connect: connectGated }))
     },
   }
 }

@@ -1,40 +1,46 @@
 /** Runs of the stepper by seed, for tests. */
 import type { PgServer } from '../adapters/storage/pg-cluster.js'
-import type { Doctor } from './gates.js'
+import type { FaultInjector } from './gates.js'
 import { stepThrough } from './step.js'
 
 export type Stepped = Awaited<ReturnType<typeof stepThrough>>
 
-const MOST_SEEDS = 100
+const MAX_SEEDS = 100
 
 export interface SeededRun {
   readonly server: PgServer | undefined
   readonly schema: string
   readonly seed: number
-  readonly doctor?: Doctor | undefined
-  /** One webhook and one call. */
+  readonly faultInjector?: FaultInjector | undefined
+  /** Uses one webhook and one call. */
   readonly isSmall?: boolean
 }
 
-export function steppedThrough({
+export function runSeed({
   server,
   schema,
   seed,
-  doctor,
+  faultInjector,
   isSmall = false,
 }: SeededRun): Promise<Stepped> {
-  return stepThrough({ url: server!.url, schema, seed: String(seed), isSmall, ...(doctor && { doctor }) })
+  return stepThrough({
+    url: server!.url,
+    schema,
+    seed: String(seed),
+    isSmall,
+    ...(faultInjector && { faultInjector }),
+  })
 }
 
-/** The first run that shows it, of the known seed as a rule. */
-export async function shown(
+/** The first run that matches: usually of the known seed, else of the first 100. */
+export async function findSeed(
   known: number,
-  isShown: (run: Stepped) => boolean,
+  isFound: (run: Stepped) => boolean,
   run: (seed: number) => Promise<Stepped>,
 ): Promise<Stepped> {
-  for (const seed of [known, ...Array.from({ length: MOST_SEEDS }, (_, index) => index + 1)]) {
+  for (const seed of [known, ...Array.from({ length: MAX_SEEDS }, (_, index) => index + 1)]) {
     const stepped = await run(seed)
-    if (isShown(stepped)) return stepped
+    if (isFound(stepped)) return stepped
   }
-  throw new Error(`not in ${MOST_SEEDS} seeds`)
+  throw new Error(`no match in ${MAX_SEEDS} seeds`)
 }

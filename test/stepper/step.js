@@ -1,72 +1,79 @@
 // @ts-check
 /**
- * Nodes on one PostgreSQL schema, statement by statement: which of them goes on is drawn from a seed, and what waits for
- * a lock is seen from outside, so that every interleaving of statements may come, and comes again with its seed.
+ * Runs several nodes on one PostgreSQL schema, one statement at a time. A seed draws which node sends its next statement,
+ * and `pg_blocking_pids` shows which ones wait for locks. So every interleaving of statements can occur, and recurs with
+ * its seed.
  */
 import { postgresStore } from 'hookswitch/postgres'
 import { manualClock, seededRandom } from 'hookswitch/testkit'
 import pg from 'pg'
 import { createGates } from './gates.js'
-import { newWebhook } from './made.js'
+import { newWebhook } from './generators.js'
 import { createModel } from './model.js'
-import { createNode, LEASE_MS, RARE, someRare } from './nodes.js'
-import { createRest } from './rest.js'
-import { emptied, faultsIn } from './tables.js'
+import { createNode, drawExcluded, LEASE_MS, RARE_ACTIONS } from './nodes.js'
+import { createQuiescence } from './quiescence.js'
+import { truncateQuery, violationsQuery } from './table-invariants.js'
 
 const log = { debug() {}, info() {}, warn() {}, error() {} }
-/** No statement may take so long as somebody may leave it at its gate. */
-const PATIENCE_MS = 600_000
-const MOST_STEPS = 5_000
-const MOST_ROUNDS = 60
+/** Statement timeout of the stores: longer than any statement stays at its gate. */
+const STATEMENT_TIMEOUT_MS = 600_000
+const MAX_STEPS = 5_000
+const MAX_ROUNDS = 60
 
 /**
  * @typedef {object} Stepped
- * @property {readonly string[]} findings
+ * @property {readonly string[]} violations
  * @property {ReadonlyMap<string, number>} counts
- * @property {readonly string[]} story
+ * @property {readonly string[]} trace
  */
 
 /**
- * @param {object} given
- * @param {string} given.url
- * @param {string} given.schema
- * @param {string} given.seed
- * @param {boolean} [given.isSmall] one webhook and one call, to which everything is delivered: lanes that fill and empty
- * @param {import('./gates.js').Doctor} [given.doctor] what somebody between store and server makes of statements
+ * @param {object} options
+ * @param {string} options.url
+ * @param {string} options.schema
+ * @param {string} options.seed
+ * @param {boolean} [options.isSmall] one webhook and one call, and every event is delivered: lanes fill and empty often
+ * @param {import('./gates.js').FaultInjector} [options.faultInjector] changes statements between store and server
  * @returns {Promise<Stepped>}
  */
-export async function stepThrough({ url, schema, seed, isSmall = false, doctor = () => (query) => query }) {
+export async function stepThrough({
+  url,
+  schema,
+  seed,
+  isSmall = false,
+  faultInjector = () => (query) => query,
+}) {
   const random = seededRandom(seed)
   const clock = manualClock()
   const model = createModel()
-  const gates = createGates(() => resting.changed())
+  const gates = createGates(() => quiescence.changed())
   const control = new pg.Client({ connectionString: url })
   await control.connect()
   /** @type {Set<string>} */
   const busy = new Set()
-  const resting = createRest(/** @type {any} */ (control), gates, busy)
+  const quiescence = createQuiescence(/** @type {any} */ (control), gates, busy)
   /** @type {string[]} */
-  const story = []
+  const trace = []
   /** @type {Map<string, number>} */
   const counts = new Map()
-  const add = (/** @type {string} */ what) => counts.set(what, (counts.get(what) ?? 0) + 1)
-  const finding = (/** @type {string} */ what) => model.findings.push(what)
+  const count = (/** @type {string} */ name) => counts.set(name, (counts.get(name) ?? 0) + 1)
+  const violation = (/** @type {string} */ text) => model.violations.push(text)
   /** @type {Map<string, number>} */
   const last = new Map()
   let steps = 0
-  let made = 0
+  let ids = 0
 
   const names = Array.from({ length: random.integer(2, 3) }, (_, index) => `n${index + 1}`)
   const opened = names.map((name) => {
-    const pool = gates.pool(url, doctor)
-    return { name, pool, store: postgresStore({ pool, schema, clock, answerWithinMs: PATIENCE_MS }) }
+    const pool = gates.pool(url, faultInjector)
+    return { name, pool, store: postgresStore({ pool, schema, clock, answerWithinMs: STATEMENT_TIMEOUT_MS }) }
   })
   for (const { store } of opened) await store.open({ clock, log })
-  await control.query(emptied(schema))
+  await control.query(truncateQuery(schema))
   const webhooks = Array.from({ length: isSmall ? 1 : random.integer(1, 3) }, () => newWebhook(random))
   for (const webhook of webhooks) await opened[0]?.store.webhooks.insert(webhook)
-  /** @type {import('./nodes.js').World} */
-  const world = {
+  /** @type {import('./nodes.js').RunContext} */
+  const context = {
     random,
     model,
     webhooks,
@@ -78,85 +85,85 @@ export async function stepThrough({ url, schema, seed, isSmall = false, doctor =
     calls: isSmall || random.chance(0.5) ? ['a'] : ['a', 'b'],
     maxPending: random.chance(0.2) ? 12 : 1_000_000,
     id(kind) {
-      made += 1
-      return `${kind}-${made}`
+      ids += 1
+      return `${kind}-${ids}`
     },
   }
-  const without = isSmall ? RARE : someRare(random)
-  const nodes = opened.map(({ name, store }) => createNode(world, name, store, without))
-  // Everybody is known before anybody's share is counted.
+  const excluded = isSmall ? RARE_ACTIONS : drawExcluded(random)
+  const nodes = opened.map(({ name, store }) => createNode(context, name, store, excluded))
+  // Three rounds: every node is known before any gets its final share.
   for (const node of [...nodes, ...nodes, ...nodes]) await node.own()
 
   const actors = nodes.flatMap((node) => node.actors)
-  // Some are slow in this run, and some quick.
-  const paceOf = (/** @type {string} */ name) =>
+  // Weights of actors: in each run some are slow and some fast.
+  const drawWeight = (/** @type {string} */ name) =>
     isSmall ? (name.endsWith('accept') ? 1 : 8) : random.pick([1, 1, 4, 16])
-  const pace = new Map(actors.map(({ name }) => [name, paceOf(name)]))
+  const actorWeights = new Map(actors.map(({ name }) => [name, drawWeight(name)]))
 
   /** @param {import('./nodes.js').Actor} actor */
   function begin({ name, begin }) {
     busy.add(name)
     gates
       .as(name, begin)
-      .catch((thrown) => finding(`${name} was refused: ${thrown.code ?? ''} ${thrown.message}`))
+      .catch((thrown) => violation(`${name} was rejected: ${thrown.code ?? ''} ${thrown.message}`))
       .finally(() => {
         busy.delete(name)
-        resting.changed()
+        quiescence.changed()
       })
   }
 
-  /** One that stood still goes on, or begins. Whether locks may be free then; `undefined`: all is done. */
-  function goOn() {
+  /** Sends one held statement, or begins an operation. Returns whether locks may be released; `undefined`: all done. */
+  function stepOne() {
     const weights = /** @type {Record<string, number>} */ ({})
-    for (const { name, mayBegin } of actors)
-      if (gates.held.has(name) || (!busy.has(name) && mayBegin())) weights[name] = pace.get(name) ?? 1
+    for (const { name, canBegin } of actors)
+      if (gates.held.has(name) || (!busy.has(name) && canBegin())) weights[name] = actorWeights.get(name) ?? 1
     if (Object.keys(weights).length === 0) return undefined
     const name = random.weighted(weights)
     const held = gates.held.get(name)
-    story.push(`${String(steps).padStart(4)}  ${name}: ${held?.what ?? 'begins'}`)
+    trace.push(`${String(steps).padStart(4)}  ${name}: ${held?.name ?? 'begins'}`)
     last.set(name, steps)
     if (held) held.open()
     else begin(/** @type {import('./nodes.js').Actor} */ (actors.find((actor) => actor.name === name)))
-    return held?.frees ?? false
+    return held?.releasesLocks ?? false
   }
 
-  const leasesEnd = !isSmall && random.chance(0.4) ? random.integer(20, 200) : -1
+  const leasesEndStep = !isSmall && random.chance(0.4) ? random.integer(20, 200) : -1
 
-  async function look() {
-    const { rows } = await control.query(faultsIn(schema))
-    for (const { fault } of rows) finding(`after step ${steps}: ${fault}`)
+  async function checkTables() {
+    const { rows } = await control.query(violationsQuery(schema))
+    for (const row of rows) violation(`after step ${steps}: ${row.violation}`)
   }
 
-  /** Time goes by, as a rule a little. */
-  async function pass() {
-    if (steps === leasesEnd) {
-      for (const { name } of nodes) model.mayLose(name, steps)
+  /** Advances time, usually a little; at one step of some runs until all leases have expired. */
+  async function advanceTime() {
+    if (steps === leasesEndStep) {
+      for (const { name } of nodes) model.mayLoseShards(name, steps)
       await clock.advance(LEASE_MS + 1)
-      story.push('      every lease ends')
+      trace.push('      every lease expires')
     } else if (random.chance(0.2)) await clock.advance(random.integer(1, 5))
   }
 
-  async function walk() {
-    while (steps < MOST_STEPS && model.findings.length === 0) {
-      const frees = goOn()
-      if (frees === undefined) break
-      const blocked = await resting.rest(frees)
-      for (const [actor, by] of blocked) story.push(`      ${actor} waits for ${by.join(', ')}`)
-      if (blocked.size > 0) add('steps with somebody blocked')
-      if (frees) await look()
-      await pass()
+  async function runSteps() {
+    while (steps < MAX_STEPS && model.violations.length === 0) {
+      const releasesLocks = stepOne()
+      if (releasesLocks === undefined) break
+      const blocked = await quiescence.wait(releasesLocks)
+      for (const [actor, by] of blocked) trace.push(`      ${actor} waits for ${by.join(', ')}`)
+      if (blocked.size > 0) count('steps with a blocked actor')
+      if (releasesLocks) await checkTables()
+      await advanceTime()
       steps += 1
     }
-    // What a finding left at the gates.
+    // After a violation statements may still be held.
     while (busy.size > 0) {
       for (const { open } of [...gates.held.values()]) open()
-      await resting.rest(true)
+      await quiescence.wait(true)
     }
   }
 
-  /** One node does what is left. */
-  async function finish() {
-    for (const { name } of nodes) model.mayLose(name, steps)
+  /** One node delivers everything that is left, then the final state is checked. */
+  async function drainAndCheck() {
+    for (const { name } of nodes) model.mayLoseShards(name, steps)
     last.clear()
     steps += 1
     const [first, ...others] = /** @type {[typeof nodes[0], ...typeof nodes]} */ (nodes)
@@ -164,22 +171,22 @@ export async function stepThrough({ url, schema, seed, isSmall = false, doctor =
     await clock.advance(LEASE_MS + 1)
     await first.own()
     const { deliveries } = storeOf(first.name)
-    for (let round = 0; round < MOST_ROUNDS && (await deliveries.pending()) > 0; round += 1) {
+    for (let round = 0; round < MAX_ROUNDS && (await deliveries.pending()) > 0; round += 1) {
       steps += 1
       await clock.advance(10)
       await first.drain()
     }
     const left = await deliveries.pending()
-    if (left > 0) finding(`${left} deliveries are pending for ever`)
-    await look()
-    model.judge(await statesIn(control, schema))
+    if (left > 0) violation(`${left} deliveries never end`)
+    await checkTables()
+    model.check(await statesIn(control, schema))
   }
   const storeOf = (/** @type {string} */ name) =>
-    /** @type {import('hookswitch/store').Store} */ (opened.find((one) => one.name === name)?.store)
+    /** @type {import('hookswitch/store').Store} */ (opened.find((entry) => entry.name === name)?.store)
 
   try {
-    await walk()
-    if (model.findings.length === 0) await finish()
+    await runSteps()
+    if (model.violations.length === 0) await drainAndCheck()
   } finally {
     gates.end()
   }
@@ -190,8 +197,8 @@ export async function stepThrough({ url, schema, seed, isSmall = false, doctor =
   await control.end()
   counts.set('statements', steps)
   counts.set('deliveries', model.rows.size)
-  for (const sqlState of gates.refused) add(sqlState)
-  return { findings: [...new Set(model.findings)], counts, story }
+  for (const sqlState of gates.sqlStates) count(sqlState)
+  return { violations: [...new Set(model.violations)], counts, trace }
 }
 
 /** @param {pg.Client} control @param {string} schema */

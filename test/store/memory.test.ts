@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { errorCode } from '../../src/errors.js'
 import type { Log } from '../../src/ports.js'
-import { newDelivery, newEvent, newRecord, newWebhook } from '../../src/store/conformance/fixtures.js'
-import { storeConformance } from '../../src/store/conformance/index.js'
 import { type MemoryStoreOptions, memoryStore } from '../../src/store/memory.js'
 import { manualClock } from '../../src/testkit/clock.js'
+import { storeConformance } from '../../src/testkit/conformance/index.js'
+import { newDelivery, newEvent, newRecord, newWebhook } from '../../src/testkit/conformance/sample-data.js'
 import type { Webhook } from '../../src/webhooks/webhook.js'
 
 const log: Log = { debug() {}, info() {}, warn() {}, error() {} }
@@ -14,7 +14,7 @@ for (const shared of [false, true]) {
   storeConformance(
     { describe, it },
     {
-      name: shared ? 'the memory store, shared' : 'the memory store',
+      name: shared ? 'the shared memory store' : 'the memory store',
       supports: { durable: false, sharedBetweenNodes: shared, transactions: false },
       async open({ clock }) {
         const store = memoryStore({ shared })
@@ -32,12 +32,12 @@ async function opened(options: MemoryStoreOptions = {}) {
   await store.deliveries.own('node', 30_000)
   const now = clock.now()
 
-  /** Sends one event to this webhook, which answers; the delivery's id. */
+  /** Accepts one event for this webhook and settles its delivery as delivered. Returns the delivery's id. */
   async function deliver(webhook: Webhook): Promise<string> {
     const event = newEvent()
     const delivery = newDelivery(webhook, event)
     await store.deliveries.accept({ events: [event], deliveries: [delivery], maxPending: 9 }, now)
-    const endpoints = [{ webhookId: webhook.id, room: 1 }]
+    const endpoints = [{ webhookId: webhook.id, slots: 1 }]
     const { claims } = await store.deliveries.claim({ owner: 'node', endpoints, limit: 1, now })
     const claimed = claims[0]!.delivery
     const settlement = {
@@ -65,7 +65,7 @@ async function opened(options: MemoryStoreOptions = {}) {
 }
 
 describe('memoryStore', () => {
-  it('keeps so many attempts and ended deliveries of a webhook, the newest', async () => {
+  it('retains the newest attempts and ended deliveries of each webhook up to a limit', async () => {
     const { store, deliver, attemptsOf, webhook } = await opened({ attemptsPerWebhook: 3 })
     const [busy, quiet] = [await webhook(), await webhook()]
     const first = await deliver(quiet)
@@ -78,7 +78,7 @@ describe('memoryStore', () => {
     expect(await store.deliveries.delivery('account', made[0]!)).toBeUndefined()
   })
 
-  it('keeps so many attempts and ended deliveries of all webhooks, the newest', async () => {
+  it('retains the newest attempts and ended deliveries over all webhooks up to a limit', async () => {
     const { store, deliver, attemptsOf, webhook } = await opened({ attemptsInAll: 4 })
     const [one, two] = [await webhook(), await webhook()]
     const made: string[] = []
@@ -88,7 +88,7 @@ describe('memoryStore', () => {
     expect(await store.deliveries.delivery('account', made[1]!)).toBeUndefined()
   })
 
-  it('shows the body of every attempt it keeps', async () => {
+  it('shows the body of every retained attempt', async () => {
     const { store, deliver, webhook } = await opened({ attemptsPerWebhook: 3 })
     const target = await webhook()
     for (let index = 0; index < 8; index += 1) await deliver(target)
@@ -96,7 +96,7 @@ describe('memoryStore', () => {
     expect(rows.map((row) => row.requestBody?.includes('"sequence":1'))).toEqual([true, true, true])
   })
 
-  it('forgets numbers and legs of a call after a day without an event, and not before', async () => {
+  it('removes the numbers and legs of a call after a day without an event, not before', async () => {
     const { store, now } = await opened()
     const next = async (at: number) => {
       const event = newEvent({ callId: 'a', otherLegCallId: 'b' })
@@ -112,7 +112,7 @@ describe('memoryStore', () => {
     expect(await next(now + 2 * DAY_MS)).toBe(1)
   })
 
-  it('is unavailable before it is opened, and available again when it is opened again', async () => {
+  it('is unavailable until it is opened, and again after close until it is reopened', async () => {
     const { store, clock } = await opened()
     const fresh = memoryStore()
     expect(await fresh.deliveries.pending().catch(errorCode)).toBe('StoreUnavailable')
@@ -122,7 +122,7 @@ describe('memoryStore', () => {
     expect(await store.deliveries.pending()).toBe(0)
   })
 
-  it('is closed by the last of the nodes that share it, and lives by the clock of the first', async () => {
+  it('is closed by the last of the nodes that share it, and uses the clock of the first', async () => {
     const store = memoryStore({ shared: true })
     const [first, second] = [manualClock({ nowMs: 1_000 }), manualClock({ nowMs: 601_000 })]
     await store.open({ clock: first, log })
@@ -134,7 +134,7 @@ describe('memoryStore', () => {
     expect(await store.deliveries.pending().catch(errorCode)).toBe('StoreUnavailable')
   })
 
-  it('names an option that makes no sense', () => {
+  it('rejects an invalid option and names it', () => {
     for (const option of ['attemptsPerWebhook', 'attemptsInAll']) {
       for (const value of [0, -1, 1.5, Number.NaN]) {
         expect(() => memoryStore({ [option]: value })).toThrow(

@@ -20,7 +20,7 @@ const allOf = (changes: Partial<ShardLease>) =>
 const alive = (owner: string): NodeLease => ({ owner, aliveUntilMs: NOW + 30_000 })
 
 describe('shardOf', () => {
-  it('is the same for ever: stores have it written down', () => {
+  it('never changes: stores persist it', () => {
     expect(['', 'a', 'webhook', 'd4f1c2', '0'.repeat(32)].map(shardOf)).toEqual([25, 32, 13, 23, 13])
   })
 
@@ -33,25 +33,25 @@ describe('shardOf', () => {
 })
 
 describe('fairShare', () => {
-  it('lets no shard be left over, however many nodes there are', () => {
+  it('leaves no shard without an owner, for any number of nodes', () => {
     expect([0, 1, 2, 3, 5, 64, 100].map(fairShare)).toEqual([64, 64, 32, 22, 13, 1, 1])
   })
 })
 
 describe('planOwnership', () => {
-  it('lets a node alone take everything that is free or expired', () => {
+  it('lets a single node take every free or expired shard', () => {
     const leases = [...allOf({}).slice(0, 40), ...allOf({ owner: 'dead', aliveUntilMs: NOW }).slice(40)]
     expect(planOwnership(leases, [], 'a', NOW).take).toHaveLength(SHARDS)
   })
 
-  it('takes nothing from a live owner, who gives back half to the new node', () => {
+  it('takes nothing from a live owner, which gives half back when a second node appears', () => {
     const leases = allOf({ owner: 'a' })
     expect(planOwnership(leases, [alive('a')], 'b', NOW).take).toEqual([])
     expect(planOwnership(leases, [alive('b')], 'a', NOW).giveBack).toHaveLength(SHARDS / 2)
     expect(planOwnership(leases, [{ owner: 'b', aliveUntilMs: NOW }], 'a', NOW).giveBack).toEqual([])
   })
 
-  it('gives back where nothing is in flight, as far as that goes', () => {
+  it('gives back idle shards first', () => {
     const leases = Array.from({ length: SHARDS }, (_, shard) =>
       lease(shard, { owner: 'a', busy: shard % 2 === 1 }),
     )
@@ -59,7 +59,7 @@ describe('planOwnership', () => {
     expect(giveBack.filter((shard) => shard % 2 === 1)).toEqual([])
   })
 
-  it('takes a shard that was given back once nothing is in flight there, or its lease has ended', () => {
+  it('takes a shard that was given back once nothing is in flight there or its lease has expired', () => {
     const leases = allOf({ owner: 'a' }).map((row) => ({
       ...row,
       leaving: row.shard < 3,
@@ -69,12 +69,12 @@ describe('planOwnership', () => {
     expect(planOwnership(leases, [alive('a')], 'b', NOW).take).toEqual([1, 2])
   })
 
-  it('lets a node take back what it was giving away, when it is alone again', () => {
+  it('lets a node keep the shards that it was giving back when it is alone again', () => {
     const leases = allOf({ owner: 'a' }).map((row) => ({ ...row, leaving: row.shard < 10, busy: true }))
     expect(planOwnership(leases, [], 'a', NOW).take).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
-  it('comes to rest with every shard owned, by one node each, and nobody above a fair share', () => {
+  it('converges: every shard has one owner, and no node has more than its fair share', () => {
     const step = fc.record({
       node: fc.nat(4),
       act: fc.constantFrom('own', 'renew', 'release', 'die', 'idle'),
@@ -92,12 +92,12 @@ describe('planOwnership', () => {
           expect(new Set([...plan.keep, ...plan.take]).size).toBe(plan.keep.length + plan.take.length)
           for (const shard of plan.take) {
             const before = leases[shard]!
-            const stolen =
+            const isStolen =
               before.owner !== undefined &&
               before.owner !== owner &&
               now < before.aliveUntilMs &&
               !before.leaving
-            expect(stolen).toBe(false)
+            expect(isStolen).toBe(false)
           }
           for (const shard of [...plan.keep, ...plan.take]) {
             leases[shard] = { ...leases[shard]!, owner, aliveUntilMs: now + 30, leaving: false }

@@ -14,11 +14,11 @@ import { checkEvent } from '../../src/delivery/event.js'
 const START_MS = 1_767_225_600_000
 const ACCOUNTS = ['acme', { id: 'globex', realm: 'sip.globex.example' }]
 const anySeed = () => fc.integer()
-const some = (seed: number | string, count = 40) =>
+const generate = (seed: number | string, count = 40) =>
   takeCalls(callGenerator({ seed, accounts: ACCOUNTS, internalShare: 0.3 }), count)
 
-/** What may happen on a leg, one letter a hook: unanswered, or answered, bridged and perhaps held. */
-const LEG = /^(cd|cab(hu)*h?d)$/
+/** Valid hook sequences of a leg, one letter per hook: unanswered; or answered, bridged and possibly held. */
+const LEG_PATTERN = /^(cd|cab(hu)*h?d)$/
 const letters = (hooks: readonly string[]) => hooks.map((hook) => hook.charAt('channel_'.length)).join('')
 
 function byLeg(events: readonly TimedEvent[]): Map<string, CallEvent[]> {
@@ -28,30 +28,30 @@ function byLeg(events: readonly TimedEvent[]): Map<string, CallEvent[]> {
 }
 
 describe('callGenerator', () => {
-  it('gives the same calls for the same seed, and others for another', () => {
+  it('generates the same calls for the same seed, and others for another seed', () => {
     fc.assert(
       fc.property(anySeed(), (seed) => {
-        expect(some(seed)).toEqual(some(seed))
-        expect(some(seed, 5)).not.toEqual(some(seed + 1, 5))
+        expect(generate(seed)).toEqual(generate(seed))
+        expect(generate(seed, 5)).not.toEqual(generate(seed + 1, 5))
       }),
       { numRuns: 20 },
     )
   })
 
-  it('draws from a stream of its own of a given random', () => {
+  it('draws from a separate stream of the given random', () => {
     const [busy, quiet] = [seededRandom(1), seededRandom(1)]
     busy.bytes(100)
     busy.integer(0, 9)
-    const of = (random: ReturnType<typeof seededRandom>) =>
+    const callsFrom = (random: ReturnType<typeof seededRandom>) =>
       takeCalls(callGenerator({ random, accounts: ACCOUNTS }), 5)
-    expect(of(busy)).toEqual(of(quiet))
+    expect(callsFrom(busy)).toEqual(callsFrom(quiet))
   })
 
-  it('lets the events of a leg happen in the order of a call, each later than the one before', () => {
+  it('generates the events of a leg in the order of a call, each later than the previous one', () => {
     fc.assert(
       fc.property(anySeed(), (seed) => {
-        for (const events of byLeg(some(seed).events).values()) {
-          expect(letters(events.map((event) => event.hook))).toMatch(LEG)
+        for (const events of byLeg(generate(seed).events).values()) {
+          expect(letters(events.map((event) => event.hook))).toMatch(LEG_PATTERN)
           events.reduce((before, event) => {
             expect(event.timestampMs).toBeGreaterThan(before.timestampMs)
             return event
@@ -62,24 +62,26 @@ describe('callGenerator', () => {
     )
   })
 
-  it('tells the truth about every leg', () => {
+  it('returns the ground truth about every leg', () => {
     fc.assert(
       fc.property(anySeed(), (seed) => {
-        const { events, calls } = some(seed)
+        const { events, calls } = generate(seed)
         const legs = byLeg(events)
         expect(calls.flatMap((call) => call.legs.map((leg) => leg.callId)).sort()).toEqual(
           [...legs.keys()].sort(),
         )
         for (const call of calls) {
           for (const leg of call.legs) {
-            const told = legs.get(leg.callId)!
-            expect(told.map((event) => event.hook)).toEqual(leg.hooks)
-            expect(told[0]!.timestampMs).toBe(leg.createdMs)
-            expect(told.at(-1)!.timestampMs).toBe(leg.destroyedMs)
-            expect(told.find((event) => event.hook === 'channel_answer')?.timestampMs).toBe(leg.answeredMs)
-            expect(new Set(told.map((event) => event.accountId))).toEqual(new Set([call.accountId]))
-            expect(new Set(told.map((event) => event.direction))).toEqual(new Set([leg.direction]))
-            expect(new Set(told.map((event) => event.isInternalLeg))).toEqual(new Set([leg.internal]))
+            const published = legs.get(leg.callId)!
+            expect(published.map((event) => event.hook)).toEqual(leg.hooks)
+            expect(published[0]!.timestampMs).toBe(leg.createdMs)
+            expect(published.at(-1)!.timestampMs).toBe(leg.destroyedMs)
+            expect(published.find((event) => event.hook === 'channel_answer')?.timestampMs).toBe(
+              leg.answeredMs,
+            )
+            expect(new Set(published.map((event) => event.accountId))).toEqual(new Set([call.accountId]))
+            expect(new Set(published.map((event) => event.direction))).toEqual(new Set([leg.direction]))
+            expect(new Set(published.map((event) => event.isInternalLeg))).toEqual(new Set([leg.isInternal]))
           }
           expect(call.startedMs).toBe(Math.min(...call.legs.map((leg) => leg.createdMs)))
           expect(call.endedMs).toBe(Math.max(...call.legs.map((leg) => leg.destroyedMs)))
@@ -89,11 +91,11 @@ describe('callGenerator', () => {
     )
   })
 
-  it('gives every call an inbound and an outbound leg that know each other, and to some an internal one', () => {
-    const { events, calls } = some(1, 300)
+  it('gives every call an inbound and an outbound leg that refer to each other, and some calls an internal leg', () => {
+    const { events, calls } = generate(1, 300)
     const legs = byLeg(events)
     for (const { legs: all, outcome } of calls) {
-      const [caller, called] = all.filter((leg) => !leg.internal)
+      const [caller, called] = all.filter((leg) => !leg.isInternal)
       expect([caller?.direction, called?.direction]).toEqual(['inbound', 'outbound'])
       expect([caller?.otherLegCallId, called?.otherLegCallId]).toEqual([called?.callId, caller?.callId])
       expect(legs.get(caller!.callId)![0]).not.toHaveProperty('otherLegCallId')
@@ -102,13 +104,13 @@ describe('callGenerator', () => {
     }
     const internal = calls.filter((call) => call.legs.length === 3)
     expect(internal.length / calls.length).toBeCloseTo(0.3, 1)
-    expect(internal.every((call) => call.legs[1]?.internal)).toBe(true)
+    expect(internal.every((call) => call.legs[1]?.isInternal)).toBe(true)
   })
 
-  it('ends every leg with the cause and the code of its outcome, and durations that add up', () => {
+  it('ends every leg with the cause and code of its outcome, and with durations that add up', () => {
     fc.assert(
       fc.property(anySeed(), (seed) => {
-        // Short talks, so that the shortest ones occur.
+        // Short talks, so that the minimum talk time occurs.
         const { events } = takeCalls(callGenerator({ seed, accounts: ACCOUNTS, talkMeanMs: 200 }), 40)
         const legs = byLeg(events)
         for (const { event, call } of events) {
@@ -129,11 +131,11 @@ describe('callGenerator', () => {
     )
   })
 
-  it('answers the called leg before the calling one, and bridges when both are', () => {
-    const { events, calls } = some(2, 200)
+  it('answers the callee before the caller, and bridges when both are answered', () => {
+    const { events, calls } = generate(2, 200)
     const legs = byLeg(events)
     for (const call of calls.filter(({ outcome }) => outcome === 'answered')) {
-      const [caller, called] = call.legs.filter((leg) => !leg.internal)
+      const [caller, called] = call.legs.filter((leg) => !leg.isInternal)
       expect(called!.answeredMs).toBeLessThan(caller!.answeredMs!)
       const bridges = call.legs.map(
         (leg) => legs.get(leg.callId)!.find(({ hook }) => hook === 'channel_bridge')!,
@@ -144,7 +146,7 @@ describe('callGenerator', () => {
     }
   })
 
-  it('gives events in order of time, across all calls', () => {
+  it('returns events in order of time, across all calls', () => {
     const calls = callGenerator({ seed: 5, accounts: ACCOUNTS, callsPerSecond: 20 })
     let lastMs = START_MS
     const running = new Set<CallSummary>()
@@ -155,12 +157,12 @@ describe('callGenerator', () => {
       lastMs = atMs
       running.add(call)
     }
-    // Calls run beside each other: some began and did not end yet.
+    // Calls overlap: some have begun and not ended.
     expect([...running].filter((call) => call.endedMs > lastMs).length).toBeGreaterThan(100)
   })
 
-  it('names nothing twice and publishes only what the check of events accepts', () => {
-    const { calls, events } = some(9, 2_000)
+  it('generates unique call ids, and only events that checkEvent accepts', () => {
+    const { calls, events } = generate(9, 2_000)
     const ids = calls.flatMap((call) => call.legs.map((leg) => leg.callId))
     expect(new Set(ids).size).toBe(ids.length)
     expect(ids.every((id) => /^[\x21-\x7e]{1,255}$/.test(id))).toBe(true)
@@ -173,34 +175,38 @@ describe('callGenerator', () => {
     }
   })
 
-  it('goes on after the calls that were taken whole', () => {
+  it('takeCalls continues after the previous calls', () => {
     const generator = callGenerator({ seed: 11, accounts: ACCOUNTS })
     const first = takeCalls(generator, 20)
     const second = takeCalls(generator, 20)
-    expect(first.calls.map((call) => call.number)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1))
-    expect(second.calls.map((call) => call.number)).toEqual(Array.from({ length: 20 }, (_, at) => at + 21))
+    expect(first.calls.map((call) => call.number)).toEqual(
+      Array.from({ length: 20 }, (_, index) => index + 1),
+    )
+    expect(second.calls.map((call) => call.number)).toEqual(
+      Array.from({ length: 20 }, (_, index) => index + 21),
+    )
     expect(second.events[0]!.atMs).toBeGreaterThanOrEqual(first.events.at(-1)!.atMs)
   })
 
-  it('can be walked with for … of', () => {
-    let seen = 0
+  it('is iterable with for … of', () => {
+    let count = 0
     for (const { event } of callGenerator({ seed: 12, accounts: ['acme'], startMs: 0 })) {
       expect(event.accountId).toBe('acme')
-      if (++seen === 10) break
+      if (++count === 10) break
     }
-    expect(seen).toBe(10)
+    expect(count).toBe(10)
   })
 
-  it('says which option is wrong', () => {
+  it('names the invalid option', () => {
     const field = (options: object) => {
       try {
         callGenerator({ seed: 1, accounts: ['acme'], ...options })
       } catch (thrown) {
         return (thrown as { code: string; field: string }).field
       }
-      return 'nothing'
+      return 'none'
     }
-    expect(field({})).toBe('nothing')
+    expect(field({})).toBe('none')
     expect(field({ accounts: [] })).toBe('accounts')
     expect(field({ callsPerSecond: 0 })).toBe('callsPerSecond')
     expect(field({ seed: undefined })).toBe('seed')

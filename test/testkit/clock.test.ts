@@ -4,29 +4,29 @@ import { manualClock, until } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
 
 describe('manualClock', () => {
-  it('stands still by itself', async () => {
+  it('does not move by itself', async () => {
     const clock = manualClock({ nowMs: 1_000, monotonicMs: 7 })
     await until(async () => true)
     expect([clock.now(), clock.monotonic()]).toEqual([1_000, 7])
   })
 
-  it('starts at the beginning of 2026 when not told otherwise', () => {
+  it('starts at the beginning of 2026 by default', () => {
     expect(new Date(manualClock().now()).toISOString()).toBe('2026-01-01T00:00:00.000Z')
   })
 
-  it('moves both clocks on', async () => {
+  it('advances both clocks', async () => {
     const clock = manualClock({ nowMs: 1_000 })
     await clock.advance(250)
     expect([clock.now(), clock.monotonic()]).toEqual([1_250, 250])
   })
 
-  it('tells the wall time in whole milliseconds, as the machine does', async () => {
+  it('returns the wall time in whole milliseconds, like the system clock', async () => {
     const clock = manualClock({ nowMs: 1_000 })
     await clock.advance(0.7)
     expect([clock.now(), clock.monotonic()]).toEqual([1_000, 0.7])
   })
 
-  it('jumps the wall clock alone, forward and back, and wakes nobody', async () => {
+  it('jumpWall moves only the wall clock, forward and back, and wakes no sleeper', async () => {
     const clock = manualClock({ nowMs: 1_000 })
     void clock.sleep(50)
     clock.jumpWall(3_600_000)
@@ -37,7 +37,7 @@ describe('manualClock', () => {
     expect(clock.sleepers()).toEqual({ count: 1, nextDueMs: 50 })
   })
 
-  it('wakes sleepers in the order of their due times, each at its own moment', async () => {
+  it('wakes sleepers in the order of their due times, each at its due time', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 20 }), { maxLength: 12 }), async (waits) => {
         const clock = manualClock()
@@ -56,7 +56,7 @@ describe('manualClock', () => {
     )
   })
 
-  it('lets the work of one sleeper end before it wakes the next', async () => {
+  it('completes the work of one sleeper before it wakes the next', async () => {
     const clock = manualClock()
     const order: string[] = []
     const work = async (name: string) => {
@@ -72,7 +72,7 @@ describe('manualClock', () => {
     expect(order).toEqual(['first wakes', 'first ends', 'second wakes', 'second ends'])
   })
 
-  it('counts the sleeps that start on the way', async () => {
+  it('includes sleeps that start while it advances', async () => {
     const clock = manualClock()
     const ticks: number[] = []
     const tick = async () => {
@@ -87,7 +87,7 @@ describe('manualClock', () => {
     expect(clock.sleepers()).toEqual({ count: 1, nextDueMs: 35 })
   })
 
-  it('lets work that is ready at the start run before it moves', async () => {
+  it('runs ready work before it moves', async () => {
     const clock = manualClock()
     const starts: number[] = []
     const work = async () => {
@@ -102,7 +102,7 @@ describe('manualClock', () => {
     expect(starts).toEqual([0, 5])
   })
 
-  it('keeps two movements apart: the second begins where the first ended', async () => {
+  it('runs movements one at a time: the second begins where the first ended', async () => {
     const clock = manualClock()
     const seen: number[] = []
     void clock.sleep(15).then(() => seen.push(clock.monotonic()))
@@ -111,7 +111,7 @@ describe('manualClock', () => {
     expect(seen).toEqual([15])
   })
 
-  it('wakes an aborted sleeper at once and forgets it', async () => {
+  it('wakes an aborted sleeper at once and removes it', async () => {
     const clock = manualClock()
     const abort = new AbortController()
     const sleep = clock.sleep(1_000, abort.signal)
@@ -124,7 +124,7 @@ describe('manualClock', () => {
     expect(clock.monotonic()).toBe(0)
   })
 
-  it('leaves no listener behind a sleep that ended', async () => {
+  it('removes its abort listener when a sleep ends', async () => {
     const clock = manualClock()
     const abort = new AbortController()
     void clock.sleep(5, abort.signal)
@@ -132,20 +132,20 @@ describe('manualClock', () => {
     expect(getEventListeners(abort.signal, 'abort')).toHaveLength(0)
   })
 
-  it('needs no time for a sleep of nothing', async () => {
+  it('takes no time for a sleep of 0, less, or NaN', async () => {
     const clock = manualClock()
     await Promise.all([clock.sleep(0), clock.sleep(-1), clock.sleep(Number.NaN)])
     expect(clock.monotonic()).toBe(0)
   })
 
-  it('never wakes who sleeps for ever', async () => {
+  it('never wakes an infinite sleep', async () => {
     const clock = manualClock()
     void clock.sleep(Number.POSITIVE_INFINITY)
     await clock.advance(1e12)
     expect(clock.sleepers()).toEqual({ count: 1, nextDueMs: Number.POSITIVE_INFINITY })
   })
 
-  it('runs until a condition holds and says how long that took', async () => {
+  it('runUntil advances until a condition holds and returns the duration', async () => {
     const clock = manualClock()
     let ticks = 0
     const tick = async () => {
@@ -160,36 +160,36 @@ describe('manualClock', () => {
     expect(clock.monotonic()).toBe(30)
   })
 
-  it('says why a condition cannot come true any more', async () => {
+  it('runUntil rejects without sleepers and at its limit', async () => {
     const clock = manualClock()
     void clock.sleep(40)
-    await expect(clock.runUntil(() => false)).rejects.toThrow('nobody sleeps any more, 40 ms in')
+    await expect(clock.runUntil(() => false)).rejects.toThrow('no sleeper is left after 40 ms')
     void clock.sleep(2_000)
     await expect(clock.runUntil(() => false, { limitMs: 1_000 })).rejects.toThrow('within 1000 ms')
     expect(clock.monotonic()).toBe(40)
     await clock.advance(1)
   })
 
-  it('finds out work that yields without end', async () => {
+  it('rejects if work yields endlessly', async () => {
     const clock = manualClock()
-    let going = true
+    let isSpinning = true
     const spin = async () => {
-      while (going) await clock.yield()
+      while (isSpinning) await clock.yield()
     }
     void spin()
     await expect(clock.settle()).rejects.toThrow('something yields in a loop')
-    going = false
+    isSpinning = false
     await clock.settle()
   })
 
-  it('refuses to be moved back', () => {
+  it('rejects a negative or invalid duration', () => {
     const clock = manualClock()
     expect(() => clock.advance(-1)).toThrow('not -1')
     expect(() => clock.advance(Number.NaN)).toThrow(RangeError)
     expect(() => clock.jumpWall(Number.POSITIVE_INFINITY)).toThrow(RangeError)
   })
 
-  it('gives the same trace twice', async () => {
+  it('runs the same work in the same order each time', async () => {
     const run = async () => {
       const clock = manualClock()
       const trace: string[] = []
@@ -211,26 +211,26 @@ describe('manualClock', () => {
 })
 
 describe('until', () => {
-  it('waits for real work and gives what was found', async () => {
+  it('waits for real I/O and returns the result', async () => {
     let found: string | undefined
     setTimeout(() => {
-      found = 'here'
+      found = 'done'
     }, 5)
-    expect(await until(() => found)).toBe('here')
+    expect(await until(() => found)).toBe('done')
   })
 
-  it('takes a probe that answers later', async () => {
-    let looks = 0
-    expect(await until(async () => ++looks > 3 && looks)).toBe(4)
+  it('accepts an asynchronous probe', async () => {
+    let probes = 0
+    expect(await until(async () => ++probes > 3 && probes)).toBe(4)
   })
 
-  it('gives up with a sentence that says what was missing', async () => {
-    await expect(until(() => false, { timeoutMs: 5, what: 'the moon is blue' })).rejects.toThrow(
-      'waited 5 ms in vain until the moon is blue',
+  it('rejects with the description after timeoutMs', async () => {
+    await expect(until(() => false, { timeoutMs: 5, description: 'the moon is blue' })).rejects.toThrow(
+      'timed out after 5 ms: the moon is blue',
     )
   })
 
-  it('passes on what the probe throws', async () => {
+  it('rejects with the error of the probe', async () => {
     await expect(
       until(() => {
         throw new Error('broken probe')

@@ -1,41 +1,42 @@
+/** Clients for tests of the scripted receiver. */
 import { connect } from 'node:net'
 import { type ReceiverOptions, type ScriptedReceiver, type Step, scriptedReceiver } from 'hookswitch/testkit'
 import { request } from 'undici'
 import { onTestFinished } from 'vitest'
 
-/** A receiver that listens, closed after the test. */
-export async function started(options: ReceiverOptions = {}) {
+/** Starts a receiver that is closed after the test. */
+export async function startReceiver(options: ReceiverOptions = {}) {
   const receiver = scriptedReceiver(options)
   onTestFinished(() => receiver.close())
   await receiver.start()
   return receiver
 }
 
-export const playing = (...script: Step[]) => started({ script })
+export const startWithSteps = (...script: Step[]) => startReceiver({ script })
 
-/** One request as an ordinary client makes it, its answer read to the end. */
-export async function ask(url: string, options: Parameters<typeof request>[1] = {}) {
-  const answer = await request(url, options)
-  return { status: answer.statusCode, headers: answer.headers, body: await answer.body.text() }
+/** Sends a request with an HTTP client, and reads the whole response. */
+export async function fetchText(url: string, options: Parameters<typeof request>[1] = {}) {
+  const response = await request(url, options)
+  return { status: response.statusCode, headers: response.headers, body: await response.body.text() }
 }
 
-/** A plain connection to it. */
+/** Opens a TCP connection. */
 export const dial = (receiver: ScriptedReceiver) =>
   connect(Number(new URL(receiver.url()).port), '127.0.0.1').setEncoding('latin1')
 
-/** A client that reads bytes and judges nothing. */
+/** Sends a request over TCP, and collects the received bytes without parsing them. */
 export function listen(receiver: ScriptedReceiver, method = 'GET') {
   const socket = dial(receiver)
-  const seen = { text: '', end: undefined as 'fin' | 'reset' | undefined, socket }
+  const received = { text: '', end: undefined as 'fin' | 'reset' | undefined, socket }
   socket.on('data', (text) => {
-    seen.text += text
+    received.text += text
   })
   socket.on('end', () => {
-    seen.end ??= 'fin'
+    received.end ??= 'fin'
   })
   socket.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'ECONNRESET') seen.end = 'reset'
+    if (error.code === 'ECONNRESET') received.end = 'reset'
   })
   socket.write(`${method} / HTTP/1.1\r\nhost: x\r\n\r\n`)
-  return seen
+  return received
 }

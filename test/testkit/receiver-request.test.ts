@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { gate, status, until } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
-import { ask, dial, started } from './receiver-client.js'
+import { dial, fetchText, startReceiver } from './receiver-client.js'
 
-describe('requests on the wire', () => {
-  it('reads chunked bodies, also in pieces, and several requests at once', async () => {
-    const receiver = await started()
+describe('requests of a connection', () => {
+  it('are read from chunked bodies in pieces, and pipelined', async () => {
+    const receiver = await startReceiver()
     const socket = dial(receiver)
     const head = 'POST /chunked HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n'
     for (const piece of [
@@ -19,8 +19,8 @@ describe('requests on the wire', () => {
       await new Promise((resolve) => setImmediate(resolve))
     }
     socket.write('GET /second HTTP/1.1\r\n\r\nGET /third HTTP/1.0\r\n\r\n')
-    const seen = await receiver.next(3)
-    expect(seen.map(({ path, body, connection }) => [path, body, connection])).toEqual([
+    const requests = await receiver.next(3)
+    expect(requests.map(({ path, body, connection }) => [path, body, connection])).toEqual([
       ['/chunked', 'abcde', 1],
       ['/second', '', 1],
       ['/third', '', 1],
@@ -28,10 +28,10 @@ describe('requests on the wire', () => {
     socket.destroy()
   })
 
-  it('answers requests on one connection one after the other', async () => {
-    const receiver = await started()
-    const door = gate(status(201))
-    receiver.on('/first', [door])
+  it('are answered one at a time', async () => {
+    const receiver = await startReceiver()
+    const held = gate(status(201))
+    receiver.on('/first', [held])
     const socket = dial(receiver)
     let received = ''
     socket.on('data', (text) => {
@@ -40,14 +40,14 @@ describe('requests on the wire', () => {
     socket.write('GET /first HTTP/1.1\r\n\r\nGET /second HTTP/1.1\r\n\r\n')
     await receiver.next(2)
     expect(received).toBe('')
-    door.release()
+    held.release()
     await until(() => received.match(/HTTP/g)?.length === 2)
     expect(received.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 201', 'HTTP/1.1 200'])
     socket.destroy()
   })
 
-  it('answers what is no HTTP with 400 and lives on', async () => {
-    const receiver = await started()
+  it('are answered with 400 if they are not HTTP, and the receiver keeps running', async () => {
+    const receiver = await startReceiver()
     for (const junk of [
       'HELO mail\r\n\r\n',
       'GET / HTTP/1.1\r\nno colon\r\n\r\n',
@@ -55,11 +55,11 @@ describe('requests on the wire', () => {
     ]) {
       const socket = dial(receiver)
       socket.write(junk)
-      const [answer] = await once(socket, 'data')
-      expect(answer).toContain('HTTP/1.1 400')
+      const [response] = await once(socket, 'data')
+      expect(response).toContain('HTTP/1.1 400')
       await once(socket, 'close')
     }
     expect(receiver.requests).toEqual([])
-    expect((await ask(receiver.url())).status).toBe(200)
+    expect((await fetchText(receiver.url())).status).toBe(200)
   })
 })

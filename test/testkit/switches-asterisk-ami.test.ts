@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
-import { amiChannels } from '../../src/testkit/switches/asterisk-ami-channels.js'
-import { fieldOf, readAmi } from '../../src/testkit/switches/asterisk-ami-recording.js'
+import { createAmiChannels } from '../../src/testkit/switches/asterisk-ami-channels.js'
+import { fieldOf, parseAmiRecording } from '../../src/testkit/switches/asterisk-ami-recording.js'
 import { type FakeAsterisk, fakeAsteriskAmi } from '../../src/testkit/switches/index.js'
 import { type RawClient, rawClient, recorded } from './switches-client.js'
 
@@ -18,23 +18,23 @@ afterEach(async () => {
 
 async function started() {
   const fake = fakeAsteriskAmi({ recording, username: 'hookswitch', secret: 'sesame' })
-  const kept = { fake, clients: [] as RawClient[] }
-  open.push(kept)
+  const opened = { fake, clients: [] as RawClient[] }
+  open.push(opened)
   await fake.start()
   const connect = async () => {
     const client = await rawClient(fake.port)
-    kept.clients.push(client)
-    await client.hear('Asterisk Call Manager/11.0.0\r\n')
+    opened.clients.push(client)
+    await client.waitFor('Asterisk Call Manager/11.0.0\r\n')
     return client
   }
   const logIn = async (events = 'on') => {
     const client = await connect()
-    client.say(
+    client.send(
       `Action: Login\r\nUsername: hookswitch\r\nSecret: sesame\r\nEvents: ${events}\r\nActionID: 1\r\n\r\n`,
     )
-    await client.hear('Response: Success\r\nActionID: 1\r\nMessage: Authentication accepted\r\n\r\n')
-    await client.hear('Event: FullyBooted\r\n')
-    await client.hear('\r\n\r\n')
+    await client.waitFor('Response: Success\r\nActionID: 1\r\nMessage: Authentication accepted\r\n\r\n')
+    await client.waitFor('Event: FullyBooted\r\n')
+    await client.waitFor('\r\n\r\n')
     return client
   }
   return { fake, connect, logIn }
@@ -42,18 +42,18 @@ async function started() {
 
 const namesIn = (text: string) => [...text.matchAll(/^Event: (\w+)\r$/gm)].map((match) => match[1] ?? '')
 const ping = async (client: RawClient) => {
-  client.say('Action: Ping\r\nActionID: p\r\n\r\n')
-  return client.hear('Response: Success\r\nActionID: p\r\nPing: Pong\r\nTimestamp: ')
+  client.send('Action: Ping\r\nActionID: p\r\n\r\n')
+  return client.waitFor('Response: Success\r\nActionID: p\r\nPing: Pong\r\nTimestamp: ')
 }
 
 describe('the recording', () => {
-  it('comes back byte for byte, without the answers to the actions of the client that it was made by', async () => {
+  it('is replayed byte for byte, without the replies to the recording client', async () => {
     const { fake, logIn } = await started()
     const client = await logIn()
     await fake.play({ speed: Infinity })
     const sent = (await ping(client)).split('\r\n\r\n').slice(0, -1)
     const events = blocks.filter((block) => /^Event: (?!FullyBooted|CoreShowChannel)/.test(block))
-    // The last block is the one that the end of the recording cut.
+    // The last block is incomplete: the recording ends in it.
     expect(sent.length).toBe(events.length)
     expect(sent.every((block, at) => block === events[at])).toBe(true)
     expect(fake.position).toBe(fake.length)
@@ -62,7 +62,7 @@ describe('the recording', () => {
   it.each([
     ['something else', Buffer.from('Content-Type: auth/request\n\n'), /holds no events of Asterisk/],
     ['nothing', Buffer.alloc(0), /must be the bytes of a recording/],
-  ])('of %s is refused by name', (_, bytes, message) => {
+  ])('of %s is rejected by name', (_, bytes, message) => {
     expect(() => fakeAsteriskAmi({ recording: bytes, username: 'a', secret: 'b' })).toThrow(message)
   })
 
@@ -72,18 +72,18 @@ describe('the recording', () => {
 })
 
 describe('the manager interface', () => {
-  it('refuses a wrong secret, and everything before the login', async () => {
+  it('rejects a wrong secret, and every action before the login', async () => {
     const { fake, connect } = await started()
     const client = await connect()
-    client.say('Action: CoreShowChannels\r\nActionID: x\r\n\r\n')
-    await client.hear('Response: Error\r\nActionID: x\r\nMessage: Permission denied\r\n\r\n')
-    client.say('Action: Login\r\nUsername: hookswitch\r\nSecret: wrong\r\n\r\n')
-    await client.hear('Response: Error\r\nMessage: Authentication failed\r\n\r\n')
+    client.send('Action: CoreShowChannels\r\nActionID: x\r\n\r\n')
+    await client.waitFor('Response: Error\r\nActionID: x\r\nMessage: Permission denied\r\n\r\n')
+    client.send('Action: Login\r\nUsername: hookswitch\r\nSecret: wrong\r\n\r\n')
+    await client.waitFor('Response: Error\r\nMessage: Authentication failed\r\n\r\n')
     await client.closed()
     expect(fake.commands).toEqual(['CoreShowChannels', 'Login'])
   })
 
-  it('sends the classes of the mask, and changes it', async () => {
+  it('sends only the classes of the event mask', async () => {
     const { fake, logIn } = await started()
     const client = await logIn('call,cdr')
     await fake.play({ speed: Infinity })
@@ -93,48 +93,50 @@ describe('the manager interface', () => {
     expect(names).not.toContain('SuccessfulAuth')
   })
 
-  it.each(['off', 'Off'])('sends nothing under the mask %s until it is lifted', async (off) => {
+  it.each(['off', 'Off'])('sends nothing with the event mask %s until it changes', async (off) => {
     const { fake, logIn } = await started()
     const client = await logIn(off)
     await fake.advance(2)
-    client.say('Action: Events\r\nEventMask: on\r\nActionID: e\r\n\r\n')
-    expect(namesIn(await client.hear('Response: Success\r\nActionID: e\r\nEvents: On\r\n\r\n'))).toEqual([])
+    client.send('Action: Events\r\nEventMask: on\r\nActionID: e\r\n\r\n')
+    expect(namesIn(await client.waitFor('Response: Success\r\nActionID: e\r\nEvents: On\r\n\r\n'))).toEqual(
+      [],
+    )
     await fake.advance()
-    await client.hear('Event: ')
+    await client.waitFor('Event: ')
     await fake.waitFor('subscribed')
   })
 
-  it('takes actions in any pieces, knows no other ones, and says good-bye', async () => {
+  it('reads actions in any chunks, rejects unknown ones, and says goodbye', async () => {
     const { logIn } = await started()
     const client = await logIn()
     for (const char of 'ACTION: Nonsense\r\nActionId: n\r\n\r\n') {
-      client.say(char)
+      client.send(char)
       await new Promise((resolve) => setImmediate(resolve))
     }
-    await client.hear('Response: Error\r\nActionID: n\r\nMessage: Invalid/unknown command\r\n\r\n')
-    client.say('\r\n\r\nAction: Logoff\r\n\r\n')
-    await client.hear('Response: Goodbye\r\nMessage: Thanks for all the fish.\r\n\r\n')
+    await client.waitFor('Response: Error\r\nActionID: n\r\nMessage: Invalid/unknown command\r\n\r\n')
+    client.send('\r\n\r\nAction: Logoff\r\n\r\n')
+    await client.waitFor('Response: Goodbye\r\nMessage: Thanks for all the fish.\r\n\r\n')
     await client.closed()
   })
 
-  it('ends a connection that sends garbage without an end', async () => {
+  it('ends a connection that sends too long an action', async () => {
     const { connect } = await started()
     const client = await connect()
-    client.say('x'.repeat(200_000))
+    client.send('x'.repeat(200_000))
     await client.closed()
   })
 })
 
 describe('CoreShowChannels', () => {
   const show = async (client: RawClient) => {
-    client.say('Action: CoreShowChannels\r\nActionID: show\r\n\r\n')
-    await client.hear(
+    client.send('Action: CoreShowChannels\r\nActionID: show\r\n\r\n')
+    await client.waitFor(
       'Response: Success\r\nActionID: show\r\nEventList: start\r\nMessage: Channels will follow\r\n\r\n',
     )
-    const list = await client.hear(
+    const list = await client.waitFor(
       'Event: CoreShowChannelsComplete\r\nActionID: show\r\nEventList: Complete\r\nListItems: ',
     )
-    const count = Number(await client.hear('\r\n\r\n'))
+    const count = Number(await client.waitFor('\r\n\r\n'))
     const rows = list.split('\r\n\r\n').slice(0, -1)
     expect(rows).toHaveLength(count)
     return rows
@@ -149,7 +151,7 @@ describe('CoreShowChannels', () => {
     const rows = await show(client)
     const listed = blocks.filter((block) => block.startsWith('Event: CoreShowChannel\r\n'))
     const withoutLength = (row: string) => row.replace(/ActionID: .*|Duration: .*|Application.*/g, '')
-    // Only the snapshot is compared: a dialled channel has its application from no event.
+    // Only the snapshot is compared: no event shows the application of a dialled channel.
     expect(rows.map(withoutLength).sort()).toEqual(listed.map(withoutLength).sort())
   })
 
@@ -163,13 +165,13 @@ describe('CoreShowChannels', () => {
 })
 
 describe('the bridge of a channel', () => {
-  it('is the one that it entered last, and none after it has left', () => {
-    const channels = amiChannels()
+  it('is the one it entered last, and none after it has left', () => {
+    const channels = createAmiChannels()
     const seen = { entered: 0, left: 0 }
-    for (const event of readAmi(recording).events) {
-      channels.happen(event)
+    for (const event of parseAmiRecording(recording).events) {
+      channels.apply(event)
       const id = fieldOf(event.lines, 'Uniqueid')
-      const row = channels.show().find((lines) => lines.includes(`Uniqueid: ${id}`))
+      const row = channels.list().find((lines) => lines.includes(`Uniqueid: ${id}`))
       if (!row || !event.name.startsWith('Bridge')) continue
       const bridge = event.name === 'BridgeEnter' ? fieldOf(event.lines, 'BridgeUniqueid') : ''
       if (event.name === 'BridgeEnter') seen.entered += 1
@@ -182,12 +184,12 @@ describe('the bridge of a channel', () => {
 })
 
 describe('a restart', () => {
-  it('cuts, and nothing of the channels that were open follows', async () => {
+  it('cuts all connections, and no event of the open channels follows', async () => {
     const { fake, logIn } = await started()
     const client = await logIn()
     await fake.advance(20)
-    const heard = await ping(client)
-    const ids = [...new Set([...heard.matchAll(/^Uniqueid: (.*)\r$/gm)].map((match) => match[1] ?? ''))]
+    const received = await ping(client)
+    const ids = [...new Set([...received.matchAll(/^Uniqueid: (.*)\r$/gm)].map((match) => match[1] ?? ''))]
     expect(ids.length).toBeGreaterThan(0)
     fake.restart()
     await client.closed()

@@ -3,7 +3,7 @@ import { until } from 'hookswitch/testkit'
 import { WebSocket } from 'undici'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type FakeAsterisk, fakeAsteriskAri } from '../../src/testkit/switches/index.js'
-import { frame } from '../../src/testkit/switches/websocket.js'
+import { encodeFrame } from '../../src/testkit/switches/websocket.js'
 import { type RawClient, rawClient, recorded } from './switches-client.js'
 
 const recording = recorded('asterisk-ari.ndjson.gz')
@@ -26,14 +26,14 @@ async function connect(fake: FakeAsterisk): Promise<RawClient> {
   open.unshift({ close: () => client.socket.destroy() })
   return client
 }
-/** A WebSocket by hand: RFC 6455 section 1.3 has this key and its answer. */
+/** A raw WebSocket handshake, with the example key of RFC 6455, section 1.3. */
 async function subscribed(fake: FakeAsterisk, opening = OPENING): Promise<RawClient> {
   const client = await connect(fake)
   const headers =
     'Host: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='
-  client.say(`${opening}\r\n${headers}\r\n\r\n`)
-  await client.hear('HTTP/1.1 101 Switching Protocols\r\n')
-  expect(await client.hear('\r\n\r\n')).toContain('Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n')
+  client.send(`${opening}\r\n${headers}\r\n\r\n`)
+  await client.waitFor('HTTP/1.1 101 Switching Protocols\r\n')
+  expect(await client.waitFor('\r\n\r\n')).toContain('Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n')
   return client
 }
 /** A masked frame of a client. */
@@ -47,43 +47,43 @@ const get = (fake: FakeAsterisk, path: string, headers = {}) =>
 const BASIC = { authorization: `Basic ${Buffer.from('hookswitch:sesame').toString('base64')}` }
 
 describe('the events', () => {
-  it('come to a WebSocket of the platform as they were recorded', async () => {
+  it('are sent to a standard WebSocket client as recorded', async () => {
     const fake = await started()
     const socket = new WebSocket(
       `ws://127.0.0.1:${fake.port}/ari/events?app=x&subscribeAll=true&api_key=hookswitch:sesame`,
     )
-    const heard: unknown[] = []
-    socket.onmessage = ({ data }) => heard.push(data)
+    const received: unknown[] = []
+    socket.onmessage = ({ data }) => received.push(data)
     await fake.waitFor('subscribed')
     await fake.play({ speed: Infinity })
-    await until(() => heard.length >= lines.length)
-    expect(heard.length).toBe(3_956)
-    expect(heard.every((text, at) => text === lines[at])).toBe(true)
+    await until(() => received.length >= lines.length)
+    expect(received.length).toBe(3_956)
+    expect(received.every((text, at) => text === lines[at])).toBe(true)
     socket.close(1000)
     await fake.waitFor('disconnected')
   })
 
-  it('are those of its own application for a client that does not subscribe to all', async () => {
+  it('are only those of its application for a client without subscribeAll', async () => {
     const fake = await started()
     const client = await subscribed(fake, OPENING.replace('&subscribeAll=true', ''))
     await fake.play({ speed: Infinity })
-    client.say(masked(9, 'end'))
-    const heard = await client.hear('\x8a\x03end')
-    expect([...heard.matchAll(/"type":"(\w+)","timestamp"/g)].map((match) => match[1])).toEqual(
+    client.send(masked(9, 'end'))
+    const received = await client.waitFor('\x8a\x03end')
+    expect([...received.matchAll(/"type":"(\w+)","timestamp"/g)].map((match) => match[1])).toEqual(
       lines.flatMap((line) => /"type":"(Stasis(?:Start|End))"/.exec(line)?.[1] ?? []),
     )
   })
 
-  it('wait while a ping is answered, a text is ignored and a close is returned', async () => {
+  it('share the connection with control frames: a ping is answered, a close is returned', async () => {
     const fake = await started()
     const client = await subscribed(fake)
     for (const char of masked(9, 'are you there')) {
-      client.say(char)
+      client.send(char)
       await new Promise((resolve) => setImmediate(resolve))
     }
-    expect(await client.hear('are you there')).toBe('\x8a\x0dare you there')
-    client.say(masked(1, 'hello') + masked(8, '\x03\xe8'))
-    expect(await client.hear('\x03\xe8')).toBe('\x88\x02\x03\xe8')
+    expect(await client.waitFor('are you there')).toBe('\x8a\x0dare you there')
+    client.send(masked(1, 'hello') + masked(8, '\x03\xe8'))
+    expect(await client.waitFor('\x03\xe8')).toBe('\x88\x02\x03\xe8')
     await client.closed()
   })
 
@@ -94,19 +94,19 @@ describe('the events', () => {
   ])('end after %s', async (_, bytes, code) => {
     const fake = await started()
     const client = await subscribed(fake)
-    client.say(bytes)
-    await client.hear(`\x88\x02${code}`)
+    client.send(bytes)
+    await client.waitFor(`\x88\x02${code}`)
     await client.closed()
   })
 
-  it('stop in the middle of one, when told', async () => {
+  it('are cut in the middle of a frame by cutIn', async () => {
     const fake = await started()
     const client = await subscribed(fake)
-    const before = client.heard.length
+    const before = client.received.length
     fake.cutIn(10)
     await fake.advance()
     await client.closed()
-    expect(client.heard.length - before).toBe(10)
+    expect(client.received.length - before).toBe(10)
   })
 
   it.each([
@@ -114,19 +114,19 @@ describe('the events', () => {
     ['no key', OPENING.replace(/&api_key=\S+/, ''), /^HTTP\/1.1 401 /],
     ['no application', OPENING.replace('app=x&', ''), /^HTTP\/1.1 400 /],
     ['another path', OPENING.replace('events', 'nonsense'), /^HTTP\/1.1 404 /],
-  ])('are refused to %s', async (_, opening, status) => {
+  ])('are refused with %s', async (_, opening, status) => {
     const fake = await started()
     const client = await connect(fake)
-    client.say(
+    client.send(
       `${opening}\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
     )
     await client.closed()
-    expect(client.heard).toMatch(status)
+    expect(client.received).toMatch(status)
   })
 })
 
 describe('the requests', () => {
-  it('tell which channels are open at this moment', async () => {
+  it('list the channels that are open now', async () => {
     const fake = await started()
     const channels = async () => (await get(fake, '/ari/channels', BASIC)).json()
     expect(await channels()).toEqual([])
@@ -160,27 +160,27 @@ describe('the requests', () => {
     expect((await get(fake, path, headers)).status).toBe(status)
   })
 
-  it('that are no HTTP end their connection alone', async () => {
+  it('that are not HTTP end only their connection', async () => {
     const fake = await started()
     const client = await connect(fake)
-    client.say('garbage\r\n\r\n')
+    client.send('garbage\r\n\r\n')
     await client.closed()
     expect((await get(fake, '/ari/asterisk/ping', BASIC)).status).toBe(200)
   })
 
-  it('get no answer while the fake is silent', async () => {
+  it('get no response during a silence', async () => {
     const fake = await started()
     fake.silence()
     const client = await connect(fake)
-    client.say('GET /ari/channels?api_key=hookswitch:sesame HTTP/1.1\r\nHost: x\r\n\r\n')
-    // Two connections later the fake has read what came before.
+    client.send('GET /ari/channels?api_key=hookswitch:sesame HTTP/1.1\r\nHost: x\r\n\r\n')
+    // After two more connections the fake has read the request.
     for (const count of [2, 3]) {
       await connect(fake)
       await fake.waitFor('connected', count)
     }
     fake.speak()
     expect((await get(fake, '/ari/asterisk/ping', BASIC)).status).toBe(200)
-    expect(client.heard).toBe('')
+    expect(client.received).toBe('')
     expect(fake.commands).toEqual(['GET /ari/asterisk/ping'])
   })
 })
@@ -193,27 +193,27 @@ describe('a frame', () => {
     [65_535, 4],
     [65_536, 10],
   ])('of %i bytes has a head of %i, the shortest that RFC 6455 (5.2) allows', (length, head) => {
-    expect(frame(1, Buffer.alloc(length)).length).toBe(head + length)
+    expect(encodeFrame(1, Buffer.alloc(length)).length).toBe(head + length)
   })
 })
 
 describe('a restart', () => {
-  it('cuts, and nothing of the channels that were open follows', async () => {
+  it('cuts all connections, and no event of the open channels follows', async () => {
     const fake = await started()
     const client = await subscribed(fake)
     await fake.advance(60)
-    const gone = (await (await get(fake, '/ari/channels', BASIC)).json()) as { id: string }[]
-    expect(gone.length).toBeGreaterThan(1)
+    const ended = (await (await get(fake, '/ari/channels', BASIC)).json()) as { id: string }[]
+    expect(ended.length).toBeGreaterThan(1)
     fake.restart()
     await client.closed()
     expect(await (await get(fake, '/ari/channels', BASIC)).json()).toEqual([])
     const again = await subscribed(fake)
     await fake.play({ speed: Infinity })
-    again.say(masked(9, 'end'))
-    const heard = await again.hear('\x8a\x03end')
-    for (const { id } of gone) expect(heard).not.toContain(`"${id}"`)
-    expect(heard.match(/"type":"ChannelCreated"/g)).toHaveLength(
-      heard.match(/"type":"ChannelDestroyed"/g)?.length ?? 0,
+    again.send(masked(9, 'end'))
+    const received = await again.waitFor('\x8a\x03end')
+    for (const { id } of ended) expect(received).not.toContain(`"${id}"`)
+    expect(received.match(/"type":"ChannelCreated"/g)).toHaveLength(
+      received.match(/"type":"ChannelDestroyed"/g)?.length ?? 0,
     )
   })
 })
@@ -222,7 +222,7 @@ describe('the recording', () => {
   it.each([
     ['something else', Buffer.from('Asterisk Call Manager/11.0.0\r\n')],
     ['other JSON', Buffer.from('{"event":"invite"}\nnull\n[]\n')],
-  ])('of %s is refused by name', (_, bytes) => {
+  ])('of %s is rejected by name', (_, bytes) => {
     const make = () => fakeAsteriskAri({ recording: bytes, username: 'a', password: 'b' })
     expect(make).toThrow(/recording holds no events of ARI/)
   })

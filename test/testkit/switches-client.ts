@@ -7,27 +7,27 @@ export function recorded(name: string): Buffer {
   return readFileSync(new URL(`../../examples/switches/recordings/${name}`, import.meta.url))
 }
 
-/** A client that knows no protocol: what it says and hears is bytes. */
+/** A client without a protocol: it sends and receives bytes. */
 export interface RawClient {
   readonly socket: Socket
-  /** All that was heard, one character a byte. */
-  readonly heard: string
+  /** Everything received, one character per byte. */
+  readonly received: string
   readonly isClosed: boolean
-  say(text: string): void
-  /** Waits until this was heard after what was waited for last, and gives what came between. */
-  hear(text: string): Promise<string>
+  send(text: string): void
+  /** Waits until `text` is received after the previous match; returns everything since then, including `text`. */
+  waitFor(text: string): Promise<string>
   closed(): Promise<void>
 }
 
-/** Connects; without reading where `reads` is false. */
+/** Connects; reads nothing if `reads` is false. */
 export async function rawClient(port: number, reads = true): Promise<RawClient> {
   const socket = connect(port, '127.0.0.1')
-  let heard = ''
+  let received = ''
   let read = 0
   let isClosed = false
   if (reads) {
     socket.on('data', (chunk) => {
-      heard += chunk.toString('latin1')
+      received += chunk.toString('latin1')
     })
   }
   socket.on('error', () => {})
@@ -37,20 +37,20 @@ export async function rawClient(port: number, reads = true): Promise<RawClient> 
   await until(() => socket.readyState === 'open' || isClosed)
   return {
     socket,
-    get heard() {
-      return heard
+    get received() {
+      return received
     },
     get isClosed() {
       return isClosed
     },
-    say: (text) => void socket.write(text, 'latin1'),
-    async hear(text) {
-      const find = () => heard.indexOf(text, read) + 1
-      const end = (await until(find, { what: `'${text}' was heard` })) - 1 + text.length
-      const between = heard.slice(read, end)
+    send: (text) => void socket.write(text, 'latin1'),
+    async waitFor(text) {
+      const find = () => received.indexOf(text, read) + 1
+      const end = (await until(find, { description: `'${text}' was received` })) - 1 + text.length
+      const between = received.slice(read, end)
       read = end
       return between
     },
-    closed: async () => void (await until(() => isClosed, { what: 'the connection was closed' })),
+    closed: async () => void (await until(() => isClosed, { description: 'the connection was closed' })),
   }
 }

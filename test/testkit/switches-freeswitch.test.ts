@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
-import { readFreeswitch, toJson, toPlain } from '../../src/testkit/switches/freeswitch-recording.js'
+import { parseFreeswitchRecording, toJson, toPlain } from '../../src/testkit/switches/freeswitch-recording.js'
 import {
   type FakeFreeswitch,
   type FakeFreeswitchOptions,
@@ -22,38 +22,38 @@ afterEach(async () => {
 
 async function started(options: Partial<FakeFreeswitchOptions> = {}) {
   const fake = fakeFreeswitch({ recording: json, ...options })
-  const kept = { fake, clients: [] as RawClient[] }
-  open.push(kept)
+  const opened = { fake, clients: [] as RawClient[] }
+  open.push(opened)
   await fake.start()
   const connect = async () => {
     const client = await rawClient(fake.port)
-    kept.clients.push(client)
-    await client.hear('Content-Type: auth/request\n\n')
+    opened.clients.push(client)
+    await client.waitFor('Content-Type: auth/request\n\n')
     return client
   }
   const logIn = async (event = 'event json ALL') => {
     const client = await connect()
-    client.say('auth ClueCon\n\n')
-    await client.hear('Reply-Text: +OK accepted\n\n')
+    client.send('auth ClueCon\n\n')
+    await client.waitFor('Reply-Text: +OK accepted\n\n')
     if (event !== '') {
-      client.say(`${event}\n\n`)
-      await client.hear('Reply-Text: +OK event listener enabled')
-      await client.hear('\n\n')
+      client.send(`${event}\n\n`)
+      await client.waitFor('Reply-Text: +OK event listener enabled')
+      await client.waitFor('\n\n')
     }
     return client
   }
   return { fake, connect, logIn }
 }
 
-/** What an API command answers. */
+/** The output of an API command. */
 async function api(client: RawClient, command: string): Promise<string> {
-  client.say(`api ${command}\n\n`)
-  await client.hear('Content-Type: api/response\nContent-Length: ')
-  const length = Number(await client.hear('\n\n'))
+  client.send(`api ${command}\n\n`)
+  await client.waitFor('Content-Type: api/response\nContent-Length: ')
+  const length = Number(await client.waitFor('\n\n'))
   const begin =
-    client.heard.lastIndexOf(`Content-Length: ${length}\n\n`) + `Content-Length: ${length}\n\n`.length
-  await expect.poll(() => client.heard.length).toBeGreaterThanOrEqual(begin + length)
-  return Buffer.from(client.heard.slice(begin, begin + length), 'latin1').toString()
+    client.received.lastIndexOf(`Content-Length: ${length}\n\n`) + `Content-Length: ${length}\n\n`.length
+  await expect.poll(() => client.received.length).toBeGreaterThanOrEqual(begin + length)
+  return Buffer.from(client.received.slice(begin, begin + length), 'latin1').toString()
 }
 
 /** The bytes of the recording from its first event to its last. */
@@ -69,19 +69,19 @@ describe('the recording', () => {
   it.each([
     ['json', json],
     ['plain', plain],
-  ])('comes back byte for byte in %s', async (format, recording) => {
+  ])('is replayed byte for byte in %s', async (format, recording) => {
     const { fake, logIn } = await started({ recording })
     const client = await logIn(`event ${format} ALL`)
-    const begin = client.heard.length
+    const begin = client.received.length
     await fake.play({ speed: Infinity })
-    const wanted = eventBytes(recording)
-    await expect.poll(() => client.heard.length - begin).toBe(wanted.length)
-    expect(client.heard.slice(begin) === wanted).toBe(true)
+    const expected = eventBytes(recording)
+    await expect.poll(() => client.received.length - begin).toBe(expected.length)
+    expect(client.received.slice(begin) === expected).toBe(true)
     expect(fake.position).toBe(623)
     expect(fake.length).toBe(623)
   })
 
-  it('may be given as it came, not zipped, and end in the middle of an event', () => {
+  it('may be uncompressed, and end in the middle of an event', () => {
     const bytes = gunzipSync(plain)
     expect(fakeFreeswitch({ recording: bytes }).length).toBe(623)
     let eleventh = bytes.indexOf('Content-Length: ')
@@ -96,89 +96,91 @@ describe('the recording', () => {
     ['broken gzip', Uint8Array.of(0x1f, 0x8b, 1, 2, 3), /cannot be unzipped/],
     ['something else', Buffer.from('Asterisk Call Manager/11.0.0\r\n'), /holds no events of FreeSWITCH/],
     ['both formats', Buffer.concat([gunzipSync(plain), gunzipSync(json)]), /mixes plain and JSON/],
-  ])('of %s is refused by name', (_, recording, message) => {
+  ])('of %s is rejected by name', (_, recording, message) => {
     expect(() => fakeFreeswitch({ recording: recording as Uint8Array })).toThrow(message)
   })
 })
 
 describe('the event socket', () => {
-  it('asks for the password, and ends after a wrong one', async () => {
+  it('requires the password, and disconnects after a wrong one', async () => {
     const { connect, fake } = await started({ password: 'open sesame' })
     const client = await connect()
-    client.say('event json ALL\n\n')
-    await client.hear('Reply-Text: -ERR command not found\n\n')
-    client.say('auth ClueCon\n\n')
-    await client.hear('Reply-Text: -ERR invalid\n\n')
-    await client.hear('Content-Type: text/disconnect-notice\nContent-Length: 67\n\nDisconnected, goodbye.\n')
+    client.send('event json ALL\n\n')
+    await client.waitFor('Reply-Text: -ERR command not found\n\n')
+    client.send('auth ClueCon\n\n')
+    await client.waitFor('Reply-Text: -ERR invalid\n\n')
+    await client.waitFor(
+      'Content-Type: text/disconnect-notice\nContent-Length: 67\n\nDisconnected, goodbye.\n',
+    )
     await client.closed()
     const other = await connect()
-    other.say('auth open sesame\n\n')
-    await other.hear('Reply-Text: +OK accepted\n\n')
+    other.send('auth open sesame\n\n')
+    await other.waitFor('Reply-Text: +OK accepted\n\n')
     expect(fake.commands).toEqual(['event json ALL', 'auth', 'auth'])
   })
 
-  it('sends the events that were asked for, and no others', async () => {
+  it('sends only the events that the client subscribed to', async () => {
     const { fake, logIn } = await started()
     const client = await logIn('event json CHANNEL_ANSWER CHANNEL_HOLD')
     await fake.play({ speed: Infinity })
     expect(await api(client, 'echo the end')).toBe('the end')
-    const names = [...client.heard.matchAll(/\{"Event-Name":"(\w+)"/g)].map((match) => match[1])
+    const names = [...client.received.matchAll(/\{"Event-Name":"(\w+)"/g)].map((match) => match[1])
     expect(names.filter((name) => name === 'CHANNEL_ANSWER')).toHaveLength(66)
     expect(names.filter((name) => name === 'CHANNEL_HOLD')).toHaveLength(7)
     expect(names).toHaveLength(73)
   })
 
-  it('refuses the format that it does not have, and an empty list', async () => {
+  it('rejects a format that it does not have, and an empty list', async () => {
     const { logIn } = await started()
     const client = await logIn('')
-    client.say('event plain ALL\n\n')
-    await client.hear('Reply-Text: -ERR the recording holds json events only\n\n')
-    client.say('event json\n\n')
-    await client.hear('Reply-Text: -ERR no keywords supplied\n\n')
+    client.send('event plain ALL\n\n')
+    await client.waitFor('Reply-Text: -ERR the recording holds json events only\n\n')
+    client.send('event json\n\n')
+    await client.waitFor('Reply-Text: -ERR no keywords supplied\n\n')
   })
 
-  it('sends no more after noevents, and says good-bye after exit', async () => {
+  it('sends no events after noevents, and disconnects after exit', async () => {
     const { fake, logIn } = await started()
     const client = await logIn()
     await fake.advance()
-    await client.hear('CHANNEL_CREATE')
-    client.say('noevents\n\n')
-    await client.hear('Reply-Text: +OK no longer listening for events\n\n')
+    await client.waitFor('CHANNEL_CREATE')
+    client.send('noevents\n\n')
+    await client.waitFor('Reply-Text: +OK no longer listening for events\n\n')
     await fake.advance(5)
-    client.say('exit\r\n\r\n')
-    expect(await client.hear('Reply-Text: +OK bye\n\n')).toBe(
+    client.send('exit\r\n\r\n')
+    expect(await client.waitFor('Reply-Text: +OK bye\n\n')).toBe(
       'Content-Type: command/reply\nReply-Text: +OK bye\n\n',
     )
     await client.closed()
-    expect(client.heard.endsWith('See you at ClueCon! http://www.cluecon.com/\n')).toBe(true)
+    expect(client.received.endsWith('See you at ClueCon! http://www.cluecon.com/\n')).toBe(true)
   })
 
-  it('takes commands in any pieces, and several at once', async () => {
+  it('reads commands in any chunks, and several at once', async () => {
     const { connect } = await started()
     const client = await connect()
     for (const char of 'auth ClueCon\n\n') {
-      client.say(char)
+      client.send(char)
       await new Promise((resolve) => setImmediate(resolve))
     }
-    await client.hear('Reply-Text: +OK accepted\n\n')
-    client.say('\n\napi uptime\n\nnonsense\n\napi nonsense\n\nexit\n\n')
-    await client.hear('Content-Type: api/response\nContent-Length: 2\n\n0\n')
-    await client.hear('Reply-Text: -ERR command not found\n\n')
-    await client.hear('-ERR nonsense Command not found!\n')
-    await client.hear('+OK bye')
+    await client.waitFor('Reply-Text: +OK accepted\n\n')
+    client.send('\n\napi uptime\n\nnonsense\n\napi nonsense\n\nexit\n\n')
+    await client.waitFor('Content-Type: api/response\nContent-Length: 2\n\n0\n')
+    await client.waitFor('Reply-Text: -ERR command not found\n\n')
+    await client.waitFor('-ERR nonsense Command not found!\n')
+    await client.waitFor('+OK bye')
   })
 
-  it('ends a connection that sends garbage without an end, and serves the next', async () => {
+  it('ends a connection that sends too long a command, and serves the next', async () => {
     const { connect, logIn } = await started()
     const client = await connect()
-    client.say('x'.repeat(200_000))
+    client.send('x'.repeat(200_000))
     await client.closed()
     expect(await api(await logIn(), 'echo still here')).toBe('still here')
   })
 })
 
 describe('the API', () => {
-  it('shows the channels that are open at this moment', async () => {
+  it('lists the channels that are open now', async () => {
     const { fake, logIn } = await started()
     const client = await logIn()
     expect(await api(client, 'show channels as json')).toBe('{"row_count":0}')
@@ -207,7 +209,7 @@ describe('the API', () => {
   it.each([
     ['json', json],
     ['plain', plain],
-  ])('dumps the variables of a leg out of %s events', async (format, recording) => {
+  ])('dumps the variables of a leg from %s events', async (format, recording) => {
     const { fake, logIn } = await started({ recording })
     const client = await logIn(`event ${format} CHANNEL_ANSWER`)
     await fake.advance(5)
@@ -225,31 +227,31 @@ describe('the API', () => {
     expect(await api(client, 'uuid_exists nobody')).toBe('false')
   })
 
-  it('writes the same headers in plain as FreeSWITCH did', async () => {
+  it('writes the same plain headers as FreeSWITCH', async () => {
     const { fake, logIn } = await started({ recording: plain })
     const client = await logIn('event plain CHANNEL_CREATE')
     await fake.advance()
-    await client.hear('Event-Name: CHANNEL_CREATE\n')
-    const sent = await client.hear('\n\n')
+    await client.waitFor('Event-Name: CHANNEL_CREATE\n')
+    const sent = await client.waitFor('\n\n')
     const dumped = await api(client, 'uuid_dump c01.5f3a1c00@phone.acme.example txt')
     expect(dumped).toBe(`Event-Name: CHANNEL_DATA\n${sent}`)
   })
 })
 
 describe('the headers of an event', () => {
-  it('are written in plain, and in JSON, as FreeSWITCH wrote the same event', () => {
-    const [ofJson, ofPlain] = [readFreeswitch(json).events, readFreeswitch(plain).events]
+  it('are encoded in plain and in JSON as FreeSWITCH encoded the same event', () => {
+    const [ofJson, ofPlain] = [parseFreeswitchRecording(json).events, parseFreeswitchRecording(plain).events]
     const bodyOf = (frame: string) => frame.slice(frame.indexOf('\n\n') + 2)
     let same = 0
     for (const [at, event] of ofJson.entries()) {
       expect(ofPlain[at]?.name).toBe(event.name)
       if (event.name === 'BACKGROUND_JOB') continue
-      // A header that stands twice is one in JSON; the times of two subscribers' copies are the same.
+      // JSON has a header once that occurs twice in plain; both subscribers' copies have the same times.
       const lines = bodyOf(ofPlain[at]?.frame ?? '').split('\n')
-      const written = lines.filter(
+      const expectedLines = lines.filter(
         (line, nth) => !line.startsWith('Hangup-Cause:') || lines.indexOf(line) === nth,
       )
-      expect(toPlain(event.headers())).toBe(written.join('\n'))
+      expect(toPlain(event.headers())).toBe(expectedLines.join('\n'))
       expect(JSON.parse(toJson(event.headers()))).toEqual(JSON.parse(bodyOf(event.frame)))
       same += 1
     }
@@ -258,12 +260,12 @@ describe('the headers of an event', () => {
 })
 
 describe('a restart', () => {
-  it('cuts, forgets the open legs and begins again under another Core-UUID', async () => {
+  it('cuts all connections, drops the open legs and starts again with another Core-UUID', async () => {
     const { fake, logIn } = await started()
     const before = fake.coreUuid
     const client = await logIn()
     await fake.advance(3)
-    await client.hear('CHANNEL_CREATE')
+    await client.waitFor('CHANNEL_CREATE')
     fake.restart()
     await client.closed()
     expect(fake.position).toBe(0)
@@ -274,10 +276,10 @@ describe('a restart', () => {
     expect(await api(again, 'global_getvar core_uuid')).toBe(fake.coreUuid)
     expect(await api(again, 'global_getvar nonsense')).toBe('-ERR no reply\n')
     await fake.advance(3)
-    await again.hear('"Event-Name":"CHANNEL_CREATE"')
-    expect(await again.hear('"Unique-ID":"c01.5f3a1c00@phone.acme.example"')).toContain(fake.coreUuid)
+    await again.waitFor('"Event-Name":"CHANNEL_CREATE"')
+    expect(await again.waitFor('"Unique-ID":"c01.5f3a1c00@phone.acme.example"')).toContain(fake.coreUuid)
     const dump = await api(again, 'uuid_dump c01.5f3a1c00@phone.acme.example json')
     expect(JSON.parse(dump)['Core-UUID']).toBe(fake.coreUuid)
-    expect(again.heard).not.toContain(before)
+    expect(again.received).not.toContain(before)
   })
 })

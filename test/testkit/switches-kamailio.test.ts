@@ -25,27 +25,27 @@ async function receiver() {
   return made
 }
 
-describe('the lines as netstrings', () => {
-  it('come to whoever connects, byte for byte, whatever is said meanwhile', async () => {
+describe('lines as netstrings', () => {
+  it('are sent to every client byte for byte, whatever the client sends', async () => {
     const fake = await started({ recording: gzipSync(recording) })
     const client = await rawClient(fake.port)
     open.unshift({ close: () => client.socket.destroy() })
     await fake.waitFor('subscribed')
-    client.say('7:garbage,'.repeat(10_000))
+    client.send('7:garbage,'.repeat(10_000))
     await fake.play({ speed: Infinity })
-    const wanted = lines.map((line) => `${Buffer.byteLength(line)}:${line},`).join('')
-    await until(() => client.heard.length >= Buffer.byteLength(wanted))
-    expect(Buffer.from(client.heard, 'latin1').toString() === wanted).toBe(true)
+    const expected = lines.map((line) => `${Buffer.byteLength(line)}:${line},`).join('')
+    await until(() => client.received.length >= Buffer.byteLength(expected))
+    expect(Buffer.from(client.received, 'latin1').toString() === expected).toBe(true)
   })
 
-  it('stop in the middle of one, when told', async () => {
+  it('are cut in the middle of a line by cutIn', async () => {
     const fake = await started()
     const client = await rawClient(fake.port)
     await fake.waitFor('subscribed')
     fake.cutIn(7)
     await fake.advance()
     await client.closed()
-    expect(client.heard).toBe(`${lines[0]?.length}:${lines[0]}`.slice(0, 7))
+    expect(client.received).toBe(`${lines[0]?.length}:${lines[0]}`.slice(0, 7))
   })
 
   it('wait for a client that does not read', async () => {
@@ -62,8 +62,8 @@ describe('the lines as netstrings', () => {
   })
 })
 
-describe('the lines by HTTP', () => {
-  it('come one object a request, in order', async () => {
+describe('lines by HTTP', () => {
+  it('are posted one object per request, in order', async () => {
     const hook = await receiver()
     const fake = await started({ url: hook.url('/kamailio'), headers: { authorization: 'Bearer sesame' } })
     await fake.advance(5)
@@ -76,7 +76,7 @@ describe('the lines by HTTP', () => {
     expect(fake.answers).toEqual(Array(5).fill({ status: 200, lines: 1 }))
   })
 
-  it('come several a request as NDJSON, the rest at the end of a move', async () => {
+  it('are posted in batches as NDJSON, the rest at the end of advance', async () => {
     const hook = await receiver()
     const fake = await started({ url: hook.url(), batch: 4 })
     await fake.advance(10)
@@ -85,25 +85,25 @@ describe('the lines by HTTP', () => {
     expect(hook.requests[0]?.headers['content-type']).toBe('application/x-ndjson')
   })
 
-  it('come again after 503, when Retry-After is over; no other answer is asked twice', async () => {
+  it('are posted again after 503, when Retry-After has passed, and after no other status', async () => {
     const hook = await receiver()
     const busy = status(503, { headers: { 'retry-after': '7' } })
     hook.on('/', [busy, status(503), status(204), status(400)])
     const clock = manualClock()
     const fake = await started({ url: hook.url(), clock })
-    const moving = fake.advance(2)
+    const advancing = fake.advance(2)
     await hook.next(1)
     await until(() => clock.sleepers().nextDueMs === 7_000)
     await clock.advance(7_000)
     await hook.next(1)
     await until(() => clock.sleepers().nextDueMs === 8_000)
     await clock.advance(1_000)
-    await moving
+    await advancing
     expect(fake.answers.map((answer) => answer.status)).toEqual([503, 503, 204, 400])
     expect(hook.requests.map(({ body }) => body)).toEqual([lines[0], lines[0], lines[0], lines[1]])
   })
 
-  it('are lost where nobody answers, while the fake is silent, and when a request is cut', async () => {
+  it('are lost without a response, during a silence, and when the request is cut', async () => {
     const hook = await receiver()
     const fake = await started({ url: hook.url() })
     fake.cutIn(20)
@@ -120,16 +120,16 @@ describe('the lines by HTTP', () => {
     expect(fake.answers.at(-1)).toEqual({ status: undefined, lines: 1 })
   })
 
-  it('are cut with the connection, and end with the fake', async () => {
+  it('are no longer retried after close', async () => {
     const hook = await receiver()
     hook.on('/', [status(503)])
     const clock = manualClock()
     const fake = await started({ url: hook.url(), clock })
-    const moving = fake.advance()
+    const advancing = fake.advance()
     await hook.next(1)
     await until(() => clock.sleepers().count > 0)
     await fake.close()
-    await moving
+    await advancing
   })
 })
 
@@ -137,7 +137,7 @@ it.each([
   [{ recording: Buffer.from('garbage') }, /recording holds no lines of a Kamailio/],
   [{ url: 'somewhere' }, /url must be a URL/],
   [{ batch: 0 }, /batch must be a whole number/],
-  [{ headers: { a: 1 } }, /headers must be texts/],
-])('%o is refused by name', (options, message) => {
+  [{ headers: { a: 1 } }, /headers must be strings/],
+])('%o is rejected by name', (options, message) => {
   expect(() => fakeKamailio({ recording, ...options } as never)).toThrow(message)
 })

@@ -9,51 +9,52 @@ import {
   fakeAsteriskAmi,
   fakeFreeswitch,
 } from '../../src/testkit/switches/index.js'
-import { drained } from '../../src/testkit/switches/listener.js'
+import { waitForDrain } from '../../src/testkit/switches/listener.js'
 import { type RawClient, rawClient, recorded } from './switches-client.js'
 
 const freeswitch = gunzipSync(recorded('freeswitch-esl-json.txt.gz'))
 const ami = gunzipSync(recorded('asterisk-ami.txt.gz'))
 
 const times = (count: number, bytes: Buffer) => Buffer.concat(Array(count).fill(bytes))
-/** The first seconds, which is enough for most tests. */
+/** The first seconds, enough for most tests. */
 const beginning = (bytes: Buffer) => bytes.subarray(0, bytes.length / 10)
 
-/** A fake, and a client of it that has asked for all events. */
+/** How to create a fake, and to subscribe to all its events. */
 interface Case {
   readonly fake: (options?: Partial<FakeOptions>) => FakeSwitch & { readonly commands: readonly string[] }
   readonly subscribe: (client: RawClient) => Promise<void>
-  /** How one event begins. */
+  /** The first characters of an event. */
   readonly begin: string
   readonly logIn: string
-  readonly question: string
-  /** About a minute. */
+  /** A command that gets a reply. */
+  readonly query: string
+  /** A recording of about a minute. */
   readonly whole: Uint8Array
-  /** More than the buffers of two sockets hold. */
+  /** A recording larger than the buffers of two sockets. */
   readonly many: Uint8Array
 }
 const CASES: Readonly<Record<string, Case>> = {
   fakeFreeswitch: {
     fake: (options) => fakeFreeswitch({ recording: beginning(freeswitch), ...options }),
     subscribe: async (client) => {
-      client.say(CASES.fakeFreeswitch!.logIn)
-      await client.hear('event listener enabled json\n\n')
+      client.send(CASES.fakeFreeswitch!.logIn)
+      await client.waitFor('event listener enabled json\n\n')
     },
     begin: 'Content-Length: ',
     logIn: 'auth ClueCon\n\nevent json ALL\n\n',
-    question: 'api uptime\n\n',
+    query: 'api uptime\n\n',
     whole: freeswitch,
     many: times(5, freeswitch),
   },
   fakeAsteriskAmi: {
     fake: (options) => fakeAsteriskAmi({ recording: beginning(ami), username: 'a', secret: 'b', ...options }),
     subscribe: async (client) => {
-      client.say(CASES.fakeAsteriskAmi!.logIn)
-      await client.hear('Fully Booted\r\n\r\n')
+      client.send(CASES.fakeAsteriskAmi!.logIn)
+      await client.waitFor('Fully Booted\r\n\r\n')
     },
     begin: 'Event: ',
     logIn: 'Action: Login\r\nUsername: a\r\nSecret: b\r\n\r\n',
-    question: 'Action: Ping\r\n\r\n',
+    query: 'Action: Ping\r\n\r\n',
     whole: ami,
     many: times(10, ami),
   },
@@ -64,8 +65,8 @@ afterEach(async () => {
   for (const one of open.splice(0)) await one.close()
 })
 
-describe.each(Object.entries(CASES))('%s', (_, scene) => {
-  const { fake: make, subscribe, begin, logIn, question, whole, many } = scene
+describe.each(Object.entries(CASES))('%s', (_, switchCase) => {
+  const { fake: make, subscribe, begin, logIn, query, whole, many } = switchCase
   const started = async (options?: Partial<FakeOptions>) => {
     const fake = make(options)
     open.unshift(fake)
@@ -83,16 +84,16 @@ describe.each(Object.entries(CASES))('%s', (_, scene) => {
     return client
   }
 
-  it('happens whether or not somebody is connected: what was before is missed', async () => {
+  it('replays events whether or not a client is connected: earlier ones are missed', async () => {
     const fake = await started()
     await fake.advance(7)
     expect(fake.position).toBe(7)
     const client = await subscribed(fake)
-    const before = client.heard.length
+    const before = client.received.length
     await fake.advance(0)
     await fake.advance()
-    await client.hear(begin)
-    expect(client.heard.slice(before).startsWith(begin)).toBe(true)
+    await client.waitFor(begin)
+    expect(client.received.slice(before).startsWith(begin)).toBe(true)
     expect(fake.position).toBe(8)
     expect(fake.connections).toBe(1)
     await fake.play({ speed: Infinity })
@@ -111,13 +112,13 @@ describe.each(Object.entries(CASES))('%s', (_, scene) => {
     const halfMs = await clock.runUntil(() => fake.position > fake.length / 2)
     const restMs = await clock.runUntil(() => fake.position === fake.length)
     await playing
-    // Both recordings are of about a minute, and half of the events are not the first or last fifth of it.
+    // Both recordings have about a minute, and the middle event is not in the first fifth of it.
     expect(halfMs + restMs).toBeGreaterThan(20_000)
     expect(halfMs + restMs).toBeLessThan(90_000)
     expect(halfMs).toBeGreaterThan((halfMs + restMs) / 5)
   })
 
-  it('plays twice as fast when told, and by its own speed otherwise', async () => {
+  it('plays at the given speed, and by default at the speed of its options', async () => {
     const times: number[] = []
     for (const [own, speed] of [
       [1, undefined],
@@ -134,7 +135,7 @@ describe.each(Object.entries(CASES))('%s', (_, scene) => {
     expect(quarter).toBeCloseTo(once / 4, 0)
   })
 
-  it('can be advanced while it plays: no event comes twice', async () => {
+  it('can be advanced while it plays: no event is replayed twice', async () => {
     const clock = manualClock()
     const fake = await started({ clock })
     const client = await subscribed(fake)
@@ -156,12 +157,12 @@ describe.each(Object.entries(CASES))('%s', (_, scene) => {
     await fake.close()
     await playing
     expect(fake.position).toBeLessThan(fake.length)
-    const stood = fake.position
+    const position = fake.position
     await fake.advance(5)
-    expect(fake.position).toBe(stood)
+    expect(fake.position).toBe(position)
   })
 
-  it('cuts all connections, and takes new ones', async () => {
+  it('cuts all connections, and accepts new ones', async () => {
     const fake = await started()
     const clients = [await subscribed(fake), await connect(fake)]
     fake.cut()
@@ -176,35 +177,35 @@ describe.each(Object.entries(CASES))('%s', (_, scene) => {
   it.each([0, 1, 100])('cuts after %i bytes of the next event', async (bytes) => {
     const fake = await started()
     const client = await subscribed(fake)
-    const before = client.heard.length
+    const before = client.received.length
     fake.cutIn(bytes)
     await fake.advance()
     await client.closed()
-    expect(client.heard.length - before).toBe(bytes)
+    expect(client.received.length - before).toBe(bytes)
     const next = await subscribed(fake)
     await fake.advance()
-    await next.hear(begin)
+    await next.waitFor(begin)
     expect(next.isClosed).toBe(false)
   })
 
-  it('keeps silent, and what happens meanwhile is missed', async () => {
+  it('sends nothing during a silence, and its events are missed', async () => {
     const fake = await started()
     const client = await subscribed(fake)
-    const before = client.heard.length
+    const before = client.received.length
     fake.silence()
     await fake.advance(3)
-    const asked = [...fake.commands]
+    const commands = [...fake.commands]
     const other = await connect(fake)
-    other.say(logIn)
-    // Closed from here, it is closed from there when all was read.
+    other.send(logIn)
+    // After the client's end, the fake closes the connection when it has read everything.
     other.socket.end()
     await other.closed()
-    expect(other.heard).toBe('')
-    expect(fake.commands).toEqual(asked)
+    expect(other.received).toBe('')
+    expect(fake.commands).toEqual(commands)
     fake.speak()
     await fake.advance()
-    await client.hear(begin)
-    expect(client.heard.slice(before).split(begin)).toHaveLength(2)
+    await client.waitFor(begin)
+    expect(client.received.slice(before).split(begin)).toHaveLength(2)
     expect(fake.position).toBe(4)
   })
 
@@ -215,63 +216,63 @@ describe.each(Object.entries(CASES))('%s', (_, scene) => {
     fake.refuse()
     await (await connect(fake)).closed()
     await fake.advance()
-    await client.hear(begin)
+    await client.waitFor(begin)
     await fake.accept()
     expect(fake.port).toBe(port)
     await subscribed(fake)
   })
 
-  it('waits for a client that does not read, and keeps no more for it than its socket takes', async () => {
+  it('waits for a client that does not read, and buffers no more than its socket', async () => {
     const fake = await started({ recording: many })
-    const deaf = await connect(fake, false)
-    deaf.say(logIn)
+    const slow = await connect(fake, false)
+    slow.send(logIn)
     await fake.waitFor('subscribed')
     const playing = fake.play({ speed: Infinity })
     await until(async () => {
-      const stood = fake.position
+      const position = fake.position
       for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve))
-      return stood > 0 && fake.position === stood
+      return position > 0 && fake.position === position
     })
     expect(fake.position).toBeLessThan(fake.length)
-    deaf.socket.resume()
+    slow.socket.resume()
     await playing
     expect(fake.position).toBe(fake.length)
   })
 
-  it('goes on when a client that does not read is gone', async () => {
+  it('continues when a client that does not read disconnects', async () => {
     const fake = await started({ recording: many })
-    const deaf = await connect(fake, false)
-    deaf.say(logIn)
+    const slow = await connect(fake, false)
+    slow.send(logIn)
     await fake.waitFor('subscribed')
     const playing = fake.play({ speed: Infinity })
     await until(() => fake.position > 100)
     expect(fake.position).toBeLessThan(fake.length)
-    deaf.socket.destroy()
+    slow.socket.destroy()
     await playing
     expect(fake.position).toBe(fake.length)
   })
 
-  it('does not read from a client that asks and never reads the answers', async () => {
+  it('pauses reading from a client that never reads the replies', async () => {
     const fake = await started()
-    const deaf = await connect(fake, false)
-    deaf.say(logIn)
+    const slow = await connect(fake, false)
+    slow.send(logIn)
     await fake.waitFor('subscribed')
-    let taken = 0
-    const ask = async () => {
-      while (!deaf.isClosed && deaf.socket.write(question.repeat(1_000))) taken += 1
+    let batches = 0
+    const sendQueries = async () => {
+      while (!slow.isClosed && slow.socket.write(query.repeat(1_000))) batches += 1
     }
-    await ask()
+    await sendQueries()
     await until(async () => {
-      const stood = deaf.socket.bytesWritten
+      const position = slow.socket.bytesWritten
       for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve))
-      if (deaf.socket.writableLength === 0) await ask()
-      return deaf.socket.writableLength > 0 && deaf.socket.bytesWritten === stood
+      if (slow.socket.writableLength === 0) await sendQueries()
+      return slow.socket.writableLength > 0 && slow.socket.bytesWritten === position
     })
-    expect(taken).toBeLessThan(100_000)
+    expect(batches).toBeLessThan(100_000)
     await fake.close()
   })
 
-  it('says what it was waiting for when it is closed', async () => {
+  it('rejects waitFor with its milestone when it is closed', async () => {
     const fake = await started()
     const waiting = expect(fake.waitFor('subscribed')).rejects.toThrow(
       /waited for 'subscribed' number 1 .seen: 0/,
@@ -280,7 +281,7 @@ describe.each(Object.entries(CASES))('%s', (_, scene) => {
     await waiting
   })
 
-  it('refuses wrong options and arguments by name', async () => {
+  it('rejects wrong options and arguments by name', async () => {
     expect(() => make({ speed: 0 })).toThrow(/speed must be a number above 0/)
     expect(() => make({ port: 70_000 })).toThrow(/port must be a whole number/)
     expect(() => make({ clock: {} as never })).toThrow(/clock must have a method/)
@@ -293,23 +294,23 @@ describe.each(Object.entries(CASES))('%s', (_, scene) => {
   })
 })
 
-describe('the wait for a socket', () => {
-  it.each(['drain', 'close'])('ends with its %s, and leaves no listener behind', async (end) => {
+describe('waitForDrain', () => {
+  it.each(['drain', 'close'])('resolves on %s, and leaves no listener', async (end) => {
     const socket = Object.assign(new EventEmitter(), { writableNeedDrain: true, destroyed: false })
-    const waiting = drained(socket as unknown as Socket)
+    const waiting = waitForDrain(socket as unknown as Socket)
     expect(socket.listenerCount(end)).toBe(1)
     socket.emit(end)
     await waiting
     expect(socket.eventNames()).toEqual([])
   })
 
-  it('is none where nothing is to be waited for', async () => {
+  it('resolves at once if there is nothing to wait for', async () => {
     for (const state of [
       { writableNeedDrain: false, destroyed: false },
       { writableNeedDrain: true, destroyed: true },
     ]) {
       const socket = Object.assign(new EventEmitter(), state)
-      await drained(socket as unknown as Socket)
+      await waitForDrain(socket as unknown as Socket)
       expect(socket.eventNames()).toEqual([])
     }
   })

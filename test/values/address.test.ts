@@ -1,7 +1,8 @@
 import { isIP } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { inBlock, judgeAddress, parseAddress, sameAddress } from '../../src/values/address.js'
+import { checkAddress, isInCidrBlock, isSameAddress, parseAddress } from '../../src/values/address.js'
+import { propertyRuns } from '../support/property-runs.js'
 
 const v4 = (value: number) => [value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255].join('.')
 const number = (ip: string) => ip.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0)
@@ -11,7 +12,7 @@ const hex = (ip: string) => {
 }
 const inverted = (ip: string) => v4(~number(ip) >>> 0)
 
-/** First and last address of every range that is not public unicast (IANA special-purpose registry), with two of clouds. */
+/** First and last address of every range that is not public unicast (IANA special-purpose registry), and of cloud ranges. */
 const BLOCKED_V4: readonly (readonly [string, string])[] = [
   ['0.0.0.0', '0.255.255.255'],
   ['10.0.0.0', '10.255.255.255'],
@@ -33,7 +34,7 @@ const BLOCKED_V4: readonly (readonly [string, string])[] = [
   ['224.0.0.0', '255.255.255.255'],
 ]
 
-/** How an IPv6 address can carry an IPv4 one. */
+/** The ways in which an IPv6 address can embed an IPv4 address. */
 const EMBEDDINGS: Readonly<Record<string, (ip: string) => string>> = {
   mapped: (ip) => `::ffff:${ip}`,
   'mapped, in hexadecimal': (ip) => `::ffff:${hex(ip)}`,
@@ -52,25 +53,25 @@ const EMBEDDINGS: Readonly<Record<string, (ip: string) => string>> = {
 const isBlockedV4 = (value: number) =>
   BLOCKED_V4.some(([first, last]) => value >= number(first) && value <= number(last))
 
-describe('judgeAddress', () => {
-  it.each(BLOCKED_V4)('blocks %s to %s and neither neighbour', (first, last) => {
-    expect(judgeAddress(first).blocked).toBe(true)
-    expect(judgeAddress(last).blocked).toBe(true)
+describe('checkAddress', () => {
+  it.each(BLOCKED_V4)('blocks %s to %s, but not their neighbours', (first, last) => {
+    expect(checkAddress(first).blocked).toBe(true)
+    expect(checkAddress(last).blocked).toBe(true)
     for (const value of [number(first) - 1, number(last) + 1]) {
       if (value < 0 || value > 0xffffffff) continue
-      expect([v4(value), judgeAddress(v4(value)).blocked]).toEqual([v4(value), isBlockedV4(value)])
+      expect([v4(value), checkAddress(v4(value)).blocked]).toEqual([v4(value), isBlockedV4(value)])
     }
   })
 
-  it('agrees with the table for any IPv4 address', () => {
+  it('matches the table for any IPv4 address', () => {
     const near = fc
       .constantFrom(...BLOCKED_V4.flat().map(number))
       .chain((edge) => fc.integer({ min: Math.max(0, edge - 3), max: Math.min(0xffffffff, edge + 3) }))
     fc.assert(
       fc.property(fc.oneof(near, fc.integer({ min: 0, max: 0xffffffff })), (value) => {
-        expect(judgeAddress(v4(value)).blocked).toBe(isBlockedV4(value))
+        expect(checkAddress(v4(value)).blocked).toBe(isBlockedV4(value))
       }),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(2_000) },
     )
   })
 
@@ -78,19 +79,19 @@ describe('judgeAddress', () => {
     const wrap = EMBEDDINGS[name]!
     for (const [first, last] of BLOCKED_V4) {
       for (const ip of [first, last])
-        expect([wrap(ip), judgeAddress(wrap(ip)).blocked]).toEqual([wrap(ip), true])
+        expect([wrap(ip), checkAddress(wrap(ip)).blocked]).toEqual([wrap(ip), true])
     }
   })
 
   it.each(Object.keys(EMBEDDINGS).filter((name) => !name.startsWith('ISATAP')))(
     'blocks even a public IPv4 address inside an IPv6 one: %s',
     (name) => {
-      expect(judgeAddress(EMBEDDINGS[name]!('8.8.8.8')).blocked).toBe(true)
+      expect(checkAddress(EMBEDDINGS[name]!('8.8.8.8')).blocked).toBe(true)
     },
   )
 
-  it('lets an ISATAP address pass whose prefix and IPv4 address are public', () => {
-    expect(judgeAddress(EMBEDDINGS.ISATAP!('8.8.8.8'))).toEqual({ blocked: false })
+  it('allows an ISATAP address whose prefix and IPv4 address are public', () => {
+    expect(checkAddress(EMBEDDINGS.ISATAP!('8.8.8.8'))).toEqual({ blocked: false })
   })
 
   it.each([
@@ -121,7 +122,7 @@ describe('judgeAddress', () => {
     'ff02::1',
     'ffff::',
   ])('blocks %s', (ip) => {
-    expect(judgeAddress(ip).blocked).toBe(true)
+    expect(checkAddress(ip).blocked).toBe(true)
   })
 
   it.each([
@@ -130,8 +131,8 @@ describe('judgeAddress', () => {
     '2606:4700:4700::1111',
     '2a00:1450:4001:82f::200e',
     '2400:cb00::',
-  ])('lets %s pass', (ip) => {
-    expect(judgeAddress(ip)).toEqual({ blocked: false })
+  ])('allows %s', (ip) => {
+    expect(checkAddress(ip)).toEqual({ blocked: false })
   })
 
   it.each([
@@ -154,14 +155,14 @@ describe('judgeAddress', () => {
     ':::',
     '1.2.3.4::',
     '::08.8.8.8',
-  ])('takes "%s" for no address and blocks it', (text) => {
-    expect(judgeAddress(text)).toEqual({ blocked: true, reason: 'not an IP address' })
+  ])('blocks "%s", which is not an address', (text) => {
+    expect(checkAddress(text)).toEqual({ blocked: true, reason: 'not an IP address' })
   })
 
-  it('says why in words for people', () => {
-    expect(judgeAddress('127.0.0.1')).toEqual({ blocked: true, reason: 'a loopback address' })
-    expect(judgeAddress('169.254.169.254')).toEqual({ blocked: true, reason: 'a link-local address' })
-    expect(judgeAddress(EMBEDDINGS.ISATAP!('10.0.0.1'))).toEqual({
+  it('returns a readable reason', () => {
+    expect(checkAddress('127.0.0.1')).toEqual({ blocked: true, reason: 'a loopback address' })
+    expect(checkAddress('169.254.169.254')).toEqual({ blocked: true, reason: 'a link-local address' })
+    expect(checkAddress(EMBEDDINGS.ISATAP!('10.0.0.1'))).toEqual({
       blocked: true,
       reason: 'a private address inside an IPv6 one',
     })
@@ -169,7 +170,7 @@ describe('judgeAddress', () => {
 })
 
 describe('parseAddress', () => {
-  it('takes what node takes for an address, and nothing else', () => {
+  it('accepts exactly the addresses that node:net accepts', () => {
     const part = fc.constantFrom(
       '0',
       '1',
@@ -185,11 +186,11 @@ describe('parseAddress', () => {
       '256',
       '.',
     )
-    const mess = fc.array(fc.tuple(part, fc.constantFrom(':', '::', '.', '')), { maxLength: 9 })
+    const malformed = fc.array(fc.tuple(part, fc.constantFrom(':', '::', '.', '')), { maxLength: 9 })
     const text = fc.oneof(
       fc.ipV4(),
       fc.ipV6(),
-      mess.map((parts) => parts.flat().join('')),
+      malformed.map((parts) => parts.flat().join('')),
     )
     fc.assert(
       fc.property(text, (ip) => {
@@ -198,31 +199,31 @@ describe('parseAddress', () => {
           [0, 4, 16][isIP(ip) === 6 ? 2 : isIP(ip) === 4 ? 1 : 0],
         ])
       }),
-      { numRuns: 5_000 },
+      { numRuns: propertyRuns(5_000) },
     )
   })
 
-  it('gives the bytes', () => {
+  it('returns the bytes', () => {
     expect(parseAddress('1.2.3.4')).toEqual([1, 2, 3, 4])
     expect(parseAddress('::1.2.3.4')).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4])
     expect(parseAddress('1:2::FFfe:8')).toEqual([0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 255, 254, 0, 8])
   })
 })
 
-describe('sameAddress', () => {
-  it('sees through spellings and mapping', () => {
-    expect(sameAddress('::1', '0:0:0:0:0:0:0:1')).toBe(true)
-    expect(sameAddress('::ffff:1.2.3.4', '1.2.3.4')).toBe(true)
-    expect(sameAddress('1.2.3.4', '1.2.3.5')).toBe(false)
-    expect(sameAddress('x', 'x')).toBe(false)
+describe('isSameAddress', () => {
+  it('ignores differences in spelling and mapping', () => {
+    expect(isSameAddress('::1', '0:0:0:0:0:0:0:1')).toBe(true)
+    expect(isSameAddress('::ffff:1.2.3.4', '1.2.3.4')).toBe(true)
+    expect(isSameAddress('1.2.3.4', '1.2.3.5')).toBe(false)
+    expect(isSameAddress('x', 'x')).toBe(false)
   })
 })
 
-describe('inBlock', () => {
-  it('compares whole and part bytes', () => {
-    expect(inBlock([10, 1, 127, 9], [10, 1, 0, 0], 17)).toBe(true)
-    expect(inBlock([10, 1, 128, 9], [10, 1, 0, 0], 17)).toBe(false)
-    expect(inBlock([10, 1, 128, 9], [99, 0, 0, 0], 0)).toBe(true)
-    expect(inBlock([10, 1, 128, 9], new Array(16).fill(0), 0)).toBe(false)
+describe('isInCidrBlock', () => {
+  it('compares whole and partial bytes', () => {
+    expect(isInCidrBlock([10, 1, 127, 9], [10, 1, 0, 0], 17)).toBe(true)
+    expect(isInCidrBlock([10, 1, 128, 9], [10, 1, 0, 0], 17)).toBe(false)
+    expect(isInCidrBlock([10, 1, 128, 9], [99, 0, 0, 0], 0)).toBe(true)
+    expect(isInCidrBlock([10, 1, 128, 9], new Array(16).fill(0), 0)).toBe(false)
   })
 })

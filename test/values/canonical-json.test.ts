@@ -1,11 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { canonicalJson, jsonProblem } from '../../src/values/canonical-json.js'
+import { findJsonProblem, toCanonicalJson } from '../../src/values/canonical-json.js'
+import { propertyRuns } from '../support/property-runs.js'
 
-// Written and read once: negative zero, which JSON reads but does not write, is zero then.
+// Round trip: turns negative zero, which JSON parses but does not write, into zero.
 const json = fc.jsonValue({ maxDepth: 5 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown)
 
-/** The same value with the keys of every object the other way round. */
+/** The same value with the keys of every object in reverse order. */
 function reversed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reversed)
   if (typeof value !== 'object' || value === null) return value
@@ -13,7 +14,7 @@ function reversed(value: unknown): unknown {
   return Object.fromEntries(members.reverse())
 }
 
-describe('canonical JSON', () => {
+describe('toCanonicalJson', () => {
   it.each<[unknown, string]>([
     [{ b: 1, a: { d: [2, { z: 0, y: null }], c: 'x' } }, '{"a":{"c":"x","d":[2,{"y":null,"z":0}]},"b":1}'],
     [{ a: undefined, b: [undefined] }, '{"b":[null]}'],
@@ -21,14 +22,14 @@ describe('canonical JSON', () => {
     [undefined, 'null'],
     [null, 'null'],
   ])('of %j is %s', (value, text) => {
-    expect(canonicalJson(value)).toBe(text)
+    expect(toCanonicalJson(value)).toBe(text)
   })
 
-  it('is the same for equal values, whatever the order of their keys, and reads back as the value', () => {
+  it('is equal for values that differ only in key order, and parses to the value', () => {
     fc.assert(
       fc.property(json, (value) => {
-        expect(canonicalJson(reversed(value))).toBe(canonicalJson(value))
-        expect(JSON.parse(canonicalJson(value))).toEqual(value)
+        expect(toCanonicalJson(reversed(value))).toBe(toCanonicalJson(value))
+        expect(JSON.parse(toCanonicalJson(value))).toEqual(value)
       }),
     )
   })
@@ -36,7 +37,7 @@ describe('canonical JSON', () => {
   it('differs for different values', () => {
     fc.assert(
       fc.property(json, json, (one, other) => {
-        expect(canonicalJson(one) === canonicalJson(other)).toBe(
+        expect(toCanonicalJson(one) === toCanonicalJson(other)).toBe(
           JSON.stringify(sorted(one)) === JSON.stringify(sorted(other)),
         )
       }),
@@ -51,8 +52,8 @@ function sorted(value: unknown): unknown {
   return ['object', ...members.map(([key, member]) => [key, sorted(member)])]
 }
 
-describe('what JSON cannot carry', () => {
-  it('is found wherever it is, or the value arrives equal to itself', () => {
+describe('findJsonProblem', () => {
+  it('finds a problem, or the value survives a JSON round trip', () => {
     const anything = fc.anything({
       withBigInt: true,
       withDate: true,
@@ -62,19 +63,19 @@ describe('what JSON cannot carry', () => {
     })
     fc.assert(
       fc.property(anything, (value) => {
-        if (jsonProblem(value, 10) !== undefined) return
+        if (findJsonProblem(value, 10) !== undefined) return
         const read: unknown = JSON.parse(JSON.stringify(value))
-        expect(canonicalJson(read)).toBe(canonicalJson(value))
+        expect(toCanonicalJson(read)).toBe(toCanonicalJson(value))
         expect(read).toEqual(value)
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(1000) },
     )
   })
 
-  it('is nothing of what came from JSON', () => {
+  it('finds no problem in parsed JSON', () => {
     fc.assert(
       fc.property(json, (value) => {
-        expect(jsonProblem(value, 10)).toBeUndefined()
+        expect(findJsonProblem(value, 10)).toBeUndefined()
       }),
     )
   })
@@ -89,6 +90,6 @@ describe('what JSON cannot carry', () => {
     [[[[]]], '0.0', 'deeply'],
     [{ a: Object.assign([1], { toJSON: () => 2 }) }, 'a', 'toJSON'],
   ])('%o: at "%s", %s', (value, path, problem) => {
-    expect(jsonProblem(value, 2)).toMatchObject({ path, problem: expect.stringContaining(problem) })
+    expect(findJsonProblem(value, 2)).toMatchObject({ path, problem: expect.stringContaining(problem) })
   })
 })

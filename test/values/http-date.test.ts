@@ -5,7 +5,7 @@ import { parseHttpDate } from '../../src/values/http-date.js'
 const NOW = Date.UTC(2026, 6, 1)
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
 
-/** The three forms of RFC 9110 5.6.7, written by way of the machine's own dates. */
+/** The three forms of RFC 9110 5.6.7, formatted with `Date`. */
 function forms(ms: number): readonly [imf: string, rfc850: string, asctime: string] {
   const date = new Date(ms)
   const imf = date.toUTCString()
@@ -18,8 +18,8 @@ function forms(ms: number): readonly [imf: string, rfc850: string, asctime: stri
   ]
 }
 
-describe('an HTTP date', () => {
-  it('is read in all three forms', () => {
+describe('parseHttpDate', () => {
+  it('parses all three forms', () => {
     const seconds = fc.integer({ min: Date.UTC(1977, 0, 1) / 1000, max: Date.UTC(2075, 0, 1) / 1000 })
     fc.assert(
       fc.property(seconds, (at) => {
@@ -28,7 +28,7 @@ describe('an HTTP date', () => {
     )
   })
 
-  it('is read in any year of four digits', () => {
+  it('parses any four-digit year', () => {
     fc.assert(
       fc.property(fc.integer({ min: -62_135_596_800, max: 253_402_300_799 }), (at) => {
         const [imf, , asctime] = forms(at * 1000)
@@ -44,11 +44,11 @@ describe('an HTTP date', () => {
     ['26', 2026],
     ['99', 1999],
     ['00', 2000],
-  ])('of two digits is at most fifty years ahead: %s is %i', (digits, year) => {
+  ])('reads a two-digit year as at most fifty years ahead: %s is %i', (digits, year) => {
     expect(parseHttpDate(`Monday, 15-Jun-${digits} 00:00:00 GMT`, NOW)).toBe(Date.UTC(year, 5, 15))
   })
 
-  it('may be a leap second or a leap day', () => {
+  it('accepts leap seconds and leap days', () => {
     expect(parseHttpDate('Sat, 31 Dec 2016 23:59:60 GMT', NOW)).toBe(Date.UTC(2017, 0, 1))
     expect(parseHttpDate('Sat, 29 Feb 2020 00:00:00 GMT', NOW)).toBe(Date.UTC(2020, 1, 29))
   })
@@ -76,11 +76,11 @@ describe('an HTTP date', () => {
     'Sun Nov 06 08:49:37 94',
     'Sun Nov 6 08:49:37 1994',
     '1994-11-06T08:49:37Z',
-  ])('is not %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseHttpDate(text, NOW)).toBeUndefined()
   })
 
-  it('is nothing else that was made up', () => {
+  it('accepts no other text', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string(), fc.stringMatching(/^[A-Z][a-z]{2,8},? [0-9 :A-Za-z-]{0,30}$/)),

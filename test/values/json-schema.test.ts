@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { renameProperties } from '../../src/values/json-schema.js'
 
-it('spells the own properties of a schema another way and leaves deeper ones alone', () => {
+it('renames the top-level properties of a schema and leaves nested ones unchanged', () => {
   const schema = {
     type: 'object',
     required: ['callId'],
@@ -21,6 +21,6 @@ it('spells the own properties of a schema another way and leaves deeper ones alo
   expect(Object.keys(upper.properties ?? {})).toEqual(['CALLID', 'CUSTOMDATA'])
 })
 
-it('keeps a schema without properties as it is', () => {
+it('leaves a schema without properties unchanged', () => {
   expect(renameProperties({ type: 'string' }, (name) => `${name}!`)).toEqual({ type: 'string' })
 })

@@ -1,20 +1,20 @@
 import { Ajv } from 'ajv'
 import { describe, expect, it } from 'vitest'
 import type { JsonSchema } from '../../src/values/json-schema.js'
-import { MAX_FAILURES, type SchemaCheck, toFailures } from '../../src/values/schema-failures.js'
+import { MAX_FAILURES, type SchemaValidator, toSchemaFailures } from '../../src/values/schema-failures.js'
 
 const ajv = new Ajv({ allErrors: true, messages: false, strictRequired: false })
 ajv.addFormat('token', /^[a-z]+$/)
 
 function failures(schema: JsonSchema, document: unknown, secret: string[] = []) {
-  const check = ajv.compile(schema) as SchemaCheck
+  const check = ajv.compile(schema) as SchemaValidator
   check(document)
-  return toFailures(check.errors, document, { secret })
+  return toSchemaFailures(check.errors, document, { secret })
 }
 
 const field = (rule: JsonSchema): JsonSchema => ({ type: 'object', properties: { field: rule } })
 
-describe('failures of a schema, in the words of KAZOO', () => {
+describe('toSchemaFailures', () => {
   const table: [rule: string, schema: JsonSchema, value: unknown, message: string, target: unknown][] = [
     ['type', { type: 'string' }, 5, 'Value did not match type(s): string', 'string'],
     ['type', { type: 'integer' }, 1.5, 'Value did not match type(s): integer', 'integer'],
@@ -34,19 +34,19 @@ describe('failures of a schema, in the words of KAZOO', () => {
     ['wrong_format', { type: 'string', format: 'token' }, '1', 'Field is not in the correct format', 'token'],
   ]
   for (const [rule, schema, value, message, target] of table) {
-    it(`says "${message}"`, () => {
+    it(`reports "${message}"`, () => {
       expect(failures(field(schema), { field: value })).toEqual([
         { path: 'field', rule, message, target, value },
       ])
     })
   }
 
-  it('names several types, and the least number of items, without showing what is no scalar', () => {
+  it('reports multiple types and the minimum number of items, without values that are not scalar', () => {
     const types = { type: ['array', 'boolean'], allowUnionTypes: true } as JsonSchema
     const lenient = new Ajv({ allErrors: true, messages: false, strict: false })
-    const check = lenient.compile(field(types)) as SchemaCheck
+    const check = lenient.compile(field(types)) as SchemaValidator
     check({ field: {} })
-    expect(toFailures(check.errors, { field: {} })).toEqual([
+    expect(toSchemaFailures(check.errors, { field: {} })).toEqual([
       {
         path: 'field',
         rule: 'type',
@@ -71,20 +71,20 @@ describe('failures of a schema, in the words of KAZOO', () => {
     ])
   })
 
-  it('reports a surplus field at its own path', () => {
+  it('reports an unknown field at its own path', () => {
     const schema = { ...field({ type: 'string' }), additionalProperties: false }
     expect(failures(schema, { feild: 'a' })).toEqual([
       {
         path: 'feild',
         rule: 'additionalProperties',
-        message: 'Strict checking of data is enabled; only include schema-defined properties',
+        message: 'is not an allowed field',
         target: false,
         value: 'a',
       },
     ])
   })
 
-  it('tells all failures at once', () => {
+  it('reports all failures at once', () => {
     const schema: JsonSchema = {
       type: 'object',
       required: ['a', 'b'],
@@ -97,12 +97,12 @@ describe('failures of a schema, in the words of KAZOO', () => {
     ])
   })
 
-  it('tells of a value of the wrong type once, not also that the list lacks it', () => {
+  it('reports a value of the wrong type only once, not also as missing from the enum', () => {
     const rule = { type: 'string', enum: ['a'] }
     expect(failures(field(rule), { field: 1 }).map(({ rule }) => rule)).toEqual(['type'])
   })
 
-  it('tells what a condition asks for, not that the condition failed', () => {
+  it('reports the rule that a condition requires, not the condition', () => {
     const schema: JsonSchema = {
       type: 'object',
       properties: { a: {}, b: {} },
@@ -113,25 +113,25 @@ describe('failures of a schema, in the words of KAZOO', () => {
     expect(failures(schema, {}).map(({ path, rule }) => `${path} ${rule}`)).toEqual(['b required'])
   })
 
-  it('says at least that something failed where a schema can say no more', () => {
+  it('reports a generic failure when the schema gives no detail', () => {
     expect(failures({ not: { type: 'string' } }, 'a')).toEqual([
       { path: '', rule: 'error', message: 'failed to validate', target: 'not', value: 'a' },
     ])
   })
 
-  it('never shows a secret, at its path or below it', () => {
-    const secretive: JsonSchema = {
+  it('never shows a secret at its path or below it', () => {
+    const schema: JsonSchema = {
       type: 'object',
       properties: { headers: { type: 'object', additionalProperties: { type: 'string', maxLength: 3 } } },
     }
-    const within = failures(secretive, { headers: { authorization: 'hunter22' } }, ['headers'])
-    const instead = failures(secretive, { headers: 'hunter22' }, ['headers'])
-    expect(within.map(({ path, rule }) => `${path} ${rule}`)).toEqual(['headers.authorization maxLength'])
-    expect(instead.map(({ path, rule }) => `${path} ${rule}`)).toEqual(['headers type'])
-    expect(JSON.stringify([within, instead])).not.toContain('hunter22')
+    const nested = failures(schema, { headers: { authorization: 'hunter22' } }, ['headers'])
+    const direct = failures(schema, { headers: 'hunter22' }, ['headers'])
+    expect(nested.map(({ path, rule }) => `${path} ${rule}`)).toEqual(['headers.authorization maxLength'])
+    expect(direct.map(({ path, rule }) => `${path} ${rule}`)).toEqual(['headers type'])
+    expect(JSON.stringify([nested, direct])).not.toContain('hunter22')
   })
 
-  it('shows nothing longer than 255 characters', () => {
+  it('shows no value longer than 255 characters', () => {
     const [short] = failures(field({ type: 'integer' }), { field: 'x'.repeat(255) })
     const [long] = failures(field({ type: 'integer' }), { field: 'x'.repeat(256) })
     expect(short?.value).toHaveLength(255)
@@ -142,7 +142,7 @@ describe('failures of a schema, in the words of KAZOO', () => {
     expect(failures(field({ type: 'number' }), { field: Number.NaN })[0]).not.toHaveProperty('value')
   })
 
-  it('finds values under keys with slashes, tildes and dots, and invents none from prototypes', () => {
+  it('reads values under keys with slashes, tildes and dots, and none from prototypes', () => {
     const schema: JsonSchema = { type: 'object', additionalProperties: { type: 'string' } }
     const document = JSON.parse('{"a/b~1c":1,"d.e":2,"__proto__":3}')
     expect(failures(schema, document).map(({ path, value }) => [path, value])).toEqual([
@@ -155,14 +155,14 @@ describe('failures of a schema, in the words of KAZOO', () => {
     expect(missing[0]).not.toHaveProperty('value')
   })
 
-  it(`tells at most ${MAX_FAILURES} failures`, () => {
+  it(`reports at most ${MAX_FAILURES} failures`, () => {
     const document = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`key${index}`, index]))
     const schema: JsonSchema = { type: 'object', additionalProperties: { type: 'string' } }
     expect(failures(schema, document)).toHaveLength(MAX_FAILURES)
   })
 
-  it('has nothing to tell of a valid document', () => {
+  it('reports nothing for a valid document', () => {
     expect(failures(field({ type: 'string' }), { field: 'a' })).toEqual([])
-    expect(toFailures(undefined, {})).toEqual([])
+    expect(toSchemaFailures(undefined, {})).toEqual([])
   })
 })

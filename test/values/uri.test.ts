@@ -1,19 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compilePolicy } from '../../src/values/address-policy.js'
-import { canonicalUri, judgeUri, MAX_URI_LENGTH } from '../../src/values/uri.js'
-import { webUrl } from '../texts.js'
+import { compileAddressPolicy } from '../../src/values/address-policy.js'
+import { canonicalizeUri, MAX_URI_LENGTH } from '../../src/values/uri.js'
+import { webUrl } from '../support/hostile-text.js'
+import { propertyRuns } from '../support/property-runs.js'
 
-const closed = compilePolicy({ allowLocal: false, allow: [] })
-const local = compilePolicy({ allowLocal: true, allow: [] })
+const closed = compileAddressPolicy({ allowLocal: false, allow: [] })
+const local = compileAddressPolicy({ allowLocal: true, allow: [] })
 
 function canonical(text: string) {
-  const result = canonicalUri(text)
+  const result = canonicalizeUri(text)
   if ('problem' in result) throw new Error(`${text}: ${result.problem}`)
   return result
 }
 
-describe('canonicalUri', () => {
+describe('canonicalizeUri', () => {
   it.each([
     ['http://Example.COM', 'http://example.com/'],
     ['HTTPS://example.com:443/a', 'https://example.com/a'],
@@ -25,7 +26,7 @@ describe('canonicalUri', () => {
     ['http://example.com./', 'http://example.com./'],
     ['http://example.com/@user', 'http://example.com/@user'],
     ['http://134744072/', 'http://8.8.8.8/'],
-  ])('turns %s into %s', (text, uri) => {
+  ])('converts %s to %s', (text, uri) => {
     expect(canonical(text).uri).toBe(uri)
   })
 
@@ -61,21 +62,21 @@ describe('canonicalUri', () => {
     ['http://256.1.1.1/', /valid/],
     ['http://a%00b/', /valid/],
     ['http://ex^ample.com/', /valid/],
-  ])('refuses %j', (text, why) => {
-    expect(canonicalUri(text)).toEqual({ problem: expect.stringMatching(why) })
+  ])('rejects %j', (text, reason) => {
+    expect(canonicalizeUri(text)).toEqual({ problem: expect.stringMatching(reason) })
   })
 
-  it('counts characters as given and as encoded', () => {
+  it('limits the length both as given and when encoded', () => {
     const base = 'http://example.com/'
-    const room = MAX_URI_LENGTH - base.length
-    expect(canonical(base + 'a'.repeat(room)).uri).toHaveLength(MAX_URI_LENGTH)
-    expect(canonicalUri(base + 'a'.repeat(room + 1))).toHaveProperty('problem')
-    expect(canonicalUri(base + 'ä'.repeat(room))).toEqual({
+    const available = MAX_URI_LENGTH - base.length
+    expect(canonical(base + 'a'.repeat(available)).uri).toHaveLength(MAX_URI_LENGTH)
+    expect(canonicalizeUri(base + 'a'.repeat(available + 1))).toHaveProperty('problem')
+    expect(canonicalizeUri(base + 'ä'.repeat(available))).toEqual({
       problem: 'must be at most 2048 characters when encoded',
     })
   })
 
-  it('is stable: the canonical form of a canonical form is itself', () => {
+  it('is idempotent', () => {
     const piece = fc.constantFrom(
       'a',
       'A',
@@ -132,20 +133,20 @@ describe('canonicalUri', () => {
           text.map(([scheme, parts]) => scheme + parts.join('')),
         ),
         (given) => {
-          const once = canonicalUri(given)
+          const once = canonicalizeUri(given)
           if ('problem' in once) return
-          expect(canonicalUri(once.uri)).toEqual(once)
+          expect(canonicalizeUri(once.uri)).toEqual(once)
           expect(new URL(once.uri).href).toBe(once.uri)
           expect(once.uri).toMatch(/^https?:\/\/[!-~]+$/)
           expect(once.uri.startsWith(`${once.origin}/`)).toBe(true)
         },
       ),
-      { numRuns: 5_000 },
+      { numRuns: propertyRuns(5_000) },
     )
   })
 })
 
-describe('judgeUri', () => {
+describe('the address policy on canonical URIs', () => {
   it.each([
     'http://2130706433/',
     'http://0x7f000001/',
@@ -168,10 +169,10 @@ describe('judgeUri', () => {
     'http://ｌocalhost/',
     'http://a.localhost/',
     'https://loc%61lhost:9/',
-  ])('knows this machine in %s', (text) => {
+  ])('recognises the local host in %s', (text) => {
     const uri = canonical(text)
-    expect(judgeUri(uri, closed).blocked).toBe(true)
-    expect(judgeUri(uri, local).blocked).toBe(false)
+    expect(closed.checkHost(uri.hostname).blocked).toBe(true)
+    expect(local.checkHost(uri.hostname).blocked).toBe(false)
   })
 
   it.each([
@@ -189,15 +190,18 @@ describe('judgeUri', () => {
     'http://[::ffff:0:10.0.0.1]/',
     'http://168.63.129.16/',
   ])('blocks %s even where local addresses are allowed', (text) => {
-    expect(judgeUri(canonical(text), local).blocked).toBe(true)
+    expect(local.checkHost(canonical(text).hostname).blocked).toBe(true)
   })
 
-  it('leaves other names to the moment they are resolved', () => {
-    expect(judgeUri(canonical('https://example.com/x'), closed)).toEqual({ blocked: false, trusted: false })
-    expect(judgeUri(canonical('https://8.8.8.8/x'), closed).blocked).toBe(false)
+  it('does not block other names, whose addresses are checked when they are resolved', () => {
+    expect(closed.checkHost(canonical('https://example.com/x').hostname)).toEqual({
+      blocked: false,
+      allowsAnyAddress: false,
+    })
+    expect(closed.checkHost(canonical('https://8.8.8.8/x').hostname).blocked).toBe(false)
   })
 
-  it('judges every spelling of an IPv4 address like its plain one', () => {
+  it('treats every spelling of an IPv4 address like its standard spelling', () => {
     const octet = fc.oneof(fc.constantFrom(0, 10, 127, 169, 172, 192, 255), fc.integer({ min: 0, max: 255 }))
     const radix = fc.constantFrom(8, 10, 16)
     const spell = (value: number, base: number) =>
@@ -215,10 +219,10 @@ describe('judgeUri', () => {
             (dot ? '.' : '')
           const uri = canonical(`http://${host}/`)
           expect(uri.hostname).toBe(octets.join('.'))
-          expect(judgeUri(uri, closed).blocked).toBe(closed.judgeIp(octets.join('.')).blocked)
+          expect(closed.checkHost(uri.hostname).blocked).toBe(closed.checkAddress(octets.join('.')).blocked)
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: propertyRuns(1_000) },
     )
   })
 })

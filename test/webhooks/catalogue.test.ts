@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { validateEvent } from '../../src/delivery/event-validator.generated.js'
 import { HookswitchError } from '../../src/errors.js'
-import { toFailures } from '../../src/values/schema-failures.js'
-import { type CustomHook, catalogueOf, isKnownHook } from '../../src/webhooks/catalogue.js'
+import { toSchemaFailures } from '../../src/values/schema-failures.js'
+import { validateEvent } from '../../src/values/validators.generated.js'
+import { type CustomHook, catalogueOf, isRegisteredHook } from '../../src/webhooks/catalogue.js'
 
 const kinds = [
   'channel_create',
@@ -14,30 +14,30 @@ const kinds = [
 ]
 
 describe('the catalogue of hooks', () => {
-  it('lists the built-in kinds, and not all', () => {
+  it('contains the built-in kinds, but not `all`', () => {
     const catalogue = catalogueOf()
     expect(catalogue.map(({ id }) => id)).toEqual(kinds)
-    for (const id of kinds) expect(isKnownHook(catalogue, id)).toBe(true)
-    expect(isKnownHook(catalogue, 'all')).toBe(false)
-    expect(isKnownHook(catalogue, 'toString')).toBe(false)
+    for (const id of kinds) expect(isRegisteredHook(catalogue, id)).toBe(true)
+    expect(isRegisteredHook(catalogue, 'all')).toBe(false)
+    expect(isRegisteredHook(catalogue, 'toString')).toBe(false)
     for (const entry of catalogue) {
       expect(entry.name).toMatch(/^Channel [A-Z][a-z]+$/)
       expect(entry.description).toMatch(/^[A-Z].*\.$/)
     }
   })
 
-  it('has samples of every built-in kind that a host could publish as they are', () => {
+  it('has publishable samples of every built-in kind', () => {
     for (const { id, sample } of catalogueOf()) {
       expect(sample.length).toBeGreaterThan(0)
       for (const event of sample) {
         expect(event.hook).toBe(id)
         validateEvent(event)
-        expect(toFailures(validateEvent.errors, event)).toEqual([])
+        expect(toSchemaFailures(validateEvent.errors, event)).toEqual([])
       }
     }
   })
 
-  it('shows a call with two legs: each is created and destroyed, and each names the other', () => {
+  it('has samples of a call with two legs, each created, destroyed and naming the other', () => {
     const samples = (kind: string) => catalogueOf().find(({ id }) => id === kind)!.sample
     const legs = (kind: string) =>
       samples(kind)
@@ -49,7 +49,7 @@ describe('the catalogue of hooks', () => {
     expect([ended?.otherLegCallId, other?.otherLegCallId]).toEqual([other?.callId, ended?.callId])
   })
 
-  it('lists the kinds of the host after the built-in ones, their samples made whole', () => {
+  it("contains the host's kinds after the built-in ones, with completed samples", () => {
     const catalogue = catalogueOf([
       {
         id: 'queue_joined',
@@ -72,7 +72,7 @@ describe('the catalogue of hooks', () => {
     for (const event of [...joined!.sample, ...left!.sample, ...fax!.sample]) {
       expect(validateEvent(event)).toBe(true)
     }
-    expect(isKnownHook(catalogue, 'queue_left')).toBe(true)
+    expect(isRegisteredHook(catalogue, 'queue_left')).toBe(true)
   })
 
   const wrong: [field: string, hooks: unknown][] = [
@@ -96,7 +96,7 @@ describe('the catalogue of hooks', () => {
     ['hooks[0].samples', [{ id: 'mine', samples: [{}] }]],
   ]
   for (const [field, hooks] of wrong) {
-    it(`refuses ${JSON.stringify(hooks)} and names ${field}`, () => {
+    it(`rejects ${JSON.stringify(hooks)} and names ${field}`, () => {
       let thrown: unknown
       try {
         catalogueOf(hooks as CustomHook[])

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { MAX_EXTRA_BYTES } from '../../src/webhooks/encrypt-settings.js'
 import {
   createWebhook,
   listWebhooks,
@@ -10,17 +11,16 @@ import {
   replaceWebhook,
   rotateSigningSecret,
 } from '../../src/webhooks/manage.js'
-import { MAX_EXTRA_BYTES } from '../../src/webhooks/sealing.js'
-import type { WebhookInput, WebhookView } from '../../src/webhooks/view.js'
-import { disabledByService } from '../../src/webhooks/webhook.js'
+import type { UncheckedWebhook, WebhookView } from '../../src/webhooks/view.js'
+import { disableWebhook } from '../../src/webhooks/webhook.js'
 import type { WebhookStore } from '../../src/webhooks/webhook-store.js'
-import { A, codeOf, headers, type ManageWorld, manageWorld, settings } from './manage-world.js'
+import { A, codeOf, createWebhookHarness, headers, settings, type WebhookHarness } from './harness.js'
 
-let world: ManageWorld
+let harness: WebhookHarness
 let webhook: WebhookView
 beforeEach(async () => {
-  world = await manageWorld()
-  webhook = await createWebhook(world.doors, A, {
+  harness = await createWebhookHarness()
+  webhook = await createWebhook(harness.deps, A, {
     settings: { ...settings, customRequestHeaders: headers },
     extra: { tag: 1 },
   })
@@ -28,16 +28,16 @@ beforeEach(async () => {
 
 const patch = (changes: object, extra?: object, options?: { revision?: number }) =>
   patchWebhook(
-    world.doors,
+    harness.deps,
     A,
     webhook.id,
     { settings: { ...changes }, ...(extra && { extra: { ...extra } }) },
     options,
   )
-const read = () => readWebhook(world.doors, A, webhook.id)
+const read = () => readWebhook(harness.deps, A, webhook.id)
 
-describe('making a webhook', () => {
-  it('shows it with its defaults, its headers and no secret', async () => {
+describe('creating a webhook', () => {
+  it('returns it with its defaults and headers, without its secret', async () => {
     expect(webhook).toEqual({
       ...{
         id: webhook.id,
@@ -56,32 +56,32 @@ describe('making a webhook', () => {
       },
       ...{
         extra: { tag: 1 },
-        createdMs: world.clock.now(),
-        modifiedMs: world.clock.now(),
-        enabledMs: world.clock.now(),
+        createdMs: harness.clock.now(),
+        modifiedMs: harness.clock.now(),
+        enabledMs: harness.clock.now(),
       },
       revision: 1,
     })
     expect(await read()).toEqual(webhook)
   })
 
-  it('refuses what breaks a rule, also in what is not ours', async () => {
-    const make = (input: WebhookInput) => codeOf(createWebhook(world.doors, A, input))
+  it('rejects invalid settings and invalid unknown keys', async () => {
+    const make = (input: UncheckedWebhook) => codeOf(createWebhook(harness.deps, A, input))
     expect(await make({ settings: {} })).toBe('InvalidInput')
     expect(await make({ settings, extra: { big: 'x'.repeat(MAX_EXTRA_BYTES) } })).toBe('InvalidInput')
     expect(await make({ settings, extra: { odd: Number.NaN } })).toBe('InvalidInput')
-    expect(await listWebhooks(world.doors, A)).toHaveLength(1)
+    expect(await listWebhooks(harness.deps, A)).toHaveLength(1)
   })
 
-  it('is invisible to other accounts', async () => {
-    expect(await listWebhooks(world.doors, 'other')).toEqual([])
+  it('does not make it visible to other accounts', async () => {
+    expect(await listWebhooks(harness.deps, 'other')).toEqual([])
     for (const attempt of [
-      readWebhook(world.doors, 'other', webhook.id),
-      removeWebhook(world.doors, 'other', webhook.id),
-      patchWebhook(world.doors, 'other', webhook.id, { settings: {} }),
-      replaceWebhook(world.doors, 'other', webhook.id, { settings }),
-      readSigningSecret(world.doors, 'other', webhook.id),
-      rotateSigningSecret(world.doors, 'other', webhook.id),
+      readWebhook(harness.deps, 'other', webhook.id),
+      removeWebhook(harness.deps, 'other', webhook.id),
+      patchWebhook(harness.deps, 'other', webhook.id, { settings: {} }),
+      replaceWebhook(harness.deps, 'other', webhook.id, { settings }),
+      readSigningSecret(harness.deps, 'other', webhook.id),
+      rotateSigningSecret(harness.deps, 'other', webhook.id),
     ]) {
       expect(await codeOf(attempt)).toBe('NotFound')
     }
@@ -89,14 +89,14 @@ describe('making a webhook', () => {
 })
 
 describe('changing a webhook', () => {
-  it('replaces everything: what is left out has its default again', async () => {
+  it('by a replacement resets omitted settings to their defaults', async () => {
     await patch({ enabled: false, retries: 7, group: 'g' })
-    const replaced = await replaceWebhook(world.doors, A, webhook.id, { settings })
+    const replaced = await replaceWebhook(harness.deps, A, webhook.id, { settings })
     expect(replaced).toMatchObject({ enabled: true, retries: 2, revision: 3 })
     for (const key of ['group', 'customRequestHeaders', 'extra']) expect(replaced).not.toHaveProperty(key)
   })
 
-  it('merges a patch at every depth, null removes, and the whole is checked', async () => {
+  it('merges a patch at every depth, removes members with null, and validates the result', async () => {
     await patch({ customData: { a: '1', b: '2' } }, { tag: { deep: 1, gone: 2 } })
     const patched = await patch({ customData: { b: null, c: '3' } }, { tag: { gone: null } })
     expect(patched).toMatchObject({
@@ -112,7 +112,7 @@ describe('changing a webhook', () => {
     expect(await read()).not.toHaveProperty('extra')
   })
 
-  it('keeps both of two patches that come at once', async () => {
+  it('applies all of several concurrent patches', async () => {
     await Promise.all([
       patch({ retries: 9 }),
       patch({ group: 'g' }),
@@ -128,57 +128,57 @@ describe('changing a webhook', () => {
     })
   })
 
-  it('refuses a change that was made for another revision', async () => {
+  it('rejects a change for another revision', async () => {
     await patch({ name: 'other' }, undefined, { revision: 1 })
     expect(await codeOf(patch({ name: 'late' }, undefined, { revision: 1 }))).toBe('RevisionConflict')
-    expect(await codeOf(replaceWebhook(world.doors, A, webhook.id, { settings }, { revision: 1 }))).toBe(
+    expect(await codeOf(replaceWebhook(harness.deps, A, webhook.id, { settings }, { revision: 1 }))).toBe(
       'RevisionConflict',
     )
-    expect(await codeOf(removeWebhook(world.doors, A, webhook.id, { revision: 1 }))).toBe('RevisionConflict')
+    expect(await codeOf(removeWebhook(harness.deps, A, webhook.id, { revision: 1 }))).toBe('RevisionConflict')
     const both = await Promise.all(
       [1, 2].map((retries) => codeOf(patch({ retries }, undefined, { revision: 2 }))),
     )
     expect(both.sort()).toEqual(['RevisionConflict', 'no error'])
   })
 
-  it('deletes softly: shown as it was, then gone', async () => {
+  it('by deletion returns it marked as deleted and hides it afterwards', async () => {
     const { revision: _, ...was } = webhook
-    expect(await removeWebhook(world.doors, A, webhook.id)).toMatchObject({ ...was, deleted: true })
+    expect(await removeWebhook(harness.deps, A, webhook.id)).toMatchObject({ ...was, deleted: true })
     expect(await codeOf(read())).toBe('NotFound')
-    expect(await codeOf(removeWebhook(world.doors, A, webhook.id))).toBe('NotFound')
-    expect(await listWebhooks(world.doors, A)).toEqual([])
+    expect(await codeOf(removeWebhook(harness.deps, A, webhook.id))).toBe('NotFound')
+    expect(await listWebhooks(harness.deps, A)).toEqual([])
   })
 })
 
-describe('enabling again', () => {
+describe('reenableWebhooks', () => {
   async function disable(id: string): Promise<void> {
-    const row = (await world.stored.read(A, id))!
-    await world.stored.replace(disabledByService(row, { reason: 'gone', atMs: 5 }), row.revision)
+    const row = (await harness.stored.read(A, id))!
+    await harness.stored.replace(disableWebhook(row, { reason: 'gone', atMs: 5 }), row.revision)
   }
 
-  it('enables what the service disabled, and leaves what its owner did', async () => {
-    const own = await createWebhook(world.doors, A, { settings: { ...settings, enabled: false } })
+  it('enables webhooks that the service disabled, but not those that their owner disabled', async () => {
+    const own = await createWebhook(harness.deps, A, { settings: { ...settings, enabled: false } })
     await disable(webhook.id)
     expect(await read()).toMatchObject({ enabled: false, disableReason: 'gone', disabledMs: 5 })
-    expect(await reenableWebhooks(world.doors, [A, 'other'])).toBe(1)
+    expect(await reenableWebhooks(harness.deps, [A, 'other'])).toBe(1)
     const enabled = await read()
     expect(enabled).toMatchObject({ enabled: true, customRequestHeaders: headers })
     expect(enabled).not.toHaveProperty('disableReason')
-    expect(await readWebhook(world.doors, A, own.id)).toMatchObject({ enabled: false })
-    expect(await reenableWebhooks(world.doors, [A])).toBe(0)
+    expect(await readWebhook(harness.deps, A, own.id)).toMatchObject({ enabled: false })
+    expect(await reenableWebhooks(harness.deps, [A])).toBe(0)
   })
 
-  it('goes on when one of them is deleted meanwhile', async () => {
-    const second = await createWebhook(world.doors, A, { settings: { ...settings, name: 'z' } })
+  it('continues when one of them is deleted concurrently', async () => {
+    const second = await createWebhook(harness.deps, A, { settings: { ...settings, name: 'z' } })
     await disable(webhook.id)
     await disable(second.id)
     const list: WebhookStore['list'] = async (accountIds) => {
-      const found = await world.stored.list(accountIds)
-      await removeWebhook(world.doors, A, webhook.id)
+      const found = await harness.stored.list(accountIds)
+      await removeWebhook(harness.deps, A, webhook.id)
       return found
     }
-    const doors = { ...world.doors, webhooks: { ...world.doors.webhooks, list } }
-    expect(await reenableWebhooks(doors, [A])).toBe(1)
-    expect(await readWebhook(world.doors, A, second.id)).toMatchObject({ enabled: true })
+    const deps = { ...harness.deps, webhooks: { ...harness.deps.webhooks, list } }
+    expect(await reenableWebhooks(deps, [A])).toBe(1)
+    expect(await readWebhook(harness.deps, A, second.id)).toMatchObject({ enabled: true })
   })
 })

@@ -1,20 +1,21 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compilePolicy } from '../../src/values/address-policy.js'
-import { canonicalUri } from '../../src/values/uri.js'
+import { compileAddressPolicy } from '../../src/values/address-policy.js'
+import { canonicalizeUri } from '../../src/values/uri.js'
 import { catalogueOf } from '../../src/webhooks/catalogue.js'
 import {
   checkSettings,
-  isSetting,
+  isSettingName,
   MAX_DATA_BYTES,
   SETTINGS_DEFAULTS,
   type SettingsRules,
 } from '../../src/webhooks/settings.js'
-import { webUrl } from '../texts.js'
+import { webUrl } from '../support/hostile-text.js'
+import { propertyRuns } from '../support/property-runs.js'
 
 const rules: SettingsRules = {
   catalogue: catalogueOf([{ id: 'queue_joined' }]),
-  policy: compilePolicy({ allowLocal: false, allow: ['10.1.0.0/16', 'inside.test'] }),
+  addressPolicy: compileAddressPolicy({ allowLocal: false, allow: ['10.1.0.0/16', 'inside.test'] }),
   defaultFormat: 'json',
 }
 const base = { name: 'n', uri: 'https://example.com/hook', hook: 'all' }
@@ -25,7 +26,7 @@ const failuresOf = (changes: object, given?: SettingsRules): string[] => {
 }
 
 describe('the settings of a webhook', () => {
-  it('get their defaults, in the order in which they are shown', () => {
+  it('get their defaults, in display order', () => {
     const checked = check({ group: 'g', customData: { a: 'b' } })
     expect(checked).toEqual({
       settings: { ...base, ...SETTINGS_DEFAULTS, group: 'g', customData: { a: 'b' } },
@@ -36,21 +37,21 @@ describe('the settings of a webhook', () => {
     ])
   })
 
-  it('take the format that the host has set for those that name none', () => {
+  it("use the host's default format when they specify none", () => {
     const kazoo = { ...rules, defaultFormat: 'form-data' } as const
     expect(check({}, kazoo)).toMatchObject({ settings: { format: 'form-data' } })
     expect(check({ format: 'json' }, kazoo)).toMatchObject({ settings: { format: 'json' } })
   })
 
-  it('leave out what is no setting, and what is undefined', () => {
+  it('ignore unknown keys and undefined values', () => {
     const hostile = JSON.parse('{"__proto__":{"group":"x"},"constructor":"y","id":"z"}')
     expect(check({ ...hostile, retries: undefined })).toEqual({ settings: { ...base, ...SETTINGS_DEFAULTS } })
     const inherited = Object.create({ group: 'inherited' })
     expect(checkSettings(Object.assign(inherited, base), rules)).toEqual({
       settings: { ...base, ...SETTINGS_DEFAULTS },
     })
-    expect(['uri', 'customRequestHeaders'].every(isSetting)).toBe(true)
-    expect(['id', 'toString', '__proto__', ''].some(isSetting)).toBe(false)
+    expect(['uri', 'customRequestHeaders'].every(isSettingName)).toBe(true)
+    expect(['id', 'toString', '__proto__', ''].some(isSettingName)).toBe(false)
   })
 
   it.each<[object, string[]]>([
@@ -89,11 +90,11 @@ describe('the settings of a webhook', () => {
     [{ group: 'x'.repeat(256) }, ['group maxLength']],
     [{ maxAgeSeconds: 0 }, ['maxAgeSeconds minimum']],
     [{ ordering: 'lane' }, ['ordering enum']],
-  ])('%j breaks %j', (changes, failures) => {
+  ])('%j violates %j', (changes, failures) => {
     expect(failuresOf(changes)).toEqual(failures)
   })
 
-  it('are told every broken rule at once, those of the schema and those beyond it', () => {
+  it('are rejected with every violated rule at once, in the schema and beyond it', () => {
     const broken = {
       name: '',
       uri: 'http://127.0.0.1/',
@@ -111,12 +112,12 @@ describe('the settings of a webhook', () => {
     ])
   })
 
-  it('never show a value of a header in a failure', () => {
+  it('never show header values in failures', () => {
     const checked = check({ customRequestHeaders: { Authorization: 'secret\n', a: 5 } })
     expect(JSON.stringify(checked)).not.toContain('secret')
   })
 
-  it('list what a hook may be', () => {
+  it('list the valid hooks in a failure', () => {
     const checked = check({ hook: 'fax' })
     const target = 'failures' in checked ? checked.failures[0]?.target : undefined
     expect(target).toEqual(['all', ...rules.catalogue.map(({ id }) => id)])
@@ -129,7 +130,7 @@ describe('the settings of a webhook', () => {
     ['https://bücher.example/ü?q=a', 'https://xn--bcher-kva.example/%C3%BC?q=a'],
     ['http://10.1.2.3/', 'http://10.1.2.3/'],
     ['http://inside.test/', 'http://inside.test/'],
-  ])('keep the URI %s in its canonical form %s', (uri, canonical) => {
+  ])('store the URI %s in its canonical form %s', (uri, canonical) => {
     expect(check({ uri })).toMatchObject({ settings: { uri: canonical } })
   })
 
@@ -149,18 +150,18 @@ describe('the settings of a webhook', () => {
       'http://[::1]/',
     ],
     ...['http://[::ffff:10.0.0.1]/', 'http://169.254.169.254/', 'http://0/'],
-  ])('refuse %s', (uri) => {
+  ])('reject %s', (uri) => {
     expect(failuresOf({ uri })).toEqual(['uri error'])
   })
 
-  it('open this machine, and nothing private, where the host allows it', () => {
-    const local = { ...rules, policy: compilePolicy({ allowLocal: true, allow: [] }) }
+  it('accept loopback hosts, but no private ones, with allowLocal', () => {
+    const local = { ...rules, addressPolicy: compileAddressPolicy({ allowLocal: true, allow: [] }) }
     expect(failuresOf({ uri: 'http://localhost:8000/' }, local)).toEqual([])
     expect(failuresOf({ uri: 'http://[::1]/' }, local)).toEqual([])
     expect(failuresOf({ uri: 'http://192.168.0.1/' }, local)).toEqual(['uri error'])
   })
 
-  it('that are accepted are accepted again as they were stored', () => {
+  it('that are accepted are accepted again in their stored form', () => {
     const settings = fc.record(
       {
         name: fc.string({ minLength: 1, maxLength: 20 }),
@@ -177,13 +178,13 @@ describe('the settings of a webhook', () => {
       fc.property(settings, (given) => {
         const once = checkSettings(given, rules)
         if ('failures' in once) {
-          for (const { path } of once.failures) expect(isSetting(path.split('.')[0]!)).toBe(true)
+          for (const { path } of once.failures) expect(isSettingName(path.split('.')[0]!)).toBe(true)
           return
         }
         expect(checkSettings({ ...once.settings }, rules)).toEqual(once)
-        expect(canonicalUri(once.settings.uri)).toMatchObject({ uri: once.settings.uri })
+        expect(canonicalizeUri(once.settings.uri)).toMatchObject({ uri: once.settings.uri })
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     )
   })
 })

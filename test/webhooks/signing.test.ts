@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { secretBox } from '../../src/values/seal.js'
+import { createSecretCipher } from '../../src/values/encryption.js'
 import {
   createWebhook,
   patchWebhook,
@@ -9,57 +9,61 @@ import {
   rotateSigningSecret,
   SECRET_OVERLAP_MS,
 } from '../../src/webhooks/manage.js'
-import { secretKey } from '../../src/webhooks/signing-secret.js'
-import { sealPurpose, viewOf, type WebhookView } from '../../src/webhooks/view.js'
-import { A, codeOf, headers, type ManageWorld, manageWorld, settings } from './manage-world.js'
+import { parseSigningSecret } from '../../src/webhooks/signing-secret.js'
+import { encryptionPurpose, viewOf, type WebhookView } from '../../src/webhooks/view.js'
+import { A, codeOf, createWebhookHarness, headers, settings, type WebhookHarness } from './harness.js'
 
-let world: ManageWorld
+let harness: WebhookHarness
 let webhook: WebhookView
 beforeEach(async () => {
-  world = await manageWorld()
-  webhook = await createWebhook(world.doors, A, { settings: { ...settings, customRequestHeaders: headers } })
+  harness = await createWebhookHarness()
+  webhook = await createWebhook(harness.deps, A, { settings: { ...settings, customRequestHeaders: headers } })
 })
 
 describe('the signing secret', () => {
-  it('is one per webhook, can be read and rotated, and the old one signs along for a day', async () => {
-    const other = await createWebhook(world.doors, A, { settings })
-    const first = await readSigningSecret(world.doors, A, webhook.id)
-    expect(secretKey(first)).toHaveLength(32)
-    expect(await readSigningSecret(world.doors, A, other.id)).not.toBe(first)
-    const second = await rotateSigningSecret(world.doors, A, webhook.id)
+  it('is unique per webhook, can be read and rotated, and keeps signing for a day after a rotation', async () => {
+    const other = await createWebhook(harness.deps, A, { settings })
+    const first = await readSigningSecret(harness.deps, A, webhook.id)
+    expect(parseSigningSecret(first)).toHaveLength(32)
+    expect(await readSigningSecret(harness.deps, A, other.id)).not.toBe(first)
+    const second = await rotateSigningSecret(harness.deps, A, webhook.id)
     expect(second).not.toBe(first)
-    expect(await readSigningSecret(world.doors, A, webhook.id)).toBe(second)
-    const row = (await world.stored.read(A, webhook.id))!
+    expect(await readSigningSecret(harness.deps, A, webhook.id)).toBe(second)
+    const row = (await harness.stored.read(A, webhook.id))!
     expect(row.secrets.map(({ expiresMs }) => expiresMs)).toEqual([
       undefined,
-      world.clock.now() + SECRET_OVERLAP_MS,
+      harness.clock.now() + SECRET_OVERLAP_MS,
     ])
-    expect(world.doors.box.open(row.secrets[1]!.sealed, sealPurpose.secret(webhook.id))).toBe(first)
-    expect(world.doors.box.open(row.secrets[1]!.sealed, sealPurpose.secret(other.id))).toBeUndefined()
+    expect(harness.deps.cipher.decrypt(row.secrets[1]!.sealed, encryptionPurpose.secret(webhook.id))).toBe(
+      first,
+    )
+    expect(
+      harness.deps.cipher.decrypt(row.secrets[1]!.sealed, encryptionPurpose.secret(other.id)),
+    ).toBeUndefined()
   })
 
-  it('cannot be read, and headers are not shown, under another service secret; a patch keeps both', async () => {
-    const box = secretBox(['another secret altogether'])
-    const doors = { ...world.doors, box }
-    expect(await codeOf(readSigningSecret(doors, A, webhook.id))).toBe('Internal')
-    const row = (await world.stored.read(A, webhook.id))!
-    expect(viewOf(row, box)).not.toHaveProperty('customRequestHeaders')
-    await patchWebhook(doors, A, webhook.id, { settings: { name: 'other' } })
-    expect(await readWebhook(world.doors, A, webhook.id)).toMatchObject({
+  it('cannot be read, and headers are not shown, with another service secret; a patch keeps both', async () => {
+    const cipher = createSecretCipher(['another secret altogether'])
+    const deps = { ...harness.deps, cipher }
+    expect(await codeOf(readSigningSecret(deps, A, webhook.id))).toBe('Internal')
+    const row = (await harness.stored.read(A, webhook.id))!
+    expect(viewOf(row, cipher)).not.toHaveProperty('customRequestHeaders')
+    await patchWebhook(deps, A, webhook.id, { settings: { name: 'other' } })
+    expect(await readWebhook(harness.deps, A, webhook.id)).toMatchObject({
       name: 'other',
       customRequestHeaders: headers,
     })
   })
 
-  it('is, like a header, never written in clear', async () => {
+  it('is never written in clear, nor is a header', async () => {
     const secrets = [
-      await readSigningSecret(world.doors, A, webhook.id),
-      await rotateSigningSecret(world.doors, A, webhook.id),
+      await readSigningSecret(harness.deps, A, webhook.id),
+      await rotateSigningSecret(harness.deps, A, webhook.id),
     ]
-    await patchWebhook(world.doors, A, webhook.id, { settings: { name: 'x' } })
-    await removeWebhook(world.doors, A, webhook.id)
-    const text = JSON.stringify(world.written)
-    expect(world.written.length).toBe(4)
+    await patchWebhook(harness.deps, A, webhook.id, { settings: { name: 'x' } })
+    await removeWebhook(harness.deps, A, webhook.id)
+    const text = JSON.stringify(harness.written)
+    expect(harness.written.length).toBe(4)
     for (const clear of [...secrets, ...secrets.map((secret) => secret.slice(6)), headers.Authorization]) {
       expect(text).not.toContain(clear)
     }

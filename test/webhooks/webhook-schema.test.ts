@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonSchema } from '../../src/values/json-schema.js'
-import { toFailures } from '../../src/values/schema-failures.js'
+import { toSchemaFailures } from '../../src/values/schema-failures.js'
+import { validateWebhook } from '../../src/values/validators.generated.js'
 import { SETTINGS_DEFAULTS } from '../../src/webhooks/settings.js'
 import type { BodyFormat, HttpVerb, Ordering, WebhookSettings } from '../../src/webhooks/webhook.js'
 import { SECRET_SETTINGS, webhookSchema } from '../../src/webhooks/webhook-schema.js'
-import { validateWebhook } from '../../src/webhooks/webhook-validator.generated.js'
 
 const { properties } = webhookSchema
-const whole: WebhookSettings = {
+const complete: WebhookSettings = {
   name: 'n',
   uri: 'https://example.com/hook',
   hook: 'all',
@@ -26,14 +26,14 @@ const whole: WebhookSettings = {
 
 function failuresOf(settings: unknown): string[] {
   validateWebhook(settings)
-  const failures = toFailures(validateWebhook.errors, settings, { secret: SECRET_SETTINGS })
+  const failures = toSchemaFailures(validateWebhook.errors, settings, { secret: SECRET_SETTINGS })
   return failures.map(({ path, rule }) => `${path} ${rule}`)
 }
 
-describe('the schema of a webhook', () => {
-  it('has exactly the fields and lists of the type', () => {
+describe('the webhook schema', () => {
+  it('has exactly the fields and enumerations of the type', () => {
     const fields: Record<keyof WebhookSettings, unknown> = properties
-    const type: Record<keyof typeof properties, unknown> = whole as Required<WebhookSettings>
+    const type: Record<keyof typeof properties, unknown> = complete as Required<WebhookSettings>
     expect(Object.keys(fields).sort()).toEqual(Object.keys(type).sort())
     const verbs: readonly HttpVerb[] = properties.httpVerb.enum
     const formats: readonly BodyFormat[] = properties.format.enum
@@ -45,26 +45,26 @@ describe('the schema of a webhook', () => {
     ])
   })
 
-  it('tells of the defaults that are filled in', () => {
+  it('documents the defaults that are filled in', () => {
     const rules: Readonly<Record<string, JsonSchema>> = properties
-    const told = Object.entries(rules).flatMap(([name, rule]) =>
+    const documented = Object.entries(rules).flatMap(([name, rule]) =>
       rule.default === undefined ? [] : [[name, rule.default]],
     )
-    expect(Object.fromEntries(told)).toEqual(SETTINGS_DEFAULTS)
+    expect(Object.fromEntries(documented)).toEqual(SETTINGS_DEFAULTS)
   })
 
-  it('takes a whole webhook, one of nothing but required fields, and keys that are not ours', () => {
-    expect(failuresOf(whole)).toEqual([])
+  it('accepts all fields, only the required fields, and unknown keys', () => {
+    expect(failuresOf(complete)).toEqual([])
     expect(failuresOf({ name: 'n', uri: 'u', hook: 'h', other: 1 })).toEqual([])
   })
 
-  it('names every required field of an empty one', () => {
+  it('reports every required field of an empty document', () => {
     expect(failuresOf({})).toEqual(['name required', 'uri required', 'hook required'])
   })
 
   it('counts characters, not code units', () => {
-    expect(failuresOf({ ...whole, name: '😀'.repeat(255), group: '😀'.repeat(255) })).toEqual([])
-    expect(failuresOf({ ...whole, name: '😀'.repeat(256) })).toEqual(['name maxLength'])
+    expect(failuresOf({ ...complete, name: '😀'.repeat(255), group: '😀'.repeat(255) })).toEqual([])
+    expect(failuresOf({ ...complete, name: '😀'.repeat(256) })).toEqual(['name maxLength'])
   })
 
   const wrong: [change: Record<string, unknown>, failure: string][] = [
@@ -95,15 +95,15 @@ describe('the schema of a webhook', () => {
     [{ ordering: 'fifo' }, 'ordering enum'],
   ]
   for (const [change, failure] of wrong) {
-    it(`refuses ${JSON.stringify(change).slice(0, 60)}: ${JSON.stringify(failure)}`, () => {
-      expect(failuresOf({ ...whole, ...change })).toEqual([failure])
+    it(`rejects ${JSON.stringify(change).slice(0, 60)}: ${JSON.stringify(failure)}`, () => {
+      expect(failuresOf({ ...complete, ...change })).toEqual([failure])
     })
   }
 
-  it('shows no value of a custom request header in a failure', () => {
-    const settings = { ...whole, customRequestHeaders: { authorization: 42_424_242 } }
+  it('shows no values of custom request headers in failures', () => {
+    const settings = { ...complete, customRequestHeaders: { authorization: 42_424_242 } }
     validateWebhook(settings)
-    const failures = toFailures(validateWebhook.errors, settings, { secret: SECRET_SETTINGS })
+    const failures = toSchemaFailures(validateWebhook.errors, settings, { secret: SECRET_SETTINGS })
     expect(failures).toHaveLength(1)
     expect(JSON.stringify(failures)).not.toContain('42424242')
   })

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import {
   changeSettings,
-  deletedWebhook,
-  disabledByService,
+  deleteWebhook,
+  disableWebhook,
+  encryptedSettingsOf,
   newWebhook,
   rotateSecret,
-  sealedOf,
   type Webhook,
 } from '../../src/webhooks/webhook.js'
 import { aWebhook } from '../delivery/fixtures.js'
@@ -14,27 +14,36 @@ const NOW = 1000
 const full = (changes: Partial<Omit<Webhook, 'settings'>> = {}) =>
   aWebhook({}, { sealedHeaders: 'sealed', extra: { a: 1 }, health: { failuresInRow: 2 }, ...changes })
 const change = (webhook: Webhook, settings: Partial<Webhook['settings']>) =>
-  changeSettings(webhook, { ...sealedOf(webhook), settings: { ...webhook.settings, ...settings } }, NOW)
+  changeSettings(
+    webhook,
+    { ...encryptedSettingsOf(webhook), settings: { ...webhook.settings, ...settings } },
+    NOW,
+  )
 
 describe('a webhook', () => {
-  it('begins with revision and epoch 1, enabled or disabled now', () => {
+  it('starts with revision and epoch 1, enabled or disabled now', () => {
     const { settings } = aWebhook()
-    const made = newWebhook({ id: 'w', accountId: 'a' }, { settings, extra: { x: 1 } }, { sealed: 's' }, NOW)
-    expect(made).toEqual({
+    const created = newWebhook(
+      { id: 'w', accountId: 'a' },
+      { settings, extra: { x: 1 } },
+      { sealed: 's' },
+      NOW,
+    )
+    expect(created).toEqual({
       ...{ id: 'w', accountId: 'a', settings, extra: { x: 1 }, secrets: [{ sealed: 's' }] },
       ...{ createdMs: NOW, modifiedMs: NOW, enabledMs: NOW, revision: 1, epoch: 1 },
     })
-    const off = newWebhook(
+    const disabled = newWebhook(
       { id: 'w', accountId: 'a' },
       { settings: { ...settings, enabled: false } },
       { sealed: 's' },
       NOW,
     )
-    expect(off).toMatchObject({ disabledMs: NOW })
-    expect(off).not.toHaveProperty('enabledMs')
+    expect(disabled).toMatchObject({ disabledMs: NOW })
+    expect(disabled).not.toHaveProperty('enabledMs')
   })
 
-  it('gets a new revision by every change, a new epoch only by being disabled', () => {
+  it('gets a new revision with every change, but a new epoch only when it is disabled', () => {
     const renamed = change(full(), { name: 'other' })
     expect(renamed).toMatchObject({ revision: 2, epoch: 1, modifiedMs: NOW, enabledMs: 1, createdMs: 1 })
     const disabled = change(renamed, { enabled: false })
@@ -44,20 +53,20 @@ describe('a webhook', () => {
     expect(change(still, { enabled: true })).toMatchObject({ revision: 5, epoch: 2, enabledMs: NOW })
   })
 
-  it('keeps its health while it stays where it is, and starts clean elsewhere or when it is enabled', () => {
+  it('keeps its health until its URI changes or it is enabled', () => {
     expect(change(full(), { retries: 5 }).health).toEqual({ failuresInRow: 2 })
     expect(change(full(), { uri: 'https://new.example.com/' })).not.toHaveProperty('health')
     expect(change(change(full(), { enabled: false }), { enabled: true })).not.toHaveProperty('health')
   })
 
-  it('drops what a replacement leaves out', () => {
+  it('loses headers and unknown keys that a replacement omits', () => {
     const replaced = changeSettings(full(), { settings: aWebhook().settings }, NOW)
     expect(replaced).not.toHaveProperty('sealedHeaders')
     expect(replaced).not.toHaveProperty('extra')
   })
 
-  it('says why the service disabled it, until it is enabled', () => {
-    const disabled = disabledByService(full(), { reason: 'gone', atMs: NOW })
+  it('keeps the reason why the service disabled it until it is enabled', () => {
+    const disabled = disableWebhook(full(), { reason: 'gone', atMs: NOW })
     expect(disabled).toMatchObject({
       settings: { enabled: false },
       ...{
@@ -74,11 +83,11 @@ describe('a webhook', () => {
     expect(change(full(), { enabled: false })).not.toHaveProperty('disableReason')
   })
 
-  it('that is deleted has a new epoch and keeps the rest', () => {
-    expect(deletedWebhook(full(), NOW)).toEqual({ ...full(), deletedMs: NOW, revision: 2, epoch: 2 })
+  it('that is deleted gets a new epoch and is otherwise unchanged', () => {
+    expect(deleteWebhook(full(), NOW)).toEqual({ ...full(), deletedMs: NOW, revision: 2, epoch: 2 })
   })
 
-  it('signs with the secret that was rotated away until that ends', () => {
+  it('signs with a rotated-out secret until it expires', () => {
     const first = full({ secrets: [{ sealed: 'a' }] })
     const second = rotateSecret(first, { sealed: 'b' }, NOW, 100)
     expect(second).toMatchObject({ revision: 2, epoch: 1, modifiedMs: NOW })
@@ -89,7 +98,7 @@ describe('a webhook', () => {
     expect(later.secrets.map(({ sealed }) => sealed)).toEqual(['c', 'b'])
   })
 
-  it('has four secrets at most, however often they are rotated', () => {
+  it('has at most four secrets, however often they are rotated', () => {
     let webhook = full({ secrets: [{ sealed: '0' }] })
     for (let count = 1; count < 10; count++) webhook = rotateSecret(webhook, { sealed: `${count}` }, NOW, 100)
     expect(webhook.secrets.map(({ sealed }) => sealed)).toEqual(['9', '8', '7', '6'])

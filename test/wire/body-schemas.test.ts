@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { type SchemaCheck, toFailures } from '../../src/values/schema-failures.js'
+import { type SchemaValidator, toSchemaFailures } from '../../src/values/schema-failures.js'
 import {
   validateApiAuth,
   validateReenable,
   validateReplay,
   validateUserAuth,
-} from '../../src/wire/validators.generated.js'
+} from '../../src/values/validators.generated.js'
 
-function failuresOf(check: SchemaCheck, document: unknown): string[] {
-  check(document)
-  return toFailures(check.errors, document).map(({ path, rule }) => `${path} ${rule}`)
+function failuresOf(validate: SchemaValidator, document: unknown): string[] {
+  validate(document)
+  return toSchemaFailures(validate.errors, document).map(({ path, rule }) => `${path} ${rule}`)
 }
 
-describe('bodies of logins', () => {
-  it('asks for the fields and their types, nothing more: a wrong login is no bad request', () => {
+describe('login bodies', () => {
+  it('are checked for required fields and types only, because a wrong login is not a bad request', () => {
     expect(failuresOf(validateApiAuth, {})).toEqual(['api_key required'])
     expect(failuresOf(validateApiAuth, { api_key: 5 })).toEqual(['api_key type'])
     for (const key of ['', 'short', 'ü'.repeat(1000)]) {
@@ -24,7 +24,7 @@ describe('bodies of logins', () => {
     }
   })
 
-  it('asks for one of realm and name of the account', () => {
+  it('require the realm or the name of the account', () => {
     const credentials = 'c'
     expect(failuresOf(validateUserAuth, {})).toEqual(['account_realm required', 'credentials required'])
     expect(failuresOf(validateUserAuth, { credentials })).toEqual(['account_realm required'])
@@ -34,7 +34,7 @@ describe('bodies of logins', () => {
     }
   })
 
-  it('knows two digests', () => {
+  it('accept two digest algorithms', () => {
     const login = { credentials: 'c', realm: 'r' }
     for (const method of ['md5', 'sha'])
       expect(failuresOf(validateUserAuth, { ...login, method })).toEqual([])
@@ -42,24 +42,24 @@ describe('bodies of logins', () => {
   })
 })
 
-describe('bodies of commands', () => {
-  it('re-enables only when told so', () => {
+describe('command bodies', () => {
+  it('require re-enable to be true', () => {
     expect(failuresOf(validateReenable, { 're-enable': true, ui_metadata: {} })).toEqual([])
     expect(failuresOf(validateReenable, {})).toEqual(['re-enable required'])
     expect(failuresOf(validateReenable, { 're-enable': false })).toEqual(['re-enable enum'])
     expect(failuresOf(validateReenable, { 're-enable': 'true' })).toEqual(['re-enable type'])
   })
 
-  it('replays one delivery or a choice of them, never simply all', () => {
+  it('replay one delivery or a selection, never all', () => {
     expect(failuresOf(validateReplay, {})).toEqual(['delivery_id required'])
     expect(failuresOf(validateReplay, { ui_metadata: {} })).toEqual(['delivery_id required'])
-    const choices = [
+    const selections = [
       { delivery_id: 'd' },
       { created_from: 0 },
       { created_to: 63_000_000_000 },
       { result: 'failure' },
     ]
-    for (const choice of choices) expect(failuresOf(validateReplay, choice)).toEqual([])
+    for (const selection of selections) expect(failuresOf(validateReplay, selection)).toEqual([])
     expect(failuresOf(validateReplay, { created_from: -1, created_to: 1e300, result: 'all' })).toEqual([
       'created_from minimum',
       'created_to maximum',

@@ -1,46 +1,49 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { dataOf, MAX_BODY_DEPTH, readBytes, readParsed } from '../../src/wire/body.js'
+import { extractData, MAX_JSON_DEPTH, parseBody, wrapParsedBody } from '../../src/wire/body.js'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
-const nested = (levels: number) => `${'{"data":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`
+const nested = (depth: number) => `${'{"data":'.repeat(depth - 1)}{}${'}'.repeat(depth - 1)}`
 
-describe('readBytes', () => {
-  it.each([undefined, bytes(''), bytes(' \r\n\t')])('takes no body for an empty `data`', (body) => {
-    expect(readBytes(body)).toMatchObject({ envelope: { data: {} }, present: false })
-  })
+describe('parseBody', () => {
+  it.each([undefined, bytes(''), bytes(' \r\n\t')])(
+    'reads an absent body as an empty `data` object',
+    (body) => {
+      expect(parseBody(body)).toMatchObject({ envelope: { data: {} }, isPresent: false })
+    },
+  )
 
-  it('reads the top-level object, with or without a byte order mark', () => {
-    expect(readBytes(bytes('{"data":{"a":1},"verb":"PUT"}')).envelope).toEqual({
+  it('parses the top-level object, with or without a byte order mark', () => {
+    expect(parseBody(bytes('{"data":{"a":1},"verb":"PUT"}')).envelope).toEqual({
       data: { a: 1 },
       verb: 'PUT',
     })
-    expect(readBytes(bytes('\ufeff{"data":{}}')).failures).toBeUndefined()
+    expect(parseBody(bytes('\ufeff{"data":{}}')).failures).toBeUndefined()
   })
 
   it.each(['{', 'data', '{"data":{}}x', "{'data':{}}", '{"data":NaN}', '[]', '"x"', '1', 'null', 'true'])(
-    'calls %s bad JSON',
+    'reports %s as invalid JSON',
     (text) => {
-      expect(readBytes(bytes(text)).failures).toEqual([
+      expect(parseBody(bytes(text)).failures).toEqual([
         { path: 'json', rule: 'invalid', message: expect.any(String), target: 'body' },
       ])
     },
   )
 
   it.each([[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xc3]])(
-    'calls bytes that are no UTF-8 bad JSON',
+    'reports invalid UTF-8 as invalid JSON',
     (...invalid) => {
       const body = new Uint8Array([...bytes('{"data":{"a":"'), ...invalid, ...bytes('"}}')])
-      expect(readBytes(body).failures?.[0]).toMatchObject({ path: 'json', rule: 'invalid' })
+      expect(parseBody(body).failures?.[0]).toMatchObject({ path: 'json', rule: 'invalid' })
     },
   )
 
-  it('takes 32 levels and no more', () => {
-    expect(readBytes(bytes(nested(MAX_BODY_DEPTH))).failures).toBeUndefined()
-    expect(readBytes(bytes(nested(MAX_BODY_DEPTH + 1))).failures?.[0]).toMatchObject({ path: 'json' })
-    expect(readBytes(bytes('['.repeat(200_000))).failures?.[0]).toMatchObject({ path: 'json' })
+  it('accepts at most 32 levels of nesting', () => {
+    expect(parseBody(bytes(nested(MAX_JSON_DEPTH))).failures).toBeUndefined()
+    expect(parseBody(bytes(nested(MAX_JSON_DEPTH + 1))).failures?.[0]).toMatchObject({ path: 'json' })
+    expect(parseBody(bytes('['.repeat(200_000))).failures?.[0]).toMatchObject({ path: 'json' })
     const deep = `{"data":${'['.repeat(200_000)}${']'.repeat(200_000)}}`
-    expect(readBytes(bytes(deep)).failures?.[0]).toMatchObject({ path: 'json' })
+    expect(parseBody(bytes(deep)).failures?.[0]).toMatchObject({ path: 'json' })
   })
 
   it.each([
@@ -51,50 +54,53 @@ describe('readBytes', () => {
     ['{"data":{"retries":9007199254740993}}', 'retries'],
     ['{"data":{"custom_data":{"__proto__":"x"}}}', 'custom_data.__proto__'],
     ['{"verb":"\\u0000"}', 'verb'],
-  ])('names the field of %s', (text, path) => {
-    expect(readBytes(bytes(text)).failures).toEqual([{ path, rule: 'error', message: expect.any(String) }])
+  ])('names the invalid field of %s', (text, path) => {
+    expect(parseBody(bytes(text)).failures).toEqual([{ path, rule: 'error', message: expect.any(String) }])
   })
 
-  it('lets a surrogate pair and a private `__proto__` of the document pass', () => {
+  it('accepts a surrogate pair, and `__proto__` as a top-level key of the document', () => {
     expect(
-      readBytes(bytes('{"data":{"name":"\\ud83d\\ude00","__proto__":{"a":1}}}')).failures,
+      parseBody(bytes('{"data":{"name":"\\ud83d\\ude00","__proto__":{"a":1}}}')).failures,
     ).toBeUndefined()
     expect(({} as { a?: number }).a).toBeUndefined()
   })
 
-  it('reads back every JSON object', () => {
+  it('parses every JSON object', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 5 })), (data) => {
         const text = JSON.stringify({ data })
-        const read = readBytes(bytes(text))
-        if (read.failures === undefined) expect(read.envelope).toEqual(JSON.parse(text))
+        const parsed = parseBody(bytes(text))
+        if (parsed.failures === undefined) expect(parsed.envelope).toEqual(JSON.parse(text))
       }),
     )
   })
 })
 
-describe('readParsed', () => {
-  it('takes what another parser made: a value, text or bytes', () => {
+describe('wrapParsedBody', () => {
+  it('accepts the output of another parser: a value, text or bytes', () => {
     const envelope = { data: { a: 1 } }
     const text = JSON.stringify(envelope)
-    for (const parsed of [envelope, text, bytes(text)]) expect(readParsed(parsed).envelope).toEqual(envelope)
-    expect(readParsed(undefined).present).toBe(false)
-    expect(readParsed([]).failures?.[0]).toMatchObject({ path: 'json' })
+    for (const parsed of [envelope, text, bytes(text)])
+      expect(wrapParsedBody(parsed).envelope).toEqual(envelope)
+    expect(wrapParsedBody(undefined).isPresent).toBe(false)
+    expect(wrapParsedBody([]).failures?.[0]).toMatchObject({ path: 'json' })
   })
 })
 
-describe('dataOf', () => {
-  it('wants an object, or a list where the route takes one', () => {
-    expect(dataOf({ data: { a: 1 } }, 'object')).toEqual({ data: { a: 1 } })
-    expect(dataOf({ data: [1] }, 'object or list')).toEqual({ data: [1] })
-    expect(dataOf({ data: 'x' }, 'none')).toEqual({ data: {} })
-    expect(dataOf({}, 'none')).toEqual({ data: {} })
+describe('extractData', () => {
+  it('requires an object, or a list if the route accepts one', () => {
+    expect(extractData({ data: { a: 1 } }, 'object')).toEqual({ data: { a: 1 } })
+    expect(extractData({ data: [1] }, 'object or list')).toEqual({ data: [1] })
+    expect(extractData({ data: 'x' }, 'none')).toEqual({ data: {} })
+    expect(extractData({}, 'none')).toEqual({ data: {} })
   })
 
-  it('names what is missing or of another type', () => {
-    expect(dataOf({ name: 'x' }, 'object')).toMatchObject({ failures: [{ path: 'data', rule: 'required' }] })
+  it('reports missing data and data of another type', () => {
+    expect(extractData({ name: 'x' }, 'object')).toMatchObject({
+      failures: [{ path: 'data', rule: 'required' }],
+    })
     for (const data of [null, [], 'x', 1, true]) {
-      expect(dataOf({ data }, 'object')).toMatchObject({
+      expect(extractData({ data }, 'object')).toMatchObject({
         failures: [{ path: 'data', rule: 'type', target: 'object' }],
       })
     }

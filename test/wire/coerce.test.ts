@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { webhookSchema } from '../../src/webhooks/webhook-schema.js'
-import { coerce, integerOf } from '../../src/wire/coerce.js'
+import { coerce, parseInteger } from '../../src/wire/coerce.js'
 
 const integer = { type: 'integer' }
 const number = { type: 'number' }
@@ -19,7 +19,7 @@ describe('coerce', () => {
     [boolean, 'true', true],
     [boolean, 'false', false],
     [{ type: ['integer', 'null'] }, '3', 3],
-  ])('%j takes %j as %j', (schema, text, value) => {
+  ])('converts for %j %j to %j', (schema, text, value) => {
     expect(coerce(schema, text)).toBe(value)
   })
 
@@ -52,11 +52,11 @@ describe('coerce', () => {
     [boolean, 1],
     [{ type: 'string' }, 3],
     [{ type: 'object' }, '{}'],
-  ])('%j leaves %j alone', (schema, value) => {
+  ])('does not convert for %j: %j', (schema, value) => {
     expect(coerce(schema, value)).toBe(value)
   })
 
-  it('reaches members and items, and touches nothing that the schema does not name', () => {
+  it('converts properties and items, and nothing that the schema does not mention', () => {
     const schema = {
       type: 'object',
       properties: { count: integer, list: { type: 'array', items: boolean } },
@@ -68,28 +68,28 @@ describe('coerce', () => {
     expect(given).toEqual(copy)
   })
 
-  it('keeps a member named __proto__ a member', () => {
+  it('keeps a property named __proto__ as an own property', () => {
     const given = JSON.parse('{"__proto__":{"polluted":true},"retries":"3"}')
     const coerced = coerce(webhookSchema, given) as Record<string, unknown>
     expect(Object.keys(coerced)).toEqual(['__proto__', 'retries'])
     expect(coerced.polluted).toBeUndefined()
   })
 
-  it('takes every safe integer that JSON spells, and only those', () => {
+  it('accepts exactly the safe integers in JSON notation', () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), (value) => {
-        expect(integerOf(String(value))).toBe(value + 0)
+        expect(parseInteger(String(value))).toBe(value + 0)
       }),
     )
     fc.assert(
       fc.property(fc.string(), (text) => {
-        const value = integerOf(text)
+        const value = parseInteger(text)
         if (value !== undefined) expect(String(value) === text || text === '-0').toBe(true)
       }),
     )
   })
 
-  it('does nothing the second time', () => {
+  it('is idempotent', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const once = coerce(webhookSchema, value)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type ErrorCode, HookswitchError } from '../../src/errors.js'
-import { invalid, refusalOf } from '../../src/wire/error-body.js'
+import { toHttpError, validationError } from '../../src/wire/error-body.js'
 
 const CODES: readonly (readonly [ErrorCode, number, string])[] = [
   ['InvalidInput', 400, 'validation error'],
@@ -20,63 +20,81 @@ const CODES: readonly (readonly [ErrorCode, number, string])[] = [
   ['Internal', 500, 'internal_error'],
 ]
 
-describe('refusalOf', () => {
-  it.each(CODES)('answers %s with %d %s', (code, status, message) => {
-    const refusal = refusalOf(new HookswitchError(code, 'SECRET text', { id: 'x', retryAfterSeconds: 2.2 }))
-    expect(refusal).toMatchObject({ status, message })
-    expect(refusal.fault ?? false).toBe(status === 500)
-    if (status === 429 || status === 503) expect(refusal.headers).toEqual({ 'retry-after': '3' })
-    if (code !== 'InvalidInput') expect(JSON.stringify(refusal)).not.toContain('SECRET')
+describe('toHttpError', () => {
+  it.each(CODES)('maps %s to %d %s', (code, status, name) => {
+    const error = toHttpError(new HookswitchError(code, 'SECRET text', { id: 'x', retryAfterSeconds: 2.2 }))
+    expect(error).toMatchObject({ status, name })
+    expect(error.isInternal ?? false).toBe(status === 500)
+    if (status === 429 || status === 503) expect(error.headers).toEqual({ 'retry-after': '3' })
+    if (code !== 'InvalidInput') expect(JSON.stringify(error)).not.toContain('SECRET')
   })
 
-  it('tells errors of another build of this package by their code', () => {
-    expect(refusalOf({ name: 'HookswitchError', code: 'NotFound', id: 'i' }).data).toEqual({
+  it('recognizes errors of another build of this package by their code', () => {
+    expect(toHttpError({ name: 'HookswitchError', code: 'NotFound', id: 'i' }).data).toEqual({
       cause: 'i',
       message: 'bad identifier',
     })
   })
 
-  it('says nothing of anything else that is thrown', () => {
+  it('hides the details of any other thrown value', () => {
     fc.assert(
       fc.property(fc.anything(), (thrown) => {
-        expect(refusalOf(thrown)).toMatchObject({ status: 500, data: { message: 'internal error' } })
+        expect(toHttpError(thrown)).toMatchObject({ status: 500, data: { message: 'internal error' } })
       }),
     )
     for (const error of [new Error('SECRET'), new TypeError('SECRET'), 'SECRET', null, undefined]) {
-      expect(JSON.stringify(refusalOf(error))).not.toContain('SECRET')
+      expect(JSON.stringify(toHttpError(error))).not.toContain('SECRET')
     }
   })
 
-  it('waits at least a second where the core names no time', () => {
+  it('sets Retry-After to at least one second', () => {
     for (const details of [{}, { retryAfterSeconds: 0 }, { retryAfterSeconds: Number.NaN }]) {
-      expect(refusalOf(new HookswitchError('QueueFull', '', details)).headers).toEqual({ 'retry-after': '1' })
+      expect(toHttpError(new HookswitchError('QueueFull', '', details)).headers).toEqual({
+        'retry-after': '1',
+      })
     }
   })
 
-  it('spells the fields of a webhook as on the wire', () => {
+  it('translates the fields of a webhook to wire names', () => {
     const failures = [
       { path: 'httpVerb', rule: 'enum', message: 'm', target: ['post'], value: 'x' },
       { path: 'customData.aB', rule: 'type', message: 'm', target: 'string' },
     ]
-    expect(refusalOf(new HookswitchError('InvalidInput', '', { failures })).data).toEqual({
+    expect(toHttpError(new HookswitchError('InvalidInput', '', { failures })).data).toEqual({
       http_verb: { enum: { message: 'm', target: ['post'], value: 'x' } },
       'custom_data.aB': { type: { message: 'm', target: 'string' } },
     })
-    expect(refusalOf(new HookswitchError('InvalidInput', 'text', { field: 'httpVerb' })).data).toMatchObject({
+    expect(
+      toHttpError(new HookswitchError('InvalidInput', 'text', { field: 'httpVerb' })).data,
+    ).toMatchObject({
       http_verb: { error: { message: 'text' } },
     })
   })
 })
 
-describe('invalid', () => {
-  it('tells all rules of all fields', () => {
+describe('validationError', () => {
+  it('words undefined fields as KAZOO does', () => {
+    const failures = [
+      { path: 'data', rule: 'additionalProperties', message: 'is not an allowed field', target: false },
+    ]
+    expect(validationError(failures).data).toEqual({
+      data: {
+        additionalProperties: {
+          message: 'Strict checking of data is enabled; only include schema-defined properties',
+          target: false,
+        },
+      },
+    })
+  })
+
+  it('contains all violated rules of all fields', () => {
     const failures = [
       { path: 'a', rule: 'type', message: '1', target: 'string' },
       { path: 'a', rule: 'enum', message: '2', target: [] },
       { path: '', rule: 'maxSize', message: '3' },
       { path: '__proto__', rule: 'error', message: '4' },
     ]
-    const text = JSON.stringify(invalid(failures).data)
+    const text = JSON.stringify(validationError(failures).data)
     expect(text).toBe(
       '{"a":{"type":{"message":"1","target":"string"},"enum":{"message":"2","target":[]}},' +
         '"data":{"maxSize":{"message":"3"}},"__proto__":{"error":{"message":"4"}}}',

@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { checkEvent } from '../../src/delivery/event.js'
 import { eventSchema } from '../../src/delivery/event-schema.js'
 import { payloadOf } from '../../src/delivery/payload.js'
-import { fromGregorian, toGregorian } from '../../src/values/greg-time.js'
+import { fromGregorian, toGregorian } from '../../src/values/gregorian-time.js'
 import { catalogueOf } from '../../src/webhooks/catalogue.js'
-import { eventWireName, readEvents, wireEventFailure } from '../../src/wire/event-names.js'
+import { parseEvents, toWireEventName, toWireFailure } from '../../src/wire/event-names.js'
 
 const ACCOUNT = 'a1'
-const read = (data: unknown) => readEvents(data, ACCOUNT)
+const parse = (data: unknown) => parseEvents(data, ACCOUNT)
 
-describe('readEvents', () => {
-  it('reads one event or a list, in the account of the path', () => {
+describe('parseEvents', () => {
+  it('parses one event or a list, for the account of the path', () => {
     const sent = {
       hook: 'channel_create',
       call_id: 'c',
@@ -24,18 +24,18 @@ describe('readEvents', () => {
       timestampMs: fromGregorian(63_000_000_000),
       accountId: ACCOUNT,
     }
-    expect(read(sent)).toEqual({ events: [event] })
-    expect(read([sent, { ...sent, account_id: ACCOUNT }])).toEqual({ events: [event, event] })
-    expect(read([])).toEqual({ events: [] })
+    expect(parse(sent)).toEqual({ events: [event] })
+    expect(parse([sent, { ...sent, account_id: ACCOUNT }])).toEqual({ events: [event, event] })
+    expect(parse([])).toEqual({ events: [] })
   })
 
-  it('takes back every payload that a receiver gets', () => {
+  it('accepts every payload that a receiver gets', () => {
     for (const { sample } of catalogueOf()) {
       for (const one of sample) {
         const event = checkEvent(one, 0, () => true)
         const payload = { ...payloadOf(event, 'e1'), sequence: 1 }
         const whole = { ...event, timestampMs: fromGregorian(toGregorian(event.timestampMs)) }
-        expect(readEvents(payload, event.accountId)).toEqual({ events: [whole] })
+        expect(parseEvents(payload, event.accountId)).toEqual({ events: [whole] })
       }
     }
   })
@@ -48,58 +48,58 @@ describe('readEvents', () => {
       duration_seconds: '7',
       call_forwarded: 'true',
     }
-    expect(read(sent)).toMatchObject({
+    expect(parse(sent)).toMatchObject({
       events: [
         { callId: '5', timestampMs: fromGregorian(63_000_000_000), durationSeconds: 7, callForwarded: true },
       ],
     })
   })
 
-  it('ignores what only we write, private keys and what user interfaces add', () => {
+  it('ignores keys that only the service sets, private keys and ui_metadata', () => {
     const sent = { hook: 'h', event_id: 'e', sequence: 3, ui_metadata: {}, _x: 1, pvt_y: 2 }
-    expect(read(sent)).toEqual({ events: [{ hook: 'h', accountId: ACCOUNT }] })
+    expect(parse(sent)).toEqual({ events: [{ hook: 'h', accountId: ACCOUNT }] })
   })
 
   it.each(['callId', 'direction', 'timestampMs', 'timestamp_Ms', 'Call_id', 'call__id', 'call_id_', ''])(
-    'does not take %j for a field of ours',
+    'reports %j as an unknown field',
     (name) => {
-      expect(read({ [name]: 'x' })).toEqual({
+      expect(parse({ [name]: 'x' })).toEqual({
         failures: [{ path: name, rule: 'error', message: expect.any(String) }],
       })
     },
   )
 
-  it('leaves unknown fields to the rules of events, which name them', () => {
-    expect(read({ hook: 'h', caller_id_nummer: 'x' })).toMatchObject({ events: [{ callerIdNummer: 'x' }] })
-    expect(wireEventFailure({ path: 'callerIdNummer', rule: 'error', message: 'm' }, false).path).toBe(
+  it('leaves unknown snake_case fields to the event schema', () => {
+    expect(parse({ hook: 'h', caller_id_nummer: 'x' })).toMatchObject({ events: [{ callerIdNummer: 'x' }] })
+    expect(toWireFailure({ path: 'callerIdNummer', rule: 'error', message: 'm' }, false).path).toBe(
       'caller_id_nummer',
     )
   })
 
-  it('names the event of a list, and an event of another account', () => {
-    expect(read([{ hook: 'h' }, { account_id: 'b2' }, 7])).toMatchObject({
+  it('names the index of an invalid event in a list, and an event of another account', () => {
+    expect(parse([{ hook: 'h' }, { account_id: 'b2' }, 7])).toMatchObject({
       failures: [{ path: '1.account_id' }, { path: '2', rule: 'type', target: 'object' }],
     })
-    expect(read({ hook: 'h', hook_event: 'h' })).toMatchObject({ failures: [{ path: 'hook_event' }] })
+    expect(parse({ hook: 'h', hook_event: 'h' })).toMatchObject({ failures: [{ path: 'hook_event' }] })
   })
 })
 
-describe('wireEventFailure', () => {
-  it('spells every field so that it reads back', () => {
+describe('toWireFailure', () => {
+  it('has a wire name for every field that parses back to the field', () => {
     for (const key of Object.keys(eventSchema.properties)) {
       if (key === 'accountId') continue
-      const { events } = read({ [eventWireName(key)]: null }) as { events: object[] }
+      const { events } = parse({ [toWireEventName(key)]: null }) as { events: object[] }
       expect(Object.keys(events[0]!)).toContain(key)
     }
   })
 
-  it('keeps the place in a list and drops that of a single event', () => {
+  it('keeps the index in a list and drops that of a single event', () => {
     const failure = { path: '3.callId', rule: 'required', message: 'm' }
-    expect(wireEventFailure(failure, true).path).toBe('3.call_id')
-    expect(wireEventFailure(failure, false).path).toBe('call_id')
+    expect(toWireFailure(failure, true).path).toBe('3.call_id')
+    expect(toWireFailure(failure, false).path).toBe('call_id')
   })
 
-  it('tells limits of time in Gregorian seconds', () => {
+  it('converts limits of timestamp to Gregorian seconds', () => {
     const failure = {
       path: 'timestampMs',
       rule: 'minimum',
@@ -107,7 +107,7 @@ describe('wireEventFailure', () => {
       target: 0,
       value: -5,
     }
-    expect(wireEventFailure(failure, false)).toEqual({
+    expect(toWireFailure(failure, false)).toEqual({
       path: 'timestamp',
       rule: 'minimum',
       message: 'Value must be at least 62167219200',

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { readFilter } from '../../src/wire/filter.js'
-import { readQuery } from '../../src/wire/query.js'
+import { parseFilter } from '../../src/wire/filter.js'
+import { parseQuery } from '../../src/wire/query.js'
 
-const doc = {
+const item = {
   name: 'a b',
   retries: 2,
   enabled: false,
   custom_data: { k: 'v', deep: { x: '1' } },
   gone: undefined,
 }
-const holds = (query: string) => readFilter(readQuery(`/?${query}`))?.(doc)
+const matches = (query: string) => parseFilter(parseQuery(`/?${query}`))?.(item)
 
-describe('readFilter', () => {
+describe('parseFilter', () => {
   it.each([
     ['filter_name=a+b', true],
     ['filter_name=a', false],
@@ -40,11 +40,11 @@ describe('readFilter', () => {
     ['filter_retries=2&filter_enabled=true', false],
     ['filter_retries=2&filter_enabled=false&has_key=name', true],
     ['has_key=name&has_key=gone', false],
-  ])('judges ?%s', (query, expected) => {
-    expect(holds(query)).toBe(expected)
+  ])('evaluates ?%s', (query, expected) => {
+    expect(matches(query)).toBe(expected)
   })
 
-  it('is none where the query names none', () => {
-    expect(holds('page_size=5&filter=x&filters=y')).toBeUndefined()
+  it('returns undefined if the query has no filter', () => {
+    expect(matches('page_size=5&filter=x&filters=y')).toBeUndefined()
   })
 })

@@ -1,31 +1,31 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  compareKeys,
-  keyCursor,
-  positionCursor,
-  readKey,
-  readPosition,
+  compareSortKeys,
+  decodePosition,
+  decodeSortKey,
+  encodePosition,
+  encodeSortKey,
   type SortKey,
 } from '../../src/wire/cursor.js'
-import { type ListRequest, pageOf, readListRequest } from '../../src/wire/list.js'
-import { readQuery } from '../../src/wire/query.js'
+import { type ListRequest, parseListRequest, slicePage } from '../../src/wire/list.js'
+import { parseQuery } from '../../src/wire/query.js'
 
-const ask = (text: string) => readListRequest(readQuery(`/?${text}`))
+const parse = (text: string) => parseListRequest(parseQuery(`/?${text}`))
 
-describe('readListRequest', () => {
-  it('has a page of 50 by default and ignores what it does not know', () => {
-    expect(ask('')).toEqual({ request: { pageSize: 50 } })
-    expect(ask('_=123&jsonp=x&start_key=')).toEqual({ request: { pageSize: 50 } })
+describe('parseListRequest', () => {
+  it('defaults to a page size of 50 and ignores unknown parameters', () => {
+    expect(parse('')).toEqual({ request: { pageSize: 50 } })
+    expect(parse('_=123&jsonp=x&start_key=')).toEqual({ request: { pageSize: 50 } })
   })
 
-  it('reads all it knows', () => {
+  it('parses every parameter', () => {
     const text = 'page_size=1000&start_key=k&created_from=62167219201&created_to=62167219202&ascending=true'
-    expect(ask(text)).toEqual({
+    expect(parse(text)).toEqual({
       request: { pageSize: 1000, startKey: 'k', fromMs: 1000, toMs: 2999, ascending: true },
     })
-    expect(ask('paginate=false&page_size=5')).toEqual({ request: { pageSize: undefined } })
-    expect(ask('paginate=true&page_size=5')).toEqual({ request: { pageSize: 5 } })
+    expect(parse('paginate=false&page_size=5')).toEqual({ request: { pageSize: undefined } })
+    expect(parse('paginate=true&page_size=5')).toEqual({ request: { pageSize: 5 } })
   })
 
   it.each([
@@ -45,50 +45,50 @@ describe('readListRequest', () => {
     ['created_from=5&created_to=4', 'created_from', 'maximum', 4],
     ['paginate=no', 'paginate', 'type', 'boolean'],
     ['ascending=1', 'ascending', 'type', 'boolean'],
-  ])('refuses %s', (text, path, rule, target) => {
-    expect(ask(text)).toMatchObject({ failures: [{ path, rule, target }] })
+  ])('rejects %s', (text, path, rule, target) => {
+    expect(parse(text)).toMatchObject({ failures: [{ path, rule, target }] })
   })
 
-  it('tells all failures at once', () => {
-    expect(ask('page_size=x&ascending=y')).toMatchObject({ failures: [{}, {}] })
+  it('reports all failures', () => {
+    expect(parse('page_size=x&ascending=y')).toMatchObject({ failures: [{}, {}] })
   })
 })
 
 describe('cursors', () => {
-  it('read back what they wrote, whatever a name contains', () => {
+  it('decode to the encoded value, whatever a name contains', () => {
     const text = fc.string({ unit: 'grapheme' })
     fc.assert(
       fc.property(fc.tuple(text, text), fc.maxSafeInteger().map(Math.abs), (key, position) => {
-        expect(readKey(keyCursor(key))).toEqual(key)
-        expect(readPosition(positionCursor(position))).toBe(position)
-        expect(keyCursor(key)).toMatch(/^[A-Za-z0-9_-]+$/)
+        expect(decodeSortKey(encodeSortKey(key))).toEqual(key)
+        expect(decodePosition(encodePosition(position))).toBe(position)
+        expect(encodeSortKey(key)).toMatch(/^[A-Za-z0-9_-]+$/)
       }),
     )
   })
 
-  it('read nothing that they did not write', () => {
-    const ours = keyCursor(['a', 'b'])
-    for (const forged of ['', 'x', 'p5', '5', `${ours}=`, `${ours}A`, ` ${ours}`, positionCursor(5)]) {
-      expect(readKey(forged)).toBeUndefined()
+  it('decode only text that they encoded', () => {
+    const issued = encodeSortKey(['a', 'b'])
+    for (const forged of ['', 'x', 'p5', '5', `${issued}=`, `${issued}A`, ` ${issued}`, encodePosition(5)]) {
+      expect(decodeSortKey(forged)).toBeUndefined()
     }
     for (const forged of [
       '',
       '5',
       'p5',
-      `${positionCursor(5)}=`,
-      ours,
+      `${encodePosition(5)}=`,
+      issued,
       Buffer.from('p05').toString('base64url'),
     ]) {
-      expect(readPosition(forged)).toBeUndefined()
+      expect(decodePosition(forged)).toBeUndefined()
     }
     const other = Buffer.from('k["a", "b"]').toString('base64url')
-    expect(readKey(other)).toBeUndefined()
+    expect(decodeSortKey(other)).toBeUndefined()
     fc.assert(
       fc.property(fc.base64String(), (text) => {
-        const position = readPosition(text)
-        if (position !== undefined) expect(positionCursor(position)).toBe(text)
-        const key = readKey(text)
-        if (key !== undefined) expect(keyCursor(key)).toBe(text)
+        const position = decodePosition(text)
+        if (position !== undefined) expect(encodePosition(position)).toBe(text)
+        const key = decodeSortKey(text)
+        if (key !== undefined) expect(encodeSortKey(key)).toBe(text)
       }),
     )
   })
@@ -100,17 +100,17 @@ interface Item {
   readonly at: number
 }
 
-const shape = {
+const view = {
   keyOf: ({ name, id }: Item): SortKey => [name, id],
   createdMs: ({ at }: Item) => at,
-  whole: (item: Item) => ({ ...item }),
-  shown: ({ id }: Item) => ({ id }),
+  filterJson: (item: Item) => ({ ...item }),
+  itemJson: ({ id }: Item) => ({ id }),
 }
 
 function page(items: readonly Item[], request: Partial<ListRequest> = {}) {
-  const cut = pageOf(items, { pageSize: 50, ...request }, shape)
-  if ('failures' in cut) throw new Error('refused')
-  return cut.page
+  const slice = slicePage(items, { pageSize: 50, ...request }, view)
+  if ('failures' in slice) throw new Error('unexpected failure')
+  return slice.page
 }
 
 const items = fc.uniqueArray(
@@ -122,37 +122,37 @@ const items = fc.uniqueArray(
   { selector: ({ id }) => id, maxLength: 30 },
 )
 
-describe('pageOf', () => {
-  it('shows every item once, in order, whatever the size of the pages', () => {
+describe('slicePage', () => {
+  it('returns every item once, in order, for any page size', () => {
     fc.assert(
       fc.property(items, fc.integer({ min: 1, max: 7 }), fc.boolean(), (all, pageSize, ascending) => {
-        const seen: unknown[] = []
+        const returned: unknown[] = []
         let startKey: string | undefined
         do {
-          const { items: shown, nextStartKey } = page(all, {
+          const { items: pageItems, nextStartKey } = page(all, {
             pageSize,
             ascending,
             ...(startKey && { startKey }),
           })
-          expect(shown.length).toBeLessThanOrEqual(pageSize)
-          if (nextStartKey) expect(shown).toHaveLength(pageSize)
-          seen.push(...shown)
+          expect(pageItems.length).toBeLessThanOrEqual(pageSize)
+          if (nextStartKey) expect(pageItems).toHaveLength(pageSize)
+          returned.push(...pageItems)
           startKey = nextStartKey
         } while (startKey)
-        const sorted = [...all].sort((a, b) => compareKeys(shape.keyOf(a), shape.keyOf(b)))
-        expect(seen).toEqual((ascending ? sorted : sorted.reverse()).map(shape.shown))
+        const sorted = [...all].sort((a, b) => compareSortKeys(view.keyOf(a), view.keyOf(b)))
+        expect(returned).toEqual((ascending ? sorted : sorted.reverse()).map(view.itemJson))
       }),
     )
   })
 
-  it('neither skips nor repeats what stays while others come and go', () => {
+  it('neither skips nor repeats permanent items while others are added and removed', () => {
     fc.assert(
-      fc.property(items, items, (kept, passing) => {
-        const ids = new Set(kept.map(({ id }) => id))
-        const others = passing.filter(({ id }) => !ids.has(id))
-        const first = page([...kept, ...others], { pageSize: 3 })
+      fc.property(items, items, (permanent, transient) => {
+        const ids = new Set(permanent.map(({ id }) => id))
+        const others = transient.filter(({ id }) => !ids.has(id))
+        const first = page([...permanent, ...others], { pageSize: 3 })
         const rest = first.nextStartKey
-          ? page(kept, { pageSize: undefined, startKey: first.nextStartKey }).items
+          ? page(permanent, { pageSize: undefined, startKey: first.nextStartKey }).items
           : []
         const seen = [...first.items, ...rest].map(({ id }) => id as string)
         expect(new Set(seen).size).toBe(seen.length)
@@ -161,15 +161,15 @@ describe('pageOf', () => {
     )
   })
 
-  it('keeps the range and the filter', () => {
+  it('applies the range and the filter', () => {
     const all = [0, 1, 2, 3].map((at) => ({ name: 'n', id: `i${at}`, at }))
     expect(page(all, { fromMs: 1, toMs: 2 }).items).toEqual([{ id: 'i1' }, { id: 'i2' }])
     expect(page(all, { filter: ({ at }) => at === 3 }).items).toEqual([{ id: 'i3' }])
     expect(page(all, { pageSize: undefined }).items).toHaveLength(4)
   })
 
-  it('refuses a start key that is not ours', () => {
-    expect(pageOf([], { pageSize: 5, startKey: 'forged' }, shape)).toMatchObject({
+  it('rejects a start_key that it did not issue', () => {
+    expect(slicePage([], { pageSize: 5, startKey: 'forged' }, view)).toMatchObject({
       failures: [{ path: 'start_key', rule: 'wrong_format', value: 'forged' }],
     })
   })

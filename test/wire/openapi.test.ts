@@ -3,26 +3,26 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { catalogueOf } from '../../src/webhooks/catalogue.js'
 import { openapiDocument } from '../../src/wire/openapi.js'
-import { ROUTES } from '../../src/wire/route.js'
+import { ROUTES } from '../../src/wire/routes.js'
 
-// biome-ignore lint/suspicious/noExplicitAny: the document is read as plain data here.
+// biome-ignore lint/suspicious/noExplicitAny: the document is parsed as plain data here.
 type Any = any
 
 const hooks = catalogueOf([{ id: 'queue_joined', description: 'A caller waits.' }])
 const document: Any = openapiDocument({ version: '1.2.3', hooks, ingest: true })
-/** As a client reads it: nothing but JSON. */
-const read: Any = JSON.parse(JSON.stringify(document))
+/** The document as a client reads it. */
+const parsed: Any = JSON.parse(JSON.stringify(document))
 
 const METHODS = ['get', 'put', 'post', 'patch', 'delete']
-const operations = Object.entries<Any>(read.paths).flatMap(([path, item]) =>
+const operations = Object.entries<Any>(parsed.paths).flatMap(([path, item]) =>
   METHODS.filter((method) => item[method]).map((method) => ({ path, method, operation: item[method] })),
 )
 
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
-ajv.addSchema({ $id: 'openapi', ...read })
+ajv.addSchema({ $id: 'openapi', ...parsed })
 
-/** What is wrong with an example, judged by a schema of the document. */
-function flaws(schema: object, example: unknown): unknown {
+/** Validates an example by a schema of the document and returns the errors. */
+function schemaErrors(schema: object, example: unknown): unknown {
   const local = JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"openapi#/components'))
   const check = ajv.compile(local)
   return check(example) ? [] : check.errors
@@ -33,67 +33,73 @@ function resolve(part: Any): Any {
   return part.$ref
     .slice(2)
     .split('/')
-    .reduce((node: Any, key: string) => node[key], read)
+    .reduce((node: Any, key: string) => node[key], parsed)
 }
 
 describe('the OpenAPI document', () => {
   it('is valid OpenAPI 3.1', async () => {
     const validator = new Validator()
-    const { valid, errors } = await validator.validate(structuredClone(read))
+    const { valid, errors } = await validator.validate(structuredClone(parsed))
     expect(errors ?? []).toEqual([])
     expect(valid).toBe(true)
     expect(validator.version).toBe('3.1')
   })
 
-  it('is nothing but JSON', () => {
-    expect(read).toEqual(document)
+  it('contains only JSON values', () => {
+    expect(parsed).toEqual(document)
   })
 
-  it('has every route of the table and no other', () => {
+  it('contains exactly the routes of the table', () => {
     const documented = operations.map(({ path, method }) => `${method.toUpperCase()} ${path}`)
-    const routed = ROUTES.map(({ path, method }) => `${method} ${path}`)
-    expect(documented.sort()).toEqual(routed.sort())
+    const routes = ROUTES.map(({ path, method }) => `${method} ${path}`)
+    expect(documented.sort()).toEqual(routes.sort())
   })
 
-  it('says of every operation its id, its success, whether it needs a token, and what may fail', () => {
+  it('documents id, success status, security, body and errors of every operation', () => {
     for (const { path, method, operation } of operations) {
       const route = ROUTES.find((row) => row.path === path && row.method === method.toUpperCase())!
       expect(operation.operationId).toBe(route.operation)
-      expect(operation.security).toEqual(route.token ? undefined : [])
-      expect(operation.requestBody !== undefined).toBe(route.body !== 'none')
+      expect(operation.security).toEqual(route.requiresToken ? undefined : [])
+      expect(operation.requestBody !== undefined).toBe(route.bodyKind !== 'none')
       expect(Object.keys(operation.responses)).toEqual(
-        expect.arrayContaining([`${route.status}`, 'default', ...(route.token ? ['401', '503'] : [])]),
+        expect.arrayContaining([
+          `${route.status}`,
+          'default',
+          ...(route.requiresToken ? ['401', '503'] : []),
+        ]),
       )
     }
     expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(ROUTES.length)
   })
 
-  it('names exactly the parameters of each path', () => {
-    for (const [path, item] of Object.entries<Any>(read.paths)) {
-      const named = (item.parameters ?? []).map((part: Any) => resolve(part).name)
-      expect(named).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name))
+  it('declares exactly the parameters of each path', () => {
+    for (const [path, item] of Object.entries<Any>(parsed.paths)) {
+      const names = (item.parameters ?? []).map((part: Any) => resolve(part).name)
+      expect(names).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name))
     }
   })
 
-  it('refers only to what it contains, and contains nothing that nobody refers to', () => {
-    const refs = new Set([...JSON.stringify(read).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, name]) => name!))
+  it('has no dangling references and no unused components', () => {
+    const refs = new Set(
+      [...JSON.stringify(parsed).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, name]) => name!),
+    )
     for (const name of refs) expect(resolve({ $ref: `#/${name}` }), name).toBeDefined()
     for (const kind of ['schemas', 'parameters', 'headers', 'responses']) {
-      for (const name of Object.keys(read.components[kind]))
+      for (const name of Object.keys(parsed.components[kind]))
         expect([...refs]).toContain(`components/${kind}/${name}`)
     }
   })
 
-  it('leaves the events route out where events are not taken over HTTP', () => {
-    const closed: Any = openapiDocument({ version: '1.2.3', hooks, ingest: false })
-    expect(Object.keys(read.paths).filter((path) => !(path in closed.paths))).toEqual([
+  it('omits the events route if ingest is disabled', () => {
+    const withoutIngest: Any = openapiDocument({ version: '1.2.3', hooks, ingest: false })
+    expect(Object.keys(parsed.paths).filter((path) => !(path in withoutIngest.paths))).toEqual([
       '/accounts/{account_id}/events',
     ])
-    expect(closed.tags.map(({ name }: Any) => name)).not.toContain('Events')
+    expect(withoutIngest.tags.map(({ name }: Any) => name)).not.toContain('Events')
   })
 
-  it('spells the fields of a webhook as the wire does', () => {
-    expect(Object.keys(read.components.schemas.WebhookSettings.properties)).toEqual([
+  it('has wire names for the fields of a webhook', () => {
+    expect(Object.keys(parsed.components.schemas.WebhookSettings.properties)).toEqual([
       'name',
       'uri',
       'hook',
@@ -109,12 +115,12 @@ describe('the OpenAPI document', () => {
       'max_age_seconds',
       'ordering',
     ])
-    expect(read.components.schemas.WebhookSettings.required).toEqual(['name', 'uri', 'hook'])
+    expect(parsed.components.schemas.WebhookSettings.required).toEqual(['name', 'uri', 'hook'])
   })
 
-  it('has no name of a field in camel case', () => {
+  it('has no camelCase field names', () => {
     const names: string[] = []
-    JSON.stringify(read.components.schemas, (key, value) => {
+    JSON.stringify(parsed.components.schemas, (key, value) => {
       if (key === 'properties') names.push(...Object.keys(value))
       return value
     })
@@ -122,56 +128,56 @@ describe('the OpenAPI document', () => {
     expect(names).toContain('call_direction')
   })
 
-  it('tells receivers what they get for every kind of event, those of the host included', () => {
-    expect(Object.keys(read.webhooks)).toEqual(hooks.map(({ id }) => id))
+  it("documents the payload of every event type, including the host's own", () => {
+    expect(Object.keys(parsed.webhooks)).toEqual(hooks.map(({ id }) => id))
     for (const { id, sample } of hooks) {
-      const { requestBody, parameters } = read.webhooks[id].post
+      const { requestBody, parameters } = parsed.webhooks[id].post
       const { schema, examples } = requestBody.content['application/json']
       const payloads = Object.values<Any>(examples).map(({ value }) => value)
       expect(payloads).toHaveLength(sample.length)
       for (const payload of payloads) {
         expect(payload.hook_event).toBe(id)
-        expect(flaws(schema, payload)).toEqual([])
+        expect(schemaErrors(schema, payload)).toEqual([])
       }
       expect(parameters.map((part: Any) => resolve(part).name)).toContain('webhook-signature')
     }
   })
 
-  it('has examples of every body, which fit their schemas', () => {
+  it('has a valid example of every body', () => {
     for (const { operation } of operations) {
       const request = operation.requestBody?.content['application/json']
-      if (request) expect(flaws(request.schema, request.example), operation.operationId).toEqual([])
+      if (request) expect(schemaErrors(request.schema, request.example), operation.operationId).toEqual([])
       for (const response of Object.values<Any>(operation.responses).map(resolve)) {
         const content = response.content?.['application/json']
         if (!content || operation.operationId === 'readOpenapi') continue
         expect(content.example, operation.operationId).toBeDefined()
-        expect(flaws(content.schema, content.example), operation.operationId).toEqual([])
+        expect(schemaErrors(content.schema, content.example), operation.operationId).toEqual([])
       }
     }
   })
 
-  it('takes an event as a receiver got it, but for what only we write', () => {
+  it('accepts a received payload as an event, without the fields that only the service sets', () => {
     const {
       event_id: _,
       sequence: __,
       ...payload
-    } = read.webhooks.channel_destroy.post.requestBody.content['application/json'].examples.sample1.value
-    expect(flaws({ $ref: '#/components/schemas/Event' }, payload)).toEqual([])
-    expect(flaws({ $ref: '#/components/schemas/Event' }, { ...payload, call_direction: 'up' })).not.toEqual(
-      [],
-    )
+    } = parsed.webhooks.channel_destroy.post.requestBody.content['application/json'].examples.sample1.value
+    expect(schemaErrors({ $ref: '#/components/schemas/Event' }, payload)).toEqual([])
+    expect(
+      schemaErrors({ $ref: '#/components/schemas/Event' }, { ...payload, call_direction: 'up' }),
+    ).not.toEqual([])
   })
 
-  it('has examples that a wrong field would spoil', () => {
+  it('has schemas that reject a wrong field in an example', () => {
     const { schema, example } =
-      read.paths['/accounts/{account_id}/webhooks'].put.responses['201'].content['application/json']
-    expect(flaws(schema, { ...example, data: { ...example.data, retries: 11 } })).not.toEqual([])
-    expect(flaws(schema, { ...example, status: 'error' })).not.toEqual([])
+      parsed.paths['/accounts/{account_id}/webhooks'].put.responses['201'].content['application/json']
+    expect(schemaErrors(schema, { ...example, data: { ...example.data, retries: 11 } })).not.toEqual([])
+    expect(schemaErrors(schema, { ...example, status: 'error' })).not.toEqual([])
   })
 
-  it('has an example of each error whose code is its status', () => {
-    for (const [status, answer] of Object.entries<Any>(read.components.responses)) {
-      const { error } = answer.content['application/json'].example
+  it('has an example of each error with its status', () => {
+    for (const [status, response] of Object.entries<Any>(parsed.components.responses)) {
+      const { error } = response.content['application/json'].example
       expect(error).toBe(status === 'default' ? '500' : status)
     }
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { allowedRevisions, namesRevision } from '../../src/wire/precondition.js'
+import { allowedRevisions, matchesRevision } from '../../src/wire/precondition.js'
 
-describe('namesRevision', () => {
+describe('matchesRevision', () => {
   it.each([
     ['"3"', true],
     ['W/"3"', true],
@@ -11,8 +11,8 @@ describe('namesRevision', () => {
     ['3', false],
     [undefined, false],
     ['', false],
-  ])('finds revision 3 in If-None-Match: %s', (sent, expected) => {
-    expect(namesRevision(sent, 3)).toBe(expected)
+  ])('compares revision 3 with If-None-Match: %s', (sent, expected) => {
+    expect(matchesRevision(sent, 3)).toBe(expected)
   })
 })
 
@@ -28,7 +28,7 @@ describe('allowedRevisions', () => {
     ['"0"', []],
     ['"abc"', []],
     ['', []],
-  ])('reads If-Match: %s', (sent, expected) => {
+  ])('parses If-Match: %s', (sent, expected) => {
     expect(allowedRevisions(sent)).toEqual(expected)
   })
 })

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { queryValue, readQuery } from '../../src/wire/query.js'
+import { getQueryValue, parseQuery } from '../../src/wire/query.js'
 
-describe('readQuery', () => {
+describe('parseQuery', () => {
   it.each([
     ['/p', []],
     ['/p?', []],
@@ -28,21 +28,21 @@ describe('readQuery', () => {
       ],
     ],
     ['/p?=x', [['', 'x']]],
-  ])('reads %s', (url, pairs) => {
-    expect(readQuery(url)).toEqual(pairs)
+  ])('parses %s', (url, pairs) => {
+    expect(parseQuery(url)).toEqual(pairs)
   })
 
-  it('reads back what URLSearchParams writes', () => {
+  it('parses the output of URLSearchParams', () => {
     const text = fc.string({ unit: 'grapheme' })
     fc.assert(
       fc.property(fc.array(fc.tuple(text, text)), (pairs) => {
-        expect(readQuery(`/p?${new URLSearchParams(pairs)}`)).toEqual(pairs)
+        expect(parseQuery(`/p?${new URLSearchParams(pairs)}`)).toEqual(pairs)
       }),
     )
   })
 
-  it('takes the first of several values', () => {
-    expect(queryValue(readQuery('/?a=1&a=2'), 'a')).toBe('1')
-    expect(queryValue(readQuery('/?a=1'), 'b')).toBeUndefined()
+  it('returns the first of several values', () => {
+    expect(getQueryValue(parseQuery('/?a=1&a=2'), 'a')).toBe('1')
+    expect(getQueryValue(parseQuery('/?a=1'), 'b')).toBeUndefined()
   })
 })

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { readQuery } from '../../src/wire/query.js'
-import { clientRequestId, effectiveMethod, tokenOf, wantsIndent } from '../../src/wire/request-head.js'
+import { parseQuery } from '../../src/wire/query.js'
+import { clientRequestId, findToken, resolveMethod, wantsIndent } from '../../src/wire/request-head.js'
 
-const query = (text: string) => readQuery(`/?${text}`)
+const query = (text: string) => parseQuery(`/?${text}`)
 
-describe('effectiveMethod', () => {
+describe('resolveMethod', () => {
   it.each([
     ['GET', '', {}, 'GET'],
     ['HEAD', '', {}, 'GET'],
@@ -27,21 +27,21 @@ describe('effectiveMethod', () => {
     ['TRACE', '', {}, undefined],
     ['get', '', {}, undefined],
     ['constructor', '', {}, undefined],
-  ])('%s with ?%s and %j means %s', (method, text, envelope, expected) => {
-    expect(effectiveMethod(method, query(text), envelope)).toBe(expected)
+  ])('resolves %s with ?%s and body %j to %s', (method, text, envelope, expected) => {
+    expect(resolveMethod(method, query(text), envelope)).toBe(expected)
   })
 })
 
-describe('tokenOf', () => {
-  it('takes the first place that has one', () => {
+describe('findToken', () => {
+  it('returns the token of the first source that has one', () => {
     const headers = { 'x-auth-token': 'h', authorization: 'Bearer b' }
-    expect(tokenOf(headers, query('auth_token=q'), { auth_token: 'e' })).toEqual({ token: 'h' })
+    expect(findToken(headers, query('auth_token=q'), { auth_token: 'e' })).toEqual({ token: 'h' })
     const later = { ...headers, 'x-auth-token': '' }
-    expect(tokenOf(later, query('auth_token=q'), { auth_token: 'e' })).toEqual({ token: 'q' })
-    expect(tokenOf(later, query('auth_token='), { auth_token: 'e' })).toEqual({ token: 'e' })
-    expect(tokenOf(later, query(''), { auth_token: '' })).toEqual({ token: 'b' })
-    expect(tokenOf(later, query(''), { auth_token: 5 })).toEqual({ token: 'b' })
-    expect(tokenOf({}, query(''), {})).toEqual({})
+    expect(findToken(later, query('auth_token=q'), { auth_token: 'e' })).toEqual({ token: 'q' })
+    expect(findToken(later, query('auth_token='), { auth_token: 'e' })).toEqual({ token: 'e' })
+    expect(findToken(later, query(''), { auth_token: '' })).toEqual({ token: 'b' })
+    expect(findToken(later, query(''), { auth_token: 5 })).toEqual({ token: 'b' })
+    expect(findToken({}, query(''), {})).toEqual({})
   })
 
   it.each([
@@ -50,17 +50,17 @@ describe('tokenOf', () => {
     ['Basic abc', undefined],
     ['Bearer', undefined],
     ['Bearer a b', undefined],
-  ])('reads Authorization: %s', (authorization, token) => {
-    expect(tokenOf({ authorization }, [], {}).conflict).toBeUndefined()
-    expect(tokenOf({ authorization }, [], {})).toEqual(token === undefined ? {} : { token })
+  ])('parses Authorization: %s', (authorization, token) => {
+    expect(findToken({ authorization }, [], {}).hasConflict).toBeUndefined()
+    expect(findToken({ authorization }, [], {})).toEqual(token === undefined ? {} : { token })
   })
 
   it.each([[['a', 'b']], ['a, b'], [['a', '', 'b']]])('finds two different headers in %j', (sent) => {
-    expect(tokenOf({ 'x-auth-token': sent }, [], {})).toEqual({ conflict: true })
+    expect(findToken({ 'x-auth-token': sent }, [], {})).toEqual({ hasConflict: true })
   })
 
   it.each([[['a', 'a']], ['a, a'], [['', 'a']], [' a '], ['a,']])('finds one token in %j', (sent) => {
-    expect(tokenOf({ 'x-auth-token': sent }, [], {})).toEqual({ token: 'a' })
+    expect(findToken({ 'x-auth-token': sent }, [], {})).toEqual({ token: 'a' })
   })
 })
 
@@ -79,13 +79,13 @@ describe('clientRequestId', () => {
     ['a\r\nb', undefined],
     [['first', 'second'], 'first'],
     [undefined, undefined],
-  ])('takes %j for %j', (sent, expected) => {
+  ])('converts %j to %j', (sent, expected) => {
     expect(clientRequestId({ 'x-request-id': sent })).toBe(expected)
   })
 })
 
 describe('wantsIndent', () => {
-  it('listens to the header and to the query', () => {
+  it('reads the header and the query', () => {
     expect(wantsIndent({ 'x-pretty-print': 'true' }, [])).toBe(true)
     expect(wantsIndent({}, query('pretty_print=true'))).toBe(true)
     expect(wantsIndent({ 'x-pretty-print': 'false' }, query('pretty_print=1'))).toBe(false)

@@ -1,10 +1,11 @@
+/** Values of the statements that count and write a group of `accept` calls: one array per column. */
 import { fillIn } from 'hookswitch/store'
-import type { Counted } from './accept-count.js'
-import { isPlanned, type Plan, type PlannedDelivery, type PlannedEvent } from './accept-decide.js'
-import { boolArray, float8Array, int2Array, int4Array, int8Array, textArray } from './rows-arrays.js'
+import type { Counters } from './accept-counters.js'
+import { isPlanned, type Plan, type PlannedDelivery, type PlannedEvent } from './accept-plan.js'
+import { boolArray, float8Array, int2Array, int4Array, int8Array, textArray } from './binary-arrays.js'
 
 /** Values of the statement `count`. */
-export function countValues({ calls, lanes }: Counted): readonly unknown[] {
+export function countValues({ calls, lanes }: Counters): readonly unknown[] {
   return [
     textArray(calls.map(({ accountId }) => accountId)),
     textArray(calls.map(({ callId }) => callId)),
@@ -19,17 +20,18 @@ export function countValues({ calls, lanes }: Counted): readonly unknown[] {
 /**
  * Values of the statement `write`.
  *
- * @param nudged webhooks whose owners may be other nodes
+ * @param nudged webhooks that another node may own: the statement writes a `nudge` row for each
  */
 export function writeValues(
   plan: Plan,
   heads: ReadonlySet<PlannedDelivery>,
-  { legs }: Counted,
+  { legs }: Counters,
   slot: number,
   nudged: readonly { readonly key: number; readonly shard: number }[],
 ): readonly unknown[] {
+  /** Events to store, with their place among them, from 1. */
   const stored = new Map<PlannedEvent, number>()
-  for (const event of plan.events) if (event.deliveries > 0) stored.set(event, stored.size + 1)
+  for (const event of plan.events) if (event.deliveryCount > 0) stored.set(event, stored.size + 1)
   return [
     stored.size,
     ...bodyColumns(stored),
@@ -45,7 +47,7 @@ export function writeValues(
 }
 
 interface Body {
-  readonly of: PlannedEvent
+  readonly source: PlannedEvent
   readonly place: number
   readonly variant: number
   readonly text: string
@@ -53,20 +55,20 @@ interface Body {
 
 function bodyColumns(stored: ReadonlyMap<PlannedEvent, number>): readonly Buffer[] {
   const bodies: Body[] = []
-  for (const [of, place] of stored) {
-    for (const [variant, body] of of.event.bodies.entries()) {
-      bodies.push({ of, place, variant, text: fillIn(body, of.sequence) })
+  for (const [source, place] of stored) {
+    for (const [variant, body] of source.event.bodies.entries()) {
+      bodies.push({ source, place, variant, text: fillIn(body, source.sequence) })
     }
   }
   return [
     int4Array(bodies.map(({ place }) => place)),
     int4Array(bodies.map(({ variant }) => variant)),
-    float8Array(bodies.map(({ of }) => of.event.timestampMs)),
-    textArray(bodies.map(({ of }) => of.event.id)),
-    textArray(bodies.map(({ of }) => of.event.accountId)),
-    textArray(bodies.map(({ of }) => of.event.callId ?? null)),
-    textArray(bodies.map(({ of }) => of.event.hook)),
-    textArray(bodies.map(({ of }) => of.event.traceparent ?? null)),
+    float8Array(bodies.map(({ source }) => source.event.timestampMs)),
+    textArray(bodies.map(({ source }) => source.event.id)),
+    textArray(bodies.map(({ source }) => source.event.accountId)),
+    textArray(bodies.map(({ source }) => source.event.callId ?? null)),
+    textArray(bodies.map(({ source }) => source.event.hook)),
+    textArray(bodies.map(({ source }) => source.event.traceparent ?? null)),
     textArray(bodies.map(({ text }) => text)),
   ]
 }
@@ -77,8 +79,8 @@ function deliveryColumns(
   stored: ReadonlyMap<PlannedEvent, number>,
 ): readonly Buffer[] {
   return [
-    int4Array(planned.map(({ of }) => (isPlanned(of) ? stored.get(of)! : null))),
-    int8Array(planned.map(({ of }) => (isPlanned(of) ? null : of.position))),
+    int4Array(planned.map(({ source }) => (isPlanned(source) ? stored.get(source)! : null))),
+    int8Array(planned.map(({ source }) => (isPlanned(source) ? null : source.position))),
     float8Array(planned.map(({ now }) => now)),
     boolArray(planned.map((one) => heads.has(one))),
     int4Array(planned.map(({ webhook }) => webhook.key)),

@@ -1,96 +1,104 @@
+/**
+ * Accepts events with their deliveries, many calls of `accept` in one transaction, each call whole or not at all:
+ * whatever may reject a call is read and locked before anything is written. Lock order: inbox, keys, webhooks, events,
+ * calls, lanes, each sorted. Decisions are in `accept-plan.ts`.
+ */
 import { type Acceptance, type AcceptedEvent, HookswitchError, shardOf } from 'hookswitch/store'
-import { applyCounts, type Counted, countPlan } from './accept-count.js'
+import { applyCounters, type Counters, countersOf } from './accept-counters.js'
+import { isStale, notifyAccepted } from './accept-notify.js'
 import {
   type AcceptCall,
-  decide,
   isPlanned,
   keyName,
   type Plan,
   type PlannedDelivery,
-} from './accept-decide.js'
-import { type FactStatements, gatherFacts, type Taken } from './accept-facts.js'
-import { isStale, tellAccepted } from './accept-tell.js'
+  planGroup,
+} from './accept-plan.js'
+import { type AcceptStatements, type AcquiredKey, readContext } from './accept-read.js'
 import { countValues, writeValues } from './accept-write.js'
-import { constraintOf, isUnsure } from './errors.js'
-import { type Group, grouped, type Outcome } from './group.js'
+import { constraintOf, isOutcomeUnknown } from './errors.js'
+import { type CallResult, createGroupCommit, type GroupCommit } from './group-commit.js'
+import type { Notifier } from './notifications.js'
 import type { Transaction } from './session.js'
-import type { Doors } from './session-doors.js'
+import type { Deps } from './session-deps.js'
 import { acceptStatements, type CountRow } from './sql/accept.js'
 import { inboxStatements } from './sql/inbox.js'
 import { keyStatements } from './sql/keys.js'
 import { orphanStatements } from './sql/orphans.js'
-import type { Waking } from './wake.js'
 
-export interface AcceptDoors extends Pick<Doors, 'session' | 'schema'> {
-  readonly waking: Waking
-  /** Where this store counts what it adds. */
+export interface AcceptDeps extends Pick<Deps, 'session' | 'schema'> {
+  readonly notifier: Notifier
+  /** Slot (row) of the pending count that this store adds to. */
   readonly slot: number
 }
 
-/** Weight of a group: a hundred calls of one delivery, or one event for a thousand webhooks. */
-const MOST = 1_200
+/** Weight of a group: a hundred calls with one delivery each, or one event for a thousand webhooks. */
+const MAX_WEIGHT = 1_200
 const weightOf = ({ acceptance: { events, deliveries } }: AcceptCall) =>
   10 + events.length + deliveries.length
 
-/** So near to the bound, calls of all nodes come one after the other: else two would pass it together. */
-const NEAR = 0.9
+/**
+ * Above this share of `maxPending`, the groups of all nodes take turns under a lock, so that two cannot exceed it
+ * together.
+ */
+const NEAR_LIMIT = 0.9
 
-/** By then a server that lost the connection has ended what it was told. */
-const LOOK_AGAIN_MS = 1_000
+/** By then a server that lost the connection has finished the transaction. */
+const RESCAN_MS = 1_000
 
-/** Thrown to begin anew, one after the other. */
-const TOO_NEAR = new Error('near the bound')
+/** Thrown to start again with the lock. */
+const LOCK_NEEDED = new Error('near the limit of pending deliveries')
 
-interface Written {
+interface WrittenGroup {
   readonly plan: Plan
   readonly heads: ReadonlySet<PlannedDelivery>
 }
 
-/**
- * Accepts calls group by group, each call all or nothing: what may be refused is looked at, and held, before anything is
- * written of it. Locks in the order inbox, keys, webhooks, events, calls, lanes; each sorted.
- */
-export function acceptor({ session, schema, waking, slot }: AcceptDoors) {
-  const sql: FactStatements = {
+export function createAcceptor({ session, schema, notifier, slot }: AcceptDeps) {
+  const sql: AcceptStatements = {
     accept: acceptStatements(schema),
     keys: keyStatements(schema),
     inbox: inboxStatements(schema),
     stale: orphanStatements(schema),
   }
-  /** Not known before the first look. */
-  let near = true
+  /** True until the first read of the pending count. */
+  let isNearLimit = true
 
-  async function writeOnce(calls: readonly AcceptCall[]): Promise<Written> {
-    const alone = near
+  async function tryToWrite(calls: readonly AcceptCall[]): Promise<WrittenGroup> {
+    const hasLock = isNearLimit
     return session.transaction(async (tx) => {
-      if (alone) await tx.query(sql.accept.lockPending, [])
-      const { facts, taken } = await gatherFacts(tx, sql, calls)
-      near = isNear(calls, facts.pending)
-      if (near && !alone) throw TOO_NEAR
-      const plan = decide(calls, facts)
+      if (hasLock) await tx.query(sql.accept.lockPending, [])
+      const { context, acquired } = await readContext(tx, sql, calls)
+      isNearLimit = approachesLimit(calls, context.pending)
+      if (isNearLimit && !hasLock) throw LOCK_NEEDED
+      const plan = planGroup(calls, context)
       await markStale(tx, plan)
-      const counted = countPlan(plan)
-      const heads = await count(tx, plan, counted)
-      if (plan.deliveries.length > 0 || counted.legs.length > 0) {
-        await tx.query(sql.accept.write, writeValues(plan, heads, counted, slot, nudgedBy(heads)))
+      const counters = countersOf(plan)
+      const heads = await count(tx, plan, counters)
+      if (plan.deliveries.length > 0 || counters.legs.length > 0) {
+        await tx.query(sql.accept.write, writeValues(plan, heads, counters, slot, webhooksToNudge(heads)))
       }
-      await useKeys(tx, plan, taken)
-      if (plan.admitted.size > 0) await tx.query(sql.inbox.admit, [[...plan.admitted]])
+      await writeKeys(tx, plan, acquired)
+      if (plan.relayedIds.size > 0) await tx.query(sql.inbox.remove, [[...plan.relayedIds]])
       return { plan, heads }
     })
   }
 
-  async function count(tx: Transaction, plan: Plan, counted: Counted): Promise<ReadonlySet<PlannedDelivery>> {
-    if (counted.calls.length === 0 && counted.lanes.length === 0) return new Set()
-    return applyCounts(plan, counted, await tx.query<CountRow>(sql.accept.count, countValues(counted)))
+  async function count(
+    tx: Transaction,
+    plan: Plan,
+    counters: Counters,
+  ): Promise<ReadonlySet<PlannedDelivery>> {
+    if (counters.calls.length === 0 && counters.lanes.length === 0) return new Set()
+    return applyCounters(plan, counters, await tx.query<CountRow>(sql.accept.count, countValues(counters)))
   }
 
   async function markStale(tx: Transaction, plan: Plan): Promise<void> {
-    const late = plan.deliveries.filter(isStale).map(({ webhook }) => webhook.key)
-    if (late.length > 0) await tx.query(sql.stale.mark, [[...new Set(late)]])
+    const stale = plan.deliveries.filter(isStale).map(({ webhook }) => webhook.key)
+    if (stale.length > 0) await tx.query(sql.stale.mark, [[...new Set(stale)]])
   }
 
-  async function useKeys(tx: Transaction, { keys }: Plan, taken: readonly Taken[]): Promise<void> {
+  async function writeKeys(tx: Transaction, { keys }: Plan, acquired: readonly AcquiredKey[]): Promise<void> {
     const used = [...keys.values()].map(({ event, sequence }) => ({ event, sequence, ...event.idempotency! }))
     if (used.length > 0) {
       await tx.query(sql.keys.use, [
@@ -103,74 +111,85 @@ export function acceptor({ session, schema, waking, slot }: AcceptDoors) {
         used.map(({ sequence }) => sequence),
       ])
     }
-    const left = taken.filter(({ account, key }) => !keys.has(keyName(account, key)))
-    if (left.length === 0) return
-    await tx.query(sql.keys.leave, [left.map(({ account }) => account), left.map(({ key }) => key)])
+    const unused = acquired.filter(({ account, key }) => !keys.has(keyName(account, key)))
+    if (unused.length === 0) return
+    await tx.query(sql.keys.release, [unused.map(({ account }) => account), unused.map(({ key }) => key)])
   }
 
-  /** Endpoints whose owner is another node, as far as this one knows. */
-  function nudgedBy(heads: ReadonlySet<PlannedDelivery>) {
-    const nudged = new Map<number, PlannedDelivery['webhook']>()
-    for (const { webhook } of heads) if (!waking.ownsHere(webhook.shard)) nudged.set(webhook.key, webhook)
-    return [...nudged.values()]
+  /** Webhooks with a new head whose shard another node owns, as far as this node knows. */
+  function webhooksToNudge(heads: ReadonlySet<PlannedDelivery>) {
+    const webhooks = new Map<number, PlannedDelivery['webhook']>()
+    for (const { webhook } of heads) {
+      if (!notifier.isOwnedHere(webhook.shard)) webhooks.set(webhook.key, webhook)
+    }
+    return [...webhooks.values()]
   }
 
-  async function write(calls: readonly AcceptCall[]): Promise<readonly Outcome<readonly AcceptedEvent[]>[]> {
-    let written: Written
+  async function write(
+    calls: readonly AcceptCall[],
+  ): Promise<readonly CallResult<readonly AcceptedEvent[]>[]> {
+    let written: WrittenGroup
     try {
-      written = await writeOnce(calls).catch((thrown: unknown) => {
-        if (thrown !== TOO_NEAR) throw thrown
-        return writeOnce(calls)
+      written = await tryToWrite(calls).catch((thrown: unknown) => {
+        if (thrown !== LOCK_NEEDED) throw thrown
+        return tryToWrite(calls)
       })
     } catch (thrown) {
-      if (isUnsure(thrown)) lookAgain(calls)
-      throw refusal(thrown)
+      if (isOutcomeUnknown(thrown)) requestScans(calls)
+      throw errorOf(thrown)
     }
-    tellAccepted(written.plan, written.heads, waking)
-    return written.plan.answers.map((answer) =>
-      'code' in answer
-        ? { error: answer }
-        : { value: answer.map(({ of, duplicate }) => accepted(of, duplicate)) },
+    notifyAccepted(written.plan, written.heads, notifier)
+    return written.plan.results.map((result) =>
+      'code' in result
+        ? { error: result }
+        : { value: result.map(({ source, duplicate }) => acceptedEvent(source, duplicate)) },
     )
   }
 
-  /** It may be written all the same, or be in a moment: nobody was told of it. */
-  function lookAgain(calls: readonly AcceptCall[]): void {
+  /** The group may be committed, or may be in a moment, without a notification. */
+  function requestScans(calls: readonly AcceptCall[]): void {
     const webhooks = calls.flatMap(({ acceptance }) =>
       acceptance.deliveries.map(({ webhookId }) => webhookId),
     )
     const shards = [...new Set(webhooks.map(shardOf))]
-    const look = () => shards.forEach(waking.look)
-    look()
-    setTimeout(look, LOOK_AGAIN_MS).unref()
+    const scan = () => shards.forEach(notifier.requestScan)
+    scan()
+    setTimeout(scan, RESCAN_MS).unref()
   }
 
-  const group: Group<AcceptCall, readonly AcceptedEvent[]> = grouped(write, { most: MOST, weigh: weightOf })
+  const group: GroupCommit<AcceptCall, readonly AcceptedEvent[]> = createGroupCommit(write, {
+    maxWeight: MAX_WEIGHT,
+    weightOf,
+  })
   return {
     accept: (acceptance: Acceptance, now: number) => group.run({ acceptance, now }),
-    rest: group.rest,
+    /** Resolves when no group is being written. */
+    idle: group.idle,
   }
 }
 
-type Source = Extract<Plan['answers'][number], readonly unknown[]>[number]['of']
+type Source = Extract<Plan['results'][number], readonly unknown[]>[number]['source']
 
-function accepted(of: Source, duplicate: boolean): AcceptedEvent {
-  const id = isPlanned(of) ? of.event.id : of.eventId
-  return { id, sequence: of.sequence, duplicate }
+function acceptedEvent(source: Source, duplicate: boolean): AcceptedEvent {
+  const id = isPlanned(source) ? source.event.id : source.eventId
+  return { id, sequence: source.sequence, duplicate }
 }
 
-function isNear(calls: readonly AcceptCall[], pending: number): boolean {
+function approachesLimit(calls: readonly AcceptCall[], pending: number): boolean {
   let added = 0
-  let bound = Number.POSITIVE_INFINITY
+  let limit = Number.POSITIVE_INFINITY
   for (const { acceptance } of calls) {
     if (acceptance.deliveries.length === 0) continue
     added += acceptance.deliveries.length
-    bound = Math.min(bound, acceptance.maxPending)
+    limit = Math.min(limit, acceptance.maxPending)
   }
-  return added > 0 && pending + added > bound * NEAR
+  return added > 0 && pending + added > limit * NEAR_LIMIT
 }
 
-function refusal(thrown: unknown): unknown {
+function errorOf(thrown: unknown): unknown {
   if (constraintOf(thrown) !== 'delivery_id') return thrown
-  return new HookswitchError('Conflict', 'the id of a delivery is taken', { field: 'id', cause: thrown })
+  return new HookswitchError('Conflict', 'the id of a delivery is taken', {
+    field: 'id',
+    cause: thrown,
+  })
 }

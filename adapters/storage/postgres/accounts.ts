@@ -1,52 +1,52 @@
+/** Accounts, with their API keys and users. */
 import {
   type Account,
   type AccountStore,
   type ApiKeyRow,
   HookswitchError,
-  nameKey,
+  normalizeAccountName,
+  normalizeRealm,
   notFound,
-  realmKey,
 } from 'hookswitch/store'
 import { constraintOf } from './errors.js'
 import { lineageReader } from './lineages.js'
 import type { Transaction } from './session.js'
-import type { Doors } from './session-doors.js'
+import type { Deps } from './session-deps.js'
 import { accountStatements, type DocRow } from './sql/accounts.js'
 import { postgresUsers } from './users.js'
 
-/** Accounts with their keys and users. */
-export function postgresAccounts({ session, schema }: Pick<Doors, 'session' | 'schema'>): AccountStore {
+export function postgresAccounts({ session, schema }: Pick<Deps, 'session' | 'schema'>): AccountStore {
   const sql = accountStatements(schema)
   const users = postgresUsers(session, schema)
 
   const values = (account: Account) => [
     account.id,
-    realmKey(account.realm),
-    nameKey(account.name),
+    normalizeRealm(account.realm),
+    normalizeAccountName(account.name),
     account.parentId ?? null,
     JSON.stringify(account),
   ]
-  const holdParent = async (tx: Transaction, { parentId }: Account) => {
-    if (parentId !== undefined) await tx.query(sql.holdParent, [parentId])
+  const lockParent = async (tx: Transaction, { parentId }: Account) => {
+    if (parentId !== undefined) await tx.query(sql.lockParent, [parentId])
   }
   const one = async <T>(statement: (typeof sql)[keyof typeof sql], value: string): Promise<T | undefined> => {
     const [row] = await session.query<DocRow>(statement, [value])
     return row && (JSON.parse(row.doc) as T)
   }
-  const all = async (statement: (typeof sql)[keyof typeof sql], given: readonly unknown[]) =>
-    (await session.query<DocRow>(statement, given)).map(({ doc }) => JSON.parse(doc) as Account)
+  const all = async (statement: (typeof sql)[keyof typeof sql], args: readonly unknown[]) =>
+    (await session.query<DocRow>(statement, args)).map(({ doc }) => JSON.parse(doc) as Account)
 
   return {
     insert: (account, apiKey, newUsers) =>
       session.transaction(async (tx) => {
-        await holdParent(tx, account)
+        await lockParent(tx, account)
         const inserted = await tx.query(sql.insert, values(account))
         if (inserted.length === 0 && (await tx.query(sql.exists, [account.id])).length > 0) {
           throw taken('id', 'this id is taken')
         }
-        // Looked at after the insert: a removal that it waited for is seen now.
+        // Checked after the insert: this sees a removal that the insert waited for.
         if ((await tx.query(sql.wasRemoved, [account.id])).length > 0) {
-          throw taken('id', 'this id was used before and is not given again')
+          throw taken('id', 'this id was used before and is not reused')
         }
         if (inserted.length === 0) throw taken('realm', 'this realm is taken')
         await putApiKey(tx, apiKey)
@@ -54,13 +54,13 @@ export function postgresAccounts({ session, schema }: Pick<Doors, 'session' | 's
       }),
     update: (account) =>
       session.transaction(async (tx) => {
-        await holdParent(tx, account)
-        const updated = await inWords(tx.query(sql.update, values(account)))
-        if (updated.length === 0) throw notFound(account.id)
+        await lockParent(tx, account)
+        const updated = await translated(tx.query(sql.update, values(account)))
+        if (updated.length === 0) throw notFound(account.id, 'account')
       }),
     remove: (accountId) =>
       session.transaction(async (tx) => {
-        if ((await tx.query(sql.lock, [accountId])).length === 0) throw notFound(accountId)
+        if ((await tx.query(sql.lock, [accountId])).length === 0) throw notFound(accountId, 'account')
         if ((await tx.query(sql.child, [accountId])).length > 0) {
           throw taken('id', 'this account has accounts below it')
         }
@@ -71,7 +71,7 @@ export function postgresAccounts({ session, schema }: Pick<Doors, 'session' | 's
       const rows = await session.query<{ id: string }>(sql.descendants, [accountId])
       return rows.map(({ id }) => id)
     },
-    byRealm: (realm) => all(sql.byRealm, [realmKey(realm)]),
+    byRealm: (realm) => all(sql.byRealm, [normalizeRealm(realm)]),
     byName: (key) => all(sql.byName, [key]),
     list: () => all(sql.list, []),
 
@@ -87,12 +87,12 @@ export function postgresAccounts({ session, schema }: Pick<Doors, 'session' | 's
   }
 
   async function putApiKey(on: Transaction, row: ApiKeyRow): Promise<void> {
-    await inWords(on.query(sql.putApiKey, [row.accountId, row.hash, JSON.stringify(row)]))
+    await translated(on.query(sql.putApiKey, [row.accountId, row.hash, JSON.stringify(row)]))
   }
 }
 
-/** A refused row in words: which constraint it was tells the field. */
-async function inWords<T>(written: Promise<T>): Promise<T> {
+/** Translates a rejected row: the constraint names the field. */
+async function translated<T>(written: Promise<T>): Promise<T> {
   try {
     return await written
   } catch (thrown) {

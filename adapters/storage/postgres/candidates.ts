@@ -1,68 +1,69 @@
+/**
+ * Reads the webhooks that may match an event, those of all events since the previous read with one statement: one
+ * statement per event would cost more than everything else of an acceptance.
+ *
+ * Results are cached per account and kind of event. Each read sends the mark of the cached result, and the server
+ * returns webhooks only where the account's mark has changed, so nodes need no cache invalidation.
+ */
 import type { Webhook, WebhookStore } from 'hookswitch/store'
 import { LRUCache } from 'lru-cache'
-import { grouped, type Outcome, READ_PATIENCE_MS } from './group.js'
+import { type CallResult, createGroupCommit, READ_OVERLAP_MS } from './group-commit.js'
 import { webhookOf } from './rows.js'
-import type { Doors } from './session-doors.js'
+import type { Deps } from './session-deps.js'
 import { type CandidateRow, webhookStatements } from './sql/webhooks.js'
 
-/** Events of one statement. */
-const MOST = 200
-/** Webhooks of all remembered answers together: two accounts of ten thousand, or thousands of a few. */
-const MOST_WEBHOOKS = 20_000
+/** Events per statement. */
+const MAX_EVENTS = 200
+/** Webhooks of all cached results together: two accounts with ten thousand, or thousands with a few. */
+const MAX_WEBHOOKS = 20_000
 
-interface Asked {
+interface Query {
   readonly accountIds: readonly string[]
   readonly hook: string
 }
 
-/** The webhooks of one account that listen to a kind of event. */
-interface Known {
-  /** Of the account's last change; without one it is not remembered. */
+/** The webhooks of one account for one kind of event. */
+interface AccountWebhooks {
+  /** Mark of the account's last change; without one the result is not cached. */
   readonly mark: string | null
   readonly webhooks: readonly Webhook[]
 }
 
-/**
- * Who may want an event, read for all events that came meanwhile by one statement: one each would cost this process and
- * the server more than all else of an acceptance. What several ask for is read once, and what was read before is not
- * sent again unless the account's webhooks have changed: the server is asked that each time, so nodes need not tell
- * each other.
- */
-export function candidateReader({ session, schema }: Pick<Doors, 'session' | 'schema'>): {
+export function candidateReader({ session, schema }: Pick<Deps, 'session' | 'schema'>): {
   readonly candidates: WebhookStore['candidates']
 } {
   const sql = webhookStatements(schema)
-  const known = new LRUCache<string, Known>({
-    maxSize: MOST_WEBHOOKS,
+  const cache = new LRUCache<string, AccountWebhooks>({
+    maxSize: MAX_WEBHOOKS,
     sizeCalculation: ({ webhooks }) => webhooks.length + 1,
   })
 
-  async function read(asked: readonly Asked[]): Promise<readonly Outcome<readonly Webhook[]>[]> {
+  async function read(queries: readonly Query[]): Promise<readonly CallResult<readonly Webhook[]>[]> {
     const places = new Map<string, number>()
     const accounts: string[] = []
     const hooks: string[] = []
-    /** By place; what is forgotten meanwhile is still in hand here. */
-    const before: (Known | undefined)[] = []
-    const placesOf = asked.map(({ accountIds, hook }) =>
+    /** Cached results by place, held here in case they are evicted in the meantime. */
+    const cached: (AccountWebhooks | undefined)[] = []
+    const placesOf = queries.map(({ accountIds, hook }) =>
       [...new Set(accountIds)].map((accountId) => {
         const name = nameOf(accountId, hook)
         let place = places.get(name)
         if (place === undefined) {
           place = accounts.push(accountId) - 1
           hooks.push(hook)
-          before.push(known.get(name))
+          cached.push(cache.get(name))
           places.set(name, place)
         }
         return place
       }),
     )
-    const marks = before.map((one) => one?.mark ?? null)
+    const marks = cached.map((result) => result?.mark ?? null)
     const rows = await session.query<CandidateRow>(sql.candidates, [accounts, hooks, marks])
-    const now = changed(rows)
-    for (const [place, found] of now) {
-      if (found.mark !== null) known.set(nameOf(accounts[place]!, hooks[place]!), found)
+    const changed = byPlace(rows)
+    for (const [place, result] of changed) {
+      if (result.mark !== null) cache.set(nameOf(accounts[place]!, hooks[place]!), result)
     }
-    const webhooksAt = (place: number) => (now.get(place) ?? before[place]!).webhooks
+    const webhooksAt = (place: number) => (changed.get(place) ?? cached[place]!).webhooks
     return placesOf.map(([first, ...others]) => {
       if (first === undefined) return { value: [] }
       const value = webhooksAt(first)
@@ -70,19 +71,18 @@ export function candidateReader({ session, schema }: Pick<Doors, 'session' | 'sc
     })
   }
 
-  const group = grouped(read, { most: MOST, patienceMs: READ_PATIENCE_MS })
+  const group = createGroupCommit(read, { maxWeight: MAX_EVENTS, overlapAfterMs: READ_OVERLAP_MS })
   return { candidates: (accountIds, hook) => group.run({ accountIds, hook }) }
 }
 
 const nameOf = (accountId: string, hook: string) => JSON.stringify([accountId, hook])
 
-/** What the server has told, by place. */
-function changed(rows: readonly CandidateRow[]): ReadonlyMap<number, Known> {
-  const found = new Map<number, { readonly mark: string | null; readonly webhooks: Webhook[] }>()
+function byPlace(rows: readonly CandidateRow[]): ReadonlyMap<number, AccountWebhooks> {
+  const results = new Map<number, { readonly mark: string | null; readonly webhooks: Webhook[] }>()
   for (const { place, mark, doc, health } of rows) {
-    const one = found.get(place - 1) ?? { mark, webhooks: [] }
-    found.set(place - 1, one)
-    if (doc !== null) one.webhooks.push(webhookOf({ doc, health }))
+    const result = results.get(place - 1) ?? { mark, webhooks: [] }
+    results.set(place - 1, result)
+    if (doc !== null) result.webhooks.push(webhookOf({ doc, health }))
   }
-  return found
+  return results
 }

@@ -1,101 +1,112 @@
+/**
+ * Claims deliveries in two statements: one scans the requested endpoints, then `claim-candidates.ts` and
+ * `claim-split.ts` decide, and one claims the selected heads. What has changed in between is left out and scanned again
+ * by the next claim.
+ */
 import { randomInt } from 'node:crypto'
 import type { Claim, ClaimRequest, ClaimResult, ReadyEndpoint, Webhook } from 'hookswitch/store'
 import { shardOf } from 'hookswitch/store'
-import { type Looked, looks, merged, type Named, share, takeValues } from './claim-looked.js'
-import { webhookMemory } from './claim-webhooks.js'
-import { isUnsure } from './errors.js'
-import type { Flights } from './lanes-flights.js'
-import { deliveryTo, endpointOf } from './rows.js'
-import { int2Array, int4Array, textArray } from './rows-arrays.js'
-import type { Doors } from './session-doors.js'
-import { claimStatements, type LookRow, type TakenRow } from './sql/claim.js'
+import { int2Array, int4Array, textArray } from './binary-arrays.js'
+import {
+  claimValues,
+  mergeRequests,
+  type RequestedEndpoints,
+  type ScannedEndpoint,
+  scannedEndpoints,
+  selectClaims,
+} from './claim-candidates.js'
+import { createWebhookCache } from './claim-webhook-cache.js'
+import { isOutcomeUnknown } from './errors.js'
+import type { InFlightCache } from './in-flight-cache.js'
+import { deliveryWith, endpointOf } from './rows.js'
+import type { Deps } from './session-deps.js'
+import { type ClaimedRow, claimStatements, type ScanRow } from './sql/claim.js'
 
-export interface ClaimDoors extends Pick<Doors, 'session' | 'schema'> {
-  readonly flights: Pick<Flights, 'begin'>
-  /** Endpoints as they stand, whoever owns them. */
-  standing(webhookIds: readonly string[]): Promise<readonly ReadyEndpoint[]>
-  /** A claim was made, or not: nobody can tell. Its token finds what it left in flight, if it did. */
-  lost(token: number): void
+export interface ClaimDeps extends Pick<Deps, 'session' | 'schema'> {
+  readonly inFlight: Pick<InFlightCache, 'add'>
+  /** Reads endpoints in any shard. */
+  currentEndpoints(webhookIds: readonly string[]): Promise<readonly ReadyEndpoint[]>
+  /** It is unknown whether a claim was committed. Its token finds the deliveries that it may have left in flight. */
+  onOutcomeUnknown(token: number): void
 }
 
-const MOST_TOKENS = 2 ** 47
+const TOKENS = 2 ** 47
 
-/** Claims, one call at a time: so that no two of this node reach for the same heads. */
-export function claimer({ session, schema, flights, standing, lost }: ClaimDoors) {
+/** Runs one claim at a time, so that two claims of this node do not compete for the same heads. */
+export function createClaimer({ session, schema, inFlight, currentEndpoints, onOutcomeUnknown }: ClaimDeps) {
   const sql = claimStatements(schema)
-  const memory = webhookMemory()
+  const webhookCache = createWebhookCache()
   let last: Promise<unknown> = Promise.resolve()
 
   async function claimNow(request: ClaimRequest): Promise<ClaimResult> {
-    const named = merged(request.endpoints)
-    if (named.size === 0) return { claims: [], webhooks: new Map(), endpoints: [] }
-    const looked = looks(await look(request, named))
-    const count = share(looked, named, request)
-    const claimed = resultOf(looked, count === 0 ? [] : await take(request, looked))
-    return looked.size === named.size ? claimed : withOthers(claimed, named)
+    const requested = mergeRequests(request.endpoints)
+    if (requested.size === 0) return { claims: [], webhooks: new Map(), endpoints: [] }
+    const scanned = scannedEndpoints(await scan(request, requested))
+    const count = selectClaims(scanned, requested, request)
+    const result = resultOf(scanned, count === 0 ? [] : await claimSelected(request, scanned))
+    return scanned.size === requested.size ? result : withOthers(result, requested)
   }
 
-  function look({ owner, now }: ClaimRequest, named: Named): Promise<readonly LookRow[]> {
-    const ids = [...named.keys()]
-    const rooms = Array.from(named.values(), ({ room }) => Math.max(0, room))
+  function scan({ owner, now }: ClaimRequest, requested: RequestedEndpoints): Promise<readonly ScanRow[]> {
+    const ids = [...requested.keys()]
+    const slots = Array.from(requested.values(), (endpoint) => Math.max(0, endpoint.slots))
     const shards = [...new Set(ids.map(shardOf))]
-    return session.query<LookRow>(sql.look, [
+    return session.query<ScanRow>(sql.scan, [
       textArray(ids),
-      int4Array(rooms),
-      int4Array(ids.map(memory.revisionOf)),
+      int4Array(slots),
+      int4Array(ids.map(webhookCache.revisionOf)),
       int2Array(shards),
       owner,
       now,
     ])
   }
 
-  /** Takes what was decided. What has changed since it was looked at is left, and looked at again by the next claim. */
-  async function take(
+  async function claimSelected(
     { owner, now }: ClaimRequest,
-    looked: ReadonlyMap<string, Looked>,
-  ): Promise<readonly TakenRow[]> {
-    const token = randomInt(1, MOST_TOKENS)
+    scanned: ReadonlyMap<string, ScannedEndpoint>,
+  ): Promise<readonly ClaimedRow[]> {
+    const token = randomInt(1, TOKENS)
     try {
-      return await session.query<TakenRow>(sql.take, takeValues(looked.values(), token, owner, now))
+      return await session.query<ClaimedRow>(sql.claim, claimValues(scanned.values(), token, owner, now))
     } catch (thrown) {
-      if (isUnsure(thrown)) lost(token)
+      if (isOutcomeUnknown(thrown)) onOutcomeUnknown(token)
       throw thrown
     }
   }
 
-  function resultOf(looked: ReadonlyMap<string, Looked>, rows: readonly TakenRow[]): ClaimResult {
+  function resultOf(scanned: ReadonlyMap<string, ScannedEndpoint>, rows: readonly ClaimedRow[]): ClaimResult {
     const byId = new Map(rows.map((row) => [row.id, row]))
     const claims: Claim[] = []
     const webhooks = new Map<string, Webhook>()
     const endpoints: ReadyEndpoint[] = []
-    for (const { row, heads, taken } of looked.values()) {
-      const webhook = memory.webhookOf(row)
+    for (const { row, heads, selected } of scanned.values()) {
+      const webhook = webhookCache.webhookOf(row)
       let headMs: number | null = null
       for (const { id, dueMs } of heads) {
         if (!byId.has(id) && (headMs === null || dueMs < headMs)) headMs = dueMs
       }
       endpoints.push(endpointOf(row, headMs))
-      for (const { id } of taken) {
+      for (const { id } of selected) {
         const claimed = byId.get(id)
         if (!claimed) continue
-        const delivery = deliveryTo(row, claimed)
+        const delivery = deliveryWith(row, claimed)
         const { body, traceparent } = claimed
-        flights.begin(row.webhookId, claimed)
+        inFlight.add(row.webhookId, claimed)
         claims.push(traceparent === null ? { delivery, body } : { delivery, body, traceparent })
         webhooks.set(webhook.id, webhook)
       }
     }
-    memory.trim()
+    webhookCache.evict()
     return { claims, webhooks, endpoints }
   }
 
-  /** Nothing to wait for where another node is: whoever that is is told of its own. */
+  /** Reports the endpoints of other nodes as idle: their owners know when they are due. */
   async function withOthers(
     { claims, webhooks, endpoints }: ClaimResult,
-    named: Named,
+    requested: RequestedEndpoints,
   ): Promise<ClaimResult> {
-    const known = new Set(endpoints.map(({ webhookId }) => webhookId))
-    const others = await standing([...named.keys()].filter((webhookId) => !known.has(webhookId)))
+    const own = new Set(endpoints.map(({ webhookId }) => webhookId))
+    const others = await currentEndpoints([...requested.keys()].filter((webhookId) => !own.has(webhookId)))
     const idle = others.map((endpoint) => ({ ...endpoint, failing: false, dueMs: undefined }))
     return { claims, webhooks, endpoints: [...endpoints, ...idle] }
   }
@@ -106,6 +117,7 @@ export function claimer({ session, schema, flights, standing, lost }: ClaimDoors
       last = claimed.catch(() => {})
       return claimed
     },
-    rest: async () => void (await last),
+    /** Resolves when the claims so far have ended. */
+    idle: async () => void (await last),
   }
 }

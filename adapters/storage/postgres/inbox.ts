@@ -1,29 +1,29 @@
+/** Inbox entries: written in the host's transactions, on its connections, and read by the owner of their shard. */
 import { HookswitchError, type InboxEntry, type InboxStore, inboxShard } from 'hookswitch/store'
-import type { Doors } from './session-doors.js'
+import type { Deps } from './session-deps.js'
 import { type InboxRow, inboxStatements } from './sql/inbox.js'
 
-/** The part of a host's `pg.Client` or `pg.PoolClient` that is used. */
+/** The part of the host's `pg.Client` or `pg.PoolClient` that is used. */
 interface HostClient {
   query(query: { readonly text: string; readonly values: unknown[] }): Promise<unknown>
 }
 
-/** What hosts write in transactions of their own, on connections of their own. */
 export function postgresInbox({
   session,
   schema,
   clock,
-}: Pick<Doors, 'session' | 'schema' | 'clock'>): InboxStore {
+}: Pick<Deps, 'session' | 'schema' | 'clock'>): InboxStore {
   const sql = inboxStatements(schema)
   return {
     async put(tx, entry) {
-      refuseOthers(tx)
+      assertHostClient(tx)
       const { id, accountId, callId = null, event, traceparent = null } = entry
-      // Not a prepared statement: a pooler in front of the host's connections may know nothing of those.
+      // Not a prepared statement: a pooler in front of the host's connections may not support them.
       const values = [inboxShard(entry), id, accountId, callId, event, traceparent]
       try {
         await tx.query({ text: sql.put.text, values })
       } catch (thrown) {
-        throw isMissing(thrown) ? otherDatabase(thrown) : thrown
+        throw isMissingTable(thrown) ? otherDatabase(thrown) : thrown
       }
     },
     async staged(owner, limit) {
@@ -43,31 +43,31 @@ function entryOf({ id, accountId, callId, event, traceparent }: InboxRow): Inbox
   }
 }
 
-function refuseOthers(tx: unknown): asserts tx is HostClient {
+function assertHostClient(tx: unknown): asserts tx is HostClient {
   const { query, on, totalCount } = (typeof tx === 'object' && tx !== null ? tx : {}) as Record<
     string,
     unknown
   >
   if (typeof query !== 'function' || typeof on !== 'function') {
-    throw wrong('tx must be a connected pg client with an open transaction')
+    throw invalidTx('tx must be a connected pg client with an open transaction')
   }
-  // Each statement of a pool goes to any of its connections: to none that has the host's transaction.
+  // A pool runs each statement on any of its connections, none of which has the host's transaction.
   if (totalCount !== undefined) {
-    throw wrong('tx is a pg pool, whose statements are in no transaction: give the client of the transaction')
+    throw invalidTx('tx is a pg pool, which has no transaction: pass the client that runs the transaction')
   }
 }
 
-/** No such table or schema. */
-function isMissing(thrown: unknown): boolean {
+/** `undefined_table`, `invalid_schema_name`. */
+function isMissingTable(thrown: unknown): boolean {
   const { code } = (thrown ?? {}) as { code?: unknown }
   return code === '42P01' || code === '3F000'
 }
 
 function otherDatabase(cause: unknown): HookswitchError {
-  return wrong('tx is a connection to another database than this store uses', cause)
+  return invalidTx('tx is connected to another database than this store', cause)
 }
 
-function wrong(message: string, cause?: unknown): HookswitchError {
+function invalidTx(message: string, cause?: unknown): HookswitchError {
   return new HookswitchError('InvalidOption', message, {
     field: 'tx',
     ...(cause === undefined ? {} : { cause }),

@@ -1,114 +1,172 @@
+/**
+ * A store in PostgreSQL, which several nodes may share. Theory of operation:
+ *
+ * **Rows.** `event` holds an event's bodies, `delivery` one row per delivery, `lane` the number of open deliveries of
+ * one (webhook, call), `attempt` the records. Only the head of a waiting lane has a due time, so claims read an index
+ * of heads.
+ *
+ * **Which transaction does what.**
+ * - accept (group): idempotency keys, sequence numbers, events, deliveries, lanes, pending count, and the removal of
+ *   inbox entries. One `publish` is written whole or not at all.
+ * - claim (one statement): heads become `in_flight`, with a new fence and the term of their shard.
+ * - settle (group): next state, attempt record, health or disabling of the webhook, and the due time of the next in
+ *   each lane that lost its head.
+ * - lease: owner and term of shards.
+ * - Inbox entries are written by the host's own transaction.
+ *
+ * Transactions lock in one order: shards, webhooks, lanes, deliveries (`accept`: inbox, keys, webhooks, events, calls,
+ * lanes), each sorted by key. Deadlocks that remain (40P01) are retried.
+ *
+ * **Leases and fences.** A node leases shards of webhooks (`shard` rows). Claims and settlements lock the rows of their
+ * shards FOR KEY SHARE and check owner and lease in the same transaction, so a takeover waits for them and everything
+ * later sees the new owner. A settlement also needs the fence of its claim: a delivery claimed by another node since is
+ * `fenced`.
+ *
+ * **Group commit.** While one transaction of `accept` or `settle` runs, further calls gather and share the next one:
+ * one round trip and one fsync for all of them, without a timer. A group that fails because of one call is repeated
+ * call by call. Reads of webhooks and lineages are grouped the same way.
+ *
+ * **Wake-ups.** After the commit, the node calls its own listeners and sends NOTIFY to the others on a channel named
+ * like the schema, at most one message per 10 ms. Notifications may be lost, so an acceptance for another node's shard
+ * also writes a `nudge` row; each node polls nudges, inbox and stale webhooks of its shards once a second.
+ *
+ * **What a crash leaves.** A transaction that did not commit leaves nothing. A dead node leaves deliveries `in_flight`
+ * under an old term: the next owner finds them as orphans once the lease has ended. When the connection is lost during
+ * a commit, its outcome is unknown: an idempotency key resolves an acceptance at the next `publish`, a claim is found
+ * again by its token, a settlement is compared with the stored row. A crash of the server empties `nudge` (unlogged);
+ * every node then scans its shards.
+ */
 import type { Log, Store } from 'hookswitch/store'
 import { postgresAccounts } from './accounts.js'
-import { postgresQueue } from './group-queue.js'
+import { watchLongTransactions } from './long-transaction-monitor.js'
 import { checkServer, migrate, SCHEMA_VERSION, versionOf } from './migrations.js'
 import { checkOptions, type PostgresStoreOptions } from './options.js'
-import { postgresReadback } from './readback.js'
-import { createSession, notOpen, type Session } from './session.js'
-import { quoted } from './session-listen.js'
-import { ownPool, type PostgresPool } from './session-pool.js'
-import { watchSnapshots } from './snapshots.js'
+import { postgresQueries } from './queries.js'
+import { postgresQueue } from './queue.js'
+import { createSession, notOpenError, type Session } from './session.js'
+import type { Deps } from './session-deps.js'
+import { createPool, type PostgresPool } from './session-pool.js'
+import { quoteIdentifier } from './statement.js'
 import { postgresTokens } from './tokens.js'
 import { postgresWebhooks } from './webhooks.js'
 
-export { moveToPostgres, type PostgresMoveOptions } from './load.js'
-export type { PostgresConnectionOptions, PostgresPoolOptions, PostgresStoreOptions } from './options.js'
+export { type MigrateToPostgresOptions, migrateToPostgres } from './import.js'
+export type {
+  PostgresCommonOptions,
+  PostgresConnectionOptions,
+  PostgresPoolOptions,
+  PostgresStoreOptions,
+} from './options.js'
 export type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from './session-pool.js'
 
-/** Most milliseconds to get a connection. */
+/** Longest wait for a connection. */
 const CONNECT_WITHIN_MS = 5_000
-/** For migrations, which may build an index over all rows or wait for a node that does, and for cleaning up. */
-const PATIENT_MS = 3_600_000
+/** For migrations, which may build an index over all rows or wait for a node that does, and for VACUUM. */
+const MAINTENANCE_WITHIN_MS = 3_600_000
+
+interface OpenStore {
+  readonly session: Session
+  maintenanceSession(): Session
+  close(): Promise<void>
+}
 
 /**
- * A store in PostgreSQL 13 or later, which several nodes may share. Tables are made, and brought up to date, when it is
- * opened, in a schema of their own; the user needs CREATE on the database, or to own the schema. It keeps no secret: give
- * `createHookswitch` the option `secret`. Statements are prepared and one connection listens: a pooler between must
- * keep a connection for the session (PgBouncer: `pool_mode = session`).
+ * Creates a store in PostgreSQL 13 or later, which several nodes may share. `hs.start()` opens it: tables are created,
+ * or migrated to this version, in a schema of their own. The user needs CREATE on the database, or must own the schema.
  *
- * Every call rejects with `StoreUnavailable` when the server does not answer: within 5 s for a connection and
- * `answerWithinMs` for each statement.
+ * The store keeps no encryption key: give `createHookswitch` the option `secret`. Statements are prepared and one
+ * connection listens for notifications, so a pooler in between must keep one server connection per client (PgBouncer:
+ * `pool_mode = session`).
  *
- * @throws HookswitchError `InvalidOption` for unknown, missing or malformed options; when it is opened also for a server
- *   or schema that it cannot work on, a refused password, a missing database or right
+ * Every call rejects with `StoreUnavailable` while the server does not answer: within 5 s for a connection and
+ * `answerWithinMs` (default 10 s) for each statement.
+ *
+ * @param options `connectionString` (with `maxConnections`, default 8, and `ssl`) or the host's `pool`; `schema`,
+ *   default `hookswitch`; `answerWithinMs`, default 10,000; `clock`, for tests
+ * @returns the store, not yet open
+ * @throws HookswitchError `InvalidOption` for unknown, missing or malformed options, named in `field`. Opening rejects
+ *   with the same code for an unsuitable server, database or schema, a rejected password or a missing privilege
  *
  * @example
  * const store = postgresStore({ connectionString: process.env.DATABASE_URL })
  */
 export function postgresStore(options: PostgresStoreOptions): Store {
-  const { connect, schema: name, answerWithinMs, clock } = checkOptions(options)
-  const schema = quoted(name)
-  const field = 'pool' in connect ? 'pool' : 'connectionString'
-  let opened: { readonly session: Session; patient(): Session; close(): Promise<void> } | undefined
+  const { connection, schema: name, answerWithinMs, clock } = checkOptions(options)
+  const schema = quoteIdentifier(name)
+  const isHostPool = 'pool' in connection
+  let opened: OpenStore | undefined
+  /** Calls of `open` without their `close`: several instances may share one store. */
   let openings = 0
 
-  /** Stands in for the one that there is while the store is open. */
+  /** Forwards to the session of the open store. */
   const session: Session = {
     query: (statement, values) =>
-      opened ? opened.session.query(statement, values) : Promise.reject(notOpen()),
-    transaction: (work) => (opened ? opened.session.transaction(work) : Promise.reject(notOpen())),
-    listen: (channel, hearing) =>
-      opened ? opened.session.listen(channel, hearing) : Promise.reject(notOpen()),
+      opened ? opened.session.query(statement, values) : Promise.reject(notOpenError()),
+    transaction: (work) => (opened ? opened.session.transaction(work) : Promise.reject(notOpenError())),
+    listen: (channel, listener) =>
+      opened ? opened.session.listen(channel, listener) : Promise.reject(notOpenError()),
   }
   let log: Log | undefined
-  const patient = () => {
-    if (opened) return opened.patient()
-    throw notOpen()
+  const maintenanceSession = () => {
+    if (opened) return opened.maintenanceSession()
+    throw notOpenError()
   }
-  const doors = { session, patient, schema, channel: name, clock, log: lateLog(() => log) }
-  const queue = postgresQueue(doors)
-  const whenOpen = <Door extends object>(door: Door): Door =>
+  const deps: Deps = { session, maintenanceSession, schema, channel: name, clock, log: lateLog(() => log) }
+  const queue = postgresQueue(deps)
+  const whenOpen = <Port extends object>(port: Port): Port =>
     Object.fromEntries(
-      Object.entries(door as Record<string, (...args: unknown[]) => unknown>).map(([method, call]) => [
+      Object.entries(port as Record<string, (...args: unknown[]) => unknown>).map(([method, call]) => [
         method,
         method === 'subscribe'
           ? call
-          : (...args: unknown[]) => (opened ? call(...args) : Promise.reject(notOpen())),
+          : (...args: unknown[]) => (opened ? call(...args) : Promise.reject(notOpenError())),
       ]),
-    ) as Door
+    ) as Port
+
+  const settings = { connectWithinMs: CONNECT_WITHIN_MS, answerWithinMs, isHostPool }
+  const createMaintenanceSession = (pool: PostgresPool) =>
+    createSession(pool, { ...settings, answerWithinMs: MAINTENANCE_WITHIN_MS, isSingleUse: true })
 
   async function open(): Promise<void> {
     const pool =
-      'pool' in connect ? connect.pool : await ownPool({ ...connect, connectWithinMs: CONNECT_WITHIN_MS })
+      'pool' in connection
+        ? connection.pool
+        : await createPool({ ...connection, connectWithinMs: CONNECT_WITHIN_MS })
     const onError = ({ message }: Error) =>
       log?.debug({ reason: message }, 'an idle connection to PostgreSQL was lost')
     pool.on('error', onError)
-    const leave = async () => {
-      if (!('pool' in connect)) await pool.end()
+    const releasePool = async () => {
+      if (!isHostPool) await pool.end()
       pool.removeListener('error', onError)
     }
     try {
-      const opening = createSession(pool, { ...settings, hot: true })
-      await checkServer(opening, field)
+      const opening = createSession(pool, { ...settings, isHotPath: true })
+      await checkServer(opening, isHostPool ? 'pool' : 'connectionString')
       if ((await versionOf(opening, name, schema)) < SCHEMA_VERSION) {
-        await migrate(patiently(pool), name, schema, doors.log)
+        await migrate(createMaintenanceSession(pool), name, schema, deps.log)
       }
-      opening.opened()
-      const stopWatching = watchSnapshots({ session: opening, log: doors.log })
+      opening.markOpen()
+      const stopMonitor = watchLongTransactions({ session: opening, log: deps.log })
       let closing: Promise<void> | undefined
       opened = {
         session: opening,
-        patient: () => patiently(pool),
+        maintenanceSession: () => createMaintenanceSession(pool),
         close() {
           closing ??= (async () => {
-            stopWatching()
+            stopMonitor()
             await queue.close()
             opened = undefined
-            await leave()
+            await releasePool()
           })()
           return closing
         },
       }
       await queue.open()
     } catch (thrown) {
-      await (opened?.close() ?? leave())
+      await (opened?.close() ?? releasePool())
       throw thrown
     }
   }
-
-  const settings = { connectWithinMs: CONNECT_WITHIN_MS, answerWithinMs, foreign: 'pool' in connect }
-  const patiently = (pool: PostgresPool) =>
-    createSession(pool, { ...settings, answerWithinMs: PATIENT_MS, disposable: true })
 
   return {
     supports: { durable: true, sharedBetweenNodes: true, transactions: true },
@@ -121,15 +179,15 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       openings = Math.max(0, openings - 1)
       if (openings === 0) await opened?.close()
     },
-    accounts: whenOpen(postgresAccounts(doors)),
-    tokens: whenOpen(postgresTokens(doors)),
-    webhooks: whenOpen(postgresWebhooks(doors, queue)),
-    deliveries: whenOpen({ ...queue.deliveries, ...postgresReadback(doors, queue) }),
+    accounts: whenOpen(postgresAccounts(deps)),
+    tokens: whenOpen(postgresTokens(deps)),
+    webhooks: whenOpen(postgresWebhooks(deps, queue)),
+    deliveries: whenOpen({ ...queue.deliveries, ...postgresQueries(deps, queue) }),
     inbox: whenOpen(queue.inbox),
   }
 }
 
-/** A log that is known only when the store is opened. */
+/** A log that is set when the store is opened. */
 function lateLog(current: () => Log | undefined): Log {
   return {
     debug: (fields, message) => current()?.debug(fields, message),

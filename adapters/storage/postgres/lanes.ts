@@ -1,18 +1,25 @@
-import { float8Array, int4Array, textArray } from './rows-arrays.js'
+/**
+ * Removes ended deliveries from their lanes and makes the next one of each lane due.
+ *
+ * This takes two steps in one transaction: `lock` before anything is written, `leave` afterwards. The next delivery is
+ * searched by a statement that starts after the lane is locked. A single statement that had to wait for an acceptance
+ * would not see the delivery that it added, and the lane would stop forever.
+ */
+import { float8Array, int4Array, textArray } from './binary-arrays.js'
 import type { Transaction } from './session.js'
-import { type LaneRow, type LeftRow, laneStatements, type PlaceRow } from './sql/lanes.js'
+import { type LaneEndpointRow, type LaneRow, type LocationRow, laneStatements } from './sql/lanes.js'
 
-/** A delivery that has ended, or is there no more. */
-export interface Ended {
+/** A delivery that leaves its lane. */
+export interface EndedDelivery {
   readonly key: number
   readonly lane: string
-  /** Whether it was the first of its lane. */
+  /** Whether it was the head of its lane. */
   readonly head: boolean
-  /** Store time, ms: when the next of its lane becomes due. */
+  /** Store time, ms: the due time of the next delivery in the lane. */
   readonly now: number
 }
 
-/** Lanes that are locked: how many are open in each. */
+/** Number of open deliveries of each locked lane, by `laneName`. */
 export type LockedLanes = ReadonlyMap<string, number>
 
 interface Lane {
@@ -24,18 +31,13 @@ export function laneName({ key, lane }: Lane): string {
   return `${key} ${lane}`
 }
 
-/**
- * Deliveries leave their lanes in two steps of one transaction: `lock` before anything of them is written, `leave`
- * afterwards. The next of a lane is looked for by a statement that begins after the lane was locked: one that waited for
- * an acceptance would not see what that brought, and the lane would stand still for ever.
- */
-export function lanes(schema: string) {
+export function createLanes(schema: string) {
   const sql = laneStatements(schema)
   return {
-    /** Where these deliveries are; those that are not there are left out. */
-    async locate(tx: Transaction, deliveryIds: readonly string[]): Promise<ReadonlyMap<string, PlaceRow>> {
+    /** Locations of these deliveries, by id, without those that no longer exist. */
+    async locate(tx: Transaction, deliveryIds: readonly string[]): Promise<ReadonlyMap<string, LocationRow>> {
       if (deliveryIds.length === 0) return new Map()
-      const rows = await tx.query<PlaceRow>(sql.locate, [deliveryIds])
+      const rows = await tx.query<LocationRow>(sql.locate, [deliveryIds])
       return new Map(rows.map((row) => [row.id, row]))
     },
     async lock(tx: Transaction, lanes: readonly Lane[]): Promise<LockedLanes> {
@@ -46,31 +48,32 @@ export function lanes(schema: string) {
       return new Map(rows.map((row) => [laneName(row), row.open]))
     },
     /**
-     * Takes what has ended out of its lanes: the next of each whose head that was is due.
+     * Removes ended deliveries from their lanes, which are locked; the next delivery of each lane that lost its head is
+     * due.
      *
-     * @param slot where the pending count is lowered (0 to 63): apart from others', so that nobody waits
-     * @param webhookKeys webhooks that are to be told as they stand then
+     * @param slot of the pending count to lower, 0 to 63: another than those of other nodes, so that they do not wait
+     * @param webhookKeys webhooks to return as endpoints, in their state after this
      */
     async leave(
       tx: Transaction,
-      ended: readonly Ended[],
+      ended: readonly EndedDelivery[],
       locked: LockedLanes,
       slot: number,
       webhookKeys: readonly number[],
-    ): Promise<readonly LeftRow[]> {
-      const left = byLane(ended)
-      const fewer = left.filter((lane) => lane.count < (locked.get(laneName(lane)) ?? 0))
-      const gone = left.filter((lane) => lane.count >= (locked.get(laneName(lane)) ?? 0))
-      const next = fewer.filter(({ head }) => head)
-      const rows = await tx.query<LeftRow & { readonly promoted: boolean }>(sql.leave, [
-        int4Array(fewer.map(({ key }) => key)),
-        textArray(fewer.map(({ lane }) => lane)),
-        int4Array(fewer.map(({ count }) => count)),
-        int4Array(gone.map(({ key }) => key)),
-        textArray(gone.map(({ lane }) => lane)),
-        int4Array(next.map(({ key }) => key)),
-        textArray(next.map(({ lane }) => lane)),
-        float8Array(next.map(({ now }) => now)),
+    ): Promise<readonly LaneEndpointRow[]> {
+      const changes = byLane(ended)
+      const shortened = changes.filter((lane) => lane.count < (locked.get(laneName(lane)) ?? 0))
+      const emptied = changes.filter((lane) => lane.count >= (locked.get(laneName(lane)) ?? 0))
+      const headless = shortened.filter(({ head }) => head)
+      const rows = await tx.query<LaneEndpointRow & { readonly promoted: boolean }>(sql.leave, [
+        int4Array(shortened.map(({ key }) => key)),
+        textArray(shortened.map(({ lane }) => lane)),
+        int4Array(shortened.map(({ count }) => count)),
+        int4Array(emptied.map(({ key }) => key)),
+        textArray(emptied.map(({ lane }) => lane)),
+        int4Array(headless.map(({ key }) => key)),
+        textArray(headless.map(({ lane }) => lane)),
+        float8Array(headless.map(({ now }) => now)),
         slot,
         ended.length,
         int4Array(webhookKeys),
@@ -80,8 +83,10 @@ export function lanes(schema: string) {
   }
 }
 
-/** What has just become due is not among what the statement saw. */
-function withPromoted(rows: readonly (LeftRow & { readonly promoted: boolean })[]): readonly LeftRow[] {
+/** The statement does not see the due times that it writes: they come as rows of their own and are merged here. */
+function withPromoted(
+  rows: readonly (LaneEndpointRow & { readonly promoted: boolean })[],
+): readonly LaneEndpointRow[] {
   const earliest = new Map<string, number>()
   for (const { promoted, key, epoch, headMs } of rows) {
     const name = `${key} ${epoch}`
@@ -95,24 +100,24 @@ function withPromoted(rows: readonly (LeftRow & { readonly promoted: boolean })[
   })
 }
 
-interface LeftLane extends Lane {
+interface LaneChange extends Lane {
   count: number
   head: boolean
   now: number
 }
 
-function byLane(ended: readonly Ended[]): readonly LeftLane[] {
-  const lanes = new Map<string, LeftLane>()
-  for (const one of ended) {
-    const known = lanes.get(laneName(one))
-    if (!known) {
-      const { key, lane, head, now } = one
-      lanes.set(laneName(one), { key, lane, head, now, count: 1 })
+function byLane(ended: readonly EndedDelivery[]): readonly LaneChange[] {
+  const lanes = new Map<string, LaneChange>()
+  for (const delivery of ended) {
+    const change = lanes.get(laneName(delivery))
+    if (!change) {
+      const { key, lane, head, now } = delivery
+      lanes.set(laneName(delivery), { key, lane, head, now, count: 1 })
       continue
     }
-    known.count += 1
-    known.head ||= one.head
-    known.now = Math.max(known.now, one.now)
+    change.count += 1
+    change.head ||= delivery.head
+    change.now = Math.max(change.now, delivery.now)
   }
   return [...lanes.values()]
 }

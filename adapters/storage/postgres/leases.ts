@@ -1,20 +1,24 @@
+/**
+ * Shard leases: which node owns which shards, and until when.
+ *
+ * Nodes plan one after the other, under an advisory lock. Renewing a lease waits for no claim and no settlement, since
+ * those lock the row of a shard only against a change of its owner (FOR KEY SHARE); taking or giving back a shard waits
+ * for them (FOR UPDATE). Each change of owner raises the shard's `term`: a delivery in flight under an older term is an
+ * orphan.
+ */
 import { type Ownership, type OwnershipPlan, planOwnership, type ShardLease } from 'hookswitch/store'
+import type { Notifier } from './notifications.js'
 import type { Transaction } from './session.js'
-import type { Doors } from './session-doors.js'
+import type { Deps } from './session-deps.js'
 import { leaseStatements, type NodeRow, type ShardRow } from './sql/leases.js'
-import type { Waking } from './wake.js'
 
-export interface LeaseDoors extends Pick<Doors, 'session' | 'schema' | 'clock'> {
-  readonly waking: Pick<Waking, 'owned'>
-  /** Shards were taken that others may have had: what they wrote last may come after the first look. */
-  gained(): void
+export interface LeaseDeps extends Pick<Deps, 'session' | 'schema' | 'clock'> {
+  readonly notifier: Pick<Notifier, 'setOwnedShards'>
+  /** Shards were taken that another node may have owned: its last writes may be committed after the first scan. */
+  onShardsTaken(): void
 }
 
-/**
- * Who works on which shards. Nodes plan one after the other, yet renewing a lease waits for no claim and no settlement:
- * those hold a shard's row only against a change of its owner.
- */
-export function leases({ session, schema, clock, waking, gained }: LeaseDoors) {
+export function createLeases({ session, schema, clock, notifier, onShardsTaken }: LeaseDeps) {
   const sql = leaseStatements(schema)
 
   const read = async (tx: Transaction) => ({
@@ -22,21 +26,21 @@ export function leases({ session, schema, clock, waking, gained }: LeaseDoors) {
     nodes: await tx.query<NodeRow>(sql.nodes, []),
   })
 
-  async function share(owner: string, leaseMs: number, givesBack: boolean): Promise<Ownership> {
-    const { ownership, isNew } = await session.transaction(async (tx) => {
+  async function update(owner: string, leaseMs: number, givesBack: boolean): Promise<Ownership> {
+    const { ownership, isTakeover } = await session.transaction(async (tx) => {
       await tx.query(sql.lock, [])
       const [time] = await tx.query<{ now: number }>(sql.now, [clock?.now() ?? null])
       const now = time!.now
       const aliveUntilMs = now + leaseMs
-      await tx.query(sql.tellNode, [owner, aliveUntilMs, now])
+      await tx.query(sql.renewNode, [owner, aliveUntilMs, now])
       let { shards, nodes } = await read(tx)
-      let plan = planned(shards, nodes, owner, now, givesBack)
+      let plan = planFor(shards, nodes, owner, now, givesBack)
       const moving = [...plan.take, ...plan.giveBack]
       if (moving.length > 0) {
-        // What was claimed while this waited for the rows is seen by a look of its own.
-        await tx.query(sql.hold, [moving])
+        // Only a read after the locks sees what was claimed while this waited for them.
+        await tx.query(sql.lockShards, [moving])
         ;({ shards, nodes } = await read(tx))
-        plan = planned(shards, nodes, owner, now, givesBack, new Set(moving))
+        plan = planFor(shards, nodes, owner, now, givesBack, new Set(moving))
       }
       if (plan.giveBack.length > 0) await tx.query(sql.giveBack, [plan.giveBack])
       if (plan.keep.length > 0) await tx.query(sql.keep, [plan.keep, aliveUntilMs])
@@ -48,23 +52,23 @@ export function leases({ session, schema, clock, waking, gained }: LeaseDoors) {
           aliveUntilMs,
           storeMs: now,
         },
-        isNew: shards.some(({ shard, term }) => term > 0 && taken.has(shard)),
+        isTakeover: shards.some(({ shard, term }) => term > 0 && taken.has(shard)),
       }
     })
-    waking.owned(owner, ownership.shards, leaseMs)
-    if (isNew) gained()
+    notifier.setOwnedShards(owner, ownership.shards, leaseMs)
+    if (isTakeover) onShardsTaken()
     return ownership
   }
 
   return {
-    own: (owner: string, leaseMs: number) => share(owner, leaseMs, false),
-    renew: (owner: string, leaseMs: number) => share(owner, leaseMs, true),
+    own: (owner: string, leaseMs: number) => update(owner, leaseMs, false),
+    renew: (owner: string, leaseMs: number) => update(owner, leaseMs, true),
     async release(owner: string): Promise<void> {
-      // From now on what is accepted here for these shards is left to be found.
-      waking.owned(owner, [], 0)
+      // From now on an acceptance here leaves a nudge for the next owner of these shards.
+      notifier.setOwnedShards(owner, [], 0)
       await session.transaction(async (tx) => {
         await tx.query(sql.lock, [])
-        await tx.query(sql.ofOwner, [owner])
+        await tx.query(sql.lockShardsOf, [owner])
         await tx.query(sql.release, [owner])
       })
     },
@@ -72,26 +76,26 @@ export function leases({ session, schema, clock, waking, gained }: LeaseDoors) {
 }
 
 /**
- * First what is given back, then what that leaves.
+ * Plans what to give back first, then what to keep and take of the rest.
  *
- * @param held what may change hands; absent: anything
+ * @param locked shards that may change owner; default all
  */
-function planned(
+function planFor(
   rows: readonly ShardRow[],
   nodes: readonly NodeRow[],
   owner: string,
   now: number,
   givesBack: boolean,
-  held?: ReadonlySet<number>,
+  locked?: ReadonlySet<number>,
 ): OwnershipPlan {
-  const isHeld = (shard: number) => held?.has(shard) ?? true
+  const isLocked = (shard: number) => locked?.has(shard) ?? true
   const giveBack = givesBack
-    ? planOwnership(rows.map(leaseOf), nodes, owner, now).giveBack.filter(isHeld)
+    ? planOwnership(rows.map(leaseOf), nodes, owner, now).giveBack.filter(isLocked)
     : []
   const leaving = new Set(giveBack)
-  const left = rows.map((row) => leaseOf(leaving.has(row.shard) ? { ...row, leaving: true } : row))
-  const { keep, take } = planOwnership(left, nodes, owner, now)
-  return { keep, take: take.filter(isHeld), giveBack }
+  const remaining = rows.map((row) => leaseOf(leaving.has(row.shard) ? { ...row, leaving: true } : row))
+  const { keep, take } = planOwnership(remaining, nodes, owner, now)
+  return { keep, take: take.filter(isLocked), giveBack }
 }
 
 function leaseOf({ shard, owner, aliveUntilMs, leaving, busy }: ShardRow): ShardLease {

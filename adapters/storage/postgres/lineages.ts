@@ -1,29 +1,30 @@
 import type { Account, AccountStore } from 'hookswitch/store'
-import { grouped, READ_PATIENCE_MS } from './group.js'
-import { textArray } from './rows-arrays.js'
-import type { Session, Statement } from './session.js'
+import { textArray } from './binary-arrays.js'
+import { createGroupCommit, READ_OVERLAP_MS } from './group-commit.js'
+import type { Session } from './session.js'
 import type { LineageRow } from './sql/accounts.js'
+import type { Statement } from './statement.js'
 
-/** Accounts of one statement. */
-const MOST = 200
+/** Accounts per statement. */
+const MAX_ACCOUNTS = 200
 
 /**
- * Lineages, read for all that were asked for meanwhile by one statement: where the host's events are of more accounts
- * than are remembered, each event asks for one.
+ * Reads lineages, all that were requested during the previous read with one statement: a host whose events belong to
+ * more accounts than the cache holds needs one per event.
  */
 export function lineageReader(
   session: Pick<Session, 'query'>,
   statement: Statement,
 ): AccountStore['lineage'] {
-  const group = grouped<string, readonly Account[]>(
+  const group = createGroupCommit<string, readonly Account[]>(
     async (accountIds) => {
       const lines = accountIds.map((): Account[] => [])
       const rows = await session.query<LineageRow>(statement, [textArray(accountIds)])
       for (const { place, doc } of rows) lines[place - 1]!.push(JSON.parse(doc) as Account)
       return lines.map((value) => ({ value }))
     },
-    { most: MOST, patienceMs: READ_PATIENCE_MS },
+    { maxWeight: MAX_ACCOUNTS, overlapAfterMs: READ_OVERLAP_MS },
   )
-  // No account has another kind of id, and none may spoil the statement of others.
+  // Any other type is no account's id, and would make the statement of all the others fail.
   return async (accountId) => (typeof accountId === 'string' ? group.run(accountId) : [])
 }

@@ -1,41 +1,52 @@
+/** Options of `postgresStore`, with their checks and defaults. */
 import { type Clock, HookswitchError } from 'hookswitch/store'
 import type { PostgresPool } from './session-pool.js'
 
-interface Common {
-  /** Schema that holds all tables; made when it is not there. `^[a-z_][a-z0-9_]{0,62}$`. Default `hookswitch`. */
+/** Options that both forms of `PostgresStoreOptions` have. */
+export interface PostgresCommonOptions {
+  /**
+   * Schema of all tables, created when it does not exist; nodes that share it work on one queue. Must match
+   * `^[a-z_][a-z0-9_]{0,62}$` and not begin with `pg_`. Default `hookswitch`.
+   */
   readonly schema?: string
   /**
-   * Most milliseconds for the answer to one statement, from 100 up; then its connection is given up, and the call
-   * rejects with `StoreUnavailable`. Up to 5 s to get a connection come on top. Default 10,000.
+   * Time limit for the answer to one statement, in milliseconds, at least 100. After that the connection is closed and
+   * the call rejects with `StoreUnavailable`. Getting a connection may take up to 5 s more. Default 10,000.
    */
   readonly answerWithinMs?: number
-  /** For tests and simulations: store time, in place of the server's own clock. */
+  /** Store clock for tests and simulations. Default: the clock of the server. */
   readonly clock?: Clock
 }
 
-/** A server that this store connects to by itself. */
-export interface PostgresConnectionOptions extends Common {
-  /** `postgres://user:password@host:5432/database`, with `?sslmode=…` where wanted. */
+/** Options of a store that opens its own connections. */
+export interface PostgresConnectionOptions extends PostgresCommonOptions {
+  /**
+   * `postgres://user:password@host:5432/database`, special characters percent-encoded, optionally with `?sslmode=…`; or
+   * the folder of a Unix socket.
+   */
   readonly connectionString: string
-  /** Most connections, from 2 up: one of them listens for what other nodes do. Default 8. */
+  /** Limit of open connections, at least 2: one of them listens for notifications of other nodes. Default 8. */
   readonly maxConnections?: number
-  /** As `pg` takes it: `true`, or `{ ca, … }`. */
+  /** TLS options as in `pg`: `true`, or `{ ca, … }` as in `tls.connect`. Default: as the connection string says. */
   readonly ssl?: boolean | object
+  /** Not allowed together with `connectionString`. */
   readonly pool?: undefined
 }
 
-/** A pool of the host's, for `publish(event, { tx })` beside its own tables. */
-export interface PostgresPoolOptions extends Common {
-  /** A `pg.Pool` of at least 2 connections, which the host ends after `hs.close()`. */
+/** Options of a store that uses the host's pool, so that `publish(event, { tx })` works beside the host's tables. */
+export interface PostgresPoolOptions extends PostgresCommonOptions {
+  /** A `pg.Pool` with a maximum of at least 2 connections. The host ends it, after `hs.close()`. */
   readonly pool: PostgresPool
+  /** Not allowed together with `pool`. */
   readonly connectionString?: undefined
 }
 
+/** Options of `postgresStore`: a connection string, or a pool of the host. */
 export type PostgresStoreOptions = PostgresConnectionOptions | PostgresPoolOptions
 
-/** Options with their defaults. */
+/** Checked options with defaults applied. */
 export interface CheckedOptions {
-  readonly connect:
+  readonly connection:
     | { readonly connectionString: string; readonly maxConnections: number; readonly ssl?: boolean | object }
     | { readonly pool: PostgresPool }
   readonly schema: string
@@ -43,11 +54,11 @@ export interface CheckedOptions {
   readonly clock: Clock | undefined
 }
 
-const OF_ALL = ['schema', 'answerWithinMs', 'clock']
-const OF_CONNECTION = ['connectionString', 'maxConnections', 'ssl']
+const COMMON_OPTIONS = ['schema', 'answerWithinMs', 'clock']
+const CONNECTION_OPTIONS = ['connectionString', 'maxConnections', 'ssl']
 const SCHEMA = /^[a-z_][a-z0-9_]{0,62}$/
 
-/** @throws HookswitchError `InvalidOption`, which names the option */
+/** @throws HookswitchError `InvalidOption` with the name of the option in `field` */
 export function checkOptions(given: unknown): CheckedOptions {
   if (typeof given !== 'object' || given === null) {
     throw invalid('connectionString', 'postgresStore needs an object with connectionString or pool')
@@ -60,19 +71,24 @@ export function checkOptions(given: unknown): CheckedOptions {
   if (connectionString === undefined && pool === undefined) {
     throw invalid('connectionString', 'postgresStore needs connectionString or pool')
   }
-  const known = pool === undefined ? [...OF_CONNECTION, ...OF_ALL] : ['pool', ...OF_ALL]
+  const known = pool === undefined ? [...CONNECTION_OPTIONS, ...COMMON_OPTIONS] : ['pool', ...COMMON_OPTIONS]
   for (const [key, value] of Object.entries(options)) {
     if (known.includes(key) || value === undefined) continue
-    const beside = OF_CONNECTION.includes(key) ? `${key} is the pool's own: set it there` : undefined
-    throw invalid(key, beside ?? `${key} is not an option of postgresStore`)
+    const sentence = CONNECTION_OPTIONS.includes(key)
+      ? `${key} is an option of the pool: set it there`
+      : undefined
+    throw invalid(key, sentence ?? `${key} is not an option of postgresStore`)
   }
   if (typeof schema !== 'string' || !SCHEMA.test(schema) || schema.startsWith('pg_')) {
-    throw invalid('schema', 'schema must be 1 to 63 of a-z, 0-9 and _, not begin with a digit or pg_')
+    throw invalid(
+      'schema',
+      'schema must be 1 to 63 characters of a-z, 0-9 and _, and not begin with a digit or pg_',
+    )
   }
-  if (!isWhole(answerWithinMs, 100))
+  if (!isWholeNumber(answerWithinMs, 100))
     throw invalid('answerWithinMs', 'answerWithinMs must be a whole number from 100 up')
   return {
-    connect: pool === undefined ? checkConnection(options) : { pool: checkPool(pool) },
+    connection: pool === undefined ? checkConnection(options) : { pool: checkPool(pool) },
     schema,
     answerWithinMs,
     clock: checkClock(clock),
@@ -81,26 +97,26 @@ export function checkOptions(given: unknown): CheckedOptions {
 
 function checkConnection({ connectionString, maxConnections = 8, ssl }: Readonly<Record<string, unknown>>) {
   if (typeof connectionString !== 'string' || !isConnectionString(connectionString)) {
-    // Not a word of what was given: a password is in it.
+    // The message quotes nothing of the value, which holds a password.
     throw invalid(
       'connectionString',
       'connectionString must look like postgres://user:password@host:5432/database, special characters percent-encoded',
     )
   }
-  if (!isWhole(maxConnections, 2))
+  if (!isWholeNumber(maxConnections, 2))
     throw invalid('maxConnections', 'maxConnections must be a whole number from 2 up')
   if (ssl !== undefined && typeof ssl !== 'boolean' && (typeof ssl !== 'object' || ssl === null)) {
-    throw invalid('ssl', 'ssl must be true, false or an object as pg takes it')
+    throw invalid('ssl', 'ssl must be true, false or an object with TLS options')
   }
   return { connectionString, maxConnections, ...(ssl === undefined ? {} : { ssl }) }
 }
 
-/** As `pg` reads it: a URL, or the folder of a Unix socket. */
+/** Forms that `pg` accepts: a URL, or the folder of a Unix socket. */
 function isConnectionString(text: string): boolean {
   if (text.startsWith('/')) return true
   if (!URL.canParse(text)) return false
   const { protocol, hash } = new URL(text)
-  // A "#" that is not encoded would cut a password in two, and the rest of it into an error message.
+  // An unencoded "#" would split a password, and the second half could appear in an error message.
   return ['postgres:', 'postgresql:', 'socket:'].includes(protocol) && hash === ''
 }
 
@@ -111,9 +127,9 @@ function checkPool(pool: unknown): PostgresPool {
     options?: { max?: unknown }
   }
   if (typeof connect !== 'function' || typeof on !== 'function')
-    throw invalid('pool', 'pool must be a Pool of pg')
+    throw invalid('pool', 'pool must be a pg.Pool')
   if (typeof options?.max === 'number' && options.max < 2) {
-    throw invalid('pool', 'pool must have room for 2 connections or more: one of them listens')
+    throw invalid('pool', 'pool must allow 2 connections or more: one of them listens for notifications')
   }
   return pool as PostgresPool
 }
@@ -124,7 +140,7 @@ function checkClock(clock: unknown): Clock | undefined {
   throw invalid('clock', 'clock must be a Clock')
 }
 
-function isWhole(value: unknown, atLeast: number): value is number {
+function isWholeNumber(value: unknown, atLeast: number): value is number {
   return Number.isSafeInteger(value) && (value as number) >= atLeast
 }
 

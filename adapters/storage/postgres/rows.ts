@@ -1,3 +1,4 @@
+/** Converts between rows and the records of the store contract. Pure. */
 import {
   type AttemptRecord,
   type Delivery,
@@ -11,7 +12,7 @@ import {
   type Webhook,
 } from 'hookswitch/store'
 
-/** States by their number in the table. */
+/** Delivery states by their number in the table. */
 export const STATES: readonly DeliveryState[] = [
   'waiting',
   'in_flight',
@@ -24,21 +25,21 @@ export const STATES: readonly DeliveryState[] = [
 
 const NUMBERS = new Map(STATES.map((state, index) => [state, index]))
 
-export function numberOf(state: DeliveryState): number {
+export function stateNumberOf(state: DeliveryState): number {
   return NUMBERS.get(state)!
 }
 
-/** What is read of a delivery: columns of `delivery d` and its `event e` (`e.position = d.event and e.variant = d.variant`). */
+/** Columns of `delivery d` and its `event e` (`e.position = d.event and e.variant = d.variant`). */
 export const DELIVERY_OWN_COLUMNS = `d.id, d.position,
   e.id as "eventId", e.account_id as "eventAccountId", e.call_id as "callId", e.hook,
   e.timestamp_ms as "eventTimestampMs", d.variant, d.encoding, d.http_verb as "httpVerb", d.lane, d.epoch, d.state,
   d.due_ms as "dueMs", d.attempts, d.tries, d.interruptions, d.fence, d.reason, d.replay_of as "replayOf",
   d.accepted_ms as "acceptedMs", d.ended_ms as "endedMs"`
 
-/** With those of its `webhook w` (`w.key = d.webhook_key`). */
+/** The same with the columns of its `webhook w` (`w.key = d.webhook_key`). */
 export const DELIVERY_COLUMNS = `${DELIVERY_OWN_COLUMNS}, w.account_id as "accountId", w.id as "webhookId"`
 
-/** `from` of those. */
+/** FROM clause for `DELIVERY_COLUMNS`. */
 export const deliveryFrom = (s: string) => `${s}.delivery d
   join ${s}.event e on e.position = d.event and e.variant = d.variant
   join ${s}.webhook w on w.key = d.webhook_key`
@@ -71,11 +72,11 @@ export interface DeliveryRow {
 }
 
 export function deliveryOf(row: DeliveryRow): Delivery {
-  return deliveryTo(row, row)
+  return deliveryWith(row, row)
 }
 
-/** A delivery to a webhook that its row does not tell. */
-export function deliveryTo(
+/** A delivery whose row has no columns of its webhook. */
+export function deliveryWith(
   webhook: Pick<DeliveryRow, 'accountId' | 'webhookId'>,
   row: Omit<DeliveryRow, 'accountId' | 'webhookId'>,
 ): Delivery {
@@ -107,7 +108,7 @@ export function deliveryTo(
   return delivery
 }
 
-/** A webhook at rest: all but its health is one document. */
+/** A stored webhook: one JSON document, and its health. */
 export interface WebhookRow {
   readonly doc: string
   readonly health: string | null
@@ -118,14 +119,14 @@ export function webhookOf({ doc, health }: WebhookRow): Webhook {
   return health === null ? webhook : { ...webhook, health: JSON.parse(health) as Health }
 }
 
-/** The columns of a webhook that only its `doc` and its `health` could tell else. */
+/** Columns that repeat parts of the document, so that statements can use them. */
 export interface WebhookColumns extends HealthColumns {
   readonly doc: string
   readonly shard: number
   readonly origin: string
 }
 
-/** What the queue asks of an endpoint's health. */
+/** Columns that repeat parts of the health, so that the queue need not parse it. */
 export interface HealthColumns {
   readonly health: string | null
   /** Store time, ms; 0: not paused. */
@@ -153,8 +154,8 @@ export function healthColumns(health: Health | undefined): HealthColumns {
   }
 }
 
-/** A webhook as a receiver: columns of `webhook w`. */
-export interface EndpointStand {
+/** A webhook as an endpoint: columns of `webhook w`. */
+export interface EndpointState {
   readonly webhookId: string
   readonly accountId: string
   readonly origin: string
@@ -166,19 +167,19 @@ export interface EndpointStand {
 export const ENDPOINT_COLUMNS = `w.id as "webhookId", w.account_id as "accountId", w.origin, w.failing,
   w.deleted_ms is not null as deleted, w.paused_ms as "pausedMs"`
 
-/** With when its earliest head, of its own epoch, is due; null: none waits. */
-export interface EndpointRow extends EndpointStand {
+/** With the due time of its earliest head in its current epoch; null: none waits. */
+export interface EndpointRow extends EndpointState {
   readonly headMs: number | null
 }
 
-/** Due when its earliest head is, and its pause has ended. */
-export function endpointOf(stand: EndpointStand, headMs: number | null): ReadyEndpoint {
-  const { webhookId, accountId, origin, failing, deleted, pausedMs } = stand
+/** The endpoint is due when its earliest head is due and its pause has ended. */
+export function endpointOf(state: EndpointState, headMs: number | null): ReadyEndpoint {
+  const { webhookId, accountId, origin, failing, deleted, pausedMs } = state
   const dueMs = deleted || headMs === null ? undefined : Math.max(headMs, pausedMs)
   return { webhookId, accountId, origin, failing, dueMs }
 }
 
-/** What of a record is in no column of its own. */
+/** The parts of a record that have no column. */
 export function attemptDoc(record: AttemptRecord): string {
   const { accountId: _a, webhookId: _w, deliveryId: _d, callId: _c, atMs: _at, ...rest } = record
   return JSON.stringify(rest)

@@ -1,15 +1,15 @@
 /**
- * What tells whether the webhooks of an account have changed since they were read: a mark that is another one after each
- * change, and never again an earlier one, be it on a server that has lost its last changes to a failover: no number
- * that is counted on. A trigger writes it, so that no statement can forget to, one by hand included. Health does not
- * count: it changes with every failure, and nobody is chosen by it.
+ * A change mark per account, which shows whether its webhooks have changed since they were read. The mark is random,
+ * not a counter: it never returns to an earlier value, even on a server that lost its last changes in a failover. A
+ * trigger writes it, so that no statement can forget to, manual ones included. Health does not count: it changes with
+ * every failure, and has no influence on which webhooks match.
  *
- * The row of an account is written last in a transaction that changes webhooks, and sorted, so that it is no reason for
- * a deadlock.
+ * A transaction that changes webhooks writes the rows of their accounts last, and sorted, so that they cause no
+ * deadlock.
  *
- * @param s the schema's name, quoted
+ * @param s name of the schema, quoted
  */
-export const webhookChanges = (s: string): string => `
+export const webhookChangeMarks = (s: string): string => `
 create table ${s}.webhook_change (
   account_id text collate "C" primary key,
   mark       uuid not null

@@ -1,24 +1,24 @@
 /**
- * Tables of the queue. One table of deliveries, whose waiting, flying and ended rows are found by partial indexes: the
- * states in their predicates are literals (0 waiting, 1 in flight, 2 and up ended; `STATES` in `rows.ts`), and so they
- * are in every statement, since a parameter there would hide the index from a generic plan.
+ * Tables of the queue. All deliveries are in one table; waiting, in-flight and ended rows are found by partial indexes.
+ * The states in their predicates are literals (0 waiting, 1 in flight, 2 and up ended; `STATES` in `rows.ts`), as in
+ * every statement, since a parameter would hide the index from a generic plan.
  *
- * What an event and its deliveries share is kept once, in `event`: account, call, kind, time, trace context and one row
- * for each distinct body. A delivery's row is rewritten by its claim and its settlement, so it holds only what those
- * change and what indexes need. Events are there as long as a delivery refers to them, and no longer than that.
+ * What an event and its deliveries share is stored once, in `event`: account, call, kind, time, trace context, and one
+ * row per distinct body. A claim and a settlement rewrite the row of a delivery, so it contains only what they change
+ * and what indexes need. An event is stored as long as a delivery refers to it.
  *
- * `webhook.key` is a webhook's short name in here: four bytes instead of its id in every index.
+ * `webhook.key` identifies a webhook in these tables: four bytes instead of its id in every index.
  *
- * Nothing is declared to refer to anything: every reference would be checked row by row on the way of an event, and
- * each is written in the transaction that knows that its target is there.
+ * There are no foreign keys: each would be checked row by row on the path of an event, and every reference is written
+ * in a transaction that has its target locked or has just written it.
  *
- * @param s the schema's name, quoted
+ * @param s name of the schema, quoted
  */
 export const queueTables = (s: string): string => `
--- Order of the whole store: of deliveries, events, records and legs.
+-- Positions of deliveries, events, attempts and legs: one order for the whole store.
 create sequence ${s}.position;
 
--- Who works on which webhooks. \`term\` is raised whenever a shard gets an owner anew.
+-- Owners of shards of webhooks. \`term\` is raised each time a shard gets a new owner.
 create table ${s}.shard (
   id             smallint primary key,
   owner          text collate "C",
@@ -28,13 +28,13 @@ create table ${s}.shard (
 ) with (fillfactor = 50);
 insert into ${s}.shard (id) select generate_series(0, 63);
 
--- Nodes that work here, or want to.
+-- Nodes that own shards or want to.
 create table ${s}.node (
   owner          text collate "C" primary key,
   alive_until_ms double precision not null
 ) with (fillfactor = 50);
 
--- Waiting and in flight, in parts that nobody has to wait for: the sum is what counts.
+-- Number of pending deliveries, split over slots so that transactions do not wait for each other; the sum counts.
 create table ${s}.pending (
   slot       smallint primary key,
   deliveries bigint not null default 0
@@ -55,8 +55,8 @@ create table ${s}.event (
 );
 create index event_call on ${s}.event (call_id) where call_id is not null;
 
--- Only heads of lanes that wait have a due time. \`retry\`: was attempted before. \`term\` and \`claim\`: under which
--- term of its shard, and by which call, it was claimed last.
+-- Only waiting heads of lanes have a due time. \`retry\`: was attempted before. \`term\` and \`claim\`: term of its
+-- shard and token at the last claim.
 create table ${s}.delivery (
   position      bigint not null default nextval('${s}.position'),
   event         bigint not null,
@@ -90,7 +90,7 @@ create index delivery_behind on ${s}.delivery (webhook_key, lane, position) wher
 create index delivery_flying on ${s}.delivery (shard, term) where state = 1;
 create index delivery_ended on ${s}.delivery (ended_ms) where state >= 2;
 
--- Only lanes that are not empty. What is written or ended in a lane is written under its row's lock.
+-- Lanes with open deliveries. A transaction that adds or ends a delivery locks the row of its lane.
 create table ${s}.lane (
   webhook_key integer not null,
   open        integer not null,
@@ -112,7 +112,7 @@ create index attempt_account on ${s}.attempt (account_id, position);
 create index attempt_call on ${s}.attempt (account_id, call_id, position) where call_id is not null;
 create index attempt_at on ${s}.attempt (at_ms);
 
--- Numbers and legs of calls, as each account knows them.
+-- Sequence numbers and legs of calls, separately for each account.
 create table ${s}.call (
   last_ms    double precision not null,
   sequence   integer not null,
@@ -140,7 +140,7 @@ create table ${s}.idempotency (
 ) with (fillfactor = 70);
 create index idempotency_until on ${s}.idempotency (until_ms);
 
--- What hosts write in their own transactions, and nothing else of ours.
+-- Events that hosts write in their own transactions, which lock nothing else of ours.
 create table ${s}.inbox (
   position    bigint not null default nextval('${s}.position'),
   shard       smallint not null,
@@ -152,8 +152,8 @@ create table ${s}.inbox (
 );
 create index inbox_order on ${s}.inbox (shard, position);
 
--- Endpoints whose owner may not know yet that they are due. Unlogged: after a crash of the server every node looks for
--- itself.
+-- Endpoints whose owner may not know yet that they are due. Unlogged: after a crash of the server every node scans its
+-- shards.
 create unlogged table ${s}.nudge (
   webhook_key integer not null,
   shard       smallint not null
@@ -161,7 +161,7 @@ create unlogged table ${s}.nudge (
 create index nudge_shard on ${s}.nudge (shard);
 ${vacuumed(s)}`
 
-/** Tables whose rows come, change and go with every event: their dead rows are removed early, however many live. */
+/** Tables that change with every event: VACUUM removes their dead rows early, whatever the size of the table. */
 const HOT = ['delivery', 'lane', 'event', 'call', 'shard', 'node', 'pending', 'inbox', 'nudge', 'webhook']
 
 const vacuumed = (s: string) =>

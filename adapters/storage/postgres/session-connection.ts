@@ -1,67 +1,69 @@
-import { NoAnswer, NoConnection } from './errors.js'
+/** Acquires connections of a pool, sets them up once, and puts a time limit on every answer. */
+import { AnswerTimeout, ConnectTimeout } from './errors.js'
 import type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from './session-pool.js'
 
-/** How connections are used. */
 export interface ConnectionOptions {
-  /** Most milliseconds for a connection, waiting for a free one included. */
+  /** Longest wait for a connection, in milliseconds, including the wait for a free one. */
   readonly connectWithinMs: number
-  /** Most milliseconds for the answer to one statement; after that the connection is given up. */
+  /** Timeout for the response to one statement, in milliseconds; then the connection is discarded. */
   readonly answerWithinMs: number
-  /** Run once on each new connection; `undefined` on those of the host, whose settings are its own. */
-  readonly setUp: string | undefined
-  /** Connections are closed after use: their settings are for nobody else. */
-  readonly disposable?: boolean
+  /** Runs once on each new connection; `undefined` for a host's pool, whose connections keep their own settings. */
+  readonly setUpSql: string | undefined
+  /** Closes each connection after one use, so that no other user of the pool gets its settings. Default false. */
+  readonly isSingleUse?: boolean
 }
 
-/** A connection that is ours until it is released. */
+/** A connection, reserved until it is released. */
 export interface Connection {
   run(query: PostgresQuery): Promise<PostgresResult>
-  /** Hears what the server says unasked. */
+  /** For notifications. */
   readonly client: PostgresClient
-  /** With an error: destroyed. */
+  /** With an error, the connection is destroyed. */
   release(error?: Error): void
 }
 
-/** How often a server without a free connection, or one that starts, is asked again. */
-const ASK_AGAIN_MS = 100
+/** Pause before a new attempt while the server has no free connection, or is starting. */
+const RETRY_MS = 100
 
 /**
- * The connections of a pool, each with a bound on every answer.
+ * Gives out connections of a pool, each with a time limit on every answer.
  *
- * A host that vanished without a word (half-open TCP) leaves all connections of the pool dead at once: when one of them
- * does not answer, those opened before it was asked are not used again.
+ * A host that vanishes without closing its sockets (half-open TCP) leaves all connections of the pool dead at once:
+ * after one of them failed to answer, those that were opened before that statement are not used again.
  */
-export function connections(pool: PostgresPool, options: ConnectionOptions) {
-  /** Raised when an answer stays away. */
-  let era = 0
-  const eras = new WeakMap<PostgresClient, number>()
+export function createConnector(pool: PostgresPool, options: ConnectionOptions) {
+  /** Raised when an answer does not come in time. */
+  let generation = 0
+  const generations = new WeakMap<PostgresClient, number>()
 
   const run = (client: PostgresClient, query: PostgresQuery) =>
-    answerWithin(client, query, options.answerWithinMs, () => {
-      era += 1
+    queryWithTimeout(client, query, options.answerWithinMs, () => {
+      generation += 1
     })
 
-  async function prepared(client: PostgresClient): Promise<boolean> {
-    const made = eras.get(client)
-    if (made !== undefined) return made === era
-    const since = era
-    if (options.setUp !== undefined) await run(client, { text: options.setUp })
-    eras.set(client, since)
+  /** Sets up a new connection; false for one of an earlier generation. */
+  async function isUsable(client: PostgresClient): Promise<boolean> {
+    const opened = generations.get(client)
+    if (opened !== undefined) return opened === generation
+    const current = generation
+    if (options.setUpSql !== undefined) await run(client, { text: options.setUpSql })
+    generations.set(client, current)
     return true
   }
 
-  async function take(): Promise<Connection> {
+  async function acquire(): Promise<Connection> {
     for (;;) {
-      const client = await connectWithin(pool, options.connectWithinMs)
-      // A connection that breaks while it is ours says so to whoever waits for an answer; without this, to the process.
-      const heard = () => {}
-      client.on('error', heard)
+      const client = await connectWithTimeout(pool, options.connectWithinMs)
+      // The error of a connection that breaks reaches the pending query; without a listener it would end the process
+      // too.
+      const ignore = () => {}
+      client.on('error', ignore)
       const release = (error?: Error) => {
-        client.removeListener('error', heard)
-        client.release(error ?? options.disposable)
+        client.removeListener('error', ignore)
+        client.release(error ?? options.isSingleUse)
       }
       try {
-        if (await prepared(client)) return { client, run: (query) => run(client, query), release }
+        if (await isUsable(client)) return { client, run: (query) => run(client, query), release }
       } catch (thrown) {
         release(thrown as Error)
         throw thrown
@@ -71,34 +73,34 @@ export function connections(pool: PostgresPool, options: ConnectionOptions) {
   }
 
   return {
-    /** A connection; waits a while where the server has none to give at this moment. */
+    /** Retries within `connectWithinMs` while the server has no connection to give. */
     async connect(): Promise<Connection> {
       const untilMs = performance.now() + options.connectWithinMs
       for (;;) {
         try {
-          return await take()
+          return await acquire()
         } catch (thrown) {
-          const again = mayComeFree(thrown) && performance.now() + ASK_AGAIN_MS < untilMs
-          if (!again) throw thrown
-          await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS))
+          const mayRetry = isTransientRefusal(thrown) && performance.now() + RETRY_MS < untilMs
+          if (!mayRetry) throw thrown
+          await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
         }
       }
     },
   }
 }
 
-/** A pool of the host may wait for ever. What it gives too late is given back. */
-function connectWithin(pool: PostgresPool, withinMs: number): Promise<PostgresClient> {
+/** A host's pool may have no timeout. A connection that comes too late is returned to it. */
+function connectWithTimeout(pool: PostgresPool, withinMs: number): Promise<PostgresClient> {
   return new Promise((resolve, reject) => {
-    let late = false
+    let isLate = false
     const timer = setTimeout(() => {
-      late = true
-      reject(new NoConnection())
+      isLate = true
+      reject(new ConnectTimeout())
     }, withinMs + GRACE_MS)
     pool.connect().then(
       (client) => {
         clearTimeout(timer)
-        if (late) client.release()
+        if (isLate) client.release()
         else resolve(client)
       },
       (thrown: unknown) => {
@@ -110,26 +112,26 @@ function connectWithin(pool: PostgresPool, withinMs: number): Promise<PostgresCl
 }
 
 /** `too_many_connections`, `cannot_connect_now`. */
-function mayComeFree(thrown: unknown): boolean {
+function isTransientRefusal(thrown: unknown): boolean {
   const { code } = (thrown ?? {}) as { code?: unknown }
   return code === '53300' || code === '57P03'
 }
 
-/** What arrived while a busy process did not look is read within this time. */
+/** Time to read an answer that arrived while the process was busy. */
 const GRACE_MS = 100
 
-function answerWithin(
+function queryWithTimeout(
   client: PostgresClient,
   query: PostgresQuery,
   withinMs: number,
-  onSilence: () => void,
+  onTimeout: () => void,
 ): Promise<PostgresResult> {
   return new Promise((resolve, reject) => {
     const giveUp = () => {
-      onSilence()
-      reject(new NoAnswer(withinMs))
+      onTimeout()
+      reject(new AnswerTimeout(withinMs))
     }
-    // Timers run before sockets are read: after the host blocked its process for long, the answer may be there.
+    // Timers run before sockets are read: after the host blocked its process for long, the answer may be there already.
     let timer = setTimeout(() => {
       timer = setTimeout(giveUp, GRACE_MS)
     }, withinMs)

@@ -1,28 +1,34 @@
+/** LISTEN on one channel, on a connection reserved for it. */
 import { failureOf } from './errors.js'
 import type { Connection } from './session-connection.js'
+import { quoteIdentifier } from './statement.js'
 
-/** Who hears a channel. Neither is called after `stop`. */
-export interface Hearing {
-  heard(payload: string): void
-  /** The connection is gone: nothing is heard any more. Called once. */
-  lost(): void
+/** Neither method is called after `stop`. */
+export interface ChannelListener {
+  onMessage(payload: string): void
+  /** The connection is lost and no further message arrives. Called once. */
+  onLost(): void
 }
 
-export interface Listening {
-  /** Asks whether the server is still there; when it does not answer in time, `lost` is called. Never rejects. */
+export interface ChannelSubscription {
+  /** Checks that the server still answers; calls `onLost` when it does not answer in time. Never rejects. */
   check(): Promise<void>
-  /** Gives the connection back. Never rejects. */
+  /** Releases the connection. Never rejects. */
   stop(): Promise<void>
 }
 
-/** Hears a channel on this connection, which is nobody else's until then. */
-export async function listen(connection: Connection, channel: string, hearing: Hearing): Promise<Listening> {
+/** Listens to a channel on this connection and releases it at the end. */
+export async function listenOn(
+  connection: Connection,
+  channel: string,
+  listener: ChannelListener,
+): Promise<ChannelSubscription> {
   const { client } = connection
-  let over = false
+  let isOver = false
 
   const end = (error?: Error) => {
-    if (over) return false
-    over = true
+    if (isOver) return false
+    isOver = true
     client.removeListener('notification', onNotification)
     client.removeListener('error', lose)
     client.removeListener('end', onEnd)
@@ -30,37 +36,32 @@ export async function listen(connection: Connection, channel: string, hearing: H
     return true
   }
   const lose = (error: Error) => {
-    if (end(error)) hearing.lost()
+    if (end(error)) listener.onLost()
   }
   const onEnd = () => lose(new Error('ended'))
-  const onNotification = (message: { readonly payload?: string }) => hearing.heard(message.payload ?? '')
+  const onNotification = (message: { readonly payload?: string }) => listener.onMessage(message.payload ?? '')
 
   client.on('notification', onNotification)
   client.on('error', lose)
   client.on('end', onEnd)
   try {
-    await connection.run({ text: `LISTEN ${quoted(channel)}` })
+    await connection.run({ text: `LISTEN ${quoteIdentifier(channel)}` })
   } catch (thrown) {
     end(thrown as Error)
-    throw failureOf(thrown, { connecting: false }).error
+    throw failureOf(thrown, { isConnecting: false }).error
   }
   return {
     async check() {
-      if (over) return
+      if (isOver) return
       await connection.run({ text: 'SELECT 1' }).catch((thrown: unknown) => lose(thrown as Error))
     },
     async stop() {
-      if (over) return
-      // The host's pool gets it back as it was.
+      if (isOver) return
+      // A connection of the host's pool is returned as it was.
       const failed = await connection
-        .run({ text: `UNLISTEN ${quoted(channel)}` })
+        .run({ text: `UNLISTEN ${quoteIdentifier(channel)}` })
         .catch((thrown: Error) => thrown)
       end(failed instanceof Error ? failed : undefined)
     },
   }
-}
-
-/** An SQL identifier, whatever is in it. */
-export function quoted(identifier: string): string {
-  return `"${identifier.replaceAll('"', '""')}"`
 }

@@ -1,40 +1,55 @@
+/** The parts of the `pg` driver that the store uses, and the pool that it creates for itself. */
 import { HookswitchError } from 'hookswitch'
 
 /** The part of a `pg.Pool` that the store uses. */
 export interface PostgresPool {
+  /** Takes a connection from the pool. */
   connect(): Promise<PostgresClient>
+  /** Registers a listener for the errors of idle connections; without one an error would end the process. */
   on(event: 'error', listener: (error: Error) => void): unknown
+  /** Removes a listener of `on`. */
   removeListener(event: 'error', listener: (error: Error) => void): unknown
+  /** Closes all connections. Not called for a pool of the host. */
   end(): Promise<void>
 }
 
 /** The part of a `pg.PoolClient` that the store uses. */
 export interface PostgresClient {
+  /** Runs one query. Rejects with an error that has the SQLSTATE in `code`. */
   query(query: PostgresQuery): Promise<PostgresResult>
-  // biome-ignore lint/suspicious/noExplicitAny: each event has arguments of its own.
+  /** Registers a listener for errors, for the end of the connection, or for notifications (LISTEN). */
+  // biome-ignore lint/suspicious/noExplicitAny: the arguments depend on the event.
   on(event: 'error' | 'end' | 'notification', listener: (...args: any[]) => void): unknown
-  // biome-ignore lint/suspicious/noExplicitAny: an EventEmitter's own signature.
+  /** Removes a listener of `on`. */
+  // biome-ignore lint/suspicious/noExplicitAny: the signature of EventEmitter.
   removeListener(event: string, listener: (...args: any[]) => void): unknown
-  /** With an error: the connection is destroyed, else others may have it. */
+  /** With an error, or true, the connection is destroyed; otherwise it returns to the pool. */
   release(error?: Error | boolean): void
 }
 
 /** A query as `pg` takes it. */
 export interface PostgresQuery {
+  /** The SQL text, with parameters `$1`, `$2`, … */
   readonly text: string
+  /**
+   * Name under which the connection keeps the prepared statement. Absent: the query is not prepared by name.
+   */
   readonly name?: string
+  /** The parameters. */
   readonly values?: unknown[]
+  /** Parsers for the columns of the result, by type OID. Default: those of `pg`. */
   readonly types?: { getTypeParser(oid: number, format?: string): (text: string) => unknown }
 }
 
+/** The result of a query. */
 export interface PostgresResult {
+  /** The rows, as objects by column name. */
   // biome-ignore lint/suspicious/noExplicitAny: rows are typed by the statement that reads them.
   readonly rows: any[]
   /** `SELECT`, `COMMIT`, … */
   readonly command: string
 }
 
-/** How the store's own pool is made. */
 export interface PoolOptions {
   readonly connectionString: string
   readonly maxConnections: number
@@ -42,17 +57,17 @@ export interface PoolOptions {
   readonly connectWithinMs: number
 }
 
-/** Idle connections beyond the first are closed after so long. */
+/** Idle connections are closed after this time. */
 const IDLE_MS = 30_000
-/** When the kernel begins to ask a silent server whether it is there. */
+/** Silence after which the kernel sends the first TCP keep-alive probe. */
 const KEEP_ALIVE_MS = 10_000
 
 /**
- * A pool of this store's own.
+ * Creates the store's own pool.
  *
- * @throws HookswitchError `InvalidOption` where the driver is not installed
+ * @throws HookswitchError `InvalidOption` when the driver is not installed
  */
-export async function ownPool(options: PoolOptions): Promise<PostgresPool> {
+export async function createPool(options: PoolOptions): Promise<PostgresPool> {
   const { Pool } = await loadDriver()
   const pool = new Pool({
     connectionString: options.connectionString,
@@ -79,22 +94,22 @@ export async function ownPool(options: PoolOptions): Promise<PostgresPool> {
       await pool.end()
       if (connected.size === 0) return
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, PARTING_MS)
+        const timer = setTimeout(resolve, CLOSE_MS)
         onEmpty = () => {
           clearTimeout(timer)
           resolve()
         }
       })
-      // Of a server that has vanished: they would keep the process alive until the kernel gives them up.
+      // Sockets of a vanished server would keep the process alive until the kernel gives them up.
       for (const { connection } of connected) connection?.stream?.destroy()
     },
   }
 }
 
-/** How long a server may take to say goodbye. */
-const PARTING_MS = 1_000
+/** Longest wait for the server to close the connections. */
+const CLOSE_MS = 1_000
 
-/** The part of a `pg.Client` that only an end by force needs. */
+/** The part of a `pg.Client` that is needed to destroy its socket. */
 interface DriverClient {
   readonly connection?: { readonly stream?: { destroy(): void } }
 }
@@ -118,7 +133,7 @@ async function loadDriver(): Promise<Driver> {
       { field: 'connectionString', cause: thrown },
     )
   }
-  // pg became importable by names in 8.12 only.
-  const { default: whole } = loaded as { default?: Driver }
-  return whole ?? (loaded as Driver)
+  // pg has named exports only since 8.12.
+  const { default: driver } = loaded as { default?: Driver }
+  return driver ?? (loaded as Driver)
 }

@@ -1,96 +1,103 @@
+/**
+ * Runs statements and transactions on a pool of connections: prepares statements, retries what the server aborted
+ * because of other transactions, and turns driver errors into `HookswitchError`. Connections and their timeouts are
+ * those of `session-connection.ts`.
+ */
+import { createHash } from 'node:crypto'
 import { HookswitchError } from 'hookswitch/store'
-import { type Failure, failureOf, isSilence, markUnsure } from './errors.js'
-import { type Connection, connections } from './session-connection.js'
-import { type Hearing, type Listening, listen } from './session-listen.js'
-import type { PostgresPool } from './session-pool.js'
-import { queriesOf } from './session-query.js'
-import { settingsOfSession, settingsOfTransaction } from './session-settings.js'
+import { type Failure, failureOf, isAnswerTimeout, markOutcomeUnknown } from './errors.js'
+import { type Connection, createConnector } from './session-connection.js'
+import { type ChannelListener, type ChannelSubscription, listenOn } from './session-listen.js'
+import type { PostgresPool, PostgresQuery } from './session-pool.js'
 import type { Statement } from './statement.js'
-
-export type { Statement } from './statement.js'
 
 export interface Transaction {
   query<Row>(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]>
 }
 
 /**
- * The way to the server. Everything rejects with a `HookswitchError`: `StoreUnavailable` within `connectWithinMs` +
- * `answerWithinMs` of a statement at the latest, whatever became of the server.
+ * Access to the server. Every method rejects with a `HookswitchError`: with `StoreUnavailable` at most
+ * `connectWithinMs` + `answerWithinMs` after a statement was sent, whatever happened to the server.
  */
 export interface Session {
-  /** One statement on any connection, tried again when the server refused it for others' sake (40001, 40P01). */
+  /** Runs one statement on any connection. Retried after a serialization failure or a deadlock (40001, 40P01). */
   query<Row>(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]>
   /**
-   * Several statements in one READ COMMITTED transaction on one connection; `work` runs again, with fresh reads, when
-   * the server gave it up for others' sake (40001, 40P01), a few times. What `work` throws rolls back and is thrown.
-   * A connection lost before COMMIT was sent: nothing was written. Lost while the server answered it: `isUnsure`.
+   * Runs several statements in one READ COMMITTED transaction on one connection. `work` runs again, with fresh reads, a
+   * few times after a serialization failure or a deadlock (40001, 40P01). An error thrown by `work` rolls back and is
+   * rethrown. When the connection is lost before COMMIT is sent, nothing was written; when it is lost while the server
+   * answers the COMMIT, `isOutcomeUnknown(error)`.
    */
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>
-  /** Hears a channel on a connection of its own, until it is stopped or lost. */
-  listen(channel: string, hearing: Hearing): Promise<Listening>
+  /** Listens to a channel on a dedicated connection, until the subscription is stopped or the connection is lost. */
+  listen(channel: string, listener: ChannelListener): Promise<ChannelSubscription>
 }
 
 export interface OpeningSession extends Session {
-  /** From now on what is wrong is the server's fault, not that of an option. */
-  opened(): void
+  /** The store is open: from now on no failure is blamed on an option (`InvalidOption`). */
+  markOpen(): void
 }
 
 export interface SessionOptions {
-  /** Most milliseconds for a connection, waiting for a free one included. */
+  /** Longest wait for a connection, in milliseconds, including the wait for a free one. */
   readonly connectWithinMs: number
-  /** Most milliseconds for the answer to one statement. */
+  /** Longest wait for the answer to one statement, in milliseconds. */
   readonly answerWithinMs: number
-  /** The pool is the host's: its connections keep their settings, ours hold for the transaction. */
-  readonly foreign: boolean
-  /** Its statements are those on the way of an event: planned to go row by row. */
-  readonly hot?: boolean
-  /** Its connections are closed after use: they have other settings than those of the session beside it. */
-  readonly disposable?: boolean
+  /** The pool belongs to the host: its connections keep their settings, ours apply to each transaction. */
+  readonly isHostPool: boolean
+  /** The statements are on the path of an event and must be planned row by row. Default false. */
+  readonly isHotPath?: boolean
+  /**
+   * Each connection is closed after one use, since its settings differ from those of the other sessions. Default false.
+   */
+  readonly isSingleUse?: boolean
 }
 
-/** How often work is tried that others made fail. */
-const TRIES = 6
-/** Between two tries: at random up to so much for each that failed, so that two do not meet again. */
+/** Attempts in all, when other transactions make each of them fail. */
+const MAX_ATTEMPTS = 6
+/**
+ * Upper bound of the random pause after an attempt, times its number, so that two transactions do not collide again.
+ */
 const PAUSE_MS = 10
 
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 
 export function createSession(pool: PostgresPool, options: SessionOptions): OpeningSession {
-  const { connectWithinMs, answerWithinMs, foreign, disposable = false } = options
-  /** While the store opens: which option is to blame. */
-  let field: string | undefined = foreign ? 'pool' : 'connectionString'
-  const { connect } = connections(pool, {
+  const { connectWithinMs, answerWithinMs, isHostPool, isSingleUse = false } = options
+  /** While the store opens: the option that a wrong address or password is blamed on. */
+  let field: string | undefined = isHostPool ? 'pool' : 'connectionString'
+  const { connect } = createConnector(pool, {
     connectWithinMs,
     answerWithinMs,
-    disposable,
-    setUp: foreign ? undefined : settingsOfSession(options),
+    isSingleUse,
+    setUpSql: isHostPool ? undefined : sessionSettings(options),
   })
-  const begin = foreign ? `${BEGIN}; ${settingsOfTransaction(options)}` : BEGIN
-  const queryOf = queriesOf()
+  const begin = isHostPool ? `${BEGIN}; ${transactionSettings(options)}` : BEGIN
+  const queryOf = createQueryBuilder()
 
-  async function connected(): Promise<Connection> {
+  async function acquireConnection(): Promise<Connection> {
     try {
       return await connect()
     } catch (thrown) {
-      throw failureOf(thrown, { connecting: true, field }).error
+      throw failureOf(thrown, { isConnecting: true, field }).error
     }
   }
 
-  /** One try: what it gives, or what made it fail. */
-  async function once<T>(
+  /** One attempt of a transaction. */
+  async function runOnce<T>(
     work: (tx: Transaction) => Promise<T>,
   ): Promise<{ value: T } | { failure: Failure }> {
-    const connection = await connected()
+    const connection = await acquireConnection()
     let failure: Failure | undefined
-    let over = false
+    let isOver = false
     let step: 'begin' | 'work' | 'commit' = 'begin'
     const tx: Transaction = {
       async query<Row>(statement: Statement, values: readonly unknown[]) {
-        if (over) throw new HookswitchError('Internal', 'this transaction is over')
+        if (isOver) throw new HookswitchError('Internal', 'this transaction is over')
         try {
           return (await connection.run(queryOf(statement, values))).rows as Row[]
         } catch (thrown) {
-          failure ??= failureOf(thrown, { connecting: false, field })
+          failure ??= failureOf(thrown, { isConnecting: false, field })
           throw failure.error
         }
       },
@@ -99,33 +106,34 @@ export function createSession(pool: PostgresPool, options: SessionOptions): Open
       await connection.run({ text: begin })
       step = 'work'
       const value = await work(tx).finally(() => {
-        over = true
+        isOver = true
       })
-      if (failure) return await rolledBack(connection, failure)
+      if (failure) return await rollBackAfter(connection, failure)
       step = 'commit'
       await connection.run({ text: 'COMMIT' })
       connection.release()
       return { value }
     } catch (thrown) {
       if (step === 'work') {
-        // What the work makes of a refused statement is its own affair, unless it is to run again.
+        // `work` may translate the error of a refused statement, unless the transaction is to run again.
         const { failure: failed } = failure
-          ? await rolledBack(connection, failure)
+          ? await rollBackAfter(connection, failure)
           : await rollBack(connection)
-        if (failed && (thrown === failed.error || isWorthTrying(failed))) return { failure: failed }
+        if (failed && (thrown === failed.error || isRetryable(failed))) return { failure: failed }
         throw thrown
       }
-      const { error, sqlState, lost } = failureOf(thrown, { connecting: false, field })
-      // Refused at COMMIT in so many words: rolled back. Anything else may have come after it was carried out.
-      if (step === 'commit' && (lost || sqlState === '57014')) markUnsure(error)
+      const { error, sqlState, isConnectionLost } = failureOf(thrown, { isConnecting: false, field })
+      // An SQLSTATE at COMMIT means that it was rolled back. Anything else may have come after the commit.
+      if (step === 'commit' && (isConnectionLost || sqlState === '57014')) markOutcomeUnknown(error)
       connection.release(error)
-      // A connection that was dead before it was asked anything: another one may live.
-      return { failure: { error, sqlState, lost, untouched: step === 'begin' && lost && !isSilence(thrown) } }
+      // The pool handed out a connection that was already dead: another one may work.
+      const isStaleConnection = step === 'begin' && isConnectionLost && !isAnswerTimeout(thrown)
+      return { failure: { error, sqlState, isConnectionLost, isStaleConnection } }
     }
   }
 
-  async function rolledBack(connection: Connection, failure: Failure): Promise<{ failure: Failure }> {
-    if (isSpoilt(failure)) connection.release(failure.error)
+  async function rollBackAfter(connection: Connection, failure: Failure): Promise<{ failure: Failure }> {
+    if (isConnectionUnusable(failure)) connection.release(failure.error)
     else await rollBack(connection)
     return { failure }
   }
@@ -140,50 +148,136 @@ export function createSession(pool: PostgresPool, options: SessionOptions): Open
     return {}
   }
 
-  async function again<T>(attempt: () => Promise<{ value: T } | { failure: Failure }>): Promise<T> {
-    for (let tried = 1; ; tried += 1) {
+  async function withRetries<T>(attempt: () => Promise<{ value: T } | { failure: Failure }>): Promise<T> {
+    for (let attempts = 1; ; attempts += 1) {
       const result = await attempt()
       if ('value' in result) return result.value
-      if (tried === TRIES || !isWorthTrying(result.failure)) throw result.failure.error
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS * tried))
+      if (attempts === MAX_ATTEMPTS || !isRetryable(result.failure)) throw result.failure.error
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS * attempts))
     }
   }
 
   return {
     query<Row>(statement: Statement, values: readonly unknown[]) {
-      return again<readonly Row[]>(async () => {
-        const connection = await connected()
+      return withRetries<readonly Row[]>(async () => {
+        const connection = await acquireConnection()
         try {
           const { rows } = await connection.run(queryOf(statement, values))
           connection.release()
           return { value: rows }
         } catch (thrown) {
-          const failure = failureOf(thrown, { connecting: false, field })
-          if (failure.lost || failure.sqlState === '57014') markUnsure(failure.error)
-          connection.release(isSpoilt(failure) ? failure.error : undefined)
+          const failure = failureOf(thrown, { isConnecting: false, field })
+          if (failure.isConnectionLost || failure.sqlState === '57014') markOutcomeUnknown(failure.error)
+          connection.release(isConnectionUnusable(failure) ? failure.error : undefined)
           return { failure }
         }
       })
     },
-    transaction: (work) => again(() => once(work)),
-    opened() {
+    transaction: (work) => withRetries(() => runOnce(work)),
+    markOpen() {
       field = undefined
     },
-    listen: async (channel, hearing) => listen(await connected(), channel, hearing),
+    listen: async (channel, listener) => listenOn(await acquireConnection(), channel, listener),
   }
 }
 
-/** A connection to a server that has become a standby, or that forgot what was prepared: of no use any more. */
-function isSpoilt({ sqlState, lost }: Failure): boolean {
-  return lost || sqlState === '25006' || sqlState === '26000'
+/** Lost, or connected to a server that has become a standby, or without the statements that were prepared on it. */
+function isConnectionUnusable({ sqlState, isConnectionLost }: Failure): boolean {
+  return isConnectionLost || sqlState === '25006' || sqlState === '26000'
 }
 
-/** Given up by the server for others' sake, or because it forgot what was prepared (a pooler, `DISCARD ALL`). */
-function isWorthTrying({ sqlState, untouched = false }: Failure): boolean {
-  return untouched || sqlState === '40001' || sqlState === '40P01' || sqlState === '26000'
+/**
+ * A serialization failure, a deadlock, a dead connection, or a prepared statement that the server no longer has (a
+ * pooler, `DISCARD ALL`).
+ */
+function isRetryable({ sqlState, isStaleConnection = false }: Failure): boolean {
+  return isStaleConnection || sqlState === '40001' || sqlState === '40P01' || sqlState === '26000'
 }
 
-/** What every call gets before the store is opened and after it was closed. */
-export function notOpen(): HookswitchError {
+/** The error of every call before the store is opened and after it is closed. */
+export function notOpenError(): HookswitchError {
   return new HookswitchError('StoreUnavailable', 'the PostgreSQL store is not open', { retryAfterSeconds: 1 })
+}
+
+// Settings of connections
+
+/**
+ * Statements are planned once per connection, under a generic plan: the plan that was checked with `EXPLAIN`, whatever
+ * the values. Compiling plans (JIT) costs more than it saves on any of them.
+ */
+const PLANNING = ['plan_cache_mode = force_generic_plan', 'jit = off']
+
+/**
+ * Every statement on the path of an event walks indexes, row by row. While a table is new, or has just been filled, its
+ * statistics make a sequential scan look cheaper, and the connection would keep that plan.
+ */
+const ROW_BY_ROW = ['enable_seqscan = off', 'enable_hashjoin = off', 'enable_mergejoin = off']
+
+/** The server notices a vanished node after 60 s instead of two hours. */
+const KEEP_ALIVE = ['tcp_keepalives_idle = 30', 'tcp_keepalives_interval = 10', 'tcp_keepalives_count = 3']
+
+type SettingsOptions = Pick<SessionOptions, 'answerWithinMs' | 'isHotPath'>
+
+/** SQL that sets up a connection of our own pool. */
+export function sessionSettings(options: SettingsOptions): string {
+  return settingsSql('SET', [...settingsOf(options), ...KEEP_ALIVE])
+}
+
+/** SQL that sets up one transaction on a connection of the host's pool. */
+function transactionSettings(options: SettingsOptions): string {
+  return settingsSql('SET LOCAL', settingsOf(options))
+}
+
+/** With the idle timeout, the server releases the locks of a node that vanished in the middle of a transaction. */
+function settingsOf({ answerWithinMs, isHotPath = false }: SettingsOptions): readonly string[] {
+  return [
+    `statement_timeout = ${Math.ceil(answerWithinMs * 0.9)}`,
+    `idle_in_transaction_session_timeout = ${answerWithinMs}`,
+    ...PLANNING,
+    ...(isHotPath ? ROW_BY_ROW : []),
+  ]
+}
+
+function settingsSql(command: string, settings: readonly string[]): string {
+  return settings.map((setting) => `${command} ${setting}`).join('; ')
+}
+
+// Prepared statements
+
+/** OID of `bigint`. */
+const INT8 = 20
+
+/** `pg` reads a `bigint` as text. Ours are counts, positions and milliseconds, all below 2^53. Text stays text. */
+const TYPES: NonNullable<PostgresQuery['types']> = {
+  getTypeParser(oid) {
+    return PARSERS[oid] ?? unparsed
+  },
+}
+
+const unparsed = (text: string) => text
+const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
+  // bool, bigint, smallint, int, float4, float8
+  16: (text) => text === 't',
+  [INT8]: Number,
+  21: Number,
+  23: Number,
+  700: Number,
+  701: Number,
+}
+
+/** Prepared statements are named after a hash of their text, so that two stores on one pool never confuse theirs. */
+function createQueryBuilder(): (statement: Statement, values: readonly unknown[]) => PostgresQuery {
+  const names = new WeakMap<Statement, string>()
+  return (statement, values) => {
+    // Without a name and values `pg` sends plain text, which may hold several statements.
+    if (statement.name === '') return { text: statement.text, values: values as unknown[], types: TYPES }
+    let name = names.get(statement)
+    if (name === undefined) {
+      const digest = createHash('sha256').update(statement.text).digest('hex').slice(0, 16)
+      // PostgreSQL keeps 63 bytes of a name.
+      name = `${statement.name.slice(0, 40)}_${digest}`
+      names.set(statement, name)
+    }
+    return { name, text: statement.text, values: values as unknown[], types: TYPES }
+  }
 }

@@ -1,20 +1,20 @@
-import { type Health, type Webhook, webhookAfter } from 'hookswitch/store'
+/** What settlements change of webhooks: their health, and disabling. */
+import { applyEndpointChange, type Health, type Webhook } from 'hookswitch/store'
 import { healthColumns, webhookColumns } from './rows.js'
 import type { Transaction } from './session.js'
-import type { OwnedEntry } from './settle-entry.js'
-import { settleStatements, type WebhookLockedRow } from './sql/settle.js'
+import type { OwnedEntry } from './settle-locate.js'
+import { type LockedWebhookRow, settleStatements } from './sql/settle.js'
 
-type Locked = ReadonlyMap<number, Webhook>
+type LockedWebhooks = ReadonlyMap<number, Webhook>
 
-/** What settlements change of webhooks: health, and disabling. */
-export function changesIn(schema: string) {
+export function createWebhookUpdates(schema: string) {
   const sql = settleStatements(schema)
   return {
     /**
-     * Locks the webhooks that may change, so that health never goes back, and those for which something waits again, so
-     * that their epoch stays; as they are.
+     * Locks and reads the webhooks that may change, so that no health is lost, and those with a delivery that goes back
+     * to waiting, so that their epoch does not change.
      */
-    async lock<Item extends OwnedEntry>(tx: Transaction, entries: readonly Item[]): Promise<Locked> {
+    async lock<Item extends OwnedEntry>(tx: Transaction, entries: readonly Item[]): Promise<LockedWebhooks> {
       const keys = new Set<number>()
       const disabling = new Set<string>()
       for (const { settlement, key } of entries) {
@@ -23,41 +23,46 @@ export function changesIn(schema: string) {
         if (endpoint?.disable) disabling.add(webhookId)
       }
       if (keys.size === 0) return new Map()
-      const statement = disabling.size > 0 ? sql.lockAll : sql.lock
-      const rows = await tx.query<WebhookLockedRow>(statement, [[...keys], [...disabling]])
+      const statement = disabling.size > 0 ? sql.lockToDisable : sql.lock
+      const rows = await tx.query<LockedWebhookRow>(statement, [[...keys], [...disabling]])
       return new Map(rows.map((row) => [row.key, lockedWebhook(row)]))
     },
 
-    /** Writes what these settlements change, in their order; the webhooks that were disabled, by who disabled them. */
+    /**
+     * Applies the settlements in their order. Returns the webhooks that were disabled, by the entry that disabled them.
+     */
     async write<Item extends OwnedEntry>(
       tx: Transaction,
-      locked: Locked,
-      done: readonly Item[],
+      locked: LockedWebhooks,
+      written: readonly Item[],
     ): Promise<ReadonlyMap<Item, Webhook>> {
-      const now = new Map(locked)
+      const current = new Map(locked)
       const disabled = new Map<Item, Webhook>()
-      for (const entry of done) {
+      for (const entry of written) {
         const { settlement, key } = entry
-        const before = settlement.endpoint && now.get(key)
+        const before = settlement.endpoint && current.get(key)
         if (!before) continue
-        const after = webhookAfter(before, settlement.endpoint)
-        now.set(key, after)
+        const after = applyEndpointChange(before, settlement.endpoint)
+        current.set(key, after)
         if (after.epoch !== before.epoch) disabled.set(entry, after)
       }
-      const changed = [...now].filter(([key, webhook]) => webhook !== locked.get(key))
+      const changed = [...current].filter(([key, webhook]) => webhook !== locked.get(key))
       if (changed.length > 0) await tx.query(sql.change, changeValues(changed, locked))
       return disabled
     },
   }
 }
 
-/** Whole where it may be disabled; else only what a change of health looks at. */
-function lockedWebhook({ id, epoch, health, doc }: WebhookLockedRow): Webhook {
+/** The whole webhook where it may be disabled; otherwise only what a change of health reads. */
+function lockedWebhook({ id, epoch, health, doc }: LockedWebhookRow): Webhook {
   const row = doc === null ? ({ id, epoch } as Webhook) : (JSON.parse(doc) as Webhook)
   return health === null ? row : Object.assign(row, { health: JSON.parse(health) as Health })
 }
 
-function changeValues(changed: readonly (readonly [number, Webhook])[], locked: Locked): readonly unknown[] {
+function changeValues(
+  changed: readonly (readonly [number, Webhook])[],
+  locked: LockedWebhooks,
+): readonly unknown[] {
   const health = changed.map(([, webhook]) => healthColumns(webhook.health))
   const isDisabled = ([key, webhook]: readonly [number, Webhook]) => webhook.epoch !== locked.get(key)!.epoch
   return [

@@ -1,17 +1,21 @@
-import type { Settled, Settlement } from 'hookswitch/store'
-import { isUnsure } from './errors.js'
-import { grouped, type Outcome } from './group.js'
-import type { Flights } from './lanes-flights.js'
-import type { Doors } from './session-doors.js'
-import type { Entry } from './settle-entry.js'
-import { settlingIn } from './settle-round.js'
-import { unsureSettlements } from './settle-unsure.js'
-import type { Waking } from './wake.js'
+/**
+ * Settles deliveries, many calls of `settle` in one transaction; each settlement is fenced on its own. The batches of a
+ * group are written by `settle-batch.ts`.
+ */
+import type { Settlement, SettlementResult } from 'hookswitch/store'
+import { isOutcomeUnknown } from './errors.js'
+import { type CallResult, createGroupCommit } from './group-commit.js'
+import type { InFlightCache } from './in-flight-cache.js'
+import type { Notifier } from './notifications.js'
+import type { Deps } from './session-deps.js'
+import { createBatchSettler } from './settle-batch.js'
+import type { Entry } from './settle-locate.js'
+import { createUnknownCommits } from './settle-unknown-commit.js'
 
-export interface SettleDoors extends Pick<Doors, 'session' | 'schema'> {
-  readonly waking: Pick<Waking, 'look'>
-  readonly flights: Flights
-  /** Where this store counts what it ends. */
+export interface SettleDeps extends Pick<Deps, 'session' | 'schema'> {
+  readonly notifier: Pick<Notifier, 'requestScan'>
+  readonly inFlight: InFlightCache
+  /** Slot (row) of the pending count that this store subtracts from. */
   readonly slot: number
 }
 
@@ -21,61 +25,66 @@ interface SettleCall {
   readonly now: number
 }
 
-/** Most settlements in a group. */
-const MOST = 200
+/** Limit of settlements in a group. */
+const MAX_SETTLEMENTS = 200
 
-/** Settles calls group by group, in one transaction; each settlement is fenced by itself. */
-export function settler({ session, schema, waking, flights, slot }: SettleDoors) {
-  const settleRound = settlingIn(schema, slot, flights)
-  const unsure = unsureSettlements(schema)
+export function createSettler({ session, schema, notifier, inFlight, slot }: SettleDeps) {
+  const settleBatch = createBatchSettler(schema, slot, inFlight)
+  const unknownCommits = createUnknownCommits(schema)
 
-  async function write(calls: readonly SettleCall[]): Promise<readonly Outcome<readonly Settled[]>[]> {
+  async function write(
+    calls: readonly SettleCall[],
+  ): Promise<readonly CallResult<readonly SettlementResult[]>[]> {
     const entries = calls.flatMap(({ settlements, now }) =>
       settlements.map((settlement): Entry => ({ settlement, now })),
     )
-    const { settled, looks } = await session
+    const { settled, shardsToScan } = await session
       .transaction(async (tx) => {
-        const settled = new Map<Entry, Settled>()
-        const looks = new Set<number>()
-        for (const round of roundsOf(entries)) await settleRound(tx, round, settled, looks)
-        await unsure.recognise(tx, entries, settled)
-        return { settled, looks }
+        const settled = new Map<Entry, SettlementResult>()
+        const shardsToScan = new Set<number>()
+        for (const batch of batchesOf(entries)) await settleBatch(tx, batch, settled, shardsToScan)
+        await unknownCommits.resolve(tx, entries, settled)
+        return { settled, shardsToScan }
       })
       .catch((thrown: unknown) => {
-        if (isUnsure(thrown)) unsure.remember(entries)
+        if (isOutcomeUnknown(thrown)) unknownCommits.add(entries)
         throw thrown
       })
-    unsure.forget(entries)
-    for (const { settlement } of entries) flights.end(settlement.deliveryId)
-    for (const shard of looks) waking.look(shard)
+    unknownCommits.remove(entries)
+    for (const { settlement } of entries) inFlight.remove(settlement.deliveryId)
+    for (const shard of shardsToScan) notifier.requestScan(shard)
     let next = 0
     return calls.map(({ settlements }) => ({
       value: settlements.map(() => settled.get(entries[next++]!) ?? FENCED),
     }))
   }
 
-  const group = grouped(write, { most: MOST, weigh: ({ settlements }) => settlements.length })
+  const group = createGroupCommit(write, {
+    maxWeight: MAX_SETTLEMENTS,
+    weightOf: ({ settlements }) => settlements.length,
+  })
   return {
-    settle: (settlements: readonly Settlement[], now: number): Promise<readonly Settled[]> =>
+    settle: (settlements: readonly Settlement[], now: number): Promise<readonly SettlementResult[]> =>
       settlements.length === 0 ? Promise.resolve([]) : group.run({ settlements, now }),
-    rest: group.rest,
+    /** Resolves when no group is being written. */
+    idle: group.idle,
   }
 }
 
-const FENCED: Settled = Object.freeze({ kind: 'fenced' })
+const FENCED: SettlementResult = Object.freeze({ kind: 'fenced' })
 
-/** A claim once in each round: what comes second to it is judged by what the first left. */
-function roundsOf(entries: readonly Entry[]): readonly (readonly Entry[])[] {
-  const rounds: Entry[][] = []
-  const times = new Map<string, number>()
+/** Splits a group so that each batch has a claim once: a second settlement of it is checked against the first. */
+function batchesOf(entries: readonly Entry[]): readonly (readonly Entry[])[] {
+  const batches: Entry[][] = []
+  const counts = new Map<string, number>()
   for (const entry of entries) {
     const { deliveryId, expect } = entry.settlement
     const name = `${deliveryId} ${expect.fence}`
-    const time = times.get(name) ?? 0
-    times.set(name, time + 1)
-    const round = rounds[time]
-    if (round) round.push(entry)
-    else rounds[time] = [entry]
+    const count = counts.get(name) ?? 0
+    counts.set(name, count + 1)
+    const batch = batches[count]
+    if (batch) batch.push(entry)
+    else batches[count] = [entry]
   }
-  return rounds
+  return batches
 }

@@ -1,16 +1,16 @@
 import type { TokenRow, TokenStore } from 'hookswitch/store'
-import type { Doors } from './session-doors.js'
+import type { Deps } from './session-deps.js'
 import type { DocRow } from './sql/accounts.js'
 import { tokenStatements } from './sql/tokens.js'
 
-interface Removed {
+interface RemovedCount {
   readonly removed: number
 }
 
-/** Tokens by hash. */
-export function postgresTokens({ session, schema }: Pick<Doors, 'session' | 'schema'>): TokenStore {
+/** Tokens, stored by their hash. */
+export function postgresTokens({ session, schema }: Pick<Deps, 'session' | 'schema'>): TokenStore {
   const sql = tokenStatements(schema)
-  const removed = async (rows: Promise<readonly Removed[]>) => (await rows)[0]!.removed
+  const removed = async (rows: Promise<readonly RemovedCount[]>) => (await rows)[0]!.removed
 
   return {
     async issue(token) {

@@ -1,15 +1,15 @@
+/** Users of accounts, found by their credential keys. */
 import { type AccountStore, HookswitchError, notFound, type User } from 'hookswitch/store'
 import { constraintOf } from './errors.js'
 import type { Session, Transaction } from './session.js'
 import { accountStatements, type DocRow } from './sql/accounts.js'
 import { userStatements } from './sql/users.js'
 
-type UserDoors = Pick<AccountStore, 'putUser' | 'removeUser' | 'users' | 'user' | 'userByCredential'>
+type UserStore = Pick<AccountStore, 'putUser' | 'removeUser' | 'users' | 'user' | 'userByCredential'>
 
-/** Users of accounts, found by their credential keys. */
 export function postgresUsers(session: Session, schema: string) {
   const sql = userStatements(schema)
-  const { holdParent: holdAccount } = accountStatements(schema)
+  const { lockParent: lockAccount } = accountStatements(schema)
 
   async function put(tx: Transaction, user: User): Promise<void> {
     const { accountId, id } = user
@@ -18,20 +18,21 @@ export function postgresUsers(session: Session, schema: string) {
     } catch (thrown) {
       throw constraintOf(thrown) === 'account_user_name' ? taken() : thrown
     }
-    await tx.query(sql.forgetCredentials, [accountId, id])
+    await tx.query(sql.removeCredentials, [accountId, id])
     if (user.credentialKeys.length > 0)
       await tx.query(sql.putCredentials, [accountId, id, user.credentialKeys])
   }
 
   return {
-    /** Users of a new account, in its transaction. */
+    /** Inserts the users of a new account, in its transaction. */
     async insertAll(tx: Transaction, users: readonly User[]): Promise<void> {
       for (const user of users) await put(tx, user)
     },
     putUser: (user) =>
       session.transaction(async (tx) => {
-        // Held, so that its removal does not leave this user behind.
-        if ((await tx.query(holdAccount, [user.accountId])).length === 0) throw notFound(user.accountId)
+        // Locked, so that a removal of the account does not leave this user behind.
+        if ((await tx.query(lockAccount, [user.accountId])).length === 0)
+          throw notFound(user.accountId, 'account')
         await put(tx, user)
       }),
     async removeUser(accountId, userId) {
@@ -49,7 +50,7 @@ export function postgresUsers(session: Session, schema: string) {
       const [row] = await session.query<DocRow>(sql.byCredential, [accountIds, credentialKeys])
       return row && userOf(row)
     },
-  } satisfies UserDoors & { insertAll(tx: Transaction, users: readonly User[]): Promise<void> }
+  } satisfies UserStore & { insertAll(tx: Transaction, users: readonly User[]): Promise<void> }
 }
 
 function userOf({ doc }: DocRow): User {

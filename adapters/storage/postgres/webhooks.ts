@@ -1,14 +1,14 @@
-import { HookswitchError, replacementOf, type Webhook, type WebhookStore } from 'hookswitch/store'
+/** Webhooks. The store owns their health: `applyReplacement` decides whether a replacement keeps or clears it. */
+import { applyReplacement, HookswitchError, type Webhook, type WebhookStore } from 'hookswitch/store'
 import { candidateReader } from './candidates.js'
-import { isUnsure } from './errors.js'
+import { isOutcomeUnknown } from './errors.js'
 import { type WebhookRow, webhookColumns, webhookOf } from './rows.js'
-import type { Doors, Queue } from './session-doors.js'
+import type { Deps, Queue } from './session-deps.js'
 import { webhookStatements } from './sql/webhooks.js'
 
-/** Webhooks. Their health is the store's: a replacement keeps it or makes it clean, as `replacementOf` decides. */
 export function postgresWebhooks(
-  { session, schema }: Pick<Doors, 'session' | 'schema'>,
-  queue: Pick<Queue, 'tell'>,
+  { session, schema }: Pick<Deps, 'session' | 'schema'>,
+  queue: Pick<Queue, 'notify'>,
 ): WebhookStore {
   const sql = webhookStatements(schema)
   const { candidates } = candidateReader({ session, schema })
@@ -19,9 +19,9 @@ export function postgresWebhooks(
     async insert(webhook) {
       const { id, accountId, settings, revision, epoch, deletedMs = null } = webhook
       const { shard, origin, pausedMs, failing, probed, doc, health } = webhookColumns(webhook)
-      const place = [id, accountId, settings.hook, revision, epoch, deletedMs]
+      const columns = [id, accountId, settings.hook, revision, epoch, deletedMs]
       const inserted = await session.query(sql.insert, [
-        ...place,
+        ...columns,
         ...[shard, origin, pausedMs, failing, probed, doc, health],
       ])
       if (inserted.length > 0) return
@@ -41,15 +41,15 @@ export function postgresWebhooks(
         const [row] = await tx.query<WebhookRow>(sql.lock, [next.id, next.accountId, expectedRevision])
         if (!row) return undefined
         const stored = webhookOf(row)
-        await tx.query(sql.replace, valuesOf(replacementOf(stored, next)))
+        await tx.query(sql.replace, valuesOf(applyReplacement(stored, next)))
         return stored
       })
       const before = await written.catch((thrown: unknown) => {
-        if (isUnsure(thrown)) queue.tell(next.id, true)
+        if (isOutcomeUnknown(thrown)) queue.notify(next.id, true)
         throw thrown
       })
       if (!before) return false
-      queue.tell(next.id, next.epoch > before.epoch)
+      queue.notify(next.id, next.epoch > before.epoch)
       return true
     },
   }

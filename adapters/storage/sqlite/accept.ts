@@ -1,39 +1,43 @@
+/** Accepts events and their deliveries: the SQL of `DeliveryStore.accept`. */
 import {
   type Acceptance,
   type AcceptedEvent,
-  accepted as acceptedDelivery,
+  applyAcceptance,
   HookswitchError,
   type NewDelivery,
   type NewEvent,
   notFound,
   type ReadyEndpoint,
 } from 'hookswitch/store'
-import type { StoredEvent } from './bodies.js'
-import type { Endpoint } from './endpoints.js'
-import { idempotency } from './idempotency.js'
-import { admissions } from './inbox.js'
-import { laneKeyOf, noteDue } from './lanes.js'
-import { change, query } from './query.js'
-import { storedState } from './states.js'
-import { idKey } from './text-key.js'
-import type { Tools } from './tools.js'
+import type { EngineContext } from './context.js'
+import type { CachedEndpoint } from './endpoints.js'
+import type { StoredEvent } from './event-bodies.js'
+import { idHashKey } from './hash-key.js'
+import { createIdempotency } from './idempotency.js'
+import { createInboxConsumer } from './inbox.js'
+import { laneKeyOf, noteDueHead } from './lanes.js'
+import { prepareChange, prepareQuery } from './query.js'
+import { stateCode } from './state-codes.js'
 
-/** An event of this acceptance. Its row is written with the first delivery of it: without one nobody asks for it. */
-interface Fresh {
+/** A new event of this acceptance. Its row is inserted with its first delivery: without one it is never read. */
+interface PendingEvent {
   readonly event: NewEvent
   readonly account: number
   readonly call: number | null
   readonly sequence: number
+  /** Set once the row is inserted. */
   stored: StoredEvent | undefined
 }
 
-/** All or nothing: everything that can be refused is looked at before anything is written. */
-export function acceptor(tools: Tools): (acceptance: Acceptance, now: number) => readonly AcceptedEvent[] {
-  const { db, memory, accounts, endpoints, calls, bodies, lanes, stale, wake } = tools
-  const keys = idempotency(db, accounts)
-  const inbox = admissions(db)
-  const isTaken = query<object>(db, 'select 1 from hookswitch_delivery where id_key = ? and id = ?')
-  const insert = change(
+/** All or nothing: everything that can be refused is checked before the first write. */
+export function createAccept(
+  context: EngineContext,
+): (acceptance: Acceptance, now: number) => readonly AcceptedEvent[] {
+  const { db, state, accounts, endpoints, phoneCalls, eventBodies, lanes, stale, notify } = context
+  const idempotency = createIdempotency(db, accounts)
+  const inbox = createInboxConsumer(db)
+  const isTaken = prepareQuery<object>(db, 'select 1 from hookswitch_delivery where id_key = ? and id = ?')
+  const insert = prepareChange(
     db,
     `insert into hookswitch_delivery
       (position, id_key, webhook, event, epoch, state, due_ms, attempts, tries, interruptions, fence, lane_key, variant,
@@ -41,75 +45,79 @@ export function acceptor(tools: Tools): (acceptance: Acceptance, now: number) =>
     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
 
-  function refuseUnknown(
-    news: (id: string) => NewEvent | undefined,
+  function assertReferences(
+    newEventOf: (id: string) => NewEvent | undefined,
     deliveries: readonly NewDelivery[],
   ): void {
     for (const { id, webhookId, eventId, variant, replayOf } of deliveries) {
-      const variants = news(eventId)?.bodies.length ?? bodies.find(eventId, replayOf)?.variants ?? 0
-      if (variant >= variants) throw notFound(eventId)
-      if (!endpoints.byId(webhookId)) throw notFound(webhookId)
-      if (isTaken.get(idKey(id), id))
+      const variants =
+        newEventOf(eventId)?.bodies.length ?? eventBodies.find(eventId, replayOf)?.variants ?? 0
+      if (variant >= variants) throw notFound(eventId, 'event')
+      if (!endpoints.byId(webhookId)) throw notFound(webhookId, 'webhook')
+      if (isTaken.get(idHashKey(id), id))
         throw new HookswitchError('Conflict', `this id is taken: ${id}`, { field: 'id' })
     }
   }
 
-  function refuseAbove(added: number, maxPending: number): void {
-    const { pending } = memory
+  function assertCapacity(added: number, maxPending: number): void {
+    const { pending } = state
     if (added === 0 || pending + added <= maxPending) return
     throw new HookswitchError('QueueFull', `the queue is full: ${pending} deliveries are pending`, {
       retryAfterSeconds: 1,
     })
   }
 
-  /** The event's number and call. */
-  function note(event: NewEvent, now: number): Fresh {
+  /** Records the event's call and idempotency key, and assigns its sequence number. */
+  function registerEvent(event: NewEvent, now: number): PendingEvent {
     const { accountId, callId, otherLegCallId, numbered } = event
-    const account = accounts.make(accountId)
-    const call = callId === undefined ? undefined : calls.note(account, callId, otherLegCallId, now, numbered)
+    const account = accounts.findOrCreate(accountId)
+    const call =
+      callId === undefined
+        ? undefined
+        : phoneCalls.recordEvent(account, callId, otherLegCallId, now, numbered)
     const sequence = call && numbered ? call.sequence : 0
-    if (event.idempotency) keys.remember(event, account, call?.key ?? null, sequence)
+    if (event.idempotency) idempotency.store(event, account, call?.key ?? null, sequence)
     return { event, account, call: call?.key ?? null, sequence, stored: undefined }
   }
 
-  function stored(fresh: Fresh): StoredEvent {
-    if (fresh.stored) return fresh.stored
-    const { event, account, call, sequence } = fresh
-    const key = memory.nextPosition()
-    bodies.insert(key, event, account, call, sequence)
-    fresh.stored = { key, account, variants: event.bodies.length }
-    return fresh.stored
+  function storeEvent(pending: PendingEvent): StoredEvent {
+    if (pending.stored) return pending.stored
+    const { event, account, call, sequence } = pending
+    const key = state.nextPosition()
+    eventBodies.insert(key, event, account, call, sequence)
+    pending.stored = { key, account, variants: event.bodies.length }
+    return pending.stored
   }
 
-  /** The webhook's account knows the calls of its deliveries too, those of accounts below it. */
-  function foreignCall(
+  /** Records the call for the webhook's account as well, if the event belongs to a descendant account. */
+  function recordForeignCall(
     { callId }: NewDelivery,
-    endpoint: Endpoint,
+    endpoint: CachedEndpoint,
     event: StoredEvent,
     otherLegCallId: string | undefined,
     now: number,
   ): number | null {
     if (callId === undefined || event.account === endpoint.account) return null
-    return calls.note(endpoint.account, callId, otherLegCallId, now, false).key
+    return phoneCalls.recordEvent(endpoint.account, callId, otherLegCallId, now, false).key
   }
 
-  function add(
+  function insertDelivery(
     delivery: NewDelivery,
     event: StoredEvent,
-    endpoint: Endpoint,
+    endpoint: CachedEndpoint,
     call: number | null,
     now: number,
   ): void {
     const laneKey = laneKeyOf(delivery.lane, delivery.id)
     const isHead = laneKey === null || lanes.isEmpty(endpoint.key, laneKey, delivery.lane)
-    const row = acceptedDelivery(delivery, isHead, now)
+    const row = applyAcceptance(delivery, isHead, now)
     insert(
-      memory.nextPosition(),
-      idKey(row.id),
+      state.nextPosition(),
+      idHashKey(row.id),
       endpoint.key,
       event.key,
       row.epoch,
-      storedState(row.state, row.attempts),
+      stateCode(row.state, row.attempts),
       row.dueMs ?? null,
       row.attempts,
       row.tries,
@@ -125,66 +133,69 @@ export function acceptor(tools: Tools): (acceptance: Acceptance, now: number) =>
       row.replayOf ?? null,
       laneKey === null ? null : row.lane,
     )
-    memory.pending += 1
-    if (row.dueMs !== undefined) noteDue(endpoint, row.epoch, row.attempts, row.dueMs)
+    state.pending += 1
+    if (row.dueMs !== undefined) noteDueHead(endpoint, row.epoch, row.attempts, row.dueMs)
   }
 
-  return ({ events, deliveries: offered, maxPending, admits = [] }, now) => {
-    memory.storeMs = now
-    inbox.refuseGone(admits)
-    const duplicates = keys.duplicates(events, now)
+  return ({ events, deliveries: requested, maxPending, inboxIds = [] }, now) => {
+    state.storeMs = now
+    inbox.assertPresent(inboxIds)
+    const duplicates = idempotency.duplicates(events, now)
     const deliveries =
-      duplicates.size === 0 ? offered : offered.filter(({ eventId }) => !duplicates.has(eventId))
-    refuseUnknown(
-      finder(events, (event) => event.id),
+      duplicates.size === 0 ? requested : requested.filter(({ eventId }) => !duplicates.has(eventId))
+    assertReferences(
+      createFinder(events, (event) => event.id),
       deliveries,
     )
-    refuseAbove(deliveries.length, maxPending)
+    assertCapacity(deliveries.length, maxPending)
 
-    inbox.remove(admits)
-    const fresh: Fresh[] = []
+    inbox.remove(inboxIds)
+    const pendingEvents: PendingEvent[] = []
     const accepted = events.map((event): AcceptedEvent => {
       if (duplicates.has(event.id)) {
-        const { id, sequence } = keys.known(event)
+        const { id, sequence } = idempotency.originalOf(event)
         return { id, sequence, duplicate: true }
       }
-      const noted = note(event, now)
-      fresh.push(noted)
-      return { id: event.id, sequence: noted.sequence, duplicate: false }
+      const registered = registerEvent(event, now)
+      pendingEvents.push(registered)
+      return { id: event.id, sequence: registered.sequence, duplicate: false }
     })
-    const freshOf = finder(fresh, ({ event }) => event.id)
-    const before = new Map<Endpoint, number | undefined>()
-    let cancelled = false
+    const pendingEventOf = createFinder(pendingEvents, ({ event }) => event.id)
+    const dueBefore = new Map<CachedEndpoint, number | undefined>()
+    let hasStale = false
     for (const delivery of deliveries) {
       const endpoint = endpoints.byId(delivery.webhookId)!
-      const one = freshOf(delivery.eventId)
-      const event = one ? stored(one) : bodies.find(delivery.eventId, delivery.replayOf)!
-      if (!before.has(endpoint)) before.set(endpoint, endpoints.dueMsOf(endpoint))
-      const call = foreignCall(delivery, endpoint, event, one?.event.otherLegCallId, now)
-      add(delivery, event, endpoint, call, now)
+      const pendingEvent = pendingEventOf(delivery.eventId)
+      const event = pendingEvent
+        ? storeEvent(pendingEvent)
+        : eventBodies.find(delivery.eventId, delivery.replayOf)!
+      if (!dueBefore.has(endpoint)) dueBefore.set(endpoint, endpoints.dueMsOf(endpoint))
+      const call = recordForeignCall(delivery, endpoint, event, pendingEvent?.event.otherLegCallId, now)
+      insertDelivery(delivery, event, endpoint, call, now)
       if (delivery.epoch >= endpoint.webhook.epoch) continue
-      stale.note(endpoint.key)
-      cancelled = true
+      stale.add(endpoint.key)
+      hasStale = true
     }
-    const ready = sooner(before)
-    if (ready.length > 0) wake(ready)
-    if (cancelled) wake(undefined)
+    const ready = findNewlyReady(dueBefore)
+    if (ready.length > 0) notify(ready)
+    if (hasStale) notify(undefined)
     return accepted
   }
 
-  /** Those that are due now, or earlier than before. */
-  function sooner(before: ReadonlyMap<Endpoint, number | undefined>): ReadyEndpoint[] {
+  /** Endpoints that have become due, or are due earlier than before. */
+  function findNewlyReady(dueBefore: ReadonlyMap<CachedEndpoint, number | undefined>): ReadyEndpoint[] {
     const ready: ReadyEndpoint[] = []
-    for (const [endpoint, dueMs] of before) {
-      const now = endpoints.readiness(endpoint)
-      if (now.dueMs !== undefined && (dueMs === undefined || now.dueMs < dueMs)) ready.push(now)
+    for (const [endpoint, dueMs] of dueBefore) {
+      const readiness = endpoints.readiness(endpoint)
+      if (readiness.dueMs !== undefined && (dueMs === undefined || readiness.dueMs < dueMs))
+        ready.push(readiness)
     }
     return ready
   }
 }
 
-/** Finds by id, mostly among one: a map is worth its making from a few on. */
-function finder<Item>(
+/** Finds items by id. There is usually one: a map pays off only from a few items on. */
+function createFinder<Item>(
   items: readonly Item[],
   idOf: (item: Item) => string,
 ): (id: string) => Item | undefined {

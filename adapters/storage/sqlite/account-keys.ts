@@ -1,53 +1,59 @@
+/** Maps account ids to integer keys. */
+import { LRUCache } from 'lru-cache'
 import type { SqliteHandle } from './driver.js'
-import { query } from './query.js'
-import { recent } from './recent.js'
+import { prepareQuery } from './query.js'
 
-/** Accounts as integers, whether their rows are ours or the host's: every index holds those. */
+/** Integer keys of accounts, used in every index. The accounts themselves are in our tables or the host's. */
 export interface AccountKeys {
-  /** `undefined`: nothing was ever kept of it. */
+  /** `undefined`: nothing was ever stored for this account. */
   find(accountId: string): number | undefined
-  /** Gives it a key when it has none. */
-  make(accountId: string): number
+
+  findOrCreate(accountId: string): number
   idOf(key: number): string
-  forget(): void
+  invalidate(): void
 }
 
-/** How many are remembered. */
-const REMEMBERED = 10_000
+const MAX_CACHED = 20_000
 
-export function accountKeys(db: SqliteHandle): AccountKeys {
-  const find = query<{ readonly key: number }>(db, 'select key from hookswitch_account_key where id = ?')
-  const read = query<{ readonly id: string }>(db, 'select id from hookswitch_account_key where key = ?')
+export function createAccountKeys(db: SqliteHandle): AccountKeys {
+  const find = prepareQuery<{ readonly key: number }>(
+    db,
+    'select key from hookswitch_account_key where id = ?',
+  )
+  const read = prepareQuery<{ readonly id: string }>(
+    db,
+    'select id from hookswitch_account_key where key = ?',
+  )
   const insert = db.prepare('insert into hookswitch_account_key (id) values (?)')
-  const byId = recent<string, number>(REMEMBERED)
-  const byKey = recent<number, string>(REMEMBERED)
+  const byId = new LRUCache<string, number>({ max: MAX_CACHED })
+  const byKey = new LRUCache<number, string>({ max: MAX_CACHED })
 
-  const keys: AccountKeys = {
+  const accountKeys: AccountKeys = {
     find(accountId) {
-      const known = byId.get(accountId)
-      if (known !== undefined) return known
+      const cached = byId.get(accountId)
+      if (cached !== undefined) return cached
       const key = find.get(accountId)?.key
       if (key !== undefined) byId.set(accountId, key)
       return key
     },
-    make(accountId) {
-      const known = keys.find(accountId)
-      if (known !== undefined) return known
+    findOrCreate(accountId) {
+      const cached = accountKeys.find(accountId)
+      if (cached !== undefined) return cached
       const key = Number(insert.run(accountId).lastInsertRowid)
       byId.set(accountId, key)
       return key
     },
     idOf(key) {
-      const known = byKey.get(key)
-      if (known !== undefined) return known
+      const cached = byKey.get(key)
+      if (cached !== undefined) return cached
       const { id } = read.get(key)!
       byKey.set(key, id)
       return id
     },
-    forget() {
+    invalidate() {
       byId.clear()
       byKey.clear()
     },
   }
-  return keys
+  return accountKeys
 }

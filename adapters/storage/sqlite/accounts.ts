@@ -1,36 +1,36 @@
+/** Stores accounts and their API keys; finds accounts by id, realm, name and parent. Users are in `users.ts`. */
 import {
   type Account,
   type AccountStore,
   type ApiKeyRow,
   HookswitchError,
-  nameKey,
+  normalizeAccountName,
+  normalizeRealm,
   notFound,
-  realmKey,
 } from 'hookswitch/store'
 import type { SqliteHandle } from './driver.js'
-import { change, type DocRow, query } from './query.js'
+import { type DocRow, prepareChange, prepareQuery } from './query.js'
 import type { Synchronous } from './synchronous.js'
-import { userDoor } from './users.js'
+import { createUserStore } from './users.js'
 
 interface IdRow {
   readonly id: string
 }
 
-/** Accounts by id, realm, name and parent, with their keys and users. */
-export function accountDoor(db: SqliteHandle): Synchronous<AccountStore> {
-  const exists = query<IdRow>(db, 'select id from hookswitch_account where id = ?')
-  const wasRemoved = query<IdRow>(db, 'select id from hookswitch_gone_account where id = ?')
-  const holderOf = query<IdRow>(db, 'select id from hookswitch_account where realm_key = ?')
-  const put = change(
+export function createAccountStore(db: SqliteHandle): Synchronous<AccountStore> {
+  const exists = prepareQuery<IdRow>(db, 'select id from hookswitch_account where id = ?')
+  const removedId = prepareQuery<IdRow>(db, 'select id from hookswitch_gone_account where id = ?')
+  const holderOf = prepareQuery<IdRow>(db, 'select id from hookswitch_account where realm_key = ?')
+  const put = prepareChange(
     db,
     'insert or replace into hookswitch_account (id, realm_key, name_key, parent_id, doc) values (?, ?, ?, ?, ?)',
   )
-  const child = query<IdRow>(db, 'select id from hookswitch_account where parent_id = ? limit 1')
-  const remove = change(db, 'delete from hookswitch_account where id = ?')
-  const removeKey = change(db, 'delete from hookswitch_api_key where account_id = ?')
-  const noteRemoved = change(db, 'insert or ignore into hookswitch_gone_account (id) values (?)')
-  const read = query<DocRow>(db, 'select doc from hookswitch_account where id = ?')
-  const descendants = query<IdRow>(
+  const child = prepareQuery<IdRow>(db, 'select id from hookswitch_account where parent_id = ? limit 1')
+  const remove = prepareChange(db, 'delete from hookswitch_account where id = ?')
+  const removeKey = prepareChange(db, 'delete from hookswitch_api_key where account_id = ?')
+  const insertRemoved = prepareChange(db, 'insert or ignore into hookswitch_gone_account (id) values (?)')
+  const read = prepareQuery<DocRow>(db, 'select doc from hookswitch_account where id = ?')
+  const descendants = prepareQuery<IdRow>(
     db,
     `with recursive below (id) as (
       select id from hookswitch_account where parent_id = ?
@@ -38,83 +38,83 @@ export function accountDoor(db: SqliteHandle): Synchronous<AccountStore> {
       select a.id from below join hookswitch_account a on a.parent_id = below.id
     ) select id from below where id <> ?`,
   )
-  const byRealm = query<DocRow>(db, 'select doc from hookswitch_account where realm_key = ?')
-  const byName = query<DocRow>(db, 'select doc from hookswitch_account where name_key = ?')
-  const list = query<DocRow>(db, 'select doc from hookswitch_account order by id')
-  const apiKey = query<DocRow>(db, 'select doc from hookswitch_api_key where account_id = ?')
-  const byHash = query<DocRow>(db, 'select doc from hookswitch_api_key where hash = ?')
-  const putKey = change(
+  const byRealm = prepareQuery<DocRow>(db, 'select doc from hookswitch_account where realm_key = ?')
+  const byName = prepareQuery<DocRow>(db, 'select doc from hookswitch_account where name_key = ?')
+  const list = prepareQuery<DocRow>(db, 'select doc from hookswitch_account order by id')
+  const apiKey = prepareQuery<DocRow>(db, 'select doc from hookswitch_api_key where account_id = ?')
+  const byHash = prepareQuery<DocRow>(db, 'select doc from hookswitch_api_key where hash = ?')
+  const putKey = prepareChange(
     db,
     'insert or replace into hookswitch_api_key (account_id, hash, doc) values (?, ?, ?)',
   )
-  const users = userDoor(db, (accountId) => exists.get(accountId) !== undefined)
+  const users = createUserStore(db, (accountId) => exists.get(accountId) !== undefined)
 
-  function refuseTaken(account: Account): void {
-    const holder = holderOf.get(realmKey(account.realm))
-    if (holder && holder.id !== account.id) throw taken('realm', 'this realm is taken')
+  function assertRealmFree(account: Account): void {
+    const holder = holderOf.get(normalizeRealm(account.realm))
+    if (holder && holder.id !== account.id) throw conflict('realm', 'this realm is taken')
   }
 
-  function refuseTakenKey({ accountId, hash }: ApiKeyRow): void {
+  function assertApiKeyFree({ accountId, hash }: ApiKeyRow): void {
     const row = byHash.get(hash)
-    if (row && keyOf(row).accountId !== accountId) throw taken('apiKey', 'this API key is taken')
+    if (row && apiKeyOf(row).accountId !== accountId) throw conflict('apiKey', 'this API key is taken')
   }
 
-  function write(account: Account): void {
+  function writeAccount(account: Account): void {
     const { id, realm, name, parentId = null } = account
-    put(id, realmKey(realm), nameKey(name), parentId, JSON.stringify(account))
+    put(id, normalizeRealm(realm), normalizeAccountName(name), parentId, JSON.stringify(account))
   }
 
   return {
     insert(account, key, newUsers) {
-      if (exists.get(account.id)) throw taken('id', 'this id is taken')
-      if (wasRemoved.get(account.id)) throw taken('id', 'this id was used before and is not given again')
-      refuseTaken(account)
-      refuseTakenKey(key)
-      users.refuseEqualNames(newUsers)
-      write(account)
+      if (exists.get(account.id)) throw conflict('id', 'this id is taken')
+      if (removedId.get(account.id)) throw conflict('id', 'this id was used before and is not reused')
+      assertRealmFree(account)
+      assertApiKeyFree(key)
+      users.assertDistinctNames(newUsers)
+      writeAccount(account)
       putKey(key.accountId, key.hash, JSON.stringify(key))
       for (const user of newUsers) users.putUser(user)
     },
     update(account) {
-      if (!exists.get(account.id)) throw notFound(account.id)
-      refuseTaken(account)
-      write(account)
+      if (!exists.get(account.id)) throw notFound(account.id, 'account')
+      assertRealmFree(account)
+      writeAccount(account)
     },
     remove(accountId) {
-      if (!exists.get(accountId)) throw notFound(accountId)
-      if (child.get(accountId)) throw taken('id', 'this account has accounts below it')
+      if (!exists.get(accountId)) throw notFound(accountId, 'account')
+      if (child.get(accountId)) throw conflict('id', 'this account has accounts below it')
       remove(accountId)
-      noteRemoved(accountId)
+      insertRemoved(accountId)
       users.removeAll(accountId)
       removeKey(accountId)
     },
     lineage(accountId) {
-      const line = new Map<string, Account>()
+      const lineage = new Map<string, Account>()
       let id: string | undefined = accountId
-      while (id !== undefined && !line.has(id)) {
+      while (id !== undefined && !lineage.has(id)) {
         const row = read.get(id)
         if (!row) break
         const account = accountOf(row)
-        line.set(id, account)
+        lineage.set(id, account)
         id = account.parentId
       }
-      return [...line.values()]
+      return [...lineage.values()]
     },
     descendants: (accountId) => descendants.all(accountId, accountId).map(({ id }) => id),
-    byRealm: (realm) => byRealm.all(realmKey(realm)).map(accountOf),
+    byRealm: (realm) => byRealm.all(normalizeRealm(realm)).map(accountOf),
     byName: (key) => byName.all(key).map(accountOf),
     list: () => list.all().map(accountOf),
 
     apiKey(accountId) {
       const row = apiKey.get(accountId)
-      return row && keyOf(row)
+      return row && apiKeyOf(row)
     },
     apiKeyByHash(hash) {
       const row = byHash.get(hash)
-      return row && keyOf(row)
+      return row && apiKeyOf(row)
     },
     putApiKey(key) {
-      refuseTakenKey(key)
+      assertApiKeyFree(key)
       putKey(key.accountId, key.hash, JSON.stringify(key))
     },
 
@@ -130,10 +130,10 @@ function accountOf({ doc }: DocRow): Account {
   return JSON.parse(doc) as Account
 }
 
-function keyOf({ doc }: DocRow): ApiKeyRow {
+function apiKeyOf({ doc }: DocRow): ApiKeyRow {
   return JSON.parse(doc) as ApiKeyRow
 }
 
-function taken(field: string, message: string): HookswitchError {
+function conflict(field: string, message: string): HookswitchError {
   return new HookswitchError('Conflict', message, { field })
 }

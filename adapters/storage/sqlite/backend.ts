@@ -1,21 +1,22 @@
-import type { Call } from './call.js'
-import type { WakeUp } from './wake-ups.js'
+/** The interface between the store and its database, wherever the database runs. */
+import type { ReadyNotification } from './pending-notifications.js'
+import type { RpcRequest } from './rpc-methods.js'
 
-/** An open database, wherever it lives. */
+/** An open database, in this thread or in a worker. */
 export interface Backend {
-  ask(call: Call): Promise<unknown>
+  request(call: RpcRequest): Promise<unknown>
   secret(): Promise<string>
-  /** How often webhooks have changed, as of the last answer: the same number, the same webhooks. */
-  webhookChanges(): number
-  /** Resolves when what was asked before is answered, and nothing is left open. */
+  /** Number of webhook changes as of the last response: as long as it is the same, so are the webhooks. */
+  webhookVersion(): number
+  /** Resolves when all earlier requests have been answered and everything is closed. */
   close(): Promise<void>
 }
 
-/** What it tells. */
-export interface BackendDoors {
-  /** What the host should know. */
+/** Callbacks of a backend. */
+export interface BackendDeps {
+  /** Logs a problem that the host should fix. */
   warn(sentence: string): void
-  wake(wakeUp: WakeUp): void
-  /** It is gone, and everything asked of it rejects from now on. */
-  lost(reason: string): void
+  notify(notification: ReadyNotification): void
+  /** The backend has failed: all of its requests reject from now on. */
+  onLost(reason: string): void
 }

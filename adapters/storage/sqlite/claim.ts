@@ -1,63 +1,76 @@
+/** Claims due heads: the SQL of `DeliveryStore.claim`. */
 import {
+  applyClaim,
   type Claim,
   type ClaimRequest,
   type ClaimResult,
-  claimed,
   isProbed,
   type ReadyEndpoint,
   type Webhook,
 } from 'hookswitch/store'
-import type { Endpoint } from './endpoints.js'
-import { change, query } from './query.js'
-import { COLUMNS, type StoredRow } from './rows.js'
-import { IN_FLIGHT, RETRY, UNTRIED } from './states.js'
-import type { Tools } from './tools.js'
+import type { EngineContext } from './context.js'
+import type { CachedEndpoint } from './endpoints.js'
+import { prepareChange, prepareQuery } from './query.js'
+import { COLUMNS, type DeliveryRow } from './rows.js'
+import { IN_FLIGHT, RETRY, UNTRIED } from './state-codes.js'
 
-/** A due head, with what is sent of its event. */
-interface DueRow extends StoredRow {
+/** A due head with its event's first body and trace context. */
+interface DueRow extends DeliveryRow {
   readonly traceparent: string | null
   readonly body: string
 }
 
-/** Claims that are remembered until they are settled; further ones are read again. */
-const REMEMBERED = 10_000
+/** Upper bound of claims cached until they are settled; further ones are read again. */
+const MAX_CACHED_CLAIMS = 10_000
 
 export const DUE_SQL = `select ${COLUMNS}, e.traceparent, e.body
   from hookswitch_delivery d indexed by hookswitch_delivery_queue join hookswitch_event e on e.key = d.event
   where d.webhook = ? and d.epoch = ? and d.state = ? and d.due_ms is not null and d.due_ms <= ? and d.state <= 1
   order by d.due_ms, d.position limit ? + 0`
 
-export function claimer(tools: Tools): (request: ClaimRequest) => ClaimResult {
-  const { db, memory, endpoints, bodies, rows, inFlight } = tools
-  const due = query<DueRow>(db, DUE_SQL)
-  const update = change(
+export function createClaim(context: EngineContext): (request: ClaimRequest) => ClaimResult {
+  const { db, state, endpoints, eventBodies, rows, inFlight } = context
+  const due = prepareQuery<DueRow>(db, DUE_SQL)
+  const update = prepareChange(
     db,
     `update hookswitch_delivery set state = ${IN_FLIGHT}, due_ms = null, fence = ?, term = ? where position = ?`,
   )
 
-  /** First attempts get half of the room; what either kind leaves free goes to the other. */
-  function take(endpoint: Endpoint, room: number, retriesFirst: boolean, now: number, claims: Claim[]): void {
-    // Neither one that is deleted is due, nor one that pauses.
-    if (room <= 0 || (endpoints.dueMsOf(endpoint) ?? Number.POSITIVE_INFINITY) > now) return
+  /** First attempts get half of the slots; slots that either kind leaves unused go to the other. */
+  function claimFrom(
+    endpoint: CachedEndpoint,
+    slots: number,
+    retriesFirst: boolean,
+    now: number,
+    claims: Claim[],
+  ): void {
+    // A deleted endpoint and a paused one are not due.
+    if (slots <= 0 || (endpoints.dueMsOf(endpoint) ?? Number.POSITIVE_INFINITY) > now) return
     if (isProbed(endpoint.webhook.health)) {
       const isRetry = endpoint.retryDueMs <= endpoint.untriedDueMs
-      takeDue(endpoint, isRetry ? RETRY : UNTRIED, 1, now, claims)
+      claimDue(endpoint, isRetry ? RETRY : UNTRIED, 1, now, claims)
       return
     }
-    const full = claims.length + room
-    const anyRetries = endpoint.retryDueMs <= now
-    const half = retriesFirst ? Math.floor(room / 2) : Math.ceil(room / 2)
-    if (endpoint.untriedDueMs <= now) takeDue(endpoint, UNTRIED, anyRetries ? half : room, now, claims)
-    if (!anyRetries) return
-    const wasFull = takeDue(endpoint, RETRY, full - claims.length, now, claims)
-    if (!wasFull) takeDue(endpoint, UNTRIED, full - claims.length, now, claims)
+    const maxClaims = claims.length + slots
+    const hasRetries = endpoint.retryDueMs <= now
+    const half = retriesFirst ? Math.floor(slots / 2) : Math.ceil(slots / 2)
+    if (endpoint.untriedDueMs <= now) claimDue(endpoint, UNTRIED, hasRetries ? half : slots, now, claims)
+    if (!hasRetries) return
+    const wereAllTaken = claimDue(endpoint, RETRY, maxClaims - claims.length, now, claims)
+    if (!wereAllTaken) claimDue(endpoint, UNTRIED, maxClaims - claims.length, now, claims)
   }
 
-  /** True: there was as much as was asked for. */
-  function takeDue(endpoint: Endpoint, kind: number, count: number, now: number, claims: Claim[]): boolean {
+  /** Returns whether as many were due as requested. */
+  function claimDue(
+    endpoint: CachedEndpoint,
+    kind: number,
+    count: number,
+    now: number,
+    claims: Claim[],
+  ): boolean {
     if (count <= 0) return true
     const found = due.all(endpoint.key, endpoint.webhook.epoch, kind, now, count)
-    for (const stored of found) claims.push(claimOne(stored, endpoint))
+    for (const row of found) claims.push(claimOne(row, endpoint))
     if (found.length > 0) {
       if (kind === UNTRIED) endpoint.untriedDueMs = Number.NaN
       else endpoint.retryDueMs = Number.NaN
@@ -65,37 +78,37 @@ export function claimer(tools: Tools): (request: ClaimRequest) => ClaimResult {
     return found.length === count
   }
 
-  function claimOne(stored: DueRow, endpoint: Endpoint): Claim {
-    const row = rows.of(stored, endpoint)
-    const delivery = claimed(row.delivery)
-    row.delivery = delivery
-    update(delivery.fence, memory.term, stored.position)
-    if (inFlight.size < REMEMBERED) inFlight.set(delivery.id, row)
-    const body = stored.variant === 0 ? stored.body : bodies.other(stored.event, stored.variant)
-    const { traceparent } = stored
+  function claimOne(row: DueRow, endpoint: CachedEndpoint): Claim {
+    const located = rows.fromRow(row, endpoint)
+    const delivery = applyClaim(located.delivery)
+    located.delivery = delivery
+    update(delivery.fence, state.term, row.position)
+    if (inFlight.size < MAX_CACHED_CLAIMS) inFlight.set(delivery.id, located)
+    const body = row.variant === 0 ? row.body : eventBodies.variantBody(row.event, row.variant)
+    const { traceparent } = row
     return traceparent === null ? { delivery, body } : { delivery, body, traceparent }
   }
 
-  return ({ owner, endpoints: named, limit, now }) => {
-    memory.storeMs = now
+  return ({ owner, endpoints: requested, limit, now }) => {
+    state.storeMs = now
     const claims: Claim[] = []
     const webhooks = new Map<string, Webhook>()
-    const standing: ReadyEndpoint[] = []
-    for (const { webhookId, room, retriesFirst = false } of named) {
+    const readiness: ReadyEndpoint[] = []
+    for (const { webhookId, slots, retriesFirst = false } of requested) {
       const endpoint = endpoints.byId(webhookId)
       if (!endpoint) continue
       const { webhook, origin } = endpoint
-      if (memory.owner !== owner) {
-        // Nothing to wait for: whoever owns it now is told of its own.
+      if (state.owner !== owner) {
+        // This node no longer owns the file, so nothing here is due for it.
         const { accountId } = webhook
-        standing.push({ webhookId, accountId, origin, failing: false, dueMs: undefined })
+        readiness.push({ webhookId, accountId, origin, failing: false, dueMs: undefined })
         continue
       }
       const count = claims.length
-      take(endpoint, Math.min(room, limit - count), retriesFirst, now, claims)
+      claimFrom(endpoint, Math.min(slots, limit - count), retriesFirst, now, claims)
       if (claims.length > count) webhooks.set(webhookId, webhook)
-      standing.push(endpoints.readiness(endpoint))
+      readiness.push(endpoints.readiness(endpoint))
     }
-    return { claims, webhooks, endpoints: standing }
+    return { claims, webhooks, endpoints: readiness }
   }
 }

@@ -1,25 +1,33 @@
+/** Loads the SQLite driver: `node:sqlite`, built into Node, or the package `@photostructure/sqlite` with the same API. */
 import { createRequire } from 'node:module'
 import { HookswitchError } from 'hookswitch/store'
-import { HERE } from './here.js'
+import { MODULE_PATH } from './worker-path.js'
 
-/** What is written into a statement. Booleans are 0 and 1. */
+/** A bound parameter. Booleans are 0 and 1. */
 export type SqliteValue = string | number | null
 
-/** The part of a prepared statement that is used here. Rows are objects without a prototype. */
+/** The part of a prepared statement that the store uses. Rows are objects without a prototype. */
 export interface SqliteStatement {
+  /** Executes the statement; returns the number of changed rows, and the rowid of the last insert. */
   run(...parameters: SqliteValue[]): {
     readonly changes: number | bigint
     readonly lastInsertRowid: number | bigint
   }
+  /** The first row; `undefined`: none. */
   get(...parameters: SqliteValue[]): unknown
+  /** All rows. */
   all(...parameters: SqliteValue[]): unknown[]
+  /** The rows, read one at a time. */
   iterate(...parameters: SqliteValue[]): IterableIterator<unknown>
 }
 
-/** The part of `DatabaseSync` (`node:sqlite`, `@photostructure/sqlite`) that is used here. */
+/** The part of `DatabaseSync` (`node:sqlite`, `@photostructure/sqlite`) that the store uses. */
 export interface SqliteHandle {
+  /** Executes statements without parameters or results. */
   exec(sql: string): void
+  /** Compiles one statement. */
   prepare(sql: string): SqliteStatement
+  /** Closes the connection. Its statements cannot be used afterwards. */
   close(): void
   /** Absent before Node 22.16. */
   readonly isTransaction?: boolean
@@ -35,8 +43,7 @@ export interface SqliteDriver {
 type DriverModule = Pick<SqliteDriver, 'DatabaseSync'>
 
 /**
- * The driver of this name, else the one built into Node, else the installed one.
- *
+ * @param name which driver. Default: the one built into Node, else the installed one
  * @throws HookswitchError `InvalidOption`, saying what to install
  */
 export function loadDriver(name?: DriverName): SqliteDriver {
@@ -47,12 +54,12 @@ export function loadDriver(name?: DriverName): SqliteDriver {
 }
 
 /**
- * The driver that made this handle; `undefined` for any other object. Two copies of SQLite in one process undo each
- * other's locks on a file (closing a descriptor drops all POSIX locks of the process on it,
- * https://www.sqlite.org/howtocorrupt.html 2.2.1): a file has to be opened by the same copy on both sides.
+ * The driver that created this handle; `undefined` for any other object. A file must be opened by the same copy of
+ * SQLite on both sides: two copies in one process undo each other's locks (closing a descriptor drops all POSIX locks of
+ * the process on that file, https://www.sqlite.org/howtocorrupt.html 2.2.1).
  */
-export function driverOf(handle: unknown): DriverName | undefined {
-  if (handle instanceof (builtInDriver()?.DatabaseSync ?? Nobody)) return 'node:sqlite'
+export function driverNameOf(handle: unknown): DriverName | undefined {
+  if (handle instanceof (builtInDriver()?.DatabaseSync ?? NoInstances)) return 'node:sqlite'
   try {
     return handle instanceof installedDriver().DatabaseSync ? '@photostructure/sqlite' : undefined
   } catch {
@@ -60,34 +67,36 @@ export function driverOf(handle: unknown): DriverName | undefined {
   }
 }
 
-class Nobody {}
+class NoInstances {}
 
-/** Present from Node 22.13 on without a flag. */
+/** Available without a flag from Node 22.13 on. */
 function builtInDriver(): SqliteDriver | undefined {
-  const found = quietly(() => process.getBuiltinModule?.('node:sqlite') as DriverModule | undefined)
+  const found = withoutExperimentalWarning(
+    () => process.getBuiltinModule?.('node:sqlite') as DriverModule | undefined,
+  )
   return found && { name: 'node:sqlite', DatabaseSync: found.DatabaseSync }
 }
 
 function installedDriver(): SqliteDriver {
   try {
-    const { DatabaseSync } = createRequire(HERE)('@photostructure/sqlite') as DriverModule
+    const { DatabaseSync } = createRequire(MODULE_PATH)('@photostructure/sqlite') as DriverModule
     return { name: '@photostructure/sqlite', DatabaseSync }
   } catch (thrown) {
-    const absent = (thrown as { code?: unknown }).code === 'MODULE_NOT_FOUND'
-    const sentence = absent
-      ? 'Node before 22.13 has no SQLite of its own: run `npm install @photostructure/sqlite`, or use a newer Node'
+    const isMissing = (thrown as { code?: unknown }).code === 'MODULE_NOT_FOUND'
+    const advice = isMissing
+      ? 'Node before 22.13 has no built-in SQLite: run `npm install @photostructure/sqlite`, or use a newer Node'
       : '@photostructure/sqlite cannot be loaded: install it for this platform, or use Node 22.13 or newer'
-    throw new HookswitchError('InvalidOption', `sqliteStore has no driver. ${sentence}`, { cause: thrown })
+    throw new HookswitchError('InvalidOption', `sqliteStore has no driver. ${advice}`, { cause: thrown })
   }
 }
 
-/** Without the warning that SQLite is experimental: who uses this store did not choose `node:sqlite`, we did. */
-function quietly<Result>(load: () => Result): Result {
+/** Suppresses the warning that SQLite is experimental: the user of this store did not choose `node:sqlite`. */
+function withoutExperimentalWarning<Result>(load: () => Result): Result {
   const { emitWarning } = process
-  const others = (...given: unknown[]) => {
-    if (!String(given[0]).startsWith('SQLite is an experimental')) Reflect.apply(emitWarning, process, given)
+  const filtered = (...args: unknown[]) => {
+    if (!String(args[0]).startsWith('SQLite is an experimental')) Reflect.apply(emitWarning, process, args)
   }
-  process.emitWarning = others as typeof emitWarning
+  process.emitWarning = filtered as typeof emitWarning
   try {
     return load()
   } finally {

@@ -1,43 +1,46 @@
+/** Webhooks as endpoints: stored in `hookswitch_webhook`, cached with the due times of their lane heads. */
 import { type Health, isFailing, originOf, type ReadyEndpoint, type Webhook } from 'hookswitch/store'
+import { LRUCache } from 'lru-cache'
 import type { AccountKeys } from './account-keys.js'
 import type { SqliteHandle } from './driver.js'
-import { change, query } from './query.js'
-import { recent } from './recent.js'
-import { RETRY, UNTRIED } from './states.js'
+import { prepareChange, prepareQuery } from './query.js'
 
-/** A webhook as the queue sees it. */
-export interface Endpoint {
+import { RETRY, UNTRIED } from './state-codes.js'
+
+/** A webhook as a receiver of deliveries. */
+export interface CachedEndpoint {
   readonly key: number
   /** The key of its account. */
   readonly account: number
   webhook: Webhook
   origin: string
-  /** When its earliest heads are due, of its own epoch: never tried, tried before. Infinity: none. NaN: ask. */
+  /** When the earliest never-tried head of the current epoch is due. Infinity: none. NaN: not read yet. */
   untriedDueMs: number
+  /** The same of heads that wait for a retry. */
   retryDueMs: number
 }
 
-/** Webhooks by key and by id; those in use are remembered as they are. */
+/** Webhooks by key and by id; recently used ones are cached. */
 export interface Endpoints {
-  byKey(key: number): Endpoint | undefined
-  byId(webhookId: string): Endpoint | undefined
-  /** @param key one that was never given to another */
+  byKey(key: number): CachedEndpoint | undefined
+  byId(webhookId: string): CachedEndpoint | undefined
+  /** @param key must never have been used for another webhook */
   insert(key: number, webhook: Webhook): void
-  /** Another row for the same webhook. */
-  replace(endpoint: Endpoint, webhook: Webhook): void
-  /** The same row with this webhook's health. */
-  replaceHealth(endpoint: Endpoint, webhook: Webhook): void
-  remove(endpoint: Endpoint): void
-  /** When its earliest head is due, not before its pause ends; `undefined`: idle. */
-  dueMsOf(endpoint: Endpoint): number | undefined
-  readiness(endpoint: Endpoint): ReadyEndpoint
-  /** How often a webhook was made, changed or removed, since this began; what was rolled back counts too. */
-  changes(): number
-  forget(): void
+  /** Writes the whole row. */
+  replace(endpoint: CachedEndpoint, webhook: Webhook): void
+  /** Writes the health only. */
+  replaceHealth(endpoint: CachedEndpoint, webhook: Webhook): void
+  remove(endpoint: CachedEndpoint): void
+  /** When its earliest head is due, at the earliest when its pause ends; `undefined`: it is idle. */
+  dueMsOf(endpoint: CachedEndpoint): number | undefined
+  readiness(endpoint: CachedEndpoint): ReadyEndpoint
+  /** Number of inserts, changes and removals since the engine was created, including those that were rolled back. */
+  version(): number
+  invalidate(): void
 }
 
-/** More than one event can go to, so that its webhooks are read once. */
-const REMEMBERED = 10_000
+/** More webhooks than one event can match, so that an event reads its webhooks once. */
+const MAX_CACHED = 20_000
 
 interface WebhookRow {
   readonly key: number
@@ -46,79 +49,79 @@ interface WebhookRow {
   readonly doc: string
 }
 
-export function endpoints(db: SqliteHandle, accounts: AccountKeys): Endpoints {
+export function createEndpoints(db: SqliteHandle, accounts: AccountKeys): Endpoints {
   const columns = 'select key, account, health, doc from hookswitch_webhook'
-  const readByKey = query<WebhookRow>(db, `${columns} where key = ?`)
-  const readById = query<WebhookRow>(db, `${columns} where id = ?`)
+  const readByKey = prepareQuery<WebhookRow>(db, `${columns} where key = ?`)
+  const readById = prepareQuery<WebhookRow>(db, `${columns} where id = ?`)
   const insert = db.prepare(
     `insert into hookswitch_webhook (key, id, account, hook, epoch, deleted_ms, health, doc)
     values (?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  const replace = change(
+  const replace = prepareChange(
     db,
     'update hookswitch_webhook set hook = ?, epoch = ?, deleted_ms = ?, health = ?, doc = ? where key = ?',
   )
-  const replaceHealth = change(db, 'update hookswitch_webhook set health = ? where key = ?')
-  const remove = change(db, 'delete from hookswitch_webhook where key = ?')
-  const due = query<{ readonly dueMs: number }>(
+  const replaceHealth = prepareChange(db, 'update hookswitch_webhook set health = ? where key = ?')
+  const remove = prepareChange(db, 'delete from hookswitch_webhook where key = ?')
+  const due = prepareQuery<{ readonly dueMs: number }>(
     db,
     `select due_ms as "dueMs" from hookswitch_delivery indexed by hookswitch_delivery_queue
     where webhook = ? and epoch = ? and state = ? and due_ms is not null and state <= 1
     order by due_ms limit 1`,
   )
-  let changes = 0
-  const byKey = recent<number, Endpoint>(REMEMBERED)
-  const byId = recent<string, Endpoint>(REMEMBERED)
+  let version = 0
+  const byKey = new LRUCache<number, CachedEndpoint>({ max: MAX_CACHED })
+  const byId = new LRUCache<string, CachedEndpoint>({ max: MAX_CACHED })
 
-  function remember(row: WebhookRow): Endpoint {
+  function cache(row: WebhookRow): CachedEndpoint {
     const webhook = webhookOf(row)
-    const endpoint = newEndpoint(row.key, row.account, webhook)
+    const endpoint = createEndpoint(row.key, row.account, webhook)
     byKey.set(row.key, endpoint)
     byId.set(webhook.id, endpoint)
     return endpoint
   }
 
-  const earliest = ({ key, webhook }: Endpoint, state: number): number =>
+  const earliest = ({ key, webhook }: CachedEndpoint, state: number): number =>
     due.get(key, webhook.epoch, state)?.dueMs ?? Number.POSITIVE_INFINITY
 
-  const all: Endpoints = {
+  const endpoints: Endpoints = {
     byKey(key) {
-      const known = byKey.get(key)
-      if (known) return known
+      const cached = byKey.get(key)
+      if (cached) return cached
       const row = readByKey.get(key)
-      return row && remember(row)
+      return row && cache(row)
     },
     byId(webhookId) {
-      const known = byId.get(webhookId)
-      if (known) return known
+      const cached = byId.get(webhookId)
+      if (cached) return cached
       const row = readById.get(webhookId)
-      const endpoint = row && (byKey.get(row.key) ?? remember(row))
+      const endpoint = row && (byKey.get(row.key) ?? cache(row))
       if (endpoint) byId.set(webhookId, endpoint)
       return endpoint
     },
     insert(key, webhook) {
-      changes += 1
+      version += 1
       const { health, ...row } = webhook
       const { id, accountId, settings, epoch, deletedMs = null } = row
-      const account = accounts.make(accountId)
-      insert.run(key, id, account, settings.hook, epoch, deletedMs, healthText(health), JSON.stringify(row))
+      const account = accounts.findOrCreate(accountId)
+      insert.run(key, id, account, settings.hook, epoch, deletedMs, healthJson(health), JSON.stringify(row))
     },
     replace(endpoint, webhook) {
-      changes += 1
+      version += 1
       const { health, ...row } = webhook
       const { epoch, deletedMs = null, settings } = row
-      replace(settings.hook, epoch, deletedMs, healthText(health), JSON.stringify(row), endpoint.key)
+      replace(settings.hook, epoch, deletedMs, healthJson(health), JSON.stringify(row), endpoint.key)
       endpoint.webhook = webhook
       endpoint.origin = originOf(settings.uri)
       endpoint.untriedDueMs = endpoint.retryDueMs = Number.NaN
     },
     replaceHealth(endpoint, webhook) {
-      changes += 1
-      replaceHealth(healthText(webhook.health), endpoint.key)
+      version += 1
+      replaceHealth(healthJson(webhook.health), endpoint.key)
       endpoint.webhook = webhook
     },
     remove(endpoint) {
-      changes += 1
+      version += 1
       remove(endpoint.key)
       byKey.delete(endpoint.key)
       byId.delete(endpoint.webhook.id)
@@ -140,25 +143,25 @@ export function endpoints(db: SqliteHandle, accounts: AccountKeys): Endpoints {
         accountId,
         origin,
         failing: isFailing(webhook.health),
-        dueMs: all.dueMsOf(endpoint),
+        dueMs: endpoints.dueMsOf(endpoint),
       }
     },
-    changes: () => changes,
-    forget() {
-      changes += 1
+    version: () => version,
+    invalidate() {
+      version += 1
       byKey.clear()
       byId.clear()
     },
   }
-  return all
+  return endpoints
 }
 
-function newEndpoint(key: number, account: number, webhook: Webhook): Endpoint {
-  const ask = Number.NaN
-  return { key, account, webhook, origin: originOf(webhook.settings.uri), untriedDueMs: ask, retryDueMs: ask }
+function createEndpoint(key: number, account: number, webhook: Webhook): CachedEndpoint {
+  const origin = originOf(webhook.settings.uri)
+  return { key, account, webhook, origin, untriedDueMs: Number.NaN, retryDueMs: Number.NaN }
 }
 
-function healthText(health: Health | undefined): string | null {
+function healthJson(health: Health | undefined): string | null {
   return health === undefined ? null : JSON.stringify(health)
 }
 

@@ -1,3 +1,7 @@
+/**
+ * The store contract over one connection, synchronously, for the only owner of the file. The caller runs each group of
+ * calls in a transaction and reports its commit or rollback (`group-commit.ts`).
+ */
 import type {
   AccountStore,
   DeliveryStore,
@@ -6,85 +10,84 @@ import type {
   TokenStore,
   WebhookStore,
 } from 'hookswitch/store'
-import { acceptor } from './accept.js'
-import { accountDoor } from './accounts.js'
-import { attemptReader } from './attempts.js'
-import { claimer } from './claim.js'
+import { createAccept } from './accept.js'
+import { createAccountStore } from './accounts.js'
+import { createAttemptQuery } from './attempts.js'
+import { createClaim } from './claim.js'
+import { createContext, type Notify } from './context.js'
 import type { SqliteHandle } from './driver.js'
-import { eraser } from './erase.js'
-import { stagedReader } from './inbox.js'
-import { leases } from './leases.js'
-import { mentionFinder } from './mentions.js'
-import { pruner } from './prune.js'
-import { deliveryReader } from './readback.js'
-import { scrubber } from './scrub.js'
-import { settler } from './settle.js'
+import { createErase } from './erase.js'
+import { createStagedQuery } from './inbox.js'
+import { createLeases } from './leases.js'
+import { createMentionSearch } from './mentions.js'
+import { createPrune } from './prune.js'
+import { createDeliveryQueries } from './queries.js'
+import { createSecureVacuum } from './secure-vacuum.js'
+import { createSettle } from './settle.js'
 import type { Synchronous } from './synchronous.js'
-import { tokenDoor } from './tokens.js'
-import { toolsFor, type Wake } from './tools.js'
-import { webhookDoor } from './webhooks.js'
+import { createTokenStore } from './tokens.js'
+import { createWebhookStore } from './webhooks.js'
 
-/** The delivery door as the engine has it: it is told the store's time, and wakes through `createEngine`. */
-export interface DeliveryEngine extends Omit<Synchronous<DeliveryStore>, 'own' | 'renew' | 'subscribe'> {
+/** The delivery store, with the store's time as an argument. Notifications go through `createEngine`. */
+export interface EngineDeliveries extends Omit<Synchronous<DeliveryStore>, 'own' | 'renew' | 'subscribe'> {
   own(owner: string, leaseMs: number, storeMs: number): Ownership
   renew(owner: string, leaseMs: number, storeMs: number): Ownership
 }
 
 /**
- * The doors of the contract over one connection, synchronous, for the only owner of the file. It begins no
- * transaction: its caller puts one around a group of calls. A method that throws a HookswitchError has written
- * nothing; anything else thrown means that the whole transaction must be rolled back.
+ * A method that throws a HookswitchError has written nothing. After any other error the caller must roll back the whole
+ * transaction.
  */
 export interface Engine {
   readonly accounts: Synchronous<AccountStore>
   readonly tokens: Synchronous<TokenStore>
   readonly webhooks: Synchronous<WebhookStore>
-  /** `scrub` stands outside any transaction, alone. */
-  readonly deliveries: DeliveryEngine
+  /** `scrub` must be called outside any transaction. */
+  readonly deliveries: EngineDeliveries
   readonly inbox: Pick<Synchronous<InboxStore>, 'staged'>
-  /** How often webhooks have changed since this began. */
-  webhookChanges(): number
-  /** The transaction around the last calls was committed. */
+  /** Number of webhook changes since the engine was created. */
+  webhookVersion(): number
+  /** The transaction of the last calls was committed. */
   committed(): void
-  /** It was rolled back: what the engine remembers of it is forgotten. */
+  /** The transaction was rolled back: the engine discards its caches. */
   rolledBack(): void
 }
 
 /**
- * @param db a connection whose schema is up to date (`migrate`)
- * @param wake told what became ready or stale; its caller passes it on after the commit
+ * @param db a connection whose schema is up to date (`migrateSchema`)
+ * @param notify called inside the transaction; the caller forwards the notification after the commit
  */
-export function createEngine(db: SqliteHandle, wake: Wake): Engine {
-  const tools = toolsFor(db, wake)
-  const { memory, endpoints, accounts, calls } = tools
-  const { scrub, noteErased } = scrubber(db)
-  const erase = eraser(tools, noteErased)
+export function createEngine(db: SqliteHandle, notify: Notify): Engine {
+  const context = createContext(db, notify)
+  const { state, endpoints, accounts, phoneCalls } = context
+  const { scrub, noteErased } = createSecureVacuum(db)
+  const erase = createErase(context, noteErased)
 
   return {
-    accounts: accountDoor(db),
-    tokens: tokenDoor(db),
-    webhooks: webhookDoor(tools),
+    accounts: createAccountStore(db),
+    tokens: createTokenStore(db),
+    webhooks: createWebhookStore(context),
     deliveries: {
-      ...leases(tools),
-      ...deliveryReader(tools),
-      accept: acceptor(tools),
-      claim: claimer(tools),
-      settle: settler(tools),
+      ...createLeases(context),
+      ...createDeliveryQueries(context),
+      accept: createAccept(context),
+      claim: createClaim(context),
+      settle: createSettle(context),
       webhookOf: (webhookId) => endpoints.byId(webhookId)?.webhook,
-      attempts: attemptReader(tools),
+      attempts: createAttemptQuery(context),
       legs(accountId, callId) {
         const account = accounts.find(accountId)
-        return account === undefined ? [] : calls.legs(account, callId)
+        return account === undefined ? [] : phoneCalls.legs(account, callId)
       },
-      pending: () => memory.pending,
-      prune: pruner(tools),
-      erase: (what, limit) => erase(what, limit, memory.storeMs),
-      mentions: mentionFinder(tools),
+      pending: () => state.pending,
+      prune: createPrune(context),
+      erase: (erasure, limit) => erase(erasure, limit, state.storeMs),
+      mentions: createMentionSearch(context),
       scrub,
     },
-    inbox: { staged: stagedReader(tools) },
-    webhookChanges: endpoints.changes,
-    committed: tools.committed,
-    rolledBack: tools.rolledBack,
+    inbox: { staged: createStagedQuery(context) },
+    webhookVersion: endpoints.version,
+    committed: context.committed,
+    rolledBack: context.rolledBack,
   }
 }

@@ -1,7 +1,8 @@
+/** The inbox of events that the host staged in its own transactions: read by the relay, consumed by `accept`. */
 import { HookswitchError, type InboxEntry } from 'hookswitch/store'
+import type { EngineContext } from './context.js'
 import type { SqliteHandle } from './driver.js'
-import { change, query } from './query.js'
-import type { Tools } from './tools.js'
+import { prepareChange, prepareQuery } from './query.js'
 
 interface InboxRow {
   readonly eventId: string
@@ -11,14 +12,17 @@ interface InboxRow {
   readonly traceparent: string | null
 }
 
-/** Entries that wait, oldest first: whoever owns the file owns all of them. */
-export function stagedReader({ db, memory }: Tools): (owner: string, limit: number) => readonly InboxEntry[] {
-  const read = query<InboxRow>(
+/** Staged entries, oldest first. The owner of the file owns all of them. */
+export function createStagedQuery({
+  db,
+  state,
+}: EngineContext): (owner: string, limit: number) => readonly InboxEntry[] {
+  const read = prepareQuery<InboxRow>(
     db,
     `select event_id as "eventId", account_id as "accountId", call_id as "callId", event, traceparent
     from hookswitch_inbox order by id limit ? + 0`,
   )
-  return (owner, limit) => (memory.owner === owner ? read.all(limit).map(entryOf) : [])
+  return (owner, limit) => (state.owner === owner ? read.all(limit).map(entryOf) : [])
 }
 
 function entryOf({ eventId: id, accountId, callId, event, traceparent }: InboxRow): InboxEntry {
@@ -28,17 +32,17 @@ function entryOf({ eventId: id, accountId, callId, event, traceparent }: InboxRo
   return entry
 }
 
-/** Entries that an acceptance takes out of the inbox. */
-export function admissions(db: SqliteHandle) {
-  const find = query<object>(db, 'select 1 from hookswitch_inbox where event_id = ?')
-  const remove = change(db, 'delete from hookswitch_inbox where event_id = ?')
+/** Removes the entries that an acceptance relays. */
+export function createInboxConsumer(db: SqliteHandle) {
+  const find = prepareQuery<object>(db, 'select 1 from hookswitch_inbox where event_id = ?')
+  const remove = prepareChange(db, 'delete from hookswitch_inbox where event_id = ?')
   return {
-    /** @throws HookswitchError `Conflict` (field `admits`) when one is there no more */
-    refuseGone(ids: readonly string[]): void {
+    /** @throws HookswitchError `Conflict` (field `inboxIds`) when an entry no longer exists */
+    assertPresent(ids: readonly string[]): void {
       for (const id of ids) {
         if (find.get(id)) continue
-        const sentence = `this was admitted, or erased, before: ${id}`
-        throw new HookswitchError('Conflict', sentence, { field: 'admits' })
+        const sentence = `this inbox entry was relayed or erased before: ${id}`
+        throw new HookswitchError('Conflict', sentence, { field: 'inboxIds' })
       }
     },
     remove(ids: readonly string[]): void {

@@ -1,89 +1,123 @@
+/**
+ * The SQLite store, for the process that opens it: options, lifecycle and the calls into the database.
+ *
+ * Theory of operation
+ *
+ * - Threads. All SQL runs in one worker thread (`worker-server.ts`), because each commit waits for the disk. The methods
+ *   of this store send requests to it (`worker-client.ts`); the engine (`engine.ts`) executes them synchronously on one
+ *   connection. With `inThread` the engine runs in the calling thread, and every call is a transaction.
+ * - Group commit. Requests that arrive while a transaction is being flushed to the disk form the next group: one
+ *   transaction, one fsync (`group-commit.ts`). A call's promise resolves after the commit of its group. A refused call
+ *   (HookswitchError) has written nothing; any other error rolls the group back, and its calls are retried one by one.
+ * - Ownership. A file has one owning store at a time. An exclusive lock on `PATH-owner` (`process-lock.ts`) enforces this;
+ *   the kernel releases it when the process dies. Therefore the engine may keep in memory what it wrote itself (webhooks,
+ *   calls, counters); a rollback discards it. Other programs may read the file, and the host may write to its own tables.
+ * - Crash. The write-ahead log with `synchronous=FULL` keeps exactly the committed groups, and SQLite replays them at the
+ *   next open. Deliveries that were in flight carry the term of the dead owner: the next owner raises the term, which
+ *   makes them orphans, and recovery records their attempts as `interrupted`. Numbers of the last block of positions that
+ *   were not used are skipped. Files beside the database: `-wal`, `-shm`, `-owner`, `.key`.
+ * - Host database. With `database`, the file is the host's. `publish(event, { tx })` inserts an inbox row through the
+ *   host's handle (`host-database.ts`); everything else uses a second connection in the worker.
+ */
 import type { InboxStore, Log, Ownership, Store } from 'hookswitch/store'
-import type { Backend, BackendDoors } from './backend.js'
-import { type Call, doorOf } from './call.js'
-import { unavailable } from './errors.js'
-import { openingOf } from './host-database.js'
-import { hostInbox } from './host-inbox.js'
-import { rememberingAnswers } from './known-answers.js'
-import { newLife } from './life.js'
-import { newListeners } from './listeners.js'
-import { openLocal } from './local.js'
-import type { Opening } from './open.js'
-import { checkedOptions, type SqliteStoreOptions } from './options.js'
-import { openRemote } from './remote.js'
+import type { Backend, BackendDeps } from './backend.js'
+import { unavailableError } from './errors.js'
+import { createHostInbox, locateHostDatabase } from './host-database.js'
+import { openInThread } from './in-thread.js'
+import { createLifecycle } from './lifecycle.js'
+import { createListeners } from './listeners.js'
+import type { OpenRequest } from './open.js'
+import { checkOptions, type SqliteStoreOptions } from './options.js'
+import { withReadCache } from './read-cache.js'
+import { createPortClient, type RpcRequest } from './rpc-methods.js'
+import { openInWorker } from './worker-client.js'
 
 export type { SqliteHandle, SqliteStatement, SqliteValue } from './driver.js'
-export { type SqliteSourceOptions, sqliteSource, undoMove } from './dump.js'
+export { type SqliteExportOptions, sqliteExportSource, undoMigration } from './export.js'
 export type { SqliteDatabaseOptions, SqliteFileOptions, SqliteStoreOptions } from './options.js'
 
 /**
- * A store in one SQLite file, of one process at a time. What was accepted survives the process and the power: every
- * transaction is on the disk before its promise resolves.
+ * Creates a store in one SQLite file, for one process at a time. A promise that resolves means that its transaction is
+ * on the disk: accepted events survive a crash of the process and a power failure.
  *
- * `open` rejects with `InvalidOption` (the place is wrong: field `path` or `database`), `StoreUnavailable` (in use by
- * another process, the disk is full) or `StoreCorrupt` (restore a backup), each in one sentence, and leaves the disk as it
- * was. Afterwards every promise may reject with `StoreUnavailable` or `StoreCorrupt`.
+ * Nothing is opened before `open`, which rejects with
+ * - `InvalidOption` (field `path` or `database`): the file cannot be used, is another program's, or its contents were
+ *   migrated to another store
+ * - `StoreUnavailable`: another process uses the file, or the disk is full
+ * - `StoreCorrupt`: restore a backup
  *
- * @throws HookswitchError `InvalidOption` naming the option
+ * and then leaves the disk unchanged. While the store is open every promise may reject with `StoreUnavailable` (retry
+ * later) or `StoreCorrupt`.
+ *
+ * @param options `{ path, inThread? }` for a file that belongs to the store, `{ database }` for the host's database
+ * @throws HookswitchError `InvalidOption` naming the option, also for an unknown one
  * @example
  * const hs = createHookswitch({ store: sqliteStore({ path: '/var/lib/app/hookswitch.db' }) })
  */
 export function sqliteStore(options: SqliteStoreOptions): Store {
-  const chosen = checkedOptions(options)
-  const { subscribe, wake } = newListeners()
-  const life = newLife()
+  const checked = checkOptions(options)
+  const { subscribe, notify } = createListeners()
+  const lifecycle = createLifecycle()
   let storeMs = () => 0
 
-  const ask = (call: Call) => life.backend?.ask(call) ?? Promise.reject(notOpen())
-  const leased = (method: 'own' | 'renew') => (owner: string, leaseMs: number) =>
-    ask({ door: 'deliveries', method, args: [owner, leaseMs, storeMs()] }) as Promise<Ownership>
+  const request = (call: RpcRequest) => lifecycle.backend?.request(call) ?? Promise.reject(notOpen())
+  const leaseMethod = (method: 'own' | 'renew') => (owner: string, leaseMs: number) =>
+    request({ port: 'deliveries', method, args: [owner, leaseMs, storeMs()] }) as Promise<Ownership>
 
-  async function begin(log: Log, lost: () => void): Promise<Backend> {
-    let known: ReturnType<typeof rememberingAnswers> | undefined
-    const doors: BackendDoors = {
+  async function openBackend(log: Log, onLost: () => void): Promise<Backend> {
+    let cached: ReturnType<typeof withReadCache> | undefined
+    const deps: BackendDeps = {
       warn: (sentence) => log.warn({}, sentence),
-      wake,
-      lost(reason) {
-        known?.forget()
-        log.error({ reason }, 'the thread of the SQLite store is gone: the store has to be opened again')
-        lost()
+      notify,
+      onLost(reason) {
+        cached?.invalidate()
+        log.error({ reason }, 'the worker thread of the SQLite store has exited: reopen the store')
+        onLost()
       },
     }
-    const opening: Opening =
-      chosen.kind === 'database' ? openingOf(chosen.database) : { path: chosen.path, field: 'path' }
-    const isLocal = chosen.kind === 'path' && chosen.inThread
-    known = rememberingAnswers(isLocal ? openLocal(opening, doors) : await openRemote(opening, doors))
-    return known
+    const opening: OpenRequest =
+      checked.kind === 'database'
+        ? locateHostDatabase(checked.database)
+        : { path: checked.path, field: 'path' }
+    const isInThread = checked.kind === 'path' && checked.inThread
+    cached = withReadCache(isInThread ? openInThread(opening, deps) : await openInWorker(opening, deps))
+    return cached
   }
 
-  const hosts = chosen.kind === 'database' ? hostInbox(chosen.database, () => wake(undefined)) : undefined
-  const inbox: InboxStore | undefined = hosts && {
-    ...doorOf('inbox', ask),
+  const hostInbox =
+    checked.kind === 'database' ? createHostInbox(checked.database, () => notify(undefined)) : undefined
+  const inbox: InboxStore | undefined = hostInbox && {
+    ...createPortClient('inbox', request),
     put(tx, entry) {
-      if (!life.backend) throw notOpen()
-      hosts.put(tx, entry)
+      if (!lifecycle.backend) throw notOpen()
+      hostInbox.put(tx, entry)
     },
   }
   return {
     supports: { durable: true, sharedBetweenNodes: false, transactions: inbox !== undefined },
     open({ clock, log }) {
       storeMs = () => clock.now()
-      return life.open((lost) => begin(log, lost))
+      return lifecycle.open((onLost) => openBackend(log, onLost))
     },
     secret: async () => {
-      if (!life.backend) throw notOpen()
-      return life.backend.secret()
+      if (!lifecycle.backend) throw notOpen()
+      return lifecycle.backend.secret()
     },
     close() {
-      hosts?.stop()
-      return life.close()
+      hostInbox?.stop()
+      return lifecycle.close()
     },
-    accounts: doorOf('accounts', ask),
-    tokens: doorOf('tokens', ask),
-    webhooks: doorOf('webhooks', ask),
-    deliveries: { ...doorOf('deliveries', ask), own: leased('own'), renew: leased('renew'), subscribe },
+    accounts: createPortClient('accounts', request),
+    tokens: createPortClient('tokens', request),
+    webhooks: createPortClient('webhooks', request),
+    deliveries: {
+      ...createPortClient('deliveries', request),
+      own: leaseMethod('own'),
+      renew: leaseMethod('renew'),
+      subscribe,
+    },
     ...(inbox && { inbox }),
   }
 }
 
-const notOpen = () => unavailable('the SQLite store is not open')
+const notOpen = () => unavailableError('the SQLite store is not open')

@@ -1,10 +1,11 @@
+/** Ownership of the file by one node, and the deliveries that only the owner sees: orphans, stale, ready. */
 import { type Delivery, type Ownership, type ReadyEndpoint, SHARDS } from 'hookswitch/store'
-import { query } from './query.js'
-import { COLUMNS, type StoredRow } from './rows.js'
+import type { EngineContext } from './context.js'
+import { prepareQuery } from './query.js'
+import { COLUMNS, type DeliveryRow } from './rows.js'
 import { WAITING_WEBHOOKS } from './stale.js'
-import type { Tools } from './tools.js'
 
-const ALL: readonly number[] = Array.from({ length: SHARDS }, (_, shard) => shard)
+const ALL_SHARDS: readonly number[] = Array.from({ length: SHARDS }, (_, shard) => shard)
 
 export const ORPHANS_SQL = `select ${COLUMNS}
   from hookswitch_delivery d indexed by hookswitch_delivery_term join hookswitch_event e on e.key = d.event
@@ -14,55 +15,58 @@ export const STALE_SQL = `select ${COLUMNS}
   from hookswitch_delivery d indexed by hookswitch_delivery_queue join hookswitch_event e on e.key = d.event
   where d.webhook = ? and d.epoch < ? and d.state <= 1 limit ? + 0`
 
-/** Who works on the file: one node, whose lease never ends, until another asks or it gives back. */
-export function leases(tools: Tools) {
-  const { db, memory, endpoints, rows, stale } = tools
-  const orphans = query<StoredRow>(db, ORPHANS_SQL)
-  const staleOf = query<StoredRow>(db, STALE_SQL)
-  const waiting = query<{ readonly key: number }>(
+/** The owner's lease never expires: it ends when another node claims ownership, or when it is released. */
+export function createLeases(context: EngineContext) {
+  const { db, state, endpoints, rows, stale } = context
+  const orphans = prepareQuery<DeliveryRow>(db, ORPHANS_SQL)
+  const staleOf = prepareQuery<DeliveryRow>(db, STALE_SQL)
+  const waiting = prepareQuery<{ readonly key: number }>(
     db,
     `${WAITING_WEBHOOKS} select key from waiting where key is not null`,
   )
 
   function ownership(owner: string, storeMs: number): Ownership {
-    memory.storeMs = storeMs
-    const shards = memory.owner === owner ? ALL : []
+    state.storeMs = storeMs
+    const shards = state.owner === owner ? ALL_SHARDS : []
     return { shards, aliveUntilMs: Number.POSITIVE_INFINITY, storeMs }
   }
 
   return {
-    /** Whoever comes last is the one that lives. After the file was opened nobody does: that is a new life. */
+    /**
+     * The last node to call this is the owner. Opening the file clears the owner, so the first call after it starts a new
+     * term.
+     */
     own(owner: string, _leaseMs: number, storeMs: number): Ownership {
-      if (memory.owner !== owner) memory.nextTerm()
-      memory.owner = owner
+      if (state.owner !== owner) state.nextTerm()
+      state.owner = owner
       return ownership(owner, storeMs)
     },
     renew: (owner: string, _leaseMs: number, storeMs: number): Ownership => ownership(owner, storeMs),
     release(owner: string): void {
-      if (memory.owner === owner) memory.owner = undefined
+      if (state.owner === owner) state.owner = undefined
     },
     orphans(owner: string, limit: number): readonly Delivery[] {
-      if (memory.owner !== owner) return []
-      return orphans.all(memory.term, limit).map((stored) => rows.of(stored).delivery)
+      if (state.owner !== owner) return []
+      return orphans.all(state.term, limit).map((stored) => rows.fromRow(stored).delivery)
     },
     stale(owner: string, limit: number): readonly Delivery[] {
       const found: Delivery[] = []
-      if (memory.owner !== owner) return found
+      if (state.owner !== owner) return found
       for (const key of stale.webhooks()) {
         if (found.length >= limit) return found
         const endpoint = endpoints.byKey(key)
         const left = endpoint ? staleOf.all(key, endpoint.webhook.epoch, limit - found.length) : []
-        for (const stored of left) found.push(rows.of(stored, endpoint).delivery)
-        if (left.length === 0) stale.cleared(key)
+        for (const stored of left) found.push(rows.fromRow(stored, endpoint).delivery)
+        if (left.length === 0) stale.remove(key)
       }
       return found
     },
     ready(owner: string): readonly ReadyEndpoint[] {
       const found: ReadyEndpoint[] = []
-      if (memory.owner !== owner) return found
+      if (state.owner !== owner) return found
       for (const { key } of waiting.all()) {
-        const standing = endpoints.readiness(endpoints.byKey(key)!)
-        if (standing.dueMs !== undefined) found.push(standing)
+        const endpoint = endpoints.readiness(endpoints.byKey(key)!)
+        if (endpoint.dueMs !== undefined) found.push(endpoint)
       }
       return found
     },

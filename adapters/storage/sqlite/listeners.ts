@@ -1,32 +1,32 @@
-import type { WakeUp } from './wake-ups.js'
+/** The subscribers of `DeliveryStore.subscribe`. */
+import type { ReadyNotification } from './pending-notifications.js'
 
-type Listener = (wakeUp: WakeUp) => void
+type Listener = (notification: ReadyNotification) => void
 
-/** Who wants to be told when something became ready. */
 export interface Listeners {
-  /** Returns the way to stop. */
+  /** Returns a function that unsubscribes. */
   subscribe(listener: Listener): () => void
-  /** One that throws hurts nobody. */
-  wake(wakeUp: WakeUp): void
+  /** A listener that throws does not affect the others. */
+  notify(notification: ReadyNotification): void
 }
 
-export function newListeners(): Listeners {
+export function createListeners(): Listeners {
   const listeners = new Set<Listener>()
   return {
     subscribe(listener) {
-      // The same function may subscribe twice.
-      const call: Listener = (wakeUp) => listener(wakeUp)
-      listeners.add(call)
+      // Wrapped, because the same function may subscribe twice.
+      const entry: Listener = (notification) => listener(notification)
+      listeners.add(entry)
       return () => {
-        listeners.delete(call)
+        listeners.delete(entry)
       }
     },
-    wake(wakeUp) {
+    notify(notification) {
       for (const listener of [...listeners]) {
         try {
-          listener(wakeUp)
+          listener(notification)
         } catch {
-          // What is told here is already written: nobody is left to answer for a broken listener.
+          // The transaction is committed: there is no caller left to report a broken listener to.
         }
       }
     },

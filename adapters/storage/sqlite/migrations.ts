@@ -1,58 +1,59 @@
+/** Creates and upgrades the tables. */
+import type { DatabasePath } from './database-path.js'
 import type { SqliteHandle } from './driver.js'
-import { invalidOption } from './errors.js'
-import type { Place } from './place.js'
+import { invalidOptionError } from './errors.js'
 import { SCHEMA_1 } from './schema.js'
 
-/** Each is one transaction, never changed once it was released: the next one is added behind it. */
+/** One transaction each. A released migration never changes; new ones are appended. */
 const MIGRATIONS: readonly string[] = [SCHEMA_1]
 
-/** What this version of the store works on. */
+/** The schema version that this version of the store uses. */
 export const SCHEMA_VERSION = MIGRATIONS.length
 
-/** "HkSw": the database is ours alone (https://www.sqlite.org/fileformat.html 1.3.16). */
+/** "HkSw": the database belongs to hookswitch only (https://www.sqlite.org/fileformat.html 1.3.16). */
 export const APPLICATION_ID = 0x486b5377
 
 /**
- * Brings our tables to this version, each step in a transaction of its own.
+ * Migrates our tables to `SCHEMA_VERSION`, one transaction per step. The caller has checked that the file may be ours
+ * (`assertHookswitchFile`).
  *
- * The version stands in a table of ours, `hookswitch_meta`, not in `user_version`: where the file is the host's, so is
- * that. `application_id` is set in a file that had no tables. Whether the file may be ours is looked at before
- * (`refuseWrongFile`).
+ * The version is stored in `hookswitch_meta` and not in `user_version`, which belongs to the host in a host's file.
+ * `application_id` is set only in a file without tables.
  *
  * @param db in no transaction
- * @throws HookswitchError `InvalidOption` (field: the option that named the file) for tables of a newer version; then
- *   nothing was written
+ * @throws HookswitchError `InvalidOption` (field: the option that named the file) for tables of a newer version; nothing
+ *   has been written then
  */
-export function migrate(db: SqliteHandle, place: Place): void {
+export function migrateSchema(db: SqliteHandle, location: DatabasePath): void {
   let version = versionOf(db)
   if (version > SCHEMA_VERSION) {
-    const sentence = `was written by a newer hookswitch (schema ${version}, this one knows ${SCHEMA_VERSION})`
-    throw invalidOption(place.field, `${sentence}, update the package: ${place.path}`)
+    const sentence = `was written by a newer hookswitch (schema ${version}, this version supports ${SCHEMA_VERSION})`
+    throw invalidOptionError(location.field, `${sentence}, update the package: ${location.path}`)
   }
   for (; version < SCHEMA_VERSION; version += 1) {
     db.exec('begin immediate')
     try {
-      if (version === 0) begin(db)
+      if (version === 0) createMeta(db)
       db.exec(MIGRATIONS[version]!)
       db.prepare("update hookswitch_meta set value = ? where name = 'schema'").run(version + 1)
       db.exec('commit')
     } catch (thrown) {
-      undo(db)
+      rollBack(db)
       throw thrown
     }
   }
 }
 
-/** The version of our tables; 0: there are none. */
+/** The version of our tables; 0: they do not exist. */
 function versionOf(db: SqliteHandle): number {
-  const isThere = db.prepare("select 1 from sqlite_schema where name = 'hookswitch_meta'").get() !== undefined
-  if (!isThere) return 0
+  const exists = db.prepare("select 1 from sqlite_schema where name = 'hookswitch_meta'").get() !== undefined
+  if (!exists) return 0
   const row = db.prepare("select value from hookswitch_meta where name = 'schema'").get()
   return (row as { readonly value: number }).value
 }
 
-/** Beside the rows: the schema's version, the owner's term, how far positions are given out, whether to scrub. */
-function begin(db: SqliteHandle): void {
+/** Creates `hookswitch_meta`: schema version, owner's term, reserved positions, whether rows were erased. */
+function createMeta(db: SqliteHandle): void {
   const isEmpty = db.prepare('select 1 from sqlite_schema').get() === undefined
   if (isEmpty) db.exec(`pragma application_id = ${APPLICATION_ID}`)
   db.exec('create table hookswitch_meta (name text primary key, value integer not null) without rowid')
@@ -61,10 +62,10 @@ function begin(db: SqliteHandle): void {
   }
 }
 
-function undo(db: SqliteHandle): void {
+function rollBack(db: SqliteHandle): void {
   try {
     db.exec('rollback')
   } catch {
-    // A full disk, and a few other errors, have undone it already.
+    // SQLite has rolled back already, as it does for a full disk and a few other errors.
   }
 }

@@ -1,103 +1,106 @@
+/** Opens the database in the current thread: lock, checks, schema, engine. Requests come through `run`. */
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
+import { type DatabasePath, resolveDatabasePath } from './database-path.js'
 import { type DriverName, loadDriver, type SqliteHandle } from './driver.js'
 import { createEngine } from './engine.js'
-import { storeError } from './errors.js'
-import { groupRunner, type RunGroup } from './group.js'
-import { migrate } from './migrations.js'
-import { refuseMoved } from './move-mark.js'
-import { type OwnerLock, takeOwnership } from './owner-lock.js'
-import { checkedPlace, type Place } from './place.js'
-import { emptyLog, settleConnection, useLog, WAIT_MS, waitFor } from './pragmas.js'
-import { secretOf } from './secret.js'
-import { refuseDamage, refuseWrongFile } from './soundness.js'
-import { gatheredWakeUps, type WakeUp } from './wake-ups.js'
+import { toStoreError } from './errors.js'
+import { createGroupCommit, type RunGroup } from './group-commit.js'
+import { assertHookswitchFile, assertUndamaged } from './integrity-check.js'
+import { assertNotMigrated } from './migration-marker.js'
+import { migrateSchema } from './migrations.js'
+import { createPendingNotifications, type ReadyNotification } from './pending-notifications.js'
+import { BUSY_TIMEOUT_MS, checkpointWal, configureConnection, enableWal, setBusyTimeout } from './pragmas.js'
+import { acquireProcessLock, type ProcessLock } from './process-lock.js'
+import { loadEncryptionKey } from './secret.js'
 
-/** What to open, as it can travel to a thread. */
-export interface Opening {
-  /** As the host gave it. */
+/** Which database to open. Can be sent to a thread. */
+export interface OpenRequest {
+  /** As the host passed it. */
   readonly path: string
-  readonly field: Place['field']
-  /** The driver that the host's handle is of. Default: the one at hand. */
+  readonly field: DatabasePath['field']
+  /** The driver of the host's handle. Default: the first one available. */
   readonly driver?: DriverName
 }
 
-/** An open database in this thread. */
-export interface Session {
+/** A database that is open in this thread. */
+export interface SqliteDatabase {
   readonly run: RunGroup
-  /** Of committed calls, once. */
-  takeWakeUps(): readonly WakeUp[]
-  /** How often webhooks have changed since it was opened. */
-  webhookChanges(): number
+  /** Returns the notifications of committed calls, each once. */
+  takeNotifications(): readonly ReadyNotification[]
+  /** Number of webhook changes since it was opened. */
+  webhookVersion(): number
   /** The database file. */
   readonly path: string
-  /** The key for secrets at rest. Throws `StoreCorrupt`, `StoreUnavailable`. */
+  /** The key that encrypts secrets. Throws `StoreCorrupt`, `StoreUnavailable`. */
   secret(): string
   close(): void
 }
 
 /**
- * Opens the database and makes it this process's own.
+ * Opens the database and locks it for this process. If it throws (`InvalidOption` naming the option,
+ * `StoreUnavailable`, `StoreCorrupt`), nothing on the disk has changed.
  *
- * Nothing is left changed on the disk where it throws: `InvalidOption` naming the option, `StoreUnavailable`,
- * `StoreCorrupt`.
- *
- * @param warn told what the host should know
- * @param waitMs how long a call may block this thread while another connection writes
+ * @param warn logs a problem that the host should fix
+ * @param busyTimeoutMs how long a call may block this thread while another connection writes
  */
-export function openSession(
-  opening: Opening,
+export function openDatabase(
+  request: OpenRequest,
   warn: (sentence: string) => void,
-  waitMs: number = WAIT_MS,
-): Session {
-  const place = checkedPlace(opening.path, opening.field)
-  const driver = loadDriver(opening.driver)
-  const lock = takeOwnership(driver, place.path)
-  const isNew = !existsSync(place.path)
+  busyTimeoutMs: number = BUSY_TIMEOUT_MS,
+): SqliteDatabase {
+  const location = resolveDatabasePath(request.path, request.field)
+  const driver = loadDriver(request.driver)
+  const lock = acquireProcessLock(driver, location.path)
+  const isNew = !existsSync(location.path)
   let db: SqliteHandle | undefined
   try {
-    // What is in it concerns nobody else; its log gets the same rights from SQLite.
-    if (isNew) closeSync(openSync(place.path, 'wx', 0o600))
-    db = new driver.DatabaseSync(place.path)
-    return session(db, { lock, place, isNew, warn, waitMs })
+    // Readable by the owner only; SQLite gives the log the same permissions.
+    if (isNew) closeSync(openSync(location.path, 'wx', 0o600))
+    db = new driver.DatabaseSync(location.path)
+    return initialize(db, { lock, location, isNew, warn, busyTimeoutMs })
   } catch (thrown) {
     db?.close()
-    // The file last: a log without it would look like what is left of a damaged one.
-    if (isNew) for (const end of ['-wal', '-shm', '-journal', '']) rmSync(place.path + end, { force: true })
+    // The database file last: a log without a database looks like the remains of a damaged one.
+    if (isNew)
+      for (const suffix of ['-wal', '-shm', '-journal', '']) rmSync(location.path + suffix, { force: true })
     lock.release(false)
-    throw storeError(thrown, place.path)
+    throw toStoreError(thrown, location.path)
   }
 }
 
-interface Circumstances {
-  readonly lock: OwnerLock
-  readonly place: Place
+interface OpenContext {
+  readonly lock: ProcessLock
+  readonly location: DatabasePath
   readonly isNew: boolean
   readonly warn: (sentence: string) => void
-  readonly waitMs: number
+  readonly busyTimeoutMs: number
 }
 
-function session(db: SqliteHandle, { lock, place, isNew, warn, waitMs }: Circumstances): Session {
-  const { path } = place
-  waitFor(db, WAIT_MS)
-  // Whoever removed the file wants a new one.
-  refuseWrongFile(db, place, lock.wasSetUp && !isNew)
-  settleConnection(db)
-  refuseDamage(db, place)
-  useLog(db, path)
-  migrate(db, place)
-  refuseMoved(db, place)
-  const wakeUps = gatheredWakeUps()
-  const engine = createEngine(db, wakeUps.gather)
-  const run = groupRunner({ db, engine, wakeUps, path, waitMs })
-  lock.markSetUp()
+function initialize(
+  db: SqliteHandle,
+  { lock, location, isNew, warn, busyTimeoutMs }: OpenContext,
+): SqliteDatabase {
+  const { path } = location
+  setBusyTimeout(db, BUSY_TIMEOUT_MS)
+  // A missing file was removed on purpose: a new one is created, even if the lock file says that it was initialized.
+  assertHookswitchFile(db, location, lock.wasInitialized && !isNew)
+  configureConnection(db)
+  assertUndamaged(db, location)
+  enableWal(db, path)
+  migrateSchema(db, location)
+  assertNotMigrated(db, location)
+  const notifications = createPendingNotifications()
+  const engine = createEngine(db, notifications.add)
+  const run = createGroupCommit({ db, engine, notifications, path, busyTimeoutMs })
+  lock.markInitialized()
   return {
     run,
     path,
-    takeWakeUps: wakeUps.take,
-    webhookChanges: engine.webhookChanges,
-    secret: () => secretOf(db, path, warn),
+    takeNotifications: notifications.take,
+    webhookVersion: engine.webhookVersion,
+    secret: () => loadEncryptionKey(db, path, warn),
     close() {
-      emptyLog(db)
+      checkpointWal(db)
       try {
         db.close()
       } finally {

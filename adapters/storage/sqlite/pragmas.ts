@@ -1,18 +1,22 @@
+/** Settings of a connection: durability, write-ahead log, cache, busy timeout. */
 import type { SqliteHandle } from './driver.js'
-import { isBusy, unavailable } from './errors.js'
+import { isBusy, unavailableError } from './errors.js'
 
-/** How long another connection's write is waited for: while opening, and where nobody can wait better. */
-export const WAIT_MS = 5_000
+/** How long to wait for another connection's write, ms: while opening, and where the wait cannot be split. */
+export const BUSY_TIMEOUT_MS = 5_000
 
-/** Pages of the log (16 MiB) after which they are copied into the file: the pages of hot indexes once, not each time. */
+/**
+ * Size of the log, in pages (16 MiB), at which it is copied into the file. A large log copies the pages of hot indexes
+ * once instead of each time.
+ */
 const CHECKPOINT_PAGES = 4_000
-/** What the log shrinks to after it grew, bytes. */
-const LOG_BYTES = 64 * 1024 * 1024
-/** KiB, of which SQLite takes what it needs. */
+/** Size to which the log is truncated after it has grown, bytes. */
+const MAX_WAL_BYTES = 64 * 1024 * 1024
+/** Upper bound of the page cache, KiB; SQLite allocates as much as it needs. */
 const CACHE_KIB = 64 * 1024
 
-/** Of this connection; changes nothing in the file. */
-export function settleConnection(db: SqliteHandle): void {
+/** Affects this connection only; changes nothing in the file. */
+export function configureConnection(db: SqliteHandle): void {
   db.exec(`
     PRAGMA synchronous = FULL;
     PRAGMA foreign_keys = OFF;
@@ -21,48 +25,49 @@ export function settleConnection(db: SqliteHandle): void {
     PRAGMA temp_store = MEMORY;
     PRAGMA cache_size = -${CACHE_KIB};
     PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
-    PRAGMA journal_size_limit = ${LOG_BYTES};
+    PRAGMA journal_size_limit = ${MAX_WAL_BYTES};
     -- Erased rows are overwritten, not only unlinked.
     PRAGMA secure_delete = ON;
   `)
 }
 
 /**
- * Readers beside one writer, and one flush to the disk for each commit. The mode is the file's, for every program.
+ * Switches the file to a write-ahead log: readers run beside one writer, and each commit needs one flush. The mode is
+ * stored in the file and applies to every program.
  *
- * @throws HookswitchError `StoreUnavailable` where the file system has no shared memory, or another connection is busy
+ * @throws HookswitchError `StoreUnavailable` if the file system has no shared memory, or another connection is busy
  */
-export function useLog(db: SqliteHandle, path: string): void {
-  const row = oncePossible(() => db.prepare('PRAGMA journal_mode = WAL').get()) as { journal_mode: string }
+export function enableWal(db: SqliteHandle, path: string): void {
+  const row = retryWhileBusy(() => db.prepare('PRAGMA journal_mode = WAL').get()) as { journal_mode: string }
   if (row.journal_mode === 'wal') return
-  throw unavailable(`${path} cannot be switched to a write-ahead log: it has to be on a local disk`)
+  throw unavailableError(`${path} cannot be switched to a write-ahead log: it has to be on a local disk`)
 }
 
-/** Of this statement SQLite asks no busy handler: `busy_timeout` says nothing to it. */
-function oncePossible<Result>(attempt: () => Result): Result {
-  const until = performance.now() + WAIT_MS
+/** SQLite does not invoke the busy handler for this statement, so `busy_timeout` has no effect on it. */
+function retryWhileBusy<Result>(attempt: () => Result): Result {
+  const deadline = performance.now() + BUSY_TIMEOUT_MS
   for (;;) {
     try {
       return attempt()
     } catch (thrown) {
-      if (!isBusy(thrown) || performance.now() > until) throw thrown
-      // Sleeps: nothing else can be done before the database is open.
+      if (!isBusy(thrown) || performance.now() > deadline) throw thrown
+      // Sleeps synchronously: nothing else can be done before the database is open.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
     }
   }
 }
 
-/** How long this connection waits, blocking its thread, while another one writes. */
-export function waitFor(db: SqliteHandle, ms: number): void {
+/** Sets how long this connection blocks its thread while another connection writes. */
+export function setBusyTimeout(db: SqliteHandle, ms: number): void {
   db.exec(`PRAGMA busy_timeout = ${ms}`)
 }
 
-/** Moves the log into the file, as far as nobody else reads. */
-export function emptyLog(db: SqliteHandle): void {
+/** Copies the log into the file and truncates it, as far as no other connection is reading. */
+export function checkpointWal(db: SqliteHandle): void {
   try {
-    waitFor(db, 0)
+    setBusyTimeout(db, 0)
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   } catch {
-    // The next to open the file does it: the log is as durable.
+    // The next connection that opens the file does it: the log is equally durable.
   }
 }

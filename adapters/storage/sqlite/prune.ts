@@ -1,119 +1,171 @@
+/** Retention: removes rows that are no longer needed, oldest first. A call reads few rows besides those it removes. */
 import type { DeliveryStore } from 'hookswitch/store'
-import { callPruner } from './prune-calls.js'
-import { change, query } from './query.js'
-import { removal } from './removal.js'
+import type { EngineContext } from './context.js'
+import { createDeletion } from './deletion.js'
+import type { SqliteHandle } from './driver.js'
+import { IS_REFERENCED_SQL, type PhoneCalls } from './phone-calls.js'
+import { prepareChange, prepareQuery } from './query.js'
 import type { Synchronous } from './synchronous.js'
-import type { Tools } from './tools.js'
 
 type Prune = Synchronous<DeliveryStore>['prune']
 
-/** An acceptance under way may still name a webhook that was deleted a moment ago. */
-const FORGET_AFTER_MS = 60_000
-
-/** Index entries that are counted in one call, of webhooks whose number of attempts is not known. */
-const STEPS = 50_000
-/** Deleted webhooks that are looked at in one call. */
-const DELETED = 200
+/** A concurrent acceptance may still name a webhook that was deleted a moment ago. */
+const KEEP_DELETED_WEBHOOK_MS = 60_000
+/** Index entries counted per call, for webhooks whose number of attempts is unknown. */
+const MAX_COUNTED_ENTRIES = 50_000
+/** Deleted webhooks checked per call. */
+const MAX_CHECKED_WEBHOOKS = 200
 
 interface PositionRow {
   readonly position: number
 }
 
-interface DeletedRow {
+interface DeletedWebhookRow {
   readonly key: number
   readonly deletedMs: number
 }
 
-/** Removes what nobody needs, oldest first: a call looks at little more than what it removes. */
-export function pruner(tools: Tools): Prune {
-  const { db, endpoints, kept } = tools
-  const { attempt: removeAttempt, delivery: removeDelivery } = removal(tools)
-  const pruneCalls = callPruner(db, tools.calls)
-  const oldestOf = query<PositionRow>(
+export function createPrune(context: EngineContext): Prune {
+  const { db, endpoints, attemptCounts } = context
+  const { deleteAttempt, deleteDelivery } = createDeletion(context)
+  const pruneCalls = createCallPrune(db, context.phoneCalls)
+  const oldestOfWebhook = prepareQuery<PositionRow>(
     db,
     `select position from hookswitch_attempt indexed by hookswitch_attempt_webhook
     where webhook = ? order by position limit ? + 0`,
   )
-  const oldest = query<PositionRow & { readonly atMs: number }>(
+  const oldest = prepareQuery<PositionRow & { readonly atMs: number }>(
     db,
     'select position, at_ms as "atMs" from hookswitch_attempt order by position limit ? + 0',
   )
-  const ended = query<PositionRow>(
+  const ended = prepareQuery<PositionRow>(
     db,
     `select position from hookswitch_delivery indexed by hookswitch_delivery_ended
     where ended_ms < ? order by ended_ms limit ? + 0`,
   )
-  const keys = change(
+  const deleteExpiredKeys = prepareChange(
     db,
     `delete from hookswitch_idempotency where (account, key) in (
       select account, key from hookswitch_idempotency indexed by hookswitch_idempotency_until
       where until_ms <= ? order by until_ms limit ? + 0
     )`,
   )
-  const deleted = query<DeletedRow>(
+  const deletedWebhooks = prepareQuery<DeletedWebhookRow>(
     db,
     `select key, deleted_ms as "deletedMs" from hookswitch_webhook indexed by hookswitch_webhook_deleted
     where deleted_ms is not null and (deleted_ms, key) > (?, ?) order by deleted_ms, key limit ? + 0`,
   )
-  const isRead = query<object>(
+  const isReferenced = prepareQuery<object>(
     db,
     `select 1 where exists (select 1 from hookswitch_delivery where webhook = ?)
       or exists (select 1 from hookswitch_attempt where webhook = ?)`,
   )
-  /** The deleted webhook that was looked at last: the next call goes on behind it. */
-  let lookedAt: DeletedRow = { key: 0, deletedMs: 0 }
+  /** The deleted webhook that was checked last: the next call continues after it. */
+  let lastChecked: DeletedWebhookRow = { key: 0, deletedMs: 0 }
 
-  function aboveNumber(most: number, limit: number): number {
+  function pruneExcessAttempts(maxAttempts: number, limit: number): number {
     let removed = 0
-    for (const [webhook, excess] of kept.above(most, STEPS)) {
+    for (const [webhook, excess] of attemptCounts.exceeding(maxAttempts, MAX_COUNTED_ENTRIES)) {
       if (removed >= limit) break
-      for (const { position } of oldestOf.all(webhook, Math.min(excess, limit - removed))) {
-        if (removeAttempt(position)) removed += 1
+      for (const { position } of oldestOfWebhook.all(webhook, Math.min(excess, limit - removed))) {
+        if (deleteAttempt(position)) removed += 1
       }
     }
     return removed
   }
 
-  function recordedBefore(beforeMs: number, limit: number): number {
+  function pruneOldAttempts(beforeMs: number, limit: number): number {
     let removed = 0
     for (const { position, atMs } of oldest.all(limit)) {
       if (atMs >= beforeMs) break
-      if (removeAttempt(position)) removed += 1
+      if (deleteAttempt(position)) removed += 1
     }
     return removed
   }
 
-  function endedBefore(beforeMs: number, limit: number, now: number): number {
+  function pruneEndedDeliveries(beforeMs: number, limit: number, now: number): number {
     const found = ended.all(beforeMs, limit)
-    for (const { position } of found) removeDelivery(position, now)
+    for (const { position } of found) deleteDelivery(position, now)
     return found.length
   }
 
-  function deletedWebhooks(limit: number, now: number): number {
+  function pruneDeletedWebhooks(limit: number, now: number): number {
     let removed = 0
-    const found = deleted.all(lookedAt.deletedMs, lookedAt.key, Math.min(DELETED, limit))
+    const found = deletedWebhooks.all(
+      lastChecked.deletedMs,
+      lastChecked.key,
+      Math.min(MAX_CHECKED_WEBHOOKS, limit),
+    )
     for (const row of found) {
-      lookedAt = row
-      if (now - row.deletedMs <= FORGET_AFTER_MS || isRead.get(row.key, row.key)) continue
+      lastChecked = row
+      if (now - row.deletedMs <= KEEP_DELETED_WEBHOOK_MS || isReferenced.get(row.key, row.key)) continue
       const endpoint = endpoints.byKey(row.key)
       if (endpoint) endpoints.remove(endpoint)
       removed += 1
     }
-    if (found.length === 0) lookedAt = { key: 0, deletedMs: 0 }
+    if (found.length === 0) lastChecked = { key: 0, deletedMs: 0 }
     return removed
   }
 
   return ({ attemptsPerWebhook, beforeMs, limit }, now) => {
     let left = limit
-    const some = (kind: (limit: number) => number) => {
-      if (left > 0) left -= kind(left)
+    const run = (step: (limit: number) => number) => {
+      if (left > 0) left -= step(left)
     }
-    some((most) => aboveNumber(attemptsPerWebhook, most))
-    some((most) => recordedBefore(beforeMs, most))
-    some((most) => endedBefore(beforeMs, most, now))
-    some((most) => keys(now, most))
-    some((most) => pruneCalls(most, now))
-    some((most) => deletedWebhooks(most, now))
+    run((most) => pruneExcessAttempts(attemptsPerWebhook, most))
+    run((most) => pruneOldAttempts(beforeMs, most))
+    run((most) => pruneEndedDeliveries(beforeMs, most, now))
+    run((most) => deleteExpiredKeys(now, most))
+    run((most) => pruneCalls(most, now))
+    run((most) => pruneDeletedWebhooks(most, now))
     return limit - left
+  }
+}
+
+/** How long the sequence number and legs of a call are kept after its last event. */
+const CALL_RETENTION_MS = 86_400_000
+/** Calls checked at a time. */
+const CALL_SLICE = 2_000
+
+interface SliceRow {
+  /** Key of the last call of the slice; null: the slice is empty. */
+  readonly last: number | null
+}
+
+/**
+ * Removes calls that had no event for a day and that no row refers to. Most calls are still needed, and there may be
+ * millions: each run checks a slice, and the next run continues after it.
+ */
+function createCallPrune(db: SqliteHandle, phoneCalls: PhoneCalls): (limit: number, now: number) => number {
+  const slice = prepareQuery<SliceRow>(
+    db,
+    'select max(key) as last from (select key from hookswitch_call where key > ? order by key limit ? + 0)',
+  )
+  const remove = prepareChange(
+    db,
+    `delete from hookswitch_call where key in (
+      select key from hookswitch_call c
+      where key > ? and key <= ? and last_ms <= ? and not (${IS_REFERENCED_SQL})
+      order by key limit ? + 0
+    )`,
+  )
+  let checkedUpTo = 0
+
+  return (limit, now) => {
+    let removed = 0
+    // Two rounds: the rest of the table, and its beginning.
+    for (let round = 0; round < 2 && removed < limit; round += 1) {
+      const { last } = slice.get(checkedUpTo, CALL_SLICE)!
+      if (last === null) {
+        checkedUpTo = 0
+        continue
+      }
+      const count = remove(checkedUpTo, last, now - CALL_RETENTION_MS, limit - removed)
+      removed += count
+      if (count > 0) phoneCalls.invalidate()
+      // A slice that may contain more removable calls is checked again.
+      if (removed < limit) checkedUpTo = last
+    }
+    return removed
   }
 }

@@ -1,13 +1,14 @@
+/** Reads rows of `hookswitch_delivery` as deliveries. */
 import type { Delivery } from 'hookswitch/store'
 import type { AccountKeys } from './account-keys.js'
 import type { SqliteHandle } from './driver.js'
-import type { Endpoint, Endpoints } from './endpoints.js'
-import { query } from './query.js'
-import { IN_FLIGHT, stateOf } from './states.js'
-import { idKey } from './text-key.js'
+import type { CachedEndpoint, Endpoints } from './endpoints.js'
+import { idHashKey } from './hash-key.js'
+import { prepareQuery } from './query.js'
+import { IN_FLIGHT, stateOfCode } from './state-codes.js'
 
-/** A delivery as it is stored, with what of its event belongs to it. */
-export interface StoredRow {
+/** A row of `hookswitch_delivery`, joined with columns of its event. */
+export interface DeliveryRow {
   readonly position: number
   readonly id: string
   readonly webhook: number
@@ -38,83 +39,90 @@ export interface StoredRow {
   readonly timestampMs: number
 }
 
-/** The columns of `StoredRow`, of `d` (a delivery) and `e` (its event). */
+/** The columns of `DeliveryRow`, from `d` (the delivery) and `e` (its event). */
 export const COLUMNS = `d.position, d.id, d.webhook, d.event, d.epoch, d.state, d.due_ms as "dueMs", d.attempts,
   d.tries, d.interruptions, d.fence, d.lane_key as "laneKey", d.variant, d.accepted_ms as "acceptedMs",
   d.ended_ms as "endedMs", d.last_attempt as "lastAttempt", d.call, d.encoding, d.http_verb as "httpVerb", d.reason,
   d.replay_of as "replayOf", d.lane, e.id as "eventId", e.account as "eventAccount", e.call as "eventCall",
   e.call_id as "callId", e.hook, e.timestamp_ms as "timestampMs"`
 
-/** A delivery in its places. */
-export interface Row {
+/** A delivery with its position and the keys of the rows it refers to. */
+export interface LocatedDelivery {
   readonly position: number
-  /** Replaced, never changed: it was handed out. */
+  /** Replaced, never modified: callers hold references to it. */
   delivery: Delivery
   /** The key of its webhook. */
   readonly webhook: number
   /** The key of its event. */
   readonly event: number
-  /** The call as the webhook's account knows it. */
+  /** The key of its call, as recorded for the webhook's account. */
   readonly call: number | null
-  /** Where that is not the event's own call. */
+  /** The same, if the event belongs to another account; else null. */
   readonly foreignCall: number | null
-  /** Null: alone in its lane, or ended. */
+  /** Null: it has a lane to itself, or has ended. */
   readonly laneKey: number | null
-  /** Whether it is the first of its lane, and has not ended. */
+  /** Whether it is the first of its lane and has not ended. */
   readonly isHead: boolean
-  /** The position of its newest record. */
+  /** The position of its newest attempt record. */
   readonly lastAttempt: number | null
 }
 
-export interface Rows {
-  byId(deliveryId: string): Row | undefined
-  at(position: number): Row | undefined
-  /** @param endpoint the row's webhook, where it is at hand */
-  of(stored: StoredRow, endpoint?: Endpoint): Row
+export interface DeliveryRows {
+  byId(deliveryId: string): LocatedDelivery | undefined
+  byPosition(position: number): LocatedDelivery | undefined
+  /** @param endpoint the row's webhook. Default: looked up */
+  fromRow(row: DeliveryRow, endpoint?: CachedEndpoint): LocatedDelivery
 }
 
-export function rows(db: SqliteHandle, accounts: AccountKeys, endpoints: Endpoints): Rows {
+export function createDeliveryRows(
+  db: SqliteHandle,
+  accounts: AccountKeys,
+  endpoints: Endpoints,
+): DeliveryRows {
   const select = `select ${COLUMNS} from hookswitch_delivery d join hookswitch_event e on e.key = d.event`
-  const byId = query<StoredRow>(db, `${select} where d.id_key = ? and d.id = ?`)
-  const at = query<StoredRow>(db, `${select} where d.position = ?`)
+  const byId = prepareQuery<DeliveryRow>(db, `${select} where d.id_key = ? and d.id = ?`)
+  const byPosition = prepareQuery<DeliveryRow>(db, `${select} where d.position = ?`)
 
-  function of(stored: StoredRow, endpoint: Endpoint = endpoints.byKey(stored.webhook)!): Row {
-    const { position, webhook, event, call: foreignCall, eventCall, laneKey, lastAttempt } = stored
+  function fromRow(
+    row: DeliveryRow,
+    endpoint: CachedEndpoint = endpoints.byKey(row.webhook)!,
+  ): LocatedDelivery {
+    const { position, webhook, event, call: foreignCall, eventCall, laneKey, lastAttempt } = row
     return {
       position,
-      delivery: deliveryOf(stored, endpoint.webhook, accounts.idOf(stored.eventAccount)),
+      delivery: deliveryOf(row, endpoint.webhook, accounts.idOf(row.eventAccount)),
       webhook,
       event,
       call: foreignCall ?? eventCall,
       foreignCall,
       laneKey,
-      isHead: stored.state === IN_FLIGHT || stored.dueMs !== null,
+      isHead: row.state === IN_FLIGHT || row.dueMs !== null,
       lastAttempt,
     }
   }
 
   return {
     byId(deliveryId) {
-      const stored = byId.get(idKey(deliveryId), deliveryId)
-      return stored && of(stored)
+      const row = byId.get(idHashKey(deliveryId), deliveryId)
+      return row && fromRow(row)
     },
-    at(position) {
-      const stored = at.get(position)
-      return stored && of(stored)
+    byPosition(position) {
+      const row = byPosition.get(position)
+      return row && fromRow(row)
     },
-    of,
+    fromRow,
   }
 }
 
-type Draft = { -readonly [Name in keyof Delivery]: Delivery[Name] }
+type MutableDelivery = { -readonly [Name in keyof Delivery]: Delivery[Name] }
 
-/** Written out, without a spread: every claim makes one of these. */
+/** Spelled out without a spread: every claim creates one of these. */
 function deliveryOf(
-  row: StoredRow,
+  row: DeliveryRow,
   webhook: { readonly id: string; readonly accountId: string },
   eventAccountId: string,
 ): Delivery {
-  const delivery: Draft = {
+  const delivery: MutableDelivery = {
     id: row.id,
     accountId: webhook.accountId,
     webhookId: webhook.id,
@@ -127,7 +135,7 @@ function deliveryOf(
     httpVerb: row.httpVerb,
     lane: row.lane ?? row.id,
     epoch: row.epoch,
-    state: stateOf(row.state),
+    state: stateOfCode(row.state),
     attempts: row.attempts,
     tries: row.tries,
     interruptions: row.interruptions,

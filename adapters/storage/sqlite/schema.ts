@@ -1,18 +1,18 @@
 /**
- * Tables and indexes of migration 1. All names begin with `hookswitch_`: the file may be the host's own.
+ * Tables and indexes of migration 1. All names begin with `hookswitch_`, because the file may be the host's.
  *
- * - Accounts, webhooks, calls and events have an integer `key`: every index on the many rows holds that, not an id.
- *   That of a webhook is never given again: it is remembered in many places.
- * - Ids and names of many rows are found by a number made of them (`textKey`, `idKey`), which the text itself then confirms:
- *   such an index is a third of one of texts, and leaves no text where its pages are split.
- * - `state` of a delivery: 0 waits and was never tried, 1 waits for another try, 2 in flight, above 2 ended
- *   (`states.ts`). First attempts and retries stand apart in one index, each by due time.
- * - Every index in which neighbours of one moment lie far apart costs a page of the log for each row written, more than
- *   all else of it. So records are found by webhook or call alone, those of an account by its webhooks, and an event by
- *   its deliveries.
- * - What becomes null leaves its partial index, and no other column of that index says so: a change of `state` alone
- *   then touches `hookswitch_delivery_queue` and nothing else (SQLite deletes and inserts an index entry again when a
- *   column of the index's WHERE is set).
+ * - Accounts, webhooks, calls and events have an integer `key`, which the indexes of large tables contain instead of an id.
+ *   The key of a webhook is never reused: many caches hold it.
+ * - Ids and names in large tables are indexed by an integer hash (`hashKey`, `idHashKey`); queries also compare the string.
+ *   Such an index is a third of the size of one on strings, and page splits leave no copies of strings behind.
+ * - `state` of a delivery: 0 waiting and never tried, 1 waiting for a retry, 2 in flight, above 2 ended (`state-codes.ts`).
+ *   First attempts and retries are separate ranges of one index, each ordered by due time.
+ * - An index in which rows written at the same time are far apart costs a page of the log per row, more than everything
+ *   else. Therefore attempt records are indexed by webhook and call only (those of an account are found through its
+ *   webhooks), and an event is found through its deliveries.
+ * - A column that becomes null removes the row from its partial index, and the WHERE of such an index names no other
+ *   column. A change of `state` alone therefore touches only `hookswitch_delivery_queue` (SQLite rewrites an index entry
+ *   whenever a column of the index's WHERE is set).
  */
 export const SCHEMA_1 = `
 create table hookswitch_account (

@@ -1,3 +1,4 @@
+/** The key that encrypts secrets at rest: read from `PATH.key`, or generated on first use. */
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
@@ -12,39 +13,40 @@ import {
 import { dirname } from 'node:path'
 import { HookswitchError } from 'hookswitch/store'
 import type { SqliteHandle } from './driver.js'
-import { messageOf, unavailable } from './errors.js'
+import { messageOf, unavailableError } from './errors.js'
 
 /** 32 bytes in hex. */
-const FORM = /^[0-9a-f]{64}$/
+const KEY_FORMAT = /^[0-9a-f]{64}$/
 const KEY_BYTES = 32
-/** Readable by the owner alone. */
+/** File mode: readable and writable by the owner only. */
 const OWNER_ONLY = 0o600
-const OTHERS = 0o077
+/** Mode bits that grant access to other users. */
+const OTHER_USERS = 0o077
 
 /**
- * The key for secrets at rest, kept in `PATH.key` beside the database, so that a copy of the database alone opens no
- * secret. Made once, while nothing is sealed yet.
+ * Loads the key from `PATH.key`. It is stored beside the database and not in it, so that a copy of the database alone
+ * reveals no secret. It is generated once, while nothing has been encrypted yet.
  *
- * @param warn told when others may read the file
- * @throws HookswitchError `StoreCorrupt` when it is gone, or no key, and something is sealed with it
+ * @param warn logs that other users can read the file
+ * @throws HookswitchError `StoreCorrupt` when the key is missing or malformed and secrets are encrypted with it
  */
-export function secretOf(db: SqliteHandle, path: string, warn: (sentence: string) => void): string {
+export function loadEncryptionKey(db: SqliteHandle, path: string, warn: (sentence: string) => void): string {
   const file = `${path}.key`
-  const found = read(file)
-  if (found !== undefined && FORM.test(found)) {
-    if (process.platform !== 'win32' && (statSync(file).mode & OTHERS) !== 0) {
+  const content = read(file)
+  if (content !== undefined && KEY_FORMAT.test(content)) {
+    if (process.platform !== 'win32' && (statSync(file).mode & OTHER_USERS) !== 0) {
       warn(`${file} can be read by other users: chmod 600 it`)
     }
-    return found
+    return content
   }
-  if (hasSealed(db)) {
-    const wrong = found === undefined ? 'is not there' : 'is not a key (64 hex digits)'
+  if (hasEncryptedSecrets(db)) {
+    const problem = content === undefined ? 'is missing' : 'is not a key (64 hex digits)'
     const sentence =
-      `${file} ${wrong}, and what is secret in ${path} is sealed already: restore the file from a backup, or give the ` +
+      `${file} ${problem}, but ${path} contains secrets encrypted with it: restore the file from a backup, or pass the ` +
       'secret that the service was started with before'
     throw new HookswitchError('StoreCorrupt', sentence)
   }
-  if (found !== undefined && found !== '') {
+  if (content !== undefined && content !== '') {
     const sentence = `${file} is not a key (64 hex digits): put the right one there, or remove the file`
     throw new HookswitchError('StoreCorrupt', sentence)
   }
@@ -56,34 +58,34 @@ function read(file: string): string | undefined {
     return readFileSync(file, 'utf8').trim()
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw unavailable(`the key of the store cannot be read: ${messageOf(thrown)}`, thrown)
+    throw unavailableError(`the key of the store cannot be read: ${messageOf(thrown)}`, thrown)
   }
 }
 
-/** API keys and the secrets of webhooks are sealed. */
-function hasSealed(db: SqliteHandle): boolean {
+/** API keys and the secrets of webhooks are encrypted. */
+function hasEncryptedSecrets(db: SqliteHandle): boolean {
   const sql =
-    'SELECT EXISTS (SELECT 1 FROM hookswitch_api_key) OR EXISTS (SELECT 1 FROM hookswitch_webhook) AS sealed'
-  return (db.prepare(sql).get() as { sealed: number }).sealed === 1
+    'SELECT EXISTS (SELECT 1 FROM hookswitch_api_key) OR EXISTS (SELECT 1 FROM hookswitch_webhook) AS encrypted'
+  return (db.prepare(sql).get() as { encrypted: number }).encrypted === 1
 }
 
-/** Whole and on the disk, or not there at all: the only owner of the database is the only one to write it. */
+/** Creates the file atomically and flushes it. Only the owner of the database writes it. */
 function create(file: string): string {
   const key = randomBytes(KEY_BYTES).toString('hex')
-  const aside = `${file}.new`
+  const temporary = `${file}.new`
   try {
-    rmSync(aside, { force: true })
-    writeFileSync(aside, `${key}\n`, { flag: 'wx', mode: OWNER_ONLY, flush: true })
-    renameSync(aside, file)
+    rmSync(temporary, { force: true })
+    writeFileSync(temporary, `${key}\n`, { flag: 'wx', mode: OWNER_ONLY, flush: true })
+    renameSync(temporary, file)
     syncFolder(dirname(file))
   } catch (thrown) {
-    rmSync(aside, { force: true })
-    throw unavailable(`the key of the store cannot be written: ${messageOf(thrown)}`, thrown)
+    rmSync(temporary, { force: true })
+    throw unavailableError(`the key of the store cannot be written: ${messageOf(thrown)}`, thrown)
   }
   return key
 }
 
-/** A new name is lost with the power unless its folder is on the disk. Windows opens no folders. */
+/** A new directory entry survives a power failure only after its folder is flushed. Windows cannot open folders. */
 function syncFolder(folder: string): void {
   if (process.platform === 'win32') return
   const descriptor = openSync(folder, 'r')

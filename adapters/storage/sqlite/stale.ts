@@ -1,17 +1,17 @@
+/** Keeps track of webhooks with stale deliveries: waiting, and of an older epoch. */
 import type { SqliteHandle } from './driver.js'
-import { query } from './query.js'
+import { prepareQuery } from './query.js'
 
-/** Which webhooks may have waiting deliveries of older epochs. */
-export interface Stale {
-  note(webhook: number): void
-  /** None was found. */
-  cleared(webhook: number): void
-  /** By key. The first time all endpoints that are not idle are looked at. */
+export interface StaleWebhooks {
+  add(webhook: number): void
+  /** No stale delivery of this webhook is left. */
+  remove(webhook: number): void
+  /** Keys of the webhooks. The first call scans all webhooks with waiting deliveries. */
   webhooks(): Iterable<number>
-  forget(): void
+  invalidate(): void
 }
 
-/** Every webhook of which something waits, each found by one step through the index. */
+/** Every webhook with waiting deliveries, each found by one step through the index. */
 export const WAITING_WEBHOOKS = `with recursive waiting (key) as (
     select min(webhook) from hookswitch_delivery indexed by hookswitch_delivery_queue where state <= 1
     union all
@@ -21,8 +21,8 @@ export const WAITING_WEBHOOKS = `with recursive waiting (key) as (
     ) from waiting where waiting.key is not null
   )`
 
-export function staleWebhooks(db: SqliteHandle): Stale {
-  const look = query<{ readonly key: number }>(
+export function createStaleWebhooks(db: SqliteHandle): StaleWebhooks {
+  const scan = prepareQuery<{ readonly key: number }>(
     db,
     `${WAITING_WEBHOOKS}
     select w.key from waiting join hookswitch_webhook w on w.key = waiting.key
@@ -31,18 +31,18 @@ export function staleWebhooks(db: SqliteHandle): Stale {
       where d.webhook = w.key and d.state <= 1
     ) < w.epoch`,
   )
-  const noted = new Set<number>()
+  const webhooks = new Set<number>()
   let isComplete = false
 
   return {
-    note: (webhook) => void noted.add(webhook),
-    cleared: (webhook) => void noted.delete(webhook),
+    add: (webhook) => void webhooks.add(webhook),
+    remove: (webhook) => void webhooks.delete(webhook),
     webhooks() {
-      if (!isComplete) for (const { key } of look.all()) noted.add(key)
+      if (!isComplete) for (const { key } of scan.all()) webhooks.add(key)
       isComplete = true
-      return noted
+      return webhooks
     },
-    forget() {
+    invalidate() {
       isComplete = false
     },
   }

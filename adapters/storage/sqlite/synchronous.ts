@@ -1,6 +1,6 @@
-/** The methods of a store door without their promises. */
-export type Synchronous<Door> = {
-  readonly [Name in keyof Door]: Door[Name] extends (...args: infer Args) => Promise<infer Result>
+/** The methods of a store port without their promises. */
+export type Synchronous<Port> = {
+  readonly [Name in keyof Port]: Port[Name] extends (...args: infer Args) => Promise<infer Result>
     ? (...args: Args) => Result
-    : Door[Name]
+    : Port[Name]
 }

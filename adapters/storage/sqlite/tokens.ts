@@ -1,19 +1,19 @@
+/** Stores tokens; finds them by hash, account and expiry. */
 import type { TokenRow, TokenStore } from 'hookswitch/store'
 import type { SqliteHandle } from './driver.js'
-import { change, type DocRow, query } from './query.js'
+import { type DocRow, prepareChange, prepareQuery } from './query.js'
 import type { Synchronous } from './synchronous.js'
 
-/** Tokens by hash, by account, and by when they expire. */
-export function tokenDoor(db: SqliteHandle): Synchronous<TokenStore> {
-  const issue = change(
+export function createTokenStore(db: SqliteHandle): Synchronous<TokenStore> {
+  const issue = prepareChange(
     db,
     `insert or replace into hookswitch_token (hash, account_id, user_id, expires_ms, doc) values (?, ?, ?, ?, ?)`,
   )
-  const read = query<DocRow>(db, 'select doc from hookswitch_token where hash = ?')
-  const revoke = change(db, 'delete from hookswitch_token where hash = ?')
-  const revokeAll = change(db, 'delete from hookswitch_token where account_id = ?')
-  const revokeOf = change(db, 'delete from hookswitch_token where account_id = ? and user_id is ?')
-  const prune = change(
+  const read = prepareQuery<DocRow>(db, 'select doc from hookswitch_token where hash = ?')
+  const revoke = prepareChange(db, 'delete from hookswitch_token where hash = ?')
+  const revokeAll = prepareChange(db, 'delete from hookswitch_token where account_id = ?')
+  const revokeOfUser = prepareChange(db, 'delete from hookswitch_token where account_id = ? and user_id is ?')
+  const pruneExpired = prepareChange(
     db,
     `delete from hookswitch_token where hash in (
       select hash from hookswitch_token where expires_ms <= ? order by expires_ms limit ? + 0
@@ -31,7 +31,7 @@ export function tokenDoor(db: SqliteHandle): Synchronous<TokenStore> {
     },
     revoke: (hash) => revoke(hash) > 0,
     revokeAll: (accountId, holder) =>
-      holder === undefined ? revokeAll(accountId) : revokeOf(accountId, holder),
-    pruneTokens: (now, limit) => prune(now, limit),
+      holder === undefined ? revokeAll(accountId) : revokeOfUser(accountId, holder),
+    pruneTokens: (now, limit) => pruneExpired(now, limit),
   }
 }

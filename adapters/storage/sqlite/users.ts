@@ -1,67 +1,68 @@
+/** Stores users; finds them by account and id, name or credential key. */
 import { type AccountStore, HookswitchError, notFound, type User } from 'hookswitch/store'
 import type { SqliteHandle } from './driver.js'
-import { change, type DocRow, query } from './query.js'
+import { type DocRow, prepareChange, prepareQuery } from './query.js'
 import type { Synchronous } from './synchronous.js'
 
-type UserDoor = Pick<
+type UserStore = Pick<
   Synchronous<AccountStore>,
   'putUser' | 'removeUser' | 'users' | 'user' | 'userByCredential'
 > & {
-  /** @throws HookswitchError `Conflict` for users of a new account that are equal in name among themselves */
-  refuseEqualNames(users: readonly User[]): void
+  /** @throws HookswitchError `Conflict` when two users of a new account have the same name */
+  assertDistinctNames(users: readonly User[]): void
   removeAll(accountId: string): void
 }
 
-/** Users by account and id, by account and name, and by account and credential key. */
-export function userDoor(db: SqliteHandle, accountExists: (accountId: string) => boolean): UserDoor {
-  const read = query<DocRow>(db, 'select doc from hookswitch_user where account_id = ? and id = ?')
-  const list = query<DocRow>(db, 'select doc from hookswitch_user where account_id = ?')
-  const holderOf = query<{ readonly id: string }>(
+export function createUserStore(db: SqliteHandle, hasAccount: (accountId: string) => boolean): UserStore {
+  const read = prepareQuery<DocRow>(db, 'select doc from hookswitch_user where account_id = ? and id = ?')
+  const list = prepareQuery<DocRow>(db, 'select doc from hookswitch_user where account_id = ?')
+  const holderOf = prepareQuery<{ readonly id: string }>(
     db,
     'select id from hookswitch_user where account_id = ? and name_lower = ?',
   )
-  const put = change(
+  const put = prepareChange(
     db,
     'insert or replace into hookswitch_user (account_id, id, name_lower, doc) values (?, ?, ?, ?)',
   )
-  const remove = change(db, 'delete from hookswitch_user where account_id = ? and id = ?')
-  const putCredential = change(
+  const remove = prepareChange(db, 'delete from hookswitch_user where account_id = ? and id = ?')
+  const putCredential = prepareChange(
     db,
     'insert or replace into hookswitch_credential (account_id, key, user_id) values (?, ?, ?)',
   )
-  const removeCredential = change(
+  const removeCredential = prepareChange(
     db,
     'delete from hookswitch_credential where account_id = ? and key = ? and user_id = ?',
   )
-  const byCredential = query<DocRow>(
+  const byCredential = prepareQuery<DocRow>(
     db,
     `select u.doc from hookswitch_credential c
     join hookswitch_user u on u.account_id = c.account_id and u.id = c.user_id
     where c.account_id = ? and c.key = ?`,
   )
 
-  const door: UserDoor = {
-    refuseEqualNames(users) {
-      if (new Set(users.map(({ username }) => username.toLowerCase())).size < users.length) throw taken()
+  const store: UserStore = {
+    assertDistinctNames(users) {
+      if (new Set(users.map(({ username }) => username.toLowerCase())).size < users.length)
+        throw nameConflict()
     },
     putUser(user) {
       const { accountId, id, username, credentialKeys } = user
-      if (!accountExists(accountId)) throw notFound(accountId)
+      if (!hasAccount(accountId)) throw notFound(accountId, 'account')
       const name = username.toLowerCase()
       const holder = holderOf.get(accountId, name)
-      if (holder && holder.id !== id) throw taken()
-      door.removeUser(accountId, id)
+      if (holder && holder.id !== id) throw nameConflict()
+      store.removeUser(accountId, id)
       put(accountId, id, name, JSON.stringify(user))
       for (const key of credentialKeys) putCredential(accountId, key, id)
     },
     removeUser(accountId, userId) {
-      const user = door.user(accountId, userId)
+      const user = store.user(accountId, userId)
       if (!user) return false
       for (const key of user.credentialKeys) removeCredential(accountId, key, userId)
       return remove(accountId, userId) > 0
     },
     removeAll(accountId) {
-      for (const { id } of door.users(accountId)) door.removeUser(accountId, id)
+      for (const { id } of store.users(accountId)) store.removeUser(accountId, id)
     },
     users: (accountId) =>
       list
@@ -82,13 +83,13 @@ export function userDoor(db: SqliteHandle, accountExists: (accountId: string) =>
       return undefined
     },
   }
-  return door
+  return store
 }
 
 function userOf({ doc }: DocRow): User {
   return JSON.parse(doc) as User
 }
 
-function taken(): HookswitchError {
+function nameConflict(): HookswitchError {
   return new HookswitchError('Conflict', 'this user name is taken', { field: 'username' })
 }

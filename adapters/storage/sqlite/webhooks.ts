@@ -1,24 +1,25 @@
-import { HookswitchError, replacementOf, type Webhook, type WebhookStore } from 'hookswitch/store'
-import { query } from './query.js'
+/** Creates, reads, lists and replaces webhooks, and finds an event's candidates. `settle.ts` writes their health. */
+import { applyReplacement, HookswitchError, type Webhook, type WebhookStore } from 'hookswitch/store'
+import type { EngineContext } from './context.js'
+import { prepareQuery } from './query.js'
 import type { Synchronous } from './synchronous.js'
-import type { Tools } from './tools.js'
 
-export function webhookDoor(tools: Tools): Synchronous<WebhookStore> {
-  const { db, memory, accounts, endpoints, stale, wake } = tools
-  const live = query<{ readonly key: number }>(
+export function createWebhookStore(context: EngineContext): Synchronous<WebhookStore> {
+  const { db, state, accounts, endpoints, stale, notify } = context
+  const ofAccount = prepareQuery<{ readonly key: number }>(
     db,
     'select key from hookswitch_webhook where account = ? and deleted_ms is null',
   )
-  const listening = query<{ readonly key: number }>(
+  const ofAccountAndHook = prepareQuery<{ readonly key: number }>(
     db,
     `select key from hookswitch_webhook indexed by hookswitch_webhook_account
     where account = ? and hook in (?, 'all') and deleted_ms is null`,
   )
-  const anyWaits = query<object>(
+  const anyWaiting = prepareQuery<object>(
     db,
     'select 1 from hookswitch_delivery indexed by hookswitch_delivery_queue where webhook = ? and state <= 1 limit 1',
   )
-  const taken = (id: string) => new HookswitchError('Conflict', `this id is taken: ${id}`, { field: 'id' })
+  const conflict = (id: string) => new HookswitchError('Conflict', `this id is taken: ${id}`, { field: 'id' })
 
   function ofAccounts(
     accountIds: readonly string[],
@@ -35,18 +36,19 @@ export function webhookDoor(tools: Tools): Synchronous<WebhookStore> {
 
   return {
     insert(webhook) {
-      if (endpoints.byId(webhook.id)) throw taken(webhook.id)
-      endpoints.insert(memory.nextPosition(), webhook)
+      if (endpoints.byId(webhook.id)) throw conflict(webhook.id)
+      endpoints.insert(state.nextPosition(), webhook)
     },
     read(accountId, webhookId) {
       const webhook = endpoints.byId(webhookId)?.webhook
       return webhook?.accountId === accountId && webhook.deletedMs === undefined ? webhook : undefined
     },
     list: (accountIds) =>
-      ofAccounts(accountIds, (account) => live.all(account)).sort(
+      ofAccounts(accountIds, (account) => ofAccount.all(account)).sort(
         (a, b) => compare(a.settings.name, b.settings.name) || compare(a.id, b.id),
       ),
-    candidates: (accountIds, hook) => ofAccounts(accountIds, (account) => listening.all(account, hook)),
+    candidates: (accountIds, hook) =>
+      ofAccounts(accountIds, (account) => ofAccountAndHook.all(account, hook)),
     replace(next, expectedRevision) {
       const endpoint = endpoints.byId(next.id)
       const before = endpoint?.webhook
@@ -54,13 +56,13 @@ export function webhookDoor(tools: Tools): Synchronous<WebhookStore> {
       if (before.revision !== expectedRevision) return false
 
       const dueBefore = endpoints.dueMsOf(endpoint) ?? Number.POSITIVE_INFINITY
-      endpoints.replace(endpoint, replacementOf(before, next))
-      if (next.epoch > before.epoch && anyWaits.get(endpoint.key)) {
-        stale.note(endpoint.key)
-        wake(undefined)
+      endpoints.replace(endpoint, applyReplacement(before, next))
+      if (next.epoch > before.epoch && anyWaiting.get(endpoint.key)) {
+        stale.add(endpoint.key)
+        notify(undefined)
       }
       const ready = endpoints.readiness(endpoint)
-      if (ready.dueMs !== undefined && ready.dueMs < dueBefore) wake([ready])
+      if (ready.dueMs !== undefined && ready.dueMs < dueBefore) notify([ready])
       return true
     },
   }

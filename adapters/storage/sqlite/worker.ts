@@ -1,41 +1,45 @@
-import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { storeError } from './errors.js'
-import { type Answer, failureLetter, MOST_CALLS, type Order } from './message.js'
-import { type Opening, openSession } from './open.js'
-import { serve } from './serve.js'
-
 /**
- * The thread in which a store's database lives: the host's never waits for a disk. It ends when it is told to close, or
- * when the database cannot be opened.
+ * Entry point of the worker thread that runs a store's database, so that the host's thread never waits for the disk. It
+ * ends when it receives `close`, or when the database cannot be opened.
  */
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { toStoreError } from './errors.js'
+import {
+  type ClientMessage,
+  MAX_REQUESTS_PER_MESSAGE,
+  serializeError,
+  type WorkerMessage,
+} from './messages.js'
+import { type OpenRequest, openDatabase } from './open.js'
+import { createWorkerServer } from './worker-server.js'
 
-/** How long a write waits inside SQLite, which blocks this thread; what has to wait longer is tried again. */
-const SHORT_WAIT_MS = 20
+/** How long a write may wait inside SQLite, which blocks this thread; a longer wait is split into retries. */
+const BUSY_TIMEOUT_MS = 20
 
-/** Everything that came while one transaction was on its way to the disk, for the next one. */
-function arrived(port: MessagePort, first: Order): readonly Order[] {
-  const orders = [first]
-  let calls = first.kind === 'calls' ? first.calls.length : 0
-  while (calls < MOST_CALLS) {
-    const next = receiveMessageOnPort(port) as { readonly message: Order } | undefined
+/** Takes all messages that arrived while the previous transaction was written: they form the next group. */
+function drain(port: MessagePort, first: ClientMessage): readonly ClientMessage[] {
+  const messages = [first]
+  let count = first.kind === 'requests' ? first.requests.length : 0
+  while (count < MAX_REQUESTS_PER_MESSAGE) {
+    const next = receiveMessageOnPort(port) as { readonly message: ClientMessage } | undefined
     if (!next) break
-    orders.push(next.message)
-    if (next.message.kind === 'calls') calls += next.message.calls.length
+    messages.push(next.message)
+    if (next.message.kind === 'requests') count += next.message.requests.length
   }
-  return orders
+  return messages
 }
 
-function begin(port: MessagePort, opening: Opening): void {
-  const post = (answer: Answer) => port.postMessage(answer)
+function run(port: MessagePort, request: OpenRequest): void {
+  const post = (message: WorkerMessage) => port.postMessage(message)
   const warn = (sentence: string) => post({ kind: 'warning', sentence })
   try {
-    const session = openSession(opening, warn, SHORT_WAIT_MS)
-    const obey = serve(session, post, () => port.close())
-    port.on('message', (order: Order) => obey(arrived(port, order)))
+    const database = openDatabase(request, warn, BUSY_TIMEOUT_MS)
+    const execute = createWorkerServer(database, post, () => port.close())
+    port.on('message', (message: ClientMessage) => execute(drain(port, message)))
     post({ kind: 'opened' })
   } catch (thrown) {
-    post({ kind: 'refused', failure: failureLetter(storeError(thrown, opening.path)) })
+    post({ kind: 'openFailed', error: serializeError(toStoreError(thrown, request.path)) })
   }
 }
 
-begin(parentPort!, workerData as Opening)
+run(parentPort!, workerData as OpenRequest)

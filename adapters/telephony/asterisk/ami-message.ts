@@ -1,27 +1,27 @@
-/** One message of AMI: its fields are looked up where they are read, since most messages are of no use. */
-import { detached } from '../source/said.js'
+/** One message of AMI. Fields are searched on demand instead of parsed, because most messages are not used. */
+import { detachSubstring } from '../source/sanitize.js'
 
 /** A message. */
 export interface AmiMessage {
-  /** What follows `Event: `; '' for an answer. */
+  /** The value of `Event`; '' for a response. */
   readonly event: string
-  /** A field as it stands; absent: not there, empty or `<unknown>`. */
+  /** Returns a field; `undefined` if it is absent, empty or `<unknown>`. */
   get(name: string): string | undefined
   /**
-   * A channel variable of one of the channels of the message: `ChanVariable` is repeated, and an answer to Originate
-   * has the channel in its key.
+   * Returns a channel variable of one of the channels of the message. `ChanVariable` occurs once per variable; in a
+   * response to Originate its key contains the channel.
    *
-   * @param prefix which channel: '' or `Dest`, …
+   * @param prefix the channel: '' or `Dest`, …
    */
   variable(name: string, prefix?: string): string | undefined
 }
 
-/** The bytes that begin an event. */
+/** The first bytes of an event. */
 const EVENT = Buffer.from('Event: ')
 const CR = 13
 
-/** What a message is, without a look at the rest of it; '' for an answer. */
-export function eventOf(message: Buffer): string {
+/** Returns the event name of a message without decoding the rest; '' for a response. */
+export function eventNameOf(message: Buffer): string {
   if (message.length < EVENT.length || message.compare(EVENT, 0, EVENT.length, 0, EVENT.length) !== 0)
     return ''
   const end = message.indexOf(CR, EVENT.length)
@@ -29,44 +29,44 @@ export function eventOf(message: Buffer): string {
 }
 
 /** @param bytes the lines of the message, each with its CRLF */
-export function amiMessage(bytes: Buffer): AmiMessage {
+export function createAmiMessage(bytes: Buffer): AmiMessage {
   const text = `\r\n${bytes.toString('utf8')}`
 
-  /** What follows a key, up to the end of the line; without the message, since legs are remembered for long. */
-  const after = (key: string): string | undefined => {
+  /** Returns the rest of the line after a key, detached from the message, because legs keep it for long. */
+  const valueAfter = (key: string): string | undefined => {
     const at = text.indexOf(`\r\n${key}`)
     if (at < 0) return undefined
     const start = at + 2 + key.length
     const end = text.indexOf('\r\n', start)
-    return detached(end < 0 ? text.slice(start) : text.slice(start, end))
+    return detachSubstring(end < 0 ? text.slice(start) : text.slice(start, end))
   }
 
   return {
-    event: eventOf(bytes),
+    event: eventNameOf(bytes),
     get(name) {
-      const value = after(`${name}: `)
+      const value = valueAfter(`${name}: `)
       return value === '' || value === '<unknown>' ? undefined : value
     },
     variable(name, prefix = '') {
-      const value = after(`${prefix}ChanVariable: ${name}=`)
+      const value = valueAfter(`${prefix}ChanVariable: ${name}=`)
       if (value !== undefined || !text.includes(`\r\n${prefix}ChanVariable(`)) return value || undefined
-      return ofNamedChannel(text, prefix, name)
+      return variableOfNamedChannel(text, prefix, name)
     },
   }
 }
 
 /** `ChanVariable(PJSIP/2013-0000003e): ACCOUNT_ID=alpha` */
-function ofNamedChannel(text: string, prefix: string, name: string): string | undefined {
+function variableOfNamedChannel(text: string, prefix: string, name: string): string | undefined {
   const key = `${prefix}ChanVariable(`
   for (const line of text.split('\r\n')) {
     const at = line.startsWith(key) ? line.indexOf(`): ${name}=`) : -1
-    if (at >= 0) return detached(line.slice(at + 4 + name.length)) || undefined
+    if (at >= 0) return detachSubstring(line.slice(at + 4 + name.length)) || undefined
   }
   return undefined
 }
 
-/** Escapes of C and what they stand for; every other character stands for itself. */
-const ESCAPED: Readonly<Record<string, string>> = {
+/** The escape sequences of C with a special meaning; every other escaped character stands for itself. */
+const C_ESCAPES: Readonly<Record<string, string>> = {
   a: '\x07',
   b: '\b',
   f: '\f',
@@ -76,8 +76,8 @@ const ESCAPED: Readonly<Record<string, string>> = {
   v: '\v',
 }
 
-/** Undoes what AMI does to names of parties (`ast_escape_c`): `Bob \\\"Bobby\\\"` was `Bob \"Bobby\"`. */
-export function unescaped(value: string | undefined): string | undefined {
+/** Reverses the escaping of party names in AMI (`ast_escape_c`): `Bob \\\"Bobby\\\"` was `Bob \"Bobby\"`. */
+export function unescapeC(value: string | undefined): string | undefined {
   if (value?.includes('\\') !== true) return value
-  return value.replace(/\\(.)/gs, (_, char: string) => ESCAPED[char] ?? char)
+  return value.replace(/\\(.)/gs, (_, char: string) => C_ESCAPES[char] ?? char)
 }

@@ -1,122 +1,130 @@
-/** Channel events out of an Asterisk by its manager interface (AMI). */
-import { checkSourceOptions, hostName, oneLine, type SourceOptions, whole } from '../source/options.js'
-import { type SwitchSource, switchSource } from '../source/switch-source.js'
-import { type TcpSession, tcpSession } from '../source/tcp-session.js'
-import { type AmiSession, amiSession } from './ami-session.js'
-import { CHECKS, type LegOptions } from './leg-options.js'
-import { mapping } from './mapping.js'
+/** The source for the Asterisk Manager Interface (AMI): options and TCP connection. */
+import {
+  checkHostName,
+  checkSingleLine,
+  checkSourceOptions,
+  integerBetween,
+  type SourceOptions,
+} from '../source/options.js'
+import { createSwitchSource, type SwitchSource } from '../source/switch-source.js'
+import { openTcpSession, type TcpSession } from '../source/tcp-session.js'
+import { type AmiSession, createAmiSession } from './ami-session.js'
+import { LEG_OPTION_CHECKS, type LegOptions } from './leg-options.js'
+import { createAsteriskMapping } from './mapping.js'
 
 /** Options of `asteriskAmi`. */
 export interface AsteriskAmiOptions extends SourceOptions, LegOptions {
-  /** Where Asterisk is. Default '127.0.0.1'. */
+  /** Host name or address of Asterisk. Default '127.0.0.1'. */
   readonly host?: string
   /** `port` of `manager.conf`. Default 5038. */
   readonly port?: number
-  /** The user of `manager.conf`: `read = call`, `write = reporting`. */
+  /** The user in `manager.conf`, with `read = call` and `write = reporting`. */
   readonly username: string
+  /** The user's `secret` in `manager.conf`. */
   readonly secret: string
-  /** The classes of events to ask for. Default 'call': all that is needed is in it. */
+  /** The event classes to subscribe to. Default 'call', which contains all events that are needed. */
   readonly eventMask?: string
 }
 
-/** Their defaults. */
+/** Defaults of `AsteriskAmiOptions`. */
 export const AMI_DEFAULTS = Object.freeze({ host: '127.0.0.1', port: 5038, eventMask: 'call' })
 
 const CONNECT_TIMEOUT_MS = 10_000
 const SILENCE_MS = 20_000
 
 /**
- * Connects to the manager interface of an Asterisk (13 or newer) and publishes what happens to its calls. The
- * connection comes back by itself; what was missed meanwhile is found by a list of the open channels.
+ * Connects to the manager interface of an Asterisk (13 or newer) and publishes the channel events of its calls. The
+ * source reconnects automatically; a list of the open channels then reveals what it missed.
  *
  * `manager.conf`:
  * ```
  * [general]
  * enabled = yes
- * timestampevents = yes       ; or the arrival of an event is taken for its time
+ * timestampevents = yes       ; otherwise the arrival time of an event is used
  * channelvars = ACCOUNT_ID    ; the channel variables that accountOf and customVariables read
  * [hookswitch]
  * secret = …
  * read = call
- * write = reporting           ; to ask for the open channels
- * writetimeout = 5000         ; while `publish` is full nothing is read: Asterisk ends a connection that does not read
+ * write = reporting           ; to list the open channels
+ * writetimeout = 5000         ; while `publish` is full nothing is read: Asterisk closes a connection that does not read
  * ```
- * The connection is not encrypted: keep it on the machine, or in a network of your own. Where one host listens to several
- * Asterisks, give each a `systemname` in `asterisk.conf`: their ids are alike otherwise.
+ * The connection is not encrypted: use it on one machine or in a private network. If one host connects to several
+ * Asterisks, give each a `systemname` in `asterisk.conf`; otherwise their channel ids may collide.
  *
- * @throws `InvalidOption` naming the option
+ * @throws `InvalidOption` with the name of the option
  * @example
  * const source = asteriskAmi({ publish: hs.publish, username: 'hookswitch', secret, accountOf: accountFromVariable('ACCOUNT_ID') })
  * source.events.on('disconnected', ({ reason }) => console.log(reason))
  * source.start()
  */
 export function asteriskAmi(options: AsteriskAmiOptions): SwitchSource {
-  const own = {
-    ...CHECKS,
-    host: hostName,
-    port: whole(1, 65_535),
-    username: oneLine,
-    secret: oneLine,
-    eventMask: oneLine,
+  const specificChecks = {
+    ...LEG_OPTION_CHECKS,
+    host: checkHostName,
+    port: integerBetween(1, 65_535),
+    username: checkSingleLine,
+    secret: checkSingleLine,
+    eventMask: checkSingleLine,
   }
-  const checked = checkSourceOptions('asteriskAmi', options, own, ['username', 'secret', 'accountOf'])
+  const required = ['username', 'secret', 'accountOf']
+  const checked = checkSourceOptions('asteriskAmi', options, specificChecks, required)
   const { username, secret } = options
   const host = options.host ?? AMI_DEFAULTS.host
   const port = options.port ?? AMI_DEFAULTS.port
   const eventMask = options.eventMask ?? AMI_DEFAULTS.eventMask
   const { accountOf, realmOf, customVariables } = options
   const { clock, maxOpenLegs } = checked
-  const legs = mapping({ accountOf, realmOf, customVariables, maxOpenLegs })
-  let current: TcpSession | undefined
-  let listens = false
-  let roomMs = 0
+  const mapping = createAsteriskMapping({ accountOf, realmOf, customVariables, maxOpenLegs })
+  let currentSession: TcpSession | undefined
+  let isListening = false
+  let lastResumeMs = 0
 
-  return switchSource(checked, {
+  return createSwitchSource(checked, {
     peer: `asterisk ${host}:${port}`,
-    openLegs: legs.openLegs,
-    async open(feed, signal) {
-      if (!listens) {
-        feed.onRoom(() => {
-          roomMs = clock.monotonic()
-          current?.resume()
+    openLegs: mapping.openLegs,
+    async open(pipeline, signal) {
+      if (!isListening) {
+        pipeline.onCapacity(() => {
+          lastResumeMs = clock.monotonic()
+          currentSession?.resume()
         })
       }
-      listens = true
-      const to = {
+      isListening = true
+      const tcpOptions = {
         host,
         port,
         clock,
         connectTimeoutMs: CONNECT_TIMEOUT_MS,
         silenceMs: SILENCE_MS,
-        isFull: feed.isFull,
+        isFull: pipeline.isFull,
       }
       let protocol: AmiSession | undefined
-      const { session } = await tcpSession(to, signal, ({ write }) => {
-        protocol = amiSession({
+      const { session } = await openTcpSession(tcpOptions, signal, ({ write }) => {
+        protocol = createAmiSession({
           username,
           secret,
           eventMask,
-          mapping: legs,
-          take: feed.take,
+          mapping,
+          push: pipeline.push,
           write,
           nowMs: () => clock.now(),
         })
         return protocol
       })
-      current = session
+      currentSession = session
       const abort = () => session.close()
       signal.addEventListener('abort', abort)
       const settled = new AbortController()
-      const limit = async () => {
+      const limitListing = async () => {
         for (let sinceMs = clock.monotonic(); ; sinceMs = clock.monotonic()) {
           await clock.sleep(CONNECT_TIMEOUT_MS, settled.signal)
           if (settled.signal.aborted) return
-          // Who did not read all the time cannot complain.
-          if (feed.isFull() || roomMs > sinceMs) continue
+          // The timeout counts only if the socket was being read all the time.
+          if (pipeline.isFull() || lastResumeMs > sinceMs) continue
           return session.close(`no list of channels within ${CONNECT_TIMEOUT_MS / 1000} s`)
         }
       }
-      void limit()
+      void limitListing()
       try {
         if (signal.aborted) abort()
         await protocol?.ready

@@ -1,18 +1,18 @@
-/** Text frames of ARI → what happens to channels. */
+/** Translates text frames and lists of ARI into switch events. */
 import {
   type Bridge,
   BUSY,
   type Channel,
   DOWN,
-  type Happening,
-  type Listed,
+  type ListedChannel,
   RING,
   RINGING,
+  type SwitchEvent,
   UP,
-} from './happening.js'
+} from './switch-event.js'
 
-/** The events that say something; more than half of all others are `ChannelVarset`. */
-const READ: ReadonlySet<string> = new Set([
+/** The events that the mapping uses; more than half of all others are `ChannelVarset`. */
+const RELEVANT: ReadonlySet<string> = new Set([
   'ApplicationReplaced',
   'ChannelCallerId',
   'ChannelConnectedLine',
@@ -27,7 +27,7 @@ const READ: ReadonlySet<string> = new Set([
   'Dial',
 ])
 
-/** What ARI calls the states of a channel; those that matter. */
+/** The channel states that the mapping uses, by their ARI names. */
 const STATES: Readonly<Record<string, number>> = {
   Down: DOWN,
   Ring: RING,
@@ -35,107 +35,111 @@ const STATES: Readonly<Record<string, number>> = {
   Up: UP,
   Busy: BUSY,
 }
-/** `Rsrvd`, which says as little as the others without a name here. */
+/** Any other state (`Rsrvd`, …). */
 const OTHER_STATE = 1
 
-const TYPE = '"type":"'
+const TYPE_KEY = '"type":"'
 
 /**
- * Whether a frame may be worth reading, without parsing it. `"type":"` cannot stand inside of a text, where its quotes
- * are escaped; but it may be a key deeper down, and a switch that writes with spaces (`pretty = yes`) has none at all.
+ * Whether a frame may be relevant, without parsing it. `"type":"` cannot occur inside a JSON string, where its quotes are
+ * escaped, but it may be a nested key; and a switch that formats with spaces (`pretty = yes`) never writes it.
  */
-export function mayMatter(frame: string): boolean {
-  let at = frame.indexOf(TYPE)
+export function mayBeRelevant(frame: string): boolean {
+  let at = frame.indexOf(TYPE_KEY)
   if (at < 0) return true
-  for (; at >= 0; at = frame.indexOf(TYPE, at + TYPE.length)) {
-    const end = frame.indexOf('"', at + TYPE.length)
-    if (end < 0 || READ.has(frame.slice(at + TYPE.length, end))) return true
+  for (; at >= 0; at = frame.indexOf(TYPE_KEY, at + TYPE_KEY.length)) {
+    const end = frame.indexOf('"', at + TYPE_KEY.length)
+    if (end < 0 || RELEVANT.has(frame.slice(at + TYPE_KEY.length, end))) return true
   }
   return false
 }
 
-/** What a frame says: a happening, nothing that concerns a channel, or why it cannot be read. */
-export type AriRead =
-  | { readonly happening: Happening }
+/** A parsed frame: an event, `undefined` where no channel is concerned, or why it cannot be parsed. */
+export type AriParseResult =
+  | { readonly event: SwitchEvent }
   | { readonly malformed: string }
-  /** Another client took over the application: nothing comes any more. */
+  /** Another client took over the application: no more events follow. */
   | { readonly isReplaced: true }
   | undefined
 
 type Json = Readonly<Record<string, unknown>>
 
-/** @param nowMs the time of a frame that has none, Unix milliseconds */
-export function ariEvent(frame: string, nowMs: number): AriRead {
-  const event = objectOf(parsed(frame))
+/**
+ * Parses a frame.
+ *
+ * @param nowMs the time of a frame without a timestamp, Unix milliseconds
+ */
+export function parseAriEvent(frame: string, nowMs: number): AriParseResult {
+  const event = objectOf(parseJson(frame))
   if (!event) return { malformed: 'a frame is not a JSON object' }
   const type = textOf(event.type)
-  if (type === undefined || !READ.has(type)) return undefined
+  if (type === undefined || !RELEVANT.has(type)) return undefined
   if (type === 'ApplicationReplaced') return { isReplaced: true }
   const atMs = timeOf(event.timestamp) ?? nowMs
   const channel = channelOf(type === 'Dial' ? event.peer : event.channel)
   if (!channel) return { malformed: `${type}: no ${type === 'Dial' ? 'peer' : 'channel'}` }
   switch (type) {
     case 'ChannelCreated':
-      return { happening: { kind: 'began', atMs, channel } }
+      return { event: { kind: 'created', atMs, channel } }
     case 'Dial': {
       const caller = channelOf(event.caller)
       const called = channel
       const status = textOf(event.dialstatus) ?? ''
-      if (!caller) return { happening: { kind: 'dialled', atMs, called, status } }
-      return { happening: { kind: 'dialled', atMs, caller, called, status } }
+      if (!caller) return { event: { kind: 'dialled', atMs, called, status } }
+      return { event: { kind: 'dialled', atMs, caller, called, status } }
     }
     case 'ChannelEnteredBridge':
     case 'ChannelLeftBridge': {
       const bridge = bridgeOf(event.bridge)
       if (!bridge) return { malformed: `${type}: no bridge` }
       return {
-        happening: { kind: type === 'ChannelEnteredBridge' ? 'entered' : 'left', atMs, channel, bridge },
+        event: { kind: type === 'ChannelEnteredBridge' ? 'entered' : 'left', atMs, channel, bridge },
       }
     }
     case 'ChannelHold':
-      return { happening: { kind: 'held', atMs, channel } }
+      return { event: { kind: 'held', atMs, channel } }
     case 'ChannelUnhold':
-      return { happening: { kind: 'unheld', atMs, channel } }
+      return { event: { kind: 'unheld', atMs, channel } }
     case 'ChannelHangupRequest': {
-      // A soft one comes from the switch, and mostly names the caller, whoever hung up.
-      if (event.soft === true) return { happening: { kind: 'seen', atMs, channel } }
-      const asked = { kind: 'hangup_asked', atMs, channel } as const
-      return { happening: withTechCause(asked, event) }
+      // A soft request comes from the switch and usually names the caller, whichever side hung up.
+      if (event.soft === true) return { event: { kind: 'updated', atMs, channel } }
+      const requested = { kind: 'hangup_requested', atMs, channel } as const
+      return { event: withTechCause(requested, event) }
     }
     case 'ChannelDestroyed': {
-      const hungUp = { kind: 'hung_up', atMs, channel, cause: numberOf(event.cause) ?? 0 } as const
-      return { happening: withTechCause(hungUp, event) }
+      const hungUp = { kind: 'hung_up', atMs, channel, cause: integerOf(event.cause) ?? 0 } as const
+      return { event: withTechCause(hungUp, event) }
     }
     default:
-      return { happening: { kind: 'seen', atMs, channel } }
+      return { event: { kind: 'updated', atMs, channel } }
   }
 }
 
 /**
- * The open channels, out of the answers to `GET /channels` and `GET /bridges`.
+ * Parses the responses to `GET /channels` and `GET /bridges` into the list of open channels.
  *
- * @throws when they are something else
+ * @throws if they are not JSON arrays
  */
-export function ariListed(channels: string, bridges: string): Listed[] {
+export function parseAriChannels(channels: string, bridges: string): ListedChannel[] {
   const bridgeOfChannel = new Map<string, Bridge>()
-  for (const one of listOf(bridges, 'bridges')) {
-    const bridge = bridgeOf(one)
-    const members = objectOf(one)?.channels
+  for (const item of parseList(bridges, 'bridges')) {
+    const bridge = bridgeOf(item)
+    const members = objectOf(item)?.channels
     if (bridge && Array.isArray(members))
       for (const id of members) bridgeOfChannel.set(textOf(id) ?? '', bridge)
   }
-  const listed: Listed[] = []
-  for (const one of listOf(channels, 'channels')) {
-    const channel = channelOf(one)
+  const listed: ListedChannel[] = []
+  for (const item of parseList(channels, 'channels')) {
+    const channel = channelOf(item)
     const bridge = channel && bridgeOfChannel.get(channel.id)
     if (channel) listed.push(bridge ? { channel, bridge } : { channel })
   }
   return listed
 }
 
-function listOf(text: string, what: string): readonly unknown[] {
-  const list = parsed(text)
-  if (!Array.isArray(list)) throw new Error(`the switch does not list its ${what}`)
+function parseList(text: string, name: string): readonly unknown[] {
+  const list = parseJson(text)
+  if (!Array.isArray(list)) throw new Error(`the switch does not list its ${name}`)
   return list
 }
 
@@ -171,24 +175,24 @@ function bridgeOf(value: unknown): Bridge | undefined {
   const bridge = objectOf(value)
   const id = textOf(bridge?.id)
   if (!bridge || id === undefined) return undefined
-  const holds = bridge.bridge_class === 'parking' || bridge.technology === 'holding_bridge'
-  const kind = holds ? 'hold' : bridge.bridge_class === 'base' ? 'conference' : 'talk'
+  const isHolding = bridge.bridge_class === 'parking' || bridge.technology === 'holding_bridge'
+  const kind = isHolding ? 'hold' : bridge.bridge_class === 'base' ? 'conference' : 'talk'
   const name = textOf(bridge.name)
   return name === undefined ? { id, kind } : { id, kind, name }
 }
 
-function withTechCause<T extends Happening>(happening: T, event: Json): T {
-  const techCause = numberOf(event.tech_cause)
-  return techCause === undefined ? happening : Object.assign(happening, { techCause })
+function withTechCause<T extends SwitchEvent>(switchEvent: T, event: Json): T {
+  const techCause = integerOf(event.tech_cause)
+  return techCause === undefined ? switchEvent : Object.assign(switchEvent, { techCause })
 }
 
-/** `2026-11-20T11:30:04.052+0000`, whose offset lacks the colon of RFC 3339; before 1970 is no time of a call. */
+/** Parses `2026-11-20T11:30:04.052+0000`, whose offset lacks the colon of RFC 3339; times before 1970 are invalid. */
 function timeOf(value: unknown): number | undefined {
   const ms = Date.parse((textOf(value) ?? '').replace(/([+-]\d\d)(\d\d)$/, '$1:$2'))
   return ms >= 0 ? ms : undefined
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -200,11 +204,11 @@ function objectOf(value: unknown): Json | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined
 }
 
-/** An escape of JSON may be half a character; an event must be whole ones. */
+/** A JSON escape may be an unpaired surrogate; event values must be well-formed. */
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value.toWellFormed() : undefined
 }
 
-function numberOf(value: unknown): number | undefined {
+function integerOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined
 }

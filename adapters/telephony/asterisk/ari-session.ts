@@ -1,102 +1,104 @@
-/** One connection to ARI at work: events, a list of the open channels, a watch over its silence. */
+/** One ARI connection: subscribes, reconciles the list of open channels, maps events, and checks liveness. */
 import type { Clock } from 'hookswitch'
-import type { Session } from '../source/connection.js'
-import type { Mapped } from '../source/leg-news.js'
-import { ariEvent, ariListed, mayMatter } from './ari-event.js'
-import { type AriAddress, type AriSocket, ariSocket, messageOf } from './ari-socket.js'
-import type { Inbox } from './inbox.js'
+import type { SwitchSession } from '../source/connection.js'
+import type { MappedBatch } from '../source/mapped-events.js'
+import { mayBeRelevant, parseAriChannels, parseAriEvent } from './ari-event.js'
+import { type AriAddress, type AriSocket, openAriSocket, sanitizedMessage } from './ari-socket.js'
+import type { BackpressureBuffer } from './backpressure-buffer.js'
 import type { Mapping } from './mapping.js'
 
-/** What a session is given. */
-export interface AriSessionDoors extends AriAddress {
+/** Address, limits and dependencies of a session. */
+export interface AriSessionDeps extends AriAddress {
   readonly clock: Clock
   readonly mapping: Mapping
-  readonly take: (mapped: Mapped) => void
-  /** What cannot be published yet waits in it; it outlives the connection. */
-  readonly inbox: Inbox
+  /** Takes what the mapping yields. */
+  readonly push: (batch: MappedBatch) => void
+  /** Holds frames that cannot be published yet; it outlives the connection. */
+  readonly buffer: BackpressureBuffer
   /** How long opening and each request may take, milliseconds. */
   readonly timeoutMs: number
-  /** A silence of so long is asked for a sign of life, one of twice so long ends the connection; milliseconds. */
+  /** Sends a ping after this time without data and disconnects after twice this time, milliseconds. */
   readonly silenceMs: number
 }
 
 /**
- * Connects, subscribes, compares the list.
+ * Connects, subscribes and reconciles the list of open channels.
  *
- * @throws with the reason, in a few words
+ * @throws an error whose message is a short reason
  */
-export async function ariSession(doors: AriSessionDoors, signal: AbortSignal): Promise<Session> {
-  const { clock, mapping, take, inbox, timeoutMs, silenceMs } = doors
-  // What the last connection brought comes first.
-  await inbox.emptied(signal)
+export async function openAriSession(deps: AriSessionDeps, signal: AbortSignal): Promise<SwitchSession> {
+  const { clock, mapping, push, buffer, timeoutMs, silenceMs } = deps
+  // Frames of the last connection come first.
+  await buffer.whenEmpty(signal)
   const over = new AbortController()
-  let reason: string | undefined
-  let endWith: (reason: string) => void = () => {}
-  const lost = new Promise<string>((resolve) => {
-    endWith = resolve
+  let endReason: string | undefined
+  let resolveEnded: (reason: string) => void = () => {}
+  const ended = new Promise<string>((resolve) => {
+    resolveEnded = resolve
   })
-  let heardMs = clock.monotonic()
+  let lastDataMs = clock.monotonic()
   let socket: AriSocket | undefined
 
-  const end = (why: string): void => {
+  const end = (reason: string): void => {
     if (over.signal.aborted) return
-    reason = why
+    endReason = reason
     over.abort()
     socket?.destroy()
-    endWith(why)
+    resolveEnded(reason)
   }
-  const read = (frame: string): void => {
-    const event = ariEvent(frame, clock.now())
-    if (!event) return
-    if ('isReplaced' in event) end('another client has taken over the application: each needs its own `app`')
-    else if ('malformed' in event)
-      take({ news: [], problems: [{ kind: 'malformed', message: event.malformed }] })
-    else {
-      const mapped = mapping.map(event.happening)
-      if (mapped.news.length > 0 || mapped.problems.length > 0) take(mapped)
+  const handleFrame = (frame: string): void => {
+    const parsed = parseAriEvent(frame, clock.now())
+    if (!parsed) return
+    if ('isReplaced' in parsed) {
+      end('another client has taken over the application: each client needs its own `app`')
+    } else if ('malformed' in parsed) {
+      push({ updates: [], problems: [{ kind: 'malformed', message: parsed.malformed }] })
+    } else {
+      const batch = mapping.map(parsed.event)
+      if (batch.updates.length > 0 || batch.problems.length > 0) push(batch)
     }
   }
 
-  const opened = await ariSocket(doors, clock, timeoutMs, signal, {
-    frame(text) {
-      heardMs = clock.monotonic()
-      if (over.signal.aborted || !mayMatter(text)) return
-      if (!inbox.put(() => read(text), text.length))
-        end('more events than can be published: it is ended and comes back')
+  const opened = await openAriSocket(deps, clock, timeoutMs, signal, {
+    onFrame(text) {
+      lastDataMs = clock.monotonic()
+      if (over.signal.aborted || !mayBeRelevant(text)) return
+      if (!buffer.submit(() => handleFrame(text), text.length))
+        end('more events than can be published: the connection is closed and reopened')
     },
-    pong: () => {
-      heardMs = clock.monotonic()
+    onPong: () => {
+      lastDataMs = clock.monotonic()
     },
-    ended: end,
+    onEnded: end,
   })
   socket = opened
-  // It may have ended in the very moment in which it was opened.
+  // The session may have ended while the socket was being opened.
   if (over.signal.aborted) opened.destroy()
   const abort = () => end('closed')
   signal.addEventListener('abort', abort)
   if (signal.aborted) abort()
 
   try {
-    const question = mapping.ask()
+    const snapshot = mapping.snapshot()
     const [channels, bridges] = await Promise.all([opened.get('/channels'), opened.get('/bridges')])
-    const listed = ariListed(channels, bridges)
-    inbox.put(() => take(mapping.compare(question, listed, clock.now())), 0)
+    const listed = parseAriChannels(channels, bridges)
+    buffer.submit(() => push(mapping.reconcile(snapshot, listed, clock.now())), 0)
   } catch (thrown) {
-    end(messageOf(thrown, doors))
-    throw new Error(reason)
+    end(sanitizedMessage(thrown, deps))
+    throw new Error(endReason)
   } finally {
     signal.removeEventListener('abort', abort)
   }
 
-  const watch = async () => {
+  const checkLiveness = async () => {
     for (;;) {
       await clock.sleep(silenceMs, over.signal)
       if (over.signal.aborted) return
-      const silentMs = clock.monotonic() - heardMs
+      const silentMs = clock.monotonic() - lastDataMs
       if (silentMs >= 2 * silenceMs) return end(`no sign of life for ${silentMs / 1000} s`)
       if (silentMs >= silenceMs) opened.ping()
     }
   }
-  void watch()
-  return { ended: lost, close: () => end('closed') }
+  void checkLiveness()
+  return { ended, close: () => end('closed') }
 }

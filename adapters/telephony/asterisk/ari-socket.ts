@@ -1,45 +1,50 @@
-/** The door to ARI: one WebSocket and the requests beside it, ended together. */
+/** The transport of ARI: one WebSocket and the HTTP requests beside it, closed together. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Duplex } from 'node:stream'
 import type { Clock } from 'hookswitch'
-import { said, shown } from '../source/said.js'
+import { sanitizeError, sanitizeText } from '../source/sanitize.js'
 
-/** Where to, and as whom. */
+/** Address and credentials. */
 export interface AriAddress {
-  /** `http://127.0.0.1:8088/ari` */
+  /** The URL of ARI: `http://127.0.0.1:8088/ari`. */
   readonly url: string
   readonly username: string
   readonly password: string
+  /** The application to subscribe as. */
   readonly app: string
 }
 
-/** What is told of the connection. */
+/** Callbacks of a connection. */
 export interface AriListener {
-  frame(text: string): void
-  /** The other side answered a ping. */
-  pong(): void
-  ended(reason: string): void
+  /** A text frame arrived. */
+  onFrame(text: string): void
+  /** The switch answered a ping. */
+  onPong(): void
+  /** The connection ended without `destroy`. */
+  onEnded(reason: string): void
 }
 
 /** An open connection. */
 export interface AriSocket {
-  /** @returns the body @throws with the reason for any answer but a 200 */
+  /** @returns the body @throws an error with the reason for any status but 200 */
   get(path: string): Promise<string>
+  /** Sends a ping. */
   ping(): void
-  /** At once, whatever the other side does. */
+  /** Closes everything at once, without waiting for the switch. */
   destroy(): void
 }
 
-/** A frame above this size ends the connection; a list may be as long. */
+/** A larger frame ends the connection. */
 const MAX_FRAME_BYTES = 1_048_576
+/** Largest response body. */
 const MAX_LIST_BYTES = 67_108_864
 
 /**
- * Connects. The key goes in a header: it is in no address that somebody may log.
+ * Connects. The credentials are sent in a header, not in a URL that could be logged.
  *
- * @throws with the reason, in a few words, never with the key
+ * @throws an error whose message is a short reason without the credentials
  */
-export async function ariSocket(
+export async function openAriSocket(
   address: AriAddress,
   clock: Clock,
   timeoutMs: number,
@@ -67,35 +72,35 @@ export async function ariSocket(
     bodyTimeout: timeoutMs,
     webSocket: { maxPayloadSize: MAX_FRAME_BYTES },
   })
-  const headers = { authorization: `Basic ${keyOf(address)}` }
+  const headers = { authorization: `Basic ${basicCredentials(address)}` }
 
   const get = async (path: string): Promise<string> => {
     const options = { dispatcher: agent, headers, signal: over.signal }
     const { statusCode, body } = await request(`${url}${path}`, options)
     if (statusCode !== 200) {
       await body.dump()
-      throw new Error(refusal(statusCode, path))
+      throw new Error(statusReason(statusCode, path))
     }
     const chunks: Buffer[] = []
     let bytes = 0
     for await (const chunk of body) {
       bytes += chunk.length
       if (bytes > MAX_LIST_BYTES)
-        throw new Error(`an answer above ${MAX_LIST_BYTES / 1_048_576} MiB to ${path}`)
+        throw new Error(`a response above ${MAX_LIST_BYTES / 1_048_576} MiB to ${path}`)
       chunks.push(chunk)
     }
     return Buffer.concat(chunks).toString('utf8')
   }
 
   const onPong = (message: unknown) => {
-    if ((message as { websocket?: unknown }).websocket === socket) listener.pong()
+    if ((message as { websocket?: unknown }).websocket === socket) listener.onPong()
   }
   const destroy = () => {
     if (over.signal.aborted) return
     over.abort()
     unsubscribe('undici:websocket:pong', onPong)
     socket.close()
-    for (const one of sockets) one.destroy()
+    for (const open of sockets) open.destroy()
     void agent.destroy()
   }
 
@@ -108,44 +113,45 @@ export async function ariSocket(
   )
   let isOpen = false
   let error: string | undefined
-  // From the first moment on: the first frame may come with the answer to the handshake.
+  // Listens at once: the first frame may arrive in the same packet as the handshake response.
   socket.addEventListener('open', () => {
     isOpen = true
-    // undici ends what is no WebSocket frame, or too long a one, without a word: then nobody else has ended it.
-    error = `it sends what is no frame, or one above ${MAX_FRAME_BYTES / 1_048_576} MiB`
+    // undici closes the connection without a reason after an invalid or too large frame. That reason is assumed unless
+    // the socket itself ends or fails.
+    error = `it sent an invalid frame, or one above ${MAX_FRAME_BYTES / 1_048_576} MiB`
     const [wire] = sockets
     wire?.once('end', () => {
       error = undefined
     })
     wire?.once('error', ({ message }) => {
-      error = shown(message, ...secretsOf(address))
+      error = sanitizeText(message, ...secretsOf(address))
     })
   })
   socket.addEventListener('message', ({ data }) => {
     if (over.signal.aborted) return
-    if (typeof data === 'string') return listener.frame(data)
-    listener.ended('it sends a frame that is no text')
+    if (typeof data === 'string') return listener.onFrame(data)
+    listener.onEnded('it sent a frame that is not text')
   })
   socket.addEventListener('close', ({ wasClean }) => {
     if (!isOpen) return
     destroy()
-    listener.ended((wasClean ? undefined : error) ?? 'the switch closed the connection')
+    listener.onEnded((wasClean ? undefined : error) ?? 'the switch closed the connection')
   })
 
   signal.addEventListener('abort', destroy)
   try {
-    await opened(socket, clock, timeoutMs, signal)
+    await waitForOpen(socket, clock, timeoutMs, signal)
   } catch (thrown) {
-    // What a WebSocket says of a refusal is the same for all of them; the interface beside it knows better.
-    const isTold = signal.aborted || (thrown as Error).message.startsWith('no ')
-    const ask = () =>
+    // The error of a WebSocket is the same for every refusal; an HTTP request yields the reason.
+    const isSpecific = signal.aborted || (thrown as Error).message.startsWith('no ')
+    const requestReason = () =>
       get('/asterisk/ping').then(
         () => undefined,
-        (why) => messageOf(why, address),
+        (error) => sanitizedMessage(error, address),
       )
-    const better = isTold ? undefined : await ask()
+    const reason = isSpecific ? undefined : await requestReason()
     destroy()
-    throw better === undefined ? thrown : new Error(signal.aborted ? 'closed' : better)
+    throw reason === undefined ? thrown : new Error(signal.aborted ? 'closed' : reason)
   } finally {
     signal.removeEventListener('abort', destroy)
   }
@@ -153,8 +159,13 @@ export async function ariSocket(
   return { get, ping: () => ping(socket), destroy }
 }
 
-/** Resolves when the WebSocket is open. @throws with why it is not */
-function opened(socket: EventTarget, clock: Clock, timeoutMs: number, signal: AbortSignal): Promise<void> {
+/** Resolves when the WebSocket is open. @throws an error with the reason why it is not */
+function waitForOpen(
+  socket: EventTarget,
+  clock: Clock,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<void> {
   const settled = new AbortController()
   return new Promise<void>((resolve, reject) => {
     const once = { signal: settled.signal }
@@ -169,23 +180,25 @@ function opened(socket: EventTarget, clock: Clock, timeoutMs: number, signal: Ab
   }).finally(() => settled.abort())
 }
 
-function refusal(status: number, path: string): string {
+function statusReason(status: number, path: string): string {
   if (status === 401 || status === 403) return 'the switch refused the username or password'
-  const isElsewhere = status === 404 && path === '/asterisk/ping'
-  return `the switch answered ${status} to ${path}${isElsewhere ? ': does the url end with /ari?' : ''}`
+  const isWrongPath = status === 404 && path === '/asterisk/ping'
+  return `the switch answered ${status} to ${path}${isWrongPath ? ': does the url end with /ari?' : ''}`
 }
 
 /** Basic authentication (RFC 7617, 2). */
-function keyOf({ username, password }: AriAddress): string {
+function basicCredentials({ username, password }: AriAddress): string {
   return Buffer.from(`${username}:${password}`).toString('base64')
 }
 
 function secretsOf(address: AriAddress): readonly string[] {
-  return [address.password, keyOf(address)]
+  return [address.password, basicCredentials(address)]
 }
 
-/** What was thrown, without what the other side was sent and may have sent back. */
-export function messageOf(thrown: unknown, address: AriAddress): string {
+/** Describes a thrown value without the credentials, which the switch may have echoed. */
+export function sanitizedMessage(thrown: unknown, address: AriAddress): string {
   const secrets = secretsOf(address)
-  return thrown instanceof Error ? shown(thrown.message, ...secrets) : said(thrown, ...secrets)
+  return thrown instanceof Error
+    ? sanitizeText(thrown.message, ...secrets)
+    : sanitizeError(thrown, ...secrets)
 }

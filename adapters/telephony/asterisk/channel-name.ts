@@ -1,16 +1,16 @@
-/** What the name of a channel tells: `PJSIP/1001-0000002a`, `Local/2001@inner-00000001;2`. */
+/** Parses channel names: `PJSIP/1001-0000002a`, `Local/2001@inner-00000001;2`. */
 
-/** A name taken apart. */
+/** A parsed channel name. */
 export interface ChannelName {
   /** `PJSIP`, `Local`, … */
   readonly technology: string
-  /** `1001`: the endpoint, peer or trunk; of a Local half its `extension@context`. */
+  /** The endpoint, peer or trunk: `1001`; `extension@context` for a half of a Local channel. */
   readonly endpoint: string
-  /** The other half of a Local pair. */
+  /** For a half of a Local channel: the name of the other half. */
   readonly otherHalf?: string
 }
 
-/** Technologies whose channels are means of the switch itself: no phone is at their end. */
+/** Technologies of channels that belong to the switch itself and have no phone. */
 const INTERNAL: ReadonlySet<string> = new Set([
   'Announcer',
   'Bridge',
@@ -23,8 +23,8 @@ const INTERNAL: ReadonlySet<string> = new Set([
   'Surrogate',
 ])
 
-/** Takes a name apart; what it does not have is ''. */
-export function channelName(name: string): ChannelName {
+/** Parses a name; missing parts are ''. */
+export function parseChannelName(name: string): ChannelName {
   const slash = name.indexOf('/')
   const technology = slash < 0 ? name : name.slice(0, slash)
   const rest = slash < 0 ? '' : name.slice(slash + 1)
@@ -35,7 +35,7 @@ export function channelName(name: string): ChannelName {
   return { technology, endpoint, otherHalf: `${name.slice(0, -1)}${half}` }
 }
 
-/** Whether channels of a technology are never phones. */
-export function isInternal(technology: string): boolean {
+/** Whether channels of a technology have no phone. */
+export function isInternalTechnology(technology: string): boolean {
   return INTERNAL.has(technology)
 }

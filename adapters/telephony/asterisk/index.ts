@@ -1,29 +1,29 @@
 /**
- * Calls of an Asterisk as channel events, by its manager interface (AMI) or its REST interface (ARI); both tell the same
- * story. What is told of a leg, which is a channel:
+ * Channel events of an Asterisk, through its manager interface (AMI) or its REST interface (ARI). Both yield the same
+ * events; a leg is a channel.
  *
- * - Its id is the `Uniqueid`: the SIP Call-ID is not known when it begins. ARI tells it afterwards, in
- *   `customChannelVars.sip_call_id`; with AMI put it into a channel variable and name that in `customVariables`.
- * - `channel_create` of a dialled leg waits some milliseconds for the parties and the other leg; its time is its own.
- * - `channel_bridge`: two phones hear each other, whatever Local channels and bridges lie between, once both are
- *   answered; one event for each. Halves of Local channels are internal legs, joined to what is beside them. Members of
- *   a conference (`ConfBridge`, or three and more) have no `otherLegCallId`, but `customChannelVars.bridge_id`.
- *   Whoever is parked talks to nobody; a phone whose Local channel runs an application alone has no bridge.
- * - `channel_hold`, `channel_unhold`: of the phone that holds; also when it leaves the bridge in which it did.
- * - `channel_destroy`: the cause is made of all that Asterisk says; `hangupCode` is absent where the phone's own code is
- *   not known (an INVITE that the switch gave up). `customChannelVars.ended_by`: `this_leg` where its phone hung up or
- *   refused, `other_leg`, else `switch`; so also for who transfers. `found_by`: `resync` for an end that was not heard.
+ * - The id of a leg is its `Uniqueid`, because the SIP Call-ID is not known at its begin. ARI reports that later, in
+ *   `customChannelVars.sip_call_id`; with AMI copy it into a channel variable and list that in `customVariables`.
+ * - `channel_create` of a dialled leg waits some milliseconds for the parties and the other leg; its time stays the time
+ *   of the begin.
+ * - `channel_bridge`: two phones hear each other, whatever Local channels and bridges are between them; published for
+ *   both, once both have answered. Halves of Local channels are internal legs, bridged with the leg beside them. Members
+ *   of a conference (`ConfBridge`, or three and more) have no `otherLegCallId`, but `customChannelVars.bridge_id`. Parked
+ *   calls are not bridged, nor is a phone whose Local channel only runs an application.
+ * - `channel_hold`, `channel_unhold`: of the phone that holds; also when it leaves the bridge in which it held.
+ * - `channel_destroy`: the cause combines all that Asterisk reports; `hangupCode` is absent where the phone's own code is
+ *   not known (an INVITE that the switch gave up). `customChannelVars.ended_by`: `this_leg` if its phone hung up or
+ *   refused, `other_leg`, else `switch`, also for the phone that transfers. `found_by`: `resync` for an end that was
+ *   missed.
  *
- * Asterisk does not tell realms (`realmOf` may), codecs, media, and calls to extensions that do not exist.
+ * Asterisk does not report realms (use `realmOf`), codecs, media, or calls to extensions that do not exist.
  */
-export type { UnknownAccount } from '../source/account-hold.js'
-export type { FeedCounts, SourceEvents } from '../source/feed.js'
-export type { ChannelDraft, Problem } from '../source/leg-news.js'
+export type { UnknownAccount } from '../source/account-buffer.js'
+export type { PipelineCounts, SourceEvents } from '../source/event-pipeline.js'
+export type { PendingEvent, Problem } from '../source/mapped-events.js'
 export type { SourceOptions } from '../source/options.js'
-export type { Rejected } from '../source/pump.js'
+export type { Rejected } from '../source/ordered-publisher.js'
 export type { SourceStatus, SwitchSource } from '../source/switch-source.js'
-export { type AsteriskAmiOptions, asteriskAmi } from './ami.js'
-export { type AsteriskAriOptions, asteriskAri } from './ari.js'
 export {
   type AsteriskAccountOf,
   type AsteriskFacts,
@@ -31,5 +31,7 @@ export {
   accountFromContext,
   accountFromEndpoint,
   accountFromVariable,
-} from './facts.js'
+} from './account-resolver.js'
+export { type AsteriskAmiOptions, asteriskAmi } from './ami.js'
+export { type AsteriskAriOptions, asteriskAri } from './ari.js'
 export type { LegOptions } from './leg-options.js'

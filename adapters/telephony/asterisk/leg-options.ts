@@ -1,26 +1,26 @@
-/** The options of what is made of a leg: the same for AMI and ARI. */
-import { callable, type OptionCheck, texts } from '../source/options.js'
-import type { AsteriskAccountOf, AsteriskFacts } from './facts.js'
+/** The options for the events of a leg, shared by AMI and ARI. */
+import { checkFunction, checkStrings, type OptionCheck } from '../source/options.js'
+import type { AsteriskAccountOf, AsteriskFacts } from './account-resolver.js'
 
-/** Options of both sources. */
+/** Options that `asteriskAmi` and `asteriskAri` share. */
 export interface LegOptions {
   /**
-   * Tells the id of the account of a leg, asked at each of its messages until it does; `accountFromVariable` and others
-   * are ready ones.
+   * Returns the account id of a leg; called with each message of the leg until it does. `accountFromVariable` and the
+   * other `accountFrom…` functions return ready ones.
    */
   readonly accountOf: AsteriskAccountOf
   /**
-   * The realm of a leg's addresses (`from`, `to`, `request`), which Asterisk does not tell. Default: they are numbers
-   * alone.
+   * Returns the realm of a leg's addresses (`from`, `to`, `request`), which Asterisk does not report. Default: addresses
+   * are numbers without a realm.
    */
   readonly realmOf?: (leg: AsteriskFacts) => string | undefined
-  /** Channel variables that go into `customChannelVars`; Asterisk shows those that `channelvars` names. Default: none. */
+  /** Channel variables for `customChannelVars`; `channelvars` must list them. Default: none. */
   readonly customVariables?: readonly string[]
 }
 
-/** Their checks. */
-export const CHECKS: Readonly<Record<keyof LegOptions, OptionCheck>> = {
-  accountOf: callable,
-  realmOf: callable,
-  customVariables: texts,
+/** Checks of `LegOptions`. */
+export const LEG_OPTION_CHECKS: Readonly<Record<keyof LegOptions, OptionCheck>> = {
+  accountOf: checkFunction,
+  realmOf: checkFunction,
+  customVariables: checkStrings,
 }

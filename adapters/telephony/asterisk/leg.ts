@@ -1,9 +1,9 @@
-/** One leg as the mapping remembers it: the record of an open channel. */
+/** The state of one leg, which is an open channel, and projections of it. */
 import { idempotencyKey } from '../source/idempotency-key.js'
-import { type ChannelName, channelName, isInternal } from './channel-name.js'
-import { type Channel, DOWN, RINGING } from './happening.js'
+import { type ChannelName, isInternalTechnology, parseChannelName } from './channel-name.js'
+import { type Channel, DOWN, RINGING } from './switch-event.js'
 
-/** What an event shows of the two parties: as they were when the leg was made known. */
+/** The two parties in the events of a leg, fixed at its `channel_create`. */
 export interface Parties {
   readonly callerNumber: string | undefined
   readonly callerName: string | undefined
@@ -12,58 +12,66 @@ export interface Parties {
   readonly realm: string | undefined
 }
 
-/** An open leg. Changed in place. */
+/** An open leg. Mutable. */
 export interface Leg extends ChannelName {
+  /** The channel's `Uniqueid`. */
   readonly id: string
-  /** The name with which it was opened; what takes its place in a call is renamed. */
-  readonly firstName: string
-  /** Of the switch itself: a Local half above all. */
+  /** The name at the first message; Asterisk renames a channel that takes the place of another. */
+  readonly originalName: string
+  /** Whether the channel belongs to the switch itself: usually a half of a Local channel. */
   readonly isInternal: boolean
   readonly direction: 'inbound' | 'outbound'
+  /** Unix milliseconds, as are all times of a leg. */
   readonly createdMs: number
-  /** The number and name that it had first: of a dialled phone its own. */
+  /** The first caller id number and name; for a dialled phone its own. */
   readonly ownNumber: string | undefined
   readonly ownName: string | undefined
-  /** As the newest message showed it. */
+  /** The channel in the newest message. */
   channel: Channel
   accountId: string | undefined
-  /** Once it is set, `channel_create` is published. */
+  /** Set when `channel_create` is built. */
   parties: Parties | undefined
   ringingMs: number | undefined
   answeredMs: number | undefined
-  /** The leg that it dialled, that dialled it, or that it talked to: the last of them. */
-  other: string | undefined
-  /** How the last dialling ended, of it or by it. */
+  /** The last leg that it dialled, that dialled it, or that it was bridged with. */
+  otherLegId: string | undefined
+  /** The result of the last dial, in either direction. */
   dialStatus: string | undefined
-  /** Its phone hung up or refused. */
-  hasAsked: boolean
-  /** The phone's own status code, when it refused. */
-  askedCode: number | undefined
-  /** The phone of the other leg hung up or refused. */
-  hasOtherAsked: boolean
+  /** Whether its phone hung up or refused. */
+  hasRequestedHangup: boolean
+  /** The status code with which the phone refused. */
+  refusalCode: number | undefined
+  /** Whether the phone of the other leg hung up or refused. */
+  hasOtherRequestedHangup: boolean
   isHeld: boolean
-  bridge: string | undefined
-  /** Whom its phone talks to: a leg, or a bridge of many. */
-  partner: string | undefined
-  /** The message that last moved it into or out of a bridge, counted. */
-  movedAt: number
+  /** The bridge that it is in. */
+  bridgeId: string | undefined
+  /** The leg that it is bridged with; in a conference the bridge. */
+  partnerId: string | undefined
+  /** The step of the mapping in which it last entered or left a bridge. */
+  lastMoveStep: number
 }
 
-/** An id that Asterisk made, with its system name if it has one: its number is the second of its making. */
-const MADE_ID = /^(?:.*-)?(\d{9,10})\.\d+$/
+/** An id that Asterisk generated, with its system name if it has one; the number is the Unix time in seconds. */
+const GENERATED_ID = /^(?:.*-)?(\d{9,10})\.\d+$/
 
-/** @param atMs when the message came from the switch, Unix milliseconds @param isBegin whether it told of its begin */
+/**
+ * Opens the leg of a channel.
+ *
+ * @param atMs the time of the message, Unix milliseconds
+ * @param isBegin whether the message is the creation of the channel
+ */
 export function openLeg(channel: Channel, atMs: number, isBegin: boolean): Leg {
-  const name = channelName(channel.name)
-  const epoch = MADE_ID.exec(channel.id)?.[1]
+  const name = parseChannelName(channel.name)
+  const epoch = GENERATED_ID.exec(channel.id)?.[1]
   const earlier = epoch === undefined ? atMs : Math.min(atMs, Number(epoch) * 1000)
   return {
     technology: name.technology,
     endpoint: name.endpoint,
     ...(name.otherHalf === undefined ? {} : { otherHalf: name.otherHalf }),
     id: channel.id,
-    firstName: channel.name,
-    isInternal: isInternal(name.technology),
+    originalName: channel.name,
+    isInternal: isInternalTechnology(name.technology),
     direction: directionOf(channel),
     createdMs: channel.createdMs ?? (isBegin ? atMs : earlier),
     ownNumber: channel.callerNumber,
@@ -73,29 +81,29 @@ export function openLeg(channel: Channel, atMs: number, isBegin: boolean): Leg {
     parties: undefined,
     ringingMs: undefined,
     answeredMs: undefined,
-    other: undefined,
+    otherLegId: undefined,
     dialStatus: undefined,
-    hasAsked: false,
-    askedCode: undefined,
-    hasOtherAsked: false,
+    hasRequestedHangup: false,
+    refusalCode: undefined,
+    hasOtherRequestedHangup: false,
     isHeld: false,
-    bridge: undefined,
-    partner: undefined,
-    movedAt: 0,
+    bridgeId: undefined,
+    partnerId: undefined,
+    lastMoveStep: 0,
   }
 }
 
 /**
- * Who dialled: a channel that begins as `Down` is made by the switch, one that begins as `Ring` came in. In the middle
- * of a call the application of a dialled channel tells (`AppDial`, `AppDial2`), where the message has it.
+ * Returns who dialled: the switch creates a channel in state `Down`, an incoming call begins in state `Ring`. In the
+ * middle of a call the application identifies a dialled channel (`AppDial`, `AppDial2`), where the message has it.
  */
 function directionOf({ name, state, application }: Channel): 'inbound' | 'outbound' {
   if (name.startsWith('Local/')) return name.endsWith(';1') ? 'outbound' : 'inbound'
-  const isMade = state === DOWN || state === RINGING || application?.startsWith('AppDial') === true
-  return isMade ? 'outbound' : 'inbound'
+  const isDialled = state === DOWN || state === RINGING || application?.startsWith('AppDial') === true
+  return isDialled ? 'outbound' : 'inbound'
 }
 
-/** The parties of a leg as it stands. */
+/** Returns the current parties of a leg. */
 export function partiesOf(leg: Leg, realm: string | undefined): Parties {
   const { channel, ownNumber, ownName } = leg
   if (leg.direction === 'inbound') {
@@ -108,25 +116,25 @@ export function partiesOf(leg: Leg, realm: string | undefined): Parties {
       realm,
     }
   }
-  // A dialled phone's caller id is its own; a call of the switch itself replaces it with what the phone is to show.
-  const isShown = channel.connectedNumber === undefined && channel.callerNumber !== ownNumber
+  // The caller id of a dialled phone is its own; Originate replaces it with the number that the phone displays.
+  const isReplaced = channel.connectedNumber === undefined && channel.callerNumber !== ownNumber
   const dialled = leg.technology === 'Local' ? leg.endpoint.split('@', 1)[0] || undefined : ownNumber
   return {
-    callerNumber: isShown ? channel.callerNumber : channel.connectedNumber,
-    callerName: partyName(isShown ? channel.callerName : channel.connectedName),
+    callerNumber: isReplaced ? channel.callerNumber : channel.connectedNumber,
+    callerName: partyName(isReplaced ? channel.callerName : channel.connectedName),
     calleeNumber: dialled,
     calleeName: leg.technology === 'Local' ? undefined : partyName(ownName),
     realm,
   }
 }
 
-/** A display name without the backslashes of its SIP header, which Asterisk leaves in it (RFC 3261, 25.1). */
+/** Removes the backslashes of a quoted SIP display name, which Asterisk leaves in it (RFC 3261, 25.1). */
 function partyName(raw: string | undefined): string | undefined {
   return raw?.includes('\\') ? raw.replace(/\\(.)/gs, '$1') : raw
 }
 
-/** What makes an event the one it is; ids that a host has chosen may come again, so their leg's time is part of it. */
-export function keyOf(leg: Leg, ...what: readonly (string | number)[]): string {
-  if (MADE_ID.test(leg.id)) return idempotencyKey(leg.id, ...what)
-  return idempotencyKey(leg.id, Math.floor(leg.createdMs / 1000), ...what)
+/** Returns the idempotency key of an event. An id chosen by the host may be reused, so it is combined with the leg's time. */
+export function eventKey(leg: Leg, ...parts: readonly (string | number)[]): string {
+  if (GENERATED_ID.test(leg.id)) return idempotencyKey(leg.id, ...parts)
+  return idempotencyKey(leg.id, Math.floor(leg.createdMs / 1000), ...parts)
 }

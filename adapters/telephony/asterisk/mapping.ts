@@ -1,212 +1,242 @@
 /**
- * What happens to channels → channel events: the table of open legs around the decisions of `rooms`, `ending` and
- * `drafts`. One mapping for AMI and ARI. It knows nothing of connections and of the clock, and never throws.
+ * Maps switch events to channel events, for AMI and ARI alike. Connections and the clock are left to others; it never
+ * throws.
+ *
+ * Theory of operation:
+ *
+ * - State: the registry owns the open legs; the bridge graph owns the bridges and sets who is bridged with whom. All of
+ *   it is in memory and is rebuilt from the list of open channels after a crash.
+ * - One call of `map` or `reconcile` is one step. It updates legs, then builds the events that the new state implies, and
+ *   returns them as one batch in the order in which they happened.
+ * - A leg passes through `channel_create` (once its parties are known), `channel_answer` (at its first state `Up`) and
+ *   `channel_destroy`, each once, in that order. An end completes what is missing first.
+ * - A bridge with a leg that has not answered is early media. It is kept by that leg and published at the answer, if it
+ *   still exists.
+ * - Resync: the session takes a `snapshot` when it requests the list of open channels and passes both to `reconcile`.
+ *   Changes after the snapshot are newer than the list, so they win. Legs of the snapshot that the list lacks have ended;
+ *   channels of the list that have no leg began unseen.
  */
-import type { Mapped } from '../source/leg-news.js'
-import { bridgeDraft, destroyDraft, draftOf } from './drafts.js'
-import { endingOf } from './ending.js'
-import { type Bridge, BUSY, type Happening, type Listed, RINGING, UP } from './happening.js'
+import type { MappedBatch } from '../source/mapped-events.js'
+import { type BridgedLeg, createBridgeGraph } from './bridge-graph.js'
+import { type ChannelRegistry, createChannelRegistry, type MappingOptions } from './channel-registry.js'
+import { buildBridgeEvent, buildDestroyEvent, buildEvent } from './event-builder.js'
+import { type HangupResult, mapHangup } from './hangup-mapping.js'
 import type { Leg } from './leg.js'
-import { type LegTable, legTable, type MappingOptions } from './leg-table.js'
-import { type Bridging, rooms } from './rooms.js'
+import { type Bridge, BUSY, type ListedChannel, RINGING, type SwitchEvent, UP } from './switch-event.js'
 
-export type { MappingOptions } from './leg-table.js'
+export type { MappingOptions } from './channel-registry.js'
 
-/** What was open when the switch was asked for its open channels. */
-export interface Question {
-  readonly open: ReadonlySet<string>
-  readonly step: number
+/** The state of a mapping when the list of open channels is requested. */
+export interface RegistrySnapshot {
+  /** Ids of the open legs. */
+  readonly openIds: ReadonlySet<string>
+  /** The number of the last step. */
+  readonly atStep: number
 }
 
+/** The mapping of one switch. */
 export interface Mapping {
-  map(happening: Happening): Mapped
-  /** The switch is asked now: what begins or ends from here on is no news of the answer. */
-  ask(): Question
+  /** Maps one event of the switch. */
+  map(event: SwitchEvent): MappedBatch
+  /** Take it when requesting the list: later changes are newer than the list. */
+  snapshot(): RegistrySnapshot
   /**
-   * The answer: legs that are not in it have ended unheard, channels that are not known began so.
+   * Compares the open legs with the list of open channels: ends missing legs, opens new ones, updates bridges.
    *
-   * @param nowMs the time for what has none of its own, Unix milliseconds
+   * @param nowMs the time of changes without a time in the list, Unix milliseconds
    */
-  compare(question: Question, listed: readonly Listed[], nowMs: number): Mapped
-  /** How many legs are open. */
+  reconcile(snapshot: RegistrySnapshot, listed: readonly ListedChannel[], nowMs: number): MappedBatch
+  /** Number of open legs. */
   openLegs(): number
 }
 
-/** Signs of life of a phone that is dialled, with early media or without. */
-const ALERTS: ReadonlySet<string> = new Set(['RINGING', 'PROGRESS'])
+/** Dial states of a phone that rings, with or without early media. */
+const ALERTING: ReadonlySet<string> = new Set(['RINGING', 'PROGRESS'])
 
-export function mapping(options: MappingOptions): Mapping {
-  const legs: LegTable = legTable(options, (leg) => {
+/** Creates a mapping without open legs. */
+export function createAsteriskMapping(options: MappingOptions): Mapping {
+  const legs: ChannelRegistry = createChannelRegistry(options, (leg) => {
     leave(leg)
-    early.delete(leg.id)
+    earlyBridges.delete(leg.id)
   })
-  const { enter, leave } = rooms(legs)
-  /** Bridges with a leg that is not answered yet, which are no talk, by that leg. */
-  const early = new Map<string, Bridging[]>()
+  const { enter, leave } = createBridgeGraph(legs)
+  /** Bridges in early media, by the id of a leg that has not answered. */
+  const earlyBridges = new Map<string, BridgedLeg[]>()
   let step = 0
 
-  /** Makes a leg known, if it is time, and what its state says of it. */
-  const settle = (leg: Leg, atMs: number, isDue: boolean): void => {
+  /**
+   * Adds `channel_create` and `channel_answer` where the state of the leg implies them.
+   *
+   * @param isDue whether the parties of a dialled or internal leg are known
+   */
+  const advance = (leg: Leg, atMs: number, isDue: boolean): void => {
     if (!leg.parties && (isDue || (leg.direction === 'inbound' && !leg.isInternal))) {
-      legs.introduce(leg)
-      legs.say(leg, draftOf(leg, { hook: 'channel_create', atMs: leg.createdMs }, legs.shown(leg)))
+      legs.fixParties(leg)
+      const created = { hook: 'channel_create', atMs: leg.createdMs }
+      legs.addEvent(leg, buildEvent(leg, created, legs.eventContext(leg)))
     }
     const { state } = leg.channel
     if (state === RINGING) leg.ringingMs ??= atMs
     if (state === UP && leg.answeredMs === undefined && leg.parties) {
       leg.answeredMs = atMs
-      legs.say(leg, draftOf(leg, { hook: 'channel_answer', atMs }, legs.shown(leg)))
-      const waiting = early.get(leg.id) ?? []
-      early.delete(leg.id)
-      for (const bridging of waiting) if (isStanding(bridging)) bridged(bridging, atMs)
+      legs.addEvent(leg, buildEvent(leg, { hook: 'channel_answer', atMs }, legs.eventContext(leg)))
+      const early = earlyBridges.get(leg.id) ?? []
+      earlyBridges.delete(leg.id)
+      for (const bridged of early) if (isStillBridged(bridged)) onBridged(bridged, atMs)
     }
   }
 
-  /** Early media is no talk: a bridge is told when both are answered. */
-  const bridged = (bridging: Bridging, atMs: number): void => {
-    const { leg, other, bridge } = bridging
+  /** Adds `channel_bridge`, or keeps the bridge until both legs have answered. */
+  const onBridged = (bridged: BridgedLeg, atMs: number): void => {
+    const { leg, other, bridge } = bridged
     const unanswered = [leg, other].find((one) => one && one.answeredMs === undefined)
     if (unanswered) {
-      // Only what still stands, and of each leg the newest: a leg may come and go for long before it is answered.
-      const waiting = (early.get(unanswered.id) ?? []).filter((one) => one.leg !== leg && isStanding(one))
-      waiting.push(bridging)
-      early.set(unanswered.id, waiting)
+      // Keeps only the newest existing bridge of each leg: legs may enter and leave many times before the answer.
+      const early = (earlyBridges.get(unanswered.id) ?? []).filter(
+        (one) => one.leg !== leg && isStillBridged(one),
+      )
+      early.push(bridged)
+      earlyBridges.set(unanswered.id, early)
       return
     }
-    if (other && !other.isInternal && !leg.isInternal) leg.other = other.id
-    leg.hasOtherAsked = false
-    legs.say(leg, bridgeDraft(leg, other, bridge, atMs, legs.shown(leg)))
+    if (other && !other.isInternal && !leg.isInternal) leg.otherLegId = other.id
+    leg.hasOtherRequestedHangup = false
+    legs.addEvent(leg, buildBridgeEvent(leg, other, bridge, atMs, legs.eventContext(leg)))
   }
 
-  const dialled = (caller: Leg | undefined, called: Leg, status: string, atMs: number): void => {
+  const onDial = (caller: Leg | undefined, called: Leg, status: string, atMs: number): void => {
     if (status === '') {
       if (caller) {
-        called.other ??= caller.id
-        caller.other = called.id
-        caller.hasOtherAsked = false
+        called.otherLegId ??= caller.id
+        caller.otherLegId = called.id
+        caller.hasOtherRequestedHangup = false
       }
-    } else if (ALERTS.has(status)) {
+    } else if (ALERTING.has(status)) {
       called.ringingMs ??= atMs
       if (caller && caller.answeredMs === undefined) caller.ringingMs ??= atMs
     } else if (status !== 'PROCEEDING') {
       called.dialStatus = status
       if (caller) {
         caller.dialStatus = status
-        if (status === 'ANSWER') caller.other = called.id
+        if (status === 'ANSWER') caller.otherLegId = called.id
       }
     }
   }
 
-  const entered = (leg: Leg, bridge: Bridge, atMs: number, isWanted: (leg: Leg) => boolean): void => {
-    leg.movedAt = step
-    if (leg.isHeld && leg.bridge !== bridge.id) hold(leg, false, atMs)
-    for (const bridging of enter(leg, bridge)) {
-      const { leg: one, other } = bridging
-      if (!isWanted(one) && !(other && isWanted(other))) continue
-      settle(one, atMs, true)
-      if (other) settle(other, atMs, true)
-      bridged(bridging, atMs)
+  /** @param isReportable whether bridges of a leg are published */
+  const onEntered = (leg: Leg, bridge: Bridge, atMs: number, isReportable: (leg: Leg) => boolean): void => {
+    leg.lastMoveStep = step
+    if (leg.isHeld && leg.bridgeId !== bridge.id) setHeld(leg, false, atMs)
+    for (const bridged of enter(leg, bridge)) {
+      const { leg: one, other } = bridged
+      if (!isReportable(one) && !(other && isReportable(other))) continue
+      advance(one, atMs, true)
+      if (other) advance(other, atMs, true)
+      onBridged(bridged, atMs)
     }
   }
 
-  /** Holds do not pair up: what is no change is nothing that anybody did. */
-  const hold = (leg: Leg, isHeld: boolean, atMs: number): void => {
+  /** Asterisk does not pair holds with resumes, so repetitions are ignored. */
+  const setHeld = (leg: Leg, isHeld: boolean, atMs: number): void => {
     if (leg.isHeld === isHeld) return
     leg.isHeld = isHeld
-    const hook = isHeld ? 'channel_hold' : 'channel_unhold'
-    legs.say(leg, draftOf(leg, { hook, atMs, key: Math.round(atMs * 1000) }, legs.shown(leg)))
+    const held = { hook: isHeld ? 'channel_hold' : 'channel_unhold', atMs, key: Math.round(atMs * 1000) }
+    legs.addEvent(leg, buildEvent(leg, held, legs.eventContext(leg)))
   }
 
-  const asked = (leg: Leg, code: number | undefined): void => {
-    // What the switch has refused asks too, as soon as the phone agrees.
+  const onHangupRequested = (leg: Leg, code: number | undefined): void => {
+    // A phone that the switch refused requests a hangup, too, when it acknowledges the refusal.
     if (leg.direction === 'inbound' && leg.channel.state === BUSY) return
-    leg.hasAsked = true
-    leg.askedCode ??= code
-    const other = legs.get(leg.partner) ?? legs.get(legs.behind(leg.other))
-    // A branch that refuses says nothing of a caller who has another one ringing.
-    if (other && (other.partner ?? legs.behind(other.other)) === leg.id) other.hasOtherAsked = true
+    leg.hasRequestedHangup = true
+    leg.refusalCode ??= code
+    const other = legs.get(leg.partnerId) ?? legs.get(legs.phoneBehind(leg.otherLegId))
+    // A branch that refuses does not end a caller whose current other leg is another branch.
+    if (other && (other.partnerId ?? legs.phoneBehind(other.otherLegId)) === leg.id) {
+      other.hasOtherRequestedHangup = true
+    }
   }
 
-  const end = (
-    leg: Leg,
-    atMs: number,
-    ending: ReturnType<typeof endingOf>,
-    vars: Record<string, unknown>,
-  ): void => {
-    settle(leg, atMs, true)
-    const { other, customChannelVars } = legs.shown(leg)
-    const shown = { other, customChannelVars: Object.assign(vars, customChannelVars) }
-    const draft = destroyDraft(leg, ending, atMs, shown)
+  const end = (leg: Leg, atMs: number, result: HangupResult, vars: Record<string, unknown>): void => {
+    advance(leg, atMs, true)
+    const { otherLegId, customChannelVars } = legs.eventContext(leg)
+    const context = { otherLegId, customChannelVars: Object.assign(vars, customChannelVars) }
+    const event = buildDestroyEvent(leg, result, atMs, context)
     leave(leg)
-    early.delete(leg.id)
-    legs.close(leg, draft)
+    earlyBridges.delete(leg.id)
+    legs.closeLeg(leg, event)
   }
 
   return {
-    map(happening) {
+    map(event) {
       step += 1
-      const { kind, atMs } = happening
-      const channel = kind === 'dialled' ? happening.called : happening.channel
+      const { kind, atMs } = event
+      const channel = kind === 'dialled' ? event.called : event.channel
       const caller =
-        kind === 'dialled' && happening.caller ? legs.see(happening.caller, atMs, 'seen') : undefined
-      const leg = legs.see(channel, atMs, kind)
-      if (kind === 'dialled' && leg) dialled(caller, leg, happening.status, atMs)
-      if (caller) settle(caller, atMs, true)
-      if (!leg) return legs.told()
-      settle(leg, atMs, kind !== 'began' && (kind !== 'seen' || channel.state === UP))
+        kind === 'dialled' && event.caller ? legs.track(event.caller, atMs, 'updated') : undefined
+      const leg = legs.track(channel, atMs, kind)
+      if (kind === 'dialled' && leg) onDial(caller, leg, event.status, atMs)
+      if (caller) advance(caller, atMs, true)
+      if (!leg) return legs.takeBatch()
+      advance(leg, atMs, kind !== 'created' && (kind !== 'updated' || channel.state === UP))
       switch (kind) {
         case 'entered':
-          entered(leg, happening.bridge, atMs, () => true)
+          onEntered(leg, event.bridge, atMs, () => true)
           break
         case 'left':
-          leg.movedAt = step
-          if (leg.bridge === happening.bridge.id) leave(leg)
+          leg.lastMoveStep = step
+          if (leg.bridgeId === event.bridge.id) leave(leg)
           break
         case 'held':
         case 'unheld':
-          hold(leg, kind === 'held', atMs)
+          setHeld(leg, kind === 'held', atMs)
           break
-        case 'hangup_asked':
-          asked(leg, happening.techCause)
+        case 'hangup_requested':
+          onHangupRequested(leg, event.techCause)
           break
         case 'hung_up': {
-          const endedBy = leg.hasAsked ? 'this_leg' : leg.hasOtherAsked ? 'other_leg' : 'switch'
+          const endedBy = leg.hasRequestedHangup
+            ? 'this_leg'
+            : leg.hasOtherRequestedHangup
+              ? 'other_leg'
+              : 'switch'
           const vars = leg.isInternal ? {} : { ended_by: endedBy }
-          end(leg, atMs, endingOf(leg, happening.cause, happening.techCause), vars)
+          end(leg, atMs, mapHangup(leg, event.cause, event.techCause), vars)
         }
       }
-      return legs.told()
+      return legs.takeBatch()
     },
-    ask: () => ({ open: legs.ids(), step }),
-    compare(question, listed, nowMs) {
+    snapshot: () => ({ openIds: legs.ids(), atStep: step }),
+    reconcile(snapshot, listed, nowMs) {
       step += 1
-      const isKnown = (leg: Leg) => question.open.has(leg.id)
-      const found = new Set<string>()
-      const standing = listed.map(({ channel }: Listed) => {
-        found.add(channel.id)
-        return legs.see(channel, nowMs, 'seen')
+      const wasOpen = (leg: Leg) => snapshot.openIds.has(leg.id)
+      const listedIds = new Set<string>()
+      const tracked = listed.map(({ channel }) => {
+        listedIds.add(channel.id)
+        return legs.track(channel, nowMs, 'updated')
       })
-      for (const leg of standing) if (leg) settle(leg, nowMs, true)
+      for (const leg of tracked) if (leg) advance(leg, nowMs, true)
       listed.forEach(({ bridge }, index) => {
-        const leg = standing[index]
-        // What was heard since the question is newer than the answer.
-        if (!leg || leg.movedAt > question.step) return
-        if (bridge) entered(leg, bridge, nowMs, isKnown)
+        const leg = tracked[index]
+        // A move after the snapshot is newer than the list.
+        if (!leg || leg.lastMoveStep > snapshot.atStep) return
+        if (bridge) onEntered(leg, bridge, nowMs, wasOpen)
         else leave(leg)
       })
-      for (const id of question.open) {
-        const leg = found.has(id) ? undefined : legs.get(id)
-        if (leg)
-          end(leg, nowMs, { hangupCause: 'NORMAL_UNSPECIFIED', code: undefined }, { found_by: 'resync' })
+      for (const id of snapshot.openIds) {
+        const leg = listedIds.has(id) ? undefined : legs.get(id)
+        if (leg) {
+          const unknown = { hangupCause: 'NORMAL_UNSPECIFIED', code: undefined }
+          end(leg, nowMs, unknown, { found_by: 'resync' })
+        }
       }
-      return legs.told()
+      return legs.takeBatch()
     },
     openLegs: legs.size,
   }
 }
 
-/** Whether a bridge of before is one still. */
-function isStanding({ leg, other, bridge }: Bridging): boolean {
-  if (leg.isInternal) return leg.bridge === bridge.id
-  return other ? leg.partner === other.id && other.partner === leg.id : leg.partner === bridge.id
+/** Whether a bridge that was found earlier still exists. */
+function isStillBridged({ leg, other, bridge }: BridgedLeg): boolean {
+  if (leg.isInternal) return leg.bridgeId === bridge.id
+  return other ? leg.partnerId === other.id && other.partnerId === leg.id : leg.partnerId === bridge.id
 }

@@ -1,44 +1,46 @@
-/** Commands to the switch and its answers, which come in the order of the commands. */
+/** Commands to the switch and their replies, which arrive in the order of the commands. */
 
-/** Sends commands. */
-export interface Commands {
+/** Sends commands on one connection. */
+export interface CommandChannel {
   /**
-   * @param command one line, without its end
-   * @returns the text of the answer: `+OK …`, `-ERR …`, or what an `api` command printed
+   * Sends a command and waits for its reply.
+   *
+   * @param command without the empty line that ends it
+   * @returns the reply: `+OK …`, `-ERR …`, or the output of an `api` command
    * @throws when the connection is lost
    */
-  ask(command: string): Promise<string>
-  /** An answer has come. @throws when nothing was asked */
-  answered(text: string): void
-  /** The connection is over: whoever waits is told why. */
-  lost(reason: string): void
+  send(command: string): Promise<string>
+  /** Resolves the oldest pending command. @throws when no command is pending */
+  onReply(text: string): void
+  /** Rejects all pending and all later commands with this reason. */
+  onDisconnected(reason: string): void
 }
 
-interface Waiting {
+interface PendingCommand {
   readonly resolve: (text: string) => void
   readonly reject: (error: Error) => void
 }
 
-export function commands(write: (text: string) => void): Commands {
-  const waiting: Waiting[] = []
-  let lostBy: string | undefined
+export function createCommandChannel(write: (text: string) => void): CommandChannel {
+  const pending: PendingCommand[] = []
+  let disconnectReason: string | undefined
 
   return {
-    ask(command) {
+    send(command) {
       return new Promise((resolve, reject) => {
-        if (lostBy !== undefined) return reject(new Error(lostBy))
-        waiting.push({ resolve, reject })
+        if (disconnectReason !== undefined) return reject(new Error(disconnectReason))
+        pending.push({ resolve, reject })
         write(`${command}\n\n`)
       })
     },
-    answered(text) {
-      const first = waiting.shift()
-      if (!first) throw new Error('an answer to nothing')
-      first.resolve(text)
+    onReply(text) {
+      const oldest = pending.shift()
+      if (!oldest) throw new Error('a reply without a pending command')
+      oldest.resolve(text)
     },
-    lost(reason) {
-      lostBy = reason
-      for (const { reject } of waiting.splice(0)) reject(new Error(reason))
+    onDisconnected(reason) {
+      disconnectReason = reason
+      for (const { reject } of pending.splice(0)) reject(new Error(reason))
     },
   }
 }

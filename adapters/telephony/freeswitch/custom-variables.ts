@@ -1,41 +1,33 @@
-/** The channel variables that go into events: KAZOO's, and those that the host names. */
-import type { EventValue, SwitchEvent } from './event.js'
+/** The channel variables that go into events: KAZOO's, and those listed by the host. */
+import type { EslEvent, EventValue } from './event.js'
 
-/** What the variables of a leg say. */
+/** The variables of a leg; `undefined`: there are none. */
 export interface CustomVariables {
+  /** For `customChannelVars`. */
   readonly channelVars: Readonly<Record<string, EventValue>> | undefined
+  /** For `customApplicationVars`. */
   readonly applicationVars: Readonly<Record<string, EventValue>> | undefined
 }
 
-/** KAZOO keeps its own variables, and those of applications, under these beginnings (`ecallmgr.hrl`). */
-const CHANNEL = 'variable_ecallmgr_'
-const APPLICATION = 'variable_cav_'
+/** KAZOO's prefixes for its own variables and for those of applications (`ecallmgr.hrl`). */
+const CHANNEL_PREFIX = 'variable_ecallmgr_'
+const APPLICATION_PREFIX = 'variable_cav_'
 
-/** Of a leg whose variables were not seen. */
-export const NO_VARIABLES: CustomVariables = Object.freeze({
-  channelVars: undefined,
-  applicationVars: undefined,
-})
-
-/**
- * Reads them.
- *
- * @param further names of more variables, without `variable_`, that go to `channelVars`
- */
-export function customVariables(event: SwitchEvent, further: readonly string[]): CustomVariables {
-  let channelVars = withPrefix(event, CHANNEL)
-  for (const name of further) {
+/** @param listed names of further variables for `channelVars`, without `variable_` */
+export function readCustomVariables(event: EslEvent, listed: readonly string[]): CustomVariables {
+  let channelVars = readByPrefix(event, CHANNEL_PREFIX)
+  for (const name of listed) {
     const value = event.value(`variable_${name}`)
     if (value === undefined) continue
     channelVars ??= {}
     channelVars[name] = value
   }
-  return { channelVars, applicationVars: withPrefix(event, APPLICATION) }
+  return { channelVars, applicationVars: readByPrefix(event, APPLICATION_PREFIX) }
 }
 
-function withPrefix(event: SwitchEvent, prefix: string): Record<string, EventValue> | undefined {
+function readByPrefix(event: EslEvent, prefix: string): Record<string, EventValue> | undefined {
   let found: Record<string, EventValue> | undefined
-  event.each(prefix, (name, value) => {
+  event.forEach(prefix, (name, value) => {
     if (name === '__proto__') return
     found ??= {}
     found[name] = value

@@ -1,66 +1,71 @@
-/** Bytes of an event socket → what they say: events to the feed, answers to who asked, the rest to the session. */
+/** Dispatches the messages of an event socket: events to the pipeline, replies to the commands, others to callbacks. */
 
-import type { Feed } from '../source/feed.js'
-import type { Protocol } from '../source/tcp-session.js'
-import type { Commands } from './commands.js'
-import type { EventFormat, SwitchEvent } from './event.js'
-import { frameReader, headerOf } from './frames.js'
-import { jsonEvent, jsonName } from './json-event.js'
+import type { EventPipeline } from '../source/event-pipeline.js'
+import type { SwitchProtocol } from '../source/tcp-session.js'
+import type { CommandChannel } from './commands.js'
+import type { EslEvent, EventFormat } from './event.js'
+import { createFrameReader, findHeader } from './frames.js'
+import { parseJsonEvent, peekJsonEventName } from './json-event.js'
 import type { FreeswitchMapping } from './mapping.js'
-import { plainEvent, plainName } from './plain-event.js'
+import { parsePlainEvent, peekPlainEventName } from './plain-event.js'
 
-/** What maps events. */
-export type EventMapping = Pick<FreeswitchMapping, 'needs' | 'map'>
+/** The part of a mapping that a stream uses. */
+export type EventMapping = Pick<FreeswitchMapping, 'isHandled' | 'map'>
 
-/** Where what is read goes. */
-export interface StreamDoors {
-  readonly feed: Feed
+/** Dependencies of a stream. */
+export interface EventStreamDeps {
+  readonly pipeline: EventPipeline
   readonly mapping: EventMapping
-  readonly commands: Pick<Commands, 'answered'>
-  /** The switch asks for the password. */
+  readonly commands: Pick<CommandChannel, 'onReply'>
+  /** Called when the switch requests the password. */
   readonly onAuthRequest?: () => void
-  /** The answer to `connect`: what the switch says of the leg. */
-  readonly onLegData?: (event: SwitchEvent) => void
+  /** Called with the channel data that the switch sends in reply to `connect` (outbound mode). */
+  readonly onLegData?: (event: EslEvent) => void
 }
 
-/** Reads a stream. What it throws ends the connection. */
-export function eventStream(doors: StreamDoors): Pick<Protocol, 'receive'> {
-  const { feed, mapping, commands } = doors
-  const reader = frameReader((type, head, body) => {
+/** Reads one connection. An error thrown by `receive` ends it. */
+export function createEventStream(deps: EventStreamDeps): Pick<SwitchProtocol, 'receive'> {
+  const { pipeline, mapping, commands } = deps
+  const reader = createFrameReader((type, head, body) => {
     switch (type) {
       case 'text/event-json':
-        return takeEvent(feed, mapping, 'json', body)
+        return handleEvent(pipeline, mapping, 'json', body)
       case 'text/event-plain':
-        return takeEvent(feed, mapping, 'plain', body)
+        return handleEvent(pipeline, mapping, 'plain', body)
       case 'command/reply': {
         const event = head.startsWith('Event-Name: ')
-          ? plainEvent(Buffer.from(`${head}\n`, 'latin1'))
+          ? parsePlainEvent(Buffer.from(`${head}\n`, 'latin1'))
           : undefined
-        if (event) doors.onLegData?.(event)
-        return commands.answered(event?.header('Reply-Text') ?? headerOf(head, 'Reply-Text') ?? '')
+        if (event) deps.onLegData?.(event)
+        return commands.onReply(event?.header('Reply-Text') ?? findHeader(head, 'Reply-Text') ?? '')
       }
       case 'api/response':
-        return commands.answered(body.toString('utf8'))
+        return commands.onReply(body.toString('utf8'))
       case 'auth/request':
-        return doors.onAuthRequest?.()
+        return deps.onAuthRequest?.()
       case 'text/rude-rejection':
         throw new Error('the switch refuses connections from this address (its acl)')
       case 'text/disconnect-notice':
-        // A leg that has ended while we linger: its last events come still.
-        if (headerOf(head, 'Content-Disposition') === 'linger') return
-        throw new Error(`the switch said goodbye: ${firstLine(body)}`)
+        // The leg has ended while the connection lingers: its last events are still to come.
+        if (findHeader(head, 'Content-Disposition') === 'linger') return
+        throw new Error(`the switch disconnected: ${firstLine(body)}`)
     }
   })
   return { receive: (chunk) => reader.push(chunk) }
 }
 
-/** One event: most are known by their name to say nothing, and are not read. */
-function takeEvent(feed: Feed, mapping: EventMapping, format: EventFormat, body: Buffer): void {
-  const name = format === 'json' ? jsonName(body) : plainName(body)
-  if (name !== undefined && !mapping.needs(name)) return
-  const event = format === 'json' ? jsonEvent(body) : plainEvent(body)
+/** Maps one event. Most are ignored by their name, without being parsed. */
+function handleEvent(
+  pipeline: EventPipeline,
+  mapping: EventMapping,
+  format: EventFormat,
+  body: Buffer,
+): void {
+  const name = format === 'json' ? peekJsonEventName(body) : peekPlainEventName(body)
+  if (name !== undefined && !mapping.isHandled(name)) return
+  const event = format === 'json' ? parseJsonEvent(body) : parsePlainEvent(body)
   const message = `a ${format} event of ${body.length} bytes that cannot be read`
-  feed.take(event ? mapping.map(event) : { news: [], problems: [{ kind: 'malformed', message }] })
+  pipeline.push(event ? mapping.map(event) : { updates: [], problems: [{ kind: 'malformed', message }] })
 }
 
 function firstLine(body: Buffer): string {

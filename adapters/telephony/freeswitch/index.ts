@@ -1,21 +1,25 @@
 /**
- * Calls of a FreeSWITCH as channel events, heard over its event socket. A leg is published as `channel_create`,
- * `channel_answer`, `channel_bridge` (one for each of the two legs), `channel_hold`, `channel_unhold`,
- * `channel_destroy`, with the switch's own times and the account that the host's `accountOf` tells.
+ * `hookswitch/freeswitch`: publishes the calls of a FreeSWITCH as channel events, read from its event socket
+ * (`mod_event_socket`). Each leg is published as `channel_create`, `channel_answer`, `channel_bridge` (one for each of
+ * the two legs), `channel_hold`, `channel_unhold` and `channel_destroy`, with the switch's own times and the account
+ * that the host's `accountOf` returns.
  *
- * What it cannot tell: the SIP status of a caller that the switch itself refused (`hangupCode` is absent then), and, in
- * the `plain` format, a `%` before two hex digits. The people of a leg are those of its begin; names and numbers of
- * callers who ask to be hidden are left out. `customChannelVars` are KAZOO's (`ecallmgr_…`) and those of the option
- * `customVariables`; `customApplicationVars` are those that begin with `cav_`.
+ * Limits: the SIP status of a caller that the switch itself refused is not available (`hangupCode` is absent then), and
+ * the `plain` format loses a `%` before two hex digits. Names and numbers are those of the leg's first event; names and
+ * numbers of callers who request privacy are left out. `customChannelVars` are KAZOO's (`ecallmgr_…`) and those listed
+ * in the option `customVariables`; `customApplicationVars` are those with the prefix `cav_`.
+ *
+ * Path of an event (inbound mode):
+ *
+ *     source ─ session ─ event-stream ─ frames ─ json-event / plain-event ─ mapping ─ event-builder ─▶ event pipeline
+ *                 └── resync: finds what was missed while disconnected
  */
-
-export type { UnknownAccount } from '../source/account-hold.js'
-export type { FeedCounts, SourceEvents } from '../source/feed.js'
-export type { ChannelDraft, Problem } from '../source/leg-news.js'
+export type { UnknownAccount } from '../source/account-buffer.js'
+export type { PipelineCounts, SourceEvents } from '../source/event-pipeline.js'
+export type { PendingEvent, Problem } from '../source/mapped-events.js'
 export type { SourceOptions } from '../source/options.js'
-export type { Rejected } from '../source/pump.js'
+export type { Rejected } from '../source/ordered-publisher.js'
 export type { SourceStatus, SwitchSource } from '../source/switch-source.js'
-export type { EventFormat } from './event.js'
 export {
   accountFromAccountCode,
   accountFromContext,
@@ -25,7 +29,8 @@ export {
   accountFromVariable,
   type FreeswitchAccountOf,
   type FreeswitchFacts,
-} from './facts.js'
+} from './account-resolver.js'
+export type { EventFormat } from './event.js'
 export type { FreeswitchOptions, FreeswitchSourceOptions } from './options.js'
 export { type FreeswitchOutbound, freeswitchOutbound } from './outbound.js'
 export type { FreeswitchOutboundOptions } from './outbound-options.js'

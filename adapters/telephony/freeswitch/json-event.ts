@@ -1,48 +1,48 @@
 /**
- * Events in the `json` format: one flat object of texts and arrays of texts.
+ * Parses events in the `json` format: one flat object of strings and arrays of strings.
  *
- * In such an object the characters `,"Name":` can only be a key: within a text a quotation mark has a backslash, and
- * behind the end of a text or of an array's element comes a comma or a bracket, never a colon. So a search is exact,
- * and 8 KiB need not be parsed for five values.
+ * In such an object the characters `,"Name":` can only be a key: within a string a quotation mark is escaped by a
+ * backslash, and a string or array element is followed by a comma or a bracket, never by a colon. So a substring search
+ * is exact, and 8 KiB need not be parsed for five values.
  */
-import { detached } from '../source/said.js'
-import { arrayAsText, type EventValue, fromBytes, type SwitchEvent, searchKeys } from './event.js'
+import { detachSubstring } from '../source/sanitize.js'
+import { cacheSearchKeys, decodeUtf8, type EslEvent, type EventValue, joinArray } from './event.js'
 
-const FIRST = '{"Event-Name":"'
-const keyOf = searchKeys((name) => `,"${name}":`)
+const FIRST_KEY = '{"Event-Name":"'
+const searchKeyOf = cacheSearchKeys((name) => `,"${name}":`)
 const QUOTE = 34
 const BRACKET = 91
-const CLOSING = 93
+const CLOSING_BRACKET = 93
 const BACKSLASH = 92
 const COMMA = 44
 const COLON = 58
 
-/** The event's name, of the first bytes of a body; `undefined`: it does not stand first. */
-export function jsonName(body: Buffer): string | undefined {
+/** The event's name from the first bytes of a body; `undefined`: `Event-Name` is not the first key. */
+export function peekJsonEventName(body: Buffer): string | undefined {
   const start = body.toString('latin1', 0, 80)
-  if (!start.startsWith(FIRST)) return undefined
-  const end = start.indexOf('"', FIRST.length)
-  return end < 0 ? undefined : start.slice(FIRST.length, end)
+  if (!start.startsWith(FIRST_KEY)) return undefined
+  const end = start.indexOf('"', FIRST_KEY.length)
+  return end < 0 ? undefined : start.slice(FIRST_KEY.length, end)
 }
 
-/** Reads a body; `undefined`: it is none. */
-export function jsonEvent(body: Buffer): SwitchEvent | undefined {
+/** Parses a body; `undefined`: it is not an event. */
+export function parseJsonEvent(body: Buffer): EslEvent | undefined {
   const whole = body.toString('latin1')
   if (!whole.startsWith('{"') || !whole.endsWith('}')) return undefined
 
-  // Most of an event are the leg's variables, which come last: so is it known where to look.
-  const variablesAt = keyAt(whole, 'variable_')
+  // The channel variables come last and are the largest part of an event: a search reads only one of the two parts.
+  const variablesAt = findKey(whole, 'variable_')
   const head = variablesAt < 0 ? whole : whole.slice(0, variablesAt)
   const tail = variablesAt < 0 ? '' : whole.slice(variablesAt)
 
   const find = (name: string): EventValue | undefined => {
-    if (name.startsWith('variable_')) return valueAt(tail, afterKey(tail, name))
-    const at = afterKey(head, name)
-    return at < 0 ? valueAt(tail, afterKey(tail, name)) : valueAt(head, at)
+    if (name.startsWith('variable_')) return parseValue(tail, findValue(tail, name))
+    const at = findValue(head, name)
+    return at < 0 ? parseValue(tail, findValue(tail, name)) : parseValue(head, at)
   }
   const header = (name: string): string | undefined => {
     const value = find(name)
-    return typeof value === 'string' || value === undefined ? value : arrayAsText(value)
+    return typeof value === 'string' || value === undefined ? value : joinArray(value)
   }
   const name = header('Event-Name')
   if (name === undefined) return undefined
@@ -50,48 +50,48 @@ export function jsonEvent(body: Buffer): SwitchEvent | undefined {
     name,
     header,
     value: find,
-    each(prefix, take: (name: string, value: EventValue) => void) {
+    forEach(prefix, visit: (name: string, value: EventValue) => void) {
       const text = prefix.startsWith('variable_') ? tail : whole
-      for (let at = keyAt(text, prefix); at >= 0; at = keyAt(text, prefix, at + 1)) {
+      for (let at = findKey(text, prefix); at >= 0; at = findKey(text, prefix, at + 1)) {
         const from = at + 2 + prefix.length
-        const end = endOfText(text, from)
-        const value = valueAt(text, end + 2)
-        const short = unescaped(text.slice(from, end))
-        if (value !== undefined && short !== undefined) take(short, value)
+        const end = findClosingQuote(text, from)
+        const value = parseValue(text, end + 2)
+        const shortName = unescapeString(text.slice(from, end))
+        if (value !== undefined && shortName !== undefined) visit(shortName, value)
       }
     },
   }
 }
 
-/** Where the comma is before the next key that begins so; -1: nowhere. An element of an array is no key. */
-function keyAt(text: string, prefix: string, from = 0): number {
+/** Index of the comma before the next key with this prefix, or -1. Array elements are skipped. */
+function findKey(text: string, prefix: string, from = 0): number {
   const start = `,"${prefix}`
   for (let at = text.indexOf(start, from); at >= 0; at = text.indexOf(start, at + 1)) {
-    const end = endOfText(text, at + start.length)
+    const end = findClosingQuote(text, at + start.length)
     if (end >= 0 && text.charCodeAt(end + 1) === COLON) return at
   }
   return -1
 }
 
-/** Where the value of a key begins; -1: there is no such key. */
-function afterKey(text: string, name: string): number {
-  const key = keyOf(name)
+/** Index of the value of a key, or -1. */
+function findValue(text: string, name: string): number {
+  const key = searchKeyOf(name)
   const at = text.indexOf(key)
   if (at >= 0) return at + key.length
   return text.startsWith(key.slice(1), 1) && text.startsWith('{') ? key.length : -1
 }
 
-function valueAt(text: string, at: number): EventValue | undefined {
+function parseValue(text: string, at: number): EventValue | undefined {
   const first = at < 0 ? 0 : text.charCodeAt(at)
   if (first === QUOTE) {
-    const end = endOfText(text, at + 1)
-    return end < 0 ? undefined : unescaped(text.slice(at + 1, end))
+    const end = findClosingQuote(text, at + 1)
+    return end < 0 ? undefined : unescapeString(text.slice(at + 1, end))
   }
-  return first === BRACKET ? arrayAt(text, at) : undefined
+  return first === BRACKET ? parseArray(text, at) : undefined
 }
 
-/** Where the quotation mark is that ends a text; -1: nowhere. */
-function endOfText(text: string, from: number): number {
+/** Index of the quotation mark that ends the string, or -1. */
+function findClosingQuote(text: string, from: number): number {
   for (let end = text.indexOf('"', from); end >= 0; end = text.indexOf('"', end + 1)) {
     let backslashes = 0
     while (end - backslashes > from && text.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes += 1
@@ -100,25 +100,25 @@ function endOfText(text: string, from: number): number {
   return -1
 }
 
-function arrayAt(text: string, at: number): readonly string[] | undefined {
+function parseArray(text: string, at: number): readonly string[] | undefined {
   const values: string[] = []
   let from = at + 1
   while (text.charCodeAt(from) === QUOTE) {
-    const end = endOfText(text, from + 1)
-    const value = end < 0 ? undefined : unescaped(text.slice(from + 1, end))
+    const end = findClosingQuote(text, from + 1)
+    const value = end < 0 ? undefined : unescapeString(text.slice(from + 1, end))
     if (value === undefined) return undefined
     values.push(value)
     from = text.charCodeAt(end + 1) === COMMA ? end + 2 : end + 1
   }
-  return text.charCodeAt(from) === CLOSING ? values : undefined
+  return text.charCodeAt(from) === CLOSING_BRACKET ? values : undefined
 }
 
-/** What stands between quotation marks; `undefined`: an escape that is none. */
-function unescaped(raw: string): string | undefined {
-  const text = fromBytes(raw)
-  if (!text.includes('\\')) return detached(text)
+/** The string between two quotation marks; `undefined`: it has an invalid escape. */
+function unescapeString(raw: string): string | undefined {
+  const text = decodeUtf8(raw)
+  if (!text.includes('\\')) return detachSubstring(text)
   try {
-    // An escape may be half a character; an event must be whole ones.
+    // An escape may be a lone surrogate, which an event must not contain.
     return (JSON.parse(`"${text}"`) as string).toWellFormed()
   } catch {
     return undefined

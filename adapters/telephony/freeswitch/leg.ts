@@ -1,45 +1,49 @@
-/** One leg of a call, as the switch shows it: what is kept of its begin, and what an event says of it now. Pure. */
+/** One leg of a call: the data kept from its first event, and the data that later events add. Pure. */
 
-import type { ChannelDraft } from '../source/leg-news.js'
+import type { PendingEvent } from '../source/mapped-events.js'
 import { sipAddress, userAtRealm } from '../source/sip-address.js'
 import type { CustomVariables } from './custom-variables.js'
-import type { SwitchEvent } from './event.js'
+import type { EslEvent } from './event.js'
 
 /** An open leg. */
 export interface Leg {
-  /** The id it was published under; the switch may have renamed it since. */
+  /** The id under which the leg is published; the switch may have renamed the leg since. */
   readonly callId: string
-  /** The switch's run (`Core-UUID`) and the leg's begin: with its id they name it for ever. */
-  readonly run: string
+  /** The switch's run (`Core-UUID`). Run, id and creation time identify a leg uniquely: ids alone are reused. */
+  readonly coreUuid: string
   readonly createdUs: number
   readonly direction: 'inbound' | 'outbound' | undefined
-  /** One half of a loopback pair. */
+  /** Half of a loopback pair. */
   readonly isInternal: boolean
-  /** Whether its far end speaks SIP: only such a leg has a SIP status code. */
+  /** Whether the far end uses SIP: only such a leg has a SIP status code. */
   readonly isSip: boolean
-  /** Those of its begin: they swap later on legs that run a dial plan, and become the partner's (`uuid_bridge`). */
+  /**
+   * Names and numbers of the first event: the switch swaps them later on legs that run a dial plan, and replaces them by
+   * the other leg's after `uuid_bridge`.
+   */
   readonly parties: Parties
   addresses: Addresses
-  custom: CustomVariables
+  customVariables: CustomVariables
   accountId: string | undefined
-  /** `accountOf` has returned what is no text: told once. */
-  isMistold: boolean
-  /** 0: not answered, or not known to be. */
+  /** The problem "accountOf returned no string" is reported once per leg. */
+  hasReportedBadAccountId: boolean
+  /** 0: not answered, or the answer was not seen. */
   answeredUs: number
-  /** Its partner, or the leg that dialled it. */
-  otherCallId: string | undefined
-  /** A resume that may be one that the switch makes up when a leg on hold is hung up: the next event tells. */
-  doubtful: ChannelDraft | undefined
+  /** The bridged leg, or the leg that originated this one. */
+  otherLegCallId: string | undefined
+  /** An unhold that is published only if the leg continues, see `resume` in mapping.ts. */
+  pendingUnhold: PendingEvent | undefined
 }
 
-/** The people of a call. */
+/** Names and numbers of the two parties. */
 export interface Parties {
   readonly callerIdName: string | undefined
   readonly callerIdNumber: string | undefined
   readonly calleeIdName: string | undefined
   readonly calleeIdNumber: string | undefined
-  /** What was dialled. */
+  /** The dialled number. */
   readonly destination: string | undefined
+  /** The caller requests that the number be hidden. */
   readonly hidesNumber: boolean
 }
 
@@ -50,7 +54,7 @@ export interface Addresses {
   readonly request: string | undefined
 }
 
-/** Times of a leg, microseconds; 0: not yet. */
+/** Times of a leg, microseconds since the Unix epoch; 0: not yet. */
 export interface Times {
   readonly answeredUs: number
   readonly ringingUs: number
@@ -59,37 +63,37 @@ export interface Times {
 
 const NO_ADDRESSES: Addresses = Object.freeze({ from: undefined, to: undefined, request: undefined })
 
-/** What the switch calls a callee, or after a transfer a caller, of whom it knows no name. */
-const NO_NAME = 'Outbound Call'
+/** The switch's placeholder for a callee without a name; after a transfer, also for a caller without one. */
+const NAME_PLACEHOLDER = 'Outbound Call'
 
-/** A time of the switch, microseconds; 0: none. */
-export function microseconds(text: string | undefined): number {
+/** A time of the switch, microseconds since the Unix epoch; 0: none. */
+export function parseMicroseconds(text: string | undefined): number {
   const us = Number(text ?? 0)
   return Number.isSafeInteger(us) && us > 0 ? us : 0
 }
 
-/** When the event was made, microseconds. The switch's clock for it moves in steps of about 20 ms. */
-export function happenedUs(event: SwitchEvent): number {
-  return microseconds(event.header('Event-Date-Timestamp'))
+/** When the event was created, microseconds. The switch's clock for events advances in steps of about 20 ms. */
+export function readEventTimeUs(event: EslEvent): number {
+  return parseMicroseconds(event.header('Event-Date-Timestamp'))
 }
 
-/** When the leg began, microseconds. */
-export function createdUs(event: SwitchEvent): number {
-  return microseconds(event.header('Caller-Channel-Created-Time'))
+/** When the leg was created, microseconds. */
+export function readCreatedUs(event: EslEvent): number {
+  return parseMicroseconds(event.header('Caller-Channel-Created-Time'))
 }
 
-/** When the leg was answered, microseconds. */
-export function answeredUs(event: SwitchEvent): number {
-  return microseconds(event.header('Caller-Channel-Answered-Time'))
+/** When the leg was answered, microseconds; 0: not answered. */
+export function readAnsweredUs(event: EslEvent): number {
+  return parseMicroseconds(event.header('Caller-Channel-Answered-Time'))
 }
 
-/** The leg that an event shows. */
+/** The leg that an event describes. */
 export function openLeg(
-  event: SwitchEvent,
+  event: EslEvent,
   callId: string,
-  run: string,
-  custom: CustomVariables,
-  otherCallId: string | undefined,
+  coreUuid: string,
+  customVariables: CustomVariables,
+  otherLegCallId: string | undefined,
 ): Leg {
   const name = event.header('Channel-Name') ?? ''
   const direction = event.header('Call-Direction')
@@ -97,24 +101,24 @@ export function openLeg(
   const parties = partiesOf(event, isInternal)
   return {
     callId,
-    run,
-    createdUs: createdUs(event),
+    coreUuid,
+    createdUs: readCreatedUs(event),
     direction: direction === 'inbound' || direction === 'outbound' ? direction : undefined,
     isInternal,
     isSip: name.startsWith('sofia/'),
     parties,
     addresses: isInternal ? NO_ADDRESSES : addressesOf(event, parties.hidesNumber),
-    custom,
+    customVariables,
     accountId: undefined,
-    isMistold: false,
+    hasReportedBadAccountId: false,
     answeredUs: 0,
-    otherCallId,
-    doubtful: undefined,
+    otherLegCallId,
+    pendingUnhold: undefined,
   }
 }
 
-/** Outbound legs learn their addresses with the first answer of the phone; those once known stay. */
-export function learnAddresses(leg: Leg, event: SwitchEvent): void {
+/** Adds addresses that are still missing: outbound legs have them from the far end's first response on. */
+export function addMissingAddresses(leg: Leg, event: EslEvent): void {
   const { from, to, request } = leg.addresses
   if (from !== undefined && to !== undefined && request !== undefined) return
   if (!leg.isSip) return
@@ -122,52 +126,52 @@ export function learnAddresses(leg: Leg, event: SwitchEvent): void {
   leg.addresses = { from: from ?? now.from, to: to ?? now.to, request: request ?? now.request }
 }
 
-/** The times that an event shows, with what is known already. */
-export function timesOf(leg: Leg, event: SwitchEvent): Times {
-  const time = (name: string) => microseconds(event.header(`Caller-Channel-${name}-Time`))
+/** The times of a leg at its end. */
+export function timesOf(leg: Leg, event: EslEvent): Times {
+  const time = (name: string) => parseMicroseconds(event.header(`Caller-Channel-${name}-Time`))
   return {
     answeredUs: leg.answeredUs,
     ringingUs: time('Progress') || time('Progress-Media'),
-    hangupUs: time('Hangup') || happenedUs(event),
+    hangupUs: time('Hangup') || readEventTimeUs(event),
   }
 }
 
 /**
- * The people. A caller who asks to be hidden (RFC 3323, `Caller-Privacy-Hide-…`) is hidden here, too: the switch shows
- * the asserted identity (RFC 3325), which is for trusted parties alone. KAZOO makes it `anonymous`; what is not known is
- * left out in these events.
+ * Names and numbers. A caller who requests privacy (RFC 3323, `Caller-Privacy-Hide-…`) is left out: the switch shows the
+ * asserted identity (RFC 3325), which is for trusted parties only. KAZOO replaces it by `anonymous`; these events leave
+ * unknown values out.
  */
-function partiesOf(event: SwitchEvent, isLoopback: boolean): Parties {
+function partiesOf(event: EslEvent, isLoopback: boolean): Parties {
   const { header } = event
   const hidesName = header('Caller-Privacy-Hide-Name') === 'true'
   const hidesNumber = header('Caller-Privacy-Hide-Number') === 'true'
   const destination = header('Caller-Destination-Number')
-  // That of a loopback leg is the name of its context.
+  // On a loopback leg this header holds the name of its context.
   const callee = isLoopback ? undefined : header('Caller-Callee-ID-Number')
   return {
-    callerIdName: hidesName ? undefined : named(header('Caller-Caller-ID-Name')),
+    callerIdName: hidesName ? undefined : withoutPlaceholder(header('Caller-Caller-ID-Name')),
     callerIdNumber: hidesNumber ? undefined : header('Caller-Caller-ID-Number'),
-    calleeIdName: named(header('Caller-Callee-ID-Name')),
+    calleeIdName: withoutPlaceholder(header('Caller-Callee-ID-Name')),
     calleeIdNumber: callee ?? destination,
     destination,
     hidesNumber,
   }
 }
 
-function named(name: string | undefined): string | undefined {
-  return name === NO_NAME ? undefined : name
+function withoutPlaceholder(name: string | undefined): string | undefined {
+  return name === NAME_PLACEHOLDER ? undefined : name
 }
 
-function addressesOf({ header }: SwitchEvent, hidesNumber: boolean): Addresses {
-  const from = address(header('variable_sip_from_uri'))
+function addressesOf({ header }: EslEvent, hidesNumber: boolean): Addresses {
+  const from = parseAddress(header('variable_sip_from_uri'))
   return {
-    // Who hides their number but shows their address (`Privacy: id`, a From that names them) hides both here.
+    // A caller who hides the number but sends the address in From (`Privacy: id`) has both hidden here.
     from: hidesNumber && !from?.startsWith('anonymous@') ? undefined : from,
-    to: address(header('variable_sip_to_uri')),
-    request: address(header('variable_sip_req_uri')),
+    to: parseAddress(header('variable_sip_to_uri')),
+    request: parseAddress(header('variable_sip_req_uri')),
   }
 }
 
-function address(uri: string | undefined): string | undefined {
+function parseAddress(uri: string | undefined): string | undefined {
   return uri === undefined ? undefined : userAtRealm(sipAddress(`sip:${uri}`))
 }

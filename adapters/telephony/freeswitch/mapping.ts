@@ -1,84 +1,118 @@
 /**
- * Events of the switch → channel events: the table of open legs around the decisions of `leg.ts` and `draft.ts`. Pure
- * but for the table, which is changed in place; never throws for a bad event.
+ * Maps events of the switch to channel events. `leg.ts` and `event-builder.ts` decide what is published; this file keeps
+ * the registry of open legs. No I/O; never throws for a bad event.
  *
- * A leg that is not known yet is opened by any event that shows all of it, not by CHANNEL_CREATE alone: so what was
- * missed while nobody was connected comes out with its own times as soon as the switch speaks of it.
+ * Theory of operation:
+ * - A leg is opened by any event that describes it completely, not only by CHANNEL_CREATE. So a leg that began while the
+ *   source was disconnected is published, with its own times, as soon as the switch sends an event of it or `resync`
+ *   reads its channel data. An answer that was missed is published the same way.
+ * - A leg is identified by the switch's run (`Core-UUID`), its id and its creation time, because ids are reused. A new
+ *   run ends all legs of earlier runs; a CHANNEL_CREATE with a known id and another creation time ends the older leg.
+ *   Ended legs are remembered, so that late events don't open them again.
+ * - Idempotency keys are made of these same values: a leg that is seen twice, by an event and by `resync` or before and
+ *   after a restart, is published once.
+ * - The account is resolved at each event until `accountOf` returns it. Until then the event pipeline buffers the events.
+ * - One CHANNEL_BRIDGE is published for both legs: the other leg gets no event from the switch.
  */
-import { type ChannelDraft, type LegNews, type Mapped, NOTHING, type Problem } from '../source/leg-news.js'
-import { customVariables } from './custom-variables.js'
-import { answered, bridged, created, destroyed, heldOrResumed, missing } from './draft.js'
-import type { SwitchEvent } from './event.js'
-import { type FreeswitchAccountOf, factsOf } from './facts.js'
-import { answeredUs, createdUs, happenedUs, type Leg, learnAddresses, openLeg, timesOf } from './leg.js'
-import { legTable } from './leg-table.js'
-import { type EndEvent, type EventRole, eventRoles } from './needed-events.js'
+import {
+  EMPTY_BATCH,
+  type LegUpdate,
+  type MappedBatch,
+  type PendingEvent,
+  type Problem,
+} from '../source/mapped-events.js'
+import { type FreeswitchAccountOf, factsOf } from './account-resolver.js'
+import { createChannelRegistry } from './channel-registry.js'
+import { readCustomVariables } from './custom-variables.js'
+import type { EslEvent } from './event.js'
+import {
+  buildAnswerEvent,
+  buildBridgeEvent,
+  buildCreateEvent,
+  buildDestroyEvent,
+  buildHoldEvent,
+  buildMissedDestroyEvent,
+} from './event-builder.js'
+import {
+  addMissingAddresses,
+  type Leg,
+  openLeg,
+  readAnsweredUs,
+  readCreatedUs,
+  readEventTimeUs,
+  timesOf,
+} from './leg.js'
+import { type EndEvent, type EventRole, eventRoles } from './subscriptions.js'
 
 /** How events are mapped. */
 export interface MappingOptions {
   readonly accountOf: FreeswitchAccountOf
-  /** Names of channel variables that go into `customChannelVars`, beside KAZOO's. */
+  /** Names of channel variables for `customChannelVars`, beside KAZOO's; without `variable_`. */
   readonly customVariables: readonly string[]
-  /** Events that are needed by `accountOf` alone. */
+  /** Names of events that are handled for `accountOf` only. */
   readonly extraEvents: readonly string[]
+  /** Maximum number of open legs; above it, the oldest is dropped and a `problem` is reported. */
   readonly maxOpenLegs: number
-  readonly endsWith: EndEvent
+  readonly endEvent: EndEvent
 }
 
-/** A mapping of one switch. */
+/** The mapping of one switch. */
 export interface FreeswitchMapping {
-  /** Whether an event of this name says anything to it. */
-  needs(name: string): boolean
-  map(event: SwitchEvent): Mapped
-  /** The switch's run is this one: what is left of another has ended. */
-  restarted(run: string, nowMs: number): Mapped
-  /** The leg has ended, and the switch did not say so. */
-  gone(uuid: string, nowMs: number): Mapped
-  /** An open leg as an object of its own: another one under the same id is another leg. */
-  leg(uuid: string): object | undefined
-  /** The open legs, as the switch names them now. */
-  uuids(): string[]
+  /** Whether events of this name matter to the mapping. */
+  isHandled(name: string): boolean
+  /** Maps one event. */
+  map(event: EslEvent): MappedBatch
+  /** Ends the open legs of all runs of the switch but this one. */
+  endEarlierRuns(coreUuid: string, nowMs: number): MappedBatch
+  /** Ends a leg whose end event was missed. */
+  endMissingLeg(uuid: string, nowMs: number): MappedBatch
+  /** The open leg with this id, for comparison by identity: a later leg with the same id is another object. */
+  getLeg(uuid: string): object | undefined
+  /** Current ids of the open legs. */
+  openUuids(): string[]
+  /** Number of open legs. */
   openLegs(): number
 }
 
-export function freeswitchMapping(options: MappingOptions): FreeswitchMapping {
-  const { accountOf, maxOpenLegs, endsWith, extraEvents } = options
-  const roles = eventRoles(endsWith, extraEvents)
-  const table = legTable(maxOpenLegs)
-  let run = ''
+export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapping {
+  const { accountOf, maxOpenLegs, endEvent, extraEvents } = options
+  const roles = eventRoles(endEvent, extraEvents)
+  const registry = createChannelRegistry(maxOpenLegs)
+  let currentRun = ''
 
-  const endMissing = (uuid: string, leg: Leg, nowUs: number): LegNews => {
-    table.end(uuid, leg)
-    return newsOf(leg, [missing(leg, nowUs)], true)
+  const endMissing = (uuid: string, leg: Leg, nowUs: number): LegUpdate => {
+    registry.end(uuid, leg)
+    return updateOf(leg, [buildMissedDestroyEvent(leg, nowUs)], true)
   }
 
-  /** A new run begins: nothing of the one before is left. */
-  const restart = (now: string, nowUs: number, news: LegNews[]) => {
-    run = now
-    for (const [uuid, leg] of table.entries()) if (leg.run !== run) news.push(endMissing(uuid, leg, nowUs))
+  const startRun = (coreUuid: string, nowUs: number, updates: LegUpdate[]) => {
+    currentRun = coreUuid
+    for (const [uuid, leg] of registry.entries())
+      if (leg.coreUuid !== currentRun) updates.push(endMissing(uuid, leg, nowUs))
   }
 
-  const open = (event: SwitchEvent, uuid: string, problems: Problem[]): Leg => {
-    const other = event.header('Other-Leg-Unique-ID')
-    const otherCallId = other && (table.get(other)?.callId ?? other)
-    const leg = openLeg(event, uuid, run, customVariables(event, options.customVariables), otherCallId)
-    const forgotten = table.add(uuid, leg)
-    if (forgotten) {
+  const open = (event: EslEvent, uuid: string, problems: Problem[]): Leg => {
+    const otherUuid = event.header('Other-Leg-Unique-ID')
+    const otherCallId = otherUuid && (registry.get(otherUuid)?.callId ?? otherUuid)
+    const customVariables = readCustomVariables(event, options.customVariables)
+    const leg = openLeg(event, uuid, currentRun, customVariables, otherCallId)
+    const evicted = registry.add(uuid, leg)
+    if (evicted) {
       const message = `more than ${maxOpenLegs} open legs: the oldest is forgotten`
-      problems.push({ kind: 'overflow', message, callId: forgotten.callId })
+      problems.push({ kind: 'overflow', message, callId: evicted.callId })
     }
     return leg
   }
 
-  /** Whether the leg's account became known. */
-  const learnAccount = (leg: Leg, uuid: string, event: SwitchEvent, problems: Problem[]): boolean => {
+  /** Returns whether this event made the leg's account known. */
+  const resolveAccount = (leg: Leg, uuid: string, event: EslEvent, problems: Problem[]): boolean => {
     if (leg.accountId !== undefined) return false
     try {
-      const told: unknown = accountOf(factsOf(uuid, event))
-      if (typeof told === 'string' && told !== '') leg.accountId = told
-      else if (told !== undefined && told !== '' && !leg.isMistold) {
-        leg.isMistold = true
-        const message = `accountOf returned no text (${typeof told}) at ${event.name}`
+      const accountId: unknown = accountOf(factsOf(uuid, event))
+      if (typeof accountId === 'string' && accountId !== '') leg.accountId = accountId
+      else if (accountId !== undefined && accountId !== '' && !leg.hasReportedBadAccountId) {
+        leg.hasReportedBadAccountId = true
+        const message = `accountOf returned no string (${typeof accountId}) at ${event.name}`
         problems.push({ kind: 'account_of_threw', message, callId: leg.callId })
       }
     } catch (thrown) {
@@ -89,126 +123,122 @@ export function freeswitchMapping(options: MappingOptions): FreeswitchMapping {
     return leg.accountId !== undefined
   }
 
-  /** What an event that speaks says of any leg: its variables, and an answer whose own event was missed. */
-  const refresh = (leg: Leg, event: SwitchEvent, { ends }: EventRole, drafts: ChannelDraft[]) => {
-    leg.custom = customVariables(event, options.customVariables)
-    learnAddresses(leg, event)
+  /** Applies what every published event shows of its leg: variables, addresses, and an answer that was missed. */
+  const refresh = (leg: Leg, event: EslEvent, { isLegEnd }: EventRole, events: PendingEvent[]) => {
+    leg.customVariables = readCustomVariables(event, options.customVariables)
+    addMissingAddresses(leg, event)
     if (leg.answeredUs === 0) {
-      leg.answeredUs = answeredUs(event)
-      if (leg.answeredUs > 0) drafts.push(answered(leg))
+      leg.answeredUs = readAnsweredUs(event)
+      if (leg.answeredUs > 0) events.push(buildAnswerEvent(leg))
     }
-    if (leg.doubtful && !ends) drafts.push(leg.doubtful)
-    leg.doubtful = undefined
+    if (leg.pendingUnhold && !isLegEnd) events.push(leg.pendingUnhold)
+    leg.pendingUnhold = undefined
   }
 
-  /** The other leg of a bridge has no event of its own: this one is for both. */
-  const bridge = (
-    uuid: string,
-    leg: Leg,
-    event: SwitchEvent,
-    drafts: ChannelDraft[],
-  ): LegNews | undefined => {
+  /** Publishes a bridge for both legs; returns the update of the other leg. */
+  const bridge = (uuid: string, leg: Leg, event: EslEvent, events: PendingEvent[]): LegUpdate | undefined => {
     const { header } = event
     const a = header('Bridge-A-Unique-ID') ?? uuid
     const otherUuid = (a === uuid ? header('Bridge-B-Unique-ID') : a) ?? header('Other-Leg-Unique-ID')
-    const other = otherUuid === undefined ? undefined : table.get(otherUuid)
-    leg.otherCallId = other?.callId ?? otherUuid
-    drafts.push(bridged(leg, event, other?.parties.destination ?? header('Other-Leg-Destination-Number')))
+    const other = otherUuid === undefined ? undefined : registry.get(otherUuid)
+    leg.otherLegCallId = other?.callId ?? otherUuid
+    const otherDestination = other?.parties.destination ?? header('Other-Leg-Destination-Number')
+    events.push(buildBridgeEvent(leg, event, otherDestination))
     if (!other || other === leg) return undefined
-    other.otherCallId = leg.callId
-    return newsOf(other, [bridged(other, event, leg.parties.destination)], false)
+    other.otherLegCallId = leg.callId
+    return updateOf(other, [buildBridgeEvent(other, event, leg.parties.destination)], false)
   }
 
-  /** The leg that an event is of, opened where it is not yet; `undefined`: it says nothing of any. */
-  const legOf = (
-    event: SwitchEvent,
+  /** The leg of an event, opened if necessary; `undefined`: the event is ignored. */
+  const findOrOpenLeg = (
+    event: EslEvent,
     uuid: string,
-    { opens }: EventRole,
-    news: LegNews[],
+    { canOpenLeg }: EventRole,
+    updates: LegUpdate[],
     problems: Problem[],
-    drafts: ChannelDraft[],
+    events: PendingEvent[],
   ): Leg | undefined => {
-    const known = table.get(uuid)
+    const known = registry.get(uuid)
     if (known && event.name !== 'CHANNEL_CREATE') return known
-    const beginUs = createdUs(event)
-    if (known?.createdUs === beginUs) return known
-    // The switch uses an id again whose leg has ended unheard.
-    if (known) news.push(endMissing(uuid, known, happenedUs(event)))
-    if (!opens || table.hasEnded(uuid, run, beginUs)) return undefined
-    if (beginUs === 0) {
+    const createdUs = readCreatedUs(event)
+    if (known?.createdUs === createdUs) return known
+    // The switch reuses the id of a leg whose end was missed.
+    if (known) updates.push(endMissing(uuid, known, readEventTimeUs(event)))
+    if (!canOpenLeg || registry.hasEnded(uuid, currentRun, createdUs)) return undefined
+    if (createdUs === 0) {
       problems.push(malformed(`${event.name} without a time`))
       return undefined
     }
     const leg = open(event, uuid, problems)
-    drafts.push(created(leg))
+    events.push(buildCreateEvent(leg))
     return leg
   }
 
   return {
-    needs: (name) => roles.has(name),
+    isHandled: (name) => roles.has(name),
     map(event) {
       const { name } = event
       const role = roles.get(name)
-      if (!role) return NOTHING
+      if (!role) return EMPTY_BATCH
       const uuid = event.header('Unique-ID')
-      if (uuid === undefined) return { news: [], problems: [malformed(`${name} without Unique-ID`)] }
+      if (uuid === undefined) return { updates: [], problems: [malformed(`${name} without Unique-ID`)] }
       if (name === 'CHANNEL_UUID') {
-        table.rename(event.header('Old-Unique-ID') ?? '', uuid)
-        return NOTHING
+        registry.rename(event.header('Old-Unique-ID') ?? '', uuid)
+        return EMPTY_BATCH
       }
-      const news: LegNews[] = []
+      const updates: LegUpdate[] = []
       const problems: Problem[] = []
-      const drafts: ChannelDraft[] = []
-      const itsRun = event.header('Core-UUID') ?? run
-      if (itsRun !== run) restart(itsRun, happenedUs(event), news)
+      const events: PendingEvent[] = []
+      const coreUuid = event.header('Core-UUID') ?? currentRun
+      if (coreUuid !== currentRun) startRun(coreUuid, readEventTimeUs(event), updates)
 
-      const leg = legOf(event, uuid, role, news, problems, drafts)
-      if (!leg) return news.length + problems.length > 0 ? { news, problems } : NOTHING
-      const learned = learnAccount(leg, uuid, event, problems)
-      if (role.speaks) refresh(leg, event, role, drafts)
+      const leg = findOrOpenLeg(event, uuid, role, updates, problems, events)
+      if (!leg) return updates.length + problems.length > 0 ? { updates, problems } : EMPTY_BATCH
+      const isAccountNew = resolveAccount(leg, uuid, event, problems)
+      if (role.isPublished) refresh(leg, event, role, events)
 
-      let ofOther: LegNews | undefined
-      if (name === 'CHANNEL_BRIDGE') ofOther = bridge(uuid, leg, event, drafts)
-      else if (name === 'CHANNEL_HOLD') drafts.push(heldOrResumed(leg, 'channel_hold', event))
-      else if (name === 'CHANNEL_UNHOLD') resume(leg, event, drafts)
-      else if (role.ends) {
-        drafts.push(destroyed(leg, event, timesOf(leg, event)))
-        table.end(uuid, leg)
+      let otherUpdate: LegUpdate | undefined
+      if (name === 'CHANNEL_BRIDGE') otherUpdate = bridge(uuid, leg, event, events)
+      else if (name === 'CHANNEL_HOLD') events.push(buildHoldEvent(leg, 'channel_hold', event))
+      else if (name === 'CHANNEL_UNHOLD') resume(leg, event, events)
+      else if (role.isLegEnd) {
+        events.push(buildDestroyEvent(leg, event, timesOf(leg, event)))
+        registry.end(uuid, leg)
       }
-      if (drafts.length > 0 || learned) news.push(newsOf(leg, drafts, role.ends))
-      if (ofOther) news.push(ofOther)
-      return news.length + problems.length > 0 ? { news, problems } : NOTHING
+      if (events.length > 0 || isAccountNew) updates.push(updateOf(leg, events, role.isLegEnd))
+      if (otherUpdate) updates.push(otherUpdate)
+      return updates.length + problems.length > 0 ? { updates, problems } : EMPTY_BATCH
     },
-    restarted(now, nowMs) {
-      const news: LegNews[] = []
-      if (now !== run) restart(now, nowMs * 1000, news)
-      return { news, problems: [] }
+    endEarlierRuns(coreUuid, nowMs) {
+      const updates: LegUpdate[] = []
+      if (coreUuid !== currentRun) startRun(coreUuid, nowMs * 1000, updates)
+      return { updates, problems: [] }
     },
-    gone(uuid, nowMs) {
-      const leg = table.get(uuid)
-      return leg ? { news: [endMissing(uuid, leg, nowMs * 1000)], problems: [] } : NOTHING
+    endMissingLeg(uuid, nowMs) {
+      const leg = registry.get(uuid)
+      return leg ? { updates: [endMissing(uuid, leg, nowMs * 1000)], problems: [] } : EMPTY_BATCH
     },
-    leg: table.get,
-    uuids: table.uuids,
-    openLegs: table.size,
+    getLeg: registry.get,
+    openUuids: registry.uuids,
+    openLegs: registry.size,
   }
 }
 
 /**
- * A leg on hold that is hung up is first resumed by the switch itself, which nobody did. Such an event has the marks of
- * the end already, or the phone still sends `sendonly` or `inactive`: then the next event of the leg tells whether it
- * lives on.
+ * Publishes an unhold, unless the switch generated it: when a held leg is hung up, the switch resumes it first. Such an
+ * event already carries the final SIP status (then it is ignored), or the phone still sends `sendonly` or `inactive`:
+ * then it is published only with a later event of the leg that is not its end.
  */
-function resume(leg: Leg, event: SwitchEvent, drafts: ChannelDraft[]): void {
+function resume(leg: Leg, event: EslEvent, events: PendingEvent[]): void {
   if (event.header('variable_sip_term_status') !== undefined) return
-  const resumed = heldOrResumed(leg, 'channel_unhold', event)
-  const media = event.header('variable_remote_audio_media_flow')
-  if (media === 'sendonly' || media === 'inactive') leg.doubtful = resumed
-  else drafts.push(resumed)
+  const unhold = buildHoldEvent(leg, 'channel_unhold', event)
+  const mediaFlow = event.header('variable_remote_audio_media_flow')
+  if (mediaFlow === 'sendonly' || mediaFlow === 'inactive') leg.pendingUnhold = unhold
+  else events.push(unhold)
 }
 
-function newsOf(leg: Leg, drafts: readonly ChannelDraft[], ended: boolean): LegNews {
-  return { callId: leg.callId, accountId: leg.accountId, drafts, ended }
+function updateOf(leg: Leg, events: readonly PendingEvent[], isEnded: boolean): LegUpdate {
+  return { callId: leg.callId, accountId: leg.accountId, events, isEnded }
 }
 
 function malformed(message: string): Problem {

@@ -1,92 +1,92 @@
-/** One connection of the `socket` application: one leg, from its dial plan to its hang-up. */
+/** One connection of the `socket` application: one leg, from the point in its dial plan to its hang-up. */
 import type { Socket } from 'node:net'
 import type { Clock } from 'hookswitch'
-import type { Feed } from '../source/feed.js'
-import { commands } from './commands.js'
-import type { EventFormat, SwitchEvent } from './event.js'
-import { eventStream } from './event-stream.js'
-import { type FreeswitchFacts, factsOf } from './facts.js'
+import type { EventPipeline } from '../source/event-pipeline.js'
+import { type FreeswitchFacts, factsOf } from './account-resolver.js'
+import { createCommandChannel } from './commands.js'
+import type { EslEvent, EventFormat } from './event.js'
+import { createEventStream } from './event-stream.js'
 import type { FreeswitchMapping } from './mapping.js'
 
-/** What a connection needs. */
-export interface OutboundDoors {
-  readonly feed: Feed
+/** Dependencies of a connection. */
+export interface OutboundLegDeps {
+  readonly pipeline: EventPipeline
   readonly clock: Clock
   readonly format: EventFormat
   readonly extraEvents: readonly string[]
   readonly goOnWith: ((facts: FreeswitchFacts) => string) | undefined
-  /** The mapping of the legs of this run of this switch. */
-  readonly mappingOf: (run: string) => FreeswitchMapping
+  /** The mapping for a run (`Core-UUID`) of a switch. */
+  readonly mappingFor: (coreUuid: string) => FreeswitchMapping
 }
 
 /** A connection. */
 export interface OutboundLeg {
-  /** There is room: reads on. */
+  /** Resumes reading: the pipeline has capacity again. */
   resume(): void
-  /** Ends it; the leg goes on without us. */
+  /** Closes the connection; the leg continues, unobserved. */
   close(): void
 }
 
-/** Who has not said by then which leg it is for is no switch, milliseconds. */
-const FIRST_ANSWER_MS = 10_000
-/** The switch keeps the connection for so long after the hang-up, seconds: until we have the last events. */
+/** A peer that has not identified its leg within this time is not a switch. */
+const FIRST_REPLY_MS = 10_000
+/** The switch keeps the connection open this long after the hang-up, so that the last events arrive. */
 const LINGER_SECONDS = 30
 
 /**
  * Serves a connection until its leg has ended or it is lost.
  *
- * @param onClosed told when nothing is left of it
+ * @param onClosed called once the connection is closed
  */
-export function serveLeg(doors: OutboundDoors, socket: Socket, onClosed: () => void): OutboundLeg {
-  const { feed, clock, format } = doors
-  const { ask, answered, lost } = commands((text) => void socket.write(text))
-  let leg: { uuid: string; readonly shown: SwitchEvent; readonly mapping: FreeswitchMapping } | undefined
+export function serveOutboundLeg(deps: OutboundLegDeps, socket: Socket, onClosed: () => void): OutboundLeg {
+  const { pipeline, clock, format } = deps
+  const { send, onReply, onDisconnected } = createCommandChannel((text) => void socket.write(text))
+  let leg: { uuid: string; readonly channelData: EslEvent; readonly mapping: FreeswitchMapping } | undefined
   let isOver = false
-  let goesOn = false
-  const gone = new AbortController()
+  let hasContinued = false
+  const ended = new AbortController()
 
-  const map = (event: SwitchEvent) => {
+  const map = (event: EslEvent) => {
     const uuid = event.header('Unique-ID')
-    // Only this leg's own events are sent.
+    // The switch sends events of this leg only.
     if (event.name === 'CHANNEL_HANGUP_COMPLETE') isOver = true
     if (leg && uuid !== undefined) leg.uuid = uuid
     return (leg as { mapping: FreeswitchMapping }).mapping.map(event)
   }
-  const begin = (shown: SwitchEvent) => {
-    if (leg) throw new Error('it says twice which leg it is for')
-    const uuid = shown.header('Unique-ID')
-    if (uuid === undefined) throw new Error('it does not say which leg it is for')
-    leg = { uuid, shown, mapping: doors.mappingOf(shown.header('Core-UUID') ?? '') }
-    feed.take(map(shown))
+  const begin = (channelData: EslEvent) => {
+    if (leg) throw new Error('the peer identifies its leg twice')
+    const uuid = channelData.header('Unique-ID')
+    if (uuid === undefined) throw new Error('the peer does not identify its leg')
+    leg = { uuid, channelData, mapping: deps.mappingFor(channelData.header('Core-UUID') ?? '') }
+    pipeline.push(map(channelData))
   }
-  const { receive } = eventStream({
-    feed,
-    mapping: { needs: (name) => leg?.mapping.needs(name) === true, map },
-    commands: { answered },
+  const { receive } = createEventStream({
+    pipeline,
+    mapping: { isHandled: (name) => leg?.mapping.isHandled(name) === true, map },
+    commands: { onReply },
     onLegData: begin,
   })
 
   const end = (reason: string) => {
-    gone.abort()
-    lost(reason)
+    ended.abort()
+    onDisconnected(reason)
     socket.destroy()
     if (!isOver) {
       isOver = true
       const message = `a connection was lost before the end of its leg: ${reason}`
       const problem = { kind: 'lost', message, ...(leg ? { callId: leg.uuid } : {}) } as const
-      feed.take({ news: [], problems: [problem] })
-      // Nobody will tell of its end any more.
-      if (leg) feed.take(leg.mapping.gone(leg.uuid, clock.now()))
+      pipeline.push({ updates: [], problems: [problem] })
+      // No other connection will report the end of this leg.
+      if (leg) pipeline.push(leg.mapping.endMissingLeg(leg.uuid, clock.now()))
     }
   }
   socket.setKeepAlive(true, 30_000)
   socket.on('data', (chunk) => {
     try {
       receive(chunk)
-      // The switch ends the leg for good when it is let go.
+      // The switch destroys the channel only after `exit`.
       if (isOver && !socket.writableEnded) socket.end('exit\n\n')
-      // Its dial plan stands still until it is told how to go on: that does not wait for the service.
-      else if (goesOn && feed.isFull()) socket.pause()
+      // Backpressure starts after the leg was continued: a full pipeline must not delay the call.
+      else if (hasContinued && pipeline.isFull()) socket.pause()
     } catch (thrown) {
       end(thrown instanceof Error ? thrown.message : String(thrown))
     }
@@ -98,25 +98,25 @@ export function serveLeg(doors: OutboundDoors, socket: Socket, onClosed: () => v
   })
 
   const steps = async () => {
-    await ask('connect')
-    if (!leg) throw new Error('it does not say which leg it is for')
-    await ask(`linger ${LINGER_SECONDS}`)
-    await ask(`myevents ${format}`)
-    // Not among "its own" events; a connection without `full` does without them.
-    await ask(`event ${format} ${['CHANNEL_HOLD', 'CHANNEL_UNHOLD', ...doors.extraEvents].join(' ')}`)
-    const way = goOn(doors, factsOf(leg.uuid, leg.shown))
-    if (way && (await ask(way)).startsWith('+OK')) {
-      goesOn = true
-      if (feed.isFull()) socket.pause()
+    await send('connect')
+    if (!leg) throw new Error('the peer does not identify its leg')
+    await send(`linger ${LINGER_SECONDS}`)
+    await send(`myevents ${format}`)
+    // `myevents` does not include these; without the option `full` the switch refuses them.
+    await send(`event ${format} ${['CHANNEL_HOLD', 'CHANNEL_UNHOLD', ...deps.extraEvents].join(' ')}`)
+    const command = continueCommand(deps, factsOf(leg.uuid, leg.channelData))
+    if (command && (await send(command)).startsWith('+OK')) {
+      hasContinued = true
+      if (pipeline.isFull()) socket.pause()
       return
     }
-    // A leg must not stand still because of us: its dial plan goes on as if we had never been.
-    await ask('resume')
-    end('the switch cannot be told how it goes on')
+    // Never leave the call suspended: `resume` lets the dial plan continue after the `socket` application.
+    await send('resume')
+    end('the switch accepts no command to continue the leg')
   }
   steps().catch((error: Error) => end(error.message))
-  void clock.sleep(FIRST_ANSWER_MS, gone.signal).then(() => {
-    if (!leg && !gone.signal.aborted) end(`no answer within ${FIRST_ANSWER_MS / 1000} s`)
+  void clock.sleep(FIRST_REPLY_MS, ended.signal).then(() => {
+    if (!leg && !ended.signal.aborted) end(`no answer within ${FIRST_REPLY_MS / 1000} s`)
   })
 
   return {
@@ -128,25 +128,28 @@ export function serveLeg(doors: OutboundDoors, socket: Socket, onClosed: () => v
   }
 }
 
-/** The command that lets the dial plan go on; `undefined`: there is none that can be said on one line. */
-function goOn({ feed, goOnWith }: OutboundDoors, facts: FreeswitchFacts): string | undefined {
-  let way: unknown
+/** The command that continues the dial plan; `undefined`: it would not fit on one line. */
+function continueCommand(
+  { pipeline, goOnWith }: OutboundLegDeps,
+  facts: FreeswitchFacts,
+): string | undefined {
+  let chosen: unknown
   try {
-    way = goOnWith?.(facts)
+    chosen = goOnWith?.(facts)
   } catch (thrown) {
     const name = thrown instanceof Error ? thrown.name : typeof thrown
     const message = `goOnWith threw (${name})`
-    feed.take({ news: [], problems: [{ kind: 'account_of_threw', message, callId: facts.uuid }] })
+    pipeline.push({ updates: [], problems: [{ kind: 'account_of_threw', message, callId: facts.uuid }] })
   }
-  const text = typeof way === 'string' ? way : whereItWasGoing(facts)
+  const text = typeof chosen === 'string' ? chosen : transferToDestination(facts)
   const [, application, argument = ''] = /^(\w+)(?: ([^\r\n\0]*))?$/.exec(text ?? '') ?? []
   if (application === undefined) return undefined
   return `sendmsg\ncall-command: execute\nexecute-app-name: ${application}\nexecute-app-arg: ${argument}`
 }
 
-function whereItWasGoing({ header }: FreeswitchFacts): string | undefined {
+function transferToDestination({ header }: FreeswitchFacts): string | undefined {
   const parts = ['Caller-Destination-Number', 'Caller-Dialplan', 'Caller-Context'].map(header)
-  // The number is what the far end dialled, so that it may be anything.
-  const isSayable = parts.every((part) => part !== undefined && /^[^\s\0]+$/.test(part))
-  return isSayable ? `transfer ${parts.join(' ')}` : undefined
+  // The number is dialled by the far end, so it can contain anything.
+  const isValid = parts.every((part) => part !== undefined && /^[^\s\0]+$/.test(part))
+  return isValid ? `transfer ${parts.join(' ')}` : undefined
 }

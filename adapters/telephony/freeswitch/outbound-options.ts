@@ -1,37 +1,36 @@
-/** The options of `freeswitchOutbound`, their checks and their defaults. */
+/** Options of `freeswitchOutbound`: validation and defaults. */
 import {
   type CheckedSourceOptions,
-  callable,
+  checkFunction,
+  checkSingleLine,
   checkSourceOptions,
-  oneLine,
-  texts,
-  whole,
+  checkStrings,
+  integerBetween,
 } from '../source/options.js'
-import type { FreeswitchFacts } from './facts.js'
+import type { FreeswitchFacts } from './account-resolver.js'
 import { type FreeswitchOptions, SHARED_CHECKS } from './options.js'
 
 /** Options of `freeswitchOutbound`. */
 export interface FreeswitchOutboundOptions extends Omit<FreeswitchOptions, 'silenceMs'> {
-  /** Address to listen at. Default `127.0.0.1`. */
+  /** Address to listen on. Default `127.0.0.1`. */
   readonly host?: string
-  /** Port to listen at; 0: any that is free. Default 8084, FreeSWITCH's own default for `socket`. */
+  /** Port to listen on; 0: any free port. Default 8084, FreeSWITCH's default for `socket`. */
   readonly port?: number
   /**
-   * Addresses that may connect: the protocol has no password in this direction, and who connects can make calls up.
-   * Default: this machine's own (`127.0.0.1`, `::1`).
+   * Addresses that may connect. The protocol has no password in this direction, and a peer can report invented calls.
+   * Default: loopback (`127.0.0.1`, `::1`).
    */
   readonly allow?: readonly string[]
-  /** Most connections, each of one leg; one more is refused, which is a `problem`. Default 10,000. */
+  /** Maximum number of connections, one per leg; further ones are refused, with a `problem`. Default 10,000. */
   readonly maxConnections?: number
   /**
-   * The dial plan application that each leg goes on with, and its argument: `transfer 2001 XML public`. The dial plan
-   * stands still while we are connected, so somebody must say how it goes on. Default: a transfer to where the leg was
-   * going, for which the dial plan needs a guard (see `freeswitchOutbound`).
+   * Returns the dial plan application that continues a leg, with its argument: `transfer 2001 XML public`. The dial plan
+   * is suspended while the leg is connected, so it needs such a command. Default: a transfer to the leg's original
+   * destination, for which the dial plan needs a guard (see `freeswitchOutbound`).
    */
   readonly goOnWith?: (facts: FreeswitchFacts) => string
 }
 
-/** The defaults. */
 export const OUTBOUND_DEFAULTS = Object.freeze({
   host: '127.0.0.1',
   port: 8084,
@@ -42,17 +41,17 @@ export const OUTBOUND_DEFAULTS = Object.freeze({
 const { silenceMs: _, ...CHECKS } = SHARED_CHECKS
 
 /** @throws `InvalidOption` naming the option */
-export function checkOutboundOptions(given: FreeswitchOutboundOptions): CheckedSourceOptions {
+export function checkOutboundOptions(options: FreeswitchOutboundOptions): CheckedSourceOptions {
   return checkSourceOptions(
     'freeswitchOutbound',
-    given,
+    options,
     {
       ...CHECKS,
-      host: oneLine,
-      port: whole(0, 65_535),
-      allow: texts,
-      maxConnections: whole(1, 1_000_000),
-      goOnWith: callable,
+      host: checkSingleLine,
+      port: integerBetween(0, 65_535),
+      allow: checkStrings,
+      maxConnections: integerBetween(1, 1_000_000),
+      goOnWith: checkFunction,
     },
     ['accountOf'],
   )

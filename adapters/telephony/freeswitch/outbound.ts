@@ -1,43 +1,43 @@
-/** Outbound mode: the switch connects to us, once for each leg whose dial plan says so. */
+/** Outbound mode: the switch connects to this server, once for each leg whose dial plan runs `socket`. */
 import { createServer, type Socket } from 'node:net'
 import type { EventHub } from 'hookswitch'
-import { feed, type SourceEvents } from '../source/feed.js'
-import { whole } from '../source/options.js'
+import { createEventPipeline, type SourceEvents } from '../source/event-pipeline.js'
+import { integerBetween } from '../source/options.js'
 import type { SourceStatus } from '../source/switch-source.js'
-import { type FreeswitchMapping, freeswitchMapping } from './mapping.js'
+import { createFreeswitchMapping, type FreeswitchMapping } from './mapping.js'
 import { FREESWITCH_DEFAULTS } from './options.js'
-import { type OutboundLeg, serveLeg } from './outbound-leg.js'
+import { type OutboundLeg, serveOutboundLeg } from './outbound-leg.js'
 import {
   checkOutboundOptions,
   type FreeswitchOutboundOptions,
   OUTBOUND_DEFAULTS,
 } from './outbound-options.js'
 
-/** Channel events out of the legs that a switch hands to us. */
+/** Channel events of the legs that a switch hands over. */
 export interface FreeswitchOutbound {
-  /** `account_unknown`, `rejected`, `problem`; `connected` when it listens. */
+  /** `account_unknown`, `rejected`, `problem`; `connected` once it listens. */
   readonly events: EventHub<SourceEvents>
   /**
-   * Listens.
+   * Starts listening; resolves to the address.
    *
-   * @throws what the system says: the port is in use, …
+   * @throws the system's error, such as EADDRINUSE; an error after `close`
    */
   listen(): Promise<{ readonly host: string; readonly port: number }>
   /** `isConnected`: it listens. `openLegs`: of all connections. */
   status(): SourceStatus
-  /** Ends all connections (their legs go on, unheard), publishes what was heard. Before `hs.close()`. */
+  /** Closes all connections (their legs continue, unobserved) and publishes what was received. Call it before `hs.close()`. */
   close(options?: {
-    /** How long publishing may take, milliseconds. Default 5,000. */
+    /** Timeout for publishing, in milliseconds. Default 5,000. */
     readonly drainMs?: number
   }): Promise<void>
 }
 
 /**
- * A server for the dial plan's `socket` application (`mod_event_socket`, outbound mode), for switches that we cannot
- * connect to. It hears the one leg that runs the dial plan, from there to its hang-up, not the legs that it dials.
+ * A server for the dial plan's `socket` application (`mod_event_socket`, outbound mode), for switches that cannot be
+ * connected to. It sees the one leg that runs the dial plan, from there to its hang-up, but not the legs that it dials.
  *
- * While a connection is open the leg's dial plan stands still, so the leg is told to go on (`goOnWith`), by default with
- * a transfer to where it was going; a guard keeps it from coming here again:
+ * The dial plan is suspended while the connection is open, so the server sends a command that continues the leg
+ * (`goOnWith`), by default a transfer to its original destination. A guard keeps the leg from coming here again:
  *
  * ```xml
  * <extension name="hookswitch">
@@ -48,49 +48,49 @@ export interface FreeswitchOutbound {
  * </extension>
  * ```
  *
- * `async`, or nothing could be said while the leg talks; `full`, or hold and resume are not heard. The leg's end is its
- * CHANNEL_HANGUP_COMPLETE: the switch holds CHANNEL_DESTROY back until we let go.
+ * Without `async` no command can be sent during the call; without `full` hold and unhold are not received. The leg's last
+ * event is CHANNEL_HANGUP_COMPLETE: the switch delays CHANNEL_DESTROY until the connection is closed.
  *
  * @throws `InvalidOption` naming the option
  */
 export function freeswitchOutbound(options: FreeswitchOutboundOptions): FreeswitchOutbound {
-  const { publish, clock, random, log, limits, maxOpenLegs } = checkOutboundOptions(options)
+  const { publish, clock, random, log, bufferLimits, maxOpenLegs } = checkOutboundOptions(options)
   const { accountOf, customVariables = [], extraEvents = [], goOnWith } = options
   const { host = OUTBOUND_DEFAULTS.host, port = OUTBOUND_DEFAULTS.port } = options
   const { maxConnections = OUTBOUND_DEFAULTS.maxConnections } = options
   const allowed = new Set(options.allow ?? OUTBOUND_DEFAULTS.allow)
   const name = `freeswitch outbound ${host}:${port}`
-  const way = feed({ publish, clock, random, log, name }, limits)
+  const pipeline = createEventPipeline({ publish, clock, random, log, name }, bufferLimits)
   const legs = new Set<OutboundLeg>()
-  way.onRoom(() => {
+  pipeline.onCapacity(() => {
     for (const leg of legs) leg.resume()
   })
 
-  /** By the switch's run: several switches may connect, and each may start again. */
+  /** By run (`Core-UUID`): several switches may connect, and each may restart. */
   const mappings = new Map<string, FreeswitchMapping>()
-  const endsWith = 'CHANNEL_HANGUP_COMPLETE'
-  const mappingOf = (run: string) => {
+  const endEvent = 'CHANNEL_HANGUP_COMPLETE'
+  const mappingFor = (coreUuid: string) => {
     for (const [other, { openLegs }] of mappings)
-      if (other !== run && openLegs() === 0) mappings.delete(other)
-    let mapping = mappings.get(run)
+      if (other !== coreUuid && openLegs() === 0) mappings.delete(other)
+    let mapping = mappings.get(coreUuid)
     if (!mapping) {
-      mapping = freeswitchMapping({ accountOf, customVariables, extraEvents, maxOpenLegs, endsWith })
-      mappings.set(run, mapping)
+      mapping = createFreeswitchMapping({ accountOf, customVariables, extraEvents, maxOpenLegs, endEvent })
+      mappings.set(coreUuid, mapping)
     }
     return mapping
   }
-  const refuse = (socket: Socket, why: string) => {
+  const refuse = (socket: Socket, message: string) => {
     socket.destroy()
-    way.take({ news: [], problems: [{ kind: 'refused', message: why }] })
+    pipeline.push({ updates: [], problems: [{ kind: 'refused', message }] })
   }
 
   const format = options.format ?? FREESWITCH_DEFAULTS.format
   const server = createServer({ noDelay: true }, (socket) => {
-    const from = (socket.remoteAddress ?? '').replace(/^::ffff:/, '')
+    const address = (socket.remoteAddress ?? '').replace(/^::ffff:/, '')
     socket.on('error', () => {})
-    if (!allowed.has(from)) return refuse(socket, `a connection from ${from}, which is not allowed`)
+    if (!allowed.has(address)) return refuse(socket, `a connection from ${address}, which is not allowed`)
     if (legs.size >= maxConnections) return refuse(socket, `more than ${maxConnections} connections`)
-    const leg = serveLeg({ feed: way, clock, format, extraEvents, goOnWith, mappingOf }, socket, () =>
+    const leg = serveOutboundLeg({ pipeline, clock, format, extraEvents, goOnWith, mappingFor }, socket, () =>
       legs.delete(leg),
     )
     legs.add(leg)
@@ -99,19 +99,19 @@ export function freeswitchOutbound(options: FreeswitchOutboundOptions): Freeswit
   let closed: Promise<void> | undefined
 
   return {
-    events: way.events,
+    events: pipeline.events,
     listen: () =>
       new Promise((resolve, reject) => {
-        if (closed) return reject(new Error('it is closed'))
+        if (closed) return reject(new Error('the server is closed'))
         server.once('error', reject)
         server.listen(port, host, () => {
           server.off('error', reject)
           if (closed) {
             server.close()
-            return reject(new Error('it is closed'))
+            return reject(new Error('the server is closed'))
           }
           isListening = true
-          way.connected(name)
+          pipeline.reportConnected(name)
           const address = server.address()
           resolve({ host, port: typeof address === 'object' && address ? address.port : port })
         })
@@ -119,15 +119,15 @@ export function freeswitchOutbound(options: FreeswitchOutboundOptions): Freeswit
     status() {
       let openLegs = 0
       for (const mapping of mappings.values()) openLegs += mapping.openLegs()
-      return { isConnected: isListening, openLegs, ...way.counts() }
+      return { isConnected: isListening, openLegs, ...pipeline.counts() }
     },
     close({ drainMs = 5_000 } = {}) {
-      whole(0, 2_147_483_647)('drainMs', drainMs)
+      integerBetween(0, 2_147_483_647)('drainMs', drainMs)
       closed ??= (async () => {
         for (const leg of legs) leg.close()
         if (isListening) await new Promise((resolve) => server.close(resolve))
         isListening = false
-        await way.close(drainMs)
+        await pipeline.close(drainMs)
       })()
       return closed
     },

@@ -1,94 +1,95 @@
 /**
- * Finds what was missed while nobody was connected: FreeSWITCH never repeats an event. Legs that the switch has and we
- * do not are opened with what it tells of them; legs that we have and it does not have ended.
+ * Finds what was missed while disconnected, since FreeSWITCH never repeats an event. Channels that the switch lists and
+ * the mapping does not have are opened from their channel data; open legs that the switch no longer has are ended.
  *
- * Events go on while it asks, and an answer may overtake events that are older. So an end is believed only if the leg
- * was open before the events were subscribed to, the switch says that it does not exist, and no event of its end has
- * come some time later; what is opened by an answer and what by an event are the same, whichever comes first.
+ * Events continue to arrive meanwhile, and a reply may overtake older events. So a leg is ended only if it was open
+ * before the subscription, the switch reports that it does not exist, and no end event has arrived within a grace
+ * period. A leg opened from a reply is the same as one opened by an event, whichever comes first.
  */
 import type { Clock } from 'hookswitch'
-import type { Feed } from '../source/feed.js'
-import type { Commands } from './commands.js'
-import { jsonEvent } from './json-event.js'
+import type { EventPipeline } from '../source/event-pipeline.js'
+import type { CommandChannel } from './commands.js'
+import { parseJsonEvent } from './json-event.js'
 import type { FreeswitchMapping } from './mapping.js'
-import { CHANNEL_DATA } from './needed-events.js'
+import { CHANNEL_DATA } from './subscriptions.js'
 
-/** What a resync needs. */
-export interface ResyncDoors {
-  readonly feed: Feed
+/** Dependencies of a resync. */
+export interface ResyncDeps {
+  readonly pipeline: EventPipeline
   readonly mapping: FreeswitchMapping
-  readonly commands: Commands
+  readonly commands: CommandChannel
   readonly clock: Clock
 }
 
-/** The legs that were open at some moment. */
+/** The open legs at one moment, by id. */
 export type Snapshot = ReadonlyMap<string, object>
 
-/** An event of a leg's end that was sent before the switch forgot the leg has come by then. */
+/** Within this time, an end event that was sent before the reply `false` to `uuid_exists` has arrived. */
 const GRACE_MS = 2_000
-/** So many questions are asked before the first is answered. */
-const AT_ONCE = 32
+/** Maximum number of commands without a reply. */
+const MAX_PENDING_COMMANDS = 32
 
-/** The open legs now. To be taken before events are subscribed to. */
-export function snapshot(mapping: FreeswitchMapping): Snapshot {
+/** Returns the legs that are open now. Call it before the subscription. */
+export function takeSnapshot(mapping: FreeswitchMapping): Snapshot {
   return new Map(
-    mapping.uuids().flatMap((uuid) => {
-      const leg = mapping.leg(uuid)
+    mapping.openUuids().flatMap((uuid) => {
+      const leg = mapping.getLeg(uuid)
       return leg ? [[uuid, leg] as const] : []
     }),
   )
 }
 
 /**
- * Asks and tells the feed.
+ * Queries the switch and pushes the differences into the pipeline.
  *
- * @param before the legs that were open before events were subscribed to
+ * @param before the legs that were open before the subscription
  * @throws when the connection is lost
  */
-export async function resync(doors: ResyncDoors, before: Snapshot, signal: AbortSignal): Promise<void> {
-  const { feed, mapping, commands, clock } = doors
-  const run = (await commands.ask('api global_getvar core_uuid')).trim()
-  if (/^[\w-]{1,64}$/.test(run)) feed.take(mapping.restarted(run, clock.now()))
+export async function resync(deps: ResyncDeps, before: Snapshot, signal: AbortSignal): Promise<void> {
+  const { pipeline, mapping, commands, clock } = deps
+  const coreUuid = (await commands.send('api global_getvar core_uuid')).trim()
+  if (/^[\w-]{1,64}$/.test(coreUuid)) pipeline.push(mapping.endEarlierRuns(coreUuid, clock.now()))
 
-  const listed = uuidsOf(await commands.ask('api show channels as json'))
-  // A switch without its database lists nothing: then each leg of ours is asked for.
-  const missing = [...before].filter(([uuid, leg]) => mapping.leg(uuid) === leg && !listed.has(uuid))
-  await several(
-    [...listed].filter((uuid) => mapping.leg(uuid) === undefined && isSayable(uuid)),
-    (uuid) => open(doors, uuid),
+  const listed = parseUuids(await commands.send('api show channels as json'))
+  // A switch without its core database lists nothing: then every open leg is checked by `uuid_exists`.
+  const unlisted = [...before].filter(([uuid, leg]) => mapping.getLeg(uuid) === leg && !listed.has(uuid))
+  await forEachConcurrently(
+    [...listed].filter((uuid) => mapping.getLeg(uuid) === undefined && isValidArgument(uuid)),
+    (uuid) => openFromDump(deps, uuid),
   )
 
-  const gone: [string, object][] = []
-  await several(missing, async ([uuid, leg]) => {
-    if (!isSayable(uuid)) return
-    if ((await commands.ask(`api uuid_exists ${uuid}`)).trim() === 'false') gone.push([uuid, leg])
+  const missing: [string, object][] = []
+  await forEachConcurrently(unlisted, async ([uuid, leg]) => {
+    if (!isValidArgument(uuid)) return
+    if ((await commands.send(`api uuid_exists ${uuid}`)).trim() === 'false') missing.push([uuid, leg])
   })
-  if (gone.length === 0) return
+  if (missing.length === 0) return
   const nowMs = clock.now()
   do await clock.sleep(GRACE_MS, signal)
-  while (feed.isFull() && !signal.aborted)
+  while (pipeline.isFull() && !signal.aborted)
   if (signal.aborted) return
-  for (const [uuid, leg] of gone) if (mapping.leg(uuid) === leg) feed.take(mapping.gone(uuid, nowMs))
+  for (const [uuid, leg] of missing)
+    if (mapping.getLeg(uuid) === leg) pipeline.push(mapping.endMissingLeg(uuid, nowMs))
 }
 
-/** Opens a leg with what the switch tells of it, if it still has it. */
-async function open({ commands, mapping, feed }: ResyncDoors, uuid: string): Promise<void> {
-  const answer = await commands.ask(`api uuid_dump ${uuid} json`)
-  const parsed = parse(answer)
+/** Opens a leg from its channel data, if it still exists. */
+async function openFromDump({ commands, mapping, pipeline }: ResyncDeps, uuid: string): Promise<void> {
+  const reply = await commands.send(`api uuid_dump ${uuid} json`)
+  const parsed = parseJson(reply)
   if (typeof parsed !== 'object' || parsed === null) return
-  const shown = { ...parsed, 'Event-Name': CHANNEL_DATA }
-  const event = jsonEvent(Buffer.from(JSON.stringify(shown)))
-  if (event) feed.take(mapping.map(event))
+  const channelData = { ...parsed, 'Event-Name': CHANNEL_DATA }
+  const event = parseJsonEvent(Buffer.from(JSON.stringify(channelData)))
+  if (event) pipeline.push(mapping.map(event))
 }
 
-function uuidsOf(answer: string): Set<string> {
-  const list = parse(answer) as { readonly rows?: unknown } | undefined
+function parseUuids(reply: string): Set<string> {
+  const list = parseJson(reply) as { readonly rows?: unknown } | undefined
   const rows: readonly unknown[] = Array.isArray(list?.rows) ? list.rows : []
   const uuids = rows.map((row) => (row as { readonly uuid?: unknown } | null)?.uuid)
   return new Set(uuids.filter((uuid): uuid is string => typeof uuid === 'string'))
 }
 
-function parse(json: string): unknown {
+function parseJson(json: string): unknown {
   try {
     return JSON.parse(json)
   } catch {
@@ -96,15 +97,15 @@ function parse(json: string): unknown {
   }
 }
 
-/** Whether a command can name it: an id is what the far end sent as its Call-ID, so that it may be anything. */
-function isSayable(uuid: string): boolean {
+/** Whether an id can be the argument of a command: it may be the far end's Call-ID, which can contain anything. */
+function isValidArgument(uuid: string): boolean {
   return /^[\x21-\x7e]+$/.test(uuid)
 }
 
-async function several<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const waiting = items.values()
+async function forEachConcurrently<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const remaining = items.values()
   const worker = async () => {
-    for (const item of waiting) await work(item)
+    for (const item of remaining) await work(item)
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  await Promise.all(Array.from({ length: MAX_PENDING_COMMANDS }, worker))
 }

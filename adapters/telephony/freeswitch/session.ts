@@ -1,96 +1,98 @@
-/** One connection to the event socket in inbound mode: logs in, subscribes, finds what was missed. */
+/** One connection to the event socket in inbound mode: logs in, subscribes and starts the resync. */
 import type { Clock } from 'hookswitch'
-import type { Session } from '../source/connection.js'
-import type { Feed } from '../source/feed.js'
-import { shown } from '../source/said.js'
-import { type TcpSession, type TcpSessionOptions, tcpSession } from '../source/tcp-session.js'
-import { type Commands, commands } from './commands.js'
+import type { SwitchSession } from '../source/connection.js'
+import type { EventPipeline } from '../source/event-pipeline.js'
+import { sanitizeText } from '../source/sanitize.js'
+import { openTcpSession, type TcpSession, type TcpSessionOptions } from '../source/tcp-session.js'
+import { type CommandChannel, createCommandChannel } from './commands.js'
 import type { EventFormat } from './event.js'
-import { eventStream } from './event-stream.js'
+import { createEventStream } from './event-stream.js'
 import type { FreeswitchMapping } from './mapping.js'
-import { resync, snapshot } from './resync.js'
+import { resync, takeSnapshot } from './resync.js'
 
-/** What a session needs. */
-export interface SessionDoors {
+/** Dependencies of a session. */
+export interface SessionDeps {
   readonly tcp: Omit<TcpSessionOptions, 'isFull'>
   readonly password: string
   readonly format: EventFormat
   /** Names of the events to subscribe to. */
-  readonly events: readonly string[]
+  readonly eventNames: readonly string[]
   readonly mapping: FreeswitchMapping
-  readonly feed: Feed
-  /** There is a connection: to be resumed when there is room. */
+  readonly pipeline: EventPipeline
+  /** Called with the TCP session once connected, so that the caller can resume reading. */
   readonly onOpen: (session: TcpSession) => void
 }
 
 /**
- * Connects, logs in and subscribes; what was missed is found while events come already.
+ * Connects, logs in and subscribes. The resync runs in the background while events already arrive.
  *
- * @throws with the reason, in a few words, without the password
+ * @throws with a short reason that never contains the password
  */
-export async function openSession(doors: SessionDoors, signal: AbortSignal): Promise<Session> {
-  const { tcp, mapping, feed } = doors
+export async function openSession(deps: SessionDeps, signal: AbortSignal): Promise<SwitchSession> {
+  const { tcp, mapping, pipeline } = deps
   const { clock } = tcp
   let onAuthRequest: () => void = () => {}
   const authRequested = new Promise<void>((resolve) => {
     onAuthRequest = resolve
   })
-  let talk: Commands | undefined
-  const { session } = await tcpSession({ ...tcp, isFull: feed.isFull }, signal, (opened) => {
-    doors.onOpen(opened)
-    const made = commands(opened.write)
-    talk = made
-    const { receive } = eventStream({ feed, mapping, commands: made, onAuthRequest })
-    // Any answer is a sign of life, also a refusal.
-    const probe = () => void made.ask('api uptime').catch(() => {})
-    return { receive, probe, lost: made.lost }
+  let opened: CommandChannel | undefined
+  const { session } = await openTcpSession({ ...tcp, isFull: pipeline.isFull }, signal, (tcpSession) => {
+    deps.onOpen(tcpSession)
+    const channel = createCommandChannel(tcpSession.write)
+    opened = channel
+    const { receive } = createEventStream({ pipeline, mapping, commands: channel, onAuthRequest })
+    // Any reply shows that the switch is alive, even an error.
+    const probe = () => void channel.send('api uptime').catch(() => {})
+    return { receive, probe, onDisconnected: channel.onDisconnected }
   })
+  const commands = opened as CommandChannel
   const over = new AbortController()
   void session.ended.then(() => over.abort())
-  const aborted = () => session.close()
-  signal.addEventListener('abort', aborted)
+  const onAbort = () => session.close()
+  signal.addEventListener('abort', onAbort)
   try {
-    const before = snapshot(mapping)
-    await login(doors, talk as Commands, session, authRequested, clock)
-    const lookBack = resync({ feed, mapping, commands: talk as Commands, clock }, before, over.signal)
-    // Lost with its connection; the next one asks again.
-    lookBack.catch(() => {})
+    const before = takeSnapshot(mapping)
+    await login(deps, commands, session, authRequested, clock)
+    const resynced = resync({ pipeline, mapping, commands, clock }, before, over.signal)
+    // It fails only when the connection is lost; the next connection starts another one.
+    resynced.catch(() => {})
     return session
   } catch (thrown) {
     session.close()
     throw thrown
   } finally {
-    signal.removeEventListener('abort', aborted)
+    signal.removeEventListener('abort', onAbort)
   }
 }
 
 async function login(
-  { tcp, password, format, events }: SessionDoors,
-  { ask }: Commands,
+  { tcp, password, format, eventNames }: SessionDeps,
+  { send }: CommandChannel,
   session: TcpSession,
   authRequested: Promise<void>,
   clock: Clock,
 ): Promise<void> {
   const done = new AbortController()
   const seconds = tcp.connectTimeoutMs / 1000
-  const late = clock.sleep(tcp.connectTimeoutMs, done.signal).then(() => {
+  const timeout = clock.sleep(tcp.connectTimeoutMs, done.signal).then(() => {
     if (!done.signal.aborted) session.close(`no login within ${seconds} s`)
   })
-  const lost = session.ended.then((reason) => {
+  const disconnected = session.ended.then((reason) => {
     throw new Error(reason)
   })
   const steps = async () => {
     await authRequested
-    if (!(await ask(`auth ${password}`)).startsWith('+OK')) throw new Error('the switch refuses the password')
-    const answer = await ask(`event ${format} ${events.join(' ')}`)
-    if (!answer.startsWith('+OK'))
-      throw new Error(`the switch refuses the events: ${shown(answer, password)}`)
+    if (!(await send(`auth ${password}`)).startsWith('+OK'))
+      throw new Error('the switch refuses the password')
+    const reply = await send(`event ${format} ${eventNames.join(' ')}`)
+    if (!reply.startsWith('+OK'))
+      throw new Error(`the switch refuses the events: ${sanitizeText(reply, password)}`)
   }
   try {
-    await Promise.race([steps(), lost])
+    await Promise.race([steps(), disconnected])
   } finally {
-    lost.catch(() => {})
+    disconnected.catch(() => {})
     done.abort()
-    await late
+    await timeout
   }
 }

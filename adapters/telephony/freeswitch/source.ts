@@ -1,21 +1,22 @@
-/** Inbound mode: we connect to the switch. */
+/** Inbound mode: the source connects to the switch. */
 
-import { type SwitchSource, switchSource } from '../source/switch-source.js'
-import { freeswitchMapping } from './mapping.js'
-import { neededEvents } from './needed-events.js'
+import { createSwitchSource, type SwitchSource } from '../source/switch-source.js'
+import { createFreeswitchMapping } from './mapping.js'
 import { checkFreeswitchOptions, FREESWITCH_DEFAULTS, type FreeswitchSourceOptions } from './options.js'
 import { openSession } from './session.js'
+import { subscribedEvents } from './subscriptions.js'
 
 /**
- * Channel events of a FreeSWITCH, heard over its event socket in inbound mode (`mod_event_socket`).
+ * Publishes the channel events of a FreeSWITCH, read from its event socket in inbound mode (`mod_event_socket`).
  *
- * It connects on `start`, and again whenever the connection is lost. While the service cannot take more, it stops
- * reading: the switch keeps some 100,000 events for a listener and drops those above.
+ * Connects on `start`, and reconnects whenever the connection is lost. While the service has no capacity it stops
+ * reading: the switch then queues about 100,000 events for the listener and drops further ones.
  *
- * FreeSWITCH never repeats an event, so each time it connects it asks for the open channels (`show channels`,
- * `uuid_dump`, `uuid_exists`): legs that began unheard are published with their own times, legs that ended unheard get a
- * `channel_destroy` with the time at which that was found, NORMAL_UNSPECIFIED and
- * `customChannelVars.found_by: 'resync'`. Lost are bridges and holds of that time, and legs that began and ended in it.
+ * FreeSWITCH never repeats an event, so after each connect the source reads the open channels (`show channels`,
+ * `uuid_dump`, `uuid_exists`). Legs that began while disconnected are published with their own times. Legs that ended
+ * while disconnected get a `channel_destroy` with the time of the discovery, NORMAL_UNSPECIFIED and
+ * `customChannelVars.found_by: 'resync'`. Bridges and holds of that time are lost, and so are legs that began and ended
+ * in it.
  *
  * @throws `InvalidOption` naming the option
  * @example
@@ -27,9 +28,9 @@ export function freeswitchSource(options: FreeswitchSourceOptions): SwitchSource
   const checked = checkFreeswitchOptions(options)
   const { accountOf, customVariables = [], extraEvents = [] } = options
   const { host = FREESWITCH_DEFAULTS.host, port = FREESWITCH_DEFAULTS.port } = options
-  const endsWith = 'CHANNEL_DESTROY'
+  const endEvent = 'CHANNEL_DESTROY'
   const { maxOpenLegs, clock } = checked
-  const mapping = freeswitchMapping({ accountOf, customVariables, extraEvents, maxOpenLegs, endsWith })
+  const mapping = createFreeswitchMapping({ accountOf, customVariables, extraEvents, maxOpenLegs, endEvent })
   const tcp = {
     host,
     port,
@@ -37,32 +38,32 @@ export function freeswitchSource(options: FreeswitchSourceOptions): SwitchSource
     connectTimeoutMs: options.connectTimeoutMs ?? FREESWITCH_DEFAULTS.connectTimeoutMs,
     silenceMs: options.silenceMs ?? FREESWITCH_DEFAULTS.silenceMs,
   }
-  let awaitsRoom = false
-  let onRoom: () => void = () => {}
-  const room = (signal: AbortSignal) =>
+  let isListeningForCapacity = false
+  let onCapacity: () => void = () => {}
+  const waitForCapacity = (signal: AbortSignal) =>
     new Promise<void>((resolve) => {
-      onRoom = resolve
+      onCapacity = resolve
       signal.addEventListener('abort', () => resolve(), { once: true })
     })
 
-  return switchSource(checked, {
+  return createSwitchSource(checked, {
     peer: `freeswitch ${host}:${port}`,
     openLegs: mapping.openLegs,
-    async open(feed, signal) {
-      if (!awaitsRoom) feed.onRoom(() => onRoom())
-      awaitsRoom = true
-      // Who cannot read must not connect: the login would never be answered.
-      if (feed.isFull()) await room(signal)
+    async open(pipeline, signal) {
+      if (!isListeningForCapacity) pipeline.onCapacity(() => onCapacity())
+      isListeningForCapacity = true
+      // Connecting while reading is paused would time out: the reply to the login would not be read.
+      if (pipeline.isFull()) await waitForCapacity(signal)
       return openSession(
         {
           tcp,
           password: options.password ?? FREESWITCH_DEFAULTS.password,
           format: options.format ?? FREESWITCH_DEFAULTS.format,
-          events: neededEvents(endsWith, extraEvents),
+          eventNames: subscribedEvents(endEvent, extraEvents),
           mapping,
-          feed,
+          pipeline,
           onOpen(session) {
-            onRoom = session.resume
+            onCapacity = session.resume
           },
         },
         signal,

@@ -1,26 +1,26 @@
 /**
- * One call as the proxy sees it: a record, and what each line does to it. Nothing here knows of other calls, of accounts
- * or of the clock.
+ * The state of one call as the proxy sees it, and how each line changes it. Knows nothing of other calls, of accounts or
+ * of the clock.
  *
- * A proxy has one dialog for both parties, so a call is one leg, `inbound`: the leg of the caller. Its answer is
- * its bridge. There is no second leg, no media, no name of the callee and no link between the two calls of a transfer.
+ * A proxy has one dialog for both parties, so a call is one `inbound` leg: the caller's. Its answer is also its bridge.
+ * There is no second leg, no media, no name of the callee and no link between the two calls of a transfer.
  */
 
-import { CAUSE_OF_TIMER, causeOfHangup, causeOfRefusal } from '../source/hangup-cause.js'
+import { causeOfHangup, causeOfRefusal, TIMER_EXPIRY_CAUSE } from '../source/hangup-cause.js'
 import { displayName, sipAddress, userAtRealm } from '../source/sip-address.js'
 import type { KamailioLine } from './line.js'
-import { type Reinvite, settleReinvite } from './reinvite.js'
+import { matchReinvite, type PendingReinvite } from './reinvite.js'
 
-/** Who ended a call: `nobody` when both phones vanished and the proxy's timer removed the dialog in silence. */
+/** Who ended a call; `nobody`: both phones vanished and the proxy's dialog timer removed the dialog silently. */
 export type EndedBy = 'caller' | 'callee' | 'proxy' | 'nobody'
 
-/** What a line means for its call; `atUs` is when it happened. */
-export type Happening =
+/** A change of a call's state that is published. `atUs`: when it happened, microseconds since the Unix epoch. */
+export type CallChange =
   | { readonly kind: 'answered'; readonly atUs: number }
   | {
       readonly kind: 'held' | 'resumed'
       readonly by: 'caller' | 'callee'
-      /** Of the re-INVITE. */
+      /** CSeq of the re-INVITE. */
       readonly cseq: number
       readonly atUs: number
     }
@@ -28,14 +28,14 @@ export type Happening =
       readonly kind: 'ended'
       readonly atUs: number
       readonly cause: string
-      /** Final status of the INVITE; undefined: it was not heard of. */
+      /** Final status of the INVITE; `undefined`: not seen. */
       readonly code: number | undefined
       readonly endedBy: EndedBy | undefined
-      /** Nobody told of the end: the call was open for too long. */
+      /** The end was missed: the call was open for longer than `maxCallMs`. */
       readonly foundBy?: 'timeout'
     }
 
-/** What an event shows of the two parties. */
+/** Names, numbers and addresses of the two parties. */
 export interface Parties {
   readonly from: string | undefined
   readonly to: string | undefined
@@ -43,6 +43,7 @@ export interface Parties {
   readonly callerIdName: string | undefined
   readonly callerIdNumber: string | undefined
   readonly calleeIdNumber: string | undefined
+  /** The dialled number. */
   readonly originalNumber: string | undefined
 }
 
@@ -50,57 +51,57 @@ export interface Parties {
 export interface KamailioCall {
   readonly callId: string
   readonly parties: Parties
-  /** Tag of the caller: of the dialog where there is one, for who is sent away may come again with another. */
+  /** The caller's tag; the dialog's where there is one, because a retried INVITE may have another tag. */
   callerTag: string | undefined
-  /** CSeq of the call before it that had the same Call-ID and tag; undefined: none is known. */
-  readonly after: number | undefined
-  /** Its begin was not heard, only its end: `createdUs` is then the answer, or the end. */
+  /** CSeq of the previous call with the same Call-ID and tag; `undefined`: none is known. */
+  readonly previousCseq: number | undefined
+  /** Only the call's end was seen: `createdUs` is then the time of the answer or of the end. */
   readonly isEndOnly: boolean
   readonly createdUs: number
   accountId: string | undefined
-  /** It is told once that `accountOf` gives what is no text. */
-  hasToldOfNoText: boolean
-  /** CSeq of the newest INVITE that opened it: 2 after an authentication. */
+  /** The problem "accountOf returned no string" is reported once per call. */
+  hasReportedBadAccountId: boolean
+  /** CSeq of the newest INVITE: 2 after an authentication. */
   cseq: number
   ringingUs: number | undefined
   answeredUs: number | undefined
-  /** The proxy has made a dialog: from then on only the dialog's lines end the call. */
+  /** The proxy has created a dialog: from then on only lines of the dialog end the call. */
   hasDialog: boolean
-  /** The last failure of all branches: an end only if `dialog:failed` follows. */
+  /** The last failure of all branches: it ends the call only if `dialog:failed` follows. */
   failure: { readonly code: number; readonly canceled: boolean } | undefined
-  /** Asked to come again with credentials or elsewhere (401, 407, 3xx), and has not yet. */
-  sentAway: { readonly code: number; readonly atUs: number } | undefined
-  /** Of which only one half has come, by the tag of who sent it. */
-  readonly reinvites: Map<string, Reinvite>
-  /** Tags of the parties who hold. */
+  /** The caller was challenged or redirected (401, 407, 3xx) and has not sent a new INVITE yet. */
+  pendingRetry: { readonly code: number; readonly atUs: number } | undefined
+  /** Re-INVITEs of which only the request or the final reply has arrived, by the sender's tag. */
+  readonly reinvites: Map<string, PendingReinvite>
+  /** Tags of the parties that hold the call. */
   holders: readonly string[]
 }
 
 /**
- * The call that this line of an initial INVITE opens.
+ * The call that an initial INVITE opens.
  *
- * @param after CSeq of the call before it with the same Call-ID and tag
+ * @param previousCseq CSeq of the previous call with the same Call-ID and tag
  */
-export function openCall(line: KamailioLine, after?: number): KamailioCall {
-  return callOf(line, line.timeUs, after, false)
+export function openCall(line: KamailioLine, previousCseq?: number): KamailioCall {
+  return createCall(line, line.timeUs, previousCseq, false)
 }
 
-/** The call of which this line is all that is heard: its end. What is known of it is what its dialog says. */
-export function unseenCall(line: KamailioLine): KamailioCall {
-  const isOfCaller = !line.dummy && line.fromTag === line.dialog?.fromTag
+/** A call of which only the end was seen, with what its dialog still shows. */
+export function openEndedCall(line: KamailioLine): KamailioCall {
+  const isFromCaller = !line.dummy && line.fromTag === line.dialog?.fromTag
   const begin = {
     ...line,
-    fromDisplay: isOfCaller ? line.fromDisplay : undefined,
+    fromDisplay: isFromCaller ? line.fromDisplay : undefined,
     toUri: line.dialog?.toUri,
     originalRequestUri: undefined,
   }
-  return callOf(begin, startOf(line) ?? line.timeUs, undefined, true)
+  return createCall(begin, dialogStartUs(line) ?? line.timeUs, undefined, true)
 }
 
-function callOf(
+function createCall(
   line: KamailioLine,
   createdUs: number,
-  after: number | undefined,
+  previousCseq: number | undefined,
   isEndOnly: boolean,
 ): KamailioCall {
   const from = sipAddress(line.dialog?.fromUri ?? line.fromUri)
@@ -118,24 +119,24 @@ function callOf(
       originalNumber: request?.user || undefined,
     },
     callerTag: line.dialog?.fromTag ?? line.fromTag,
-    after,
+    previousCseq,
     isEndOnly,
     createdUs,
     accountId: undefined,
-    hasToldOfNoText: false,
+    hasReportedBadAccountId: false,
     cseq: line.cseq,
     ringingUs: undefined,
     answeredUs: undefined,
     hasDialog: false,
     failure: undefined,
-    sentAway: undefined,
+    pendingRetry: undefined,
     reinvites: new Map(),
     holders: [],
   }
 }
 
-/** Applies one line to its call; what that means, if it is news. */
-export function stepCall(call: KamailioCall, line: KamailioLine): Happening | undefined {
+/** Applies one line to its call; returns the change to publish, if any. */
+export function applyLine(call: KamailioCall, line: KamailioLine): CallChange | undefined {
   if (line.dialog) {
     call.hasDialog = true
     call.callerTag = line.dialog.fromTag ?? call.callerTag
@@ -144,16 +145,16 @@ export function stepCall(call: KamailioCall, line: KamailioLine): Happening | un
     case 'invite':
       if (line.cseq > call.cseq) {
         call.cseq = line.cseq
-        call.sentAway = undefined
+        call.pendingRetry = undefined
         if (!call.hasDialog) call.callerTag = line.fromTag ?? call.callerTag
       }
       return undefined
     case 'branch':
-      // The proxy tries elsewhere: what failed before is no end.
+      // The proxy tries another target: the earlier failure does not end the call.
       call.failure = undefined
       return undefined
     case 'reply':
-      rings(call, line)
+      applyReply(call, line)
       return undefined
     case 'failure':
       call.failure = { code: line.code ?? 408, canceled: line.canceled }
@@ -165,66 +166,70 @@ export function stepCall(call: KamailioCall, line: KamailioLine): Happening | un
     case 'reinvite_hold':
     case 'reinvite':
     case 'reinvite_reply':
-      return reinvited(call, line)
+      return applyReinvite(call, line)
     case 'sl:local-response':
-      return refusedByProxy(call, line)
+      return applyLocalResponse(call, line)
     case 'dialog:failed':
-      return refused(call, line)
+      return endRefused(call, line)
     case 'dialog:end':
-      return hungUp(call, line, line.dummy ? 'nobody' : line.fromTag === call.callerTag ? 'caller' : 'callee')
+      return endHungUp(
+        call,
+        line,
+        line.dummy ? 'nobody' : line.fromTag === call.callerTag ? 'caller' : 'callee',
+      )
     case 'tm:local-request':
-      // The proxy's own BYEs are the only trace of a call that it ends itself: no dialog:end comes.
-      return line.method === 'BYE' ? hungUp(call, line, 'proxy') : undefined
+      // The proxy's own BYEs are the only trace of a call that it ends itself: no dialog:end follows.
+      return line.method === 'BYE' ? endHungUp(call, line, 'proxy') : undefined
     default:
-      // bye follows dialog:end; cancel is a wish that a 200 may overtake; ack, refer and notify change no state.
+      // bye follows dialog:end; a cancel may be overtaken by a 200; ack, refer and notify change no state.
       return undefined
   }
 }
 
-/** The end of a call that was sent away and has not come again. */
-export function gaveUp({ code, atUs }: { readonly code: number; readonly atUs: number }): Happening {
+/** The end of a call whose caller was challenged or redirected and sent no new INVITE. */
+export function endAbandoned({ code, atUs }: { readonly code: number; readonly atUs: number }): CallChange {
   return { kind: 'ended', atUs, code, cause: causeOfRefusal(code, false), endedBy: 'caller' }
 }
 
-/** The end of a call that has been open for too long: its own was missed. */
-export function timedOut({ answeredUs }: KamailioCall, atUs: number): Happening {
+/** The end of a call that has been open for longer than `maxCallMs`: its end was missed. */
+export function endTimedOut({ answeredUs }: KamailioCall, atUs: number): CallChange {
   const code = answeredUs === undefined ? undefined : 200
-  return { kind: 'ended', atUs, code, cause: CAUSE_OF_TIMER, endedBy: undefined, foundBy: 'timeout' }
+  return { kind: 'ended', atUs, code, cause: TIMER_EXPIRY_CAUSE, endedBy: undefined, foundBy: 'timeout' }
 }
 
-function rings(call: KamailioCall, { code, timeUs }: KamailioLine): void {
+function applyReply(call: KamailioCall, { code, timeUs }: KamailioLine): void {
   const isRinging = code !== undefined && code >= 180 && code < 190
   if (isRinging && call.answeredUs === undefined) call.ringingUs ??= timeUs
 }
 
-function reinvited(call: KamailioCall, line: KamailioLine): Happening | undefined {
+function applyReinvite(call: KamailioCall, line: KamailioLine): CallChange | undefined {
   const tag = line.fromTag ?? ''
-  const settled = settleReinvite(call.reinvites, tag, line)
+  const completed = matchReinvite(call.reinvites, tag, line)
   const isHolding = call.holders.includes(tag)
-  // A refused one leaves the session as it was (RFC 3261, 14.1).
-  if (!settled || settled.code >= 300 || settled.hold === isHolding) return undefined
-  call.holders = settled.hold
+  // A refused re-INVITE leaves the session unchanged (RFC 3261, 14.1).
+  if (!completed || completed.code >= 300 || completed.hold === isHolding) return undefined
+  call.holders = completed.hold
     ? [...call.holders, tag].slice(-2)
     : call.holders.filter((holder) => holder !== tag)
   const by = tag === call.callerTag ? 'caller' : 'callee'
-  return { kind: settled.hold ? 'held' : 'resumed', by, cseq: line.cseq, atUs: line.timeUs }
+  return { kind: completed.hold ? 'held' : 'resumed', by, cseq: line.cseq, atUs: line.timeUs }
 }
 
-/** A stateless answer ends a call that has no dialog, unless it asks the caller to come again. */
-function refusedByProxy(call: KamailioCall, line: KamailioLine): Happening | undefined {
+/** A stateless reply ends a call without a dialog, unless it challenges or redirects the caller. */
+function applyLocalResponse(call: KamailioCall, line: KamailioLine): CallChange | undefined {
   const code = line.code ?? 0
   if (call.hasDialog || code < 300 || line.cseq < call.cseq) return undefined
   if (code < 400 || code === 401 || code === 407) {
-    // A retransmission must not put off its end.
-    call.sentAway ??= { code, atUs: line.timeUs }
+    // A retransmission must not postpone the end of an abandoned call.
+    call.pendingRetry ??= { code, atUs: line.timeUs }
     return undefined
   }
   const cause = causeOfRefusal(code, false, line.reasonHeader)
   return { kind: 'ended', atUs: line.timeUs, cause, code, endedBy: undefined }
 }
 
-function refused(call: KamailioCall, line: KamailioLine): Happening {
-  // The dummy message of a timeout has no code; the failure line before it has. Without either it was a timeout.
+function endRefused(call: KamailioCall, line: KamailioLine): CallChange {
+  // The dummy message of a timeout has no code; the preceding failure line has one. Without either it was a timeout.
   const code = (line.dummy ? undefined : line.code) ?? call.failure?.code ?? 408
   const hasRung = call.ringingUs !== undefined
   const cause = causeOfRefusal(code, hasRung, line.dummy ? undefined : line.reasonHeader)
@@ -233,15 +238,15 @@ function refused(call: KamailioCall, line: KamailioLine): Happening {
   return { kind: 'ended', atUs: line.timeUs, cause, code, endedBy }
 }
 
-function hungUp(call: KamailioCall, line: KamailioLine, endedBy: EndedBy): Happening {
-  // Its dialog:start was not seen: the dialog's whole seconds are better than nothing.
-  call.answeredUs ??= startOf(line) ?? line.timeUs
+function endHungUp(call: KamailioCall, line: KamailioLine, endedBy: EndedBy): CallChange {
+  // If dialog:start was missed, the dialog's start in whole seconds is the best known answer time.
+  call.answeredUs ??= dialogStartUs(line) ?? line.timeUs
   const cause =
-    endedBy === 'caller' || endedBy === 'callee' ? causeOfHangup(line.reasonHeader) : CAUSE_OF_TIMER
+    endedBy === 'caller' || endedBy === 'callee' ? causeOfHangup(line.reasonHeader) : TIMER_EXPIRY_CAUSE
   return { kind: 'ended', atUs: line.timeUs, cause, code: 200, endedBy }
 }
 
-function startOf(line: KamailioLine): number | undefined {
+function dialogStartUs(line: KamailioLine): number | undefined {
   const seconds = line.dialog?.startSeconds
   return seconds === undefined ? undefined : Math.min(seconds * 1_000_000, line.timeUs)
 }

@@ -1,85 +1,89 @@
-/** What happened to a call → channel events, but for the account. */
+/** Builds channel events, without the account, from a call and its changes. Pure. */
 import { idempotencyKey } from '../source/idempotency-key.js'
-import type { ChannelDraft } from '../source/leg-news.js'
+import type { PendingEvent } from '../source/mapped-events.js'
 import { secondsBetween } from '../source/seconds.js'
-import type { Happening, KamailioCall } from './call.js'
+import type { CallChange, KamailioCall } from './call.js'
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 
-/** The event of a call that begins. */
-export function createdDraft(call: KamailioCall): ChannelDraft {
-  return draftOf('channel_create', call, call.createdUs, 'create')
+/** The `channel_create` of a call. */
+export function buildCreateEvent(call: KamailioCall): PendingEvent {
+  return buildEvent('channel_create', call, call.createdUs, 'create')
 }
 
-/** The events of what happened, in the order in which a receiver should see them. */
-export function draftsOf(call: KamailioCall, happening: Happening): ChannelDraft[] {
-  const { kind, atUs } = happening
+/** The events of a change, in the order in which receivers should get them. */
+export function buildEvents(call: KamailioCall, change: CallChange): PendingEvent[] {
+  const { kind, atUs } = change
   switch (kind) {
     case 'answered': {
-      const bridge = draftOf('channel_bridge', call, atUs, 'bridge')
+      const bridge = buildEvent('channel_bridge', call, atUs, 'bridge')
       if (call.parties.originalNumber !== undefined) bridge.originalNumber = call.parties.originalNumber
-      return [draftOf('channel_answer', call, atUs, 'answer'), bridge]
+      return [buildEvent('channel_answer', call, atUs, 'answer'), bridge]
     }
     case 'held':
     case 'resumed': {
-      const { by, cseq } = happening
-      // A CSeq is of one party alone (RFC 3261, 12.2.1.1), and may be absent; then the time tells.
-      const which = `${by}/${cseq || atUs}`
-      const draft =
+      const { by, cseq } = change
+      // A CSeq counts the requests of one party (RFC 3261, 12.2.1.1). It may be absent; then the time is used.
+      const suffix = `${by}/${cseq || atUs}`
+      const event =
         kind === 'held'
-          ? draftOf('channel_hold', call, atUs, `hold/${which}`)
-          : draftOf('channel_unhold', call, atUs, `unhold/${which}`)
-      draft.customChannelVars = { held_by: by }
-      return [draft]
+          ? buildEvent('channel_hold', call, atUs, `hold/${suffix}`)
+          : buildEvent('channel_unhold', call, atUs, `unhold/${suffix}`)
+      event.customChannelVars = { held_by: by }
+      return [event]
     }
     case 'ended': {
-      const { cause, code, endedBy, foundBy } = happening
+      const { cause, code, endedBy, foundBy } = change
       const answeredUs = call.answeredUs ?? atUs
-      const draft = draftOf('channel_destroy', call, atUs, 'destroy')
-      if (endedBy !== undefined) draft.customChannelVars = { ended_by: endedBy }
-      if (foundBy !== undefined) draft.customChannelVars = { found_by: foundBy }
-      draft.hangupCause = cause
-      if (code !== undefined) draft.hangupCode = `sip:${code}`
+      const event = buildEvent('channel_destroy', call, atUs, 'destroy')
+      if (endedBy !== undefined) event.customChannelVars = { ended_by: endedBy }
+      if (foundBy !== undefined) event.customChannelVars = { found_by: foundBy }
+      event.hangupCause = cause
+      if (code !== undefined) event.hangupCode = `sip:${code}`
       if (!call.isEndOnly) {
-        draft.durationSeconds = secondsOf(call.createdUs, atUs)
-        draft.ringingSeconds = secondsOf(call.ringingUs ?? answeredUs, answeredUs)
+        event.durationSeconds = secondsOf(call.createdUs, atUs)
+        event.ringingSeconds = secondsOf(call.ringingUs ?? answeredUs, answeredUs)
       }
-      draft.billingSeconds = secondsOf(answeredUs, atUs)
-      return [draft]
+      event.billingSeconds = secondsOf(answeredUs, atUs)
+      return [event]
     }
   }
 }
 
-function draftOf(hook: string, call: KamailioCall, atUs: number, what: string): Writable<ChannelDraft> {
+function buildEvent(
+  hook: string,
+  call: KamailioCall,
+  atUs: number,
+  keySuffix: string,
+): Writable<PendingEvent> {
   const { from, to, request, callerIdName, callerIdNumber, calleeIdNumber } = call.parties
-  const draft: Writable<ChannelDraft> = {
+  const event: Writable<PendingEvent> = {
     hook,
     callId: call.callId,
     direction: 'inbound',
     timestampMs: Math.floor(atUs / 1000),
     isInternalLeg: false,
-    idempotencyKey: idempotencyKey('kamailio', call.callId, whichOf(call), what),
+    idempotencyKey: idempotencyKey('kamailio', call.callId, callKeyOf(call), keySuffix),
   }
-  if (from !== undefined) draft.from = from
-  if (to !== undefined) draft.to = to
-  if (request !== undefined) draft.request = request
-  if (callerIdName !== undefined) draft.callerIdName = callerIdName
-  if (callerIdNumber !== undefined) draft.callerIdNumber = callerIdNumber
-  if (calleeIdNumber !== undefined) draft.calleeIdNumber = calleeIdNumber
-  return draft
+  if (from !== undefined) event.from = from
+  if (to !== undefined) event.to = to
+  if (request !== undefined) event.request = request
+  if (callerIdName !== undefined) event.callerIdName = callerIdName
+  if (callerIdNumber !== undefined) event.callerIdNumber = callerIdNumber
+  if (calleeIdNumber !== undefined) event.calleeIdNumber = calleeIdNumber
+  return event
 }
 
 /**
- * What a Call-ID alone does not tell: the caller's tag, and which of several tries with it. Ids of the dialog and no
- * times, so that every host that hears the call says the same, wherever it joined.
+ * Distinguishes calls with the same Call-ID: by the caller's tag, and by the CSeq of the previous attempt. Made of ids of
+ * the dialog and not of times, so that every host that reads the stream computes the same key, wherever it joined.
  */
-function whichOf({ callerTag = '', after }: KamailioCall): string {
-  // A slash would make two calls look like one.
+function callKeyOf({ callerTag = '', previousCseq }: KamailioCall): string {
+  // The key's parts are separated by slashes, so a slash in the tag could make two calls collide.
   const tag = encodeURIComponent(callerTag)
-  return after === undefined ? tag : `${tag};${after}`
+  return previousCseq === undefined ? tag : `${tag};${previousCseq}`
 }
 
-/** The switch's times are microseconds. */
 function secondsOf(fromUs: number, toUs: number): number {
   return secondsBetween(fromUs / 1000, toUs / 1000)
 }

@@ -1,59 +1,59 @@
-/** Lines by HTTP: a handler for Node's own server and for Express. */
+/** Receives lines by HTTP: a handler for Node's HTTP server and for Express. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Mapped } from '../source/leg-news.js'
-import { MOST_LINES, postedLines } from './posted-lines.js'
+import type { MappedBatch } from '../source/mapped-events.js'
+import { MAX_HTTP_LINES, parseHttpLines } from './http-lines.js'
 
-/** `(req, res)` of `http.createServer` and of Express; a body that a parser has read already is taken from `req.body`. */
+/** `(req, res)` of `http.createServer` and of Express; if a body parser has read the body, `req.body` is used. */
 export type KamailioHandler = (req: IncomingMessage, res: ServerResponse) => void
 
-/** What a handler needs. */
-export interface HandlerDoors {
-  /** Takes a line; what of it could not be used. */
-  readonly take: (line: unknown) => Mapped['problems']
+/** Dependencies of a handler. */
+export interface HandlerDeps {
+  /** Maps one line; returns its problems. */
+  readonly mapLine: (line: unknown) => MappedBatch['problems']
   readonly isFull: () => boolean
   readonly isClosed: () => boolean
-  /** Asked for as `Authorization: Bearer …`; undefined: nothing is asked for. */
+  /** Required as `Authorization: Bearer …`; `undefined`: requests are not authenticated. */
   readonly token: string | undefined
 }
 
 const MAX_BODY_BYTES = 1_048_576
-/** So much more of a body that is too long is read, so that its sender reads the answer (RFC 9112, 9.6). */
+/** Bytes that are still read and discarded after an error response, so that the sender reads it (RFC 9112, 9.6). */
 const MAX_LINGER_BYTES = 8 * MAX_BODY_BYTES
 const TYPES: ReadonlySet<string> = new Set(['application/json', 'application/x-ndjson', 'application/ndjson'])
-/** Seconds: a feed that is full has room again soon, or the service stands still. */
+/** Seconds: a full pipeline usually has capacity again soon. */
 const RETRY_AFTER = '1'
 
-interface Refusal {
+interface ErrorResponse {
   readonly status: number
   readonly error: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export function kamailioHandler(doors: HandlerDoors): KamailioHandler {
-  const wanted = doors.token === undefined ? undefined : digest(`Bearer ${doors.token}`)
+export function createKamailioHandler(deps: HandlerDeps): KamailioHandler {
+  const expected = deps.token === undefined ? undefined : sha256(`Bearer ${deps.token}`)
   return (req, res) => {
     req.on('error', () => {})
     res.on('error', () => {})
-    const refusal = refusedUnread(req, wanted) ?? refusedForNow(doors)
-    if (refusal) return answer(req, res, refusal)
-    // A parser of Express 4 makes a body of its own also where it has left ours unread.
-    if (req.readableEnded) return taken(req, res, doors, linesOfParsed((req as { body?: unknown }).body))
+    const error = checkRequest(req, expected) ?? checkAvailability(deps)
+    if (error) return sendError(req, res, error)
+    // `req.body` alone proves nothing: Express 4's parsers set it even if they did not read the body.
+    if (req.readableEnded) return mapLines(req, res, deps, linesOfParsed((req as { body?: unknown }).body))
     return readBody(req, (body) => {
-      if (body === undefined) answer(req, res, TOO_LARGE)
-      else taken(req, res, doors, postedLines(body))
+      if (body === undefined) sendError(req, res, TOO_LARGE)
+      else mapLines(req, res, deps, parseHttpLines(body))
     })
   }
 }
 
-const TOO_LARGE: Refusal = { status: 413, error: `the body is longer than ${MAX_BODY_BYTES} bytes` }
+const TOO_LARGE: ErrorResponse = { status: 413, error: `the body is longer than ${MAX_BODY_BYTES} bytes` }
 
-function refusedUnread(
+function checkRequest(
   { method, headers }: IncomingMessage,
-  wanted: Buffer | undefined,
-): Refusal | undefined {
+  expected: Buffer | undefined,
+): ErrorResponse | undefined {
   if (method !== 'POST') return { status: 405, error: 'only POST', headers: { allow: 'POST' } }
-  if (wanted && !timingSafeEqual(digest(headers.authorization ?? ''), wanted)) {
+  if (expected && !timingSafeEqual(sha256(headers.authorization ?? ''), expected)) {
     return { status: 401, error: 'the token is missing or wrong', headers: { 'www-authenticate': 'Bearer' } }
   }
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase()
@@ -64,39 +64,41 @@ function refusedUnread(
   return Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES ? TOO_LARGE : undefined
 }
 
-function refusedForNow({ isFull, isClosed }: HandlerDoors): Refusal | undefined {
+function checkAvailability({ isFull, isClosed }: HandlerDeps): ErrorResponse | undefined {
   const error = isClosed() ? 'the source is closed' : isFull() ? 'the service is full' : undefined
   return error === undefined ? undefined : { status: 503, error, headers: { 'retry-after': RETRY_AFTER } }
 }
 
-/** All lines of a body are taken, or, where there is no room for them now, none. */
-function taken(req: IncomingMessage, res: ServerResponse, doors: HandlerDoors, lines: readonly unknown[]) {
-  const refusal = refusedForNow(doors) ?? refusedLines(lines.length)
-  if (refusal) return answer(req, res, refusal)
+/** Maps all lines of a body, or none of them if the pipeline is full. */
+function mapLines(req: IncomingMessage, res: ServerResponse, deps: HandlerDeps, lines: readonly unknown[]) {
+  const error = checkAvailability(deps) ?? checkLineCount(lines.length)
+  if (error) return sendError(req, res, error)
   const bad: { readonly line: number; readonly message: string }[] = []
   for (const [index, line] of lines.entries()) {
-    const malformed = doors.take(line).find(({ kind }) => kind === 'malformed')
+    const malformed = deps.mapLine(line).find(({ kind }) => kind === 'malformed')
     if (malformed) bad.push({ line: index + 1, message: malformed.message })
   }
   if (bad.length === 0) return void res.writeHead(204).end()
-  const error = `${bad.length} of ${lines.length} lines cannot be read, the others are taken`
-  return json(res, 400, { error, bad, taken: lines.length - bad.length })
+  const message = `${bad.length} of ${lines.length} lines cannot be read, the others are taken`
+  return sendJson(res, 400, { error: message, bad, taken: lines.length - bad.length })
 }
 
-function refusedLines(count: number): Refusal | undefined {
+function checkLineCount(count: number): ErrorResponse | undefined {
   if (count === 0) return { status: 400, error: 'the body has no line' }
-  return count > MOST_LINES ? { status: 413, error: `the body has more than ${MOST_LINES} lines` } : undefined
+  return count > MAX_HTTP_LINES
+    ? { status: 413, error: `the body has more than ${MAX_HTTP_LINES} lines` }
+    : undefined
 }
 
-/** What a parser in front of us, Express's say, has made of the body. */
+/** The lines of a body that a parser (such as Express's) has read and parsed. */
 function linesOfParsed(body: unknown): readonly unknown[] {
-  if (typeof body === 'string') return postedLines(body)
-  if (body instanceof Uint8Array) return postedLines(Buffer.from(body).toString())
+  if (typeof body === 'string') return parseHttpLines(body)
+  if (body instanceof Uint8Array) return parseHttpLines(Buffer.from(body).toString())
   if (body === undefined) return []
   return Array.isArray(body) ? body : [body]
 }
 
-/** Gives the whole body, or undefined when it is too long. A client that goes away gets no answer. */
+/** Calls `done` with the body, or with `undefined` if it is too long; not at all if the client disconnects. */
 function readBody(req: IncomingMessage, done: (body: string | undefined) => void): void {
   const chunks: Buffer[] = []
   let size = 0
@@ -110,8 +112,12 @@ function readBody(req: IncomingMessage, done: (body: string | undefined) => void
   req.on('data', onData).on('end', onEnd)
 }
 
-function answer(req: IncomingMessage, res: ServerResponse, { status, error, headers = {} }: Refusal) {
-  json(res, status, { error }, headers)
+function sendError(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { status, error, headers = {} }: ErrorResponse,
+) {
+  sendJson(res, status, { error }, headers)
   let size = 0
   req.on('data', (chunk: Buffer) => {
     size += chunk.length
@@ -119,7 +125,7 @@ function answer(req: IncomingMessage, res: ServerResponse, { status, error, head
   })
 }
 
-function json(
+function sendJson(
   res: ServerResponse,
   status: number,
   body: object,
@@ -132,7 +138,7 @@ function json(
     .end(text)
 }
 
-/** Of one length, so that a comparison takes the same time for every guess. */
-function digest(text: string): Buffer {
+/** Gives both sides of the comparison the same length, as a constant-time comparison requires. */
+function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }

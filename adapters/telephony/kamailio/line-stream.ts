@@ -1,17 +1,17 @@
-/** Lines out of chunks of text or bytes, cut anywhere. */
+/** Splits chunks of text or bytes, which may end anywhere, into lines. */
 import { StringDecoder } from 'node:string_decoder'
 import { HookswitchError } from 'hookswitch'
-import { LONGEST_LINE } from './line.js'
+import { MAX_LINE_LENGTH } from './line.js'
 
-/** A stream, or anything else that gives chunks one after the other. */
+/** A readable stream, or any other async iterable of chunks. */
 export type Chunks = AsyncIterable<string | Uint8Array>
 
 /**
- * The lines, without their ends (LF or CRLF) and without empty ones; the last one may have no end.
+ * The non-empty lines without their line ends (LF or CRLF); the last line needs no line end.
  *
  * @throws `InvalidInput` for a line above 64 KiB
  */
-export async function* linesOf(chunks: Chunks): AsyncGenerator<string, void, undefined> {
+export async function* splitLines(chunks: Chunks): AsyncGenerator<string, void, undefined> {
   const decoder = new StringDecoder('utf8')
   let rest = ''
   for await (const chunk of chunks) {
@@ -21,48 +21,48 @@ export async function* linesOf(chunks: Chunks): AsyncGenerator<string, void, und
         : decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))
     let at = 0
     for (let end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n', at)) {
-      const line = lineOf(rest.slice(at, end))
+      const line = trimAndCheck(rest.slice(at, end))
       if (line !== '') yield line
       at = end + 1
     }
     rest = rest.slice(at)
-    if (rest.length > LONGEST_LINE) lineOf(rest)
+    if (rest.length > MAX_LINE_LENGTH) trimAndCheck(rest)
   }
-  const last = lineOf(rest + decoder.end())
+  const last = trimAndCheck(rest + decoder.end())
   if (last !== '') yield last
 }
 
 /**
- * The chunks, until they end or somebody calls what stands in `stops`. A stream that is silent then is left as it is:
- * nothing can take back that it was asked.
+ * The chunks, until the stream ends or the function that this adds to `stops` is called. A read that is pending then is
+ * abandoned, because it cannot be cancelled.
  */
-export async function* endedBy(chunks: Chunks, stops: Set<() => void>): Chunks {
-  const from = chunks[Symbol.asyncIterator]()
-  let isOver = false
+export async function* stoppable(chunks: Chunks, stops: Set<() => void>): Chunks {
+  const iterator = chunks[Symbol.asyncIterator]()
+  let isStopped = false
   let stopWaiting = () => {}
   const stop = () => {
-    isOver = true
+    isStopped = true
     stopWaiting()
   }
   stops.add(stop)
   try {
-    while (!isOver) {
+    while (!isStopped) {
       const next = await new Promise<IteratorResult<string | Uint8Array> | undefined>((resolve, reject) => {
         stopWaiting = () => resolve(undefined)
-        from.next().then(resolve, reject)
+        iterator.next().then(resolve, reject)
       })
       if (!next || next.done) return
       yield next.value
     }
   } finally {
     stops.delete(stop)
-    // Not waited for: a silent stream ends it when it says something.
-    void Promise.resolve(from.return?.()).catch(() => {})
+    // Not awaited: it may settle only with the pending read.
+    void Promise.resolve(iterator.return?.()).catch(() => {})
   }
 }
 
-function lineOf(text: string): string {
+function trimAndCheck(text: string): string {
   const line = text.trim()
-  if (line.length <= LONGEST_LINE) return line
-  throw new HookswitchError('InvalidInput', `a line is longer than ${LONGEST_LINE} characters`)
+  if (line.length <= MAX_LINE_LENGTH) return line
+  throw new HookswitchError('InvalidInput', `a line is longer than ${MAX_LINE_LENGTH} characters`)
 }

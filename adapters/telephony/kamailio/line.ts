@@ -1,13 +1,16 @@
-/** One line of the stream, read and checked: everything after this file may trust its types. */
+/** Parses and validates one line of the stream: all other files rely on the types of `KamailioLine`. */
 
-/** The dialog that the proxy keeps for the call, as it was when the line was written. */
+/** The dialog that the proxy keeps for the call, as of the line. */
 export interface KamailioDialog {
+  /** Call-ID of the dialog (RFC 3261 section 12). */
   readonly callId: string
+  /** URI of the caller: From of the INVITE. */
   readonly fromUri: string | undefined
-  /** The caller's tag, whoever sent the message of this line. */
+  /** The caller's tag, also for messages from the callee. */
   readonly fromTag: string | undefined
+  /** URI of the callee: To of the INVITE. */
   readonly toUri: string | undefined
-  /** Whole seconds since the Unix epoch; undefined: not answered. */
+  /** Start of the dialog, whole seconds since the Unix epoch; `undefined`: not answered. */
   readonly startSeconds: number | undefined
   /** The dialog variable `account`. */
   readonly account: string | undefined
@@ -15,73 +18,83 @@ export interface KamailioDialog {
 
 /** A line of the stream. `undefined`: the pseudo-variable had no value. */
 export interface KamailioLine {
+  /** Event point of the routing script: `invite`, `reply`, `dialog:start`, … */
   readonly event: string
   /** Microseconds since the Unix epoch. */
   readonly timeUs: number
-  /** The Call-ID of the call: the dialog's where there is one, for the message may be a dummy. */
+  /** The Call-ID of the call: the dialog's if there is one, because the message may be a dummy. */
   readonly callId: string
-  /** True when Kamailio had no message at hand (a timer fired) and showed a made-up OPTIONS instead. */
+  /** Kamailio had no message (a timer fired) and shows a generated OPTIONS instead. */
   readonly dummy: boolean
+  /** Method of the SIP message, such as `INVITE`. */
   readonly method: string | undefined
+  /** URI of the message's From header. */
   readonly fromUri: string | undefined
+  /** Display name of the From header, with its quotes if it has any. */
   readonly fromDisplay: string | undefined
+  /** Tag of the From header. */
   readonly fromTag: string | undefined
+  /** URI of the message's To header. */
   readonly toUri: string | undefined
-  /** The sequence number of the message's CSeq; 0 when there was none. */
+  /** Sequence number of the message's CSeq; 0: none. */
   readonly cseq: number
+  /** Request URI as it arrived, before routing changed it. */
   readonly originalRequestUri: string | undefined
   /** SIP status code. */
   readonly code: number | undefined
   /** On `failure`: the caller had sent CANCEL. */
   readonly canceled: boolean
-  /** The header Reason (RFC 3326) of the message. */
+  /** The message's Reason header (RFC 3326). */
   readonly reasonHeader: string | undefined
+  /** State of the dialog; `undefined`: the message belongs to none. */
   readonly dialog: KamailioDialog | undefined
 }
 
-/** A line, or why it is none. */
-export type ReadLine = KamailioLine | { readonly malformed: string }
+/** A line, or why it is invalid. */
+export type ParsedLine = KamailioLine | { readonly malformed: string }
 
 const TIME = /^(\d{1,10})\.(\d{6})$/
-const PLAIN_CALL_ID = /^[!-~]{1,255}$/
+const ASCII_CALL_ID = /^[!-~]{1,255}$/
 const CALL_ID = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,255}$/u
 const CSEQ = /^\d{1,10}$/
 const NEEDS_CODE: ReadonlySet<string> = new Set(['reply', 'reinvite_reply', 'failure', 'sl:local-response'])
 const NEEDS_DIALOG: ReadonlySet<string> = new Set(['dialog:start', 'dialog:end', 'dialog:failed'])
 
-/** Most characters of a line. */
-export const LONGEST_LINE = 65_536
+/** Maximum number of characters in a line. */
+export const MAX_LINE_LENGTH = 65_536
 
-/** Reads one line (a JSON object) of the stream. Never throws: a line that cannot be used is described instead. */
-export function readLine(text: string): ReadLine {
-  if (text.length > LONGEST_LINE) return { malformed: `the line is longer than ${LONGEST_LINE} characters` }
+/** Parses one line, a JSON object. Never throws: an invalid line is described instead. */
+export function parseLine(text: string): ParsedLine {
+  if (text.length > MAX_LINE_LENGTH)
+    return { malformed: `the line is longer than ${MAX_LINE_LENGTH} characters` }
   let parsed: unknown
   try {
     parsed = JSON.parse(text)
   } catch {
     return { malformed: 'the line is not JSON' }
   }
-  return readRow(parsed)
+  return parseLineObject(parsed)
 }
 
-/** The same of a line that was parsed already. */
-export function readRow(parsed: unknown): ReadLine {
+/** Validates a line that was parsed as JSON already. */
+export function parseLineObject(parsed: unknown): ParsedLine {
   const row = objectOf(parsed)
   if (!row) return { malformed: 'the line is not a JSON object' }
   const event = textOf(row.event)
-  if (!event) return { malformed: 'event is missing or no string' }
+  if (!event) return { malformed: 'event is missing or not a string' }
   const time = TIME.exec(textOf(row.time) ?? '')
-  if (!time) return { malformed: `time is not seconds.microseconds in a ${shown(event)} line` }
+  if (!time) return { malformed: `time is not seconds.microseconds in a ${shorten(event)} line` }
 
   const dialog = dialogOf(row.dialog)
   if (row.dialog !== undefined && !dialog)
-    return { malformed: `dialog has no call_id in a ${shown(event)} line` }
+    return { malformed: `dialog has no call_id in a ${shorten(event)} line` }
   if (!dialog && NEEDS_DIALOG.has(event)) return { malformed: `dialog is missing in a ${event} line` }
   const messageCallId = textOf(row.call_id)
   const callId = dialog?.callId ?? messageCallId
-  if (callId === undefined) return { malformed: `call_id is missing or no string in a ${shown(event)} line` }
-  if (!PLAIN_CALL_ID.test(callId) && !CALL_ID.test(callId))
-    return { malformed: `call_id is not 1 to 255 printable characters in a ${shown(event)} line` }
+  if (callId === undefined)
+    return { malformed: `call_id is missing or not a string in a ${shorten(event)} line` }
+  if (!ASCII_CALL_ID.test(callId) && !CALL_ID.test(callId))
+    return { malformed: `call_id is not 1 to 255 printable characters in a ${shorten(event)} line` }
   const code = codeOf(row.code)
   if (code === undefined && NEEDS_CODE.has(event)) return { malformed: `code is missing in a ${event} line` }
   const cseq = textOf(row.cseq) ?? ''
@@ -126,7 +139,7 @@ function objectOf(value: unknown): Record<string, unknown> | undefined {
     : undefined
 }
 
-/** Half a surrogate pair has no UTF-8 form: it could be published, but never sent. */
+/** Replaces lone surrogates: they have no UTF-8 form, so the event could be published but never sent. */
 function textOf(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined
   return value.isWellFormed() ? value : value.toWellFormed()
@@ -138,7 +151,7 @@ function codeOf(value: unknown): number | undefined {
     : undefined
 }
 
-/** A name of somebody else's choice, short enough for a log. */
-function shown(event: string): string {
+/** Limits the length of an unknown event name for logs. */
+function shorten(event: string): string {
   return event.length <= 64 ? event : `${event.slice(0, 64)}…`
 }

@@ -1,61 +1,87 @@
 /**
- * Lines of the stream → news of calls: the table of open calls around the decisions of `call.ts`. Pure: time is the
- * stream's own, or an argument.
+ * Maps lines of the stream to updates of calls. `call.ts` decides how a line changes its call and `channel-event.ts`
+ * builds the events; this file keeps the table of open calls. No I/O: time is that of the lines, or an argument.
  *
- * Calls are found by their Call-ID alone, so a request that passes the proxy twice (a spiral) is one call.
+ * Theory of operation:
+ * - Calls are found by Call-ID alone, so a request that passes the proxy twice (a spiral) is one call.
+ * - Kamailio's workers write the stream concurrently, so lines may be slightly out of order. A call is opened by its
+ *   INVITE or by any line that can overtake it (a branch, ringing, the answer), and a stateless reply that arrives before
+ *   its INVITE is kept until that arrives.
+ * - Ended calls are remembered with the CSeq of their last INVITE: late lines are ignored, and an INVITE with a higher
+ *   CSeq opens a new call (RFC 3261, 8.1.3.5).
+ * - A proxy cannot be queried for its open calls. A call whose end was missed ends after `maxCallMs`; a caller who was
+ *   challenged or redirected and sends no new INVITE ends after 32 s.
+ * - The account is resolved at each line until `accountOf` returns it. Events without an account are buffered: by the
+ *   source's event pipeline, or by `kamailioMapper` itself.
  */
-import type { ChannelDraft, LegNews, Mapped, Problem } from '../source/leg-news.js'
-import { NOTHING } from '../source/leg-news.js'
-import { said } from '../source/said.js'
+import type { ChannelEvent } from 'hookswitch'
+import { createAccountBuffer } from '../source/account-buffer.js'
 import {
-  gaveUp,
-  type Happening,
+  EMPTY_BATCH,
+  type LegUpdate,
+  type MappedBatch,
+  type Problem as MappingProblem,
+  type PendingEvent,
+} from '../source/mapped-events.js'
+import { checkFunction, integerBetween, invalidOption, SOURCE_DEFAULTS } from '../source/options.js'
+import { sanitizeError } from '../source/sanitize.js'
+import type { KamailioAccountOf } from './accounts.js'
+import {
+  applyLine,
+  type CallChange,
+  endAbandoned,
+  endTimedOut,
   type KamailioCall,
   openCall,
-  stepCall,
-  timedOut,
-  unseenCall,
+  openEndedCall,
 } from './call.js'
-import { createdDraft, draftsOf } from './channel-event.js'
-import { type KamailioLine, readLine, readRow } from './line.js'
+import { buildCreateEvent, buildEvents } from './channel-event.js'
+import { type KamailioLine, parseLine, parseLineObject } from './line.js'
+import { checkMaxCallMs, DEFAULT_MAX_CALL_MS } from './options.js'
 
 /** How lines are mapped. */
 export interface MappingOptions {
-  /** The id of the account that a call belongs to; `undefined`: this line does not tell, a later one may. */
-  readonly accountOf: (line: KamailioLine) => string | undefined
-  /** Most calls open at once; one more and the oldest is forgotten. */
+  readonly accountOf: KamailioAccountOf
+  /** Maximum number of open calls; above it, the oldest is dropped and a `problem` is reported. */
   readonly maxOpenCalls: number
-  /** A call that has been open for so long has ended, milliseconds. */
+  /** A call that has been open for longer has ended, milliseconds. */
   readonly maxCallMs: number
-  /** How far ahead, Unix microseconds, a line may leap from the one before while calls are open. Default: any far. */
+  /**
+   * Latest time, Unix microseconds, that a line may have if it is more than an hour ahead of the line before and calls
+   * are open. Default: no limit.
+   */
   readonly latestUs?: () => number
 }
 
-/** The calls of one stream. It never throws for a bad line. */
+/** The calls of one stream. Never throws for a bad line. */
 export interface KamailioMapping {
-  /** Maps the next line: its text, or what JSON made of it. */
-  map(line: unknown): Mapped
-  /** Ends the calls whose time is up at this moment of the stream, Unix microseconds. */
-  expire(nowUs: number): Mapped
-  /** When the first of them is; `Infinity`: no call is open. */
+  /** Maps the next line: its text, or its parsed JSON value. */
+  map(line: unknown): MappedBatch
+  /** Ends the calls that are due at this time of the stream, Unix microseconds. */
+  expire(nowUs: number): MappedBatch
+  /** When the next call is due, Unix microseconds; `Infinity`: no call is open. */
   nextDueUs(): number
   /** The newest time of the stream, Unix microseconds. */
   lastUs(): number
+  /** Number of open calls. */
   openCalls(): number
 }
 
 /** 64 × T1: no side of a transaction waits longer for the other (RFC 3261, 17.1.1.2). */
-const COMES_AGAIN_US = 32_000_000
-/** A step of so long between two lines is no disorder of workers, but a clock that was set or a line that is wrong. */
-const CLOCK_WAS_SET_US = 3_600_000_000
+const RETRY_WITHIN_US = 32_000_000
+/** A larger step between two lines is not disorder of the workers, but a clock that was set or a wrong line. */
+const CLOCK_STEP_US = 3_600_000_000
 /** Lines that may end a call with a dialog. */
-const ENDS: ReadonlySet<string> = new Set(['dialog:end', 'dialog:failed', 'tm:local-request'])
+const END_LINES: ReadonlySet<string> = new Set(['dialog:end', 'dialog:failed', 'tm:local-request'])
+/** Number of ended calls that are remembered. */
 const MAX_ENDED = 10_000
-const MAX_EARLY = 1_000
-const NEVER_AGAIN = Number.MAX_SAFE_INTEGER
-const AHEAD = 'time is more than an hour ahead of the line before and of the clock here'
+/** Number of stateless replies that are kept for their INVITE. */
+const MAX_EARLY_REPLIES = 1_000
+/** A CSeq that no INVITE exceeds: the call cannot be opened again. */
+const NEVER_REOPEN = Number.MAX_SAFE_INTEGER
+const TIME_AHEAD = 'time is more than an hour ahead of the line before and of the clock here'
 
-export function kamailioMapping({
+export function createKamailioMapping({
   accountOf,
   maxOpenCalls,
   maxCallMs,
@@ -64,85 +90,87 @@ export function kamailioMapping({
   const maxCallUs = maxCallMs * 1000
   /** By Call-ID, oldest first. */
   const open = new Map<string, KamailioCall>()
-  /** Finished calls by Call-ID, with the CSeq of their last INVITE: late lines say nothing, a new INVITE does. */
+  /** Ended calls by Call-ID, with the CSeq of their last INVITE. */
   const ended = new Map<string, { readonly cseq: number; readonly callerTag: string | undefined }>()
-  /** Stateless refusals that overtook their INVITE, by Call-ID. */
-  const early = new Map<string, KamailioLine>()
-  /** Calls that were sent away, by Call-ID, oldest first. */
-  const sentAway = new Map<string, KamailioCall>()
+  /** Stateless replies that arrived before their INVITE, by Call-ID. */
+  const earlyReplies = new Map<string, KamailioLine>()
+  /** Calls whose caller was challenged or redirected, by Call-ID, oldest first. */
+  const pendingRetries = new Map<string, KamailioCall>()
   let dueUs = Number.POSITIVE_INFINITY
   let lastUs = 0
-  let news: LegNews[] = []
-  let problems: Problem[] = []
+  let updates: LegUpdate[] = []
+  let problems: MappingProblem[] = []
 
-  /** A leap ahead, of the stream and of the clock here: it would end every open call. */
-  const isOdd = (timeUs: number) =>
-    latestUs !== undefined && open.size > 0 && timeUs > lastUs + CLOCK_WAS_SET_US && timeUs > latestUs()
+  /** Whether a time is ahead of both the stream and the local clock: it would end every open call. */
+  const isAhead = (timeUs: number) =>
+    latestUs !== undefined && open.size > 0 && timeUs > lastUs + CLOCK_STEP_US && timeUs > latestUs()
 
-  /** What was gathered since the last time. */
-  const gathered = (): Mapped => {
-    if (news.length === 0 && problems.length === 0) return NOTHING
-    const mapped = { news, problems }
-    news = []
+  /** The updates and problems since the last call. */
+  const takeBatch = (): MappedBatch => {
+    if (updates.length === 0 && problems.length === 0) return EMPTY_BATCH
+    const batch = { updates, problems }
+    updates = []
     problems = []
-    return mapped
+    return batch
   }
-  const tell = ({ callId, accountId }: KamailioCall, drafts: readonly ChannelDraft[], isOver: boolean) =>
-    void news.push({ callId, accountId, drafts, ended: isOver })
+  const addUpdate = (
+    { callId, accountId }: KamailioCall,
+    events: readonly PendingEvent[],
+    isEnded: boolean,
+  ) => void updates.push({ callId, accountId, events, isEnded })
 
-  /** Whether the call has an account now that it had not before. */
-  const learnsAccount = (call: KamailioCall, line: KamailioLine): boolean => {
+  /** Returns whether this line made the call's account known. */
+  const resolveAccount = (call: KamailioCall, line: KamailioLine): boolean => {
     if (call.accountId !== undefined) return false
     try {
-      const told: unknown = accountOf(line)
-      if (told === undefined) return false
-      if (typeof told === 'string' && told !== '') {
-        call.accountId = told
+      const accountId: unknown = accountOf(line)
+      if (accountId === undefined) return false
+      if (typeof accountId === 'string' && accountId !== '') {
+        call.accountId = accountId
         return true
       }
-      if (call.hasToldOfNoText) return false
-      call.hasToldOfNoText = true
-      const message = 'accountOf returned no text'
+      if (call.hasReportedBadAccountId) return false
+      call.hasReportedBadAccountId = true
+      const message = 'accountOf returned no string, or an empty one'
       problems.push({ kind: 'account_of_threw', message, callId: call.callId })
       return false
     } catch (thrown) {
-      const message = `accountOf threw ${said(thrown)}`
+      const message = `accountOf threw ${sanitizeError(thrown)}`
       problems.push({ kind: 'account_of_threw', message, callId: call.callId })
       return false
     }
   }
 
-  const forget = ({ callId, callerTag }: KamailioCall, cseq: number) => {
+  const close = ({ callId, callerTag }: KamailioCall, cseq: number) => {
     open.delete(callId)
-    sentAway.delete(callId)
-    keep(ended, callId, { cseq, callerTag }, MAX_ENDED)
+    pendingRetries.delete(callId)
+    setNewest(ended, callId, { cseq, callerTag }, MAX_ENDED)
   }
-  const end = (call: KamailioCall, happening: Happening) => {
-    tell(call, draftsOf(call, happening), true)
-    forget(call, call.cseq)
+  const end = (call: KamailioCall, change: CallChange) => {
+    addUpdate(call, buildEvents(call, change), true)
+    close(call, call.cseq)
   }
 
   /** Applies a line to an open call. */
   const advance = (call: KamailioCall, line: KamailioLine, isNew: boolean) => {
-    const isLearnt = learnsAccount(call, line)
-    const happening = stepCall(call, line)
-    if (isNew || isLearnt || happening) {
-      const drafts = happening ? draftsOf(call, happening) : []
-      if (isNew) drafts.unshift(createdDraft(call))
-      tell(call, drafts, happening?.kind === 'ended')
+    const isAccountNew = resolveAccount(call, line)
+    const change = applyLine(call, line)
+    if (isNew || isAccountNew || change) {
+      const events = change ? buildEvents(call, change) : []
+      if (isNew) events.unshift(buildCreateEvent(call))
+      addUpdate(call, events, change?.kind === 'ended')
     }
-    if (happening?.kind === 'ended') return forget(call, Math.max(call.cseq, line.cseq))
-    if (!call.sentAway) sentAway.delete(call.callId)
-    else if (!sentAway.has(call.callId)) {
-      sentAway.set(call.callId, call)
-      dueUs = Math.min(dueUs, call.sentAway.atUs + COMES_AGAIN_US)
+    if (change?.kind === 'ended') return close(call, Math.max(call.cseq, line.cseq))
+    if (!call.pendingRetry) pendingRetries.delete(call.callId)
+    else if (!pendingRetries.has(call.callId)) {
+      pendingRetries.set(call.callId, call)
+      dueUs = Math.min(dueUs, call.pendingRetry.atUs + RETRY_WITHIN_US)
     }
   }
 
   /**
-   * An initial INVITE opens a call; and so does its branch, its ringing or its answer, when it overtook the INVITE
-   * or the stream was joined in the middle. A CSeq that a finished call has had already is a late line or a
-   * retransmission; a higher one is a new try (RFC 3261, 8.1.3.5).
+   * Whether a line opens a call: an initial INVITE, or a branch, ringing or answer that overtook it or is the first line
+   * after the stream was joined. A CSeq that an ended call has reached is a late line or a retransmission.
    */
   const opensCall = ({ event, code = 0, cseq, callId }: KamailioLine): boolean => {
     const isOpening = event === 'invite' || event === 'branch' || event === 'dialog:start'
@@ -153,75 +181,75 @@ export function kamailioMapping({
     if (open.size >= maxOpenCalls) {
       const [oldest] = open.values()
       if (oldest) {
-        forget(oldest, NEVER_AGAIN)
-        // What waits for its account waits in vain.
-        if (oldest.accountId === undefined) tell(oldest, [], true)
+        close(oldest, NEVER_REOPEN)
+        // Its buffered events are given up: its account will not become known.
+        if (oldest.accountId === undefined) addUpdate(oldest, [], true)
         const message = `more than ${maxOpenCalls} open calls: the oldest is forgotten`
         problems.push({ kind: 'overflow', message, callId: oldest.callId })
       }
     }
-    const before = ended.get(line.callId)
-    const isSameTag = before?.callerTag === (line.dialog?.fromTag ?? line.fromTag)
-    const call = openCall(line, isSameTag ? before?.cseq : undefined)
+    const previous = ended.get(line.callId)
+    const isSameTag = previous?.callerTag === (line.dialog?.fromTag ?? line.fromTag)
+    const call = openCall(line, isSameTag ? previous?.cseq : undefined)
     open.set(line.callId, call)
     dueUs = Math.min(dueUs, call.createdUs + maxCallUs)
     advance(call, line, true)
-    const overtook = early.get(line.callId)
-    early.delete(line.callId)
-    if (overtook && open.has(line.callId)) advance(call, overtook, false)
+    const earlyReply = earlyReplies.get(line.callId)
+    earlyReplies.delete(line.callId)
+    if (earlyReply && open.has(line.callId)) advance(call, earlyReply, false)
   }
 
-  /** The end of a call whose begin was not heard, as after a restart: it is all that is told. */
+  /** Publishes the end of a call whose begin was missed, for example during a restart: nothing else of it is known. */
   const endUnseen = (line: KamailioLine) => {
-    const call = unseenCall(line)
-    learnsAccount(call, line)
-    const happening = stepCall(call, line)
-    if (happening?.kind === 'ended') end(call, happening)
+    const call = openEndedCall(line)
+    resolveAccount(call, line)
+    const change = applyLine(call, line)
+    if (change?.kind === 'ended') end(call, change)
   }
 
   const expire = (nowUs: number) => {
-    // Callers who were asked for credentials and never came back (every scanner) must not stay open for ever.
-    for (const call of sentAway.values()) {
-      if (!call.sentAway || nowUs - call.sentAway.atUs < COMES_AGAIN_US) break
-      end(call, gaveUp(call.sentAway))
+    // Callers who were challenged and never retried (every scanner) must not stay open.
+    for (const call of pendingRetries.values()) {
+      if (!call.pendingRetry || nowUs - call.pendingRetry.atUs < RETRY_WITHIN_US) break
+      end(call, endAbandoned(call.pendingRetry))
     }
     for (const call of open.values()) {
       if (nowUs - call.createdUs < maxCallUs) break
-      end(call, timedOut(call, call.createdUs + maxCallUs))
+      end(call, endTimedOut(call, call.createdUs + maxCallUs))
     }
-    const [away] = sentAway.values()
+    const [oldestRetry] = pendingRetries.values()
     const [oldest] = open.values()
     dueUs = Math.min(
-      away?.sentAway ? away.sentAway.atUs + COMES_AGAIN_US : Number.POSITIVE_INFINITY,
+      oldestRetry?.pendingRetry ? oldestRetry.pendingRetry.atUs + RETRY_WITHIN_US : Number.POSITIVE_INFINITY,
       oldest ? oldest.createdUs + maxCallUs : Number.POSITIVE_INFINITY,
     )
   }
 
-  const take = (line: KamailioLine) => {
-    // Workers write a little out of order; further back is a clock that was set, or one line with a wrong time.
-    if (line.timeUs > lastUs || lastUs - line.timeUs > CLOCK_WAS_SET_US) lastUs = line.timeUs
+  const mapLine = (line: KamailioLine) => {
+    // A step back of more than an hour is a clock that was set, or one line with a wrong time: follow it.
+    if (line.timeUs > lastUs || lastUs - line.timeUs > CLOCK_STEP_US) lastUs = line.timeUs
     if (line.timeUs >= dueUs) expire(line.timeUs)
     const call = open.get(line.callId)
     if (call) advance(call, line, false)
     else if (opensCall(line)) begin(line)
     else if (!ended.has(line.callId)) {
-      if (line.event === 'sl:local-response') keep(early, line.callId, line, MAX_EARLY)
-      if (line.dialog && ENDS.has(line.event)) endUnseen(line)
+      if (line.event === 'sl:local-response') setNewest(earlyReplies, line.callId, line, MAX_EARLY_REPLIES)
+      if (line.dialog && END_LINES.has(line.event)) endUnseen(line)
     }
   }
 
   return {
-    map(given) {
-      const line = typeof given === 'string' ? readLine(given) : readRow(given)
+    map(input) {
+      const line = typeof input === 'string' ? parseLine(input) : parseLineObject(input)
       if ('malformed' in line) problems.push({ kind: 'malformed', message: line.malformed })
-      else if (isOdd(line.timeUs)) {
-        problems.push({ kind: 'malformed', message: AHEAD, callId: line.callId })
-      } else take(line)
-      return gathered()
+      else if (isAhead(line.timeUs)) {
+        problems.push({ kind: 'malformed', message: TIME_AHEAD, callId: line.callId })
+      } else mapLine(line)
+      return takeBatch()
     },
     expire(nowUs) {
       if (nowUs >= dueUs) expire(nowUs)
-      return gathered()
+      return takeBatch()
     },
     nextDueUs: () => (open.size === 0 ? Number.POSITIVE_INFINITY : dueUs),
     lastUs: () => lastUs,
@@ -229,12 +257,103 @@ export function kamailioMapping({
   }
 }
 
-/** Sets an entry as the newest; the oldest goes when there are too many. */
-function keep<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
+/** Sets an entry as the newest one, and removes the oldest above the limit. */
+function setNewest<Value>(map: Map<string, Value>, key: string, value: Value, limit: number): void {
   map.delete(key)
   map.set(key, value)
-  if (map.size > most) {
+  if (map.size > limit) {
     const [oldest = ''] = map.keys()
     map.delete(oldest)
+  }
+}
+
+/** A line or call that could not be mapped. It is left out; everything else continues. */
+export type Problem =
+  | MappingProblem
+  /** The call ended, or was evicted, before its account became known: its events are not published. */
+  | { readonly kind: 'unknown_account'; readonly message: string; readonly callId: string }
+
+/** Options of `kamailioMapper`. */
+export interface KamailioMapperOptions {
+  /**
+   * Returns the id of a call's account; `accountByDomain` is ready-made. Called with every line until it returns one;
+   * events are buffered until then. A call that ends without an account is a problem, and its events are not published.
+   */
+  readonly accountOf: KamailioAccountOf
+  /** Maximum number of open calls; above it, the oldest is dropped and a `problem` is reported. Default 100,000. */
+  readonly maxOpenCalls?: number
+  /**
+   * A call that has been open for longer, by the times of the lines, has ended; milliseconds. Default 43,260,000
+   * (12 h 1 min).
+   */
+  readonly maxCallMs?: number
+}
+
+/** The result of one line. */
+export interface MappedLine {
+  /** In the order in which they happened, for `hs.publish`. */
+  readonly events: readonly ChannelEvent[]
+  /** Lines and calls that could not be used, and why. */
+  readonly problems: readonly Problem[]
+}
+
+/** The mapper of one stream. */
+export interface KamailioMapper {
+  /** Maps the next line. Never throws for a bad line: it is reported in `problems`. */
+  map(line: string): MappedLine
+  /** Number of open calls. */
+  openCalls(): number
+}
+
+const MAPPER_CHECKS = {
+  accountOf: checkFunction,
+  maxOpenCalls: integerBetween(1, Number.MAX_SAFE_INTEGER),
+  maxCallMs: checkMaxCallMs,
+}
+const NO_EVENTS: readonly ChannelEvent[] = Object.freeze([])
+
+/**
+ * The mapping without a source, for hosts that read the stream and publish the events themselves. Overdue calls end with
+ * the next line.
+ *
+ * @throws `InvalidOption` naming the option
+ * @example
+ * const mapper = kamailioMapper({ accountOf: accountByDomain({ 'alpha.example': 'alpha' }) })
+ * for (const event of mapper.map(line).events) await hs.publish(event)
+ */
+export function kamailioMapper(options: KamailioMapperOptions): KamailioMapper {
+  for (const [name, value] of Object.entries(options)) {
+    if (!Object.hasOwn(MAPPER_CHECKS, name)) throw invalidOption(name, 'is not an option of kamailioMapper')
+    if (value !== undefined) MAPPER_CHECKS[name as keyof typeof MAPPER_CHECKS](name, value)
+  }
+  const { accountOf, maxOpenCalls = SOURCE_DEFAULTS.maxOpenLegs, maxCallMs = DEFAULT_MAX_CALL_MS } = options
+  if (accountOf === undefined) throw invalidOption('accountOf', 'is missing: kamailioMapper needs it')
+  const mapping = createKamailioMapping({ accountOf, maxOpenCalls, maxCallMs })
+  const buffer = createAccountBuffer({
+    maxWaitMs: Number.POSITIVE_INFINITY,
+    maxEventsPerLeg: SOURCE_DEFAULTS.maxWaitingEventsPerLeg,
+    maxLegs: SOURCE_DEFAULTS.maxWaitingLegs,
+  })
+
+  return {
+    map(line) {
+      const { updates, problems } = mapping.map(line)
+      if (updates.length === 0) return { events: NO_EVENTS, problems }
+      const events: ChannelEvent[] = []
+      const all: Problem[] = [...problems]
+      for (const update of updates) {
+        const { ready, unknown } = buffer.add(update, 0)
+        events.push(...ready)
+        for (const { callId } of unknown) {
+          all.push({
+            kind: 'unknown_account',
+            message: 'the account of this call is not known: its events are not published',
+            callId,
+          })
+        }
+      }
+      return { events, problems: all }
+    },
+    openCalls: mapping.openCalls,
   }
 }

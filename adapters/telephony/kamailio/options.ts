@@ -1,43 +1,47 @@
-/** The options of `kamailioSource`, and their checks. */
+/** Options of `kamailioSource`: validation and defaults. */
 import {
   type CheckedSourceOptions,
-  callable,
+  checkFunction,
+  checkSingleLine,
   checkSourceOptions,
-  oneLine,
+  integerBetween,
+  invalidOption,
   type SourceOptions,
-  whole,
-  wrong,
 } from '../source/options.js'
 import type { KamailioAccountOf } from './accounts.js'
 
 /** Options of `kamailioSource`. */
 export interface KamailioSourceOptions extends SourceOptions {
-  /** The id of the account that a call belongs to; `accountByDomain` is a ready one. */
+  /** Returns the id of a call's account; `accountByDomain` is ready-made. Called with every line until it returns one. */
   readonly accountOf: KamailioAccountOf
-  /** Where Kamailio's `evapi` listens (its `bind_addr`). Default: nowhere; lines come by `handler` or `push`. */
+  /** Host of Kamailio's `evapi` (its `bind_addr`). Default: none; lines arrive by `handler`, `push` or `lines`. */
   readonly host?: string
-  /** Its port. Default 8448. */
+  /** Port of `evapi`. Default 8448. */
   readonly port?: number
-  /** How long connecting may take, milliseconds. Default 10,000. */
+  /** Timeout for connecting, in milliseconds. Default 10,000. */
   readonly connectTimeoutMs?: number
-  /** What `handler` asks for as `Authorization: Bearer …`. Default: nothing; then mount it where only the proxy comes. */
+  /**
+   * Required by `handler` as `Authorization: Bearer …`. Default: no authentication; then mount the handler where only
+   * the proxy can reach it.
+   */
   readonly token?: string
   /**
-   * A call that has been open for so long has ended, milliseconds: its end was missed, for a proxy cannot be asked
-   * which calls are open. Default 12 h 1 min, a minute above the longest that Kamailio keeps a dialog by default
+   * A call that has been open for longer has ended, milliseconds: its end was missed, and a proxy cannot be queried for
+   * its open calls. Default 43,260,000 (12 h 1 min), a minute above the longest that Kamailio keeps a dialog by default
    * (`default_timeout` of its module dialog, 43,200 s).
    */
   readonly maxCallMs?: number
 }
 
 /** Default of `maxCallMs`. */
-export const MAX_CALL_MS = 43_260_000
-/** A second to a year. */
-export const maxCallMsCheck = whole(1_000, 31_536_000_000)
+export const DEFAULT_MAX_CALL_MS = 43_260_000
+/** One second to one year. */
+export const checkMaxCallMs = integerBetween(1_000, 31_536_000_000)
 
 /** The options with their defaults. */
 export interface CheckedKamailioOptions extends CheckedSourceOptions {
   readonly accountOf: KamailioAccountOf
+  /** `undefined`: the source does not connect. */
   readonly evapi:
     | { readonly host: string; readonly port: number; readonly connectTimeoutMs: number }
     | undefined
@@ -45,21 +49,29 @@ export interface CheckedKamailioOptions extends CheckedSourceOptions {
   readonly maxCallMs: number
 }
 
-const OWN = {
-  accountOf: callable,
-  host: oneLine,
-  port: whole(1, 65_535),
-  connectTimeoutMs: whole(1, 2_147_483_647),
-  token: oneLine,
-  maxCallMs: maxCallMsCheck,
+const CHECKS = {
+  accountOf: checkFunction,
+  host: checkSingleLine,
+  port: integerBetween(1, 65_535),
+  connectTimeoutMs: integerBetween(1, 2_147_483_647),
+  token: checkSingleLine,
+  maxCallMs: checkMaxCallMs,
 }
 
 /** @throws `InvalidOption` naming the option */
 export function checkKamailioOptions(options: KamailioSourceOptions): CheckedKamailioOptions {
-  const shared = checkSourceOptions('kamailioSource', options, OWN, ['accountOf'])
-  const { accountOf, host, port = 8448, connectTimeoutMs = 10_000, token, maxCallMs = MAX_CALL_MS } = options
-  if (options.port !== undefined && host === undefined) throw wrong('host', 'is missing: port needs it')
+  const shared = checkSourceOptions('kamailioSource', options, CHECKS, ['accountOf'])
+  const {
+    accountOf,
+    host,
+    port = 8448,
+    connectTimeoutMs = 10_000,
+    token,
+    maxCallMs = DEFAULT_MAX_CALL_MS,
+  } = options
+  if (options.port !== undefined && host === undefined)
+    throw invalidOption('host', 'is missing: port needs it')
   const evapi = host === undefined ? undefined : { host, port, connectTimeoutMs }
-  const { publish, limits, maxOpenLegs, log, clock, random } = shared
-  return { publish, limits, maxOpenLegs, log, clock, random, accountOf, evapi, token, maxCallMs }
+  const { publish, bufferLimits, maxOpenLegs, log, clock, random } = shared
+  return { publish, bufferLimits, maxOpenLegs, log, clock, random, accountOf, evapi, token, maxCallMs }
 }

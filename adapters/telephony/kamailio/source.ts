@@ -1,56 +1,56 @@
-/** Channel events out of a Kamailio proxy: lines by HTTP, from a stream, or from its `evapi`. */
+/** Publishes the channel events of a Kamailio proxy: lines by HTTP, from a stream, or from its `evapi`. */
 import { HookswitchError } from 'hookswitch'
 import { keepConnected } from '../source/connection.js'
-import { feed } from '../source/feed.js'
-import type { Mapped } from '../source/leg-news.js'
-import { whole } from '../source/options.js'
+import { createEventPipeline } from '../source/event-pipeline.js'
+import type { MappedBatch } from '../source/mapped-events.js'
+import { integerBetween } from '../source/options.js'
 import type { SwitchSource } from '../source/switch-source.js'
-import { type TcpSession, tcpSession } from '../source/tcp-session.js'
-import { type KamailioHandler, kamailioHandler } from './handler.js'
-import { type Chunks, endedBy, linesOf } from './line-stream.js'
-import { kamailioMapping } from './mapping.js'
-import { netstrings } from './netstrings.js'
+import { openTcpSession, type TcpSession } from '../source/tcp-session.js'
+import { createCallExpiry } from './call-expiry.js'
+import { createKamailioHandler, type KamailioHandler } from './handler.js'
+import { type Chunks, splitLines, stoppable } from './line-stream.js'
+import { createKamailioMapping } from './mapping.js'
+import { createNetstringReader } from './netstrings.js'
 import { checkKamailioOptions, type KamailioSourceOptions } from './options.js'
-import { timeKeeper } from './time-keeper.js'
 
-/** So far may the proxy's clock be ahead: a time beyond would end all open calls. */
-const MOST_AHEAD_MS = 3_600_000
+/** How far the proxy's clock may be ahead of the local one: a later time would end all open calls. */
+const MAX_AHEAD_MS = 3_600_000
 
-/** A proxy without calls is silent for as long as it likes; one that is dead is found by TCP's own keep-alive. */
-const FOR_EVER = Number.MAX_SAFE_INTEGER
+/** No silence limit: a proxy without calls sends nothing. A dead connection is found by TCP keep-alive. */
+const NO_LIMIT_MS = Number.MAX_SAFE_INTEGER
 
-/** Channel events out of a Kamailio proxy. `start` and `status().isConnected` are about `evapi` alone. */
+/** A source of channel events. `start` and `status().isConnected` concern `evapi` only. */
 export interface KamailioSource extends SwitchSource {
   /**
-   * Takes lines by POST: one JSON object, a JSON array of them, or NDJSON, at most 1 MiB and 10,000 lines. 204: all are
-   * taken; 400: those that it names could not be read, the others are taken; 503: none is, come again. The lines of a
-   * call should come in their order: who sends one again keeps back those after it.
+   * Accepts lines by POST: one JSON object, a JSON array of objects, or NDJSON, at most 1 MiB and 10,000 lines. 204: all
+   * lines are accepted; 400: the listed lines are invalid, the others are accepted; 503: no line is accepted, retry
+   * later. The lines of a call should arrive in order: a sender that retries must hold back the lines that follow.
    */
   readonly handler: KamailioHandler
   /**
-   * Takes one line. One that cannot be used, also for a time more than an hour ahead of the line before and of
-   * the clock, is a `problem`.
+   * Accepts one line. An invalid line is a `problem`; so is one whose time is more than an hour ahead of both the line
+   * before and the local clock.
    *
-   * @returns whether there is room for more; if not, wait for `ready`
+   * @returns whether there is capacity for more; if not, wait for `ready`
    * @throws `Closing` after `close`
    */
   push(line: string): boolean
-  /** Resolves when there is room. */
+  /** Resolves when there is capacity, or the source is closed. */
   ready(): Promise<void>
   /**
-   * Takes the lines of a stream of NDJSON, at the service's pace. Resolves at its end, and when the source is closed;
-   * then the stream is the caller's to end.
+   * Accepts the lines of an NDJSON stream, with backpressure. Resolves at the end of the stream, or when the source is
+   * closed; the caller then has to end the stream.
    *
-   * @throws `InvalidInput` for a line above 64 KiB; what the stream throws
+   * @throws `InvalidInput` for a line above 64 KiB; the errors of the stream
    */
   lines(chunks: Chunks): Promise<void>
 }
 
 /**
- * A source for Kamailio, which tells of its calls as its routing script says: the keys are those of `KamailioLine`.
+ * A source for Kamailio, whose routing script writes a line at its event points; the keys are those of `KamailioLine`.
  *
- * A proxy cannot be asked which calls are open. So nothing is looked for after a reconnect: what was missed is missed,
- * and a call whose end was is ended after `maxCallMs`, as `RECOVERY_ON_TIMER_EXPIRE` with `found_by: 'timeout'`.
+ * A proxy cannot be queried for its open calls, so there is no resync after a reconnect: what was missed is lost. A call
+ * whose end was missed ends after `maxCallMs`, as `RECOVERY_ON_TIMER_EXPIRE` with `found_by: 'timeout'`.
  *
  * @throws `InvalidOption` naming the option
  * @example
@@ -59,42 +59,45 @@ export interface KamailioSource extends SwitchSource {
  */
 export function kamailioSource(options: KamailioSourceOptions): KamailioSource {
   const checked = checkKamailioOptions(options)
-  const { publish, clock, random, log, limits, accountOf, evapi, maxCallMs, maxOpenLegs, token } = checked
+  const { publish, clock, random, log, bufferLimits, accountOf, evapi, maxCallMs, maxOpenLegs, token } =
+    checked
   const peer = evapi ? `kamailio ${evapi.host}:${evapi.port}` : 'kamailio'
-  const way = feed({ publish, clock, random, log, name: peer }, limits)
-  const mapping = kamailioMapping({
+  const pipeline = createEventPipeline({ publish, clock, random, log, name: peer }, bufferLimits)
+  const mapping = createKamailioMapping({
     accountOf,
     maxOpenCalls: maxOpenLegs,
     maxCallMs,
-    latestUs: () => (clock.now() + MOST_AHEAD_MS) * 1000,
+    latestUs: () => (clock.now() + MAX_AHEAD_MS) * 1000,
   })
-  const time = timeKeeper(mapping, clock, way.take)
+  const expiry = createCallExpiry(mapping, clock, pipeline.push)
+  /** Callers of `ready`. */
   const waiting = new Set<() => void>()
-  const streams = new Set<() => void>()
-  let reading: TcpSession | undefined
+  /** Stops each running `lines`. */
+  const stops = new Set<() => void>()
+  let session: TcpSession | undefined
   let connection: { close(): Promise<void> } | undefined
   let closed: Promise<void> | undefined
   let isConnected = false
 
-  way.onRoom(() => {
-    reading?.resume()
-    wake()
+  pipeline.onCapacity(() => {
+    session?.resume()
+    resolveReady()
   })
-  const wake = () => {
+  const resolveReady = () => {
     for (const resolve of waiting) resolve()
     waiting.clear()
   }
-  const take = (line: unknown): Mapped['problems'] => {
-    const mapped = mapping.map(line)
-    way.take(mapped)
-    time.heard()
-    return mapped.problems
+  const mapLine = (line: unknown): MappedBatch['problems'] => {
+    const batch = mapping.map(line)
+    pipeline.push(batch)
+    expiry.onLine()
+    return batch.problems
   }
   const ready = () =>
-    closed || !way.isFull() ? Promise.resolve() : new Promise<void>((resolve) => waiting.add(resolve))
+    closed || !pipeline.isFull() ? Promise.resolve() : new Promise<void>((resolve) => waiting.add(resolve))
 
   return {
-    events: way.events,
+    events: pipeline.events,
     start() {
       if (closed || !evapi) return
       const { host, port, connectTimeoutMs } = evapi
@@ -102,51 +105,56 @@ export function kamailioSource(options: KamailioSourceOptions): KamailioSource {
         clock,
         random,
         async open(signal) {
-          const { receive } = netstrings(take)
-          const { session } = await tcpSession(
-            { host, port, connectTimeoutMs, silenceMs: FOR_EVER, clock, isFull: way.isFull },
+          const { receive } = createNetstringReader(mapLine)
+          const opened = await openTcpSession(
+            { host, port, connectTimeoutMs, silenceMs: NO_LIMIT_MS, clock, isFull: pipeline.isFull },
             signal,
-            // There is nothing to log in to, and nothing to say.
-            () => ({ receive, probe() {}, lost() {} }),
+            // evapi has no login and expects no data.
+            () => ({ receive, probe() {}, onDisconnected() {} }),
           )
-          reading = session
+          session = opened.session
           return session
         },
         onConnected() {
           isConnected = true
-          way.connected(peer)
+          pipeline.reportConnected(peer)
         },
         onDisconnected(reason, retryInMs) {
           isConnected = false
-          way.disconnected(peer, reason, retryInMs)
+          pipeline.reportDisconnected(peer, reason, retryInMs)
         },
       })
     },
-    handler: kamailioHandler({ take, isFull: way.isFull, isClosed: () => closed !== undefined, token }),
+    handler: createKamailioHandler({
+      mapLine,
+      isFull: pipeline.isFull,
+      isClosed: () => closed !== undefined,
+      token,
+    }),
     push(line) {
       if (closed) throw new HookswitchError('Closing', 'the source is closed')
-      take(line)
-      return !way.isFull()
+      mapLine(line)
+      return !pipeline.isFull()
     },
     ready,
     async lines(chunks) {
       if (closed) return
-      for await (const line of linesOf(endedBy(chunks, streams))) {
+      for await (const line of splitLines(stoppable(chunks, stops))) {
         await ready()
         if (closed) return
-        take(line)
+        mapLine(line)
       }
     },
-    status: () => ({ isConnected, openLegs: mapping.openCalls(), ...way.counts() }),
+    status: () => ({ isConnected, openLegs: mapping.openCalls(), ...pipeline.counts() }),
     close({ drainMs = 5_000 } = {}) {
-      whole(0, 2_147_483_647)('drainMs', drainMs)
+      integerBetween(0, 2_147_483_647)('drainMs', drainMs)
       closed ??= (async () => {
-        time.close()
-        for (const stop of streams) stop()
+        expiry.close()
+        for (const stop of stops) stop()
         await connection?.close()
         isConnected = false
-        wake()
-        await way.close(drainMs)
+        resolveReady()
+        await pipeline.close(drainMs)
       })()
       return closed
     },

@@ -1,51 +1,53 @@
-/** A connection that comes back by itself, later and later while it fails. */
+/** Keeps one connection to a switch open: reconnects with exponential backoff until it is closed. */
 import type { Clock, Random } from 'hookswitch'
 import { retryDelayMs } from './retry-delay.js'
-import { said, shown } from './said.js'
+import { sanitizeError, sanitizeText } from './sanitize.js'
 
-/** One connection at work: logged in and subscribed. */
-export interface Session {
-  /** Resolves when it is over, with the reason in a few words. */
+/** One established connection: logged in and subscribed. */
+export interface SwitchSession {
+  /** Resolves when the connection is over, with a short reason. */
   readonly ended: Promise<string>
-  /** Ends it. */
+  /** Ends the connection. */
   close(): void
 }
 
-/** What a kept connection needs. */
-export interface ConnectionDoors {
+/** Dependencies of `keepConnected`. */
+export interface ConnectionDeps {
   readonly clock: Clock
   readonly random: Random
-  /** Connects, logs in, subscribes; rejects with why it could not. Ends at once when the signal aborts. */
-  readonly open: (signal: AbortSignal) => Promise<Session>
+  /** Connects, logs in and subscribes; rejects with the reason. Stops when the signal aborts. */
+  readonly open: (signal: AbortSignal) => Promise<SwitchSession>
+  /** Called after each successful `open`. */
   readonly onConnected: () => void
+  /** Called after each lost connection and failed attempt; `retryInMs`: milliseconds to the next attempt. */
   readonly onDisconnected: (reason: string, retryInMs: number) => void
 }
 
-/** A session that lasted so long, from its login on, was a good one: the next try after it comes soon again. */
-const GOOD_AFTER_MS = 10_000
-/** Nobody waits longer for a switch that is back. */
-const LONGEST_PAUSE_MS = 30_000
+/** A session that lasts this long after its login resets the backoff. */
+const STABLE_AFTER_MS = 10_000
+/** Upper bound of the backoff. */
+const MAX_DELAY_MS = 30_000
 
 /**
  * Keeps one session open until it is closed.
  *
- * @returns `close`, which resolves when nothing is left
+ * @returns `close`, which resolves when the last session has ended
  */
-export function keepConnected(doors: ConnectionDoors): { close(): Promise<void> } {
-  const { clock, random, open, onConnected, onDisconnected } = doors
-  const ending = new AbortController()
-  const { signal } = ending
+export function keepConnected(deps: ConnectionDeps): { close(): Promise<void> } {
+  const { clock, random, open, onConnected, onDisconnected } = deps
+  const closing = new AbortController()
+  const { signal } = closing
 
   const loop = async () => {
     for (let failures = 0; !signal.aborted; ) {
       let connectedMs = Number.POSITIVE_INFINITY
-      const reason = await live(open, signal, () => {
+      const reason = await runSession(open, signal, () => {
         connectedMs = clock.monotonic()
         onConnected()
       })
       if (signal.aborted) return
-      failures = clock.monotonic() - connectedMs >= GOOD_AFTER_MS ? 1 : failures + 1
-      const retryInMs = retryDelayMs(failures, random.fraction(), LONGEST_PAUSE_MS)
+      failures = clock.monotonic() - connectedMs >= STABLE_AFTER_MS ? 1 : failures + 1
+      const retryInMs = retryDelayMs(failures, random.fraction(), MAX_DELAY_MS)
       onDisconnected(reason, retryInMs)
       await clock.sleep(retryInMs, signal)
     }
@@ -53,15 +55,15 @@ export function keepConnected(doors: ConnectionDoors): { close(): Promise<void> 
   const done = loop()
   return {
     close() {
-      ending.abort()
+      closing.abort()
       return done
     },
   }
 }
 
-/** One session from its begin to its end; why it ended. */
-async function live(
-  open: ConnectionDoors['open'],
+/** Opens one session and waits for its end; resolves with the reason why it ended or could not be opened. */
+async function runSession(
+  open: ConnectionDeps['open'],
   signal: AbortSignal,
   onConnected: () => void,
 ): Promise<string> {
@@ -72,11 +74,11 @@ async function live(
     try {
       if (signal.aborted) session.close()
       else onConnected()
-      return shown(await session.ended)
+      return sanitizeText(await session.ended)
     } finally {
       signal.removeEventListener('abort', close)
     }
   } catch (thrown) {
-    return thrown instanceof Error ? shown(thrown.message) : said(thrown)
+    return thrown instanceof Error ? sanitizeText(thrown.message) : sanitizeError(thrown)
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Hangup causes. The names are those of ITU-T Q.850 as FreeSWITCH and KAZOO spell them; which SIP status code means
- * which cause is the table of RFC 4497, 8.4.4, and for codes without a line there
- * (487, 488, 606) what FreeSWITCH says, since receivers of KAZOO's events know those.
+ * Maps Q.850 causes and SIP status codes to hangup causes. The names are those of ITU-T Q.850 as FreeSWITCH and KAZOO
+ * spell them. SIP status codes map as in the table of RFC 4497, 8.4.4; codes without a row there (487, 488, 606) map as
+ * in FreeSWITCH, because receivers of KAZOO's events know those names.
  */
 
 const BY_Q850: Readonly<Record<number, string>> = {
@@ -71,26 +71,29 @@ const BY_SIP: Readonly<Record<number, string>> = {
 }
 
 /**
- * Why an unanswered call ended. A timeout (408) after the callee's phone had rung is Q.850's "no answer from user
- * (user alerted)". What a phone says in a Reason header is more exact than its status code, except 16, which is no
- * reason for a call that never began.
+ * Returns the cause of a call that was not answered. A Q.850 cause in the phone's Reason header takes precedence over the
+ * status code, except 16 (normal clearing), which is no reason for a call that was never answered. A timeout (408) after
+ * ringing is Q.850's "no answer from user (user alerted)".
+ *
+ * @param code the final SIP status code
+ * @param rang whether the callee's phone rang
  */
 export function causeOfRefusal(code: number, rang: boolean, reasonHeader?: string): string {
-  const said = q850Of(reasonHeader)
-  if (said !== undefined && said !== 16 && BY_Q850[said]) return BY_Q850[said]
+  const q850 = q850Of(reasonHeader)
+  if (q850 !== undefined && q850 !== 16 && BY_Q850[q850]) return BY_Q850[q850]
   if (code === 408 && rang) return 'NO_ANSWER'
   return BY_SIP[code] ?? 'NORMAL_UNSPECIFIED'
 }
 
-/** Why an answered call ended: what the phone that hung up says, else a normal clearing. */
+/** Returns the cause of an answered call: that of the Reason header of the phone that hung up, else normal clearing. */
 export function causeOfHangup(reasonHeader?: string): string {
   return BY_Q850[q850Of(reasonHeader) ?? 16] ?? 'NORMAL_CLEARING'
 }
 
-/** Why a call ended whose time was up: no phone hung up, the proxy's dialog timer ran out. */
-export const CAUSE_OF_TIMER = 'RECOVERY_ON_TIMER_EXPIRE'
+/** The cause of a call that the dialog timer of the proxy ended, without a hangup by either phone. */
+export const TIMER_EXPIRY_CAUSE = 'RECOVERY_ON_TIMER_EXPIRE'
 
-/** The Q.850 cause value in a Reason header (RFC 3326); other protocols in it, like SIP, say nothing new. */
+/** Returns the Q.850 cause of a Reason header (RFC 3326); causes of other protocols, such as SIP, add nothing. */
 function q850Of(reasonHeader: string | undefined): number | undefined {
   const unquoted = (reasonHeader ?? '').replace(/"(?:[^"\\]|\\.)*"/gs, '""')
   const match = /(?:^|,)\s*Q\.850\s*;[^,]*?\bcause\s*=\s*(\d{1,3})\b/i.exec(unquoted)

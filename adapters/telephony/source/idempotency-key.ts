@@ -1,16 +1,17 @@
+/** Idempotency keys of channel events, derived from the ids of the switch. */
 import { createHash } from 'node:crypto'
 
-/** A key has 1 to 255 characters. */
-const LONGEST = 255
+/** Longest key that `publish` accepts, characters. */
+const MAX_LENGTH = 255
 
 /**
- * An idempotency key of the switch's own ids, so that what is heard twice (by two connections, after a reconnect, by a
- * restarted host) is published once. Ids that are too long for a key are hashed.
+ * Returns the idempotency key of an event. An event that is received twice (by two connections, after a reconnect, by a
+ * restarted host) has the same key and is published once. Ids that are too long or unprintable are hashed.
  *
- * @param parts what makes the event the one it is: the switch's run, the leg, what happened
+ * @param parts what identifies the event: the switch's run, the leg, the hook
  */
 export function idempotencyKey(...parts: readonly (string | number)[]): string {
   const key = parts.join('/')
-  if (key.length <= LONGEST && /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]*$/u.test(key)) return key
+  if (key.length <= MAX_LENGTH && /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]*$/u.test(key)) return key
   return `sha256/${createHash('sha256').update(key).digest('base64url')}`
 }

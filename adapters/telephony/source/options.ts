@@ -1,4 +1,4 @@
-/** The options that all sources share, and their checks. */
+/** The options that all sources share, their defaults, and the checks of option values. */
 import { isIP } from 'node:net'
 import {
   type ChannelEvent,
@@ -7,94 +7,97 @@ import {
   type Log,
   type Random,
   systemClock,
-  systemRandom,
 } from 'hookswitch'
-import type { HoldLimits } from './account-hold.js'
+import { systemRandom } from 'hookswitch/adapter'
+import type { AccountBufferLimits } from './account-buffer.js'
 
 /** Options of every source. */
 export interface SourceOptions {
   /**
-   * `hs.publish`, or a function in front of it. What it rejects with `QueueFull`, `StoreUnavailable` or `Closing` is tried
-   * again until it is taken or the source is closed; with `Internal` or an error of your own, ten times.
+   * `hs.publish`, or a function that wraps it. A rejection with `QueueFull`, `StoreUnavailable` or `Closing` is retried
+   * until it succeeds or the source is closed; one with `Internal`, or with an error of your own, up to ten times.
    */
   readonly publish: (event: ChannelEvent) => Promise<unknown>
   /**
-   * How long the events of a leg wait for its account to become known, milliseconds. Default 10,000. What waits longer
-   * is given to listeners of `account_unknown`.
+   * How long the events of a leg wait for its account to become known, milliseconds. Default 10,000. Events that wait
+   * longer are emitted as `account_unknown`.
    */
   readonly accountWaitMs?: number
-  /** Most legs open at once; one more and the oldest is forgotten, which is a `problem`. Default 100,000. */
+  /** Maximum number of open legs. Above it the oldest is dropped and reported as a `problem`. Default 100,000. */
   readonly maxOpenLegs?: number
-  /** Where the source logs; default: nowhere. */
+  /** The log. Default: none. */
   readonly log?: Log
-  /** Time. Default: the machine's. */
+  /** The clock. Default: the system's. */
   readonly clock?: Clock
-  /** Chance: jitter of reconnects. Default: the system's. */
+  /** The random numbers that jitter reconnects. Default: the system's. */
   readonly random?: Random
 }
 
-/** Their defaults. */
+/** Defaults of the shared options, and the fixed limits of the account buffer. */
 export const SOURCE_DEFAULTS = Object.freeze({
   accountWaitMs: 10_000,
   maxOpenLegs: 100_000,
-  /** Most events of one leg that wait for its account, most legs that do. */
-  maxEventsWaiting: 100,
-  maxLegsWaiting: 10_000,
+  /** Maximum number of events of one leg that wait for its account. */
+  maxWaitingEventsPerLeg: 100,
+  /** Maximum number of legs that wait for their account. */
+  maxWaitingLegs: 10_000,
 })
 
-/** The shared options with their defaults. */
+/** The shared options with defaults applied. */
 export interface CheckedSourceOptions {
   readonly publish: SourceOptions['publish']
-  readonly limits: HoldLimits
+  readonly bufferLimits: AccountBufferLimits
   readonly maxOpenLegs: number
   readonly log: Log | undefined
   readonly clock: Clock
   readonly random: Random
 }
 
-/** Throws `InvalidOption` for a value that is none. */
+/** Throws `InvalidOption` if the value is invalid. */
 export type OptionCheck = (field: string, value: unknown) => void
 
-const SHARED: Readonly<Record<keyof SourceOptions, OptionCheck>> = {
-  publish: callable,
-  accountWaitMs: whole(0, 86_400_000),
-  maxOpenLegs: whole(1, 10_000_000),
-  log: doorWith('debug', 'info', 'warn', 'error'),
-  clock: doorWith('now', 'monotonic', 'sleep', 'yield'),
-  random: doorWith('bytes', 'fraction'),
+const SHARED_CHECKS: Readonly<Record<keyof SourceOptions, OptionCheck>> = {
+  publish: checkFunction,
+  accountWaitMs: integerBetween(0, 86_400_000),
+  maxOpenLegs: integerBetween(1, 10_000_000),
+  log: hasMethods('debug', 'info', 'warn', 'error'),
+  clock: hasMethods('now', 'monotonic', 'sleep', 'yield'),
+  random: hasMethods('bytes', 'fraction'),
 }
 
 /**
- * Checks the options of a source: the shared ones and its own.
+ * Checks the options of a source, shared and specific, and applies the shared defaults.
  *
- * @param maker the name of the function that takes them
- * @param own checks of its own options, by name
- * @param required names of those that must be there
- * @throws `InvalidOption` naming the option
+ * @param factory name of the function that takes the options
+ * @param specificChecks checks of the options that only this source has, by name
+ * @param required names of required options besides `publish`
+ * @throws `InvalidOption` with the name of the option
  */
 export function checkSourceOptions(
-  maker: string,
+  factory: string,
   given: unknown,
-  own: Readonly<Record<string, OptionCheck>>,
+  specificChecks: Readonly<Record<string, OptionCheck>>,
   required: readonly string[],
 ): CheckedSourceOptions {
-  if (typeof given !== 'object' || given === null) throw wrong('options', `of ${maker} must be an object`)
+  if (typeof given !== 'object' || given === null) {
+    throw invalidOption('options', `of ${factory} must be an object`)
+  }
   const options = given as Readonly<Record<string, unknown>>
-  const checks: Readonly<Record<string, OptionCheck>> = { ...SHARED, ...own }
+  const checks: Readonly<Record<string, OptionCheck>> = { ...SHARED_CHECKS, ...specificChecks }
   for (const [name, value] of Object.entries(options)) {
-    if (!Object.hasOwn(checks, name)) throw wrong(name, `is not an option of ${maker}`)
+    if (!Object.hasOwn(checks, name)) throw invalidOption(name, `is not an option of ${factory}`)
     if (value !== undefined) checks[name]?.(name, value)
   }
   for (const name of ['publish', ...required]) {
-    if (options[name] === undefined) throw wrong(name, `is missing: ${maker} needs it`)
+    if (options[name] === undefined) throw invalidOption(name, `is missing: ${factory} needs it`)
   }
   const shared = options as unknown as SourceOptions
   return {
     publish: shared.publish,
-    limits: {
-      holdMs: shared.accountWaitMs ?? SOURCE_DEFAULTS.accountWaitMs,
-      maxPerLeg: SOURCE_DEFAULTS.maxEventsWaiting,
-      maxLegs: SOURCE_DEFAULTS.maxLegsWaiting,
+    bufferLimits: {
+      maxWaitMs: shared.accountWaitMs ?? SOURCE_DEFAULTS.accountWaitMs,
+      maxEventsPerLeg: SOURCE_DEFAULTS.maxWaitingEventsPerLeg,
+      maxLegs: SOURCE_DEFAULTS.maxWaitingLegs,
     },
     maxOpenLegs: shared.maxOpenLegs ?? SOURCE_DEFAULTS.maxOpenLegs,
     log: shared.log,
@@ -103,61 +106,62 @@ export function checkSourceOptions(
   }
 }
 
-/** The error of a wrong option; never shows the value, which may be a password. */
-export function wrong(field: string, message: string): HookswitchError {
+/** Creates the error of an invalid option. The message never contains the value, which may be a password. */
+export function invalidOption(field: string, message: string): HookswitchError {
   return new HookswitchError('InvalidOption', `${field} ${message}`, { field })
 }
 
-/** A function. */
-export function callable(field: string, value: unknown): void {
-  if (typeof value !== 'function') throw wrong(field, 'must be a function')
+/** Checks for a function. */
+export function checkFunction(field: string, value: unknown): void {
+  if (typeof value !== 'function') throw invalidOption(field, 'must be a function')
 }
 
-/** A text that goes on one line: no line may be smuggled into what is said to a switch. */
-export function oneLine(field: string, value: unknown): void {
+/** Checks for a non-empty string without line breaks, so that it cannot inject a line into a switch's protocol. */
+export function checkSingleLine(field: string, value: unknown): void {
   if (typeof value !== 'string' || value === '' || /[\r\n\0]/.test(value)) {
-    throw wrong(field, 'must be a text of one line')
+    throw invalidOption(field, 'must be a non-empty string of one line')
   }
 }
 
-/** A host name or address, without a port. */
-export function hostName(field: string, value: unknown): void {
-  oneLine(field, value)
+/** Checks for a host name or an IP address without a port. */
+export function checkHostName(field: string, value: unknown): void {
+  checkSingleLine(field, value)
   const text = value as string
-  if (/[\s/@[\]]/.test(text)) throw wrong(field, 'must be a host name or an address')
-  if (text.includes(':') && isIP(text) !== 6)
-    throw wrong(field, 'must have no port: that is an option of its own')
+  if (/[\s/@[\]]/.test(text)) throw invalidOption(field, 'must be a host name or an address')
+  if (text.includes(':') && isIP(text) !== 6) {
+    throw invalidOption(field, 'must not contain a port: use the option port')
+  }
 }
 
-/** A whole number in a range. */
-export function whole(least: number, most: number): OptionCheck {
+/** Returns a check for an integer in a range, both ends included. */
+export function integerBetween(min: number, max: number): OptionCheck {
   return (field, value) => {
-    if (!Number.isSafeInteger(value) || (value as number) < least || (value as number) > most) {
-      throw wrong(field, `must be a whole number from ${least} to ${most}`)
+    if (!Number.isSafeInteger(value) || (value as number) < min || (value as number) > max) {
+      throw invalidOption(field, `must be a whole number from ${min} to ${max}`)
     }
   }
 }
 
-/** One of these texts. */
+/** Returns a check for one of these strings. */
 export function oneOf(...values: readonly string[]): OptionCheck {
   return (field, value) => {
     if (!values.includes(value as string))
-      throw wrong(field, `must be ${values.map((text) => `'${text}'`).join(' or ')}`)
+      throw invalidOption(field, `must be ${values.map((text) => `'${text}'`).join(' or ')}`)
   }
 }
 
-/** Texts. */
-export function texts(field: string, value: unknown): void {
+/** Checks for an array of non-empty strings. */
+export function checkStrings(field: string, value: unknown): void {
   if (!Array.isArray(value) || value.some((item) => typeof item !== 'string' || item === '')) {
-    throw wrong(field, 'must be a list of texts')
+    throw invalidOption(field, 'must be an array of non-empty strings')
   }
 }
 
-function doorWith(...methods: readonly string[]): OptionCheck {
+function hasMethods(...methods: readonly string[]): OptionCheck {
   return (field, value) => {
-    const lacking = methods.find(
+    const missing = methods.find(
       (method) => typeof (value as Record<string, unknown> | null)?.[method] !== 'function',
     )
-    if (lacking !== undefined) throw wrong(field, `must have a method ${lacking}`)
+    if (missing !== undefined) throw invalidOption(field, `must have a method ${missing}`)
   }
 }

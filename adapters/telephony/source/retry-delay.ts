@@ -1,16 +1,18 @@
-/** The first try again comes after 50 to 100 ms. */
+/** Backoff of reconnects and of retried publishes. */
+
+/** Upper bound of the first delay. */
 const FIRST_MS = 100
 
 /**
- * How long to wait before the next try, of a connection or of a publish: doubling up to a bound, the upper half left to
- * chance so that many do not come back together.
+ * Returns the delay before the next attempt: it doubles up to a bound, and its upper half is random, so that many clients
+ * do not return at the same moment.
  *
- * @param attempt 1: the first has just failed
- * @param roll in [0, 1)
- * @param boundMs milliseconds
- * @returns milliseconds
+ * @param attempt number of failures so far, from 1
+ * @param random in [0, 1)
+ * @param maxMs upper bound, milliseconds
+ * @returns milliseconds; after the first failure 50 to 100
  */
-export function retryDelayMs(attempt: number, roll: number, boundMs: number): number {
-  const mostMs = Math.min(boundMs, FIRST_MS * 2 ** Math.min(attempt - 1, 20))
-  return Math.round(mostMs * (0.5 + roll / 2))
+export function retryDelayMs(attempt: number, random: number, maxMs: number): number {
+  const boundMs = Math.min(maxMs, FIRST_MS * 2 ** Math.min(attempt - 1, 20))
+  return Math.round(boundMs * (0.5 + random / 2))
 }

@@ -1,7 +1,9 @@
-/** Seconds of a call: more than an event can hold come from clocks that were set, and must not cost the event. */
-export const MOST_SECONDS = 2_147_483_647
+/** Durations of calls, in whole seconds. */
 
-/** Whole seconds from one moment to the next, rounded; never negative, though a switch may write out of order. */
+/** Longest duration that an event can hold. Longer ones, caused by a clock change, are capped. */
+export const MAX_SECONDS = 2_147_483_647
+
+/** Returns the rounded seconds between two times in milliseconds; 0 if the switch reports them out of order. */
 export function secondsBetween(fromMs: number, toMs: number): number {
-  return Math.min(MOST_SECONDS, Math.max(0, Math.round((toMs - fromMs) / 1000)))
+  return Math.min(MAX_SECONDS, Math.max(0, Math.round((toMs - fromMs) / 1000)))
 }

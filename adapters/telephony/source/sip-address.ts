@@ -1,17 +1,17 @@
-/** The parts of SIP addresses that an event shows. */
+/** Parses SIP and tel URIs into the parts that events contain. */
 
-/** A SIP, SIPS or tel URI taken apart. */
+/** A parsed SIP, SIPS or tel URI. */
 export interface SipAddress {
-  /** Without password and parameters; '' when the URI has none. */
+  /** Without password and parameters; '' where the URI has none. */
   readonly user: string
-  /** Without port and parameters, lower-cased; '' for tel URIs. */
+  /** Without port and parameters, in lower case; '' for tel URIs. */
   readonly domain: string
 }
 
 const URI = /^(?:sips?:)(?:([^@]*)@)?(\[[^\]]*\]|[^:;?>@]*)/i
 const TEL = /^tel:([^;?>]*)/i
 
-/** Takes a URI apart (RFC 3261 19.1, RFC 3966); `undefined` for anything else. */
+/** Parses a URI (RFC 3261 19.1, RFC 3966); `undefined` for anything else. */
 export function sipAddress(uri: string | undefined): SipAddress | undefined {
   if (uri === undefined) return undefined
   const tel = TEL.exec(uri)
@@ -21,13 +21,13 @@ export function sipAddress(uri: string | undefined): SipAddress | undefined {
   return { user: (sip[1] ?? '').split(/[:;]/, 1)[0] ?? '', domain: (sip[2] ?? '').toLowerCase() }
 }
 
-/** `user@realm`, as KAZOO writes addresses in events; only the part there is, where one is missing. */
+/** Formats `user@realm`, as KAZOO writes addresses in events; only the user or the realm where the other is missing. */
 export function userAtRealm(address: SipAddress | undefined): string | undefined {
   if (!address) return undefined
   return [address.user, address.domain].filter((part) => part !== '').join('@') || undefined
 }
 
-/** A display name without its quotes and backslashes (RFC 3261 25.1, quoted-string). */
+/** Returns a display name without its quotes and escapes (RFC 3261 25.1, quoted-string); `undefined` if it is empty. */
 export function displayName(raw: string | undefined): string | undefined {
   if (raw === undefined) return undefined
   const quoted = /^"(.*)"$/s.exec(raw.trim())

@@ -1,58 +1,63 @@
-/** A TCP connection to a switch: bytes in, lines out, stopped while the service is full, ended when it falls silent. */
+/**
+ * A TCP connection to a switch, with backpressure and liveness: it stops reading while the service is full, probes a
+ * silent switch, and disconnects if no data follows. The bytes are left to a `SwitchProtocol`.
+ */
 import { connect, type Socket } from 'node:net'
 import type { Clock } from 'hookswitch'
 
-/** What speaks the switch's language on one connection. */
-export interface Protocol {
-  /** Takes bytes as they come. What it throws ends the connection; its message is the reason. */
+/** The protocol of a switch on one connection. */
+export interface SwitchProtocol {
+  /** Handles received bytes. An error ends the connection, with its message as the reason. */
   receive(chunk: Buffer): void
-  /** Asks for a sign of life: whatever the switch answers is one. */
+  /** Sends a request whose answer, whatever it is, proves that the switch is alive. */
   probe(): void
-  /** The connection is over: whoever waits for an answer gets none. */
-  lost(reason: string): void
+  /** The connection is over: fail every pending request. */
+  onDisconnected(reason: string): void
 }
 
-/** Where to, and the doors. */
+/** Address, limits and dependencies of a TCP session. */
 export interface TcpSessionOptions {
   readonly host: string
   readonly port: number
   readonly clock: Clock
   /** How long connecting may take, milliseconds. */
   readonly connectTimeoutMs: number
-  /** A silence of so long is asked for a sign of life, one of twice so long ends the connection; milliseconds. */
+  /** Sends a probe after this time without data and disconnects after twice this time, milliseconds. */
   readonly silenceMs: number
-  /** Whether to stop reading for now; asked after each chunk. */
+  /** Whether to stop reading; checked after each chunk. */
   readonly isFull: () => boolean
 }
 
 /** An open connection. */
 export interface TcpSession {
+  /** Resolves when the connection is over, with a short reason. */
   readonly ended: Promise<string>
+  /** Sends a text. */
   write(text: string): void
-  /** There is room: reads on. */
+  /** Resumes reading after `isFull`. */
   resume(): void
-  /** @param reason what `ended` resolves with */
+  /** @param reason the value of `ended`. Default 'closed' */
   close(reason?: string): void
 }
 
 /**
  * Connects.
  *
- * @param speak makes the protocol; it may write at once
- * @throws with the reason, in a few words: refused, timed out, aborted
+ * @param createProtocol creates the protocol, which may write at once
+ * @throws an error whose message is the reason: refused, timed out, closed
  */
-export async function tcpSession(
+export async function openTcpSession(
   { host, port, clock, connectTimeoutMs, silenceMs, isFull }: TcpSessionOptions,
   signal: AbortSignal,
-  speak: (session: TcpSession) => Protocol,
-): Promise<{ readonly session: TcpSession; readonly protocol: Protocol }> {
-  const socket = await connected(host, port, clock, connectTimeoutMs, signal)
-  let endWith: (reason: string) => void = () => {}
+  createProtocol: (session: TcpSession) => SwitchProtocol,
+): Promise<{ readonly session: TcpSession; readonly protocol: SwitchProtocol }> {
+  const socket = await openSocket(host, port, clock, connectTimeoutMs, signal)
+  let resolveEnded: (reason: string) => void = () => {}
   const ended = new Promise<string>((resolve) => {
-    endWith = resolve
+    resolveEnded = resolve
   })
   const over = new AbortController()
-  let heardMs = clock.monotonic()
+  let lastDataMs = clock.monotonic()
 
   const session: TcpSession = {
     ended,
@@ -62,15 +67,15 @@ export async function tcpSession(
       if (over.signal.aborted) return
       over.abort()
       socket.destroy()
-      protocol.lost(reason)
-      endWith(reason)
+      protocol.onDisconnected(reason)
+      resolveEnded(reason)
     },
   }
-  const protocol = speak(session)
+  const protocol = createProtocol(session)
 
   socket.setKeepAlive(true, 30_000)
   socket.on('data', (chunk) => {
-    heardMs = clock.monotonic()
+    lastDataMs = clock.monotonic()
     try {
       protocol.receive(chunk)
       if (isFull()) socket.pause()
@@ -81,22 +86,22 @@ export async function tcpSession(
   socket.on('error', (error) => session.close(error.message))
   socket.on('close', () => session.close('the switch closed the connection'))
 
-  const watch = async () => {
+  const checkLiveness = async () => {
     for (;;) {
       await clock.sleep(silenceMs, over.signal)
       if (over.signal.aborted) return
-      const silentMs = clock.monotonic() - heardMs
-      // Who does not read cannot complain of silence.
-      if (socket.isPaused()) heardMs = clock.monotonic()
+      const silentMs = clock.monotonic() - lastDataMs
+      // While the socket is paused, the missing data is not the switch's fault.
+      if (socket.isPaused()) lastDataMs = clock.monotonic()
       else if (silentMs >= 2 * silenceMs) return session.close(`no sign of life for ${silentMs / 1000} s`)
       else if (silentMs >= silenceMs) protocol.probe()
     }
   }
-  void watch()
+  void checkLiveness()
   return { session, protocol }
 }
 
-function connected(
+function openSocket(
   host: string,
   port: number,
   clock: Clock,
@@ -106,24 +111,24 @@ function connected(
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, noDelay: true })
     const settled = new AbortController()
-    const giveUp = (why: string) => {
+    const fail = (reason: string) => {
       settled.abort()
-      signal.removeEventListener('abort', aborted)
+      signal.removeEventListener('abort', onAbort)
       socket.destroy()
-      reject(new Error(why))
+      reject(new Error(reason))
     }
-    const aborted = () => giveUp('closed')
-    signal.addEventListener('abort', aborted)
-    socket.on('error', (error) => giveUp(error.message))
+    const onAbort = () => fail('closed')
+    signal.addEventListener('abort', onAbort)
+    socket.on('error', (error) => fail(error.message))
     socket.once('connect', () => {
       settled.abort()
-      signal.removeEventListener('abort', aborted)
+      signal.removeEventListener('abort', onAbort)
       socket.removeAllListeners('error')
       resolve(socket)
     })
-    if (signal.aborted) return aborted()
+    if (signal.aborted) return onAbort()
     void clock.sleep(timeoutMs, settled.signal).then(() => {
-      if (!settled.signal.aborted) giveUp(`no connection within ${timeoutMs / 1000} s`)
+      if (!settled.signal.aborted) fail(`no connection within ${timeoutMs / 1000} s`)
     })
   })
 }

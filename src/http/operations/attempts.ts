@@ -1,37 +1,49 @@
+/** Lists of attempts: of an account, a webhook, a call. */
 import type { AttemptQuery } from '../../delivery/delivery-queries.js'
 import { notFound } from '../../errors.js'
-import { attemptDoc } from '../../wire/attempt-doc.js'
-import { fillPage } from '../fill-page.js'
-import { type Answer, accountOf, type Call, idOf, listAnswer, listRequestOf, type Perform } from './call.js'
+import { attemptJson } from '../../wire/attempt-json.js'
+import { paginate } from '../paginate.js'
+import {
+  accountIdOf,
+  entityIdOf,
+  listResult,
+  type Operation,
+  type OperationContext,
+  type OperationResult,
+  readListRequest,
+} from './context.js'
 
-/** Ids of calls are 1 to 255 printable characters: others nobody published, and no store need be asked. */
+/** Call ids have 1 to 255 printable characters. No event can have another id, so the store is not queried for it. */
 const CALL_ID = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,255}$/u
 
-async function attemptsOf(call: Call, of: Pick<AttemptQuery, 'webhookId' | 'callIds'>): Promise<Answer> {
-  const accountId = accountOf(call)
-  const request = listRequestOf(call)
-  const { rows, ...next } = await fillPage(
+async function listMatchingAttempts(
+  context: OperationContext,
+  selection: Pick<AttemptQuery, 'webhookId' | 'callIds'>,
+): Promise<OperationResult> {
+  const accountId = accountIdOf(context)
+  const request = readListRequest(context)
+  const { rows, ...next } = await paginate(
     request,
-    (batch) => call.service.deliveries.attempts({ accountId, ...of, ...batch }),
-    attemptDoc,
+    (batch) => context.backend.deliveries.attempts({ accountId, ...selection, ...batch }),
+    attemptJson,
   )
-  return listAnswer({ items: rows.map(attemptDoc), ...next }, request)
+  return listResult({ items: rows.map(attemptJson), ...next }, request)
 }
 
-export const listAttempts: Perform = (call) => attemptsOf(call, {})
+export const listAttempts: Operation = (context) => listMatchingAttempts(context, {})
 
-export const listWebhookAttempts: Perform = async (call) => {
-  const webhookId = idOf(call, 'webhookId')
-  listRequestOf(call)
-  await call.service.webhooks.read(accountOf(call), webhookId)
-  return attemptsOf(call, { webhookId })
+export const listWebhookAttempts: Operation = async (context) => {
+  const webhookId = entityIdOf(context, 'webhookId')
+  readListRequest(context)
+  await context.backend.webhooks.read(accountIdOf(context), webhookId)
+  return listMatchingAttempts(context, { webhookId })
 }
 
-export const listCallAttempts: Perform = async (call) => {
-  const callId = call.params.callId!
-  listRequestOf(call)
+export const listCallAttempts: Operation = async (context) => {
+  const callId = context.params.callId!
+  readListRequest(context)
   if (!CALL_ID.test(callId)) throw notFound(callId)
-  const callIds = await call.service.deliveries.legs(accountOf(call), callId)
+  const callIds = await context.backend.deliveries.legs(accountIdOf(context), callId)
   if (callIds.length === 0) throw notFound(callId)
-  return attemptsOf(call, { callIds })
+  return listMatchingAttempts(context, { callIds })
 }

@@ -1,31 +1,44 @@
+/** Sign in, sign out, read and rotate the API key. */
 import type { SignInInput } from '../../auth/sign-in.js'
 import { invalidInput } from '../../errors.js'
-import { type SchemaCheck, toFailures } from '../../values/schema-failures.js'
-import { apiKeyDoc, loginDoc, readApiAuth, readUserAuth, SECRET_LOGIN_FIELDS } from '../../wire/auth-doc.js'
-import { validateApiAuth, validateUserAuth } from '../../wire/validators.generated.js'
-import { type Answer, accountOf, type Call, type Perform } from './call.js'
+import { type SchemaValidator, toSchemaFailures } from '../../values/schema-failures.js'
+import { validateApiAuth, validateUserAuth } from '../../values/validators.generated.js'
+import {
+  apiKeyJson,
+  loginJson,
+  parseApiKeyLogin,
+  parseCredentialsLogin,
+  SECRET_LOGIN_FIELDS,
+} from '../../wire/auth-json.js'
+import { accountIdOf, type Operation, type OperationContext, type OperationResult } from './context.js'
 
-async function signIn(call: Call, check: SchemaCheck, read: (data: unknown) => SignInInput): Promise<Answer> {
-  if (!check(call.data)) {
-    throw invalidInput(toFailures(check.errors, call.data, { secret: SECRET_LOGIN_FIELDS }))
+async function signIn(
+  context: OperationContext,
+  validate: SchemaValidator,
+  parse: (data: unknown) => SignInInput,
+): Promise<OperationResult> {
+  const { data, clientAddress, backend } = context
+  if (!validate(data)) {
+    throw invalidInput(toSchemaFailures(validate.errors, data, { secret: SECRET_LOGIN_FIELDS }))
   }
-  const from = call.address === undefined ? {} : { address: call.address }
-  const { token, account, userId } = await call.service.auth.signIn(read(call.data), from)
-  return { data: loginDoc(account, userId), issued: token }
+  const from = clientAddress === undefined ? {} : { address: clientAddress }
+  const { token, account, userId } = await backend.auth.signIn(parse(data), from)
+  return { data: loginJson(account, userId), issuedToken: token }
 }
 
-export const signInByApiKey: Perform = (call) => signIn(call, validateApiAuth, readApiAuth)
-export const signInByCredentials: Perform = (call) => signIn(call, validateUserAuth, readUserAuth)
+export const signInByApiKey: Operation = (context) => signIn(context, validateApiAuth, parseApiKeyLogin)
+export const signInByCredentials: Operation = (context) =>
+  signIn(context, validateUserAuth, parseCredentialsLogin)
 
-export const signOut: Perform = async ({ service, caller }) => {
-  await service.auth.signOut(caller!.token)
+export const signOut: Operation = async ({ backend, caller }) => {
+  await backend.auth.signOut(caller!.token)
   return { data: {} }
 }
 
-export const readApiKey: Perform = async (call) => ({
-  data: apiKeyDoc(await call.service.accounts.readApiKey(accountOf(call))),
+export const readApiKey: Operation = async (context) => ({
+  data: apiKeyJson(await context.backend.accounts.readApiKey(accountIdOf(context))),
 })
 
-export const rotateApiKey: Perform = async (call) => ({
-  data: apiKeyDoc(await call.service.accounts.rotateApiKey(accountOf(call))),
+export const rotateApiKey: Operation = async (context) => ({
+  data: apiKeyJson(await context.backend.accounts.rotateApiKey(accountIdOf(context))),
 })

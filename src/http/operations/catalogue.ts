@@ -1,65 +1,68 @@
+/** The hooks, their samples and the OpenAPI document: routes that need no token. */
 import type { CheckedEvent } from '../../delivery/event.js'
-import { payloadOf, SEQUENCE } from '../../delivery/payload.js'
+import { payloadOf, SEQUENCE_KEY } from '../../delivery/payload.js'
 import { invalidInput, notFound } from '../../errors.js'
-import { pageOf } from '../../wire/list.js'
-import type { Service } from '../service.js'
-import { listAnswer, listRequestOf, type Perform } from './call.js'
+import { slicePage } from '../../wire/list.js'
+import type { ApiBackend } from '../api-backend.js'
+import { listResult, type Operation, readListRequest } from './context.js'
 
 /** KAZOO names samples after the schemas of its hooks. */
 const SAMPLE_PREFIX = 'webhooks_'
 
-/** Which event a sample tells of: none. */
+/** `event_id` of every sample; no real event has it. */
 const SAMPLE_EVENT_ID = '0'.repeat(32)
 
-export const listHooks: Perform = async (call) => {
-  const request = listRequestOf(call)
-  const hooks = call.service.webhooks
+export const listHooks: Operation = async (context) => {
+  const request = readListRequest(context)
+  const hooks = context.backend.webhooks
     .catalogue()
-    // In the catalogue's own order, which follows a call from its start to its end.
+    // Sorted as in the catalogue, which follows a call from start to end.
     .map(({ id, name, description }, index) => ({ id, name, description, index }))
-  const doc = ({ id, name, description }: (typeof hooks)[number]) => ({ id, name, description })
-  const cut = pageOf(hooks, request, {
+  const hookJson = ({ id, name, description }: (typeof hooks)[number]) => ({ id, name, description })
+  const slice = slicePage(hooks, request, {
     keyOf: ({ id, index }) => [String(index).padStart(6, '0'), id],
-    whole: doc,
-    shown: doc,
+    filterJson: hookJson,
+    itemJson: hookJson,
   })
-  if ('failures' in cut) throw invalidInput(cut.failures)
-  return listAnswer(cut.page, request)
+  if ('failures' in slice) throw invalidInput(slice.failures)
+  return listResult(slice.page, request)
 }
 
-export const listSamples: Perform = async ({ service }) => ({
-  data: service.webhooks.catalogue().map(({ id }) => SAMPLE_PREFIX + id),
+export const listSamples: Operation = async ({ backend }) => ({
+  data: backend.webhooks.catalogue().map(({ id }) => SAMPLE_PREFIX + id),
 })
 
-export const readSample: Perform = async ({ service, params }) => {
-  const wanted = params.sampleId!
-  const hook = service.webhooks.catalogue().find(({ id }) => wanted === SAMPLE_PREFIX + id || wanted === id)
-  if (!hook) throw notFound(wanted)
-  return { data: samplesOf(hook.sample as unknown as readonly CheckedEvent[]) }
+export const readSample: Operation = async ({ backend, params }) => {
+  const sampleId = params.sampleId!
+  const hook = backend.webhooks
+    .catalogue()
+    .find(({ id }) => sampleId === SAMPLE_PREFIX + id || sampleId === id)
+  if (!hook) throw notFound(sampleId)
+  return { data: samplePayloads(hook.sample as unknown as readonly CheckedEvent[]) }
 }
 
-/** The samples as a receiver gets them, those of one call numbered as if there were no others. */
-function samplesOf(events: readonly CheckedEvent[]): readonly object[] {
-  const numbers = new Map<string, number>()
+/** The payloads that a receiver gets for the samples, with a sequence per call that starts at 1. */
+function samplePayloads(events: readonly CheckedEvent[]): readonly object[] {
+  const sequences = new Map<string, number>()
   return events.map((event) => {
-    const number = (numbers.get(event.callId) ?? 0) + 1
-    numbers.set(event.callId, number)
-    return { ...payloadOf(event, SAMPLE_EVENT_ID), [SEQUENCE]: number }
+    const sequence = (sequences.get(event.callId) ?? 0) + 1
+    sequences.set(event.callId, sequence)
+    return { ...payloadOf(event, SAMPLE_EVENT_ID), [SEQUENCE_KEY]: sequence }
   })
 }
 
-/** Written once per service: the document is large and never changes. */
-const documents = new WeakMap<Service, string>()
+/** The serialized document per backend: it is large and never changes. */
+const documents = new WeakMap<ApiBackend, string>()
 
-export const readOpenapi: Perform = async ({ service }) => {
-  let bare = documents.get(service)
-  if (bare === undefined) {
-    const { version, ingest } = service
-    const hooks = service.webhooks.catalogue()
-    // Loaded when it is first asked for: most processes never serve it.
+export const readOpenapi: Operation = async ({ backend }) => {
+  let rawBody = documents.get(backend)
+  if (rawBody === undefined) {
+    const { version, ingest } = backend
+    const hooks = backend.webhooks.catalogue()
+    // Imported on first use: most processes never serve the document.
     const { openapiDocument } = await import('../../wire/openapi.js')
-    bare = JSON.stringify(openapiDocument({ version, hooks, ingest: ingest !== undefined }))
-    documents.set(service, bare)
+    rawBody = JSON.stringify(openapiDocument({ version, hooks, ingest: ingest !== undefined }))
+    documents.set(backend, rawBody)
   }
-  return { data: undefined, bare }
+  return { data: undefined, rawBody }
 }

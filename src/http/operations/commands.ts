@@ -1,51 +1,67 @@
+/** Commands on webhooks: re-enable, test, replay, read and rotate the signing secret. */
 import { invalidInput, notFound } from '../../errors.js'
 import { isId } from '../../values/ids.js'
 import type { JsonSchema } from '../../values/json-schema.js'
-import { type SchemaCheck, toFailures } from '../../values/schema-failures.js'
+import { type SchemaValidator, toSchemaFailures } from '../../values/schema-failures.js'
+import { validateReenable, validateReplay } from '../../values/validators.generated.js'
 import { reenableSchema, replaySchema } from '../../wire/body-schemas.js'
 import { coerce } from '../../wire/coerce.js'
-import { readReplay, replayDoc, secretDoc, testDoc } from '../../wire/command-docs.js'
-import { validateReenable, validateReplay } from '../../wire/validators.generated.js'
-import { type Answer, accountOf, type Call, idOf, type Perform } from './call.js'
+import { parseReplay, replayJson, secretJson, testJson } from '../../wire/command-json.js'
+import {
+  accountIdOf,
+  entityIdOf,
+  type Operation,
+  type OperationContext,
+  type OperationResult,
+} from './context.js'
 
-/** The body with its form values coerced. Throws `InvalidInput`. */
-function bodyOf(call: Call, schema: JsonSchema, check: SchemaCheck): unknown {
-  const data = coerce(schema, call.data)
-  if (!check(data)) throw invalidInput(toFailures(check.errors, data))
+/** Coerces and validates the body. Throws `InvalidInput`. */
+function validateBody(context: OperationContext, schema: JsonSchema, validate: SchemaValidator): unknown {
+  const data = coerce(schema, context.data)
+  if (!validate(data)) throw invalidInput(toSchemaFailures(validate.errors, data))
   return data
 }
 
-const REENABLED: Answer = { data: 'hooks updated' }
+const REENABLED: OperationResult = { data: 'hooks updated' }
 
-export const reenableWebhooks: Perform = async (call) => {
-  bodyOf(call, reenableSchema, validateReenable)
-  await call.service.webhooks.reenable([accountOf(call)])
+export const reenableWebhooks: Operation = async (context) => {
+  validateBody(context, reenableSchema, validateReenable)
+  await context.backend.webhooks.reenable([accountIdOf(context)])
   return REENABLED
 }
 
-export const reenableDescendantWebhooks: Perform = async (call) => {
-  bodyOf(call, reenableSchema, validateReenable)
-  const accountId = accountOf(call)
-  const below = await call.service.accounts.descendants(accountId)
-  await call.service.webhooks.reenable([accountId, ...below])
+export const reenableDescendantWebhooks: Operation = async (context) => {
+  validateBody(context, reenableSchema, validateReenable)
+  const accountId = accountIdOf(context)
+  const descendants = await context.backend.accounts.descendants(accountId)
+  await context.backend.webhooks.reenable([accountId, ...descendants])
   return REENABLED
 }
 
-export const testWebhook: Perform = async (call) => ({
-  data: testDoc(await call.service.webhooks.test(accountOf(call), idOf(call, 'webhookId'))),
-})
-
-export const replayWebhook: Perform = async (call) => {
-  const webhookId = idOf(call, 'webhookId')
-  const wish = readReplay(bodyOf(call, replaySchema, validateReplay))
-  if ('deliveryId' in wish && !isId(wish.deliveryId)) throw notFound(wish.deliveryId)
-  return { data: replayDoc(await call.service.webhooks.replay(accountOf(call), webhookId, wish)) }
+export const testWebhook: Operation = async (context) => {
+  const { webhooks } = context.backend
+  return { data: testJson(await webhooks.test(accountIdOf(context), entityIdOf(context, 'webhookId'))) }
 }
 
-export const readSecret: Perform = async (call) => ({
-  data: secretDoc(await call.service.webhooks.readSecret(accountOf(call), idOf(call, 'webhookId'))),
-})
+export const replayWebhook: Operation = async (context) => {
+  const webhookId = entityIdOf(context, 'webhookId')
+  const selection = parseReplay(validateBody(context, replaySchema, validateReplay))
+  if ('deliveryId' in selection && !isId(selection.deliveryId)) throw notFound(selection.deliveryId)
+  return {
+    data: replayJson(await context.backend.webhooks.replay(accountIdOf(context), webhookId, selection)),
+  }
+}
 
-export const rotateSecret: Perform = async (call) => ({
-  data: secretDoc(await call.service.webhooks.rotateSecret(accountOf(call), idOf(call, 'webhookId'))),
-})
+export const readSecret: Operation = async (context) => {
+  const { webhooks } = context.backend
+  return {
+    data: secretJson(await webhooks.readSecret(accountIdOf(context), entityIdOf(context, 'webhookId'))),
+  }
+}
+
+export const rotateSecret: Operation = async (context) => {
+  const { webhooks } = context.backend
+  return {
+    data: secretJson(await webhooks.rotateSecret(accountIdOf(context), entityIdOf(context, 'webhookId'))),
+  }
+}

@@ -1,38 +1,46 @@
+/** Deliveries with an explanation of their state. */
 import type { StoredDelivery } from '../../delivery/delivery-queries.js'
-import { deliveryDoc } from '../../wire/delivery-doc.js'
-import { fillPage } from '../fill-page.js'
-import type { Service } from '../service.js'
-import { accountOf, idOf, listAnswer, listRequestOf, type Perform } from './call.js'
+import { deliveryJson } from '../../wire/delivery-json.js'
+import type { JsonObject } from '../../wire/webhook-json.js'
+import type { ApiBackend } from '../api-backend.js'
+import { paginate } from '../paginate.js'
+import { accountIdOf, entityIdOf, listResult, type Operation, readListRequest } from './context.js'
 
-/** Deliveries explained at once: each may ask the store. */
-const EXPLAINED_AT_ONCE = 16
+/** Deliveries explained concurrently; each explanation may query the store. */
+const EXPLAIN_CONCURRENCY = 16
 
-async function explained(service: Service, deliveries: readonly StoredDelivery[]) {
-  const docs = []
-  for (let start = 0; start < deliveries.length; start += EXPLAINED_AT_ONCE) {
-    const some = deliveries.slice(start, start + EXPLAINED_AT_ONCE)
-    const sentences = await Promise.all(some.map((delivery) => service.deliveries.explain(delivery)))
-    docs.push(...some.map((delivery, index) => deliveryDoc(delivery, sentences[index]!)))
+async function explainedJson(
+  backend: ApiBackend,
+  deliveries: readonly StoredDelivery[],
+): Promise<readonly JsonObject[]> {
+  const items: JsonObject[] = []
+  for (let start = 0; start < deliveries.length; start += EXPLAIN_CONCURRENCY) {
+    const batch = deliveries.slice(start, start + EXPLAIN_CONCURRENCY)
+    const sentences = await Promise.all(batch.map((delivery) => backend.deliveries.explain(delivery)))
+    items.push(...batch.map((delivery, index) => deliveryJson(delivery, sentences[index]!)))
   }
-  return docs
+  return items
 }
 
-export const listDeliveries: Perform = async (call) => {
-  const { service } = call
-  const accountId = accountOf(call)
-  const webhookId = idOf(call, 'webhookId')
-  const request = listRequestOf(call)
-  await service.webhooks.read(accountId, webhookId)
-  const { rows, ...next } = await fillPage(
+export const listDeliveries: Operation = async (context) => {
+  const { backend } = context
+  const accountId = accountIdOf(context)
+  const webhookId = entityIdOf(context, 'webhookId')
+  const request = readListRequest(context)
+  await backend.webhooks.read(accountId, webhookId)
+  const { rows, ...next } = await paginate(
     request,
-    (batch) => service.deliveries.list({ accountId, webhookId, ...batch }),
-    // Filters see all but the sentence, which is for people and costs a look-up.
-    (delivery) => deliveryDoc(delivery, ''),
+    (batch) => backend.deliveries.list({ accountId, webhookId, ...batch }),
+    // Filters apply to every field but `explain`, which would cost a store query per row.
+    (delivery) => deliveryJson(delivery, ''),
   )
-  return listAnswer({ items: await explained(service, rows), ...next }, request)
+  return listResult({ items: await explainedJson(backend, rows), ...next }, request)
 }
 
-export const readDelivery: Perform = async (call) => {
-  const delivery = await call.service.deliveries.read(accountOf(call), idOf(call, 'deliveryId'))
-  return { data: deliveryDoc(delivery, await call.service.deliveries.explain(delivery)) }
+export const readDelivery: Operation = async (context) => {
+  const delivery = await context.backend.deliveries.read(
+    accountIdOf(context),
+    entityIdOf(context, 'deliveryId'),
+  )
+  return { data: deliveryJson(delivery, await context.backend.deliveries.explain(delivery)) }
 }

@@ -1,24 +1,27 @@
+/** Publishes events received over HTTP. */
 import { errorCode, type Failure, invalidInput, notFound } from '../../errors.js'
-import { readTraceparent } from '../../values/traceparent.js'
-import { publishedDoc } from '../../wire/command-docs.js'
-import { readEvents, wireEventFailure } from '../../wire/event-names.js'
-import { header } from '../../wire/request-head.js'
-import { accountOf, type Perform } from './call.js'
+import { parseTraceparent } from '../../values/traceparent.js'
+import { publishedJson } from '../../wire/command-json.js'
+import { parseEvents, toWireFailure } from '../../wire/event-names.js'
+import { getHeader } from '../../wire/request-head.js'
+import { accountIdOf, type Operation } from './context.js'
 
-export const publishEvents: Perform = async (call) => {
-  const accountId = accountOf(call)
-  const { ingest } = call.service
+export const publishEvents: Operation = async (context) => {
+  const accountId = accountIdOf(context)
+  const { ingest } = context.backend
   if (!ingest) throw notFound('events')
-  const read = readEvents(call.data, accountId)
-  if ('failures' in read) throw invalidInput(read.failures)
-  // One that is malformed is taken for none (W3C Trace Context, 3.2).
-  const traceparent = readTraceparent(header(call.headers, 'traceparent'))
+  const parsed = parseEvents(context.data, accountId)
+  if ('failures' in parsed) throw invalidInput(parsed.failures)
+  // A malformed header counts as absent (W3C Trace Context, 3.2).
+  const traceparent = parseTraceparent(getHeader(context.headers, 'traceparent'))
   try {
-    return { data: publishedDoc(await ingest(accountId, read.events, traceparent)) }
+    return { data: publishedJson(await ingest(accountId, parsed.events, traceparent)) }
   } catch (thrown) {
     if (errorCode(thrown) !== 'InvalidInput') throw thrown
     const { failures = [] } = thrown as { failures?: readonly Failure[] }
-    const inList = Array.isArray(call.data)
-    throw failures.length === 0 ? thrown : invalidInput(failures.map((one) => wireEventFailure(one, inList)))
+    const isList = Array.isArray(context.data)
+    throw failures.length === 0
+      ? thrown
+      : invalidInput(failures.map((failure) => toWireFailure(failure, isList)))
   }
 }

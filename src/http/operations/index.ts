@@ -1,7 +1,6 @@
-import type { Operation } from '../../wire/route.js'
+import type { OperationId } from '../../wire/routes.js'
 import { listAttempts, listCallAttempts, listWebhookAttempts } from './attempts.js'
 import { readApiKey, rotateApiKey, signInByApiKey, signInByCredentials, signOut } from './auth.js'
-import type { Perform } from './call.js'
 import { listHooks, listSamples, readOpenapi, readSample } from './catalogue.js'
 import {
   readSecret,
@@ -11,6 +10,7 @@ import {
   rotateSecret,
   testWebhook,
 } from './commands.js'
+import type { Operation } from './context.js'
 import { listDeliveries, readDelivery } from './deliveries.js'
 import { publishEvents } from './events.js'
 import {
@@ -22,8 +22,8 @@ import {
   replaceWebhook,
 } from './webhooks.js'
 
-/** What each operation of the route table does. */
-export const OPERATIONS: Readonly<Record<Operation, Perform>> = {
+/** The implementation of each operation in the route table. */
+export const OPERATIONS: Readonly<Record<OperationId, Operation>> = {
   signInByApiKey,
   signInByCredentials,
   signOut,

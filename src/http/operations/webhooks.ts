@@ -1,88 +1,92 @@
+/** Create, read, replace, patch, delete and list webhooks, with conditional requests. */
 import { invalidInput } from '../../errors.js'
 import type { ChangeOptions } from '../../webhooks/manage.js'
-import type { WebhookInput, WebhookView } from '../../webhooks/view.js'
+import type { UncheckedWebhook, WebhookView } from '../../webhooks/view.js'
 import { webhookSchema } from '../../webhooks/webhook-schema.js'
 import { coerce } from '../../wire/coerce.js'
-import { pageOf } from '../../wire/list.js'
-import { readWebhook as readNames } from '../../wire/names.js'
-import { allowedRevisions, namesRevision } from '../../wire/precondition.js'
-import { header } from '../../wire/request-head.js'
-import { webhookDoc, webhookSummary } from '../../wire/webhook-doc.js'
+import { parseWebhookFields } from '../../wire/field-names.js'
+import { slicePage } from '../../wire/list.js'
+import { allowedRevisions, matchesRevision } from '../../wire/precondition.js'
+import { getHeader } from '../../wire/request-head.js'
+import { webhookJson, webhookSummaryJson } from '../../wire/webhook-json.js'
 import {
-  type Answer,
-  accountOf,
-  type Call,
-  idOf,
-  listAnswer,
-  listRequestOf,
-  objectOf,
-  type Perform,
-} from './call.js'
+  accountIdOf,
+  entityIdOf,
+  listResult,
+  type Operation,
+  type OperationContext,
+  type OperationResult,
+  readListRequest,
+} from './context.js'
 
-/** No webhook ever has it: what nobody's revision is allowed to be. */
+/** A revision that no webhook has, so that a change that expects it fails. */
 const NO_REVISION = 0
 
-const answer = (webhook: WebhookView): Answer => ({ data: webhookDoc(webhook), revision: webhook.revision })
+const webhookResult = (webhook: WebhookView): OperationResult => ({
+  data: webhookJson(webhook),
+  revision: webhook.revision,
+})
 
-/** The body as the core wants it, form values coerced. */
-function inputOf(call: Call): WebhookInput {
-  const { settings, extra } = readNames(objectOf(call))
+/** Converts the body to webhook input, with form values coerced. */
+function webhookInputOf(context: OperationContext): UncheckedWebhook {
+  const { settings, extra } = parseWebhookFields(context.data as Record<string, unknown>)
   const coerced = coerce(webhookSchema, settings) as Record<string, unknown>
   return extra === undefined ? { settings: coerced } : { settings: coerced, extra }
 }
 
-/** The one revision that `If-Match` allows; of several, the webhook's own if it is among them. */
-async function changeOptions(call: Call, webhookId: string): Promise<ChangeOptions> {
-  const allowed = allowedRevisions(header(call.headers, 'if-match'))
+/** Returns the revision that `If-Match` requires; of several, the webhook's current one if it is among them. */
+async function changeOptions(context: OperationContext, webhookId: string): Promise<ChangeOptions> {
+  const allowed = allowedRevisions(getHeader(context.headers, 'if-match'))
   if (allowed === undefined) return {}
   if (allowed.length <= 1) return { revision: allowed[0] ?? NO_REVISION }
-  const { revision } = await call.service.webhooks.read(accountOf(call), webhookId)
+  const { revision } = await context.backend.webhooks.read(accountIdOf(context), webhookId)
   return { revision: allowed.includes(revision) ? revision : NO_REVISION }
 }
 
-export const listWebhooks: Perform = async (call) => {
-  const request = listRequestOf(call)
-  const cut = pageOf(await call.service.webhooks.list(accountOf(call)), request, {
+export const listWebhooks: Operation = async (context) => {
+  const request = readListRequest(context)
+  const slice = slicePage(await context.backend.webhooks.list(accountIdOf(context)), request, {
     keyOf: ({ name, id }) => [name, id],
     createdMs: ({ createdMs }) => createdMs,
-    whole: webhookDoc,
-    shown: webhookSummary,
+    filterJson: webhookJson,
+    itemJson: webhookSummaryJson,
   })
-  if ('failures' in cut) throw invalidInput(cut.failures)
-  return listAnswer(cut.page, request)
+  if ('failures' in slice) throw invalidInput(slice.failures)
+  return listResult(slice.page, request)
 }
 
-export const createWebhook: Perform = async (call) => {
-  const accountId = accountOf(call)
-  const webhook = await call.service.webhooks.create(accountId, inputOf(call))
-  return { ...answer(webhook), location: `${call.base}/accounts/${accountId}/webhooks/${webhook.id}` }
+export const createWebhook: Operation = async (context) => {
+  const accountId = accountIdOf(context)
+  const webhook = await context.backend.webhooks.create(accountId, webhookInputOf(context))
+  const location = `${context.base}/accounts/${accountId}/webhooks/${webhook.id}`
+  return { ...webhookResult(webhook), location }
 }
 
-export const readWebhook: Perform = async (call) => {
-  const webhook = await call.service.webhooks.read(accountOf(call), idOf(call, 'webhookId'))
+export const readWebhook: Operation = async (context) => {
+  const webhook = await context.backend.webhooks.read(accountIdOf(context), entityIdOf(context, 'webhookId'))
   const { revision } = webhook
-  return namesRevision(header(call.headers, 'if-none-match'), revision)
-    ? { ...answer(webhook), unchanged: true }
-    : { written: call.documents.of(webhook), revision }
+  return matchesRevision(getHeader(context.headers, 'if-none-match'), revision)
+    ? { ...webhookResult(webhook), isNotModified: true }
+    : { dataJson: context.documentCache.serialize(webhook), revision }
 }
 
-export const replaceWebhook: Perform = async (call) => {
-  const id = idOf(call, 'webhookId')
-  const input = inputOf(call)
-  const options = await changeOptions(call, id)
-  return answer(await call.service.webhooks.replace(accountOf(call), id, input, options))
+export const replaceWebhook: Operation = async (context) => {
+  const id = entityIdOf(context, 'webhookId')
+  const input = webhookInputOf(context)
+  const options = await changeOptions(context, id)
+  return webhookResult(await context.backend.webhooks.replace(accountIdOf(context), id, input, options))
 }
 
-export const patchWebhook: Perform = async (call) => {
-  const id = idOf(call, 'webhookId')
-  const input = inputOf(call)
-  const options = await changeOptions(call, id)
-  return answer(await call.service.webhooks.patch(accountOf(call), id, input, options))
+export const patchWebhook: Operation = async (context) => {
+  const id = entityIdOf(context, 'webhookId')
+  const input = webhookInputOf(context)
+  const options = await changeOptions(context, id)
+  return webhookResult(await context.backend.webhooks.patch(accountIdOf(context), id, input, options))
 }
 
-export const deleteWebhook: Perform = async (call) => {
-  const id = idOf(call, 'webhookId')
-  const options = await changeOptions(call, id)
-  const webhook = await call.service.webhooks.remove(accountOf(call), id, options)
-  return answer({ ...webhook, deleted: true })
+export const deleteWebhook: Operation = async (context) => {
+  const id = entityIdOf(context, 'webhookId')
+  const options = await changeOptions(context, id)
+  const webhook = await context.backend.webhooks.remove(accountIdOf(context), id, options)
+  return webhookResult({ ...webhook, deleted: true })
 }

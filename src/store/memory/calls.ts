@@ -1,24 +1,26 @@
+/** Calls of accounts: sequence numbers, legs, and their removal after a day. */
+
 import { append, oldest, removeAt } from './position-log.js'
-import { type Call, inner, nextPosition, removeInner, type State } from './state.js'
+import { type Call, deleteInner, innerMap, nextPosition, type State } from './state.js'
 
-/** Numbers and legs of a call are kept for so long after its last event or delivery. */
-export const CALL_KEPT_MS = 86_400_000
+/** How long a call's sequence number and legs are retained after its last event or delivery, ms. */
+export const CALL_RETENTION_MS = 86_400_000
 
-/** The call as this account knows it, from now on. */
+/** Finds or creates an account's call, and updates the time of its last activity. */
 export function touchCall(state: State, accountId: string, callId: string, now: number): Call {
-  const calls = inner(state.calls, accountId)
-  const known = calls.get(callId)
-  if (known) {
-    if (now > known.lastMs) known.lastMs = now
-    return known
+  const calls = innerMap(state.calls, accountId)
+  const existing = calls.get(callId)
+  if (existing) {
+    if (now > existing.lastMs) existing.lastMs = now
+    return existing
   }
-  const call: Call = { accountId, callId, sequence: 0, lastMs: now, others: undefined, kept: 0 }
+  const call: Call = { accountId, callId, sequence: 0, lastMs: now, others: undefined, retainedRows: 0 }
   calls.set(callId, call)
   append(state.callQueue, nextPosition(state), call)
   return call
 }
 
-/** Notes a call and, where there is one, its other leg: each is a leg of the other. */
+/** Records a call and its other leg, if any: each becomes a leg of the other. */
 export function noteLegs(
   state: State,
   accountId: string,
@@ -40,21 +42,21 @@ export function legs(state: State, accountId: string, callId: string): readonly 
 }
 
 /**
- * Forgets calls that nothing happened to for a day and of which nothing is kept. Looks at the oldest only, at
- * most at twice `limit` of them; one that is still needed goes to the end of the queue.
+ * Removes calls that were idle for a day and have no deliveries or attempts left. Scans at most `2 * limit` calls from
+ * the front of the queue; one that is still needed moves to its end.
  */
 export function pruneCalls(state: State, limit: number, now: number): number {
   let removed = 0
-  for (let looked = 0; looked < 2 * limit && removed < limit; looked += 1) {
+  for (let scanned = 0; scanned < 2 * limit && removed < limit; scanned += 1) {
     const position = oldest(state.callQueue)
     if (position === undefined) return removed
     const call = removeAt(state.callQueue, position)!
     const { accountId, callId } = call
-    // Erased since.
+    // Erased, and perhaps recreated, since it was queued.
     if (state.calls.get(accountId)?.get(callId) !== call) continue
-    const idle = call.lastMs + CALL_KEPT_MS <= now
-    if (idle && call.kept === 0) {
-      removeInner(state.calls, accountId, callId)
+    const idle = call.lastMs + CALL_RETENTION_MS <= now
+    if (idle && call.retainedRows === 0) {
+      deleteInner(state.calls, accountId, callId)
       removed += 1
       continue
     }

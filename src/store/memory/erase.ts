@@ -1,28 +1,30 @@
+/** Erasure of calls and accounts, and the text search for calls to erase. */
+
 import type { Erasure, Mentions } from '../../delivery/erasure-store.js'
 import { isTerminal } from '../../delivery/lifecycle.js'
-import { isMentioned } from '../reading.js'
-import { promoted } from '../transitions.js'
-import { dropAttempt, dropEnded, forget, removeRow } from './kept.js'
+import { isMentioned } from '../effective-state.js'
+import { promote } from '../transitions.js'
 import { becomeDue, leaveLane, stopWaiting } from './lanes.js'
+import { notifyListeners } from './notify.js'
 import { walk } from './position-log.js'
-import { type Endpoint, type Row, removeInner, type State } from './state.js'
-import { wake } from './wake.js'
+import { dropAttempt, dropEnded, removeEndpoint, removeRow } from './retention.js'
+import { deleteInner, type Endpoint, type Row, type State } from './state.js'
 
-/** Deliveries with their attempts and events first, then what stands alone. */
-export function erase(state: State, what: Erasure, limit: number, now: number): number {
+/** Erases deliveries with their attempts and events first, then attempts, calls and keys that have no delivery. */
+export function erase(state: State, erasure: Erasure, limit: number, now: number): number {
   let left = limit
-  const some = (kind: (state: State, what: Erasure, limit: number, now: number) => number) => {
-    if (left > 0) left -= kind(state, what, left, now)
+  const run = (kind: (state: State, what: Erasure, limit: number, now: number) => number) => {
+    if (left > 0) left -= kind(state, erasure, left, now)
   }
-  some(eraseDeliveries)
-  some(eraseAttempts)
-  some(eraseCalls)
-  some(eraseKeys)
-  if (!what.callIds) some(eraseDeleted)
+  run(eraseDeliveries)
+  run(eraseAttempts)
+  run(eraseCalls)
+  run(eraseKeys)
+  if (!erasure.callIds) run(eraseDeleted)
   return limit - left
 }
 
-const concerns = ({ callIds }: Erasure, callId: string | undefined): boolean =>
+const covers = ({ callIds }: Erasure, callId: string | undefined): boolean =>
   !callIds || (callId !== undefined && callIds.includes(callId))
 
 function eraseDeliveries(state: State, what: Erasure, limit: number, now: number): number {
@@ -31,7 +33,7 @@ function eraseDeliveries(state: State, what: Erasure, limit: number, now: number
     if (removed >= limit) break
     const { accountId, eventAccountId, callId, id } = row.delivery
     if (accountId !== what.accountId && eventAccountId !== what.accountId) continue
-    if (!concerns(what, callId)) continue
+    if (!covers(what, callId)) continue
     if (callId !== undefined) forgetCall(state, accountId, callId)
     eraseAttemptsOf(state, row.endpoint, (deliveryId) => deliveryId === id)
     removed += 1
@@ -41,40 +43,40 @@ function eraseDeliveries(state: State, what: Erasure, limit: number, now: number
   return removed
 }
 
-/** A pending delivery that nobody will hear of again: its lane goes on. */
+/** Removes a pending delivery and promotes the next of its lane. */
 function dropPending(state: State, row: Row, now: number): void {
   const { endpoint } = row
   if (row.delivery.state === 'waiting') stopWaiting(row)
   else state.shards[endpoint.shard]!.inFlight.delete(row)
-  const following = leaveLane(row)
-  if (following) becomeDue(following, promoted(following.delivery, now))
-  state.pending -= 1
+  const nextHead = leaveLane(row)
+  if (nextHead) becomeDue(nextHead, promote(nextHead.delivery, now))
+  state.pendingCount -= 1
   removeRow(state, row)
-  // Whoever has it in flight, or had planned it, looks again.
-  wake(state, undefined)
+  // Its owner may have scheduled it: it must read the ready endpoints again.
+  notifyListeners(state, undefined)
 }
 
 function eraseAttemptsOf(
   state: State,
   endpoint: Endpoint,
-  isMeant: (deliveryId: string, callId: string | undefined) => boolean,
+  matches: (deliveryId: string, callId: string | undefined) => boolean,
   limit = Number.POSITIVE_INFINITY,
 ): number {
   let removed = 0
   for (const [position, { record }] of [...walk(endpoint.attempts, true)]) {
     if (removed >= limit) break
-    if (!isMeant(record.deliveryId, record.callId)) continue
+    if (!matches(record.deliveryId, record.callId)) continue
     dropAttempt(state, endpoint, position)
     removed += 1
   }
   return removed
 }
 
-/** Those whose delivery is kept no more. */
+/** Attempts whose delivery has been removed already. */
 function eraseAttempts(state: State, what: Erasure, limit: number): number {
   let removed = 0
-  for (const endpoint of state.ofAccount.get(what.accountId) ?? []) {
-    removed += eraseAttemptsOf(state, endpoint, (_, callId) => concerns(what, callId), limit - removed)
+  for (const endpoint of state.endpointsByAccount.get(what.accountId) ?? []) {
+    removed += eraseAttemptsOf(state, endpoint, (_, callId) => covers(what, callId), limit - removed)
   }
   return removed
 }
@@ -88,15 +90,15 @@ function eraseCalls(state: State, what: Erasure, limit: number): number {
   return removed
 }
 
-/** The call, and that it was a leg of others. False: nothing was known of it. */
+/** Removes the call, also from the legs of other calls. False: it did not exist. */
 function forgetCall(state: State, accountId: string, callId: string): boolean {
   const calls = state.calls.get(accountId)
   const call = calls?.get(callId)
   for (const other of call?.others ?? []) {
-    const known = calls!.get(other)
-    if (known?.others) known.others = known.others.filter((leg) => leg !== callId)
+    const otherCall = calls!.get(other)
+    if (otherCall?.others) otherCall.others = otherCall.others.filter((leg) => leg !== callId)
   }
-  removeInner(state.calls, accountId, callId)
+  deleteInner(state.calls, accountId, callId)
   return call !== undefined
 }
 
@@ -104,8 +106,8 @@ function eraseKeys(state: State, what: Erasure, limit: number): number {
   let removed = 0
   for (const [key, { callId }] of [...(state.keys.get(what.accountId) ?? [])]) {
     if (removed >= limit) break
-    if (!concerns(what, callId)) continue
-    removeInner(state.keys, what.accountId, key)
+    if (!covers(what, callId)) continue
+    deleteInner(state.keys, what.accountId, key)
     removed += 1
   }
   return removed
@@ -113,15 +115,15 @@ function eraseKeys(state: State, what: Erasure, limit: number): number {
 
 function eraseDeleted(state: State, what: Erasure, limit: number): number {
   let removed = 0
-  for (const endpoint of [...(state.ofAccount.get(what.accountId) ?? [])]) {
+  for (const endpoint of [...(state.endpointsByAccount.get(what.accountId) ?? [])]) {
     if (removed >= limit || endpoint.webhook.deletedMs === undefined) continue
-    forget(state, endpoint)
+    removeEndpoint(state, endpoint)
     removed += 1
   }
   return removed
 }
 
-/** Deliveries are kept in the order of their positions. */
+/** Relies on `state.rows` being in the order of positions. */
 export function mentions(
   state: State,
   accountId: string,
@@ -130,15 +132,15 @@ export function mentions(
   limit = Number.POSITIVE_INFINITY,
 ): Mentions {
   const callIds = new Set<string>()
-  let looked = 0
+  let scanned = 0
   for (const { position, delivery, event } of state.rows.values()) {
     if (position <= cursor) continue
     const isOurs = delivery.accountId === accountId || delivery.eventAccountId === accountId
     if (isOurs && delivery.callId !== undefined && event.bodies.some((body) => isMentioned(body, text))) {
       callIds.add(delivery.callId)
     }
-    looked += 1
-    if (looked >= limit) return { callIds: [...callIds], cursor: position }
+    scanned += 1
+    if (scanned >= limit) return { callIds: [...callIds], cursor: position }
   }
   return { callIds: [...callIds], cursor: undefined }
 }

@@ -1,10 +1,12 @@
+/** Where a pending delivery is: in its lane, in the queue of its epoch, and in a heap while it has a due time. */
+
 import type { ReadyEndpoint } from '../../delivery/delivery-store.js'
 import type { Delivery } from '../../delivery/lifecycle.js'
+import { heapPush, heapRemove } from '../../values/heap.js'
 import { isFailing } from '../../webhooks/health.js'
-import { push, takeOut } from './heap.js'
 import type { Endpoint, Queue, Row } from './state.js'
 
-/** Puts a delivery behind the others of its lane. True: it is the first. */
+/** Appends a delivery to its lane. True: it is the head. */
 export function enterLane(row: Row): boolean {
   const { lanes } = row.endpoint
   const key = row.delivery.lane
@@ -15,64 +17,65 @@ export function enterLane(row: Row): boolean {
     return true
   }
   row.lane = lane
-  row.laneBefore = lane.tail
-  lane.tail.laneBehind = row
+  row.lanePrevious = lane.tail
+  lane.tail.laneNext = row
   lane.tail = row
   return false
 }
 
-/** Takes an ended delivery out of its lane. The new head, when it was the head and another follows. */
+/** Removes a delivery from its lane. Returns the new head if the delivery was the head and another follows. */
 export function leaveLane(row: Row): Row | undefined {
   const lane = row.lane!
-  const { laneBefore: before, laneBehind: behind } = row
-  row.lane = row.laneBefore = row.laneBehind = undefined
-  if (before) before.laneBehind = behind
-  if (behind) behind.laneBefore = before
-  if (lane.tail === row && before) lane.tail = before
+  const { lanePrevious: previous, laneNext: next } = row
+  row.lane = row.lanePrevious = row.laneNext = undefined
+  if (previous) previous.laneNext = next
+  if (next) next.lanePrevious = previous
+  if (lane.tail === row && previous) lane.tail = previous
   if (lane.head !== row) return undefined
-  if (behind) lane.head = behind
+  if (next) lane.head = next
   else row.endpoint.lanes.delete(lane.key)
-  return behind
+  return next
 }
 
 export function isHead(row: Row): boolean {
   return row.lane?.head === row
 }
 
-/** Lets a delivery wait: among those of its epoch, and by its due time where it has one. */
+/** Adds a waiting delivery to the queue of its epoch, and to a heap if it has a due time. */
 export function startWaiting(row: Row): void {
   const queue = queueOf(row.endpoint, row.delivery.epoch)
-  row.waitBefore = queue.newest
-  if (queue.newest) queue.newest.waitBehind = row
+  row.waitPrevious = queue.newest
+  if (queue.newest) queue.newest.waitNext = row
   else queue.oldest = row
   queue.newest = row
   schedule(queue, row)
 }
 
-/** A waiting delivery has become the first of its lane. */
+/** A waiting delivery becomes the head of its lane: `delivery` has its due time. */
 export function becomeDue(row: Row, delivery: Delivery): void {
   row.delivery = delivery
   schedule(queueOf(row.endpoint, delivery.epoch), row)
 }
 
+/** Removes a delivery from the queue of its epoch. */
 export function stopWaiting(row: Row): void {
   const queue = queueOf(row.endpoint, row.delivery.epoch)
-  const { waitBefore: before, waitBehind: behind } = row
-  row.waitBefore = row.waitBehind = undefined
-  if (before) before.waitBehind = behind
-  else queue.oldest = behind
-  if (behind) behind.waitBefore = before
-  else queue.newest = before
-  if (row.heapIndex >= 0) takeOut(heapOf(queue, row), row)
+  const { waitPrevious: previous, waitNext: next } = row
+  row.waitPrevious = row.waitNext = undefined
+  if (previous) previous.waitNext = next
+  else queue.oldest = next
+  if (next) next.waitPrevious = previous
+  else queue.newest = previous
+  if (row.heapIndex >= 0) heapRemove(heapOf(queue, row), row)
 }
 
-/** The queue of the webhook's own epoch, if anything ever waited in it. */
+/** The queue of the webhook's current epoch, if a delivery has ever waited in it. */
 export function currentQueue(endpoint: Endpoint): Queue | undefined {
   const last = endpoint.queues[endpoint.queues.length - 1]
   return last?.epoch === endpoint.webhook.epoch ? last : undefined
 }
 
-/** How an endpoint stands: due when its earliest head is, and its pause has ended. */
+/** The endpoint for the scheduler: due when its earliest head is due and its pause has ended. */
 export function readiness(endpoint: Endpoint): ReadyEndpoint {
   const { webhook, origin } = endpoint
   const { id: webhookId, accountId } = webhook
@@ -94,7 +97,7 @@ function schedule(queue: Queue, row: Row): void {
   const { dueMs } = row.delivery
   if (dueMs === undefined) return
   row.dueMs = dueMs
-  push(heapOf(queue, row), row)
+  heapPush(heapOf(queue, row), row)
 }
 
 function heapOf(queue: Queue, row: Row): Row[] {
@@ -105,10 +108,10 @@ function queueOf(endpoint: Endpoint, epoch: number): Queue {
   const { queues } = endpoint
   const last = queues[queues.length - 1]
   if (last?.epoch === epoch) return last
-  const known = queues.find((queue) => queue.epoch === epoch)
-  if (known) return known
-  const made: Queue = { epoch, firstAttempts: [], retries: [], oldest: undefined, newest: undefined }
-  // Empty queues of older epochs have done their work.
-  endpoint.queues = [...queues.filter((queue) => queue.oldest), made].sort((a, b) => a.epoch - b.epoch)
-  return made
+  const existing = queues.find((queue) => queue.epoch === epoch)
+  if (existing) return existing
+  const created: Queue = { epoch, firstAttempts: [], retries: [], oldest: undefined, newest: undefined }
+  // Empty queues of older epochs are dropped.
+  endpoint.queues = [...queues.filter((queue) => queue.oldest), created].sort((a, b) => a.epoch - b.epoch)
+  return created
 }

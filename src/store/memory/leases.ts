@@ -1,32 +1,34 @@
+/** Shard leases of a memory store. Unshared stores have one owner whose lease never ends. */
+
 import type { Ownership } from '../../delivery/delivery-store.js'
 import type { Delivery } from '../../delivery/lifecycle.js'
 import { type OwnershipPlan, planOwnership, type ShardLease } from '../shards.js'
 import type { Shard, State } from './state.js'
 
-/** May this node settle in this shard? */
-export function holds(state: State, owner: string, shard: number, now: number): boolean {
+/** Whether this node may settle deliveries of this shard. */
+export function holdsLease(state: State, owner: string, shard: number, now: number): boolean {
   const lease = state.shards[shard]!
   return lease.owner === owner && now < lease.aliveUntilMs
 }
 
-/** May it also claim there: has it not given the shard back? */
-export function mayClaim(state: State, owner: string, shard: number, now: number): boolean {
-  return holds(state, owner, shard, now) && !state.shards[shard]!.leaving
+/** Whether this node may also claim there: it has not given the shard back. */
+export function canClaim(state: State, owner: string, shard: number, now: number): boolean {
+  return holdsLease(state, owner, shard, now) && !state.shards[shard]!.leaving
 }
 
 export function own(state: State, owner: string, leaseMs: number, storeMs: number): Ownership {
   if (!state.shared) return ownAlone(state, owner, storeMs)
-  seen(state, owner, leaseMs, storeMs)
-  return share(state, plan(state, owner, storeMs), owner, leaseMs, storeMs)
+  registerNode(state, owner, leaseMs, storeMs)
+  return grant(state, plan(state, owner, storeMs), owner, leaseMs, storeMs)
 }
 
 export function renew(state: State, owner: string, leaseMs: number, storeMs: number): Ownership {
   if (!state.shared) return ownership(state, owner, storeMs, Number.POSITIVE_INFINITY)
-  seen(state, owner, leaseMs, storeMs)
+  registerNode(state, owner, leaseMs, storeMs)
   const planned = plan(state, owner, storeMs)
-  if (planned.giveBack.length === 0) return share(state, planned, owner, leaseMs, storeMs)
+  if (planned.giveBack.length === 0) return grant(state, planned, owner, leaseMs, storeMs)
   for (const shard of planned.giveBack) state.shards[shard]!.leaving = true
-  return share(state, plan(state, owner, storeMs), owner, leaseMs, storeMs)
+  return grant(state, plan(state, owner, storeMs), owner, leaseMs, storeMs)
 }
 
 export function release(state: State, owner: string): void {
@@ -36,11 +38,11 @@ export function release(state: State, owner: string): void {
   }
 }
 
-/** In flight in this node's shards, claimed in an earlier term. */
+/** Deliveries in flight in this node's shards that were claimed in an earlier term. */
 export function orphans(state: State, owner: string, limit: number, storeMs: number): readonly Delivery[] {
   const found: Delivery[] = []
   for (const [index, shard] of state.shards.entries()) {
-    if (!mayClaim(state, owner, index, storeMs)) continue
+    if (!canClaim(state, owner, index, storeMs)) continue
     for (const row of shard.inFlight) {
       if (found.length >= limit) return found
       if (row.term !== shard.term) found.push(row.delivery)
@@ -49,7 +51,7 @@ export function orphans(state: State, owner: string, limit: number, storeMs: num
   return found
 }
 
-function share(
+function grant(
   state: State,
   { keep, take }: OwnershipPlan,
   owner: string,
@@ -61,7 +63,7 @@ function share(
   return ownership(state, owner, storeMs, storeMs + leaseMs)
 }
 
-/** One process, one node: whoever comes last is the one that lives. */
+/** Unshared store: one process, one node. The last one to call `own` owns all shards. */
 function ownAlone(state: State, owner: string, storeMs: number): Ownership {
   for (const shard of state.shards) {
     if (shard.owner !== owner) takeShard(shard, owner, storeMs, Number.POSITIVE_INFINITY)
@@ -69,8 +71,8 @@ function ownAlone(state: State, owner: string, storeMs: number): Ownership {
   return ownership(state, owner, storeMs, Number.POSITIVE_INFINITY)
 }
 
-/** A node has asked for its shards: it is alive. */
-function seen(state: State, owner: string, leaseMs: number, storeMs: number): void {
+/** Records that a node is alive, and removes nodes whose lease has expired. */
+function registerNode(state: State, owner: string, leaseMs: number, storeMs: number): void {
   for (const [name, aliveUntilMs] of state.nodes) {
     if (aliveUntilMs <= storeMs) state.nodes.delete(name)
   }
@@ -96,8 +98,8 @@ function isBusy(shard: Shard): boolean {
 }
 
 function takeShard(shard: Shard, owner: string, storeMs: number, aliveUntilMs: number): void {
-  const stillMine = shard.owner === owner && storeMs < shard.aliveUntilMs
-  if (!stillMine) shard.term += 1
+  const isContinued = shard.owner === owner && storeMs < shard.aliveUntilMs
+  if (!isContinued) shard.term += 1
   shard.owner = owner
   shard.aliveUntilMs = aliveUntilMs
   shard.leaving = false
@@ -106,7 +108,7 @@ function takeShard(shard: Shard, owner: string, storeMs: number, aliveUntilMs: n
 function ownership(state: State, owner: string, storeMs: number, aliveUntilMs: number): Ownership {
   const shards: number[] = []
   for (let index = 0; index < state.shards.length; index += 1) {
-    if (mayClaim(state, owner, index, storeMs)) shards.push(index)
+    if (canClaim(state, owner, index, storeMs)) shards.push(index)
   }
   return { shards, aliveUntilMs, storeMs }
 }

@@ -1,43 +1,43 @@
 /**
- * Values in the order of positions that only grow: appended at the end, removed anywhere (most often at the
- * front), walked from any position in both directions.
+ * An ordered log: values with growing positions, appended at the end, removed anywhere (most often at the front),
+ * iterated from any position in both directions.
  */
 export interface PositionLog<T> {
   positions: number[]
-  /** `undefined`: removed. */
+  /** `undefined` marks a removed value. */
   values: (T | undefined)[]
-  /** Everything before this index is removed. */
+  /** Index of the first value that is not removed. */
   start: number
-  /** How many are there. */
+  /** Number of values that are not removed. */
   size: number
 }
 
-/** Below this length removed places are not worth collecting. */
+/** Arrays up to this length are not compacted. */
 const COMPACT_FROM = 32
 
-export function positionLog<T>(): PositionLog<T> {
+export function createPositionLog<T>(): PositionLog<T> {
   return { positions: [], values: [], start: 0, size: 0 }
 }
 
-/** Adds a value behind all others. */
+/** Appends a value; `position` must exceed all positions in the log. */
 export function append<T>(log: PositionLog<T>, position: number, value: T): void {
   log.positions.push(position)
   log.values.push(value)
   log.size += 1
 }
 
-/** The position of the oldest value; `undefined` when there is none. */
+/** The position of the oldest value; `undefined` if the log is empty. */
 export function oldest<T>(log: PositionLog<T>): number | undefined {
   return log.size === 0 ? undefined : log.positions[log.start]
 }
 
-/** The value at exactly this position. */
+/** The value at this position, if any. */
 export function valueAt<T>(log: PositionLog<T>, position: number): T | undefined {
   const index = log.positions[log.start] === position ? log.start : firstFrom(log, position)
   return log.positions[index] === position ? log.values[index] : undefined
 }
 
-/** Removes and gives the value at this position. */
+/** Removes and returns the value at this position, if any. */
 export function removeAt<T>(log: PositionLog<T>, position: number): T | undefined {
   const index = log.positions[log.start] === position ? log.start : firstFrom(log, position)
   const value = log.positions[index] === position ? log.values[index] : undefined
@@ -50,9 +50,9 @@ export function removeAt<T>(log: PositionLog<T>, position: number): T | undefine
 }
 
 /**
- * Walks from the newest to the oldest, or the other way round.
+ * Iterates from the newest to the oldest value, or the other way round.
  *
- * @param cursor begin behind this position, in the direction of the walk
+ * @param cursor start after this position, in the direction of iteration
  */
 export function* walk<T>(
   log: PositionLog<T>,
@@ -70,7 +70,7 @@ export function* walk<T>(
   }
 }
 
-/** The index of the first place whose position is at least this. */
+/** Index of the first entry at or after this position (binary search). */
 function firstFrom<T>(log: PositionLog<T>, position: number): number {
   let low = log.start
   let high = log.positions.length
@@ -82,7 +82,7 @@ function firstFrom<T>(log: PositionLog<T>, position: number): number {
   return low
 }
 
-/** Half of the places are removed ones: worth one pass, which pays for as many removals. */
+/** Drops removed entries. Runs when they are more than half: O(1) amortised per removal. */
 function compact<T>(log: PositionLog<T>): void {
   const positions: number[] = []
   const values: T[] = []

@@ -1,37 +1,37 @@
 import type { TokenRow } from '../../auth/token-store.js'
-import { push, type Scheduled, takeOut } from './heap.js'
-import { inner, removeInner } from './state.js'
+import { type HeapItem, heapPush, heapRemove } from '../../values/heap.js'
+import { deleteInner, innerMap } from './state.js'
 
-interface Kept extends Scheduled {
+interface TokenEntry extends HeapItem {
   readonly row: TokenRow
 }
 
-/** Tokens by hash, by account, and by when they expire. */
+/** The tokens port: tokens indexed by hash, by account and by expiry. */
 export function memoryTokens() {
-  const byHash = new Map<string, Kept>()
-  const byAccount = new Map<string, Map<string, Kept>>()
-  const byExpiry: Kept[] = []
+  const byHash = new Map<string, TokenEntry>()
+  const byAccount = new Map<string, Map<string, TokenEntry>>()
+  const byExpiry: TokenEntry[] = []
 
-  const remove = (kept: Kept) => {
-    byHash.delete(kept.row.hash)
-    removeInner(byAccount, kept.row.accountId, kept.row.hash)
-    takeOut(byExpiry, kept)
+  const remove = (entry: TokenEntry) => {
+    byHash.delete(entry.row.hash)
+    deleteInner(byAccount, entry.row.accountId, entry.row.hash)
+    heapRemove(byExpiry, entry)
   }
 
   return {
     issue(row: TokenRow): void {
       const before = byHash.get(row.hash)
       if (before) remove(before)
-      const kept: Kept = { row, dueMs: row.expiresMs, position: 0, heapIndex: -1 }
-      byHash.set(row.hash, kept)
-      inner(byAccount, row.accountId).set(row.hash, kept)
-      push(byExpiry, kept)
+      const entry: TokenEntry = { row, dueMs: row.expiresMs, position: 0, heapIndex: -1 }
+      byHash.set(row.hash, entry)
+      innerMap(byAccount, row.accountId).set(row.hash, entry)
+      heapPush(byExpiry, entry)
     },
     read: (hash: string): TokenRow | undefined => byHash.get(hash)?.row,
     revoke(hash: string): boolean {
-      const kept = byHash.get(hash)
-      if (kept) remove(kept)
-      return kept !== undefined
+      const entry = byHash.get(hash)
+      if (entry) remove(entry)
+      return entry !== undefined
     },
     revokeAll(accountId: string, holder?: string | null): number {
       const ofAccount = [...(byAccount.get(accountId)?.values() ?? [])]

@@ -1,10 +1,10 @@
 import type { User } from '../../accounts/user.js'
 import { HookswitchError, notFound } from '../../errors.js'
-import { inner, removeInner } from './state.js'
+import { deleteInner, innerMap } from './state.js'
 
-const taken = () => new HookswitchError('Conflict', 'this user name is taken', { field: 'username' })
+const usernameTaken = () => new HookswitchError('Conflict', 'this user name is taken', { field: 'username' })
 
-/** Users by account and id, by account and name, and by credential key and account. */
+/** Users, indexed by account with id, by account with name, and by account with credential key. */
 export function memoryUsers(accountExists: (accountId: string) => boolean) {
   const byAccount = new Map<string, Map<string, User>>()
   const idByName = new Map<string, Map<string, string>>()
@@ -12,9 +12,9 @@ export function memoryUsers(accountExists: (accountId: string) => boolean) {
   const byCredential = new Map<string, Map<string, User>>()
 
   const unindex = (user: User) => {
-    removeInner(byAccount, user.accountId, user.id)
-    removeInner(idByName, user.accountId, user.username.toLowerCase())
-    for (const key of user.credentialKeys) removeInner(byCredential, user.accountId, key)
+    deleteInner(byAccount, user.accountId, user.id)
+    deleteInner(idByName, user.accountId, user.username.toLowerCase())
+    for (const key of user.credentialKeys) deleteInner(byCredential, user.accountId, key)
   }
   const removeUser = (accountId: string, userId: string): boolean => {
     const user = byAccount.get(accountId)?.get(userId)
@@ -23,19 +23,19 @@ export function memoryUsers(accountExists: (accountId: string) => boolean) {
   }
 
   return {
-    /** Refuses users of a new account that are equal in name among themselves. */
-    refuseEqualNames(users: readonly User[]): void {
-      if (new Set(users.map((user) => user.username.toLowerCase())).size < users.length) throw taken()
+    /** Rejects users of a new account that share a name. */
+    rejectDuplicateNames(users: readonly User[]): void {
+      if (new Set(users.map((user) => user.username.toLowerCase())).size < users.length) throw usernameTaken()
     },
     putUser(user: User): void {
-      if (!accountExists(user.accountId)) throw notFound(user.accountId)
+      if (!accountExists(user.accountId)) throw notFound(user.accountId, 'account')
       const name = user.username.toLowerCase()
       const holder = idByName.get(user.accountId)?.get(name)
-      if (holder !== undefined && holder !== user.id) throw taken()
+      if (holder !== undefined && holder !== user.id) throw usernameTaken()
       removeUser(user.accountId, user.id)
-      inner(byAccount, user.accountId).set(user.id, user)
-      inner(idByName, user.accountId).set(name, user.id)
-      for (const key of user.credentialKeys) inner(byCredential, user.accountId).set(key, user)
+      innerMap(byAccount, user.accountId).set(user.id, user)
+      innerMap(idByName, user.accountId).set(name, user.id)
+      for (const key of user.credentialKeys) innerMap(byCredential, user.accountId).set(key, user)
     },
     removeUser,
     removeAll(accountId: string): void {

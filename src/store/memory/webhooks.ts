@@ -1,10 +1,12 @@
 import { HookswitchError } from '../../errors.js'
 import { originOf } from '../../values/origin.js'
 import type { Webhook } from '../../webhooks/webhook.js'
-import { replacementOf } from '../transitions.js'
+import { applyReplacement } from '../transitions.js'
 import { dueMsOf, readiness } from './lanes.js'
-import { type Endpoint, inner, newEndpoint, type State } from './state.js'
-import { wake } from './wake.js'
+import { notifyListeners } from './notify.js'
+import { type Endpoint, innerMap, newEndpoint, type State } from './state.js'
+
+/** The webhooks port. Deleted webhooks stay as endpoints until their attempts are pruned. */
 
 export function insert(state: State, webhook: Webhook): void {
   if (state.endpoints.has(webhook.id)) {
@@ -12,9 +14,9 @@ export function insert(state: State, webhook: Webhook): void {
   }
   const endpoint = newEndpoint(webhook)
   state.endpoints.set(webhook.id, endpoint)
-  const ofAccount = state.ofAccount.get(webhook.accountId)
+  const ofAccount = state.endpointsByAccount.get(webhook.accountId)
   if (ofAccount) ofAccount.push(endpoint)
-  else state.ofAccount.set(webhook.accountId, [endpoint])
+  else state.endpointsByAccount.set(webhook.accountId, [endpoint])
   listen(state, endpoint)
 }
 
@@ -26,7 +28,7 @@ export function read(state: State, accountId: string, webhookId: string): Webhoo
 export function list(state: State, accountIds: readonly string[]): readonly Webhook[] {
   const found: Webhook[] = []
   for (const accountId of new Set(accountIds)) {
-    for (const endpoints of state.listening.get(accountId)?.values() ?? []) {
+    for (const endpoints of state.liveByHook.get(accountId)?.values() ?? []) {
       for (const endpoint of endpoints) found.push(endpoint.webhook)
     }
   }
@@ -36,7 +38,7 @@ export function list(state: State, accountIds: readonly string[]): readonly Webh
 export function candidates(state: State, accountIds: readonly string[], hook: string): readonly Webhook[] {
   const found: Webhook[] = []
   for (const accountId of new Set(accountIds)) {
-    const byHook = state.listening.get(accountId)
+    const byHook = state.liveByHook.get(accountId)
     if (!byHook) continue
     for (const endpoint of byHook.get(hook) ?? []) found.push(endpoint.webhook)
     if (hook === 'all') continue
@@ -53,21 +55,22 @@ export function replace(state: State, next: Webhook, expectedRevision: number): 
 
   const dueBefore = dueMsOf(endpoint)
   unlisten(state, endpoint)
-  endpoint.webhook = replacementOf(before, next)
+  endpoint.webhook = applyReplacement(before, next)
   endpoint.origin = originOf(next.settings.uri)
   if (next.deletedMs === undefined) listen(state, endpoint)
   if (next.epoch > before.epoch && endpoint.queues.some((queue) => queue.oldest)) {
     state.stale.add(endpoint)
-    wake(state, undefined)
+    notifyListeners(state, undefined)
   }
   const ready = readiness(endpoint)
-  if (ready.dueMs !== undefined && ready.dueMs < (dueBefore ?? Number.POSITIVE_INFINITY)) wake(state, [ready])
+  if (ready.dueMs !== undefined && ready.dueMs < (dueBefore ?? Number.POSITIVE_INFINITY))
+    notifyListeners(state, [ready])
   return true
 }
 
 function listen(state: State, endpoint: Endpoint): void {
   const { accountId, settings } = endpoint.webhook
-  const byHook = inner(state.listening, accountId)
+  const byHook = innerMap(state.liveByHook, accountId)
   const endpoints = byHook.get(settings.hook)
   if (endpoints) endpoints.add(endpoint)
   else byHook.set(settings.hook, new Set([endpoint]))
@@ -75,11 +78,11 @@ function listen(state: State, endpoint: Endpoint): void {
 
 function unlisten(state: State, endpoint: Endpoint): void {
   const { accountId, settings } = endpoint.webhook
-  const byHook = state.listening.get(accountId)
+  const byHook = state.liveByHook.get(accountId)
   const endpoints = byHook?.get(settings.hook)
   endpoints?.delete(endpoint)
   if (endpoints?.size === 0) byHook?.delete(settings.hook)
-  if (byHook?.size === 0) state.listening.delete(accountId)
+  if (byHook?.size === 0) state.liveByHook.delete(accountId)
 }
 
 function compare(a: string, b: string): number {

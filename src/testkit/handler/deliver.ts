@@ -1,50 +1,56 @@
+/** Sends planned deliveries to a handler, with hookswitch's order and retries but without its pauses. */
 import type { SeededRandom } from '../random.js'
-import type { Flaw } from './flaws.js'
+import type { Defect } from './defects.js'
 import type { PreparedDelivery } from './prepared-delivery.js'
-import type { Answered } from './target.js'
+import type { HandlerResult } from './target.js'
 import type { WebhookRequest } from './webhook-request.js'
 
 /**
- * Why a request was sent. `retry`: the one before was refused. `duplicate`: it was taken, but its answer was lost.
- * `overlap`: it was still being handled when time was up, so both are there at once. Or what is wrong with it.
+ * Why a request was sent. `retry`: the previous one was refused. `duplicate`: the previous one was accepted, but its
+ * response was lost. `overlap`: the previous one had timed out and was still being handled, so both run at once. A
+ * `Defect`: the request is invalid.
  */
-export type RequestKind = 'first' | 'retry' | 'duplicate' | 'overlap' | Flaw
+export type RequestKind = 'first' | 'retry' | 'duplicate' | 'overlap' | Defect
 
-/** One request with its answer. */
-export interface HandlerExchange extends Answered {
+/** One request and its response: `status`, or `error` if there was none. */
+export interface HandlerExchange extends HandlerResult {
+  /** Why the request was sent. */
   readonly kind: RequestKind
+  /** The request that was sent. */
   readonly request: WebhookRequest
+  /** `id` of its delivery. */
   readonly deliveryId: string
+  /** Attempt number, 1, 2, … */
   readonly attempt: number
 }
 
-/** What happens to one delivery, drawn before anything is sent: so it does not depend on the handler. */
+/** How one delivery is sent. Drawn before anything is sent, so it does not depend on the handler. */
 export interface PlannedDelivery {
   readonly delivery: PreparedDelivery
-  readonly duplicated: boolean
-  readonly overlapped: boolean
-  /** Comes before it: of the same event, but under ids of its own. */
-  readonly flawed?: { readonly delivery: PreparedDelivery; readonly flaw: Flaw }
+  readonly isDuplicated: boolean
+  readonly isOverlapped: boolean
+  /** An invalid request that is sent first: the same event with other ids. */
+  readonly defective?: { readonly delivery: PreparedDelivery; readonly defect: Defect }
 }
 
-export interface DeliverDoors {
-  ask(request: WebhookRequest): Promise<Answered>
-  request(delivery: PreparedDelivery, attempt: number, flaw?: Flaw): WebhookRequest
+export interface DeliverDeps {
+  send(request: WebhookRequest): Promise<HandlerResult>
+  buildRequest(delivery: PreparedDelivery, attempt: number, defect?: Defect): WebhookRequest
 }
 
 /**
- * Sends everything as hookswitch does: those of a lane one after the other, lanes in any order, what is refused again
- * until the budget is spent.
+ * Sends all deliveries: one lane in order, lanes in random order, refused requests again until `maxAttempts`.
  *
- * @param rules.mostAttempts of one delivery
- * @returns every exchange, in the order in which they were begun
+ * @param limits.maxAttempts per delivery; a duplicate has its own retries up to the same attempt number
+ * @param limits.concurrency lanes that are being sent at once
+ * @returns every exchange, in the order in which they began
  */
 export async function deliverAll(
   planned: readonly PlannedDelivery[],
-  doors: DeliverDoors,
-  rules: { readonly mostAttempts: number; readonly concurrency: number; readonly order: SeededRandom },
+  deps: DeliverDeps,
+  limits: { readonly maxAttempts: number; readonly concurrency: number; readonly order: SeededRandom },
 ): Promise<readonly HandlerExchange[]> {
-  const { mostAttempts, concurrency, order } = rules
+  const { maxAttempts, concurrency, order } = limits
   const exchanges: HandlerExchange[] = []
   const lanes = new Map<string, PlannedDelivery[]>()
   for (const one of planned) {
@@ -52,39 +58,44 @@ export async function deliverAll(
     if (lane) lane.push(one)
     else lanes.set(one.delivery.lane, [one])
   }
-  const free = [...lanes.values()]
+  const idleLanes = [...lanes.values()]
   await Promise.all(Array.from({ length: concurrency }, work))
   return exchanges
 
-  /** Where no lane is free each is in the hands of a worker, who goes on with it. */
+  /** A worker ends when no lane is idle: every other lane has a worker, which continues with it. */
   async function work(): Promise<void> {
-    while (free.length > 0) {
-      const [lane] = free.splice(order.integer(0, free.length - 1), 1)
-      await play(lane!.shift()!)
-      if (lane!.length > 0) free.push(lane!)
+    while (idleLanes.length > 0) {
+      const [lane] = idleLanes.splice(order.integer(0, idleLanes.length - 1), 1)
+      await deliver(lane!.shift()!)
+      if (lane!.length > 0) idleLanes.push(lane!)
     }
   }
 
-  async function play({ delivery, duplicated, overlapped, flawed }: PlannedDelivery): Promise<void> {
-    if (flawed) await send(flawed.delivery, 1, flawed.flaw, flawed.flaw)
-    const attempt = overlapped ? 2 : 1
+  async function deliver({
+    delivery,
+    isDuplicated,
+    isOverlapped,
+    defective,
+  }: PlannedDelivery): Promise<void> {
+    if (defective) await send(defective.delivery, 1, defective.defect, defective.defect)
+    const attempt = isOverlapped ? 2 : 1
     const first = send(delivery, 1, 'first')
-    const latest = overlapped ? send(delivery, 2, 'overlap') : first
-    const [, answer] = await Promise.all([first, latest])
-    const taken = await insist(delivery, attempt, answer)
-    if (taken === undefined || !duplicated) return
-    await insist(delivery, taken + 1, await send(delivery, taken + 1, 'duplicate'))
+    const latest = isOverlapped ? send(delivery, 2, 'overlap') : first
+    const [, result] = await Promise.all([first, latest])
+    const accepted = await retry(delivery, attempt, result)
+    if (accepted === undefined || !isDuplicated) return
+    await retry(delivery, accepted + 1, await send(delivery, accepted + 1, 'duplicate'))
   }
 
-  /** Repeats what is refused; the number of the attempt that was taken. */
-  async function insist(
+  /** Retries a refused request. Resolves to the number of the accepted attempt, or undefined. */
+  async function retry(
     delivery: PreparedDelivery,
-    sent: number,
-    answer: Answered,
+    sentAttempt: number,
+    result: HandlerResult,
   ): Promise<number | undefined> {
-    let attempt = sent
-    for (let { status } = answer; !isTaken(status); ) {
-      if (attempt >= mostAttempts || status === GONE) return undefined
+    let attempt = sentAttempt
+    for (let { status } = result; !isSuccess(status); ) {
+      if (attempt >= maxAttempts || status === GONE) return undefined
       attempt += 1
       status = (await send(delivery, attempt, 'retry')).status
     }
@@ -95,20 +106,20 @@ export async function deliverAll(
     delivery: PreparedDelivery,
     attempt: number,
     kind: RequestKind,
-    flaw?: Flaw,
-  ): Promise<Answered> {
-    const request = doors.request(delivery, attempt, flaw)
-    const place = exchanges.push({ kind, request, deliveryId: delivery.id, attempt }) - 1
-    const answered = await doors.ask(request)
-    exchanges[place] = { ...exchanges[place]!, ...answered }
-    return answered
+    defect?: Defect,
+  ): Promise<HandlerResult> {
+    const request = deps.buildRequest(delivery, attempt, defect)
+    const index = exchanges.push({ kind, request, deliveryId: delivery.id, attempt }) - 1
+    const result = await deps.send(request)
+    exchanges[index] = { ...exchanges[index]!, ...result }
+    return result
   }
 }
 
-/** Hookswitch disables the webhook. */
+/** The status with which a receiver disables its webhook. */
 export const GONE = 410
 
-/** Whether hookswitch takes this answer for a success. */
-export function isTaken(status: number | undefined): boolean {
+/** Whether hookswitch counts this status as a success. */
+export function isSuccess(status: number | undefined): boolean {
   return status !== undefined && status >= 200 && status < 300
 }

@@ -1,96 +1,100 @@
+/** Options of `scriptedDeliveries` and `deliverTo`, and their validation. */
 import type { ChannelEvent } from '../../delivery/event.js'
 import { HookswitchError } from '../../errors.js'
-import { type Check, door, invalid, whole } from '../../option-checks.js'
+import { invalidOption, objectWithMethods, type Validator, wholeNumber } from '../../options/validators.js'
 import type { Clock } from '../../ports.js'
 import type { CustomHook } from '../../webhooks/catalogue.js'
-import { FLAWS, type Flaw } from './flaws.js'
-import { callable, checkGiven, seed, share } from './given-options.js'
+import { aFunction, anArray, aSeed, checkOptions, fraction } from '../check-options.js'
+import { DEFECTS, type Defect } from './defects.js'
 import type { WebhookUnderTest } from './webhook-under-test.js'
 
 /** Options of `scriptedDeliveries`. */
 export interface ScriptedDeliveriesOptions {
-  /** Same seed, same requests but for their time. Default 1. */
+  /** The same seed makes the same requests, except for their time. Default is 1. */
   readonly seed?: number | string
-  /** So many generated calls in the webhook's account; default 10. */
+  /** Number of generated calls in the webhook's account, 1 to 100,000. Default is 10. Not allowed with `events`. */
   readonly calls?: number
-  /** These events instead, in this order: also those of a recording or of `takeCalls`. */
+  /** Used instead of generated calls, in this order: events, or the results of `recordedCalls` or `takeCalls`. */
   readonly events?: readonly (ChannelEvent | { readonly event: ChannelEvent })[]
-  /** The webhook as its owner set it up: `uri`, `httpVerb`, `format`, `customData`, `retries`, … */
+  /** Settings of the webhook: `uri`, `httpVerb`, `format`, `customData`, `retries`, … Default hook is `all`. */
   readonly webhook?: WebhookUnderTest
-  /** `whsec_…`, or several as while one is rotated; default one made from the seed. */
+  /** Signing secret `whsec_…`, or several as during a rotation. Default is one derived from the seed. */
   readonly secret?: string | readonly string[]
-  /** Part of the deliveries that come once more though they were taken; default 0.2. */
+  /** Share of deliveries that are sent again although they were accepted, 0 to 1. Default is 0.2. */
   readonly duplicates?: number
-  /** Part of the deliveries whose second attempt comes while the first is still being handled; default 0. */
+  /** Share of deliveries whose second attempt is sent while the first is being handled, 0 to 1. Default is 0. */
   readonly overlaps?: number
-  /** Part of the deliveries before which a request comes that is not to be trusted; default 0.2. */
-  readonly flawed?: number
-  /** What is wrong with those; default everything that can be. */
-  readonly flaws?: readonly Flaw[]
-  /** How far from now the receiver accepts a timestamp, seconds; default 300. */
+  /** Share of deliveries before which an invalid request is sent, 0 to 1. Default is 0.2. */
+  readonly defective?: number
+  /** Defects of those invalid requests. Default is every defect that is possible. */
+  readonly defects?: readonly Defect[]
+  /** How far a timestamp may be from the handler's time, seconds, 0 to 86,400. Default is 300. */
   readonly toleranceSeconds?: number
-  /** The time of requests: the receiver must know the same; default the machine's. */
+  /** Clock of the requests; the handler must use the same. Default is the system clock. */
   readonly clock?: Pick<Clock, 'now'>
-  /** Kinds of event of the host's own, as `createHookswitch` takes them. */
+  /** The host's own event kinds, as in the option `hooks` of `createHookswitch`. */
   readonly hooks?: readonly CustomHook[]
 }
 
 /** Options of `deliverTo`. */
 export interface DeliverOptions {
   /**
-   * What the host has processed, in that order: the `webhook-id` or the `event_id` of each event. Asked once, after
-   * the last answer. Without it only the answers are judged.
+   * Returns what the host has processed, in order: the `webhook-id` or the `event_id` of each event. Called once,
+   * after the last response. If absent, only responses are checked.
    */
   readonly stored?: () => readonly string[] | Promise<readonly string[]>
-  /** Calls whose requests are under way at once; default 1. With more, their order is the handler's doing too. */
+  /**
+   * Calls whose requests are in flight at once, 1 to 1,000. Above 1, their order also depends on the handler. Default
+   * is 1.
+   */
   readonly concurrency?: number
 }
 
-const list: Check = (field, value) => {
-  if (!Array.isArray(value)) throw invalid(field, 'must be a list')
-}
-const object: Check = (field, value) => {
-  if (typeof value !== 'object' || value === null) throw invalid(field, 'must be an object')
-}
-const CHECKS: Readonly<Record<keyof ScriptedDeliveriesOptions, Check>> = {
-  seed,
-  calls: whole(1, 100_000),
-  events: list,
-  webhook: object,
+const VALIDATORS: Readonly<Record<keyof ScriptedDeliveriesOptions, Validator>> = {
+  seed: aSeed,
+  calls: wholeNumber(1, 100_000),
+  events: anArray,
+  webhook: (field, value) => {
+    if (typeof value !== 'object' || value === null) throw invalidOption(field, 'must be an object')
+  },
   secret: (field, value) => {
     if (typeof value !== 'string' && !(Array.isArray(value) && value.length > 0)) {
-      throw invalid(field, 'must be a text or a list of texts')
+      throw invalidOption(field, 'must be a string or a non-empty array of strings')
     }
   },
-  duplicates: share,
-  overlaps: share,
-  flawed: share,
-  flaws: (field, value) => {
-    list(field, value)
-    const strange = (value as readonly unknown[]).find((flaw) => !FLAWS.includes(flaw as Flaw))
-    if (strange !== undefined)
-      throw invalid(field, `knows no '${String(strange)}' (known: ${FLAWS.join(', ')})`)
+  duplicates: fraction,
+  overlaps: fraction,
+  defective: fraction,
+  defects: (field, value) => {
+    anArray(field, value)
+    const unknown = (value as readonly unknown[]).find((defect) => !DEFECTS.includes(defect as Defect))
+    if (unknown !== undefined)
+      throw invalidOption(field, `has the unknown defect '${String(unknown)}' (known: ${DEFECTS.join(', ')})`)
   },
-  toleranceSeconds: whole(0, 86_400),
-  clock: door('now'),
-  hooks: list,
+  toleranceSeconds: wholeNumber(0, 86_400),
+  clock: objectWithMethods('now'),
+  hooks: anArray,
 }
 
 /** @throws `InvalidOption` naming the option */
-export function checkScript(options: ScriptedDeliveriesOptions): void {
-  checkGiven('scriptedDeliveries', options, CHECKS)
+export function checkScriptOptions(options: ScriptedDeliveriesOptions): void {
+  checkOptions('scriptedDeliveries', options, VALIDATORS)
   if (options.events === undefined || options.calls === undefined) return
-  throw new HookswitchError('InvalidOption', 'scriptedDeliveries: calls is not for given events', {
-    field: 'calls',
-  })
+  throw new HookswitchError(
+    'InvalidOption',
+    'scriptedDeliveries: calls must be absent if events is present',
+    {
+      field: 'calls',
+    },
+  )
 }
 
-const DELIVER_CHECKS: Readonly<Record<keyof DeliverOptions, Check>> = {
-  stored: callable,
-  concurrency: whole(1, 1_000),
+const DELIVER_VALIDATORS: Readonly<Record<keyof DeliverOptions, Validator>> = {
+  stored: aFunction,
+  concurrency: wholeNumber(1, 1_000),
 }
 
 /** @throws `InvalidOption` naming the option */
-export function checkDeliver(options: DeliverOptions): void {
-  checkGiven('deliverTo', options, DELIVER_CHECKS)
+export function checkDeliverOptions(options: DeliverOptions): void {
+  checkOptions('deliverTo', options, DELIVER_VALIDATORS)
 }

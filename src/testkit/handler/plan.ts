@@ -1,86 +1,97 @@
+/** Decides which deliveries are sent to a handler under test, and what happens to each. */
 import type { Account } from '../../accounts/account.js'
 import { type ChannelEvent, type CheckedEvent, checkEvent } from '../../delivery/event.js'
 import { matches } from '../../delivery/match.js'
 import { isBodiless } from '../../delivery/request.js'
 import { HookswitchError } from '../../errors.js'
-import { idMaker } from '../../values/ids.js'
-import { type CatalogueEntry, isKnownHook } from '../../webhooks/catalogue.js'
+import { createIdGenerator } from '../../values/ids.js'
+import { type CatalogueEntry, isRegisteredHook } from '../../webhooks/catalogue.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import { callGenerator, takeCalls } from '../calls.js'
 import type { SeededRandom } from '../random.js'
+import { DEFECTS, type Defect } from './defects.js'
 import type { PlannedDelivery } from './deliver.js'
-import { FLAWS, type Flaw } from './flaws.js'
 import type { ScriptedDeliveriesOptions } from './handler-options.js'
 import { prepareDelivery } from './prepared-delivery.js'
 
+/** What deliveries are planned for. */
+interface PlanContext {
+  readonly webhook: Webhook
+  readonly catalogue: readonly CatalogueEntry[]
+  readonly random: SeededRandom
+  readonly nowMs: number
+}
+
 /**
- * One delivery for each event that the webhook wants, and what happens to it.
+ * Plans one delivery for each event that matches the webhook.
  *
- * @throws `InvalidOption`, `InvalidInput` for an event that could not be published
+ * @throws `InvalidOption`, also for an event that could not be published
  */
 export function planDeliveries(
   options: ScriptedDeliveriesOptions,
-  setting: {
-    readonly webhook: Webhook
-    readonly catalogue: readonly CatalogueEntry[]
-    readonly random: SeededRandom
-    readonly nowMs: number
-  },
+  context: PlanContext,
 ): readonly PlannedDelivery[] {
-  const { webhook, random } = setting
-  const { duplicates = 0.2, overlaps = 0, flawed = 0.2 } = options
-  const flaws = possibleFlaws(options.flaws, webhook)
+  const { webhook, random } = context
+  const { duplicates = 0.2, overlaps = 0, defective = 0.2 } = options
+  const defects = possibleDefects(options.defects, webhook)
   const faults = random.stream('faults')
-  const newId = idMaker((count) => random.stream('ids').bytes(count))
-  const planned = numbered(eventsOf(options, setting))
-    .filter(({ event }) => matches(webhook, event, [event.accountId, webhook.accountId].map(account)))
+  const newId = createIdGenerator((count) => random.stream('ids').bytes(count))
+  const planned = withSequences(eventsFrom(options, context))
+    .filter(({ event }) => matches(webhook, event, [event.accountId, webhook.accountId].map(accountFor)))
     .map(({ event, sequence }) => {
-      const made = () => prepareDelivery({ id: newId(), eventId: newId() }, event, sequence, webhook)
-      const delivery = made()
-      const plan = { delivery, duplicated: faults.chance(duplicates), overlapped: faults.chance(overlaps) }
-      return faults.chance(flawed)
-        ? { ...plan, flawed: { delivery: made(), flaw: faults.pick(flaws) } }
+      const prepare = () => prepareDelivery({ id: newId(), eventId: newId() }, event, sequence, webhook)
+      const delivery = prepare()
+      const plan = {
+        delivery,
+        isDuplicated: faults.chance(duplicates),
+        isOverlapped: faults.chance(overlaps),
+      }
+      return faults.chance(defective)
+        ? { ...plan, defective: { delivery: prepare(), defect: faults.pick(defects) } }
         : plan
     })
-  if (planned.length === 0) throw fault('events', 'has none that this webhook wants')
+  if (planned.length === 0) throw badOption('events', 'has no event that matches the webhook')
   return planned
 }
 
 /**
- * Those that can be in a request of this webhook.
+ * The defects that are possible in requests of this webhook.
  *
- * @throws `InvalidOption` for one that cannot
+ * @throws `InvalidOption` if `requested` has an impossible one, or is empty
  */
-export function possibleFlaws(wanted: readonly Flaw[] | undefined, webhook: Webhook): readonly Flaw[] {
-  const unsigned = isBodiless(webhook.settings.httpVerb)
-  if (unsigned && wanted?.includes('altered body')) {
-    throw fault('flaws', "has 'altered body', but the query of GET and DELETE is not signed")
+export function possibleDefects(
+  requested: readonly Defect[] | undefined,
+  webhook: Webhook,
+): readonly Defect[] {
+  const isUnsigned = isBodiless(webhook.settings.httpVerb)
+  if (isUnsigned && requested?.includes('altered body')) {
+    throw badOption('defects', "has 'altered body', but the query of GET and DELETE is not signed")
   }
-  const flaws = wanted ?? FLAWS.filter((flaw) => !(unsigned && flaw === 'altered body'))
-  if (flaws.length === 0) throw fault('flaws', 'must not be empty')
-  return flaws
+  const defects = requested ?? DEFECTS.filter((defect) => !(isUnsigned && defect === 'altered body'))
+  if (defects.length === 0) throw badOption('defects', 'must not be empty')
+  return defects
 }
 
-function eventsOf(
+function eventsFrom(
   { events, calls = 10 }: ScriptedDeliveriesOptions,
-  { webhook, catalogue, random, nowMs }: Parameters<typeof planDeliveries>[1],
+  { webhook, catalogue, random, nowMs }: PlanContext,
 ): readonly CheckedEvent[] {
-  const given: readonly unknown[] =
+  const inputs: readonly unknown[] =
     events ?? takeCalls(callGenerator({ random, accounts: [webhook.accountId] }), calls).events
-  return given.map((one, index) => {
-    const isTimed = typeof one === 'object' && one !== null && 'event' in one
-    const event = isTimed ? (one as { event: ChannelEvent }).event : one
+  return inputs.map((input, index) => {
+    const isTimed = typeof input === 'object' && input !== null && 'event' in input
+    const event = isTimed ? (input as { event: ChannelEvent }).event : input
     try {
-      return checkEvent(event, nowMs, (hook) => isKnownHook(catalogue, hook))
+      return checkEvent(event, nowMs, (hook) => isRegisteredHook(catalogue, hook))
     } catch (thrown) {
       const { message, field } = thrown as HookswitchError
-      throw fault(`events[${index}]${field === undefined ? '' : `.${field}`}`, `does not fit: ${message}`)
+      throw badOption(`events[${index}]${field === undefined ? '' : `.${field}`}`, `is invalid: ${message}`)
     }
   })
 }
 
-/** Each with its number in its call: those that the webhook does not want count as well. */
-function numbered(events: readonly CheckedEvent[]) {
+/** Adds each event's sequence number in its call. Events that do not match the webhook count too. */
+function withSequences(events: readonly CheckedEvent[]) {
   const last = new Map<string, number>()
   return events.map((event) => {
     const call = `${event.accountId}/${event.callId}`
@@ -90,8 +101,8 @@ function numbered(events: readonly CheckedEvent[]) {
   })
 }
 
-/** As far as matching asks: an event of another account is of one below the webhook's. */
-function account(id: string): Account {
+/** An account for `matches`. Any other account counts as a descendant of the webhook's account. */
+function accountFor(id: string): Account {
   return {
     id,
     name: id,
@@ -104,6 +115,6 @@ function account(id: string): Account {
   }
 }
 
-function fault(field: string, message: string): HookswitchError {
+function badOption(field: string, message: string): HookswitchError {
   return new HookswitchError('InvalidOption', `scriptedDeliveries: ${field} ${message}`, { field })
 }

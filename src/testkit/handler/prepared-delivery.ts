@@ -1,31 +1,33 @@
-import { newDelivery } from '../../delivery/accept.js'
-import { bodiesOf, fillIn } from '../../delivery/bodies.js'
+/** Builds a delivery as accepting its event would. */
+import { buildDelivery } from '../../delivery/accept.js'
+import { createBodyVariants, fillIn } from '../../delivery/body-variants.js'
 import type { Claim } from '../../delivery/delivery-store.js'
 import { type CheckedEvent, checkPayloadSize } from '../../delivery/event.js'
 import { payloadFields } from '../../delivery/payload.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 
-/** One event on its way to the receiver under test. */
+/** One event that is delivered to the handler under test. */
 export interface ScriptedDelivery {
   /** The `webhook-id` of all its requests. */
   readonly id: string
   /** `event_id` in the payload. */
   readonly eventId: string
+  /** The event that is delivered. */
   readonly event: CheckedEvent
-  /** `sequence` in the payload: 1, 2, … for each call. */
+  /** `sequence` in the payload: 1, 2, … per call. */
   readonly sequence: number
-  /** JSON, or the pairs of a form or query: the same on every attempt. */
+  /** JSON, or the pairs of a form or query. The same in every attempt. */
   readonly body: string
-  /** Deliveries of one lane are sent one after the other. */
+  /** Deliveries of the same lane are sent one at a time, in order. */
   readonly lane: string
 }
 
-/** With what a request is built from. */
+/** A scripted delivery with what requests are built from. */
 export interface PreparedDelivery extends ScriptedDelivery {
   readonly claim: Claim
 }
 
-/** Everything of a delivery that is frozen when its event is accepted. */
+/** Builds all parts of a delivery that are fixed when its event is accepted. */
 export function prepareDelivery(
   ids: { readonly id: string; readonly eventId: string },
   event: CheckedEvent,
@@ -37,12 +39,12 @@ export function prepareDelivery(
   const payload = payloadFields(event, eventId)
   const json = JSON.stringify(payload)
   checkPayloadSize(json)
-  const bodies = bodiesOf(payload, json, true)
-  const variant = bodies.variant(settings)
+  const bodies = createBodyVariants(payload, json, true)
+  const variant = bodies.indexFor(settings)
   const body = fillIn(bodies.templates[variant]!, sequence)
   const lane = settings.ordering === 'call' ? `${event.accountId}/${event.callId}` : `-/${id}`
   const delivery: Claim['delivery'] = {
-    ...newDelivery(id, event, eventId, webhook, variant, lane),
+    ...buildDelivery(id, event, eventId, webhook, variant, lane),
     state: 'in_flight',
     attempts: 0,
     tries: 0,

@@ -1,63 +1,67 @@
+/** Tests a webhook handler with the requests of whole calls: duplicates, overlapping attempts and invalid requests. */
 import { HookswitchError } from '../../errors.js'
 import { catalogueOf } from '../../webhooks/catalogue.js'
-import { secretText } from '../../webhooks/signing-secret.js'
+import { formatSigningSecret } from '../../webhooks/signing-secret.js'
 import { seededRandom } from '../random.js'
+import { checkProcessed, checkResponses, type HandlerProblem } from './check.js'
+import { buildDefectiveRequest, buildValidRequest, DEFECTS, type Defect } from './defects.js'
 import { deliverAll, type HandlerExchange } from './deliver.js'
-import { FLAWS, type Flaw, flawedRequest, goodRequest } from './flaws.js'
 import {
-  checkDeliver,
-  checkScript,
+  checkDeliverOptions,
+  checkScriptOptions,
   type DeliverOptions,
   type ScriptedDeliveriesOptions,
 } from './handler-options.js'
-import { type HandlerProblem, judgeAnswers, judgeStored } from './judge.js'
-import { planDeliveries, possibleFlaws } from './plan.js'
+import { planDeliveries, possibleDefects } from './plan.js'
 import type { PreparedDelivery, ScriptedDelivery } from './prepared-delivery.js'
-import { type FetchTarget, openTarget, type WebhookHandler } from './target.js'
+import { createSender, type FetchTarget, type WebhookHandler } from './target.js'
 import type { WebhookRequest } from './webhook-request.js'
-import { openWebhook } from './webhook-under-test.js'
+import { createWebhookUnderTest } from './webhook-under-test.js'
 
 /** What a handler did with scripted deliveries. */
 export interface HandlerReport {
-  /** Print it when a test fails. */
+  /** The seed of the requests: print it when a test fails. */
   readonly seed: string
-  /** Empty: everything was answered, and processed, as it should be. */
+  /** Errors of the handler; empty if it answered and processed everything correctly. */
   readonly problems: readonly HandlerProblem[]
-  /** Every request with its answer, in the order in which they were sent. */
+  /** Every request with its response, in the order in which they were sent. */
   readonly exchanges: readonly HandlerExchange[]
 }
 
-/** A course of deliveries to one webhook, with the requests that make it. */
+/** Deliveries to one webhook and their requests. */
 export interface ScriptedDeliveries {
+  /** The seed of the requests. */
   readonly seed: string
-  /** The webhook's signing secrets, `whsec_…`: what the handler verifies with. */
+  /** The webhook's signing secrets `whsec_…`, with which the handler verifies requests. */
   readonly secrets: readonly string[]
-  /** In order of acceptance. */
+  /** Deliveries in order of acceptance. */
   readonly deliveries: readonly ScriptedDelivery[]
   /**
-   * One request as hookswitch would send it now, or with something wrong.
+   * Builds one request as hookswitch would send it now, or an invalid one.
    *
-   * @param options.delivery one of `deliveries`, default the first
-   * @param options.attempt 1, 2, …; default 1
+   * @param options.delivery one of `deliveries`. Default is the first.
+   * @param options.attempt attempt number, 1, 2, … Default is 1.
+   * @param options.defect makes the request invalid. Default is a valid request.
+   * @throws `InvalidOption` naming the option
    */
   request(options?: {
     readonly delivery?: ScriptedDelivery
     readonly attempt?: number
-    readonly flaw?: Flaw
+    readonly defect?: Defect
   }): WebhookRequest
   /**
-   * Plays all deliveries against a handler and judges what came of it. Calls overtake each other in an order that
-   * the seed decides; the deliveries of a call never do. What is refused comes again, at once, as often as the
-   * webhook's `retries` allow.
+   * Sends all deliveries to a handler, and checks its responses and what it processed. The seed decides in which
+   * order calls overtake each other; deliveries of one call stay in order. A refused request is sent again at once,
+   * as often as the webhook's `retries` allow.
    *
-   * @throws `InvalidOption`; `InvalidInput` where the handler answers something that is no status
+   * @throws `InvalidOption` for options or target; `InvalidInput` if the handler returns no status, or `stored` no ids
    */
   deliverTo(target: WebhookHandler | FetchTarget, options?: DeliverOptions): Promise<HandlerReport>
 }
 
 /**
- * Requests as hookswitch sends them, for a receiver under test: of whole calls, with duplicates, attempts that
- * overlap, and requests that are not to be trusted.
+ * Makes the requests that hookswitch sends for whole calls, to test the host's handler: with duplicates, overlapping
+ * attempts and invalid requests.
  *
  * @throws `InvalidOption` naming the option
  * @example
@@ -66,61 +70,62 @@ export interface ScriptedDeliveries {
  * assert.deepEqual(report.problems, [])
  */
 export function scriptedDeliveries(options: ScriptedDeliveriesOptions = {}): ScriptedDeliveries {
-  checkScript(options)
+  checkScriptOptions(options)
   const { toleranceSeconds = 300, clock = { now: () => Date.now() } } = options
   const random = seededRandom(options.seed ?? 1)
-  const given = options.secret ?? secretText(random.stream('secret').bytes(32))
-  const secrets = typeof given === 'string' ? [given] : given
+  const secret = options.secret ?? formatSigningSecret(random.stream('secret').bytes(32))
+  const secrets = typeof secret === 'string' ? [secret] : secret
   const catalogue = catalogueOf(options.hooks)
-  const setting = { ...openWebhook(options.webhook ?? {}, secrets, catalogue), toleranceSeconds }
-  const { webhook } = setting
+  const context = {
+    ...createWebhookUnderTest(options.webhook ?? {}, secrets, catalogue),
+    toleranceSeconds,
+  }
+  const { webhook } = context
   const planned = planDeliveries(options, { webhook, catalogue, random, nowMs: clock.now() })
   const prepared = new Map(planned.map(({ delivery }) => [delivery.id, delivery]))
-  const requestOf = (delivery: PreparedDelivery, attempt: number, flaw?: Flaw) =>
-    flaw === undefined
-      ? goodRequest(setting, delivery, attempt, clock.now())
-      : flawedRequest(setting, delivery, attempt, clock.now(), flaw)
+  const buildRequest = (delivery: PreparedDelivery, attempt: number, defect?: Defect) =>
+    defect === undefined
+      ? buildValidRequest(context, delivery, attempt, clock.now())
+      : buildDefectiveRequest(context, delivery, attempt, clock.now(), defect)
 
   return {
     seed: random.seed,
     secrets,
-    deliveries: planned.map(({ delivery: { claim: _, ...shown } }) => shown),
-    request({ delivery, attempt = 1, flaw } = {}) {
-      const wanted = prepared.get((delivery ?? planned[0]!.delivery).id)
-      if (!wanted) throw fault('delivery', 'must be one of these deliveries')
+    deliveries: planned.map(({ delivery: { claim: _, ...visible } }) => visible),
+    request({ delivery, attempt = 1, defect } = {}) {
+      const chosen = prepared.get((delivery ?? planned[0]!.delivery).id)
+      if (!chosen) throw badOption('delivery', 'must be one of these deliveries')
       if (!(Number.isSafeInteger(attempt) && attempt >= 1)) {
-        throw fault('attempt', 'must be a whole number from 1 up')
+        throw badOption('attempt', 'must be a whole number of at least 1')
       }
-      if (flaw !== undefined && !FLAWS.includes(flaw))
-        throw fault('flaw', `must be one of ${FLAWS.join(', ')}`)
-      if (flaw !== undefined) possibleFlaws([flaw], webhook)
-      return requestOf(wanted, attempt, flaw)
+      if (defect !== undefined && !DEFECTS.includes(defect))
+        throw badOption('defect', `must be one of ${DEFECTS.join(', ')}`)
+      if (defect !== undefined) possibleDefects([defect], webhook)
+      return buildRequest(chosen, attempt, defect)
     },
     async deliverTo(target, deliverOptions = {}) {
-      checkDeliver(deliverOptions)
+      checkDeliverOptions(deliverOptions)
       const { stored, concurrency = 1 } = deliverOptions
       const order = seededRandom(`${random.seed}/order`)
-      const mostAttempts = 1 + webhook.settings.retries
-      const doors = { ask: openTarget(target), request: requestOf }
-      const exchanges = await deliverAll(planned, doors, { mostAttempts, concurrency, order })
-      const answers = judgeAnswers(planned, exchanges)
-      const processed = stored ? judgeStored(planned, exchanges, checkStored(await stored())) : []
-      return { seed: random.seed, problems: [...answers, ...processed], exchanges }
+      const maxAttempts = 1 + webhook.settings.retries
+      const deps = { send: createSender(target), buildRequest }
+      const exchanges = await deliverAll(planned, deps, { maxAttempts, concurrency, order })
+      const problems = [
+        ...checkResponses(planned, exchanges),
+        ...(stored ? checkProcessed(planned, exchanges, checkIds(await stored())) : []),
+      ]
+      return { seed: random.seed, problems, exchanges }
     },
   }
 }
 
-function checkStored(stored: unknown): readonly string[] {
+function checkIds(stored: unknown): readonly string[] {
   if (Array.isArray(stored) && stored.every((id) => typeof id === 'string')) return stored
-  throw new HookswitchError(
-    'InvalidInput',
-    'deliverTo: stored must answer with a list of ids, which are texts',
-    {
-      field: 'stored',
-    },
-  )
+  throw new HookswitchError('InvalidInput', 'deliverTo: stored must return an array of ids (strings)', {
+    field: 'stored',
+  })
 }
 
-function fault(field: string, message: string): HookswitchError {
+function badOption(field: string, message: string): HookswitchError {
   return new HookswitchError('InvalidOption', `scriptedDeliveries: ${field} ${message}`, { field })
 }

@@ -1,14 +1,16 @@
+/** Calls the handler under test: a function, or a server behind `fetch`. */
 import { HookswitchError } from '../../errors.js'
 import type { WebhookRequest } from './webhook-request.js'
 
-/** The status that the handler answers with, alone or as a field: a `Response` fits. */
-export type HandlerAnswer = number | { readonly status: number }
+/** The handler's status, alone or as a field: a `Response` is accepted. */
+export type HandlerResponse = number | { readonly status: number }
 
-/** A receiver as a plain function of the host. One that throws is no answer. */
-export type WebhookHandler = (request: WebhookRequest) => HandlerAnswer | Promise<HandlerAnswer>
+/** A handler as a function. If it throws, the request counts as unanswered. */
+export type WebhookHandler = (request: WebhookRequest) => HandlerResponse | Promise<HandlerResponse>
 
-/** A receiver behind a URL, the webhook's `uri`; the `fetch` of Node fits. */
+/** A handler behind the webhook's `uri`. */
 export interface FetchTarget {
+  /** Sends the request; the global `fetch` of Node is accepted. Redirects are not followed. */
   readonly fetch: (
     url: string,
     init: {
@@ -20,58 +22,53 @@ export interface FetchTarget {
   ) => Promise<{ readonly status: number; arrayBuffer?(): Promise<unknown> }>
 }
 
-/** What came back: a status, or why there was none. */
-export interface Answered {
+/** Result of one request: a status, or the error if there was no response. */
+export interface HandlerResult {
+  /** HTTP status of the response. */
   readonly status?: number
+  /** Message of what the handler or `fetch` threw. */
   readonly error?: string
 }
 
-/** One way to both kinds of receiver: what it throws is told, not thrown. */
-export function openTarget(
+/**
+ * Returns a function that sends a request to either kind of handler. Errors of the handler are part of its result.
+ *
+ * @throws `InvalidOption` if the target is neither kind
+ */
+export function createSender(
   target: WebhookHandler | FetchTarget,
-): (request: WebhookRequest) => Promise<Answered> {
-  const ask = askerOf(target)
+): (request: WebhookRequest) => Promise<HandlerResult> {
+  const call = callerOf(target)
   return async (request) => {
-    let answer: unknown
+    let response: unknown
     try {
-      answer = await ask(request)
+      response = await call(request)
     } catch (thrown) {
       return { error: thrown instanceof Error ? thrown.message : String(thrown) }
     }
     const status =
-      typeof answer === 'object' && answer !== null ? (answer as { status?: unknown }).status : answer
+      typeof response === 'object' && response !== null ? (response as { status?: unknown }).status : response
     if (!Number.isSafeInteger(status)) {
-      const rule = 'must answer with a status, or with an object that has one'
-      throw new HookswitchError(
-        'InvalidInput',
-        `deliverTo: the handler ${rule}, not with ${String(answer)}`,
-        {
-          field: 'target',
-        },
-      )
+      const message = `deliverTo: the handler must return a status or an object with a status, not ${String(response)}`
+      throw new HookswitchError('InvalidInput', message, { field: 'target' })
     }
     return { status: status as number }
   }
 }
 
-function askerOf(target: WebhookHandler | FetchTarget): (request: WebhookRequest) => Promise<unknown> {
+function callerOf(target: WebhookHandler | FetchTarget): (request: WebhookRequest) => Promise<unknown> {
   if (typeof target === 'function') return async (request) => target(request)
   if (typeof target?.fetch !== 'function') {
-    throw new HookswitchError(
-      'InvalidOption',
-      'deliverTo: target must be a function or an object with fetch',
-      {
-        field: 'target',
-      },
-    )
+    const message = 'deliverTo: target must be a function or an object with fetch'
+    throw new HookswitchError('InvalidOption', message, { field: 'target' })
   }
   return async ({ method, url, headers, body }) => {
-    const bodiless = method === 'GET' || method === 'DELETE'
-    // Redirects are never followed.
+    const isBodiless = method === 'GET' || method === 'DELETE'
+    // hookswitch never follows redirects.
     const init = { method, headers: { ...headers }, redirect: 'manual' as const }
-    const answer = await target.fetch(url, bodiless ? init : { ...init, body })
-    // A body that is left unread holds its connection.
-    await answer.arrayBuffer?.()
-    return answer
+    const response = await target.fetch(url, isBodiless ? init : { ...init, body })
+    // An unread body keeps its connection busy.
+    await response.arrayBuffer?.()
+    return response
   }
 }

@@ -1,21 +1,24 @@
 import type { SendRequest } from '../../ports.js'
 
-/** One request of hookswitch, as a receiver gets it. */
+/** One request of hookswitch, as a handler receives it. */
 export interface WebhookRequest {
+  /** HTTP method, in upper case. */
   readonly method: SendRequest['method']
-  /** Absolute; with GET and DELETE the pairs of the event are in its query. */
+  /** Absolute URL; with GET and DELETE its query has the fields of the event. */
   readonly url: string
-  /** By lower-case name. */
+  /** Values by lower-case name. */
   readonly headers: Readonly<Record<string, string>>
-  /** Flat: name, value, … spelt as they are sent. */
+  /** Flat: name, value, … with names spelt as sent. */
   readonly rawHeaders: readonly string[]
-  /** Byte for byte what is signed: '' with GET and DELETE. */
+  /** The signed bytes; '' with GET and DELETE. */
   readonly body: string
 }
 
-/** What goes through the door to receivers, seen from the other side. */
-export function asReceived({ method, url, headers, body = '' }: SendRequest): WebhookRequest {
+/** Converts a request of the sender port into the receiver's view of it. */
+export function toWebhookRequest({ method, url, headers, body = '' }: SendRequest): WebhookRequest {
   const byName: Record<string, string> = {}
-  for (let at = 0; at < headers.length; at += 2) byName[headers[at]!.toLowerCase()] = headers[at + 1]!
+  for (let index = 0; index < headers.length; index += 2) {
+    byName[headers[index]!.toLowerCase()] = headers[index + 1]!
+  }
   return { method, url, headers: byName, rawHeaders: headers, body }
 }

@@ -1,10 +1,10 @@
-export {
-  type CourseAttempt,
-  type CourseFailure,
-  type CourseOptions,
-  courseOf,
-  type RetryCourse,
-} from './course-of.js'
 export type { Arbitrary, PropertyChecker } from './property-checker.js'
-export { type PolicyPromises, type PolicyRunner, provePolicy } from './prove-policy.js'
+export { type PolicyGuarantees, type PolicyRunner, provePolicy } from './prove-policy.js'
 export type { AnyPolicy } from './retry-policy.js'
+export {
+  type RetrySimulation,
+  type RetrySimulationOptions,
+  type SimulatedAttempt,
+  type SimulatedFailure,
+  simulateRetries,
+} from './simulate-retries.js'

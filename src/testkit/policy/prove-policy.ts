@@ -1,58 +1,68 @@
+/** Property tests of a host's retry policy. */
 import assert from 'node:assert/strict'
 import { MAX_DELAY_MS, type RetryContext } from '../../delivery/policy.js'
-import { type Check, door, flag, invalid, texts, whole } from '../../option-checks.js'
+import {
+  boolean,
+  invalidOption,
+  objectWithMethods,
+  stringList,
+  type Validator,
+  wholeNumber,
+} from '../../options/validators.js'
 import { catalogueOf } from '../../webhooks/catalogue.js'
-import { callable, checkGiven, text } from '../handler/given-options.js'
+import { aFunction, checkOptions, nonEmptyText } from '../check-options.js'
 import type { PropertyChecker } from './property-checker.js'
-import { MOST_ASKED, mixedCourse, mixedFailures, steadyCourses, surroundings } from './retry-contexts.js'
-import { type AnyPolicy, askerOf, checkAnyPolicy } from './retry-policy.js'
+import { contextFields, MAX_TRIES, mixedFailures, mixedSequence, uniformSequences } from './retry-contexts.js'
+import { type AnyPolicy, checkAnyPolicy, toFunction } from './retry-policy.js'
 
-/** What the policy promises beside what every policy must keep. */
-export interface PolicyPromises {
-  /** Names the suite; default the function's name. */
+/** Properties that the policy guarantees in addition to those that every policy must have. */
+export interface PolicyGuarantees {
+  /** Name of the suite. Default is the function's name. */
   readonly name?: string
-  /** The longest delay, milliseconds; default a week, what hookswitch cuts longer ones to. */
+  /** The longest delay, milliseconds. Default is one week, to which hookswitch caps longer delays. */
   readonly capMs?: number
-  /** For the same failure and the same roll, each delay is at least as long as the one before; default true. */
+  /** For the same failure and random number, no delay is shorter than the previous one. Default is true. */
   readonly grows?: boolean
-  /** Shortest and longest delay for what it is told, milliseconds. */
-  readonly bounds?: (context: RetryContext) => readonly [leastMs: number, mostMs: number]
-  /** After so many tries it gives up at the latest; absent: a webhook's `retries` end it. */
-  readonly mostTries?: number
-  /** The last try comes at most so long after the first, whatever fails in between, milliseconds. */
+  /** Returns the shortest and the longest delay for a context, milliseconds. Default is no bounds. */
+  readonly bounds?: (context: RetryContext) => readonly [minMs: number, maxMs: number]
+  /** The policy returns null after this many tries, 1 to 10. If absent, the webhook's `retries` are the only limit. */
+  readonly maxTries?: number
+  /** Longest time from the first attempt to the last, whatever fails, milliseconds. Default is no limit. */
   readonly withinMs?: number
-  /** Kinds of event that it is told of; default those of the catalogue. */
+  /** Event kinds with which the policy is called. Default is the catalogue. */
   readonly hooks?: readonly string[]
-  /** Random cases for each property; default 100. */
+  /** Random cases per property. Default is 100. */
   readonly numRuns?: number
 }
 
 /** `describe` and `it` of any test runner. */
 export interface PolicyRunner {
+  /** Registers a suite. */
   readonly describe: (name: string, body: () => void) => unknown
+  /** Registers a test, which fails if `body` throws. */
   readonly it: (name: string, body: () => void) => unknown
 }
 
-const CHECKS: Readonly<Record<keyof PolicyPromises, Check>> = {
-  name: text,
-  capMs: whole(0, MAX_DELAY_MS),
-  grows: flag,
-  bounds: callable,
-  mostTries: whole(1, MOST_ASKED),
-  withinMs: whole(0, MOST_ASKED * MAX_DELAY_MS),
+const VALIDATORS: Readonly<Record<keyof PolicyGuarantees, Validator>> = {
+  name: nonEmptyText,
+  capMs: wholeNumber(0, MAX_DELAY_MS),
+  grows: boolean,
+  bounds: aFunction,
+  maxTries: wholeNumber(1, MAX_TRIES),
+  withinMs: wholeNumber(0, MAX_TRIES * MAX_DELAY_MS),
   hooks: (field, value) => {
-    texts(field, value)
-    if ((value as readonly string[]).length === 0) throw invalid(field, 'must not be empty')
+    stringList(field, value)
+    if ((value as readonly string[]).length === 0) throw invalidOption(field, 'must not be empty')
   },
-  numRuns: whole(1, 1_000_000),
+  numRuns: wholeNumber(1, 1_000_000),
 }
 
 /**
  * Registers one test for each property of a retry policy.
  *
- * @param runner the test runner, as two functions
+ * @param runner the test runner's `describe` and `it`
  * @param fc fast-check: `import fc from 'fast-check'`
- * @throws `InvalidOption` naming the argument or the promise
+ * @throws `InvalidOption` naming the argument or the guarantee
  * @example
  * provePolicy({ describe, it }, fc, ({ tries }) => 5_000 * tries, { capMs: 60_000 })
  */
@@ -60,56 +70,59 @@ export function provePolicy(
   runner: PolicyRunner,
   fc: PropertyChecker,
   policy: AnyPolicy,
-  promises: PolicyPromises = {},
+  guarantees: PolicyGuarantees = {},
 ): void {
-  const tools = { runner: door('describe', 'it'), fc: door('assert', 'property') }
-  checkGiven('provePolicy', { runner, fc }, tools, ['runner', 'fc'])
-  checkGiven('provePolicy', promises, CHECKS)
-  const asked = askerOf(checkAnyPolicy('provePolicy', policy))
-  const { capMs = MAX_DELAY_MS, grows = true, bounds, mostTries, withinMs, numRuns = 100 } = promises
+  const tools = { runner: objectWithMethods('describe', 'it'), fc: objectWithMethods('assert', 'property') }
+  checkOptions('provePolicy', { runner, fc }, tools, ['runner', 'fc'])
+  checkOptions('provePolicy', guarantees, VALIDATORS)
+  const policyFunction = toFunction(checkAnyPolicy('provePolicy', policy))
+  const { capMs = MAX_DELAY_MS, grows = true, bounds, maxTries, withinMs, numRuns = 100 } = guarantees
   const name =
-    promises.name ?? (typeof policy === 'function' && policy.name !== '' ? policy.name : 'the policy')
-  const around = surroundings(fc, promises.hooks ?? catalogueOf().map(({ id }) => id))
-  const steady = fc.record(around)
-  const ask = (context: RetryContext) => delayOf(asked, context)
-  const property = (sentence: string, holds: (drawn: unknown) => void, drawn = steady) =>
-    runner.it(sentence, () => void fc.assert(fc.property(drawn, holds), { numRuns }))
-  const each = (drawn: unknown, holds: (context: RetryContext) => void) =>
-    steadyCourses(drawn).flat().forEach(holds)
+    guarantees.name ?? (typeof policy === 'function' && policy.name !== '' ? policy.name : 'the policy')
+  const fields = contextFields(fc, guarantees.hooks ?? catalogueOf().map(({ id }) => id))
+  const uniform = fc.record(fields)
+  const delayFor = (context: RetryContext) => callPolicy(policyFunction, context)
+  const property = (title: string, predicate: (drawn: unknown) => void, arbitrary = uniform) =>
+    runner.it(title, () => void fc.assert(fc.property(arbitrary, predicate), { numRuns }))
+  const forEachContext = (drawn: unknown, check: (context: RetryContext) => void) =>
+    uniformSequences(drawn).flat().forEach(check)
 
   runner.describe(name, () => {
-    property('answers a number of milliseconds from 0 up, or null', (drawn) =>
-      each(drawn, (told) => void ask(told)),
+    property('returns a number of milliseconds of at least 0, or null', (drawn) =>
+      forEachContext(drawn, (context) => void delayFor(context)),
     )
     property(`never waits longer than ${capMs} ms`, (drawn) =>
-      each(drawn, (told) => inside(told, [0, capMs])),
+      forEachContext(drawn, (context) => assertBounds(context, [0, capMs])),
     )
-    property('answers the same when it is told the same, whatever it was told in between', (drawn) => {
-      const contexts = steadyCourses(drawn).flat()
-      const answers = contexts.map(ask)
-      for (const [index, told] of [...contexts.entries()].reverse()) {
-        const again = ask(told)
-        if (again !== answers[index])
-          assert.fail(`first ${answers[index]}, then ${again} for ${inWords(told)}`)
+    property('returns the same for the same context, whatever calls came between', (drawn) => {
+      const contexts = uniformSequences(drawn).flat()
+      const delays = contexts.map(delayFor)
+      for (const [index, context] of [...contexts.entries()].reverse()) {
+        const repeated = delayFor(context)
+        if (repeated !== delays[index])
+          assert.fail(`returns first ${delays[index]}, then ${repeated} for ${describeContext(context)}`)
       }
     })
     if (grows) {
-      property('never waits shorter than after the failure before', (drawn) => {
-        for (const course of steadyCourses(drawn)) {
-          follow(course, (delayMs, told, before) => {
-            if (delayMs < before.delayMs)
-              assert.fail(`${delayMs} ms after ${before.delayMs} ms for ${inWords(told)}`)
+      property('never waits shorter than after the previous failure', (drawn) => {
+        for (const sequence of uniformSequences(drawn)) {
+          forEachDelay(sequence, (delayMs, context, previous) => {
+            if (delayMs < previous.delayMs)
+              assert.fail(`${delayMs} ms after ${previous.delayMs} ms for ${describeContext(context)}`)
           })
         }
       })
     }
     if (bounds) {
-      property('stays within its own bounds', (drawn) => each(drawn, (told) => inside(told, bounds(told))))
+      property('stays within its bounds', (drawn) =>
+        forEachContext(drawn, (context) => assertBounds(context, bounds(context))),
+      )
     }
-    if (mostTries !== undefined) {
-      property(`gives up after ${mostTries} tries`, (drawn) =>
-        each(drawn, (told) => {
-          if (told.tries === mostTries && ask(told) !== null) assert.fail(`goes on after ${inWords(told)}`)
+    if (maxTries !== undefined) {
+      property(`gives up after ${maxTries} tries`, (drawn) =>
+        forEachContext(drawn, (context) => {
+          if (context.tries === maxTries && delayFor(context) !== null)
+            assert.fail(`retries after ${describeContext(context)}`)
         }),
       )
     }
@@ -117,54 +130,56 @@ export function provePolicy(
       property(
         `ends within ${withinMs} ms, whatever fails`,
         (drawn) => {
-          for (const course of [...steadyCourses(drawn), mixedCourse(drawn)]) {
-            follow(course, (delayMs, told, before) => {
-              const afterMs = before.spentMs + delayMs
+          for (const sequence of [...uniformSequences(drawn), mixedSequence(drawn)]) {
+            forEachDelay(sequence, (delayMs, context, previous) => {
+              const afterMs = previous.totalMs + delayMs
               if (afterMs > withinMs)
-                assert.fail(`try ${told.tries + 1} comes after ${afterMs} ms, for ${inWords(told)}`)
+                assert.fail(
+                  `try ${context.tries + 1} comes after ${afterMs} ms, for ${describeContext(context)}`,
+                )
             })
           }
         },
-        fc.record({ ...around, mixed: mixedFailures(fc) }),
+        fc.record({ ...fields, mixed: mixedFailures(fc) }),
       )
     }
   })
 
-  function inside(told: RetryContext, [leastMs, mostMs]: readonly [number, number]): void {
-    const delayMs = ask(told)
+  function assertBounds(context: RetryContext, [minMs, maxMs]: readonly [number, number]): void {
+    const delayMs = delayFor(context)
     if (delayMs === null) return
-    if (delayMs >= leastMs && delayMs <= mostMs) return
-    assert.fail(`${delayMs} ms is not from ${leastMs} to ${mostMs}, for ${inWords(told)}`)
+    if (delayMs >= minMs && delayMs <= maxMs) return
+    assert.fail(`${delayMs} ms is not from ${minMs} to ${maxMs}, for ${describeContext(context)}`)
   }
 
-  /** One delivery until the policy gives up. */
-  function follow(
-    course: readonly RetryContext[],
+  /** Calls the policy for the attempts of one delivery until it gives up. */
+  function forEachDelay(
+    sequence: readonly RetryContext[],
     check: (
       delayMs: number,
-      told: RetryContext,
-      before: { readonly delayMs: number; readonly spentMs: number },
+      context: RetryContext,
+      previous: { readonly delayMs: number; readonly totalMs: number },
     ) => void,
   ): void {
-    let before = { delayMs: 0, spentMs: 0 }
-    for (const told of course) {
-      const delayMs = ask(told)
+    let previous = { delayMs: 0, totalMs: 0 }
+    for (const context of sequence) {
+      const delayMs = delayFor(context)
       if (delayMs === null) return
-      check(delayMs, told, before)
-      before = { delayMs, spentMs: before.spentMs + delayMs }
+      check(delayMs, context, previous)
+      previous = { delayMs, totalMs: previous.totalMs + delayMs }
     }
   }
 }
 
-/** What a policy answered, which must be a delay: hookswitch would take its own policy in the place of another answer. */
-function delayOf(asked: (context: RetryContext) => unknown, context: RetryContext): number | null {
-  const answer = asked(context)
-  if (answer === null || (typeof answer === 'number' && answer >= 0 && answer < Infinity)) return answer
-  const what = answer instanceof Promise ? 'a promise' : String(answer)
-  if (answer instanceof Promise) answer.catch(() => {})
-  return assert.fail(`answers ${what} for ${inWords(context)}`)
+/** Calls the policy, and fails unless it returns a delay: for anything else hookswitch uses its default policy. */
+function callPolicy(policy: (context: RetryContext) => unknown, context: RetryContext): number | null {
+  const result = policy(context)
+  if (result === null || (typeof result === 'number' && result >= 0 && result < Infinity)) return result
+  const description = result instanceof Promise ? 'a promise' : String(result)
+  if (result instanceof Promise) result.catch(() => {})
+  return assert.fail(`returns ${description} for ${describeContext(context)}`)
 }
 
-function inWords(context: RetryContext): string {
+function describeContext(context: RetryContext): string {
   return JSON.stringify(context)
 }

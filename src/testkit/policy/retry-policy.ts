@@ -1,3 +1,4 @@
+/** Retry policies as the test kit accepts them: functions, and data. */
 import { backoffMs } from '../../delivery/backoff.js'
 import {
   checkPolicy,
@@ -7,34 +8,35 @@ import {
 } from '../../delivery/policy.js'
 import { HookswitchError } from '../../errors.js'
 
-/** A policy as the host has it: a function, or data as `exponential`, `constant` and `schedule` make it. */
+/** A retry policy of the host: a function, or data from `exponential`, `constant` or `schedule`. */
 export type AnyPolicy = PolicyFunction | RetryPolicy
 
 /**
- * The policy as data, or as a function that is asked.
+ * Validates a policy and returns it.
  *
- * @throws `InvalidOption` for what is neither
+ * @param functionName names the caller in the error message
+ * @throws `InvalidOption` if it is neither a function nor valid data, or `custom` data
  */
-export function checkAnyPolicy(who: string, policy: AnyPolicy): AnyPolicy {
+export function checkAnyPolicy(functionName: string, policy: AnyPolicy): AnyPolicy {
   if (typeof policy === 'function') return policy
-  const refuse = (rule: string) =>
-    new HookswitchError('InvalidOption', `${who}: policy ${rule}`, { field: 'policy' })
-  if (typeof policy !== 'object' || policy === null) throw refuse('must be a function or a policy as data')
+  const invalid = (rule: string) =>
+    new HookswitchError('InvalidOption', `${functionName}: policy ${rule}`, { field: 'policy' })
+  if (typeof policy !== 'object' || policy === null) throw invalid('must be a function or policy data')
   try {
     checkPolicy(policy)
   } catch (thrown) {
-    throw refuse(`is none: ${(thrown as Error).message}`)
+    throw invalid(`is invalid: ${(thrown as Error).message}`)
   }
-  if (policy.kind === 'custom') throw refuse(`names '${policy.name}': hand over the function itself`)
+  if (policy.kind === 'custom') throw invalid(`refers to '${policy.name}': pass the function itself`)
   return policy
 }
 
-/** What the policy answers: a function whatever it likes, data a number or null. */
-export function askerOf(policy: AnyPolicy): (context: RetryContext) => unknown {
+/** Converts a policy into a function. A host's function may return anything; data returns a number or null. */
+export function toFunction(policy: AnyPolicy): (context: RetryContext) => unknown {
   if (typeof policy === 'function') return policy
-  return ({ tries, roll, status }) => {
+  return ({ tries, random, status }) => {
     if (policy.kind === 'custom') return null
     if (policy.retryOn === 'transport' && status !== undefined) return null
-    return backoffMs(policy, tries, roll)
+    return backoffMs(policy, tries, random)
   }
 }

@@ -1,23 +1,25 @@
-import type { HookswitchEvents, PublishedEvent } from '../../core.js'
+/** Records the events of a service as a call stream that `recordedCalls` reads. */
 import type { ChannelEvent } from '../../delivery/event.js'
 import type { EventHub } from '../../events.js'
-import { door } from '../../option-checks.js'
-import { callable, checkGiven } from '../handler/given-options.js'
+import { objectWithMethods } from '../../options/validators.js'
+import type { HookswitchEvents, PublishedEvent } from '../../runtime/core.js'
+import { aFunction, checkOptions } from '../check-options.js'
 
 /** Options of `callRecorder`. */
 export interface RecorderOptions {
   /**
-   * Another event in the place of each, say without the names and numbers of people; undefined: it is left out.
+   * Replaces each event, for example to remove names and numbers; undefined omits it. Default records events
+   * unchanged.
    */
   readonly map?: (event: ChannelEvent) => ChannelEvent | undefined
 }
 
-/** A recorder at work. */
+/** A running recorder. */
 export interface CallRecorder {
-  /** Lines written so far. */
+  /** Number of lines written. */
   readonly events: number
   /**
-   * Records no more.
+   * Stops recording.
    *
    * @throws the first error of `write` or `map`: the recording has a gap
    */
@@ -25,10 +27,10 @@ export interface CallRecorder {
 }
 
 /**
- * Writes every event that a service accepts as one line of JSON, as `recordedCalls` reads it.
+ * Writes every event that a service accepts as one line of JSON, in the format of `recordedCalls`.
  *
  * @param events `hs.events`
- * @param write takes one line with its line feed: `(line) => file.write(line)`
+ * @param write receives one line with its line feed, for example `(line) => file.write(line)`
  * @throws `InvalidOption` naming the argument or option
  * @example
  * const file = createWriteStream('calls.ndjson')
@@ -39,9 +41,9 @@ export function callRecorder(
   write: (line: string) => unknown,
   options: RecorderOptions = {},
 ): CallRecorder {
-  const doors = { events: door('on', 'off'), write: callable }
-  checkGiven('callRecorder', { events, write }, doors, ['events', 'write'])
-  checkGiven('callRecorder', options, { map: callable })
+  const validators = { events: objectWithMethods('on', 'off'), write: aFunction }
+  checkOptions('callRecorder', { events, write }, validators, ['events', 'write'])
+  checkOptions('callRecorder', options, { map: aFunction })
   const { map } = options
   let written = 0
   let failed: { readonly thrown: unknown } | undefined
@@ -64,7 +66,7 @@ export function callRecorder(
       write(`${JSON.stringify(mapped)}\n`)
       written += 1
     } catch (thrown) {
-      // Told at the end: the service would only log it.
+      // `stop` throws it: the service would only log it.
       failed ??= { thrown }
     }
   }

@@ -5,4 +5,4 @@ export {
   type Recording,
   recordedCalls,
 } from './recorded-calls.js'
-export type { Replayed, ReplayOptions } from './replay.js'
+export type { ReplayOptions, ReplayResult } from './replay.js'

@@ -1,51 +1,54 @@
+/** Reads and validates a recorded call stream. */
 import { type ChannelEvent, type CheckedEvent, checkEvent } from '../../delivery/event.js'
 import { errorCode, HookswitchError } from '../../errors.js'
-import { type Check, invalid } from '../../option-checks.js'
-import { type CatalogueEntry, type CustomHook, catalogueOf, isKnownHook } from '../../webhooks/catalogue.js'
-import { checkGiven } from '../handler/given-options.js'
-import { type Replayed, type ReplayOptions, replayCalls } from './replay.js'
+import {
+  type CatalogueEntry,
+  type CustomHook,
+  catalogueOf,
+  isRegisteredHook,
+} from '../../webhooks/catalogue.js'
+import { anArray, checkOptions } from '../check-options.js'
+import { type ReplayOptions, type ReplayResult, replayCalls } from './replay.js'
 
 /** One event of a recording. */
 export interface RecordedEvent {
-  /** Its line, 1, 2, … */
+  /** Line number, 1, 2, … */
   readonly line: number
-  /** When it is replayed: its own time, or that of an earlier line where that is later. Unix milliseconds. */
+  /** When it is replayed: the latest `timestampMs` of the lines up to this one, Unix milliseconds. */
   readonly atMs: number
+  /** The event, validated. */
   readonly event: CheckedEvent
 }
 
-/** A call stream that was read and found well-formed. */
+/** A valid recorded call stream. */
 export interface Recording {
-  /** In the order of their lines, which is the order of publishing. */
+  /** Events in the order of their lines, in which they are published. */
   readonly events: readonly RecordedEvent[]
-  /** How many call legs they belong to. */
+  /** Number of call legs. */
   readonly calls: number
   /** Milliseconds from the first event to the last. */
   readonly lengthMs: number
   /**
-   * Publishes the events one after the other, each at its moment.
+   * Publishes the events one at a time, each at its time.
    *
-   * @throws `InvalidOption`; what `publish` throws, with the line in its message
+   * @throws `InvalidOption` naming the option; errors of `publish`, with the line added to the message
    */
-  replay(options: ReplayOptions): Promise<Replayed>
+  replay(options: ReplayOptions): Promise<ReplayResult>
 }
 
 /** Options of `recordedCalls`. */
 export interface RecordedCallsOptions {
-  /** Kinds of event of the host's own, as `createHookswitch` takes them. */
+  /** The host's own event kinds, as in the option `hooks` of `createHookswitch`. Default is none. */
   readonly hooks?: readonly CustomHook[]
 }
 
-const hooks: Check = (field, value) => {
-  if (!Array.isArray(value)) throw invalid(field, 'must be a list')
-}
-
 /**
- * Reads a recorded call stream: on each line one event, as `hs.publish` takes it, in JSON, with its `timestampMs`.
- * Empty lines are left out.
+ * Reads a recorded call stream: each line is one event as `hs.publish` accepts it, in JSON, with its `timestampMs`.
+ * Empty lines are skipped.
  *
  * @param source the text, or its lines
- * @throws `InvalidInput` naming line and field, as in `line 3: hook: 'channel_crate' is not in the catalogue`
+ * @throws `InvalidInput` naming line and field, for example `line 3: hook: 'channel_crate' is not a registered
+ *   event`; `InvalidOption` for a wrong option or source
  * @example
  * const recording = recordedCalls(await readFile('calls.ndjson', 'utf8'))
  * await recording.replay({ publish: hs.publish, speed: 60 })
@@ -54,7 +57,7 @@ export function recordedCalls(
   source: string | Iterable<string>,
   options: RecordedCallsOptions = {},
 ): Recording {
-  checkGiven('recordedCalls', options, { hooks })
+  checkOptions('recordedCalls', options, { hooks: anArray })
   const catalogue = catalogueOf(options.hooks)
   const events: RecordedEvent[] = []
   let atMs = 0
@@ -63,7 +66,7 @@ export function recordedCalls(
     line += 1
     if (typeof text === 'string' && text.trim() === '') continue
     const event = readLine(text, line, catalogue)
-    // What was published late, or told by a clock a little behind, comes at once after the line above it.
+    // An event that was published late, or has the time of a slow clock, follows the previous line at once.
     atMs = Math.max(atMs, event.timestampMs)
     events.push({ line, atMs, event })
   }
@@ -80,32 +83,36 @@ export function recordedCalls(
 function linesOf(source: string | Iterable<string>): Iterable<string> {
   if (typeof source === 'string') return source.replace(/^\ufeff/, '').split('\n')
   if (typeof source === 'object' && source !== null && Symbol.iterator in source) return source
-  throw new HookswitchError('InvalidOption', 'recordedCalls: source must be a text or its lines', {
-    field: 'source',
-  })
+  throw new HookswitchError(
+    'InvalidOption',
+    'recordedCalls: source must be a string or an iterable of lines',
+    {
+      field: 'source',
+    },
+  )
 }
 
 function readLine(text: unknown, line: number, catalogue: readonly CatalogueEntry[]): CheckedEvent {
-  const wrong = (field: string, message: string) =>
+  const invalid = (field: string, message: string) =>
     new HookswitchError('InvalidInput', `line ${line}: ${message}`, { field })
-  if (typeof text !== 'string') throw wrong('line', 'is no text')
+  if (typeof text !== 'string') throw invalid('line', 'is not a string')
   let event: unknown
   try {
     event = JSON.parse(text)
   } catch {
-    // What the parser says quotes the line, which may be long and is the host's.
-    throw wrong('line', 'is no JSON')
+    // The parser's message quotes the line, which may be long and has the host's data.
+    throw invalid('line', 'is not JSON')
   }
   if (typeof event !== 'object' || event === null || Array.isArray(event))
-    throw wrong('line', 'is no JSON object')
+    throw invalid('line', 'is not a JSON object')
   if ((event as ChannelEvent).timestampMs === undefined) {
-    throw wrong('timestampMs', 'timestampMs: is required in a recording')
+    throw invalid('timestampMs', 'timestampMs: is required in a recording')
   }
   try {
-    return checkEvent(event, 0, (hook) => isKnownHook(catalogue, hook))
+    return checkEvent(event, 0, (hook) => isRegisteredHook(catalogue, hook))
   } catch (thrown) {
     if (errorCode(thrown) !== 'InvalidInput') throw thrown
     const { message, field = 'line' } = thrown as HookswitchError
-    throw wrong(field, message)
+    throw invalid(field, message)
   }
 }

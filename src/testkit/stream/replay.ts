@@ -1,52 +1,54 @@
-import { systemClock } from '../../clock.js'
+/** Replays a recorded call stream at its own pace. */
 import type { ChannelEvent, CheckedEvent } from '../../delivery/event.js'
 import { errorCode, HookswitchError } from '../../errors.js'
-import { type Check, door, invalid, oneOf } from '../../option-checks.js'
+import { invalidOption, objectWithMethods, oneOf, type Validator } from '../../options/validators.js'
 import type { Clock } from '../../ports.js'
-import { callable, checkGiven } from '../handler/given-options.js'
+import { systemClock } from '../../runtime/clock.js'
+import { aFunction, checkOptions } from '../check-options.js'
 
 /** Options of a recording's `replay`. */
 export interface ReplayOptions {
-  /** `hs.publish`, or anything that takes an event. Each is waited for before the next one comes. */
+  /** `hs.publish`, or another function that accepts an event. Awaited before the next event. */
   readonly publish: (event: ChannelEvent) => unknown
-  /** Default the machine's. With a `manualClock` somebody has to move it: by `lengthMs / speed`. */
+  /** Clock of the pauses. Default is the system clock. A `manualClock` must be advanced by `lengthMs / speed`. */
   readonly clock?: Pick<Clock, 'now' | 'monotonic' | 'sleep'>
-  /** 2: twice as fast, `Infinity`: without a pause; default 1. */
+  /** Speed factor: 2 is twice as fast, `Infinity` is without pauses. Default is 1. */
   readonly speed?: number
-  /** `shifted` (default): an event says that it happens when it is published. `recorded`: it keeps its time. */
+  /** `timestampMs` of the events. `shifted`: when they are published. `recorded`: unchanged. Default is `shifted`. */
   readonly times?: 'shifted' | 'recorded'
-  /** Another event in the place of each, say of another account; undefined: none. */
+  /** Replaces each event, for example with one of another account; undefined skips it. Default is no change. */
   readonly map?: (event: CheckedEvent) => ChannelEvent | undefined
-  /** Ends the replay early. */
+  /** Ends the replay early when aborted; `replay` then resolves. */
   readonly signal?: AbortSignal
 }
 
-/** What was replayed. */
-export interface Replayed {
+/** Result of a replay. */
+export interface ReplayResult {
+  /** Number of events that were published. */
   readonly events: number
-  /** Call legs that they belong to. */
+  /** Number of their call legs. */
   readonly calls: number
 }
 
-const CHECKS: Readonly<Record<keyof ReplayOptions, Check>> = {
-  publish: callable,
-  clock: door('now', 'monotonic', 'sleep'),
+const VALIDATORS: Readonly<Record<keyof ReplayOptions, Validator>> = {
+  publish: aFunction,
+  clock: objectWithMethods('now', 'monotonic', 'sleep'),
   speed: (field, value) => {
-    if (typeof value !== 'number' || !(value > 0)) throw invalid(field, 'must be a number above 0')
+    if (typeof value !== 'number' || !(value > 0)) throw invalidOption(field, 'must be a number above 0')
   },
   times: oneOf('shifted', 'recorded'),
-  map: callable,
+  map: aFunction,
   signal: (field, value) => {
-    if (!(value instanceof AbortSignal)) throw invalid(field, 'must be an AbortSignal')
+    if (!(value instanceof AbortSignal)) throw invalidOption(field, 'must be an AbortSignal')
   },
 }
 
-/** Publishes the events at their pace, each after the one before was taken. */
+/** Publishes the events at their times, each after the previous one was accepted. */
 export async function replayCalls(
   events: readonly { readonly line: number; readonly atMs: number; readonly event: CheckedEvent }[],
   options: ReplayOptions,
-): Promise<Replayed> {
-  checkGiven('replay', options, CHECKS, ['publish'])
+): Promise<ReplayResult> {
+  checkOptions('replay', options, VALIDATORS, ['publish'])
   const { publish, clock = systemClock(), speed = 1, times = 'shifted', map, signal } = options
   const firstMs = events[0]!.atMs
   const startMs = clock.monotonic()
@@ -58,7 +60,7 @@ export async function replayCalls(
     const waitMs = startMs + afterMs - clock.monotonic()
     if (waitMs > 0) await clock.sleep(waitMs, signal)
     if (signal?.aborted) break
-    // Not the clock's: what was late by a little must not look as if it had happened late.
+    // The planned time, not the clock's: a publish that is late must not change when the event happened.
     const timestampMs = times === 'recorded' ? event.timestampMs : Math.round(startWallMs + afterMs)
     const timed = { ...event, timestampMs }
     const mapped = map ? map(timed) : timed
@@ -66,7 +68,7 @@ export async function replayCalls(
     try {
       await publish(mapped)
     } catch (thrown) {
-      throw atLine(line, event, thrown)
+      throw withLine(line, event, thrown)
     }
     published += 1
     calls.add(`${mapped.accountId}/${mapped.callId}`)
@@ -74,10 +76,10 @@ export async function replayCalls(
   return { events: published, calls: calls.size }
 }
 
-/** The same error, its code kept, with the place in the recording. */
-function atLine(line: number, { hook, callId }: CheckedEvent, thrown: unknown): Error {
-  const said = thrown instanceof Error ? thrown.message : String(thrown)
-  const message = `line ${line} (${hook} of call ${callId}): ${said}`
+/** Adds the position in the recording to an error's message, and keeps its code. */
+function withLine(line: number, { hook, callId }: CheckedEvent, thrown: unknown): Error {
+  const original = thrown instanceof Error ? thrown.message : String(thrown)
+  const message = `line ${line} (${hook} of call ${callId}): ${original}`
   const code = errorCode(thrown)
   if (code === undefined) return new Error(message, { cause: thrown })
   const { field } = thrown as HookswitchError

@@ -1,73 +1,85 @@
-import type { Check } from '../../option-checks.js'
-import { checkGiven, text } from '../handler/given-options.js'
-import { type AmiChannels, amiChannels } from './asterisk-ami-channels.js'
-import { type AmiEvent, readAmi } from './asterisk-ami-recording.js'
-import { type CommandLog, commandLog } from './command-log.js'
-import { type Client, FAKE_CHECKS, type FakeOptions, type FakeSwitch, fakeSwitch } from './fake-switch.js'
+/** `fakeAsteriskAmi`: replays a recorded connection to the manager interface. */
+import type { Validator } from '../../options/validators.js'
+import { checkOptions, nonEmptyText } from '../check-options.js'
+import { type AmiChannels, createAmiChannels } from './asterisk-ami-channels.js'
+import { type AmiEvent, parseAmiRecording } from './asterisk-ami-recording.js'
+import { type CommandLog, createCommandLog } from './command-log.js'
+import {
+  type Client,
+  createFakeSwitch,
+  FAKE_CHECKS,
+  type FakeOptions,
+  type FakeSwitch,
+} from './fake-switch.js'
 
 /** Options of `fakeAsteriskAmi`. */
 export interface FakeAsteriskAmiOptions extends FakeOptions {
+  /** Username that clients log in with. */
   readonly username: string
+  /** Secret that clients log in with. */
   readonly secret: string
 }
 
-/** An Asterisk on this machine. */
+/** A local Asterisk. */
 export interface FakeAsterisk extends FakeSwitch {
-  /** The last thousand things heard: names of actions (`Login`), or requests (`GET /ari/channels`). No secrets. */
+  /** The last 1,000 actions (`Login`) or requests (`GET /ari/channels`), without secrets. */
   readonly commands: readonly string[]
   /**
-   * The process ends and comes back: connections are cut, open channels are gone without a word, and nothing of them
-   * follows. The recording goes on, since Asterisk's ids never come again.
+   * Simulates a restart of the process: connections are cut, open channels are gone without an event, and their later events
+   * are left out. The recording continues, because Asterisk never reuses ids.
    */
   restart(): void
 }
 
-const CHECKS: Readonly<Record<keyof FakeAsteriskAmiOptions, Check>> = Object.freeze({
+const CHECKS: Readonly<Record<keyof FakeAsteriskAmiOptions, Validator>> = Object.freeze({
   ...FAKE_CHECKS,
-  username: text,
-  secret: text,
+  username: nonEmptyText,
+  secret: nonEmptyText,
 })
 
-/** An action above this size ends the connection. */
-const LONGEST_ACTION = 65_536
+/** A longer action ends the connection, bytes. */
+const MAX_ACTION_BYTES = 65_536
 
-interface Switch {
+/** State shared by all clients of a fake. */
+interface SharedState {
   readonly banner: string
   readonly username: string
   readonly secret: string
   readonly channels: AmiChannels
   readonly log: CommandLog
+  /** Time of the last replayed event, Unix milliseconds. */
   readonly nowMs: () => number
+  /** Subscribes a client to events of these classes; `on`: to all. */
   readonly subscribe: (client: Client, classes: ReadonlySet<string>) => void
   readonly unsubscribe: (client: Client) => void
 }
 
 /**
  * An Asterisk that replays a recorded manager interface (AMI): `Login`, `Logoff`, `Ping`, `Events`, `CoreShowChannels`.
- * Every other action is answered as Asterisk answers those that it does not know.
+ * Every other action gets Asterisk's reply to an unknown action.
  *
- * @param options.recording what a client received, from the banner on
+ * @param options.recording the bytes that a client received, from the banner on
  * @throws `InvalidOption` naming the option, also for a recording without events
  */
 export function fakeAsteriskAmi(options: FakeAsteriskAmiOptions): FakeAsterisk {
-  checkGiven('fakeAsteriskAmi', options, CHECKS, ['recording', 'username', 'secret'])
+  checkOptions('fakeAsteriskAmi', options, CHECKS, ['recording', 'username', 'secret'])
   const { username, secret } = options
-  const { banner, events } = readAmi(options.recording)
-  const channels = amiChannels()
-  const log = commandLog()
-  /** Channels that a restart ended. */
-  const gone = new Set<string>()
+  const { banner, events } = parseAmiRecording(options.recording)
+  const channels = createAmiChannels()
+  const log = createCommandLog()
+  /** Ids of the channels that were open at a restart. */
+  const endedByRestart = new Set<string>()
 
-  const { controls, timeline, subscribe, unsubscribe } = fakeSwitch<AmiEvent>(options, {
+  const { controls, timeline, subscribe, unsubscribe } = createFakeSwitch<AmiEvent>(options, {
     events,
-    happen(event) {
-      if (gone.size > 0 && event.lines.some(([, value]) => gone.has(value))) return false
-      channels.happen(event)
+    applyEvent(event) {
+      if (endedByRestart.size > 0 && event.lines.some(([, value]) => endedByRestart.has(value))) return false
+      channels.apply(event)
       return true
     },
-    serve: (client) => session(client, shared),
+    serveClient: (client) => serveClient(client, shared),
   })
-  const shared: Switch = {
+  const shared: SharedState = {
     banner,
     username,
     secret,
@@ -76,33 +88,34 @@ export function fakeAsteriskAmi(options: FakeAsteriskAmiOptions): FakeAsterisk {
     nowMs: () => events[Math.max(0, timeline.position - 1)]?.atMs ?? 0,
     subscribe: (client, classes) =>
       subscribe(client, (event) => {
-        const isWanted = classes.has('on') || event.classes.some((one) => one !== 'all' && classes.has(one))
-        return isWanted ? Buffer.from(event.text, 'latin1') : undefined
+        const isSubscribed =
+          classes.has('on') || event.classes.some((name) => name !== 'all' && classes.has(name))
+        return isSubscribed ? Buffer.from(event.text, 'latin1') : undefined
       }),
     unsubscribe,
   }
   return Object.assign(controls, {
-    commands: log.list,
+    commands: log.entries,
     restart() {
-      for (const id of channels.ids()) gone.add(id)
+      for (const id of channels.ids()) endedByRestart.add(id)
       channels.clear()
       controls.cut()
     },
   })
 }
 
-/** One client: what it sends is actions, lines of `Key: value` ended by an empty one. */
-function session(client: Client, shared: Switch): (chunk: Buffer) => void {
+/** Serves one client, which sends actions: lines of `Key: value`, ended by an empty line. */
+function serveClient(client: Client, shared: SharedState): (chunk: Buffer) => void {
   let pending = ''
-  let isTrusted = false
-  client.say(`${shared.banner}\r\n`)
+  let isAuthenticated = false
+  client.send(`${shared.banner}\r\n`)
 
-  const obey = (given: ReadonlyMap<string, string>) => {
-    const action = given.get('action') ?? ''
-    const id = given.has('actionid') ? [`ActionID: ${given.get('actionid')}`] : []
-    const say = (first: string, ...lines: readonly string[]) =>
-      client.say(Buffer.from(`${[first, ...id, ...lines].join('\r\n')}\r\n\r\n`, 'latin1'))
-    const listen = (mask: string) => {
+  const execute = (fields: ReadonlyMap<string, string>) => {
+    const action = fields.get('action') ?? ''
+    const id = fields.has('actionid') ? [`ActionID: ${fields.get('actionid')}`] : []
+    const reply = (first: string, ...lines: readonly string[]) =>
+      client.send(Buffer.from(`${[first, ...id, ...lines].join('\r\n')}\r\n\r\n`, 'latin1'))
+    const applyMask = (mask: string) => {
       const classes = new Set(mask.toLowerCase().split(/\s*,\s*/))
       if (classes.has('off')) shared.unsubscribe(client)
       else shared.subscribe(client, new Set(classes.has('all') ? ['on'] : classes))
@@ -110,52 +123,56 @@ function session(client: Client, shared: Switch): (chunk: Buffer) => void {
     shared.log.add(action)
     switch (action.toLowerCase()) {
       case 'login': {
-        isTrusted = given.get('username') === shared.username && given.get('secret') === shared.secret
-        if (!isTrusted) {
-          say('Response: Error', 'Message: Authentication failed')
+        isAuthenticated = fields.get('username') === shared.username && fields.get('secret') === shared.secret
+        if (!isAuthenticated) {
+          reply('Response: Error', 'Message: Authentication failed')
           return client.socket.end()
         }
-        say('Response: Success', 'Message: Authentication accepted')
-        client.say('Event: FullyBooted\r\nPrivilege: system,all\r\nStatus: Fully Booted\r\n\r\n')
-        return listen(given.get('events') ?? 'on')
+        reply('Response: Success', 'Message: Authentication accepted')
+        client.send('Event: FullyBooted\r\nPrivilege: system,all\r\nStatus: Fully Booted\r\n\r\n')
+        return applyMask(fields.get('events') ?? 'on')
       }
       case 'logoff':
-        say('Response: Goodbye', 'Message: Thanks for all the fish.')
+        reply('Response: Goodbye', 'Message: Thanks for all the fish.')
         return client.socket.end()
     }
-    if (!isTrusted) return say('Response: Error', 'Message: Permission denied')
+    if (!isAuthenticated) return reply('Response: Error', 'Message: Permission denied')
     switch (action.toLowerCase()) {
       case 'ping':
-        return say('Response: Success', 'Ping: Pong', `Timestamp: ${(shared.nowMs() / 1000).toFixed(6)}`)
+        return reply('Response: Success', 'Ping: Pong', `Timestamp: ${(shared.nowMs() / 1000).toFixed(6)}`)
       case 'events': {
-        const mask = given.get('eventmask') ?? 'on'
-        say('Response: Success', `Events: ${mask.toLowerCase() === 'off' ? 'Off' : 'On'}`)
-        return listen(mask)
+        const mask = fields.get('eventmask') ?? 'on'
+        reply('Response: Success', `Events: ${mask.toLowerCase() === 'off' ? 'Off' : 'On'}`)
+        return applyMask(mask)
       }
       case 'coreshowchannels': {
-        const channels = shared.channels.show()
-        say('Response: Success', 'EventList: start', 'Message: Channels will follow')
-        for (const lines of channels) say('Event: CoreShowChannel', ...lines)
-        return say('Event: CoreShowChannelsComplete', 'EventList: Complete', `ListItems: ${channels.length}`)
+        const channels = shared.channels.list()
+        reply('Response: Success', 'EventList: start', 'Message: Channels will follow')
+        for (const lines of channels) reply('Event: CoreShowChannel', ...lines)
+        return reply(
+          'Event: CoreShowChannelsComplete',
+          'EventList: Complete',
+          `ListItems: ${channels.length}`,
+        )
       }
       default:
-        return say('Response: Error', 'Message: Invalid/unknown command')
+        return reply('Response: Error', 'Message: Invalid/unknown command')
     }
   }
 
   return (chunk) => {
     pending += chunk.toString('latin1')
     for (let end = pending.indexOf('\r\n\r\n'); end >= 0; end = pending.indexOf('\r\n\r\n')) {
-      obey(actionOf(pending.slice(0, end)))
+      execute(parseAction(pending.slice(0, end)))
       pending = pending.slice(end + 4)
       if (client.socket.writableEnded) return
     }
-    if (pending.length > LONGEST_ACTION) client.socket.destroy()
+    if (pending.length > MAX_ACTION_BYTES) client.socket.destroy()
   }
 }
 
-/** The lines of an action, by lower-case key: Asterisk tells no case apart. */
-function actionOf(text: string): Map<string, string> {
+/** The lines of an action by lower-case key: keys are case-insensitive. */
+function parseAction(text: string): Map<string, string> {
   const lines = text.split('\r\n').map((line) => line.split(/:(.*)/s, 2))
   return new Map(lines.map(([key = '', value = '']) => [key.trim().toLowerCase(), value.trim()]))
 }

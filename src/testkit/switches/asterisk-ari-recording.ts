@@ -1,42 +1,44 @@
-import { bytesOf, someEvents } from './recording.js'
-import type { Moment } from './timeline.js'
+/** Parses recorded ARI events. */
+import { decodeRecording, requireEvents } from './recording.js'
+import type { TimedEvent } from './timeline.js'
 
-/** An event as it was received. Texts hold one character a byte. */
-export interface AriEvent extends Moment {
+/** An event as it was received. Strings have one character per byte. */
+export interface AriEvent extends TimedEvent {
   /** `ChannelCreated`. */
   readonly type: string
+  /** The complete text frame. */
   readonly text: string
-  readonly channel: AriThing | undefined
-  readonly bridge: AriThing | undefined
+  readonly channel: AriObject | undefined
+  readonly bridge: AriObject | undefined
 }
 
-/** A channel or a bridge as an event shows it. */
-export interface AriThing {
+/** A channel or bridge, as in an event. */
+export interface AriObject {
   readonly id: string
 }
 
 /**
- * Reads the text frames that a client of ARI received, one a line; what is left of a last line that was cut is left out.
+ * Parses the text frames that an ARI client received, one per line. An incomplete last line is left out.
  *
- * @throws `InvalidOption` when there are no events
+ * @throws `InvalidOption` if there are no events
  */
-export function readAri(given: Uint8Array): readonly AriEvent[] {
-  const lines = bytesOf(given).split('\n')
-  return someEvents(lines.flatMap(eventOf), 'events of ARI, one a line')
+export function parseAriRecording(recording: Uint8Array): readonly AriEvent[] {
+  const lines = decodeRecording(recording).split('\n')
+  return requireEvents(lines.flatMap(parseEvent), 'events of ARI, one per line')
 }
 
-function eventOf(text: string): AriEvent[] {
+function parseEvent(text: string): AriEvent[] {
   try {
     const { type, timestamp, channel, bridge } = JSON.parse(text) as Record<string, unknown>
     const atMs = Date.parse(String(timestamp))
     if (typeof type !== 'string' || Number.isNaN(atMs)) return []
-    return [{ atMs, type, text, channel: thingOf(channel), bridge: thingOf(bridge) }]
+    return [{ atMs, type, text, channel: objectWithId(channel), bridge: objectWithId(bridge) }]
   } catch {
     return []
   }
 }
 
-function thingOf(value: unknown): AriThing | undefined {
-  const isThing = typeof value === 'object' && value !== null && typeof (value as AriThing).id === 'string'
-  return isThing ? (value as AriThing) : undefined
+function objectWithId(value: unknown): AriObject | undefined {
+  const hasId = typeof value === 'object' && value !== null && typeof (value as AriObject).id === 'string'
+  return hasId ? (value as AriObject) : undefined
 }

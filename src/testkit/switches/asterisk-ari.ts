@@ -1,76 +1,79 @@
+/** `fakeAsteriskAri`: replays a recorded ARI WebSocket. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Check } from '../../option-checks.js'
-import { checkGiven, text } from '../handler/given-options.js'
+import type { Validator } from '../../options/validators.js'
+import { checkOptions, nonEmptyText } from '../check-options.js'
 import type { FakeAsterisk } from './asterisk-ami.js'
-import { type AriEvent, type AriThing, readAri } from './asterisk-ari-recording.js'
-import { commandLog } from './command-log.js'
-import { FAKE_CHECKS, type FakeOptions, fakeSwitch } from './fake-switch.js'
-import { frame, frameReader, handshake, TEXT } from './websocket.js'
+import { type AriEvent, type AriObject, parseAriRecording } from './asterisk-ari-recording.js'
+import { createCommandLog } from './command-log.js'
+import { createFakeSwitch, FAKE_CHECKS, type FakeOptions } from './fake-switch.js'
+import { createFrameReader, encodeFrame, TEXT, upgradeResponse } from './websocket.js'
 
 /** Options of `fakeAsteriskAri`. */
 export interface FakeAsteriskAriOptions extends FakeOptions {
+  /** Username of the API key. */
   readonly username: string
+  /** Password of the API key. */
   readonly password: string
 }
 
-const CHECKS: Readonly<Record<keyof FakeAsteriskAriOptions, Check>> = Object.freeze({
+const CHECKS: Readonly<Record<keyof FakeAsteriskAriOptions, Validator>> = Object.freeze({
   ...FAKE_CHECKS,
-  username: text,
-  password: text,
+  username: nonEmptyText,
+  password: nonEmptyText,
 })
 
-/** What a client hears that has not subscribed to everything: of the calls that enter its own application. */
-const OF_THE_APPLICATION: ReadonlySet<string> = new Set(['StasisStart', 'StasisEnd'])
+/** Events for a client without `subscribeAll`: those of calls that enter its application. */
+const APPLICATION_EVENTS: ReadonlySet<string> = new Set(['StasisStart', 'StasisEnd'])
 
 /**
  * An Asterisk that replays a recorded ARI WebSocket: `GET /ari/events` (WebSocket; `app`, `subscribeAll`),
- * `GET /ari/channels`, `GET /ari/channels/{id}`, `GET /ari/bridges`, `GET /ari/asterisk/ping`; key by `Authorization:
- * Basic` or `api_key`.
+ * `GET /ari/channels`, `GET /ari/channels/{id}`, `GET /ari/bridges`, `GET /ari/asterisk/ping`; credentials by
+ * `Authorization: Basic` or `api_key`.
  *
- * @param options.recording the text frames that a client received with `subscribeAll=true`, one a line
+ * @param options.recording the text frames that a client received with `subscribeAll=true`, one per line
  * @throws `InvalidOption` naming the option, also for a recording without events
  */
 export function fakeAsteriskAri(options: FakeAsteriskAriOptions): FakeAsterisk {
-  checkGiven('fakeAsteriskAri', options, CHECKS, ['recording', 'username', 'password'])
+  checkOptions('fakeAsteriskAri', options, CHECKS, ['recording', 'username', 'password'])
   const key = `${options.username}:${options.password}`
-  const log = commandLog()
-  const channels = new Map<string, AriThing>()
-  const bridges = new Map<string, AriThing>()
-  /** Channels that a restart ended. */
-  const gone = new Set<string>()
+  const log = createCommandLog()
+  const channels = new Map<string, AriObject>()
+  const bridges = new Map<string, AriObject>()
+  /** Ids of the channels that were open at a restart. */
+  const endedByRestart = new Set<string>()
 
-  const { controls, isSilent, subscribe } = fakeSwitch<AriEvent>(options, {
-    events: readAri(options.recording),
-    happen({ type, channel, bridge, text }) {
-      if (gone.size > 0 && [...gone].some((id) => text.includes(`"${id}"`))) return false
-      keep(channels, channel, type === 'ChannelCreated', type === 'ChannelDestroyed')
-      keep(bridges, bridge, type === 'BridgeCreated', type === 'BridgeDestroyed')
+  const { controls, isSilent, subscribe } = createFakeSwitch<AriEvent>(options, {
+    events: parseAriRecording(options.recording),
+    applyEvent({ type, channel, bridge, text }) {
+      if (endedByRestart.size > 0 && [...endedByRestart].some((id) => text.includes(`"${id}"`))) return false
+      updateOpen(channels, channel, type === 'ChannelCreated', type === 'ChannelDestroyed')
+      updateOpen(bridges, bridge, type === 'BridgeCreated', type === 'BridgeDestroyed')
       return true
     },
-    server: () => createServer({ noDelay: true }, serve).on('upgrade', upgrade),
+    createServer: () => createServer({ noDelay: true }, serve).on('upgrade', upgrade),
   })
 
   function serve(request: IncomingMessage, response: ServerResponse) {
     if (isSilent()) return
     const { pathname, searchParams } = urlOf(request)
     log.add(`${request.method} ${pathname}`)
-    const say = (status: number, body: unknown) => {
+    const reply = (status: number, body: unknown) => {
       const bytes = Buffer.from(JSON.stringify(body), 'latin1')
       response.writeHead(status, { 'content-type': 'application/json', 'content-length': bytes.length })
       response.end(bytes)
     }
-    if (!isKnown(request, searchParams)) return say(401, { message: 'Authentication required' })
-    if (request.method !== 'GET') return say(405, { message: 'Invalid method' })
+    if (!isAuthorized(request, searchParams)) return reply(401, { message: 'Authentication required' })
+    if (request.method !== 'GET') return reply(405, { message: 'Invalid method' })
     const [, id] = /^\/ari\/channels\/([^/]+)$/.exec(pathname) ?? []
     if (id !== undefined) {
       const channel = [...channels.values()].find((one) => encodeURIComponent(one.id) === id)
-      return channel ? say(200, channel) : say(404, { message: 'Channel not found' })
+      return channel ? reply(200, channel) : reply(404, { message: 'Channel not found' })
     }
-    if (pathname === '/ari/channels') return say(200, [...channels.values()])
-    if (pathname === '/ari/bridges') return say(200, [...bridges.values()])
-    if (pathname === '/ari/asterisk/ping') return say(200, { ping: 'pong' })
-    return say(404, { message: 'Resource not found' })
+    if (pathname === '/ari/channels') return reply(200, [...channels.values()])
+    if (pathname === '/ari/bridges') return reply(200, [...bridges.values()])
+    if (pathname === '/ari/asterisk/ping') return reply(200, { ping: 'pong' })
+    return reply(404, { message: 'Resource not found' })
   }
 
   function upgrade(request: IncomingMessage, socket: Socket, head: Buffer) {
@@ -79,31 +82,33 @@ export function fakeAsteriskAri(options: FakeAsteriskAriOptions): FakeAsterisk {
     log.add(`${request.method} ${pathname}`)
     const refuse = (status: string) => socket.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\n\r\n`)
     if (pathname !== '/ari/events') return refuse('404 Not Found')
-    if (!isKnown(request, searchParams)) return refuse('401 Unauthorized')
-    const opening = handshake(request)
-    if (!opening || !searchParams.get('app')) return refuse('400 Bad Request')
+    if (!isAuthorized(request, searchParams)) return refuse('401 Unauthorized')
+    const upgraded = upgradeResponse(request)
+    if (!upgraded || !searchParams.get('app')) return refuse('400 Bad Request')
 
-    const say = (bytes: Buffer) => void (isSilent() || socket.write(bytes))
-    const read = frameReader({ say, end: () => socket.end() })
-    socket.write(opening)
+    const send = (bytes: Buffer) => void (isSilent() || socket.write(bytes))
+    const read = createFrameReader({ send, end: () => socket.end() })
+    socket.write(upgraded)
     socket.on('data', (chunk: Buffer) => void (isSilent() || read(chunk)))
     if (head.length > 0) read(head)
-    const hearsAll = searchParams.get('subscribeAll') === 'true'
-    subscribe({ socket, say: (bytes) => say(Buffer.from(bytes)) }, ({ type, text }) =>
-      hearsAll || OF_THE_APPLICATION.has(type) ? frame(TEXT, Buffer.from(text, 'latin1')) : undefined,
+    const isSubscribedToAll = searchParams.get('subscribeAll') === 'true'
+    subscribe({ socket, send: (bytes) => send(Buffer.from(bytes)) }, ({ type, text }) =>
+      isSubscribedToAll || APPLICATION_EVENTS.has(type)
+        ? encodeFrame(TEXT, Buffer.from(text, 'latin1'))
+        : undefined,
     )
   }
 
-  function isKnown({ headers }: IncomingMessage, query: URLSearchParams): boolean {
+  function isAuthorized({ headers }: IncomingMessage, query: URLSearchParams): boolean {
     const [, basic] = /^Basic (\S+)$/i.exec(headers.authorization ?? '') ?? []
-    const given = basic === undefined ? query.get('api_key') : Buffer.from(basic, 'base64').toString()
-    return given === key
+    const credentials = basic === undefined ? query.get('api_key') : Buffer.from(basic, 'base64').toString()
+    return credentials === key
   }
 
   return Object.assign(controls, {
-    commands: log.list,
+    commands: log.entries,
     restart() {
-      for (const id of channels.keys()) gone.add(id)
+      for (const id of channels.keys()) endedByRestart.add(id)
       channels.clear()
       bridges.clear()
       controls.cut()
@@ -111,15 +116,15 @@ export function fakeAsteriskAri(options: FakeAsteriskAriOptions): FakeAsterisk {
   })
 }
 
-function keep(
-  open: Map<string, AriThing>,
-  thing: AriThing | undefined,
-  begins: boolean,
-  ends: boolean,
+function updateOpen(
+  open: Map<string, AriObject>,
+  object: AriObject | undefined,
+  isBegin: boolean,
+  isEnd: boolean,
 ): void {
-  if (!thing) return
-  if (ends) open.delete(thing.id)
-  else if (begins || open.has(thing.id)) open.set(thing.id, thing)
+  if (!object) return
+  if (isEnd) open.delete(object.id)
+  else if (isBegin || open.has(object.id)) open.set(object.id, object)
 }
 
 function urlOf({ url = '/' }: IncomingMessage): URL {

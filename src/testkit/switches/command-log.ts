@@ -1,19 +1,19 @@
-/** The last commands that a fake has heard, for tests of what a client asks. */
+/** The last commands that a fake received, for tests of what a client sends. */
 export interface CommandLog {
-  readonly list: readonly string[]
+  readonly entries: readonly string[]
   add(command: string): void
 }
 
-/** A client may talk for ever. */
-const MOST = 1_000
+/** Older commands are dropped. */
+const MAX_ENTRIES = 1_000
 
-export function commandLog(): CommandLog {
-  const list: string[] = []
+export function createCommandLog(): CommandLog {
+  const entries: string[] = []
   return {
-    list,
+    entries,
     add(command) {
-      list.push(command)
-      if (list.length > MOST) list.shift()
+      entries.push(command)
+      if (entries.length > MAX_ENTRIES) entries.shift()
     },
   }
 }

@@ -1,185 +1,190 @@
-/** What all fakes are: a timeline of recorded events, the clients who hear them, and the means to disturb both. */
-import { createServer, type Server, type Socket } from 'node:net'
-import { systemClock } from '../../clock.js'
-import { type Check, door, invalid, whole } from '../../option-checks.js'
+/** The common part of all fakes: the timeline of recorded events, the subscribed clients, and the fault controls. */
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { invalidOption, objectWithMethods, type Validator, wholeNumber } from '../../options/validators.js'
 import type { Clock } from '../../ports.js'
-import { drained, HOST, listener } from './listener.js'
-import { type Milestone, milestones } from './milestones.js'
-import { recording } from './recording.js'
-import { type Moment, type PlayOptions, type Timeline, timeline } from './timeline.js'
+import { systemClock } from '../../runtime/clock.js'
+import { createListener, HOST, waitForDrain } from './listener.js'
+import { createMilestones, type Milestone } from './milestones.js'
+import { checkRecording } from './recording.js'
+import { createTimeline, type PlayOptions, type TimedEvent, type Timeline } from './timeline.js'
 
 /** Options of every fake. */
 export interface FakeOptions {
-  /** The bytes that a switch sent once, as they came; gzipped or not. */
+  /** The bytes that a switch once sent, gzipped or not. */
   readonly recording: Uint8Array
-  /** Of `play`: 2 is twice as fast as it happened, `Infinity` without a pause. Default 1. */
+  /** Default speed of `play`: 2 is twice as fast as recorded, `Infinity` without pauses. Default 1. */
   readonly speed?: number
-  /** Where to listen on 127.0.0.1. Default 0: a free port. */
+  /** Port to listen on at 127.0.0.1. Default 0: any free port. */
   readonly port?: number
-  /** For the pace of `play`. Default: the machine's. */
+  /** Clock of `play`. Default: the system clock. */
   readonly clock?: Pick<Clock, 'monotonic' | 'sleep'>
 }
 
 /**
- * A switch on this machine that replays a recording over real connections. Its calls go on whether or not somebody is
- * connected: what happens meanwhile is missed. It waits only for clients that are connected and read slowly, and keeps
- * no more for them than their socket takes.
+ * A local switch that replays a recording over real connections. Its calls go on whether or not a client is connected: a
+ * client misses what happens while it is disconnected. The replay waits only for connected clients that read slowly, and
+ * buffers no more for them than their sockets do.
  */
 export interface FakeSwitch {
   /** Listens on 127.0.0.1; resolves to the port. */
   start(): Promise<number>
+  /** `127.0.0.1`. */
   readonly host: string
-  /** @throws before `start` */
+  /** The port that it listens on. @throws before `start` */
   readonly port: number
-  /** How many events of the recording have happened. */
+  /** Number of events that have been replayed. */
   readonly position: number
-  /** How many events the recording has. */
+  /** Number of events in the recording. */
   readonly length: number
-  /** Connections that are open now. */
+  /** Number of open connections. */
   readonly connections: number
-  /** The next `count` events (default 1) happen, at once. Resolves when every client has taken them, or is gone. */
+  /**
+   * Replays the next `count` events (default 1) at once. Resolves when every client has received them or is disconnected.
+   */
   advance(count?: number): Promise<void>
-  /** The others happen at their pace. Resolves at the end of the recording, and when the fake is closed. */
+  /** Replays the remaining events at their pace. Resolves at the end of the recording, and on `close`. */
   play(options?: PlayOptions): Promise<void>
   /**
-   * Resolves when a client has connected, has asked for events, was disconnected: for the `times`-th time (default 1)
-   * since the fake was made. Rejects when the fake is closed.
+   * Resolves when clients have connected, subscribed to events, or disconnected `times` times (default 1) since the fake
+   * was created. Rejects on `close`.
    */
   waitFor(milestone: Milestone, times?: number): Promise<void>
-  /** Destroys all connections, now. */
+  /** Destroys all connections now. */
   cut(): void
-  /** Destroys them in the middle of the next event, after so many bytes of it. */
+  /** Destroys the connections in the middle of the next event, after this many bytes of it. */
   cutIn(bytes: number): void
-  /** From now on it reads, and says nothing. What happens meanwhile is missed. */
+  /** From now on the fake reads and sends nothing. Events are missed meanwhile. */
   silence(): void
   /** Ends the silence. */
   speak(): void
-  /** New connections are refused; those that are open stay. */
+  /** Refuses new connections; open ones stay. */
   refuse(): void
-  /** New connections are taken again, on the same port. */
+  /** Accepts new connections again, on the same port. */
   accept(): Promise<void>
-  /** Ends everything; resolves when nothing is left. */
+  /** Closes everything; resolves when all connections are closed. */
   close(): Promise<void>
 }
 
-/** A client that is connected. */
+/** A connected client. */
 export interface Client {
   readonly socket: Socket
-  /** Nothing while the fake is silent. */
-  say(bytes: string | Buffer): void
+  /** Sends bytes; nothing during a silence. */
+  send(bytes: string | Buffer): void
 }
 
-/** What differs between switches. */
-export interface FakeParts<Event> {
+/** The part of a fake that is specific to its switch. */
+export interface FakeSwitchDeps<Event> {
   readonly events: readonly Event[]
-  /** The switch's own book-keeping; whether anybody can hear of the event (default: yes). */
-  readonly happen?: (event: Event) => boolean
-  /** What a client sends, in chunks as they come. Absent: nobody listens to it. */
-  readonly serve?: (client: Client) => (chunk: Buffer) => void
-  /** Default: plain TCP. */
-  readonly server?: () => Server
-  /** Takes events beside the connected clients. */
-  readonly tell?: (event: Event) => Promise<void>
-  readonly settle?: () => Promise<void>
+  /** Updates the switch's own state; returns whether the event is sent to clients. Default: it is. */
+  readonly applyEvent?: (event: Event) => boolean
+  /** Called for each connection; returns the receiver of the client's bytes. Absent: the fake reads nothing. */
+  readonly serveClient?: (client: Client) => (chunk: Buffer) => void
+  /** Default: a plain TCP server. */
+  readonly createServer?: () => Server
+  /** Delivers events by other means than the subscribed clients. */
+  readonly deliver?: (event: Event) => Promise<void>
+  /** Sends what `deliver` has batched. */
+  readonly flush?: () => Promise<void>
 }
 
-/** A fake, and what its own file does with it. */
-export interface Stage<Event> {
+/** A fake, and the functions for the files that build on it. */
+export interface FakeSwitchCore<Event> {
   readonly controls: FakeSwitch
   readonly timeline: Timeline
   readonly isSilent: () => boolean
-  /** The client has asked for events; it gets those for which there is a frame. */
-  subscribe(client: Client, frame: (event: Event) => Buffer | undefined): void
+  /** Subscribes a client: it is sent the bytes that `encode` returns for an event. */
+  subscribe(client: Client, encode: (event: Event) => Buffer | undefined): void
   unsubscribe(client: Client): void
-  /** After how many bytes what is sent next is to be cut, once; undefined: it is not. */
+  /** Takes the pending `cutIn`: the number of bytes; `undefined`: there is none. */
   takeCut(): number | undefined
 }
 
-const speedCheck: Check = (field, value) => {
-  if (typeof value !== 'number' || !(value > 0)) throw invalid(field, 'must be a number above 0')
+const checkSpeed: Validator = (field, value) => {
+  if (typeof value !== 'number' || !(value > 0)) throw invalidOption(field, 'must be a number above 0')
 }
 
 /** The checks of `FakeOptions`. */
-export const FAKE_CHECKS: Readonly<Record<keyof FakeOptions, Check>> = {
-  recording,
-  speed: speedCheck,
-  port: whole(0, 65_535),
-  clock: door('monotonic', 'sleep'),
+export const FAKE_CHECKS: Readonly<Record<keyof FakeOptions, Validator>> = {
+  recording: checkRecording,
+  speed: checkSpeed,
+  port: wholeNumber(0, 65_535),
+  clock: objectWithMethods('monotonic', 'sleep'),
 }
 
-export function fakeSwitch<Event extends Moment>(
+export function createFakeSwitch<Event extends TimedEvent>(
   options: FakeOptions,
-  parts: FakeParts<Event>,
-): Stage<Event> {
+  deps: FakeSwitchDeps<Event>,
+): FakeSwitchCore<Event> {
   const { clock = systemClock(), speed = 1, port = 0 } = options
-  const { happen = () => true, serve, server = () => createServer({ noDelay: true }), tell, settle } = parts
-  const audience = new Map<Socket, (event: Event) => Buffer | undefined>()
-  const marks = milestones()
+  const { applyEvent = () => true, serveClient, deliver, flush } = deps
+  const { createServer = () => createTcpServer({ noDelay: true }) } = deps
+  const subscribers = new Map<Socket, (event: Event) => Buffer | undefined>()
+  const milestones = createMilestones()
   let isSilent = false
   let cutAfter: number | undefined
 
-  const ears = listener(server, port, {
+  const listener = createListener(createServer, port, {
     onConnection(socket) {
-      marks.reached('connected')
-      const receive = serve?.({ socket, say: (bytes) => void (isSilent || socket.write(bytes)) })
-      if (receive) socket.on('data', (chunk) => hear(socket, chunk, receive))
+      milestones.record('connected')
+      const receive = serveClient?.({ socket, send: (bytes) => void (isSilent || socket.write(bytes)) })
+      if (receive) socket.on('data', (chunk) => handleChunk(socket, chunk, receive))
     },
-    onGone(socket) {
-      audience.delete(socket)
-      marks.reached('disconnected')
+    onClosed(socket) {
+      subscribers.delete(socket)
+      milestones.record('disconnected')
     },
   })
-  /** A client that asks and does not read the answers is not read from. */
-  const hear = (socket: Socket, chunk: Buffer, receive: (chunk: Buffer) => void) => {
+  /** Stops reading from a client that does not read the replies. */
+  const handleChunk = (socket: Socket, chunk: Buffer, receive: (chunk: Buffer) => void) => {
     if (!isSilent) receive(chunk)
     if (!socket.writableNeedDrain) return
     socket.pause()
     socket.once('drain', () => socket.resume())
   }
   const broadcast = async (event: Event) => {
-    if (!happen(event)) return
-    const slow: Promise<void>[] = []
+    if (!applyEvent(event)) return
+    const drains: Promise<void>[] = []
     let wasCut = false
-    for (const [socket, frame] of isSilent ? [] : audience) {
-      const bytes = socket.writable ? frame(event) : undefined
+    for (const [socket, encode] of isSilent ? [] : subscribers) {
+      const bytes = socket.writable ? encode(event) : undefined
       if (!bytes) continue
       if (cutAfter !== undefined) {
         wasCut = true
-        audience.delete(socket)
+        subscribers.delete(socket)
         socket.end(bytes.subarray(0, cutAfter), () => socket.destroy())
-      } else if (!socket.write(bytes)) slow.push(drained(socket))
+      } else if (!socket.write(bytes)) drains.push(waitForDrain(socket))
     }
     if (wasCut) cutAfter = undefined
-    await Promise.all(slow)
-    await tell?.(event)
+    await Promise.all(drains)
+    await deliver?.(event)
   }
-  const course = timeline(parts.events, { clock, speed, happen: broadcast, settle })
+  const timeline = createTimeline(deps.events, { clock, speed, onEvent: broadcast, flush })
 
   const controls: FakeSwitch = {
-    start: () => ears.listen(),
+    start: () => listener.listen(),
     host: HOST,
     get port() {
-      return ears.port
+      return listener.port
     },
     get position() {
-      return course.position
+      return timeline.position
     },
-    length: course.length,
+    length: timeline.length,
     get connections() {
-      return ears.sockets.size
+      return listener.sockets.size
     },
     advance(count = 1) {
-      whole(0, Number.MAX_SAFE_INTEGER)('count', count)
-      return course.advance(count)
+      wholeNumber(0, Number.MAX_SAFE_INTEGER)('count', count)
+      return timeline.advance(count)
     },
-    play(playing = {}) {
-      if (playing.speed !== undefined) speedCheck('speed', playing.speed)
-      return course.play(playing)
+    play(playOptions = {}) {
+      if (playOptions.speed !== undefined) checkSpeed('speed', playOptions.speed)
+      return timeline.play(playOptions)
     },
-    waitFor: marks.waitFor,
-    cut: ears.cut,
+    waitFor: milestones.waitFor,
+    cut: listener.cut,
     cutIn(bytes) {
-      whole(0, Number.MAX_SAFE_INTEGER)('bytes', bytes)
+      wholeNumber(0, Number.MAX_SAFE_INTEGER)('bytes', bytes)
       cutAfter = bytes
     },
     silence() {
@@ -188,24 +193,24 @@ export function fakeSwitch<Event extends Moment>(
     speak() {
       isSilent = false
     },
-    refuse: ears.refuse,
-    accept: async () => void (await ears.listen()),
+    refuse: listener.refuse,
+    accept: async () => void (await listener.listen()),
     async close() {
-      course.close()
-      await ears.close()
-      marks.giveUp('the fake was closed')
+      timeline.close()
+      await listener.close()
+      milestones.rejectAll('the fake was closed')
     },
   }
   return {
     controls,
-    timeline: course,
+    timeline,
     isSilent: () => isSilent,
-    subscribe({ socket }, frame) {
+    subscribe({ socket }, encode) {
       if (socket.destroyed) return
-      audience.set(socket, frame)
-      marks.reached('subscribed')
+      subscribers.set(socket, encode)
+      milestones.record('subscribed')
     },
-    unsubscribe: ({ socket }) => void audience.delete(socket),
+    unsubscribe: ({ socket }) => void subscribers.delete(socket),
     takeCut() {
       const bytes = cutAfter
       cutAfter = undefined

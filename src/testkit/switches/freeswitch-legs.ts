@@ -1,20 +1,22 @@
+/** The open legs of a fake FreeSWITCH, for the API commands that list and dump channels. */
 import {
   type FreeswitchEvent,
   type FreeswitchHeader,
-  headerOf,
+  findHeader,
   toJson,
   toPlain,
 } from './freeswitch-recording.js'
 
-/** The legs that are open at a moment of the recording, and what FreeSWITCH's API tells of them. */
+/** The legs that are open at the current position, and the API output that describes them. */
 export interface FreeswitchLegs {
-  happen(event: FreeswitchEvent): void
+  /** Updates the legs by an event. */
+  apply(event: FreeswitchEvent): void
   clear(): void
   has(uuid: string): boolean
   readonly count: number
-  /** `show channels as json`. */
-  show(): string
-  /** `uuid_dump`; undefined: there is no such leg. */
+  /** Output of `show channels as json`. */
+  listChannels(): string
+  /** Output of `uuid_dump`; `undefined`: there is no such leg. */
   dump(uuid: string, format: string): string | undefined
 }
 
@@ -23,7 +25,7 @@ interface Leg {
   readonly latest: FreeswitchEvent
 }
 
-/** Columns of `show channels` and the headers that they come of (FreeSWITCH, switch_core_sqldb.c, table channels). */
+/** Columns of `show channels` and their headers (FreeSWITCH, switch_core_sqldb.c, table channels). */
 const COLUMNS: readonly (readonly [column: string, header: string])[] = [
   ['name', 'Channel-Name'],
   ['state', 'Channel-State'],
@@ -52,8 +54,8 @@ const COLUMNS: readonly (readonly [column: string, header: string])[] = [
   ['callee_direction', 'Caller-Callee-Direction'],
   ['call_uuid', 'Channel-Call-UUID'],
 ]
-/** Those that keep what the leg began with. */
-const INITIAL: readonly (readonly [column: string, header: string])[] = [
+/** Columns with the values of the leg's first event. */
+const INITIAL_COLUMNS: readonly (readonly [column: string, header: string])[] = [
   ['initial_cid_name', 'Caller-Caller-ID-Name'],
   ['initial_cid_num', 'Caller-Caller-ID-Number'],
   ['initial_ip_addr', 'Caller-Network-Addr'],
@@ -62,11 +64,11 @@ const INITIAL: readonly (readonly [column: string, header: string])[] = [
   ['initial_context', 'Caller-Context'],
 ]
 
-/** @param coreUuid the switch's run now */
-export function freeswitchLegs(coreUuid: () => string): FreeswitchLegs {
+/** @param coreUuid returns the current `Core-UUID` */
+export function createFreeswitchLegs(coreUuid: () => string): FreeswitchLegs {
   const open = new Map<string, Leg>()
   return {
-    happen(event) {
+    apply(event) {
       const { name, uuid = '' } = event
       const leg = open.get(uuid)
       if (name === 'CHANNEL_DESTROY') open.delete(uuid)
@@ -78,8 +80,8 @@ export function freeswitchLegs(coreUuid: () => string): FreeswitchLegs {
     get count() {
       return open.size
     },
-    show() {
-      const rows = [...open].map(([uuid, leg]) => row(uuid, leg))
+    listChannels() {
+      const rows = [...open].map(([uuid, leg]) => channelRow(uuid, leg))
       const count = ['row_count', rows.length] as const
       return JSON.stringify(Object.fromEntries(rows.length === 0 ? [count] : [count, ['rows', rows]]))
     },
@@ -95,20 +97,20 @@ export function freeswitchLegs(coreUuid: () => string): FreeswitchLegs {
   }
 }
 
-function row(uuid: string, { created, latest }: Leg): Record<string, string> {
-  const now = latest.headers()
-  const createdUs = Number(headerOf(created, 'Caller-Channel-Created-Time') ?? 0)
+function channelRow(uuid: string, { created, latest }: Leg): Record<string, string> {
+  const current = latest.headers()
+  const createdUs = Number(findHeader(created, 'Caller-Channel-Created-Time') ?? 0)
   const seconds = Math.floor(createdUs / 1_000_000)
-  const written = new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ')
+  const createdText = new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ')
   const cells: (readonly [string, string])[] = [
     ['uuid', uuid],
-    ['direction', headerOf(now, 'Call-Direction') ?? ''],
-    ['created', written],
+    ['direction', findHeader(current, 'Call-Direction') ?? ''],
+    ['created', createdText],
     ['created_epoch', String(seconds)],
-    ...COLUMNS.map(([column, header]) => [column, headerOf(now, header) ?? ''] as const),
+    ...COLUMNS.map(([column, header]) => [column, findHeader(current, header) ?? ''] as const),
     ['sent_callee_name', ''],
     ['sent_callee_num', ''],
-    ...INITIAL.map(([column, header]) => [column, headerOf(created, header) ?? ''] as const),
+    ...INITIAL_COLUMNS.map(([column, header]) => [column, findHeader(created, header) ?? ''] as const),
   ]
   return Object.fromEntries(cells)
 }

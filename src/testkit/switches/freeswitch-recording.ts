@@ -1,28 +1,29 @@
-import { invalid } from '../../option-checks.js'
-import { bytesOf, someEvents } from './recording.js'
-import type { Moment } from './timeline.js'
+/** Parses a recorded event socket. */
+import { invalidOption } from '../../options/validators.js'
+import { decodeRecording, requireEvents } from './recording.js'
+import type { TimedEvent } from './timeline.js'
 
-/** The two forms of events that FreeSWITCH's event socket sends. */
+/** The event formats of FreeSWITCH's event socket. */
 export type FreeswitchFormat = 'plain' | 'json'
 
-/** A header of an event; several values: an array variable. */
+/** A header of an event; an array variable has several values. */
 export type FreeswitchHeader = readonly [name: string, value: string | readonly string[]]
 
-/** An event as it was received. Texts hold one character a byte. */
-export interface FreeswitchEvent extends Moment {
+/** An event as it was received. Strings have one character per byte. */
+export interface FreeswitchEvent extends TimedEvent {
   /** `CHANNEL_CREATE`. */
   readonly name: string
-  /** Of a CUSTOM event: `sofia::register`. */
+  /** Subclass of a CUSTOM event: `sofia::register`. */
   readonly subclass: string | undefined
-  /** The leg, if it is about one. */
+  /** Id of the leg, if the event is of a leg. */
   readonly uuid: string | undefined
-  /** All bytes, from `Content-Length` on. */
+  /** The complete message, from `Content-Length` on. */
   readonly frame: string
-  /** Its headers, decoded. */
+  /** The decoded headers. */
   headers(): readonly FreeswitchHeader[]
 }
 
-/** What `event plain` or `event json` brought. */
+/** The events that a client received after `event plain` or `event json`. */
 export interface FreeswitchRecording {
   readonly format: FreeswitchFormat
   readonly coreUuid: string
@@ -30,13 +31,13 @@ export interface FreeswitchRecording {
 }
 
 /**
- * Reads what a client of the event socket received. What is no event (answers to its commands) is left out, and so is
- * an end in the middle of an event.
+ * Parses the bytes that a client of the event socket received. Other messages (replies to commands) and an incomplete last
+ * event are left out.
  *
- * @throws `InvalidOption` when there are no events, or some in each of the two formats
+ * @throws `InvalidOption` if there are no events, or events in both formats
  */
-export function readFreeswitch(given: Uint8Array): FreeswitchRecording {
-  const text = bytesOf(given)
+export function parseFreeswitchRecording(recording: Uint8Array): FreeswitchRecording {
+  const text = decodeRecording(recording)
   const events: FreeswitchEvent[] = []
   const formats = new Set<FreeswitchFormat>()
   for (let at = 0; ; ) {
@@ -48,40 +49,40 @@ export function readFreeswitch(given: Uint8Array): FreeswitchRecording {
     if (endAt > text.length) break
     if (format) {
       formats.add(format)
-      events.push(eventOf(text.slice(at, endAt), text.slice(bodyAt, endAt), format))
+      events.push(parseEvent(text.slice(at, endAt), text.slice(bodyAt, endAt), format))
     }
     at = endAt
   }
   const [format = 'plain', other] = formats
-  if (other) throw invalid('recording', 'mixes plain and JSON events')
-  const some = someEvents(events, "events of FreeSWITCH's event socket")
-  return { format, coreUuid: headerOf(some[0]!.headers(), 'Core-UUID') ?? '', events: some }
+  if (other) throw invalidOption('recording', 'mixes plain and JSON events')
+  const required = requireEvents(events, "events of FreeSWITCH's event socket")
+  return { format, coreUuid: findHeader(required[0]!.headers(), 'Core-UUID') ?? '', events: required }
 }
 
-function eventOf(frame: string, body: string, format: FreeswitchFormat): FreeswitchEvent {
-  const headers = () => (format === 'json' ? ofJson(body) : ofPlain(body))
+function parseEvent(frame: string, body: string, format: FreeswitchFormat): FreeswitchEvent {
+  const headers = () => (format === 'json' ? parseJsonHeaders(body) : parsePlainHeaders(body))
   const all = headers()
   return {
-    atMs: Number(headerOf(all, 'Event-Date-Timestamp') ?? 0) / 1000,
-    name: headerOf(all, 'Event-Name') ?? '',
-    subclass: headerOf(all, 'Event-Subclass'),
-    uuid: headerOf(all, 'Unique-ID'),
+    atMs: Number(findHeader(all, 'Event-Date-Timestamp') ?? 0) / 1000,
+    name: findHeader(all, 'Event-Name') ?? '',
+    subclass: findHeader(all, 'Event-Subclass'),
+    uuid: findHeader(all, 'Unique-ID'),
     frame,
     headers,
   }
 }
 
-/** The value of a header; of an array its first. */
-export function headerOf(headers: readonly FreeswitchHeader[], name: string): string | undefined {
+/** The value of a header; the first one of an array. */
+export function findHeader(headers: readonly FreeswitchHeader[], name: string): string | undefined {
   const value = headers.find(([key]) => key === name)?.[1]
   return typeof value === 'string' ? value : value?.[0]
 }
 
-function ofJson(body: string): FreeswitchHeader[] {
+function parseJsonHeaders(body: string): FreeswitchHeader[] {
   return Object.entries(JSON.parse(body) as Record<string, string | string[]>)
 }
 
-function ofPlain(body: string): FreeswitchHeader[] {
+function parsePlainHeaders(body: string): FreeswitchHeader[] {
   const head = body.slice(0, body.indexOf('\n\n'))
   return head.split('\n').map((line) => {
     const colon = line.indexOf(': ')
@@ -92,20 +93,20 @@ function ofPlain(body: string): FreeswitchHeader[] {
   })
 }
 
-/** Headers as FreeSWITCH writes them in JSON. */
+/** Headers in FreeSWITCH's JSON form. */
 export function toJson(headers: readonly FreeswitchHeader[]): string {
   return JSON.stringify(Object.fromEntries(headers))
 }
 
-/** Headers as FreeSWITCH writes them in plain: a `%` that looks encoded already stays as it is. */
+/** Headers in FreeSWITCH's plain form: a `%` before two hex digits is not encoded. */
 export function toPlain(headers: readonly FreeswitchHeader[]): string {
   const lines = headers.map(([name, value]) => {
-    const whole = typeof value === 'string' ? value : `ARRAY::${value.join('|:')}`
-    return `${name}: ${whole.replace(/%(?![0-9A-F]{2})|[^A-Za-z0-9!'()*,\-./_~%]/g, encoded)}\n`
+    const text = typeof value === 'string' ? value : `ARRAY::${value.join('|:')}`
+    return `${name}: ${text.replace(/%(?![0-9A-F]{2})|[^A-Za-z0-9!'()*,\-./_~%]/g, encodeChar)}\n`
   })
   return `${lines.join('')}\n`
 }
 
-function encoded(char: string): string {
+function encodeChar(char: string): string {
   return `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
 }

@@ -1,55 +1,62 @@
-import type { Check } from '../../option-checks.js'
-import { checkGiven, text } from '../handler/given-options.js'
-import { type CommandLog, commandLog } from './command-log.js'
-import { type Client, FAKE_CHECKS, type FakeOptions, type FakeSwitch, fakeSwitch } from './fake-switch.js'
-import { type FreeswitchLegs, freeswitchLegs } from './freeswitch-legs.js'
-import { type FreeswitchEvent, readFreeswitch } from './freeswitch-recording.js'
+/** `fakeFreeswitch`: replays a recorded event socket. */
+import type { Validator } from '../../options/validators.js'
+import { checkOptions, nonEmptyText } from '../check-options.js'
+import { type CommandLog, createCommandLog } from './command-log.js'
+import {
+  type Client,
+  createFakeSwitch,
+  FAKE_CHECKS,
+  type FakeOptions,
+  type FakeSwitch,
+} from './fake-switch.js'
+import { createFreeswitchLegs, type FreeswitchLegs } from './freeswitch-legs.js'
+import { type FreeswitchEvent, parseFreeswitchRecording } from './freeswitch-recording.js'
 
 /** Options of `fakeFreeswitch`. */
 export interface FakeFreeswitchOptions extends FakeOptions {
-  /** Default `ClueCon`. */
+  /** Password of the event socket. Default `ClueCon`. */
   readonly password?: string
 }
 
-/** A FreeSWITCH on this machine. */
+/** A local FreeSWITCH. */
 export interface FakeFreeswitch extends FakeSwitch {
-  /** The last thousand commands heard, the password left out: `auth`, `event json CHANNEL_CREATE`. */
+  /** The last 1,000 commands received, without the password: `auth`, `event json CHANNEL_CREATE`. */
   readonly commands: readonly string[]
-  /** The `Core-UUID` of what follows. */
+  /** The `Core-UUID` of the next events. */
   readonly coreUuid: string
   /**
-   * The process ends and comes back under another `Core-UUID`: connections are cut, open legs are gone without a word,
-   * and the recording begins again, so that every id comes again.
+   * Simulates a restart of the process under another `Core-UUID`: connections are cut, open legs are gone without an event,
+   * and the recording starts again, so that all ids are reused.
    */
   restart(): void
 }
 
-const CHECKS: Readonly<Record<keyof FakeFreeswitchOptions, Check>> = Object.freeze({
+const CHECKS: Readonly<Record<keyof FakeFreeswitchOptions, Validator>> = Object.freeze({
   ...FAKE_CHECKS,
-  password: text,
+  password: nonEmptyText,
 })
 
-/** A command above this size ends the connection. */
-const LONGEST_COMMAND = 65_536
+/** A longer command ends the connection, bytes. */
+const MAX_COMMAND_BYTES = 65_536
 
-/** What the fake's clients share. */
-interface Switch {
+/** State shared by all clients of a fake. */
+interface SharedState {
   readonly password: string
   readonly format: string
   readonly legs: FreeswitchLegs
   readonly log: CommandLog
-  /** Seconds that the fake has played. */
+  /** Time of the recording that has been replayed, seconds. */
   readonly uptime: () => number
   readonly coreUuid: () => string
-  /** The client wants these events (`ALL`, names, subclasses), or none any more. */
-  readonly subscribe: (client: Client, wanted: ReadonlySet<string>) => void
+  /** Subscribes a client to these events: `ALL`, names, subclasses. */
+  readonly subscribe: (client: Client, names: ReadonlySet<string>) => void
   readonly unsubscribe: (client: Client) => void
 }
 
 /**
  * A FreeSWITCH that replays a recorded event socket (mod_event_socket, inbound mode): `auth`, `event`, `noevents`,
  * `api show channels as json`, `api uuid_dump`, `api uuid_exists`, `api global_getvar core_uuid`, `api uptime`,
- * `api echo`, `exit`. Every other command is answered as FreeSWITCH answers those that it does not know.
+ * `api echo`, `exit`. Every other command gets FreeSWITCH's reply to an unknown command.
  *
  * @param options.recording what a client received after `event plain` or `event json`; the fake serves that format
  * @throws `InvalidOption` naming the option, also for a recording without events
@@ -61,96 +68,99 @@ interface Switch {
  * await fake.close()
  */
 export function fakeFreeswitch(options: FakeFreeswitchOptions): FakeFreeswitch {
-  checkGiven('fakeFreeswitch', options, CHECKS, ['recording'])
-  const { format, coreUuid: recorded, events } = readFreeswitch(options.recording)
-  let coreUuid = recorded
+  checkOptions('fakeFreeswitch', options, CHECKS, ['recording'])
+  const { format, coreUuid: recordedCoreUuid, events } = parseFreeswitchRecording(options.recording)
+  let coreUuid = recordedCoreUuid
   let restarts = 0
-  const legs = freeswitchLegs(() => coreUuid)
-  const log = commandLog()
+  const legs = createFreeswitchLegs(() => coreUuid)
+  const log = createCommandLog()
   const startMs = events[0]?.atMs ?? 0
 
-  const { controls, timeline, subscribe, unsubscribe } = fakeSwitch(options, {
+  const { controls, timeline, subscribe, unsubscribe } = createFakeSwitch(options, {
     events,
-    happen(event) {
-      legs.happen(event)
+    applyEvent(event) {
+      legs.apply(event)
       return true
     },
-    serve: (client) => session(client, shared),
+    serveClient: (client) => serveClient(client, shared),
   })
-  const bytesOf = ({ frame }: FreeswitchEvent) =>
-    Buffer.from(coreUuid === recorded ? frame : frame.replaceAll(recorded, coreUuid), 'latin1')
-  const shared: Switch = {
+  const encode = ({ frame }: FreeswitchEvent) =>
+    Buffer.from(
+      coreUuid === recordedCoreUuid ? frame : frame.replaceAll(recordedCoreUuid, coreUuid),
+      'latin1',
+    )
+  const shared: SharedState = {
     password: options.password ?? 'ClueCon',
     format,
     legs,
     log,
     uptime: () => Math.round(((events[timeline.position - 1]?.atMs ?? startMs) - startMs) / 1000),
     coreUuid: () => coreUuid,
-    subscribe: (client, wanted) =>
+    subscribe: (client, names) =>
       subscribe(client, (event) => {
-        const isWanted = wanted.has('ALL') || wanted.has(event.subclass ?? event.name)
-        return isWanted ? bytesOf(event) : undefined
+        const isSubscribed = names.has('ALL') || names.has(event.subclass ?? event.name)
+        return isSubscribed ? encode(event) : undefined
       }),
     unsubscribe,
   }
 
-  const own: Pick<FakeFreeswitch, 'commands' | 'restart'> = {
-    commands: log.list,
+  const extension: Pick<FakeFreeswitch, 'commands' | 'restart'> = {
+    commands: log.entries,
     restart() {
       restarts += 1
-      coreUuid = `${recorded.slice(0, -4)}${restarts.toString(16).padStart(4, '0')}`
+      coreUuid = `${recordedCoreUuid.slice(0, -4)}${restarts.toString(16).padStart(4, '0')}`
       legs.clear()
       timeline.rewind()
       controls.cut()
     },
   }
-  const fake = Object.assign(controls, own)
+  const fake = Object.assign(controls, extension)
   return Object.defineProperty(fake, 'coreUuid', { get: () => coreUuid, enumerable: true }) as FakeFreeswitch
 }
 
-/** One client: what it sends is commands, each ended by an empty line. */
-function session(client: Client, shared: Switch): (chunk: Buffer) => void {
-  const wanted = new Set<string>()
+/** Serves one client, which sends commands that end with an empty line. */
+function serveClient(client: Client, shared: SharedState): (chunk: Buffer) => void {
+  const names = new Set<string>()
   let pending = ''
-  let isTrusted = false
-  const reply = (said: string) => client.say(`Content-Type: command/reply\nReply-Text: ${said}\n\n`)
-  const goodbye = () => {
+  let isAuthenticated = false
+  const reply = (text: string) => client.send(`Content-Type: command/reply\nReply-Text: ${text}\n\n`)
+  const disconnect = () => {
     const notice = 'Disconnected, goodbye.\nSee you at ClueCon! http://www.cluecon.com/\n'
-    client.say(`Content-Type: text/disconnect-notice\nContent-Length: ${notice.length}\n\n${notice}`)
+    client.send(`Content-Type: text/disconnect-notice\nContent-Length: ${notice.length}\n\n${notice}`)
     client.socket.end()
   }
-  client.say('Content-Type: auth/request\n\n')
+  client.send('Content-Type: auth/request\n\n')
 
-  const obey = (command: string) => {
-    const [verb = '', ...words] = command.split(/\s+/)
-    shared.log.add(verb === 'auth' ? 'auth' : command)
-    if (verb === 'exit') {
+  const execute = (command: string) => {
+    const [name = '', ...args] = command.split(/\s+/)
+    shared.log.add(name === 'auth' ? 'auth' : command)
+    if (name === 'exit') {
       reply('+OK bye')
-      return goodbye()
+      return disconnect()
     }
-    if (!isTrusted && verb === 'auth') {
-      isTrusted = command.slice(5) === shared.password
-      reply(isTrusted ? '+OK accepted' : '-ERR invalid')
-      return isTrusted ? undefined : goodbye()
+    if (!isAuthenticated && name === 'auth') {
+      isAuthenticated = command.slice(5) === shared.password
+      reply(isAuthenticated ? '+OK accepted' : '-ERR invalid')
+      return isAuthenticated ? undefined : disconnect()
     }
-    if (!isTrusted) return reply('-ERR command not found')
-    switch (verb) {
+    if (!isAuthenticated) return reply('-ERR command not found')
+    switch (name) {
       case 'event': {
-        const format = words[0] ?? ''
-        if (words.length < 2) return reply('-ERR no keywords supplied')
+        const format = args[0] ?? ''
+        if (args.length < 2) return reply('-ERR no keywords supplied')
         if (format !== shared.format) return reply(`-ERR the recording holds ${shared.format} events only`)
-        for (const name of words.slice(1)) wanted.add(name.toUpperCase() === 'ALL' ? 'ALL' : name)
+        for (const event of args.slice(1)) names.add(event.toUpperCase() === 'ALL' ? 'ALL' : event)
         reply(`+OK event listener enabled ${format}`)
-        return shared.subscribe(client, wanted)
+        return shared.subscribe(client, names)
       }
       case 'noevents':
-        wanted.clear()
+        names.clear()
         shared.unsubscribe(client)
         return reply('+OK no longer listening for events')
       case 'api': {
-        const body = Buffer.from(answer(words, shared), 'latin1')
-        client.say(`Content-Type: api/response\nContent-Length: ${body.length}\n\n`)
-        return client.say(body)
+        const body = Buffer.from(executeApi(args, shared), 'latin1')
+        client.send(`Content-Type: api/response\nContent-Length: ${body.length}\n\n`)
+        return client.send(body)
       }
       default:
         return reply('-ERR command not found')
@@ -162,19 +172,22 @@ function session(client: Client, shared: Switch): (chunk: Buffer) => void {
     for (let end = /\r?\n\r?\n/.exec(pending); end; end = /\r?\n\r?\n/.exec(pending)) {
       const command = pending.slice(0, end.index).trim()
       pending = pending.slice(end.index + end[0].length)
-      if (command !== '') obey(command)
+      if (command !== '') execute(command)
       if (client.socket.writableEnded) return
     }
-    if (pending.length > LONGEST_COMMAND) client.socket.destroy()
+    if (pending.length > MAX_COMMAND_BYTES) client.socket.destroy()
   }
 }
 
-/** What an API command answers. */
-function answer([name = '', ...words]: readonly string[], { legs, uptime, coreUuid }: Switch): string {
-  const [first = '', second = 'txt'] = words
-  switch (`${name} ${name === 'show' ? words.join(' ') : ''}`.trim()) {
+/** The output of an API command. */
+function executeApi(
+  [name = '', ...args]: readonly string[],
+  { legs, uptime, coreUuid }: SharedState,
+): string {
+  const [first = '', second = 'txt'] = args
+  switch (`${name} ${name === 'show' ? args.join(' ') : ''}`.trim()) {
     case 'show channels as json':
-      return legs.show()
+      return legs.listChannels()
     case 'show channels count':
       return `\n${legs.count} total.\n`
     case 'uuid_dump':
@@ -184,7 +197,7 @@ function answer([name = '', ...words]: readonly string[], { legs, uptime, coreUu
     case 'uptime':
       return `${uptime()}\n`
     case 'echo':
-      return words.join(' ')
+      return args.join(' ')
     case 'global_getvar':
       return first === 'core_uuid' ? coreUuid() : '-ERR no reply\n'
     default:

@@ -1,26 +1,30 @@
-import { bytesOf, someEvents } from './recording.js'
-import type { Moment } from './timeline.js'
+/** Parses a recorded stream of a Kamailio proxy. */
+import { decodeRecording, requireEvents } from './recording.js'
+import type { TimedEvent } from './timeline.js'
 
-/** A line as it was sent, without its end; one character a byte. */
-export interface KamailioEvent extends Moment {
+/** A line as it was sent, without its line end; one character per byte. */
+export interface KamailioEvent extends TimedEvent {
   readonly text: string
 }
 
 /**
- * Reads what a proxy sent, one JSON object a line. What is no object is played all the same: a proxy may send it.
+ * Parses the lines of a stream, one JSON object each. Invalid lines are replayed too: a real proxy may send them.
  *
- * @throws `InvalidOption` when no line has a `time` in seconds
+ * @throws `InvalidOption` if no line has a `time` in seconds
  */
-export function readKamailio(given: Uint8Array): readonly KamailioEvent[] {
+export function parseKamailioRecording(recording: Uint8Array): readonly KamailioEvent[] {
   let atMs: number | undefined
   const events: KamailioEvent[] = []
-  for (const line of bytesOf(given).split('\n')) {
+  for (const line of decodeRecording(recording).split('\n')) {
     const text = line.trim()
     if (text === '') continue
     atMs = timeOf(text) ?? atMs
     events.push({ atMs: atMs ?? 0, text })
   }
-  return someEvents(atMs === undefined ? [] : events, 'lines of a Kamailio proxy, JSON objects with a time')
+  return requireEvents(
+    atMs === undefined ? [] : events,
+    'lines of a Kamailio proxy, JSON objects with a time',
+  )
 }
 
 function timeOf(text: string): number | undefined {

@@ -1,60 +1,62 @@
+/** `fakeKamailio`: replays a recorded stream of lines, over `evapi` or by HTTP. */
 import { Agent, type ClientRequest, request } from 'node:http'
-import { systemClock } from '../../clock.js'
-import { type Check, invalid, whole } from '../../option-checks.js'
-import { checkGiven } from '../handler/given-options.js'
-import { FAKE_CHECKS, type FakeOptions, type FakeSwitch, fakeSwitch } from './fake-switch.js'
-import { type KamailioEvent, readKamailio } from './kamailio-recording.js'
+import { invalidOption, type Validator, wholeNumber } from '../../options/validators.js'
+import { systemClock } from '../../runtime/clock.js'
+import { checkOptions } from '../check-options.js'
+import { createFakeSwitch, FAKE_CHECKS, type FakeOptions, type FakeSwitch } from './fake-switch.js'
+import { type KamailioEvent, parseKamailioRecording } from './kamailio-recording.js'
 
 /** Options of `fakeKamailio`. */
 export interface FakeKamailioOptions extends FakeOptions {
-  /** Where the lines are posted to, `http://…`. Default: nowhere; whoever connects to the port hears them. */
+  /** URL that the lines are posted to, `http://…`. Default: none; lines are only sent to connected clients. */
   readonly url?: string
-  /** Headers of the posts: `{ authorization: 'Bearer …' }`. */
+  /** Headers of the requests: `{ authorization: 'Bearer …' }`. Default: none. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Most lines of one post. Default 1: a JSON object; more: NDJSON. */
+  /** Maximum number of lines per request. Default 1, sent as a JSON object; more are sent as NDJSON. */
   readonly batch?: number
 }
 
-/** A Kamailio on this machine. */
+/** A local Kamailio. */
 export interface FakeKamailio extends FakeSwitch {
-  /** What the last thousand posts were answered. */
+  /** The results of the last 1,000 requests. */
   readonly answers: readonly PostAnswer[]
 }
 
-/** What became of a post. */
+/** The result of a request. */
 export interface PostAnswer {
-  /** Status code; undefined: there was no answer, and the lines are lost. */
+  /** Status code; `undefined`: there was no response, and the lines are lost. */
   readonly status: number | undefined
+  /** Number of lines in the request. */
   readonly lines: number
 }
 
-const httpUrl: Check = (field, value) => {
+const checkHttpUrl: Validator = (field, value) => {
   if (typeof value !== 'string' || !URL.canParse(value) || new URL(value).protocol !== 'http:') {
-    throw invalid(field, 'must be a URL, http://…')
+    throw invalidOption(field, 'must be a URL, http://…')
   }
 }
-const headerTexts: Check = (field, value) => {
+const checkHeaders: Validator = (field, value) => {
   const all = typeof value === 'object' && value !== null ? Object.values(value) : [undefined]
-  if (!all.every((text) => typeof text === 'string')) throw invalid(field, 'must be texts by name')
+  if (!all.every((text) => typeof text === 'string')) throw invalidOption(field, 'must be strings by name')
 }
-const CHECKS: Readonly<Record<keyof FakeKamailioOptions, Check>> = Object.freeze({
+const CHECKS: Readonly<Record<keyof FakeKamailioOptions, Validator>> = Object.freeze({
   ...FAKE_CHECKS,
-  url: httpUrl,
-  headers: headerTexts,
-  batch: whole(1, 10_000),
+  url: checkHttpUrl,
+  headers: checkHeaders,
+  batch: wholeNumber(1, 10_000),
 })
 
-const MOST_ANSWERS = 1_000
+const MAX_ANSWERS = 1_000
 
 /**
- * A Kamailio that replays recorded lines: as netstrings to whoever connects, as the module `evapi` does, and, with `url`,
- * by HTTP. A post that is answered 503 is sent again after its `Retry-After` (default 1 s), any other is done with.
+ * A Kamailio that replays recorded lines: as netstrings to every connected client, as the module `evapi` does, and, with
+ * `url`, by HTTP. A request that is answered 503 is repeated after its `Retry-After` (default 1 s), any other is not.
  *
- * @param options.recording one JSON object a line
+ * @param options.recording one JSON object per line
  * @throws `InvalidOption` naming the option, also for a recording without lines
  */
 export function fakeKamailio(options: FakeKamailioOptions): FakeKamailio {
-  checkGiven('fakeKamailio', options, CHECKS, ['recording'])
+  checkOptions('fakeKamailio', options, CHECKS, ['recording'])
   const { url, headers = {}, batch = 1, clock = systemClock() } = options
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const ending = new AbortController()
@@ -62,53 +64,53 @@ export function fakeKamailio(options: FakeKamailioOptions): FakeKamailio {
   const pending: string[] = []
   let current: ClientRequest | undefined
 
-  const post = async () => {
+  const postPending = async () => {
     const lines = pending.splice(0)
     if (lines.length === 0 || isSilent()) return
     for (;;) {
-      const { status, retryAfterSeconds } = await send(lines)
+      const { status, retryAfterSeconds } = await post(lines)
       answers.push({ status, lines: lines.length })
-      if (answers.length > MOST_ANSWERS) answers.shift()
+      if (answers.length > MAX_ANSWERS) answers.shift()
       if (status !== 503 || ending.signal.aborted) return
       await clock.sleep(retryAfterSeconds * 1000, ending.signal)
     }
   }
-  /** One request; without an answer when it is cut. */
-  function send(lines: readonly string[]) {
+  /** Sends one request; the status is `undefined` if it was cut or failed. */
+  function post(lines: readonly string[]) {
     const body = Buffer.from(lines.join('\n'), 'latin1')
     const type = batch === 1 ? 'application/json' : 'application/x-ndjson'
     const cutAfter = takeCut()
     return new Promise<{ status: number | undefined; retryAfterSeconds: number }>((resolve) => {
-      const made = request(url ?? '', {
+      const sent = request(url ?? '', {
         method: 'POST',
         agent,
         headers: { 'content-type': type, 'content-length': body.length, ...headers },
       })
-      current = made
-      made.on('error', () => resolve({ status: undefined, retryAfterSeconds: 0 }))
-      made.on('response', (response) => {
+      current = sent
+      sent.on('error', () => resolve({ status: undefined, retryAfterSeconds: 0 }))
+      sent.on('response', (response) => {
         response.resume()
         response.on('error', () => {})
         const retryAfterSeconds = Number(response.headers['retry-after'] ?? 1)
         response.on('close', () => resolve({ status: response.statusCode, retryAfterSeconds }))
       })
-      if (cutAfter === undefined) made.end(body)
-      else made.write(body.subarray(0, cutAfter), () => made.destroy())
+      if (cutAfter === undefined) sent.end(body)
+      else sent.write(body.subarray(0, cutAfter), () => sent.destroy())
     })
   }
 
-  const { controls, isSilent, subscribe, takeCut } = fakeSwitch<KamailioEvent>(options, {
-    events: readKamailio(options.recording),
-    serve(client) {
+  const { controls, isSilent, subscribe, takeCut } = createFakeSwitch<KamailioEvent>(options, {
+    events: parseKamailioRecording(options.recording),
+    serveClient(client) {
       subscribe(client, ({ text }) => Buffer.from(`${text.length}:${text},`, 'latin1'))
       return () => {}
     },
-    async tell({ text }) {
+    async deliver({ text }) {
       if (url === undefined) return
       pending.push(text)
-      if (pending.length >= batch) await post()
+      if (pending.length >= batch) await postPending()
     },
-    settle: post,
+    flush: postPending,
   })
   const { cut, close } = controls
   return Object.assign(controls, {

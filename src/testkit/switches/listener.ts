@@ -1,38 +1,43 @@
+/** The listening socket of a fake and its open connections. */
 import { once } from 'node:events'
 import type { AddressInfo, Server, Socket } from 'node:net'
 
-/** All fakes listen here: they are for this machine alone. */
+/** All fakes listen on loopback only. */
 export const HOST = '127.0.0.1'
 
-/** The connections of a fake. */
+/** The listening socket and the connections of a fake. */
 export interface Listener {
-  /** Listens; resolves to the port. On the same port again after `refuse`. */
+  /** Listens; resolves to the port. After `refuse` it listens on the same port again. */
   listen(): Promise<number>
   /** @throws before the first `listen` */
   readonly port: number
   readonly sockets: ReadonlySet<Socket>
-  /** New connections are refused; those that are open stay. */
+  /** Stops listening; open connections stay. */
   refuse(): void
-  /** Destroys those that are open. */
+  /** Destroys the open connections. */
   cut(): void
-  /** Both; resolves when nothing is left. */
+  /** Stops listening and destroys the connections; resolves when all are closed. */
   close(): Promise<void>
 }
 
-/** What a listener tells of. */
+/** Callbacks of a listener. */
 export interface ListenerEvents {
   readonly onConnection: (socket: Socket) => void
-  readonly onGone: (socket: Socket) => void
+  readonly onClosed: (socket: Socket) => void
 }
 
 /**
- * @param server makes one that does not listen yet
- * @param wanted a port, 0: a free one
+ * @param createServer creates a server that does not listen yet
+ * @param requestedPort 0: any free port
  */
-export function listener(server: () => Server, wanted: number, events: ListenerEvents): Listener {
+export function createListener(
+  createServer: () => Server,
+  requestedPort: number,
+  events: ListenerEvents,
+): Listener {
   const sockets = new Set<Socket>()
   let listening: Server | undefined
-  let port = wanted
+  let port = requestedPort
 
   const cut = () => {
     for (const socket of sockets) socket.destroy()
@@ -41,13 +46,13 @@ export function listener(server: () => Server, wanted: number, events: ListenerE
     listening?.close()
     listening = undefined
   }
-  const take = (socket: Socket) => {
+  const accept = (socket: Socket) => {
     sockets.add(socket)
-    // What comes of an error is the close.
+    // 'close' follows every error.
     socket.on('error', () => {})
     socket.once('close', () => {
       sockets.delete(socket)
-      events.onGone(socket)
+      events.onClosed(socket)
     })
     events.onConnection(socket)
   }
@@ -55,12 +60,12 @@ export function listener(server: () => Server, wanted: number, events: ListenerE
   return {
     async listen() {
       if (listening) return port
-      const made = server()
-      made.on('connection', take)
-      made.listen(port, HOST)
-      await once(made, 'listening')
-      listening = made
-      port = (made.address() as AddressInfo).port
+      const server = createServer()
+      server.on('connection', accept)
+      server.listen(port, HOST)
+      await once(server, 'listening')
+      listening = server
+      port = (server.address() as AddressInfo).port
       return port
     },
     get port() {
@@ -72,15 +77,15 @@ export function listener(server: () => Server, wanted: number, events: ListenerE
     cut,
     async close() {
       refuse()
-      const gone = [...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve)))
+      const closed = [...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve)))
       cut()
-      await Promise.all(gone)
+      await Promise.all(closed)
     },
   }
 }
 
-/** Resolves when what was written has left for the client, or the client is gone. */
-export function drained(socket: Socket): Promise<void> {
+/** Resolves when the socket's write buffer is empty, or the socket is closed. */
+export function waitForDrain(socket: Socket): Promise<void> {
   if (!socket.writableNeedDrain || socket.destroyed) return Promise.resolve()
   return new Promise((resolve) => {
     const done = () => {

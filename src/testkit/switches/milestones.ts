@@ -1,13 +1,13 @@
-/** What happens to the clients of a fake. */
+/** A change of a client's connection to a fake. */
 export type Milestone = 'connected' | 'subscribed' | 'disconnected'
 
-/** How often each has happened, and the means to wait for it. */
+/** Counts milestones, and lets tests wait for them. */
 export interface Milestones {
-  reached(milestone: Milestone): void
-  /** Resolves when it has happened `times` times since the fake was made. */
+  record(milestone: Milestone): void
+  /** Resolves when the milestone has occurred `times` times (default 1) since the fake was created. */
   waitFor(milestone: Milestone, times?: number): Promise<void>
-  /** Rejects whoever waits. */
-  giveUp(reason: string): void
+  /** Rejects all pending `waitFor`. */
+  rejectAll(reason: string): void
 }
 
 interface Waiter {
@@ -17,28 +17,28 @@ interface Waiter {
   readonly reject: (error: Error) => void
 }
 
-export function milestones(): Milestones {
+export function createMilestones(): Milestones {
   const counts: Record<Milestone, number> = { connected: 0, subscribed: 0, disconnected: 0 }
-  const waiting = new Set<Waiter>()
+  const waiters = new Set<Waiter>()
   return {
-    reached(milestone) {
+    record(milestone) {
       counts[milestone] += 1
-      for (const waiter of waiting) {
+      for (const waiter of waiters) {
         if (waiter.milestone !== milestone || counts[milestone] < waiter.times) continue
-        waiting.delete(waiter)
+        waiters.delete(waiter)
         waiter.resolve()
       }
     },
     waitFor: (milestone, times = 1) =>
       new Promise((resolve, reject) => {
         if (counts[milestone] >= times) return resolve()
-        waiting.add({ milestone, times, resolve, reject })
+        waiters.add({ milestone, times, resolve, reject })
       }),
-    giveUp(reason) {
-      for (const { milestone, times, reject } of waiting) {
+    rejectAll(reason) {
+      for (const { milestone, times, reject } of waiters) {
         reject(new Error(`waited for '${milestone}' number ${times} (seen: ${counts[milestone]}): ${reason}`))
       }
-      waiting.clear()
+      waiters.clear()
     },
   }
 }

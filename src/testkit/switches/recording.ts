@@ -1,31 +1,35 @@
+/** Validates and decodes a recording: the bytes that a switch once sent. */
 import { gunzipSync } from 'node:zlib'
-import { type Check, invalid } from '../../option-checks.js'
+import { invalidOption, type Validator } from '../../options/validators.js'
 
-/** Bytes that a switch sent once, as they came; gzipped or not. */
-export const recording: Check = (field, value) => {
+/** The option `recording`: bytes, gzipped or not. */
+export const checkRecording: Validator = (field, value) => {
   if (!(value instanceof Uint8Array) || value.length === 0) {
-    throw invalid(field, 'must be the bytes of a recording')
+    throw invalidOption(field, 'must be the bytes of a recording')
   }
 }
 
 /**
- * The recording as a text of one character a byte (latin1): a switch passes on bytes that are not UTF-8, and so must
- * who plays it.
+ * The recording as text with one character per byte (latin1): switches pass on bytes that are not UTF-8, and a replay must
+ * preserve them.
  *
- * @throws `InvalidOption` when it is said to be gzipped and is not
+ * @throws `InvalidOption` if it has the header of a gzip file and cannot be unzipped
  */
-export function bytesOf(given: Uint8Array): string {
-  const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength)
+export function decodeRecording(recording: Uint8Array): string {
+  const bytes = Buffer.from(recording.buffer, recording.byteOffset, recording.byteLength)
   const isZipped = bytes[0] === 0x1f && bytes[1] === 0x8b
   try {
     return (isZipped ? gunzipSync(bytes) : bytes).toString('latin1')
   } catch {
-    throw invalid('recording', 'begins like gzip, and cannot be unzipped')
+    throw invalidOption('recording', 'begins like gzip, and cannot be unzipped')
   }
 }
 
-/** @throws `InvalidOption` when there is not one event in it */
-export function someEvents<Event>(events: readonly Event[], what: string): readonly Event[] {
-  if (events.length === 0) throw invalid('recording', `holds no ${what}`)
+/**
+ * @param expected what the recording should contain, for the message
+ * @throws `InvalidOption` if there are no events
+ */
+export function requireEvents<Event>(events: readonly Event[], expected: string): readonly Event[] {
+  if (events.length === 0) throw invalidOption('recording', `holds no ${expected}`)
   return events
 }

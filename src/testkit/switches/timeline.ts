@@ -1,64 +1,64 @@
+/** Replays recorded events, step by step or at their recorded pace, independent of clients. */
 import type { Clock } from '../../ports.js'
 
-/** Something that happened on the switch. */
-export interface Moment {
-  /** When, Unix milliseconds. */
+/** An event with a time. */
+export interface TimedEvent {
+  /** When it happened, Unix milliseconds. */
   readonly atMs: number
 }
 
-/** A recording that happens again, whether or not somebody listens. */
+/** The replay of one recording. */
 export interface Timeline {
-  /** How many of the events have happened. */
+  /** Number of events that have been replayed. */
   readonly position: number
-  /** How many there are. */
+  /** Number of events. */
   readonly length: number
-  /**
-   * The next `count` events (default 1) happen, at once. Resolves when everybody who listens has taken them, or is gone.
-   */
+  /** Replays the next `count` events (default 1) at once. Resolves when all subscribers have received them. */
   advance(count?: number): Promise<void>
-  /** The others happen at their pace; resolves at the end of the recording, and when the fake is closed. */
+  /** Replays the remaining events at their pace. Resolves at the end of the recording, and on `close`. */
   play(options?: PlayOptions): Promise<void>
-  /** Begins again. */
+  /** Goes back to the first event. */
   rewind(): void
   close(): void
 }
 
 /** How a recording is played. */
 export interface PlayOptions {
-  /** 2: twice as fast; `Infinity`: without a pause. Default: the fake's own `speed`. */
+  /** Factor of the recorded pace: 2 is twice as fast, `Infinity` without pauses. Default: the fake's option `speed`. */
   readonly speed?: number
 }
 
-/** What happens to an event, and how. */
-export interface TimelineDoors<Event> {
+/** Dependencies of a timeline. */
+export interface TimelineDeps<Event> {
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>
-  /** Where `play` names none. */
+  /** Default speed of `play`. */
   readonly speed: number
-  /** Gives the event to those who listen; resolves when they have room for another. */
-  readonly happen: (event: Event) => Promise<void>
-  /** At the end of a move: what `happen` has kept together goes out. */
-  readonly settle?: (() => Promise<void>) | undefined
+  /** Delivers an event to the subscribers; resolves when they can receive another. */
+  readonly onEvent: (event: Event) => Promise<void>
+  /** Called after each `advance` and before each pause of `play`: sends what `onEvent` has batched. */
+  readonly flush?: (() => Promise<void>) | undefined
 }
 
-export function timeline<Event extends Moment>(
+export function createTimeline<Event extends TimedEvent>(
   events: readonly Event[],
-  { clock, speed: usual, happen, settle = async () => {} }: TimelineDoors<Event>,
+  { clock, speed: defaultSpeed, onEvent, flush = async () => {} }: TimelineDeps<Event>,
 ): Timeline {
-  const { signal, ...ending } = abortable()
+  const controller = new AbortController()
+  const { signal } = controller
   let position = 0
-  let moving: Promise<unknown> = Promise.resolve()
+  let lastStep: Promise<unknown> = Promise.resolve()
 
-  /** One move at a time, or two would send their events in each other's midst. */
-  const inTurn = (move: () => Promise<void>): Promise<void> => {
-    const done = moving.then(move)
-    moving = done.catch(() => {})
+  /** Runs steps one after the other: concurrent ones would interleave their events. */
+  const serialize = (step: () => Promise<void>): Promise<void> => {
+    const done = lastStep.then(step)
+    lastStep = done.catch(() => {})
     return done
   }
   const next = async () => {
     const event = events[position]
     if (!event || signal.aborted) return
     position += 1
-    await happen(event)
+    await onEvent(event)
   }
 
   return {
@@ -67,36 +67,31 @@ export function timeline<Event extends Moment>(
     },
     length: events.length,
     advance: (count = 1) =>
-      inTurn(async () => {
+      serialize(async () => {
         for (let left = count; left > 0 && position < events.length && !signal.aborted; left -= 1)
           await next()
-        await settle()
+        await flush()
       }),
-    async play({ speed = usual } = {}) {
+    async play({ speed = defaultSpeed } = {}) {
       let dueMs = clock.monotonic()
       for (let event = events[position]; event && !signal.aborted; event = events[position]) {
-        const beforeMs = events[position - 1]?.atMs ?? event.atMs
-        dueMs += Math.max(0, event.atMs - beforeMs) / speed
+        const previousMs = events[position - 1]?.atMs ?? event.atMs
+        dueMs += Math.max(0, event.atMs - previousMs) / speed
         const waitMs = dueMs - clock.monotonic()
         if (waitMs > 0) {
-          await inTurn(settle)
+          await serialize(flush)
           await clock.sleep(waitMs, signal)
         }
-        // Somebody may have advanced meanwhile: then it has happened already.
-        await inTurn(async () => {
+        // An `advance` during the pause may have replayed it already.
+        await serialize(async () => {
           if (events[position] === event) await next()
         })
       }
-      await inTurn(settle)
+      await serialize(flush)
     },
     rewind() {
       position = 0
     },
-    close: ending.abort,
+    close: () => controller.abort(),
   }
-}
-
-function abortable() {
-  const controller = new AbortController()
-  return { signal: controller.signal, abort: () => controller.abort() }
 }

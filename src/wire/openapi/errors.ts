@@ -1,84 +1,93 @@
+/** Error responses of the OpenAPI document. */
 import { HookswitchError } from '../../errors.js'
-import { errorBody } from '../envelope.js'
+import { serializeError } from '../envelope.js'
 import {
-  FAULT,
+  badIdentifier,
+  bodyTooLarge,
   FORBIDDEN,
+  type HttpError,
+  INTERNAL_ERROR,
   INVALID_CREDENTIALS,
-  invalid,
   NOT_ACCEPTABLE,
-  type Refusal,
-  refusalOf,
-  tooLarge,
-  unknownId,
-  WRONG_MEDIA_TYPE,
+  toHttpError,
+  UNSUPPORTED_MEDIA_TYPE,
+  validationError,
 } from '../error-body.js'
-import type { Route } from '../route.js'
-import { FRAME } from './examples.js'
+import type { Route } from '../routes.js'
+import { ENVELOPE_FIELDS } from './examples.js'
 
-type Part = Readonly<Record<string, unknown>>
+type SpecObject = Readonly<Record<string, unknown>>
 
-const BROKEN_RULES = [
+const EXAMPLE_FAILURES = [
   { path: 'name', rule: 'required', message: 'Field is required but missing', target: 'required' },
   { path: 'retries', rule: 'maximum', message: 'Value must be at most 10', target: 10, value: 99 },
 ]
 const MAX_BODY_BYTES = 1_048_576
 
-const thrown = (code: ConstructorParameters<typeof HookswitchError>[0]) =>
-  refusalOf(new HookswitchError(code, ''))
+const httpErrorOfCode = (code: ConstructorParameters<typeof HookswitchError>[0]) =>
+  toHttpError(new HookswitchError(code, ''))
 
-/** What a client is told, with the words that the answers themselves use. */
-const REFUSALS: readonly (readonly [refusal: Refusal, description: string])[] = [
-  [invalid(BROKEN_RULES), 'The request is not what the operation takes: every broken rule by field.'],
-  [INVALID_CREDENTIALS, 'No token or none that counts; a wrong login. The same answer for every cause.'],
-  [FORBIDDEN, "An account outside the token's authority, existing or not."],
-  [unknownId('c1f0a5'), 'Nothing here has this id.'],
+/** Errors as the API returns them, with their descriptions. */
+const ERRORS: readonly (readonly [error: HttpError, description: string])[] = [
+  [validationError(EXAMPLE_FAILURES), 'The request is invalid; `data` lists every violated rule by field.'],
+  [
+    INVALID_CREDENTIALS,
+    'Missing or invalid token, or wrong login. The response is the same for every cause.',
+  ],
+  [FORBIDDEN, 'The token does not give access to the account, or the account does not exist.'],
+  [badIdentifier('c1f0a5'), 'The id does not exist.'],
   [NOT_ACCEPTABLE, '`Accept` excludes JSON.'],
-  [thrown('Conflict'), 'An idempotency key that stands for another event.'],
-  [thrown('RevisionConflict'), 'The document has another revision than `If-Match` says.'],
-  [tooLarge(MAX_BODY_BYTES), 'The body is larger than 1 MiB.'],
-  [WRONG_MEDIA_TYPE, 'The body is said to be something else than JSON.'],
-  [thrown('AccountLocked'), 'The account is disabled.'],
-  [thrown('TooManyLogins'), 'Too many logins, tests or replays, or too many deliveries wait.'],
-  [thrown('StoreUnavailable'), 'The storage is out, or the service is closing.'],
+  [httpErrorOfCode('Conflict'), 'The idempotency key was used for a different event.'],
+  [httpErrorOfCode('RevisionConflict'), 'The revision of the document does not match `If-Match`.'],
+  [bodyTooLarge(MAX_BODY_BYTES), 'The body is larger than 1 MiB.'],
+  [UNSUPPORTED_MEDIA_TYPE, 'The content type of the body is not JSON.'],
+  [httpErrorOfCode('AccountLocked'), 'The account is disabled.'],
+  [httpErrorOfCode('TooManyLogins'), 'Too many logins, tests or replays, or too many waiting deliveries.'],
+  [httpErrorOfCode('StoreUnavailable'), 'The storage is unavailable, or the service is closing.'],
 ]
 
-function answerOf({ status, message, data, headers = {} }: Refusal, description: string): Part {
-  const names = ['X-Request-ID', ...('retry-after' in headers ? ['Retry-After'] : [])]
+function errorResponseObject(
+  { status, name, data, headers = {} }: HttpError,
+  description: string,
+): SpecObject {
+  const headerNames = ['X-Request-ID', ...('retry-after' in headers ? ['Retry-After'] : [])]
   return {
     description,
-    headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+    headers: Object.fromEntries(
+      headerNames.map((header) => [header, { $ref: `#/components/headers/${header}` }]),
+    ),
     content: {
       'application/json': {
         schema: { $ref: '#/components/schemas/Error' },
-        example: JSON.parse(errorBody(status, message, data, FRAME)),
+        example: JSON.parse(serializeError(status, name, data, ENVELOPE_FIELDS)),
       },
     },
   }
 }
 
-/** Answers to requests that fail, by status; `default` stands for those that any request may get. */
-export const ERROR_ANSWERS: Readonly<Record<string, Part>> = {
-  ...Object.fromEntries(REFUSALS.map(([refusal, text]) => [`${refusal.status}`, answerOf(refusal, text)])),
-  default: answerOf(FAULT, 'Any other error, in the same form.'),
+/** Error responses by status; `default` covers every other error. */
+export const ERROR_RESPONSES: Readonly<Record<string, SpecObject>> = {
+  ...Object.fromEntries(ERRORS.map(([error, text]) => [`${error.status}`, errorResponseObject(error, text)])),
+  default: errorResponseObject(INTERNAL_ERROR, 'Any other error, in the same format.'),
 }
 
-/** Statuses with which a route may fail, beside `default`. */
+/** Returns the error statuses that a route can return, in addition to `default`. */
 export function errorStatuses(route: Route): readonly string[] {
-  const login = !route.token && route.body !== 'none'
+  const isLogin = !route.requiresToken && route.bodyKind !== 'none'
   const ids = route.path.split('/').filter((part) => part.startsWith('{') && part !== '{account_id}')
-  const applies: readonly (readonly [status: string, when: boolean])[] = [
-    ['400', route.token || login || route.list === true],
-    ['401', route.token || login],
+  const statuses: readonly (readonly [status: string, applies: boolean])[] = [
+    ['400', route.requiresToken || isLogin || route.isList === true],
+    ['401', route.requiresToken || isLogin],
     ['403', route.path.includes('{account_id}')],
-    ['404', ids.length > 0 || route.ingest === true],
+    ['404', ids.length > 0 || route.isIngest === true],
     ['406', true],
-    ['409', route.ingest === true],
+    ['409', route.isIngest === true],
     ['412', /^(replace|patch|delete)Webhook$/.test(route.operation)],
-    ['413', route.body !== 'none'],
-    ['415', route.body !== 'none'],
-    ['423', login],
-    ['429', login || route.ingest === true],
-    ['503', route.token || login],
+    ['413', route.bodyKind !== 'none'],
+    ['415', route.bodyKind !== 'none'],
+    ['423', isLogin],
+    ['429', isLogin || route.isIngest === true],
+    ['503', route.requiresToken || isLogin],
   ]
-  return applies.filter(([, when]) => when).map(([status]) => status)
+  return statuses.filter(([, applies]) => applies).map(([status]) => status)
 }

@@ -1,7 +1,8 @@
-import type { Frame } from '../envelope.js'
+/** Example values of the OpenAPI document. */
+import type { EnvelopeFields } from '../envelope.js'
 
-/** What surrounds the answers of the examples. */
-export const FRAME: Frame = {
+/** Envelope fields of the example responses. */
+export const ENVELOPE_FIELDS: EnvelopeFields = {
   requestId: '7d1f4a0c9be24c55b1f0a2d96e3c8f17',
   timestamp: '2030-01-15T12:00:00.000Z',
   node: 'c2f1d7a94be80356',
@@ -89,7 +90,7 @@ export const DELIVERY = {
   state: 'waiting',
   attempts: 1,
   next_attempt_at: '2030-01-15T12:00:03.000Z',
-  explain: 'Waits for its retry at 2030-01-15T12:00:03.000Z.',
+  explain: 'Retry in 2 seconds, after 1 attempt: bad response code.',
 }
 
 export const API_KEY = LOGIN_BY_KEY

@@ -1,26 +1,32 @@
+/** Descriptions, bodies and examples of the operations in the OpenAPI document. */
 import type { JsonSchema } from '../../values/json-schema.js'
-import type { Operation } from '../route.js'
+import type { OperationId } from '../routes.js'
 import * as example from './examples.js'
 import { object, ref, text } from './schemas.js'
 
-/** What is said of one operation; the rest follows from its route. */
+/** Documentation of one operation; everything else follows from its route. */
 export interface OperationDoc {
   readonly tag: 'Login' | 'API key' | 'Hooks' | 'Webhooks' | 'Deliveries' | 'Events' | 'Service'
   readonly summary: string
   readonly description?: string
   /** `data` of the request. */
   readonly body?: { readonly schema: JsonSchema; readonly example: unknown }
-  /** `data` of the answer. */
+  /** `data` of the response. */
   readonly data: JsonSchema
   readonly example: unknown
-  /** Parameters besides those of the path and of lists. */
+  /** Parameters in addition to those of the path and of lists. */
   readonly parameters?: readonly string[]
-  /** The answer carries a revision. */
-  readonly revised?: boolean
+  /** The response has a revision. */
+  readonly hasRevision?: boolean
 }
 
 const listOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
-const webhook = { tag: 'Webhooks', data: ref('Webhook'), example: example.WEBHOOK, revised: true } as const
+const webhook = {
+  tag: 'Webhooks',
+  data: ref('Webhook'),
+  example: example.WEBHOOK,
+  hasRevision: true,
+} as const
 const attempts = { tag: 'Deliveries', data: listOf(ref('Attempt')), example: [example.ATTEMPT] } as const
 const apiKey = {
   tag: 'API key',
@@ -29,7 +35,7 @@ const apiKey = {
 } as const
 const secret = {
   tag: 'Webhooks',
-  data: object({ secret: text('`whsec_` and base64: the key of the signatures (Standard Webhooks).') }),
+  data: object({ secret: text('Signing key: `whsec_` and base64 (Standard Webhooks).') }),
   example: example.SECRET,
 } as const
 const reenable = {
@@ -40,33 +46,33 @@ const reenable = {
 } as const
 const login = {
   tag: 'Login',
-  description: '`auth_token` of the answer is the token to send with every later request.',
+  description: '`auth_token` in the response is the token for later requests.',
   data: ref('Login'),
   example: example.LOGIN,
 } as const
 
-export const OPERATIONS: Readonly<Record<Operation, OperationDoc>> = {
+export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
   signInByApiKey: {
     ...login,
-    summary: 'Trade an API key for a token',
+    summary: 'Exchange an API key for a token',
     body: { schema: ref('ApiKeyLogin'), example: example.LOGIN_BY_KEY },
   },
   signInByCredentials: {
     ...login,
-    summary: 'Trade a hash of user name and password for a token',
+    summary: 'Exchange a hash of username and password for a token',
     body: { schema: ref('CredentialsLogin'), example: example.LOGIN_BY_CREDENTIALS },
     example: { ...example.LOGIN, owner_id: 'd860229e722bf8f738737365b0b1e333' },
   },
-  signOut: { tag: 'Login', summary: 'End the token at once', data: { type: 'object' }, example: {} },
+  signOut: { tag: 'Login', summary: 'Revoke the token', data: { type: 'object' }, example: {} },
   readApiKey: { ...apiKey, summary: "Read the account's API key" },
   rotateApiKey: {
     ...apiKey,
-    summary: 'Make a new API key',
-    description: 'The old key and the tokens that it issued end at once.',
+    summary: 'Generate a new API key',
+    description: 'The old key, and the tokens issued for it, are invalid at once.',
   },
   listHooks: {
     tag: 'Hooks',
-    summary: 'List the kinds of events',
+    summary: 'List the event types',
     data: listOf(ref('Hook')),
     example: [{ id: 'channel_create', name: 'Channel Create', description: 'A new call leg starts.' }],
   },
@@ -78,7 +84,7 @@ export const OPERATIONS: Readonly<Record<Operation, OperationDoc>> = {
   },
   readSample: {
     tag: 'Hooks',
-    summary: 'Read payloads as a receiver gets them',
+    summary: 'Read sample payloads as a receiver gets them',
     data: { ...listOf(ref('Payload')), minItems: 1 },
     example: [
       {
@@ -103,23 +109,24 @@ export const OPERATIONS: Readonly<Record<Operation, OperationDoc>> = {
     summary: 'Create a webhook',
     body: { schema: ref('WebhookSettings'), example: example.NEW_WEBHOOK },
   },
-  reenableWebhooks: { ...reenable, summary: 'Enable the webhooks that the service disabled' },
+  reenableWebhooks: { ...reenable, summary: 'Enable automatically disabled webhooks' },
   reenableDescendantWebhooks: {
     ...reenable,
-    summary: 'The same for the account and all below it',
+    summary: 'Enable automatically disabled webhooks of the account and its descendants',
   },
   readWebhook: { ...webhook, summary: 'Read a webhook', parameters: ['if_none_match'] },
   replaceWebhook: {
     ...webhook,
     summary: 'Replace a webhook',
-    description: 'Replaces every field: what is left out gets its default, `enabled` included.',
+    description: 'Replaces every field; omitted fields, including `enabled`, get their defaults.',
     parameters: ['if_match'],
     body: { schema: ref('WebhookSettings'), example: example.NEW_WEBHOOK },
   },
   patchWebhook: {
     ...webhook,
-    summary: 'Change parts of a webhook',
-    description: 'Merged at every depth (RFC 7396), then judged as a whole; `null` removes a field.',
+    summary: 'Change some fields of a webhook',
+    description:
+      'Applies a JSON merge patch (RFC 7396), then validates the whole webhook; `null` removes a field.',
     parameters: ['if_match'],
     body: { schema: ref('WebhookPatch'), example: { name: 'Call journal' } },
     example: example.RENAMED_WEBHOOK,
@@ -127,7 +134,7 @@ export const OPERATIONS: Readonly<Record<Operation, OperationDoc>> = {
   deleteWebhook: {
     ...webhook,
     summary: 'Delete a webhook',
-    description: 'Answers the webhook as it was. Deliveries that wait are cancelled; attempts stay readable.',
+    description: 'Returns the webhook as it was. Waiting deliveries are cancelled; attempts stay available.',
     parameters: ['if_match'],
     example: example.DELETED_WEBHOOK,
   },
@@ -143,14 +150,14 @@ export const OPERATIONS: Readonly<Record<Operation, OperationDoc>> = {
   },
   testWebhook: {
     tag: 'Webhooks',
-    summary: 'Send a sample now, also while disabled',
-    data: object({ delivery_id: text('The delivery of the sample.') }),
+    summary: 'Send a sample event now, even if the webhook is disabled',
+    data: object({ delivery_id: text('Id of the delivery of the sample.') }),
     example: example.TEST,
   },
   replayWebhook: {
     tag: 'Deliveries',
     summary: 'Send deliveries again',
-    description: 'New deliveries with ids of their own and the same bytes.',
+    description: 'Creates new deliveries with new ids and the same bytes.',
     body: { schema: ref('Replay'), example: example.TEST },
     data: object({ delivery_ids: listOf({ type: 'string' }) }),
     example: example.REPLAY,
@@ -166,23 +173,23 @@ export const OPERATIONS: Readonly<Record<Operation, OperationDoc>> = {
   readSecret: { ...secret, summary: 'Read the signing secret' },
   rotateSecret: {
     ...secret,
-    summary: 'Make a new signing secret',
-    description: 'The old one signs along for 24 hours.',
+    summary: 'Generate a new signing secret',
+    description: 'For 24 hours, requests are also signed with the old secret.',
   },
   readDelivery: {
     tag: 'Deliveries',
-    summary: 'Read a delivery and why it is where it is',
+    summary: 'Read a delivery with an explanation of its state',
     data: ref('Delivery'),
     example: example.DELIVERY,
   },
   listCallAttempts: {
     ...attempts,
-    summary: 'List the attempts of one call, all its legs',
+    summary: 'List the attempts of all legs of a call',
     description: 'Newest first.',
   },
   publishEvents: {
     tag: 'Events',
-    summary: 'Publish one event or several, all or none',
+    summary: 'Publish one or more events, all or none',
     body: {
       schema: { anyOf: [ref('Event'), { ...listOf(ref('Event')), minItems: 1 }] },
       example: example.EVENT,

@@ -1,20 +1,25 @@
+/** The section `webhooks` of the OpenAPI document: requests to receivers. */
 import type { CheckedEvent } from '../../delivery/event.js'
 import { payloadOf } from '../../delivery/payload.js'
 import type { JsonSchema } from '../../values/json-schema.js'
 import { ref } from './schemas.js'
 
-type Part = Readonly<Record<string, unknown>>
+type SpecObject = Readonly<Record<string, unknown>>
 
-/** A kind of event, as the catalogue has it. */
+/** An event type in the catalogue. */
 export interface HookDoc {
   readonly id: string
   readonly name: string
   readonly description: string
-  /** Example events as a host publishes them. */
+  /** Sample events as a host publishes them. */
   readonly sample: readonly object[]
 }
 
-const header = (name: string, description: string, schema: JsonSchema = { type: 'string' }): Part => ({
+const headerParameter = (
+  name: string,
+  description: string,
+  schema: JsonSchema = { type: 'string' },
+): SpecObject => ({
   name,
   in: 'header',
   required: true,
@@ -22,36 +27,42 @@ const header = (name: string, description: string, schema: JsonSchema = { type: 
   schema,
 })
 
-/** Headers of every request to a receiver, beside the webhook's own (Standard Webhooks 1.0.0 and KAZOO). */
-export const RECEIVER_HEADERS: Readonly<Record<string, Part>> = {
-  'webhook-id': header('webhook-id', 'Id of the delivery: the same on every attempt. De-duplicate by it.'),
-  'webhook-timestamp': header('webhook-timestamp', 'Unix seconds of this attempt.'),
-  'webhook-signature': header(
-    'webhook-signature',
-    '`v1,` and the base64 HMAC-SHA-256 of `id.timestamp.body`; several, separated by spaces, during a rotation.',
+/** Headers of every request to a receiver, besides the webhook's custom ones (Standard Webhooks 1.0.0 and KAZOO). */
+export const RECEIVER_HEADERS: Readonly<Record<string, SpecObject>> = {
+  'webhook-id': headerParameter(
+    'webhook-id',
+    'Id of the delivery, the same for every attempt. Use it to detect duplicates.',
   ),
-  'X-Hook-ID': header('X-Hook-ID', 'Id of the webhook.'),
-  'X-Account-ID': header('X-Account-ID', "The webhook's account."),
-  'X-Hook-Event': header('X-Hook-Event', 'Kind of event.'),
-  'X-Hook-Attempt': header('X-Hook-Attempt', '1, 2, …', { type: 'integer', minimum: 1 }),
+  'webhook-timestamp': headerParameter('webhook-timestamp', 'Time of this attempt, in Unix seconds.'),
+  'webhook-signature': headerParameter(
+    'webhook-signature',
+    '`v1,` and the base64 HMAC-SHA-256 of `id.timestamp.body`; several signatures, separated by spaces, during a rotation.',
+  ),
+  'X-Hook-ID': headerParameter('X-Hook-ID', 'Id of the webhook.'),
+  'X-Account-ID': headerParameter('X-Account-ID', "Id of the webhook's account."),
+  'X-Hook-Event': headerParameter('X-Hook-Event', 'Event type.'),
+  'X-Hook-Attempt': headerParameter('X-Hook-Attempt', 'Number of the attempt: 1, 2, …', {
+    type: 'integer',
+    minimum: 1,
+  }),
 }
 
-const responses: Part = {
-  '2XX': { description: 'Taken: the delivery is done.' },
-  '410': { description: 'Never again: the webhook is disabled.' },
-  '429': { description: 'Later: `Retry-After` is honoured, the whole webhook waits.' },
-  default: { description: 'Not taken: tried again until the retries are spent. Redirects are not followed.' },
+const responses: SpecObject = {
+  '2XX': { description: 'Accepted: the delivery is complete.' },
+  '410': { description: 'Gone: the webhook is disabled.' },
+  '429': { description: 'Too many requests: all deliveries of the webhook wait; `Retry-After` is honoured.' },
+  default: { description: 'Failed: retried until no retries are left. Redirects are not followed.' },
 }
 
-/** Id of the event in examples. */
+/** `event_id` in the examples. */
 const EVENT_ID = '3a9d5b17e0c84f62a1b7d4f9c6e8025b'
 
-/** What the receiver of each kind of event gets: the section `webhooks` of the document. */
-export function receiverDocs(hooks: readonly HookDoc[]): Part {
-  return Object.fromEntries(hooks.map((hook) => [hook.id, { post: receiverDoc(hook) }]))
+/** Returns a path item per event type: the request that its receivers get. */
+export function webhookPathItems(hooks: readonly HookDoc[]): SpecObject {
+  return Object.fromEntries(hooks.map((hook) => [hook.id, { post: receiverOperation(hook) }]))
 }
 
-function receiverDoc({ id, name, description, sample }: HookDoc): Part {
+function receiverOperation({ id, name, description, sample }: HookDoc): SpecObject {
   const schema = { allOf: [ref('Payload'), { type: 'object', properties: { hook_event: { const: id } } }] }
   const examples = Object.fromEntries(
     sample.map((event, index) => [
@@ -64,7 +75,7 @@ function receiverDoc({ id, name, description, sample }: HookDoc): Part {
     tags: ['Receivers'],
     summary: name,
     description:
-      `${description}\n\nSent with the method of the webhook. \`get\` and \`delete\` carry the form fields in the ` +
+      `${description}\n\nSent with the method of the webhook. \`get\` and \`delete\` have the form fields in the ` +
       'query instead of a body.',
     security: [],
     parameters: Object.keys(RECEIVER_HEADERS).map((key) => ({ $ref: `#/components/parameters/${key}` })),

@@ -1,12 +1,13 @@
+/** The schemas of the OpenAPI document, most of them derived from the schemas that validate requests. */
 import { eventSchema } from '../../delivery/event-schema.js'
-import { toGregorian } from '../../values/greg-time.js'
+import { toGregorian } from '../../values/gregorian-time.js'
 import { type JsonSchema, renameProperties } from '../../values/json-schema.js'
 import { webhookSchema } from '../../webhooks/webhook-schema.js'
 import { apiAuthSchema, reenableSchema, replaySchema, userAuthSchema } from '../body-schemas.js'
-import { eventWireName } from '../event-names.js'
-import { SETTING_NAMES } from '../names.js'
+import { toWireEventName } from '../event-names.js'
+import { SETTING_NAMES } from '../field-names.js'
 
-/** Points at a schema of the document. */
+/** Returns a reference to a schema of the document. */
 export const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 
 export const object = (
@@ -18,21 +19,21 @@ export const text = (description: string): JsonSchema => ({ type: 'string', desc
 export const integer = (description: string): JsonSchema => ({ type: 'integer', description })
 const flag = (description: string): JsonSchema => ({ type: 'boolean', description })
 const isoTime = (description: string): JsonSchema => ({ type: 'string', format: 'date-time', description })
-const seconds = (what: string): JsonSchema => integer(`${what}, Gregorian seconds.`)
+const seconds = (moment: string): JsonSchema => integer(`${moment}, in Gregorian seconds.`)
 const headers = (description: string): JsonSchema => ({
   type: 'object',
   description,
   additionalProperties: { type: 'string' },
 })
 
-/** Settings as the wire spells them: `SETTING_NAMES` the other way round. */
+/** Wire names of settings: the inverse of `SETTING_NAMES`. */
 const settingName = new Map<string, string>(
   Object.entries(SETTING_NAMES).map(([wire, inside]) => [inside, wire]),
 )
 const settings = renameProperties(webhookSchema, (name) => settingName.get(name) ?? name)
 const settingFields = settings.properties ?? {}
 
-/** RFC 7396: `null` takes a field away. */
+/** In a merge patch, `null` removes a field (RFC 7396). */
 const patchable = Object.fromEntries(
   Object.entries(settingFields).map(([name, { default: _, ...rule }]) => [
     name,
@@ -42,40 +43,42 @@ const patchable = Object.fromEntries(
 
 const readOnly: JsonSchema = {
   type: 'object',
-  description: 'Written by the service.',
+  description: 'Set by the service.',
   readOnly: true,
   required: ['created', 'modified'],
   properties: {
-    created: seconds('When it was created'),
-    modified: seconds('When it was last changed'),
-    enabled_at: seconds('When it was last enabled'),
-    disabled_at: seconds('When it was last disabled'),
-    deleted: flag('Present and true in the answer to DELETE.'),
+    created: seconds('Time of creation'),
+    modified: seconds('Time of the last change'),
+    enabled_at: seconds('Time when it was last enabled'),
+    disabled_at: seconds('Time when it was last disabled'),
+    deleted: flag('Present, and true, in the response to DELETE.'),
   },
 }
 const webhookId: JsonSchema = { type: 'string', description: 'Id of the webhook.', readOnly: true }
 const disableReason: JsonSchema = {
   type: 'string',
-  description: 'Why the service disabled it; absent when its owner did.',
+  description: 'Why the service disabled the webhook; absent if its owner disabled it.',
   readOnly: true,
 }
 
-const event = renameProperties(eventSchema, eventWireName)
+const event = renameProperties(eventSchema, toWireEventName)
 const { idempotency_key: _, hook, timestamp: __, ...eventFields } = event.properties ?? {}
-const timestamp: JsonSchema = { ...seconds('When it happened'), minimum: 0 }
+const timestamp: JsonSchema = { ...seconds('Time of the event'), minimum: 0 }
 
-/** What a receiver gets for every kind of event. */
+/** Payload that a receiver gets, for all event types. */
 const payload: JsonSchema = {
   type: 'object',
   description:
-    'One event of a call leg. Absent values are left out. `custom_data` of the webhook is merged over it.',
+    'One event of a call leg. Absent values are omitted. `custom_data` of the webhook overrides its fields.',
   required: ['hook_event', 'account_id', 'call_id', 'timestamp', 'event_id', 'sequence'],
   properties: {
-    hook_event: { ...hook, description: 'Kind of event.' },
+    hook_event: { ...hook, description: 'Event type.' },
     ...eventFields,
     timestamp,
-    event_id: text('Id of the event: the same in every delivery of it.'),
-    sequence: integer('1, 2, … per account and `call_id`, in order of acceptance; 1 in tests.'),
+    event_id: text('Id of the event, the same in every delivery of the event.'),
+    sequence: integer(
+      'Sequence number per account and `call_id`, in order of acceptance: 1, 2, …; 1 in tests.',
+    ),
   },
 }
 
@@ -83,24 +86,24 @@ const attempt: JsonSchema = {
   ...object({
     id: text('Id of the record.'),
     hook_id: text('Id of the webhook.'),
-    hook_event: text('Kind of event, as in the catalogue.'),
+    hook_event: text('Event type, as in the catalogue.'),
     event_id: text('Id of the event.'),
-    delivery_id: text('Id of the delivery: one event on its way to one webhook.'),
-    uri: text('URL that was called.'),
+    delivery_id: text('Id of the delivery: one event for one webhook.'),
+    uri: text('URL of the request.'),
     method: text('HTTP method in lower case.'),
-    retries_left: integer('Retries left after this attempt.'),
-    retries: integer('Tries left before this attempt: `retries_left` + 1 (KAZOO).'),
+    retries_left: integer('Number of retries left after this attempt.'),
+    retries: integer('Number of tries left before this attempt: `retries_left` + 1 (KAZOO).'),
     result: { type: 'string', enum: ['success', 'failure'] },
-    timestamp: seconds('When it was sent, or the end decided'),
-    sent_at: isoTime('The same moment, ISO 8601.'),
+    timestamp: seconds('Time when the request was sent, or when the delivery ended without one'),
+    sent_at: isoTime('The same time in ISO 8601.'),
   }),
 }
 const attemptDetails: Readonly<Record<string, JsonSchema>> = {
   call_id: text('Id of the call leg.'),
-  attempt: integer('1, 2, …; absent for an end without a request.'),
+  attempt: integer('Number of the attempt: 1, 2, …; absent if the delivery ended without a request.'),
   reason: {
     type: 'string',
-    description: 'Why it failed, or why the delivery ended without a request.',
+    description: 'Why the attempt failed, or why the delivery ended without a request.',
     examples: [
       'bad response code',
       'kazoo http client error',
@@ -115,28 +118,28 @@ const attemptDetails: Readonly<Record<string, JsonSchema>> = {
     description: 'Class of the failure.',
     examples: ['timeout', 'connection', 'dns', 'tls', 'protocol', 'blocked_address', 'redirect'],
   },
-  resp_status_code: text('HTTP status of the answer, as text (KAZOO).'),
-  resp_headers: headers('Headers of the answer; secrets are redacted.'),
-  resp_body: text('Body of the answer, at most 8 KiB.'),
+  resp_status_code: text('HTTP status of the response, as a string (KAZOO).'),
+  resp_headers: headers('Headers of the response; secrets are redacted.'),
+  resp_body: text('Body of the response, at most 8 KiB.'),
   req_headers: headers('Headers of the request; secrets are redacted.'),
   req_body: text('Body of the request, at most 8 KiB.'),
-  duration_ms: { type: 'number', description: 'How long the attempt took, milliseconds.' },
+  duration_ms: { type: 'number', description: 'Duration of the attempt, in milliseconds.' },
 }
 
 /** Every schema of the document, by name. */
 export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   WebhookSettings: {
     ...settings,
-    description: 'What the owner of a webhook decides. Other public keys are kept.',
+    description: 'Settings of a webhook. Other public keys are stored as they are.',
   },
   WebhookPatch: {
     type: 'object',
-    description: 'Merged into the webhook (RFC 7396); `null` removes a field.',
+    description: 'JSON merge patch (RFC 7396); `null` removes a field.',
     properties: patchable,
   },
   Webhook: {
     type: 'object',
-    description: 'A whole webhook, defaults written out.',
+    description: 'A whole webhook, with defaults filled in.',
     required: [
       'id',
       ...Object.keys(settingFields).filter(
@@ -169,25 +172,25 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
         type: 'string',
         enum: ['waiting', 'in_flight', 'delivered', 'exhausted', 'expired', 'cancelled', 'quarantined'],
       },
-      attempts: integer('Attempts made.'),
-      next_attempt_at: isoTime('When it is due; absent where it is not.'),
-      explain: text('One sentence: why it is where it is.'),
+      attempts: integer('Number of attempts made.'),
+      next_attempt_at: isoTime('Time of the next attempt; absent if none is due.'),
+      explain: text('One sentence that explains the state.'),
     },
     ['id', 'event_id', 'hook_id', 'state', 'attempts', 'explain'],
   ),
   Hook: object({
-    id: text('What a webhook names in `hook`.'),
-    name: text('For people.'),
-    description: text('When it happens.'),
+    id: text('Id of the event type; the value of `hook` in webhooks.'),
+    name: text('Human-readable name.'),
+    description: text('When the event occurs.'),
   }),
   Login: object(
     {
-      account_id: text('Account that the token belongs to.'),
-      account_name: text('Its name.'),
-      owner_id: text('The user who signed in; absent for an API key.'),
+      account_id: text('Id of the account of the token.'),
+      account_name: text('Name of the account.'),
+      owner_id: text('Id of the user who signed in; absent for an API key.'),
       language: text('Language tag of the account.'),
-      is_reseller: flag('Whether the account resells.'),
-      reseller_id: text('Id of the account that resells to it.'),
+      is_reseller: flag('Whether the account is a reseller.'),
+      reseller_id: text('Id of the reseller of the account.'),
       apps: { type: 'array', description: 'Always empty.', items: {} },
     },
     ['account_id', 'language', 'is_reseller', 'apps'],
@@ -198,7 +201,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   Replay: replaySchema,
   Event: {
     ...event,
-    description: 'An event to be delivered: the payload, whose `hook_event` may be called `hook` here.',
+    description: 'An event to publish, in the format of the payload. `hook` is an alias of `hook_event`.',
     required: ['call_id'],
     anyOf: [{ required: ['hook_event'] }, { required: ['hook'] }],
     properties: {

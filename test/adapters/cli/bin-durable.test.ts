@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Circumstances, hookswitch, type Running, ready } from './program.js'
+import { hookswitch, type ProgramOptions, type RunningProgram, ready } from './program.js'
 import { call, receiver } from './service-client.js'
 
 const ACCOUNT = { id: 'acme', name: 'Acme', realm: 'acme.example', apiKey: 'k'.repeat(40) }
@@ -19,17 +19,17 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-const serve = (argv: readonly string[] = [], how: Circumstances = {}) =>
-  hookswitch(['serve', '--port', '0', '--accounts', accounts, ...argv], { cwd: folder, ...how })
+const serve = (argv: readonly string[] = [], options: ProgramOptions = {}) =>
+  hookswitch(['serve', '--port', '0', '--accounts', accounts, ...argv], { cwd: folder, ...options })
 
-const logOf = ({ output }: Running) =>
+const logOf = ({ output }: RunningProgram) =>
   output.stderr
     .split('\n')
     .filter((line) => line !== '')
     .map((line): Record<string, unknown> => JSON.parse(line))
 
-describe('the program keeps everything in a file', () => {
-  it.each(['SIGTERM', 'SIGKILL'] as const)('and goes on with it after %s', async (signal) => {
+describe('the program with a SQLite file', () => {
+  it.each(['SIGTERM', 'SIGKILL'] as const)('continues from the file after %s', async (signal) => {
     const { url: receiverUrl, received, state } = await receiver()
     state.status = 500
     const first = serve(['--allow-local', '--ingest'])
@@ -49,17 +49,17 @@ describe('the program keeps everything in a file', () => {
     first.child.kill(signal)
     expect(await first.ended).toMatchObject(signal === 'SIGTERM' ? { code: 0 } : { signal })
     const before = received.length
-    const refused = received[0]!
+    const failed = received[0]!
 
     state.status = 200
     const second = serve(['--allow-local', '--ingest'])
     const { url: again } = await ready(second)
-    // The delivery that was pending: the same id, the same bytes, the next attempt.
+    // The pending delivery arrives: same id, same bytes, next attempt.
     await expect.poll(() => received.length).toBeGreaterThan(before)
     const delivered = received.at(-1)!
-    expect(delivered).toMatchObject({ id: refused.id, body: refused.body })
+    expect(delivered).toMatchObject({ id: failed.id, body: failed.body })
     expect(delivered.attempt).toBeGreaterThan(1)
-    // The token of the first run, the webhook, the attempts; and the account as it was, not as its file has it.
+    // The token, the webhook and the attempts of the first run remain; the accounts file does not replace the new API key.
     await expect.poll(async () => (await attemptsOf(again))[0]?.result).toBe('success')
     expect((await attemptsOf(again)).at(-1)).toMatchObject({ attempt: 1, result: 'failure' })
     const listed = await call(again, 'GET', WEBHOOKS, { token: login.token })
@@ -72,7 +72,7 @@ describe('the program keeps everything in a file', () => {
     expect(await second.ended).toMatchObject({ code: 0, signal: null })
   })
 
-  it('which is hookswitch.db in the working directory, as the log says, and nowhere in memory', async () => {
+  it('uses hookswitch.db in the working directory by default, and logs its path', async () => {
     const running = serve()
     await ready(running)
     const path = join(folder, 'hookswitch.db')
@@ -88,7 +88,7 @@ describe('the program keeps everything in a file', () => {
     expect((await stat(`${path}.key`)).mode & 0o777).toBe(0o600)
   })
 
-  it('that belongs to one process at a time', async () => {
+  it('refuses a file that another process uses', async () => {
     const first = serve(['--data', 'calls.db'])
     await ready(first)
     const { code, stdout, stderr } = await serve(['--data', 'calls.db']).ended
@@ -100,7 +100,7 @@ describe('the program keeps everything in a file', () => {
     await ready(third)
   })
 
-  it('and takes no other secret for it than the one that it was begun with', async () => {
+  it('refuses a secret that differs from the key of the file', async () => {
     const first = serve()
     await ready(first)
     first.child.kill('SIGTERM')
@@ -114,7 +114,7 @@ describe('the program keeps everything in a file', () => {
   })
 })
 
-/** Every file below a folder with its content. */
+/** Returns the contents of every file below a folder. */
 async function contentsOf(root: string): Promise<ReadonlyMap<string, string>> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true })
   const paths = entries.map(({ parentPath, name }) => join(parentPath, name)).sort()
@@ -123,26 +123,25 @@ async function contentsOf(root: string): Promise<ReadonlyMap<string, string>> {
   return new Map(await Promise.all(paths.map(async (path) => [path, await read(path)] as const)))
 }
 
-/** Nobody may write everywhere: as root the program is started as somebody else. */
-const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+/** Root can write everywhere, so as root the program runs as another user. */
+const OTHER_USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
 
-describe('the program refuses a file, in one sentence and leaving everything as it was:', () => {
-  const wrong: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
+describe('the program rejects --data with one sentence and changes nothing, for', () => {
+  const invalid: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
     'a folder': (path) => mkdir(path),
-    'a folder that is not there': (path) => Promise.resolve(path),
+    'a file in a folder that does not exist': (path) => Promise.resolve(path),
     'a file of another program': (path) => writeFile(path, `${'some notes of mine\n'.repeat(100)}`),
     'a database of another program': async (path) => {
       const database = new DatabaseSync(path)
       database.exec('CREATE TABLE notes (text TEXT)')
       database.close()
     },
-    'a database that is cut short': (path) =>
-      writeFile(path, Buffer.from(`SQLite format 3\0${'\0'.repeat(40)}`)),
-    'a database without its log': (path) => writeFile(`${path}-wal`, 'what was written last'),
+    'a truncated database': (path) => writeFile(path, Buffer.from(`SQLite format 3\0${'\0'.repeat(40)}`)),
+    'a missing database beside its write-ahead log': (path) => writeFile(`${path}-wal`, 'last writes'),
   }
 
-  it.each(Object.entries(wrong))('%s', async (name, make) => {
-    const path = name.endsWith('not there') ? join(folder, 'none', 'calls.db') : join(folder, 'calls.db')
+  it.each(Object.entries(invalid))('%s', async (name, make) => {
+    const path = name.endsWith('does not exist') ? join(folder, 'none', 'calls.db') : join(folder, 'calls.db')
     await make(path)
     const before = await contentsOf(folder)
     const { code, stdout, stderr } = await serve(['--data', path]).ended
@@ -153,11 +152,11 @@ describe('the program refuses a file, in one sentence and leaving everything as 
   })
 
   it('a folder that cannot be written', async ({ skip }) => {
-    const { error } = spawnSync(process.execPath, ['--version'], NOBODY)
-    skip(error !== undefined, 'nobody else may run this Node here')
+    const { error } = spawnSync(process.execPath, ['--version'], OTHER_USER)
+    skip(error !== undefined, 'no other user may run this Node')
     await chmod(folder, 0o555)
     try {
-      const { code, stdout, stderr } = await serve([], NOBODY).ended
+      const { code, stdout, stderr } = await serve([], OTHER_USER).ended
       expect([code, stdout]).toEqual([2, ''])
       expect(stderr).toMatch(/^hookswitch: --data: [^\n]*cannot be written[^\n]*\n$/)
       expect([...(await contentsOf(folder)).keys()]).toEqual([accounts])

@@ -7,16 +7,16 @@ import { text } from 'node:stream/consumers'
 import { postgresStore } from 'hookswitch/postgres'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { systemClock } from '../../../src/clock.js'
-import { SMALL, smallFile } from '../storage/move-world.js'
-import { privatePostgres } from '../storage/pg-cluster.js'
-import { hookswitch, type Running, ready } from './program.js'
+import { systemClock } from '../../../src/runtime/clock.js'
+import { createSmallFile, SMALL_COUNTS } from '../storage/migrate-harness.js'
+import { localPostgres } from '../storage/pg-cluster.js'
+import { hookswitch, type RunningProgram, ready } from './program.js'
 import { call } from './service-client.js'
 
 const ACCOUNT = { id: 'acme', name: 'Acme', realm: 'acme.example', apiKey: 'k'.repeat(40) }
 const PASSWORD = 'hunter2'
 const log = { debug() {}, info() {}, warn() {}, error() {} }
-/** Deliveries of the file: three of each call, the first in flight. */
+/** The file has three deliveries per call, the first in flight. */
 const CALLS = ['one', 'two']
 const HOOKS = ['channel_create', 'channel_answer', 'channel_destroy']
 const ROWS = { accounts: 1, webhooks: 1, tokens: 1, calls: 2, events: 6, deliveries: 6 }
@@ -24,9 +24,11 @@ const ROWS = { accounts: 1, webhooks: 1, tokens: 1, calls: 2, events: 6, deliver
 let folder: string
 let accounts: string
 let schema: string
-const server = await privatePostgres()
+const server = await localPostgres()
+/** Roles belong to the whole server, which other test files use too. */
+const ROLE = `mover_${process.pid}`
 beforeAll(async () => {
-  await server?.sql(`CREATE ROLE mover LOGIN SUPERUSER PASSWORD '${PASSWORD}'`)
+  await server?.sql(`CREATE ROLE ${ROLE} LOGIN SUPERUSER PASSWORD '${PASSWORD}'`)
 }, 60_000)
 afterAll(() => server?.end())
 beforeEach(async () => {
@@ -37,7 +39,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-const urlOf = () => server?.urlOf({ user: 'mover', password: PASSWORD }) ?? ''
+const urlOf = () => server?.urlOf({ user: ROLE, password: PASSWORD }) ?? ''
 const inFolder = (argv: readonly string[], env: Readonly<Record<string, string>> = {}) =>
   hookswitch(argv, { cwd: folder, env })
 const serve = (argv: readonly string[], env = {}) =>
@@ -48,19 +50,19 @@ const secret = async () => (await readFile(join(folder, 'x.db.key'), 'utf8')).tr
 const node = async () =>
   serve(['--schema', schema], { HOOKSWITCH_POSTGRES: urlOf(), HOOKSWITCH_SECRET: await secret() })
 
-/** One sentence that begins with the flag, and nothing done. */
-async function refusal({ ended }: Running): Promise<string> {
+/** Returns the one sentence of a program that failed before doing anything. */
+async function errorOf({ ended }: RunningProgram): Promise<string> {
   const { code, stdout, stderr } = await ended
   expect(code).toBeGreaterThan(0)
   expect(stdout).toBe('')
   expect(stderr).not.toContain(PASSWORD)
-  // But for what a service says that begins.
+  // A service that starts may log before.
   const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{"time":'))
   expect(lines).toEqual([expect.stringMatching(/^hookswitch: /)])
   return lines[0]!.slice('hookswitch: '.length)
 }
 
-/** A receiver that answers nothing until it is told to. */
+/** Starts a receiver that does not respond while `state.holds`. */
 async function holdingReceiver() {
   const held: ServerResponse[] = []
   const received: { readonly id: string; readonly callId: string; readonly hook: string }[] = []
@@ -80,8 +82,8 @@ async function holdingReceiver() {
   return { url: `http://127.0.0.1:${(web.address() as { port: number }).port}`, received, state }
 }
 
-/** A file whose service was killed while it delivered. */
-async function killed() {
+/** Creates a file whose service was killed during deliveries. */
+async function killedService() {
   const receiver = await holdingReceiver()
   const running = serve(['--data', 'x.db'])
   const { url } = await ready(running)
@@ -104,14 +106,14 @@ async function killed() {
 const rowsOf = async (table: string) =>
   (await server!.sql(`select count(*)::int as rows from "${schema}".${table}`))[0]!.rows
 
-/** Opened and closed once: the schema is there, and empty. */
+/** Creates a schema without rows. */
 async function emptySchema(name: string): Promise<void> {
   const store = postgresStore({ connectionString: server!.url, schema: name })
   await store.open({ clock: systemClock(), log })
   await store.close()
 }
 
-/** Lets a move come to a point, and no further until it is let go. */
+/** Stops a migration at a point until it is released. */
 async function barrier(at: 'rows' | 'commit') {
   await emptySchema(schema)
   const s = `"${schema}"`
@@ -132,11 +134,11 @@ async function barrier(at: 'rows' | 'commit') {
     server!.sql(`select pid from pg_locks where locktype = 'advisory' and objid = 4711 and not granted`)
   return {
     reached: () => expect.poll(waiting).toHaveLength(1),
-    async letGo() {
+    async release() {
       await holder.query('select pg_advisory_unlock(4711)')
       await expect.poll(waiting).toHaveLength(0)
     },
-    /** As if the machine of the program had gone too: the server rolls back what nobody ends. */
+    /** Simulates the loss of the program's machine: the server rolls the transaction back. */
     async rollBack() {
       const [blocked] = await waiting()
       await server!.sql('select pg_terminate_backend($1)', [blocked!.pid])
@@ -147,20 +149,22 @@ async function barrier(at: 'rows' | 'commit') {
 }
 
 describe.skipIf(!server)('hookswitch migrate', () => {
-  it('moves what a killed service left; nodes go on with it, and the file opens no more', async () => {
-    const { received, state, token } = await killed()
+  it('moves the data of a killed service; nodes continue its deliveries and the file no longer opens', async () => {
+    const { received, state, token } = await killedService()
     const { code, stdout, stderr } = await migrate().ended
     expect([code, stderr]).toEqual([0, expect.stringMatching(/^(hookswitch: [^\n]+\n)+$/)])
-    const { hostname, port } = new URL(server!.url)
-    const to = { host: `${hostname}:${port}`, database: 'postgres', schema }
+    const { hostname, port, pathname } = new URL(server!.url)
+    const to = { host: `${hostname}:${port}`, database: pathname.slice(1), schema }
     expect(JSON.parse(stdout)).toMatchObject({ moved: true, from: join(folder, 'x.db'), to, rows: ROWS })
-    expect(stderr).toContain(`what is in ${join(folder, 'x.db.key')} as HOOKSWITCH_SECRET`)
-    for (const private_ of [PASSWORD, await secret()]) expect(stdout + stderr).not.toContain(private_)
+    expect(stderr).toContain(
+      `set HOOKSWITCH_SECRET of every node to the contents of ${join(folder, 'x.db.key')}: `,
+    )
+    for (const hidden of [PASSWORD, await secret()]) expect(stdout + stderr).not.toContain(hidden)
 
-    const where = `was moved to the PostgreSQL database postgres on ${to.host} (schema ${schema})`
-    expect(await refusal(serve(['--data', 'x.db']))).toMatch(`--data: ${where}`)
-    expect(await refusal(migrate('--schema', `${schema}_b`))).toMatch(/--schema: was given twice/)
-    expect(await refusal(migrate())).toMatch(`--from: ${where}`)
+    const moved = `was moved to the PostgreSQL database ${to.database} on ${to.host} (schema ${schema})`
+    expect(await errorOf(serve(['--data', 'x.db']))).toMatch(`--data: ${moved}`)
+    expect(await errorOf(migrate('--schema', `${schema}_b`))).toMatch(/--schema: was given twice/)
+    expect(await errorOf(migrate())).toMatch(`--from: ${moved}`)
 
     const before = received.length
     state.holds = false
@@ -177,25 +181,25 @@ describe.skipIf(!server)('hookswitch migrate', () => {
     expect(await running.ended).toMatchObject({ code: 0 })
   })
 
-  it('killed while it writes leaves the file as it was, and is run again', async () => {
-    await smallFile(join(folder, 'x.db'))
-    const { reached, letGo } = await barrier('rows')
+  it('can be repeated after it was killed while writing rows; the file stays usable', async () => {
+    await createSmallFile(join(folder, 'x.db'))
+    const { reached, release } = await barrier('rows')
     const first = migrate()
     await reached()
     first.child.kill('SIGKILL')
     await first.ended
-    await letGo()
-    // What it had not committed is gone, and the file is in use as before.
+    await release()
+    // Uncommitted rows are gone and the file is in use as before.
     const service = serve(['--data', 'x.db'])
     await ready(service)
     service.child.kill('SIGKILL')
     await service.ended
-    expect(JSON.parse((await migrate().ended).stdout).rows).toMatchObject(SMALL)
-    expect(await rowsOf('delivery')).toBe(SMALL.deliveries)
+    expect(JSON.parse((await migrate().ended).stdout).rows).toMatchObject(SMALL_COUNTS)
+    expect(await rowsOf('delivery')).toBe(SMALL_COUNTS.deliveries)
   })
 
-  it('killed during a commit that is not carried out: neither side runs until it is run again', async () => {
-    await smallFile(join(folder, 'x.db'))
+  it('after it was killed during a commit that fails, the file opens only once the migration is repeated', async () => {
+    await createSmallFile(join(folder, 'x.db'))
     const { reached, rollBack } = await barrier('commit')
     const first = migrate()
     await reached()
@@ -203,31 +207,33 @@ describe.skipIf(!server)('hookswitch migrate', () => {
     await first.ended
     await rollBack()
     expect(await rowsOf('delivery')).toBe(0)
-    expect(await refusal(serve(['--data', 'x.db']))).toMatch(
-      /^--data: is being moved to .*, and may be there/,
+    expect(await errorOf(serve(['--data', 'x.db']))).toMatch(
+      /^--data: is being moved to .*, and its contents may be there/,
     )
     await emptySchema(`${schema}_b`)
     const elsewhere = ['migrate', '--from', 'x.db', '--to', urlOf(), '--schema', `${schema}_b`]
-    expect(await refusal(inFolder(elsewhere))).toMatch(/^--to: a move to .* was begun, and may be complete/)
-    expect(JSON.parse((await migrate().ended).stdout)).toMatchObject({ moved: true, rows: SMALL })
-    expect(await rowsOf('delivery')).toBe(SMALL.deliveries)
+    expect(await errorOf(inFolder(elsewhere))).toMatch(
+      /^--to: a migration to .* was begun and may be complete/,
+    )
+    expect(JSON.parse((await migrate().ended).stdout)).toMatchObject({ moved: true, rows: SMALL_COUNTS })
+    expect(await rowsOf('delivery')).toBe(SMALL_COUNTS.deliveries)
   })
 
-  it('killed during a commit that is carried out finds that out, and moves nothing twice', async () => {
-    await smallFile(join(folder, 'x.db'))
-    const { reached, letGo } = await barrier('commit')
+  it('after it was killed during a commit that succeeds, a repetition detects that and moves nothing twice', async () => {
+    await createSmallFile(join(folder, 'x.db'))
+    const { reached, release } = await barrier('commit')
     const first = migrate()
     await reached()
     first.child.kill('SIGKILL')
     await first.ended
-    expect(await refusal(migrate())).toMatch(/^--schema: the schema \S+ is in use/)
-    await letGo()
-    await expect.poll(() => rowsOf('delivery')).toBe(SMALL.deliveries)
-    expect(await refusal(serve(['--data', 'x.db']))).toMatch(
-      /^--data: is being moved to .*, and may be there/,
+    expect(await errorOf(migrate())).toMatch(/^--schema: the schema \S+ is in use/)
+    await release()
+    await expect.poll(() => rowsOf('delivery')).toBe(SMALL_COUNTS.deliveries)
+    expect(await errorOf(serve(['--data', 'x.db']))).toMatch(
+      /^--data: is being moved to .*, and its contents may be there/,
     )
-    expect(JSON.parse((await migrate().ended).stdout)).toMatchObject({ moved: true, rows: SMALL })
-    expect(await rowsOf('delivery')).toBe(SMALL.deliveries)
-    expect(await refusal(serve(['--data', 'x.db']))).toMatch(/^--data: was moved to /)
+    expect(JSON.parse((await migrate().ended).stdout)).toMatchObject({ moved: true, rows: SMALL_COUNTS })
+    expect(await rowsOf('delivery')).toBe(SMALL_COUNTS.deliveries)
+    expect(await errorOf(serve(['--data', 'x.db']))).toMatch(/^--data: was moved to /)
   })
 })

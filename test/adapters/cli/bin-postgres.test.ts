@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type PrivatePgServer, privatePostgres } from '../storage/pg-cluster.js'
-import { hookswitch, type Running, ready } from './program.js'
+import { hookswitch, type RunningProgram, ready } from './program.js'
 import { call, receiver } from './service-client.js'
 
 const ACCOUNT = { id: 'acme', name: 'Acme', realm: 'acme.example', apiKey: 'k'.repeat(40) }
 const WEBHOOKS = '/accounts/acme/webhooks'
 const SECRET = 'the secret of all nodes'
 const PASSWORD = 'hunter2'
-/** Strangers need a password. */
+/** Every user except `postgres` needs a password. */
 const HBA = 'host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n'
 
 let folder: string
@@ -39,28 +39,30 @@ afterAll(async () => {
 const urlOf = (changes: object = {}) =>
   server?.urlOf({ user: 'hookswitch', password: PASSWORD, database: 'calls', ...changes }) ?? ''
 
-/** A node on the database; the URL comes by the environment. */
-function node(argv: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Running {
+/** Starts a node on the database, with the URL from the environment. */
+function node(argv: readonly string[] = [], env: Readonly<Record<string, string>> = {}): RunningProgram {
   const all = { HOOKSWITCH_POSTGRES: urlOf(), HOOKSWITCH_SECRET: SECRET, ...env }
   const flags = ['--port', '0', '--accounts', accounts, '--allow-local', '--ingest']
   return hookswitch(['serve', ...flags, ...argv], { cwd: folder, env: all })
 }
 
-const stop = async ({ child, ended }: Running) => {
+const stop = async ({ child, ended }: RunningProgram) => {
   child.kill('SIGTERM')
   expect(await ended).toMatchObject({ code: 0, signal: null })
 }
 
 describe('the program on PostgreSQL', () => {
-  it('is one service on many nodes, which goes on when some or all of them have ended', async ({ skip }) => {
+  it('runs as one service on several nodes, and continues after some or all of them have ended', async ({
+    skip,
+  }) => {
     if (!server) skip()
     const { url: receiverUrl, received } = await receiver()
     const nodes = [node(), node()]
     const [one, two] = await Promise.all(nodes.map(ready))
     const { token } = await call(one!.url, 'PUT', '/api_auth', { data: { api_key: ACCOUNT.apiKey } })
     const uri = `${receiverUrl}/calls`
-    for (const [place, { url }] of [one!, two!].entries()) {
-      const data = { name: `Calls ${place}`, uri, hook: 'all' }
+    for (const [index, { url }] of [one!, two!].entries()) {
+      const data = { name: `Calls ${index}`, uri, hook: 'all' }
       expect((await call(url, 'PUT', WEBHOOKS, { data, token })).status).toBe(201)
     }
     const publish = (url: string, callId: string) =>
@@ -92,49 +94,49 @@ describe('the program on PostgreSQL', () => {
     }
   })
 
-  it('takes no node with another secret, which would change whose logins fit', async ({ skip }) => {
+  it('refuses a node with another secret', async ({ skip }) => {
     if (!server) skip()
-    const first = node(['--schema', 'sealed'])
+    const first = node(['--schema', 'encrypted'])
     await ready(first)
-    const other = node(['--schema', 'sealed'], { HOOKSWITCH_SECRET: 'another secret altogether' })
+    const other = node(['--schema', 'encrypted'], { HOOKSWITCH_SECRET: 'another secret altogether' })
     const { code, stderr } = await other.ended
     expect(code).toBe(2)
     expect(stderr).toMatch(
-      /^hookswitch: HOOKSWITCH_SECRET: is not the one that this store was begun with: .*acme$/m,
+      /^hookswitch: HOOKSWITCH_SECRET: is not the one that this store was created with: .*acme$/m,
     )
     expect(stderr).not.toContain('altogether')
     await stop(first)
   })
 
-  it('takes nodes that start at once on an empty database', async ({ skip }) => {
+  it('accepts nodes that start at the same time on an empty database', async ({ skip }) => {
     if (!server) skip()
-    const nodes = Array.from({ length: 3 }, () => node(['--schema', 'at_once']))
+    const nodes = Array.from({ length: 3 }, () => node(['--schema', 'same_time']))
     await Promise.all(nodes.map(ready))
     await Promise.all(nodes.map(stop))
   })
 
-  it('keeps everything in the schema of --schema', async ({ skip }) => {
+  it('stores everything in the schema of --schema', async ({ skip }) => {
     if (!server) skip()
-    const running = node(['--schema', 'of_its_own'])
+    const running = node(['--schema', 'other_schema'])
     await ready(running)
     await stop(running)
     const client = new pg.Client({ connectionString: urlOf() })
     await client.connect()
-    const { rows } = await client.query("SELECT FROM pg_tables WHERE schemaname = 'of_its_own'")
+    const { rows } = await client.query("SELECT FROM pg_tables WHERE schemaname = 'other_schema'")
     await client.end()
     expect(rows.length).toBeGreaterThan(5)
-    expect(running.output.stderr).toMatch(/"schema":"of_its_own"/)
+    expect(running.output.stderr).toMatch(/"schema":"other_schema"/)
   })
 
-  const wrong: readonly (readonly [string, () => object | Promise<object>, RegExp])[] = [
+  const invalid: readonly (readonly [string, () => object | Promise<object>, RegExp])[] = [
     ['a wrong password', () => ({ password: 'hunter2-wrong' }), /password/],
-    ['a database that is not there', () => ({ database: 'nowhere' }), /does not exist/],
-    ['a user without rights', () => ({ user: 'stranger' }), /right/],
-    ['a port where nobody listens', async () => ({ port: await freePort() }), /no PostgreSQL server listens/],
-    ['a server of something else', async () => ({ port: await somethingElse() }), /no PostgreSQL server/],
+    ['a database that does not exist', () => ({ database: 'nowhere' }), /does not exist/],
+    ['a user without privileges', () => ({ user: 'stranger' }), /lacks a privilege/],
+    ['a port without a listener', async () => ({ port: await freePort() }), /no PostgreSQL server listens/],
+    ['a server of another kind', async () => ({ port: await mailServer() }), /no PostgreSQL server/],
   ]
-  it.for(wrong)(
-    'refuses %s in one sentence, without the password',
+  it.for(invalid)(
+    'rejects %s with one sentence that does not contain the password',
     async ([, changes, problem], { skip }) => {
       if (!server) skip()
       const url = urlOf(await changes())
@@ -157,7 +159,7 @@ describe('the program on PostgreSQL', () => {
     },
   )
 
-  it('refuses a name that is no schema under its own flag', async ({ skip }) => {
+  it('rejects an invalid schema name and names --schema', async ({ skip }) => {
     if (!server) skip()
     const { code, stderr } = await node(['--schema', 'Not-One']).ended
     expect(code).toBe(2)
@@ -174,8 +176,8 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Says hello as a mail server does. */
-async function somethingElse(): Promise<number> {
+/** Greets clients like a mail server. */
+async function mailServer(): Promise<number> {
   const other = createServer((socket) => socket.on('error', () => {}).end('220 mail.example ESMTP\r\n'))
   other.listen(0, '127.0.0.1').unref()
   await once(other, 'listening')

@@ -25,7 +25,7 @@ async function jsonFile(content: unknown): Promise<string> {
 
 describe('the program', () => {
   it.each([['--help'], ['-h'], ['serve', '--help'], ['serve', '--port', '1', '-h']])(
-    'says how it is used: %s %s',
+    'prints its help: %s %s',
     async (...argv) => {
       const { code, stdout, stderr } = await hookswitch(argv).ended
       expect(stdout).toMatch(argv[0] === 'serve' ? /^Usage: hookswitch serve/ : /^hookswitch: .*Usage:/s)
@@ -33,7 +33,7 @@ describe('the program', () => {
     },
   )
 
-  it('says its version', async () => {
+  it('prints its version', async () => {
     const { version } = JSON.parse(readFileSync(root('package.json'), 'utf8'))
     expect(await hookswitch(['--version']).ended).toMatchObject({
       code: 0,
@@ -44,19 +44,19 @@ describe('the program', () => {
 
   it.each([
     [[], 2, /^hookswitch: .*\n\nUsage:/],
-    [['server'], 2, /^hookswitch: 'server' is no command, see 'hookswitch --help'\n$/],
-    [['serve', '--prot'], 2, /^hookswitch: --prot: is unknown, .*\n$/],
-    [['serve', '--data', 'x.db', '--memory'], 2, /^hookswitch: --memory: cannot go with --data, .*\n$/],
-    [['serve', '--postgres', 'postgres://db/calls'], 2, /^hookswitch: HOOKSWITCH_SECRET: is needed .*\n$/],
+    [['server'], 2, /^hookswitch: unknown command 'server', see 'hookswitch --help'\n$/],
+    [['serve', '--prot'], 2, /^hookswitch: --prot: is unknown \(did you mean '--port'\?\), .*\n$/],
+    [['serve', '--data', 'x.db', '--memory'], 2, /^hookswitch: --memory: cannot be combined with --data\n$/],
+    [['serve', '--postgres', 'postgres://db/calls'], 2, /^hookswitch: HOOKSWITCH_SECRET: is required .*\n$/],
     [[...SERVE, '--allow', '10.0.0.0/99'], 2, /^hookswitch: --allow: .*\n$/],
     [['serve', '--port', '0', '--accounts', '/nowhere/a.json'], 1, /^hookswitch: --accounts: .*\n$/],
-  ])('called as %s ends with %i and one sentence', async (argv, code, sentence) => {
+  ])('called with [%s] exits with %i and one sentence', async (argv, code, sentence) => {
     const ended = await hookswitch(argv).ended
     expect(ended).toMatchObject({ code, stdout: '' })
     expect(ended.stderr).toMatch(sentence)
   })
 
-  it('ends with 1 and one sentence when the port is in use', async () => {
+  it('exits with 1 and one sentence when the port is in use', async () => {
     const first = hookswitch(SERVE)
     const { port } = new URL((await ready(first)).url)
     const second = await hookswitch(['serve', '--memory', '--port', port]).ended
@@ -64,7 +64,7 @@ describe('the program', () => {
     expect(second.stderr).toBe(`hookswitch: --port: port ${port} of 127.0.0.1 is in use, choose another\n`)
   })
 
-  it.each(['SIGTERM', 'SIGINT'] as const)('ends with 0 on %s', async (signal) => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('exits with 0 on %s', async (signal) => {
     const program = hookswitch([...SERVE, '--admin-port', '0'])
     const { url } = await ready(program)
     await (await fetch(`${url}/v1/webhooks`)).arrayBuffer()
@@ -76,8 +76,8 @@ describe('the program', () => {
     })
   })
 
-  /** The program with one delivery in flight: its receiver has the request and does not answer yet. */
-  async function inFlight() {
+  /** Starts the program with one delivery in flight: its receiver has the request and does not respond yet. */
+  async function withDeliveryInFlight() {
     const receiver = createServer().listen(0, '127.0.0.1')
     await once(receiver, 'listening')
     cleanups.push(() => receiver.close().closeAllConnections())
@@ -103,33 +103,33 @@ describe('the program', () => {
     return { program, url, response }
   }
 
-  it('drains on the first signal: what is in flight may end, nothing new comes in', async () => {
-    const { program, url, response } = await inFlight()
+  it('drains on the first signal: deliveries in flight may end, new requests are refused', async () => {
+    const { program, url, response } = await withDeliveryInFlight()
     program.child.kill('SIGTERM')
     await expect
       .poll(() =>
         fetch(`${url}/v1/webhooks`).then(
           () => 'open',
-          () => 'shut',
+          () => 'closed',
         ),
       )
-      .toBe('shut')
+      .toBe('closed')
     expect(program.child.exitCode).toBe(null)
     response.end()
     expect(await program.ended).toMatchObject({ code: 0, signal: null })
   })
 
-  it('ends at once on the second', async () => {
-    const { program, url } = await inFlight()
+  it('exits at once on the second signal', async () => {
+    const { program, url } = await withDeliveryInFlight()
     program.child.kill('SIGTERM')
     await expect
       .poll(() =>
         fetch(`${url}/v1/webhooks`).then(
           () => 'open',
-          () => 'shut',
+          () => 'closed',
         ),
       )
-      .toBe('shut')
+      .toBe('closed')
     program.child.kill('SIGTERM')
     expect(await program.ended).toMatchObject({ code: 143, signal: null })
   })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parseServeFlags } from '../../../adapters/cli/flags.js'
 import { SERVE_HELP } from '../../../adapters/cli/help.js'
 
-function refusalOf(argv: readonly string[]): Error & { field?: string } {
+function errorOf(argv: readonly string[]): Error & { field?: string } {
   try {
     parseServeFlags(argv)
   } catch (thrown) {
@@ -13,8 +13,8 @@ function refusalOf(argv: readonly string[]): Error & { field?: string } {
   throw new Error(`${argv.join(' ')} was accepted`)
 }
 
-describe('the flags of serve', () => {
-  it('default to a loopback address and port 8000', () => {
+describe('parseServeFlags', () => {
+  it('defaults to a loopback address and port 8000', () => {
     expect(parseServeFlags([])).toEqual({
       port: 8000,
       host: '127.0.0.1',
@@ -31,7 +31,7 @@ describe('the flags of serve', () => {
     })
   })
 
-  it('are all understood, in both spellings', () => {
+  it('reads every flag, in both notations', () => {
     const argv =
       '--port=0 --host ::1 --memory --accounts a.json --token-ttl 60 --preset kazoo --ingest --allow-local'
     const more =
@@ -64,9 +64,9 @@ describe('the flags of serve', () => {
   })
 
   it.each([
-    [['--prot', '1'], '--prot', /unknown/],
-    [['-p', '1'], '-p', /unknown/],
-    [['extra'], 'extra', /no flag/],
+    [['--prot', '1'], '--prot', /unknown \(did you mean '--port'\?\), see/],
+    [['-p', '1'], '-p', /unknown, see/],
+    [['extra'], 'extra', /is not a flag/],
     [['--port'], '--port', /needs a value/],
     [['--port', '--memory'], '--port', /needs a value/],
     [['--port', '70000'], '--port', /from 0 to 65535, not '70000'/],
@@ -76,7 +76,8 @@ describe('the flags of serve', () => {
     [['--port', '1', '--port', '2'], '--port', /twice/],
     [['--host='], '--host', /empty/],
     [['--memory=yes'], '--memory', /takes no value/],
-    [['--no-memory'], '--no-memory', /unknown/],
+    [['--no-memory'], '--no-memory', /unknown, see/],
+    [['--accounts-file', 'a.json'], '--accounts-file', /did you mean '--accounts'\?/],
     [['--token-ttl', '0'], '--token-ttl', /from 1/],
     [['--token-ttl', '1d'], '--token-ttl', /integer/],
     [['--login-burst', 'many'], '--login-burst', /integer/],
@@ -88,15 +89,15 @@ describe('the flags of serve', () => {
     [['--data'], '--data', /needs a value/],
     [['--data', 'a.db', '--data', 'b.db'], '--data', /twice/],
     [['--schema', '--memory'], '--schema', /needs a value/],
-  ])('%s is refused by name, in one sentence', (argv, flag, problem) => {
-    const refusal = refusalOf(argv)
-    expect(refusal.field).toBe(flag)
-    expect(refusal.message).toMatch(problem)
-    expect(refusal.message.startsWith(`${flag}: `)).toBe(true)
-    expect(refusal.message).not.toMatch(/\n|\. \S/)
+  ])('rejects %s in one sentence that begins with the flag', (argv, flag, problem) => {
+    const error = errorOf(argv)
+    expect(error.field).toBe(flag)
+    expect(error.message).toMatch(problem)
+    expect(error.message.startsWith(`${flag}: `)).toBe(true)
+    expect(error.message).not.toMatch(/\n|\. \S/)
   })
 
-  it('name a store, which is not judged here', () => {
+  it('does not check the values of --data, --postgres and --schema', () => {
     const { data, postgres, schema, memory } = parseServeFlags(
       '--data=x.db --postgres postgres://db/calls --schema s'.split(' '),
     )
@@ -108,12 +109,12 @@ describe('the flags of serve', () => {
     })
   })
 
-  it('are refused without what a URL among them may hold', () => {
-    const { message } = refusalOf(['postgres://hookswitch:hunter2@db/calls'])
-    expect(message).toBe("postgres://…: is no flag, see 'hookswitch serve --help'")
+  it('does not quote a URL that was given without its flag', () => {
+    const { message } = errorOf(['postgres://hookswitch:hunter2@db/calls'])
+    expect(message).toBe("postgres://…: is not a flag, see 'hookswitch serve --help'")
   })
 
-  it('are each in the help', () => {
+  it('has every flag in the help', () => {
     const all = [
       'data',
       'postgres',

@@ -3,14 +3,14 @@ import { jsonLine, lineLog, prettyLine } from '../../../adapters/cli/log.js'
 
 const NOW = Date.UTC(2026, 10, 20, 12, 34, 56, 789)
 
-describe('log lines', () => {
-  it('as JSON have time, level and message first, then the fields', () => {
+describe('lineLog', () => {
+  it('writes JSON with time, level and message first, then the fields', () => {
     expect(jsonLine(NOW, 'info', { url: 'http://x', error: new Error('why') }, 'listening')).toBe(
       '{"time":"2026-11-20T12:34:56.789Z","level":"info","message":"listening","url":"http://x","error":"why"}\n',
     )
   })
 
-  it('as JSON keep their own time, level and message', () => {
+  it('writes JSON whose time, level and message no field replaces', () => {
     expect(JSON.parse(jsonLine(NOW, 'warn', { level: 'fake', time: 0, message: 'fake' }, 'real'))).toEqual({
       time: '2026-11-20T12:34:56.789Z',
       level: 'warn',
@@ -18,25 +18,25 @@ describe('log lines', () => {
     })
   })
 
-  it('for people show the time of day and the fields that have a value', () => {
+  it('writes readable text with the time of day and the fields that have a value', () => {
     expect(prettyLine(NOW, 'warn', { port: 8000, name: 'two words', none: undefined }, 'careful')).toBe(
       '12:34:56.789 WARN  careful  port=8000  name="two words"\n',
     )
   })
 
-  it.each([jsonLine, prettyLine])('are one line whatever is in them', (line) => {
+  it.each([jsonLine, prettyLine])('writes one line, whatever characters the fields contain', (line) => {
     const text = line(NOW, 'error', { who: 'a\nb\u001b[2J\u2028c', big: 1n }, 'first\r\nsecond\u001b[31m')
     expect(text.slice(0, -1)).not.toMatch(/[\r\n\u001b]/)
     expect(text.endsWith('\n')).toBe(true)
   })
 
-  it.each([jsonLine, prettyLine])('come also of fields that have no JSON', (line) => {
+  it.each([jsonLine, prettyLine])('writes a line for fields that cannot be serialised as JSON', (line) => {
     const circle: Record<string, unknown> = {}
     circle.self = circle
     expect(line(NOW, 'info', { circle }, 'round')).toContain('round')
   })
 
-  it('leave debug out', () => {
+  it('omits level debug', () => {
     const lines: string[] = []
     const log = lineLog(
       'json',

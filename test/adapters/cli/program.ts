@@ -5,8 +5,8 @@ import { onTestFinished } from 'vitest'
 
 const BIN = fileURLToPath(new URL('../../../dist/bin.js', import.meta.url))
 
-/** The program as a process of its own, with what it wrote; killed when its test is over. */
-export interface Running {
+/** The program in a child process, with its output. Killed at the end of the test. */
+export interface RunningProgram {
   readonly child: ReturnType<typeof spawn>
   readonly output: { readonly stdout: string; readonly stderr: string }
   readonly ended: Promise<{
@@ -17,17 +17,20 @@ export interface Running {
   }>
 }
 
-export interface Circumstances {
+export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
   readonly uid?: number
   readonly gid?: number
 }
 
-/** Starts `hookswitch` with these words; of the environment it sees no variable of its own but those given. */
-export function hookswitch(argv: readonly string[], { env = {}, ...how }: Circumstances = {}): Running {
+/** Starts `hookswitch` with these arguments. It inherits the environment except its own variables, which `env` sets. */
+export function hookswitch(
+  argv: readonly string[],
+  { env = {}, ...options }: ProgramOptions = {},
+): RunningProgram {
   const { HOOKSWITCH_SECRET: _, HOOKSWITCH_POSTGRES: __, ...inherited } = process.env
-  const child = spawn(process.execPath, [BIN, ...argv], { ...how, env: { ...inherited, ...env } })
+  const child = spawn(process.execPath, [BIN, ...argv], { ...options, env: { ...inherited, ...env } })
   onTestFinished(() => void child.kill('SIGKILL'))
   const output = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text) => {
@@ -40,8 +43,12 @@ export function hookswitch(argv: readonly string[], { env = {}, ...how }: Circum
   return { child, ended, output }
 }
 
-/** The line that it prints when it listens. Throws what it says when it ends before that. */
-export async function ready({ child, ended, output }: Running): Promise<{ url: string; adminUrl?: string }> {
+/** Returns the line that the program prints when it listens. Throws its log if it ends before. */
+export async function ready({
+  child,
+  ended,
+  output,
+}: RunningProgram): Promise<{ url: string; adminUrl?: string }> {
   while (!output.stdout.includes('\n')) {
     await Promise.race([once(child.stdout!, 'data'), ended])
     if (child.exitCode !== null || child.signalCode !== null) throw new Error(output.stderr)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { errorCode, type HookswitchError } from 'hookswitch'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { secretFor } from '../../../adapters/cli/secret.js'
-import type { StoreChoice } from '../../../adapters/cli/store-choice.js'
+import type { StoreChoice } from '../../../adapters/cli/store-options.js'
 
 const POSTGRES = {
   store: 'postgres',
@@ -20,7 +20,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-async function refusalOf(choice: StoreChoice, env: Record<string, string>): Promise<HookswitchError> {
+async function errorOf(choice: StoreChoice, env: Record<string, string>): Promise<HookswitchError> {
   const thrown = await secretFor(choice, env).then(
     () => undefined,
     (thrown) => thrown,
@@ -30,26 +30,26 @@ async function refusalOf(choice: StoreChoice, env: Record<string, string>): Prom
   return thrown
 }
 
-describe('the secret of the environment', () => {
-  it('is what it is, whatever the store', async () => {
+describe('secretFor', () => {
+  it('returns the secret of the environment for every store', async () => {
     const file = { store: 'sqlite', path: join(folder, 'calls.db') } as const
     for (const choice of [POSTGRES, file, { store: 'memory' } as const]) {
       expect(await secretFor(choice, { HOOKSWITCH_SECRET: SECRET })).toBe(SECRET)
     }
   })
 
-  it('may be missing where the store has one of its own, or needs none that lasts', async () => {
+  it('accepts a missing secret for a file, which has a key file, and for the memory store', async () => {
     expect(await secretFor({ store: 'sqlite', path: join(folder, 'calls.db') }, {})).toBeUndefined()
     expect(await secretFor({ store: 'memory' }, {})).toBeUndefined()
   })
 
-  it('must be there with PostgreSQL: the refusal has a command that makes one', async () => {
-    const { message } = await refusalOf(POSTGRES, {})
-    const [, script = ''] = /: make one with node -p "(.+)"$/.exec(message) ?? []
+  it('requires a secret for PostgreSQL, and its error contains a command that generates one', async () => {
+    const { message } = await errorOf(POSTGRES, {})
+    const [, script = ''] = /; generate one with node -p "(.+)"$/.exec(message) ?? []
     expect(execFileSync(process.execPath, ['-p', script], { encoding: 'utf8' })).toMatch(/^[0-9a-f]{64}\n$/)
   })
 
-  it('is refused beside a file that has another key, without showing either', async () => {
+  it('rejects a secret that differs from the key of the file, and quotes neither', async () => {
     const path = join(folder, 'calls.db')
     const key = 'f'.repeat(64)
     await writeFile(path, '')
@@ -57,7 +57,7 @@ describe('the secret of the environment', () => {
     const link = join(folder, 'link.db')
     await symlink(path, link)
     for (const named of [path, link]) {
-      const { message } = await refusalOf({ store: 'sqlite', path: named }, { HOOKSWITCH_SECRET: SECRET })
+      const { message } = await errorOf({ store: 'sqlite', path: named }, { HOOKSWITCH_SECRET: SECRET })
       expect(message).toContain(`${path}.key`)
       expect(message).not.toContain(SECRET)
       expect(message).not.toContain(key)

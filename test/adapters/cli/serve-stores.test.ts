@@ -3,17 +3,17 @@ import { errorCode, HookswitchError, memoryStore } from 'hookswitch'
 import { serve } from 'hookswitch/cli'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
-/** What the stores of this test are made of, and what they were asked for. */
+/** The replaced store modules: which were loaded, the options of each store, and the function that creates it. */
 const stores = vi.hoisted(() => ({
   loaded: [] as string[],
-  asked: [] as object[],
-  make: undefined as undefined | (() => unknown),
+  options: [] as object[],
+  create: undefined as undefined | (() => unknown),
 }))
 const fake = (name: string) => {
   stores.loaded.push(name)
   return (options: object) => {
-    stores.asked.push(options)
-    return stores.make?.()
+    stores.options.push(options)
+    return stores.create?.()
   }
 }
 vi.mock('hookswitch/sqlite', () => ({ sqliteStore: fake('sqlite') }))
@@ -27,16 +27,16 @@ const NOWHERE = '/nowhere/calls.db'
 const cleanups: (() => Promise<unknown>)[] = []
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
-  stores.asked = []
+  stores.options = []
 })
 
-/** A store that lives in memory and calls itself something else. */
-function lasting(changes: object = {}) {
+/** A memory store in place of a durable one. */
+function durable(changes: object = {}) {
   return { ...memoryStore(), ...changes }
 }
 
-async function served(argv: readonly string[], env: Record<string, string>, make: () => unknown) {
-  stores.make = make
+async function served(argv: readonly string[], env: Record<string, string>, create: () => unknown) {
+  stores.create = create
   const written = { stdout: '', stderr: '' }
   const sink = (name: 'stdout' | 'stderr') => ({
     write: (text: string) => {
@@ -55,9 +55,9 @@ async function served(argv: readonly string[], env: Record<string, string>, make
   return { serving, written, log: lines.map((line): Record<string, unknown> => JSON.parse(line)) }
 }
 
-describe('serve keeps everything', () => {
-  it('in memory, with a warning, and loads no other store for it', async () => {
-    const { log } = await served(['--memory'], {}, lasting)
+describe('serve stores data', () => {
+  it('in memory, with a warning, without loading another store', async () => {
+    const { log } = await served(['--memory'], {}, durable)
     expect(stores.loaded).toEqual([])
     expect(log).toContainEqual(expect.objectContaining({ message: 'listening', store: 'memory' }))
     expect(log.filter(({ level }) => level === 'warn')).toEqual([
@@ -65,9 +65,9 @@ describe('serve keeps everything', () => {
     ])
   })
 
-  it('in a file, and says which', async () => {
-    const { log, written } = await served(['--data', NOWHERE], {}, lasting)
-    expect(stores.asked).toEqual([{ path: NOWHERE }])
+  it('in a file, and logs its path', async () => {
+    const { log, written } = await served(['--data', NOWHERE], {}, durable)
+    expect(stores.options).toEqual([{ path: NOWHERE }])
     expect(log).toContainEqual(
       expect.objectContaining({ message: 'listening', store: 'sqlite', path: NOWHERE }),
     )
@@ -78,11 +78,11 @@ describe('serve keeps everything', () => {
   it.each<[string, readonly string[], Record<string, string>]>([
     ['of the flag', ['--postgres', DATABASE], {}],
     ['of the environment', [], { HOOKSWITCH_POSTGRES: DATABASE }],
-  ])('in the database %s, and says which without user and password', async (_, argv, env) => {
-    const { log, written } = await served(argv, { ...env, HOOKSWITCH_SECRET: SECRET }, lasting)
-    expect(stores.asked).toEqual([{ connectionString: DATABASE }])
-    const place = { store: 'postgres', host: 'db.example:5433', database: 'calls' }
-    expect(log).toContainEqual(expect.objectContaining({ message: 'listening', ...place }))
+  ])('in the database %s, and logs host and database without user and password', async (_, argv, env) => {
+    const { log, written } = await served(argv, { ...env, HOOKSWITCH_SECRET: SECRET }, durable)
+    expect(stores.options).toEqual([{ connectionString: DATABASE }])
+    const target = { store: 'postgres', host: 'db.example:5433', database: 'calls' }
+    expect(log).toContainEqual(expect.objectContaining({ message: 'listening', ...target }))
     expect(written.stderr).not.toMatch(/in memory|hunter2|hookswitch:/)
   })
 
@@ -90,105 +90,105 @@ describe('serve keeps everything', () => {
     const { log } = await served(
       ['--postgres', DATABASE, '--schema', 'eu'],
       { HOOKSWITCH_SECRET: SECRET },
-      lasting,
+      durable,
     )
-    expect(stores.asked).toEqual([{ connectionString: DATABASE, schema: 'eu' }])
+    expect(stores.options).toEqual([{ connectionString: DATABASE, schema: 'eu' }])
     expect(log).toContainEqual(expect.objectContaining({ message: 'listening', schema: 'eu' }))
   })
 })
 
-describe('serve brings the accounts of its file in', () => {
-  it('also while another node, which started at the same moment, creates the same ones', async () => {
-    const store = lasting()
-    const quicker = new Set<string>()
+describe('serve creates the accounts of its file', () => {
+  it('even while another node that starts at the same time creates the same ones', async () => {
+    const store = durable()
+    const createdElsewhere = new Set<string>()
     const insert: typeof store.accounts.insert = async (account, apiKey, users) => {
       await store.accounts.insert(account, apiKey, users)
-      if (quicker.has(account.id)) return
-      quicker.add(account.id)
+      if (createdElsewhere.has(account.id)) return
+      createdElsewhere.add(account.id)
       throw new HookswitchError('Conflict', 'id: this id is taken', { field: 'id' })
     }
-    const make = () => ({ ...store, accounts: { ...store.accounts, insert } })
-    const { log } = await served(['--data', NOWHERE, '--accounts', ACCOUNTS], {}, make)
+    const create = () => ({ ...store, accounts: { ...store.accounts, insert } })
+    const { log } = await served(['--data', NOWHERE, '--accounts', ACCOUNTS], {}, create)
     expect(log).toContainEqual(expect.objectContaining({ message: 'listening', accounts: 3 }))
-    expect([...quicker]).toHaveLength(3)
+    expect([...createdElsewhere]).toHaveLength(3)
   })
 })
 
-const refuse = (
+const storeError = (
   code: 'InvalidOption' | 'StoreUnavailable' | 'StoreCorrupt',
   text: string,
   field?: string,
 ) => {
   return new HookswitchError(code, text, field === undefined ? {} : { field })
 }
-const opensWith = (thrown: Error) => () => lasting({ open: () => Promise.reject(thrown) })
-const madeWith = (thrown: Error) => () => {
+const openFailsWith = (thrown: Error) => () => durable({ open: () => Promise.reject(thrown) })
+const createFailsWith = (thrown: Error) => () => {
   throw thrown
 }
 
-describe('serve puts what a store says under the flag that named it', () => {
+describe('serve names the flag of the store in the errors', () => {
   it.each<[string, readonly string[], () => unknown, RegExp]>([
     [
-      'when it is made',
+      'of its creation',
       ['--data', NOWHERE],
-      madeWith(refuse('InvalidOption', 'path: must be a file', 'path')),
+      createFailsWith(storeError('InvalidOption', 'path: must be a file', 'path')),
       /^--data: must be a file$/,
     ],
     [
-      'when it is opened',
+      'of its opening',
       ['--data', NOWHERE],
-      opensWith(refuse('StoreUnavailable', 'the folder of /nowhere/calls.db is not there')),
-      /^--data: the folder of \/nowhere\/calls\.db is not there$/,
+      openFailsWith(storeError('StoreUnavailable', 'the folder of /nowhere/calls.db does not exist')),
+      /^--data: the folder of \/nowhere\/calls\.db does not exist$/,
     ],
     [
-      'of a file that is damaged',
+      'of a damaged file',
       ['--data', NOWHERE],
-      opensWith(refuse('StoreCorrupt', '/nowhere/calls.db is no SQLite file')),
-      /^--data: \/nowhere\/calls\.db is no SQLite file$/,
+      openFailsWith(storeError('StoreCorrupt', '/nowhere/calls.db is not a SQLite file')),
+      /^--data: \/nowhere\/calls\.db is not a SQLite file$/,
     ],
     [
       'of a database',
       ['--postgres', DATABASE],
-      opensWith(refuse('StoreUnavailable', 'the password is wrong')),
+      openFailsWith(storeError('StoreUnavailable', 'the password is wrong')),
       /^--postgres: the password is wrong$/,
     ],
     [
       'of a schema',
       ['--postgres', DATABASE, '--schema', 'A-B'],
-      madeWith(refuse('InvalidOption', 'schema must be a name', 'schema')),
+      createFailsWith(storeError('InvalidOption', 'schema must be a name', 'schema')),
       /^--schema: must be a name$/,
     ],
     [
-      'of the accounts, which are brought in at the start',
+      'of the accounts created at start',
       ['--data', NOWHERE, '--accounts', ACCOUNTS],
       () => {
-        const store = lasting()
-        const insert = () => Promise.reject(refuse('StoreUnavailable', 'the disk is full'))
+        const store = durable()
+        const insert = () => Promise.reject(storeError('StoreUnavailable', 'the disk is full'))
         return { ...store, accounts: { ...store.accounts, insert } }
       },
       /^--data: the disk is full$/,
     ],
-  ])('%s', async (_, argv, make, sentence) => {
-    const { serving, written } = await served(argv, { HOOKSWITCH_SECRET: SECRET }, make)
+  ])('%s', async (_, argv, create, sentence) => {
+    const { serving, written } = await served(argv, { HOOKSWITCH_SECRET: SECRET }, create)
     expect(written.stdout).toBe('')
     expect((serving as Error).message).toMatch(sentence)
     expect(errorCode(serving)).toMatch(/^(InvalidOption|Store)/)
   })
 
-  it('under the variable, where the database came from the environment', async () => {
+  it('and the variable where the URL came from the environment', async () => {
     const env = { HOOKSWITCH_POSTGRES: DATABASE, HOOKSWITCH_SECRET: SECRET }
-    const { serving } = await served([], env, opensWith(refuse('StoreUnavailable', 'it is too old')))
+    const { serving } = await served([], env, openFailsWith(storeError('StoreUnavailable', 'it is too old')))
     expect(serving).toMatchObject({ message: 'HOOKSWITCH_POSTGRES: it is too old', code: 'StoreUnavailable' })
   })
 
-  it('and no error of its own', async () => {
-    const { serving } = await served(['--data', NOWHERE], {}, opensWith(new TypeError('a fault')))
+  it('but leaves internal errors unchanged', async () => {
+    const { serving } = await served(['--data', NOWHERE], {}, openFailsWith(new TypeError('a fault')))
     expect(serving).toMatchObject({ name: 'TypeError', message: 'a fault' })
   })
 
-  it('asks no database without a secret for it', async () => {
-    const { serving } = await served(['--postgres', DATABASE], {}, lasting)
-    expect((serving as Error).message).toMatch(/^HOOKSWITCH_SECRET: is needed with PostgreSQL/)
-    expect(stores.asked).toEqual([])
+  it('and creates no PostgreSQL store without a secret', async () => {
+    const { serving } = await served(['--postgres', DATABASE], {}, durable)
+    expect((serving as Error).message).toMatch(/^HOOKSWITCH_SECRET: is required with PostgreSQL/)
+    expect(stores.options).toEqual([])
   })
 })

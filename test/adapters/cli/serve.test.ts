@@ -20,8 +20,8 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-/** The program's surroundings, with what it wrote. */
-function surroundings(env: Record<string, string> = {}) {
+/** Streams and environment of the program, with its output. */
+function testIo(env: Record<string, string> = {}) {
   const written = { stdout: '', stderr: '' }
   const sink = (name: 'stdout' | 'stderr') => ({
     write: (text: string) => {
@@ -32,7 +32,7 @@ function surroundings(env: Record<string, string> = {}) {
 }
 
 async function started(argv: readonly string[], env?: Record<string, string>) {
-  const { io, written } = surroundings(env)
+  const { io, written } = testIo(env)
   const serving = await serve(['--memory', '--port', '0', ...argv], io)
   cleanups.push(() => serving.close())
   return { ...serving, written }
@@ -44,9 +44,9 @@ async function accountsFile(content: unknown): Promise<string> {
   return path
 }
 
-async function refusalOf(argv: readonly string[], env?: Record<string, string>) {
-  const { io, written } = surroundings(env)
-  const refusal = await serve(['--memory', ...argv], io).then(
+async function errorOf(argv: readonly string[], env?: Record<string, string>) {
+  const { io, written } = testIo(env)
+  const error = await serve(['--memory', ...argv], io).then(
     async ({ close }) => {
       await close()
       throw new Error(`${argv.join(' ')} was accepted`)
@@ -54,8 +54,8 @@ async function refusalOf(argv: readonly string[], env?: Record<string, string>) 
     (thrown: Error & { field?: string }) => thrown,
   )
   expect(written.stdout).toBe('')
-  expect(refusal.message).not.toMatch(/\n/)
-  return refusal
+  expect(error.message).not.toMatch(/\n/)
+  return error
 }
 
 const send = async (url: string, method: string, data?: object, token?: string) => {
@@ -72,7 +72,7 @@ const send = async (url: string, method: string, data?: object, token?: string) 
 }
 
 describe('serve', () => {
-  it('prints one line of JSON when it listens, logs to stderr, and answers', async () => {
+  it('prints one line of JSON when it listens, logs to stderr, and responds', async () => {
     const { url, written } = await started(['--accounts', await accountsFile([ALPHA])])
     expect(written.stdout).toBe(`{"ready":true,"url":"${url}"}\n`)
     for (const line of written.stderr.trimEnd().split('\n'))
@@ -82,14 +82,14 @@ describe('serve', () => {
     expect(written.stderr).not.toContain(ALPHA.apiKey)
   })
 
-  it('closes once, whoever asks how often, and frees its port', async () => {
+  it('closes once, however often close() is called, and frees its port', async () => {
     const { url, close, written } = await started([])
     await Promise.all([close(), close()])
     await expect(fetch(`${url}/v1/webhooks`)).rejects.toThrow()
     expect(written.stdout.split('\n')).toHaveLength(2)
   })
 
-  it.each(['json', 'pretty'])('says when it begins to drain and when it has, as %s', async (format) => {
+  it.each(['json', 'pretty'])('logs the start and the end of the drain as %s', async (format) => {
     const { close, written } = await started(['--log', format])
     expect(written.stderr).not.toMatch(/drain/)
     await close()
@@ -99,13 +99,13 @@ describe('serve', () => {
     ])
   })
 
-  it('creates parents before their children, in whatever order the file has them', async () => {
+  it('creates parents before their children, whatever their order in the file', async () => {
     const child = { id: 'child', name: 'Child', realm: 'child.example', parentId: 'alpha' }
     const { hs } = await started(['--accounts', await accountsFile([child, ALPHA])])
     expect(await hs.accounts.descendants('alpha')).toEqual(['child'])
   })
 
-  it('makes tokens that live as long as --token-ttl says', async () => {
+  it('issues tokens with the lifetime of --token-ttl', async () => {
     const { hs } = await started(['--token-ttl', '60', '--accounts', await accountsFile([ALPHA])])
     const before = Date.now()
     const { expiresMs } = await hs.auth.signIn({ apiKey: ALPHA.apiKey })
@@ -113,7 +113,7 @@ describe('serve', () => {
     expect(expiresMs).toBeLessThanOrEqual(Date.now() + 60_000)
   })
 
-  it('takes events over HTTP only with --ingest', async () => {
+  it('accepts events over HTTP only with --ingest', async () => {
     const file = await accountsFile([ALPHA])
     const event = { hook: 'channel_create', call_id: 'a-call' }
     const ingest = async (flags: readonly string[]) => {
@@ -125,7 +125,7 @@ describe('serve', () => {
     expect(await ingest(['--ingest'])).toBe(202)
   })
 
-  it('takes webhooks for loopback addresses only with --allow-local', async () => {
+  it('accepts webhooks to loopback addresses only with --allow-local', async () => {
     const webhook = { name: 'mine', uri: 'http://127.0.0.1:9/', hook: 'all' }
     const closed = await started(['--accounts', await accountsFile([ALPHA])])
     await expect(closed.hs.webhooks.create('alpha', webhook)).rejects.toThrow(/uri/)
@@ -134,7 +134,7 @@ describe('serve', () => {
     expect(open.written.stderr).toMatch(/loopback/)
   })
 
-  it('takes webhooks for what --allow names', async () => {
+  it('accepts webhooks to the private networks of --allow', async () => {
     const { hs } = await started([
       '--allow',
       '10.1.0.0/16',
@@ -149,20 +149,20 @@ describe('serve', () => {
     await expect(create('10.2.0.4')).rejects.toThrow(/uri/)
   })
 
-  it('behaves as KAZOO with --preset kazoo', async () => {
+  it('behaves like KAZOO with --preset kazoo', async () => {
     const { hs } = await started(['--preset', 'kazoo', '--accounts', await accountsFile([ALPHA])])
     const webhook = await hs.webhooks.create('alpha', { name: 'x', uri: 'http://203.0.114.7/', hook: 'all' })
     expect(webhook.format).toBe('form-data')
   })
 
-  it('lets pages of the origins of --cors call', async () => {
+  it('permits pages of the --cors origins to call the API', async () => {
     const { url } = await started(['--cors', 'https://ui.example.com'])
     const response = await fetch(`${url}/v1/webhooks`, { headers: { origin: 'https://ui.example.com' } })
     await response.arrayBuffer()
     expect(response.headers.get('access-control-allow-origin')).toBe('https://ui.example.com')
   })
 
-  it('keeps health and readiness on the admin port, and off the public one', async () => {
+  it('serves health and readiness on the admin port only', async () => {
     const { url, adminUrl = '', close, written } = await started(['--admin-port', '0'])
     expect(JSON.parse(written.stdout)).toEqual({ ready: true, url, adminUrl })
     expect((await send(`${adminUrl}/healthz`, 'GET')).status).toBe(200)
@@ -173,7 +173,7 @@ describe('serve', () => {
     await expect(fetch(`${adminUrl}/healthz`)).rejects.toThrow()
   })
 
-  it('answers what Prometheus scrapes on the admin port, and nowhere else', async () => {
+  it('serves metrics for Prometheus on the admin port only', async () => {
     const accounts = await accountsFile([ALPHA])
     const { url, adminUrl = '' } = await started(['--admin-port', '0', '--accounts', accounts])
     await send(`${url}/v1/api_auth`, 'PUT', { api_key: ALPHA.apiKey })
@@ -193,57 +193,57 @@ describe('serve', () => {
   })
 })
 
-describe('serve refuses in one sentence that begins with the flag', () => {
-  it('a wrong flag', async () => {
-    expect(errorCode(await refusalOf(['--prot', '1']))).toBe('InvalidOption')
+describe('serve rejects with one sentence that begins with the flag', () => {
+  it('an unknown flag', async () => {
+    expect(errorCode(await errorOf(['--prot', '1']))).toBe('InvalidOption')
   })
 
   it.each([
     [['--allow', '10.0.0.0/99'], /^--allow: /],
     [['--trust-proxy', 'everyone'], /^--trust-proxy: /],
     [['--token-ttl', '2147483647'], /^--token-ttl: must be/],
-  ])('%s, which only the service can judge', async (argv, sentence) => {
-    const refusal = await refusalOf(['--port', '0', ...argv])
-    expect(refusal.message).toMatch(sentence)
-    expect(errorCode(refusal)).toBe('InvalidOption')
+  ])('%s, which only the service can check', async (argv, sentence) => {
+    const error = await errorOf(['--port', '0', ...argv])
+    expect(error.message).toMatch(sentence)
+    expect(errorCode(error)).toBe('InvalidOption')
   })
 
-  it('a short HOOKSWITCH_SECRET, without showing it', async () => {
-    const refusal = await refusalOf(['--port', '0'], { HOOKSWITCH_SECRET: 'too-short' })
-    expect(refusal.message).toMatch(/^HOOKSWITCH_SECRET: must have at least 16 characters/)
-    expect(refusal.message).not.toContain('too-short')
+  it('a short HOOKSWITCH_SECRET, without quoting it', async () => {
+    const error = await errorOf(['--port', '0'], { HOOKSWITCH_SECRET: 'too-short' })
+    expect(error.message).toMatch(/^HOOKSWITCH_SECRET: must have at least 16 characters/)
+    expect(error.message).not.toContain('too-short')
   })
 
   it.each([
-    [
-      'a beginning of JSON, without quoting it',
-      '[{"password":"hunter2"',
-      /is not JSON \(line 1, column 23\)$/,
-    ],
+    ['truncated JSON, without quoting it', '[{"password":"hunter2"', /is not JSON \(line 1, column 23\)$/],
     ['a word that is not JSON', '[\n  {"password":hunter2}\n]', /is not JSON \(line 2, column 15\)$/],
-    ['a comma too many', '[{"password": "hunter2",\n}]', /is not JSON \(line 2, column 1\)$/],
-    ['a line break in a text', '[{"password": "hunter2\n"}]', /is not JSON \(line 1, column 23\)$/],
-    ['something after the end', '[]\n\nhunter2', /is not JSON \(line 3, column 1\)$/],
-    ['nothing', '', /is not JSON \(line 1, column 1\)$/],
+    ['a trailing comma', '[{"password": "hunter2",\n}]', /is not JSON \(line 2, column 1\)$/],
+    ['a line break in a string', '[{"password": "hunter2\n"}]', /is not JSON \(line 1, column 23\)$/],
+    ['text after the end', '[]\n\nhunter2', /is not JSON \(line 3, column 1\)$/],
+    ['no content', '', /is not JSON \(line 1, column 1\)$/],
     ['no array', {}, /must hold an array/],
     [
-      'an account that lacks something',
+      'an account without a required field',
       [ALPHA, { id: 'beta', name: 'Beta' }],
       /: account 'beta': realm: Field is required but missing$/,
     ],
-    ['an account that is none', [ALPHA, 'hunter2'], /: account 2 of the list: Value did not match type/],
     [
-      'fields that are unknown or wrong',
+      'an entry that is not an object',
+      [ALPHA, 'hunter2'],
+      /: account 2 of the list: Value did not match type/,
+    ],
+    [
+      'unknown and invalid fields',
       [{ ...ALPHA, pasword: 'hunter2', enabled: 1 }],
       /: account 'alpha' \(realm alpha\.example\): pasword: Unknown field; enabled: Value did not match/,
     ],
     [
-      'an id that is none',
+      'an invalid id',
       [ALPHA, { id: 'hunter2\n', name: 'x', realm: 'x' }],
       /: account 2 of the list \(realm x\): id: Id must be/,
     ],
     [
-      'a circle of parents',
+      'a cycle of parents',
       [
         { ...ALPHA, parentId: 'beta' },
         { id: 'beta', name: 'b', realm: 'b', parentId: 'alpha' },
@@ -251,26 +251,26 @@ describe('serve refuses in one sentence that begins with the flag', () => {
       /parentId/,
     ],
     [
-      'two accounts of one realm',
+      'two accounts with one realm',
       [ALPHA, { id: 'beta', name: 'Beta', realm: 'ALPHA.example' }],
       /: account 'beta' \(realm ALPHA\.example\): this realm is taken$/,
     ],
   ])('an accounts file with %s', async (_, content, problem) => {
     const path = await accountsFile(content)
-    const refusal = await refusalOf(['--port', '0', '--accounts', path])
-    expect(refusal.message.startsWith(`--accounts: ${path}: `)).toBe(true)
-    expect(refusal.message).toMatch(problem)
-    expect(refusal.message).not.toContain('hunter2')
-    expect(errorCode(refusal)).toBe('InvalidInput')
+    const error = await errorOf(['--port', '0', '--accounts', path])
+    expect(error.message.startsWith(`--accounts: ${path}: `)).toBe(true)
+    expect(error.message).toMatch(problem)
+    expect(error.message).not.toContain('hunter2')
+    expect(errorCode(error)).toBe('InvalidInput')
   })
 
-  it('an accounts file that is not there', async () => {
-    const refusal = await refusalOf(['--port', '0', '--accounts', join(folder, 'none.json')])
-    expect(refusal.message).toMatch(/^--accounts: .*none\.json: cannot be read \(there is no such file\)$/)
+  it('an accounts file that does not exist', async () => {
+    const error = await errorOf(['--port', '0', '--accounts', join(folder, 'none.json')])
+    expect(error.message).toMatch(/^--accounts: .*none\.json: cannot be read \(there is no such file\)$/)
   })
 
-  it('a host that is not this machine', async () => {
-    expect((await refusalOf(['--port', '0', '--host', '203.0.113.7'])).message).toMatch(/^--host: /)
+  it('a host that is not an address of this machine', async () => {
+    expect((await errorOf(['--port', '0', '--host', '203.0.113.7'])).message).toMatch(/^--host: /)
   })
 
   it.each(['--port', '--admin-port'])('a port in use: %s', async (flag) => {
@@ -279,8 +279,8 @@ describe('serve refuses in one sentence that begins with the flag', () => {
     cleanups.push(() => new Promise((resolve) => blocker.close(resolve)))
     const { port } = blocker.address() as { port: number }
     const argv = flag === '--port' ? ['--port', `${port}`] : ['--port', '0', '--admin-port', `${port}`]
-    const refusal = await refusalOf(argv)
-    expect(refusal.message).toMatch(new RegExp(`^${flag}: port ${port} of 127.0.0.1 is in use`))
-    expect(errorCode(refusal)).toBe('Conflict')
+    const error = await errorOf(argv)
+    expect(error.message).toMatch(new RegExp(`^${flag}: port ${port} of 127.0.0.1 is in use`))
+    expect(errorCode(error)).toBe('Conflict')
   })
 })

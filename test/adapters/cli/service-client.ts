@@ -3,20 +3,20 @@ import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 
-/** An answer of the API: its status, and `data` of its body. */
-export interface Answer {
+/** A response of the API: its status, and `data` of its body. */
+export interface ApiResponse {
   readonly status: number
   readonly data: Record<string, unknown> & { readonly id?: string }
   readonly token?: string
 }
 
-/** As a program in another language would use the service. */
+/** Calls the HTTP API like a client in another language. */
 export async function call(
   url: string,
   method: string,
   path: string,
   { data, token }: { readonly data?: unknown; readonly token?: string | undefined } = {},
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const response = await fetch(`${url}/v1${path}`, {
     method,
     headers: {
@@ -25,7 +25,7 @@ export async function call(
     },
     ...(data === undefined ? {} : { body: JSON.stringify({ data }) }),
   })
-  const body = (await response.json()) as { data: Answer['data']; auth_token?: string }
+  const body = (await response.json()) as { data: ApiResponse['data']; auth_token?: string }
   return {
     status: response.status,
     data: body.data,
@@ -33,16 +33,16 @@ export async function call(
   }
 }
 
-/** One request that a receiver got. */
-export interface Received {
+/** One request to a receiver. */
+export interface ReceivedRequest {
   readonly id: string
   readonly attempt: number
   readonly body: string
 }
 
-/** A receiver that lives as long as its test, and answers with `status`, whatever that is at the time. */
+/** Starts a receiver for the duration of the test. It responds with the current `state.status`. */
 export async function receiver() {
-  const received: Received[] = []
+  const received: ReceivedRequest[] = []
   const state = { status: 200 }
   const server = createServer(async (request, response) => {
     const { 'webhook-id': id, 'x-hook-attempt': attempt } = request.headers

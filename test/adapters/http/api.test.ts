@@ -3,11 +3,11 @@ import { manualClock, seededRandom } from 'hookswitch/testkit'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ACCOUNTS, SCRIPT, stepBytes } from './api-script.js'
 import { isExemptStep, STEP_EXEMPTIONS } from './exemptions.js'
-import { FACES, type Face, type FaceName, serverFace } from './faces.js'
 import { type RawResponse, sendRaw } from './raw.js'
+import { SERVERS, type ServerName, type StartServer, startStandaloneServer } from './servers.js'
 
-/** The same service every time: time stands still, chance repeats itself. */
-async function freshService(): Promise<Hookswitch> {
+/** Starts an instance with a manual clock and seeded random numbers. */
+async function startInstance(): Promise<Hookswitch> {
   const hs = createHookswitch({
     store: memoryStore(),
     clock: manualClock(),
@@ -23,74 +23,74 @@ async function freshService(): Promise<Hookswitch> {
   return hs
 }
 
-/** All headers but those that belong to the connection or to the framework. */
-const FRAMEWORKS = ['date', 'connection', 'keep-alive', 'x-powered-by', 'transfer-encoding']
+/** Headers of the connection or the framework, which are not compared. */
+const FRAMEWORK_HEADERS = ['date', 'connection', 'keep-alive', 'x-powered-by', 'transfer-encoding']
 
 const comparable = ({ status, headers, body }: RawResponse) => ({
   status,
-  headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !FRAMEWORKS.includes(name))),
+  headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !FRAMEWORK_HEADERS.includes(name))),
   body,
 })
 
-type Answers = ReadonlyMap<string, ReturnType<typeof comparable>>
+type Responses = ReadonlyMap<string, ReturnType<typeof comparable>>
 
-async function visit(face: Face, prefix: string): Promise<Answers> {
-  const hs = await freshService()
-  const { port, close } = await face(hs, prefix)
-  const kept = new Map<string, string>()
-  const answers = new Map<string, ReturnType<typeof comparable>>()
+async function runScript(startServer: StartServer, prefix: string): Promise<Responses> {
+  const hs = await startInstance()
+  const { port, close } = await startServer(hs, prefix)
+  const saved = new Map<string, string>()
+  const responses = new Map<string, ReturnType<typeof comparable>>()
   try {
     for (const step of SCRIPT) {
-      const answer = await sendRaw(port, stepBytes(step, kept, prefix), { head: step.method === 'HEAD' })
-      answers.set(step.name, comparable(answer))
-      for (const [name, path] of Object.entries(step.keep ?? {})) {
-        const value = path.split('.').reduce((at, key) => at?.[key], JSON.parse(answer.body))
-        kept.set(name, String(value))
+      const response = await sendRaw(port, stepBytes(step, saved, prefix), { head: step.method === 'HEAD' })
+      responses.set(step.name, comparable(response))
+      for (const [name, path] of Object.entries(step.save ?? {})) {
+        const value = path.split('.').reduce((value, key) => value?.[key], JSON.parse(response.body))
+        saved.set(name, String(value))
       }
     }
   } finally {
     await close()
     await hs.close({ drainMs: 0 })
   }
-  return answers
+  return responses
 }
 
 describe.each([
   ['at the root', ''],
   ['under a prefix', '/telephony'],
-])('the whole interface, mounted %s', (_where, prefix) => {
-  let reference: Answers
+])('the whole API, mounted %s', (_where, prefix) => {
+  let reference: Responses
   beforeAll(async () => {
-    reference = await visit(FACES.node, prefix)
+    reference = await runScript(SERVERS.node, prefix)
   })
 
   it.each(SCRIPT.map((step) => [step.name, step.status] as const))('%s: %i', (name, status) => {
-    const answer = reference.get(name)!
-    expect(answer.status).toBe(status)
+    const response = reference.get(name)!
+    expect(response.status).toBe(status)
     if (status >= 400)
-      expect(JSON.parse(answer.body)).toMatchObject({ status: 'error', error: String(status) })
-    if (status !== 304 && status !== 204) expect(answer.headers['content-type']).toBe('application/json')
+      expect(JSON.parse(response.body)).toMatchObject({ status: 'error', error: String(status) })
+    if (status !== 304 && status !== 204) expect(response.headers['content-type']).toBe('application/json')
   })
 
-  it.each((Object.keys(FACES) as FaceName[]).filter((name) => name !== 'node'))(
-    '%s answers each step with the same bytes',
+  it.each((Object.keys(SERVERS) as ServerName[]).filter((name) => name !== 'node'))(
+    '%s responds to each step with the same bytes',
     async (name) => {
-      const answers = await visit(FACES[name], prefix)
+      const responses = await runScript(SERVERS[name], prefix)
       for (const { name: step } of SCRIPT) {
         if (isExemptStep(name, step))
-          expect(answers.get(step), `${step}: no longer exempt`).not.toEqual(reference.get(step))
-        else expect({ step, ...answers.get(step) }).toEqual({ step, ...reference.get(step) })
+          expect(responses.get(step), `${step}: no longer exempt`).not.toEqual(reference.get(step))
+        else expect({ step, ...responses.get(step) }).toEqual({ step, ...reference.get(step) })
       }
     },
   )
 })
 
-it('our own server answers each step with the same bytes', async () => {
-  expect(await visit(serverFace, '')).toEqual(await visit(FACES.node, ''))
+it('createServer responds to each step with the same bytes', async () => {
+  expect(await runScript(startStandaloneServer, '')).toEqual(await runScript(SERVERS.node, ''))
 })
 
-it('a created webhook is located where we are mounted', async () => {
-  const location = (await visit(FACES.express5, '/telephony')).get('a new webhook')!.headers.location
+it('the Location of a new webhook includes the mount point', async () => {
+  const location = (await runScript(SERVERS.express5, '/telephony')).get('a new webhook')!.headers.location
   expect(location).toMatch(/^\/telephony\/v2\/accounts\/parent\/webhooks\/[0-9a-f]{32}$/)
 })
 

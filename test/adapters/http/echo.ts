@@ -1,61 +1,61 @@
-/** A service that answers with the request record that it was handed. */
+/** An `HttpService` that responds with the request record it receives. */
 import { createHash } from 'node:crypto'
 import type { HttpService, RequestRecord, ResponseRecord } from 'hookswitch'
 
-/** What every face answers for a path that is not ours. */
-export const FOREIGN = 'a path of the host'
+/** Response body for paths of the host. */
+export const HOST_RESPONSE = 'a path of the host'
 
-/** Status of the answer for a body that could not be read. */
-const PROBLEMS = { too_large: 413, too_slow: 408 }
+/** Response status for a body that the adapter could not read. */
+const PROBLEM_STATUS = { too_large: 413, too_slow: 408 }
 
 /**
- * @param exact true: the bytes of the body count; false: only its JSON value, where it has one, which is all that a
- * body parser before us leaves
+ * @param exact true: echoes the bytes of the body; false: only its JSON value, if it has one, because an earlier body
+ * parser leaves no more
  */
 export function echoService(exact: boolean): HttpService {
-  const owns = (url: string) => /^\/v[12](?:[/?#]|$)/.test(url)
+  const handlesPath = (url: string) => /^\/v[12](?:[/?#]|$)/.test(url)
   return {
-    owns,
+    handlesPath,
     handle: async (request) => {
-      if (!owns(request.url)) return answer(request, 404, 'text/plain', FOREIGN)
-      const seen = JSON.stringify({
+      if (!handlesPath(request.url)) return textResponse(request, 404, 'text/plain', HOST_RESPONSE)
+      const record = JSON.stringify({
         method: request.method,
         url: request.url,
         headers: Object.entries(request.headers).sort(([a], [b]) => (a < b ? -1 : 1)),
-        payload: exact ? exactly(request) : loosely(request),
+        payload: exact ? exactPayload(request) : jsonPayload(request),
         bodyProblem: request.bodyProblem,
         remote: request.remoteAddress?.replace('::ffff:', ''),
         mountPrefix: request.mountPrefix,
       })
-      return answer(
+      return textResponse(
         request,
-        request.bodyProblem ? PROBLEMS[request.bodyProblem] : 200,
+        request.bodyProblem ? PROBLEM_STATUS[request.bodyProblem] : 200,
         'application/json',
-        seen,
+        record,
       )
     },
   }
 }
 
-function answer(request: RequestRecord, status: number, type: string, body: string): ResponseRecord {
+function textResponse(request: RequestRecord, status: number, type: string, body: string): ResponseRecord {
   return {
     status,
     headers: {
       'content-type': type,
       'content-length': String(Buffer.byteLength(body)),
-      // what was seen, told also where the body of the answer is left out
-      ...(body === FOREIGN ? {} : { 'x-seen': digest(body) }),
+      // Also compares records for responses without a body.
+      ...(body === HOST_RESPONSE ? {} : { 'x-record-digest': digest(body) }),
     },
     body: request.method === 'HEAD' ? '' : body,
   }
 }
 
-function exactly({ body, parsedBody }: RequestRecord): unknown {
+function exactPayload({ body, parsedBody }: RequestRecord): unknown {
   if (parsedBody !== undefined) return { parsedBody }
   return body && { length: body.length, digest: digest(body) }
 }
 
-function loosely({ body, parsedBody }: RequestRecord): unknown {
+function jsonPayload({ body, parsedBody }: RequestRecord): unknown {
   if (parsedBody !== undefined) return { json: parsedBody }
   try {
     return (

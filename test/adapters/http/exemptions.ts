@@ -1,55 +1,57 @@
 /**
- * Where an adapter may make something else of a request than `node` does, and why: what never reaches it as sent. Each
- * is asserted to be needed still.
+ * Requests for which a server may behave differently from `node`, with the reason: the framework changes or rejects them
+ * before the adapter runs. The tests fail if an exemption is no longer needed.
  */
-import type { FaceName } from './faces.js'
+import type { ServerName } from './servers.js'
 
 export interface Exemption {
-  readonly faces: readonly FaceName[]
-  /** Names of the table of requests. */
+  readonly servers: readonly ServerName[]
+  /** Names in the table of requests. */
   readonly requests: readonly string[]
-  /** Only where mounted so; else everywhere. */
+  /** Applies only to this mount point. Default: to both. */
   readonly mounted?: 'root' | 'prefix'
-  readonly why: string
+  readonly reason: string
 }
 
-const AFTER_JSON: readonly FaceName[] = ['express4AfterJson', 'express5AfterJson']
+const AFTER_JSON: readonly ServerName[] = ['express4AfterJson', 'express5AfterJson']
 
 export const EXEMPTIONS: readonly Exemption[] = [
   {
-    faces: ['fetch'],
+    servers: ['fetch'],
     requests: [
       'a dot segment',
       'a double dot segment',
-      'dots that leave us',
-      'dots that reach us',
+      'dot segments that leave the API',
+      'dot segments that reach the API',
       'encoded dots',
       'a backslash',
     ],
-    why: 'the URL standard (WHATWG) resolves dot segments, encoded ones too, and takes a backslash for a slash',
+    reason:
+      'the URL standard (WHATWG) resolves dot segments, also encoded ones, and treats a backslash as a slash',
   },
   {
-    faces: ['fetch'],
+    servers: ['fetch'],
     requests: ['quotes, brackets and bars', 'brackets and quotes in the query'],
-    why: 'the URL standard (WHATWG) percent-encodes what may not stand in a path or query',
+    reason: 'the URL standard (WHATWG) percent-encodes characters that are not allowed in a path or query',
   },
   {
-    faces: ['fetch'],
+    servers: ['fetch'],
     requests: ['GET with a body', 'HEAD with a body'],
-    why: 'a Request with one of these methods cannot carry a body',
+    reason: 'a Request with one of these methods cannot have a body',
   },
   {
-    faces: ['fetch'],
+    servers: ['fetch'],
     requests: ['TRACE without a body'],
-    why: 'a Request cannot have this method',
+    reason: 'a Request cannot have this method',
   },
   {
-    faces: ['fastify'],
-    requests: ['a lone percent sign', 'an escape that is none', 'an escape that is no UTF-8'],
-    why: "Fastify's router decodes the path before it looks for a route, and refuses what it cannot decode",
+    servers: ['fastify'],
+    requests: ['a lone percent sign', 'an invalid escape', 'an escape of invalid UTF-8'],
+    reason:
+      "Fastify's router decodes the path before it finds a route, and rejects a path that it cannot decode",
   },
   {
-    faces: AFTER_JSON,
+    servers: AFTER_JSON,
     requests: [
       'a truncated document',
       'text instead of JSON',
@@ -57,55 +59,57 @@ export const EXEMPTIONS: readonly Exemption[] = [
       'a NUL in a string',
       'null',
       'a string',
-      'JSON of an unknown charset',
-      'an unknown encoding',
+      'JSON with an unknown charset',
+      'an unknown content encoding',
       '110 KB',
     ],
-    why: 'express.json() refuses it itself: bad JSON, no object or list, an unknown encoding, above its limit',
+    reason:
+      'express.json() rejects it: invalid JSON, no object or list, an unknown encoding, or above its limit',
   },
   {
-    faces: AFTER_JSON,
-    requests: ['gzip', 'JSON of another charset', 'a byte order mark', 'bytes that are no UTF-8'],
-    why: 'express.json() decodes what we would refuse',
+    servers: AFTER_JSON,
+    requests: ['gzip', 'JSON with another charset', 'a byte order mark', 'invalid UTF-8'],
+    reason: 'express.json() decodes bodies that the API rejects',
   },
   {
-    faces: ['express4', 'express4AfterJson'],
+    servers: ['express4', 'express4AfterJson'],
     requests: ['a leading double slash'],
     mounted: 'prefix',
-    why: 'Express 4 cuts a slash that follows the mount point along with it',
+    reason: 'Express 4 also removes a slash that follows the mount point',
   },
 ]
 
-/** The same for the steps of the visit to the whole interface. */
+/** Exemptions for the steps of the API script. */
 export const STEP_EXEMPTIONS: readonly Exemption[] = [
   {
-    faces: ['fetch'],
+    servers: ['fetch'],
     requests: ['a dot segment', 'encoded dots'],
-    why: 'the URL standard (WHATWG) resolves dot segments, encoded ones too',
+    reason: 'the URL standard (WHATWG) resolves dot segments, also encoded ones',
   },
   {
-    faces: ['fastify'],
+    servers: ['fastify'],
     requests: ['a lone percent sign'],
-    why: "Fastify's router decodes the path before it looks for a route, and refuses what it cannot decode",
+    reason:
+      "Fastify's router decodes the path before it finds a route, and rejects a path that it cannot decode",
   },
   {
-    faces: AFTER_JSON,
+    servers: AFTER_JSON,
     requests: [
-      'a login that is no JSON',
-      'a login that is too large',
-      'one too large in chunks',
-      'one that ends too soon',
-      'one that is no UTF-8',
+      'a login with invalid JSON',
+      'a too large login',
+      'a too large chunked login',
+      'a truncated new webhook',
+      'a new webhook with invalid UTF-8',
     ],
-    why: 'express.json() refuses it itself: bad JSON, or above its limit',
+    reason: 'express.json() rejects it: invalid JSON, or above its limit',
   },
 ]
 
-const covers = (exemption: Exemption, face: FaceName, request: string) =>
-  exemption.faces.includes(face) && exemption.requests.includes(request)
+const covers = (exemption: Exemption, server: ServerName, request: string) =>
+  exemption.servers.includes(server) && exemption.requests.includes(request)
 
-export const isExempt = (face: FaceName, request: string, mounted: 'root' | 'prefix'): boolean =>
-  EXEMPTIONS.some((entry) => covers(entry, face, request) && (entry.mounted ?? mounted) === mounted)
+export const isExempt = (server: ServerName, request: string, mounted: 'root' | 'prefix'): boolean =>
+  EXEMPTIONS.some((entry) => covers(entry, server, request) && (entry.mounted ?? mounted) === mounted)
 
-export const isExemptStep = (face: FaceName, step: string): boolean =>
-  STEP_EXEMPTIONS.some((entry) => covers(entry, face, step))
+export const isExemptStep = (server: ServerName, step: string): boolean =>
+  STEP_EXEMPTIONS.some((entry) => covers(entry, server, step))

@@ -6,9 +6,9 @@ import { expressMiddleware } from 'hookswitch/express'
 import { describe, expect, it } from 'vitest'
 import { echoService } from './echo.js'
 import { sendRaw } from './raw.js'
-import { serving } from './serving.js'
+import { useServers } from './server-setup.js'
 
-const start = serving()
+const start = useServers()
 
 const DOCUMENT = '{"data":{"a":1}}'
 const put = (target: string, type = 'application/json', body = DOCUMENT) =>
@@ -17,43 +17,43 @@ const put = (target: string, type = 'application/json', body = DOCUMENT) =>
 describe.each([
   ['Express 4', express4],
   ['Express 5', express5],
-])('as a middleware of %s', (_version, express) => {
-  const seen: RequestRecord[] = []
+])('expressMiddleware in %s', (_version, express) => {
+  const records: RequestRecord[] = []
   const service: HttpService = {
     ...echoService(true),
     handle: (record) => {
-      seen.push(record)
+      records.push(record)
       return echoService(true).handle(record)
     },
   }
-  const ask = async (app: ReturnType<typeof express5>, bytes: string) => {
+  const exchange = async (app: ReturnType<typeof express5>, bytes: string) => {
     const port = await start(http.createServer(app))
-    seen.length = 0
+    records.length = 0
     const response = await sendRaw(port, bytes)
-    return { ...response, record: seen[0] }
+    return { ...response, record: records[0] }
   }
 
-  it('takes what a JSON parser before it made of the body', async () => {
-    const { record } = await ask(express().use(express.json(), expressMiddleware(service)), put('/v2/x'))
+  it('uses the body that an earlier JSON parser produced', async () => {
+    const { record } = await exchange(express().use(express.json(), expressMiddleware(service)), put('/v2/x'))
     expect(record).toMatchObject({ parsedBody: { data: { a: 1 } } })
     expect(record).not.toHaveProperty('body')
   })
 
-  it('reads a body that the parsers before it left alone', async () => {
+  it('reads a body that earlier parsers did not read', async () => {
     const app = express().use(
       express.json(),
       express.urlencoded({ extended: true }),
       expressMiddleware(service),
     )
-    const { record } = await ask(app, put('/v2/x', 'application/x-json'))
+    const { record } = await exchange(app, put('/v2/x', 'application/x-json'))
     expect(Buffer.from(record!.body!).toString()).toBe(DOCUMENT)
     expect(record).not.toHaveProperty('parsedBody')
   })
 
-  it('has no body where there was none, whatever a parser put there', async () => {
+  it('has no body if the request had none, whatever a parser set', async () => {
     const app = express().use(express.json(), expressMiddleware(service))
     for (const bytes of ['GET /v2/x HTTP/1.1\r\nHost: a\r\n\r\n', put('/v2/x', 'application/json', '')]) {
-      const { record } = await ask(app, bytes)
+      const { record } = await exchange(app, bytes)
       expect(record).not.toHaveProperty('body')
       expect(record).not.toHaveProperty('parsedBody')
     }
@@ -67,32 +67,32 @@ describe.each([
       (app: ReturnType<typeof express5>) =>
         app.use(express.json({ verify: (req, _res, bytes) => void Object.assign(req, { rawBody: bytes }) })),
     ],
-  ])('takes the bytes from %s', async (_parser, withParser) => {
-    const { record } = await ask(withParser(express()).use(expressMiddleware(service)), put('/v2/x'))
+  ])('uses the bytes of %s', async (_parser, withParser) => {
+    const { record } = await exchange(withParser(express()).use(expressMiddleware(service)), put('/v2/x'))
     expect(Buffer.from(record!.body!).toString()).toBe(DOCUMENT)
     expect(record).not.toHaveProperty('parsedBody')
   })
 
-  it('knows its mount point, also inside routers', async () => {
+  it('determines its mount point, also inside routers', async () => {
     const router = express.Router().use('/inner', expressMiddleware(service))
-    const { record } = await ask(express().use('/outer', router), put('/outer/inner/v1/x?y=1'))
+    const { record } = await exchange(express().use('/outer', router), put('/outer/inner/v1/x?y=1'))
     expect(record).toMatchObject({ url: '/v1/x?y=1', mountPrefix: '/outer/inner' })
   })
 
-  it('lets foreign paths and their bodies through to the host', async () => {
+  it('passes paths outside the API with their bodies to the host', async () => {
     const app = express().use(expressMiddleware(service), express.json())
     app.put('/mine', (req, res) => void res.json({ mine: req.body }))
-    const { body, record } = await ask(app, put('/mine'))
+    const { body, record } = await exchange(app, put('/mine'))
     expect(JSON.parse(body)).toEqual({ mine: JSON.parse(DOCUMENT) })
     expect(record).toBeUndefined()
   })
 
-  it('keeps headers that the host has set before it', async () => {
+  it('keeps headers that the host set earlier', async () => {
     const app = express().use((_req, res, next) => {
       res.setHeader('x-host', 'yes')
       next()
     }, expressMiddleware(service))
-    expect((await ask(app, put('/v2/x'))).headers).toMatchObject({
+    expect((await exchange(app, put('/v2/x'))).headers).toMatchObject({
       'x-host': 'yes',
       'content-type': 'application/json',
     })

@@ -11,16 +11,16 @@ afterEach(async () => {
   await Promise.all(apps.splice(0).map((app) => app.close()))
 })
 
-const seen: RequestRecord[] = []
+const records: RequestRecord[] = []
 const service: HttpService = {
   ...echoService(true),
   handle: (record) => {
-    seen.push(record)
+    records.push(record)
     return echoService(true).handle(record)
   },
 }
 
-async function mounted(hs: HttpService, options: { bodyLimit?: number } = {}): Promise<FastifyInstance> {
+async function createApp(hs: HttpService, options: { bodyLimit?: number } = {}): Promise<FastifyInstance> {
   const app = fastify(options)
   await app.register(fastifyPlugin(hs))
   return app
@@ -28,7 +28,7 @@ async function mounted(hs: HttpService, options: { bodyLimit?: number } = {}): P
 
 async function listen(app: FastifyInstance): Promise<number> {
   apps.push(app)
-  seen.length = 0
+  records.length = 0
   await app.listen({ port: 0, host: '127.0.0.1' })
   return (app.server.address() as AddressInfo).port
 }
@@ -37,8 +37,8 @@ const DOCUMENT = '{"data":{"a":1}}'
 const put = (target: string, type = 'application/json', body = DOCUMENT) =>
   `PUT ${target} HTTP/1.1\r\nHost: a\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
 
-describe('as a plugin of Fastify', () => {
-  it('leaves the host its parsers, its wildcard and its own 404', async () => {
+describe('fastifyPlugin', () => {
+  it("keeps the host's parsers, wildcard route and 404 handler", async () => {
     const app = fastify()
     app.setNotFoundHandler((_request, reply) => reply.code(404).send('mine is not there'))
     await app.register(fastifyPlugin(service))
@@ -49,10 +49,10 @@ describe('as a plugin of Fastify', () => {
     expect((await sendRaw(port, put('/mine', 'application/x-json'))).status).toBe(415)
     expect((await sendRaw(port, put('/elsewhere'))).body).toBe('mine is not there')
     expect((await sendRaw(port, 'GET /files/v2/x HTTP/1.1\r\nHost: a\r\n\r\n')).body).toBe('file')
-    expect(seen).toEqual([])
+    expect(records).toEqual([])
   })
 
-  it('shares the root with a wildcard of the host', async () => {
+  it('works beside a wildcard route of the host at the root', async () => {
     const app = fastify()
     app.all('/*', () => 'wildcard')
     await app.register(fastifyPlugin(service))
@@ -61,7 +61,7 @@ describe('as a plugin of Fastify', () => {
     expect((await sendRaw(port, put('/v2/x'))).body).not.toBe('wildcard')
   })
 
-  it('may be mounted more than once, at nested prefixes', async () => {
+  it('can be mounted more than once, at nested prefixes', async () => {
     const app = fastify()
     await app.register(
       async (outer) => {
@@ -73,20 +73,20 @@ describe('as a plugin of Fastify', () => {
     const port = await listen(app)
     await sendRaw(port, put('/outer/inner/v1/x?y=1'))
     await sendRaw(port, put('/other/v1/x'))
-    expect(seen).toMatchObject([
+    expect(records).toMatchObject([
       { url: '/v1/x?y=1', mountPrefix: '/outer/inner' },
       { url: '/v1/x', mountPrefix: '/other' },
     ])
   })
 
-  it('has a body limit of its own, whatever the host has', async () => {
-    const port = await listen(await mounted(service, { bodyLimit: 10 }))
+  it("applies its own body limit instead of the host's", async () => {
+    const port = await listen(await createApp(service, { bodyLimit: 10 }))
     expect((await sendRaw(port, put('/v2/x', 'application/json', 'x'.repeat(1_048_576)))).status).toBe(200)
-    const refused = await sendRaw(port, put('/v2/x', 'application/json', 'x'.repeat(3_000_000)))
-    expect(refused).toMatchObject({ status: 413, headers: { connection: 'close' } })
+    const rejected = await sendRaw(port, put('/v2/x', 'application/json', 'x'.repeat(3_000_000)))
+    expect(rejected).toMatchObject({ status: 413, headers: { connection: 'close' } })
   })
 
-  it('runs the hooks of the host, which may refuse and add headers', async () => {
+  it("runs the host's hooks, which may reject requests and add headers", async () => {
     const app = fastify()
     app.addHook('onRequest', async (request, reply) => {
       reply.header('x-host', 'yes')
@@ -101,29 +101,32 @@ describe('as a plugin of Fastify', () => {
     const stopped = await sendRaw(port, put('/v2/x').replace('Host', 'X-Stop: 1\r\nHost'))
     expect(stopped.status).toBe(500)
     expect(stopped.body).toContain('stopped by the host')
-    expect(seen).toHaveLength(1)
+    expect(records).toHaveLength(1)
   })
 
-  it('a service that rejects is a 500 that tells nothing', async () => {
-    const failing: HttpService = { owns: () => true, handle: () => Promise.reject(new Error('secret')) }
-    const port = await listen(await mounted(failing))
+  it('responds with 500 and no details if the service rejects', async () => {
+    const failing: HttpService = {
+      handlesPath: () => true,
+      handle: () => Promise.reject(new Error('secret')),
+    }
+    const port = await listen(await createApp(failing))
     const { status, body } = await sendRaw(port, put('/v2/x'))
     expect(JSON.parse(body)).toMatchObject({ error: '500', message: 'internal_error' })
     expect({ status, secret: body.includes('secret') }).toEqual({ status: 500, secret: false })
   })
 
-  it('a client that goes away in its body hurts nobody', async () => {
-    const port = await listen(await mounted(service))
+  it('survives a client that disconnects during its body', async () => {
+    const port = await listen(await createApp(service))
     const connection = await connect(port)
     connection.write(put('/v2/x').slice(0, -5))
     connection.socket.resetAndDestroy()
     await connection.closed
     expect((await sendRaw(port, put('/v2/y'))).status).toBe(200)
-    expect(seen.map(({ url }) => url)).toEqual(['/v2/y'])
+    expect(records.map(({ url }) => url)).toEqual(['/v2/y'])
   })
 
-  it('answers through inject, without a socket', async () => {
-    const app = await mounted(service)
+  it('supports inject, without a socket', async () => {
+    const app = await createApp(service)
     apps.push(app)
     const response = await app.inject({ method: 'PUT', url: '/v2/x', payload: { data: {} } })
     expect(response.statusCode).toBe(200)

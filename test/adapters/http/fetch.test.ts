@@ -1,49 +1,54 @@
 import { Hono } from 'hono'
-import { type HttpService, MAX_BODY_BYTES, type RequestRecord } from 'hookswitch'
+import type { HttpService, RequestRecord } from 'hookswitch'
+import { MAX_BODY_BYTES } from 'hookswitch/adapter'
 import { fetchHandler } from 'hookswitch/fetch'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { echoService } from './echo.js'
 
-const seen: RequestRecord[] = []
+const records: RequestRecord[] = []
 const service: HttpService = {
   ...echoService(true),
   handle: (record) => {
-    seen.push(record)
+    records.push(record)
     return echoService(true).handle(record)
   },
 }
 beforeEach(() => {
-  seen.length = 0
+  records.length = 0
 })
 
 const put = (url: string, body: string | ReadableStream<Uint8Array>) =>
   new Request(url, { method: 'PUT', body, duplex: 'half' } as RequestInit)
 
-describe('a function from Request to Response', () => {
-  it('answers with status, headers and body', async () => {
+describe('fetchHandler', () => {
+  it('returns status, headers and body', async () => {
     const response = await fetchHandler(service)(put('http://h/v2/x?y=1', '{"data":{}}'))
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toBe('application/json')
     expect(await response.json()).toMatchObject({ method: 'PUT', url: '/v2/x?y=1', mountPrefix: '' })
   })
 
-  it('answers foreign paths through the service', async () => {
+  it('passes paths outside the API to the service', async () => {
     expect((await fetchHandler(service)(new Request('http://h/elsewhere'))).status).toBe(404)
   })
 
-  it.each([204, 304])('answers %i without a body', async (status) => {
+  it.each([204, 304])('returns %i without a body', async (status) => {
     const handle = async () => ({ status, headers: { etag: '"1"' }, body: '' })
-    const response = await fetchHandler({ owns: () => true, handle })(new Request('http://h/v2/x'))
+    const response = await fetchHandler({ handlesPath: () => true, handle })(new Request('http://h/v2/x'))
     expect(response.status).toBe(status)
     expect(response.body).toBe(null)
   })
 
-  it('takes the address of the peer and the mount point as told', async () => {
+  it('uses the given peer address and mount point', async () => {
     await fetchHandler(service)(new Request('http://h/telephony/v2/x'), {
       remoteAddress: '203.0.113.9',
       mountPrefix: '/telephony',
     })
-    expect(seen[0]).toMatchObject({ remoteAddress: '203.0.113.9', mountPrefix: '/telephony', url: '/v2/x' })
+    expect(records[0]).toMatchObject({
+      remoteAddress: '203.0.113.9',
+      mountPrefix: '/telephony',
+      url: '/v2/x',
+    })
   })
 
   it.each([
@@ -51,12 +56,12 @@ describe('a function from Request to Response', () => {
     ['/telephony', '/telephonyv2/x', '/telephonyv2/x'],
     ['/v2', '/v2/v2/x', '/v2/x'],
     ['/v2', '/v2/x', '/v2/x'],
-  ])('with the mount point %s, the path %s is %s', async (mountPrefix, path, url) => {
+  ])('with the mount point %s, converts the path %s to %s', async (mountPrefix, path, url) => {
     await fetchHandler(service)(new Request(`http://h${path}`), { mountPrefix })
-    expect(seen[0]!.url).toBe(url)
+    expect(records[0]!.url).toBe(url)
   })
 
-  it('stops a streaming body at its limit, and tells its source', async () => {
+  it('stops reading a streaming body at the limit and cancels its source', async () => {
     let pulled = 0
     let cancelled = false
     const endless = new ReadableStream<Uint8Array>({
@@ -70,12 +75,12 @@ describe('a function from Request to Response', () => {
     })
     const response = await fetchHandler(service)(put('http://h/v2/x', endless))
     expect(response.status).toBe(413)
-    expect(seen[0]).toMatchObject({ bodyProblem: 'too_large' })
+    expect(records[0]).toMatchObject({ bodyProblem: 'too_large' })
     expect(cancelled).toBe(true)
     expect(pulled * 65_536).toBeLessThan(2 * MAX_BODY_BYTES)
   })
 
-  it('does not read a body that announces too much', async () => {
+  it('does not read a body whose declared length is too large', async () => {
     const untouched = new ReadableStream<Uint8Array>(
       { pull: () => expect.unreachable('was read') },
       { highWaterMark: 0 },
@@ -85,35 +90,35 @@ describe('a function from Request to Response', () => {
     expect((await fetchHandler(service)(request)).status).toBe(413)
   })
 
-  it('a body that stands still for 30 s is too slow', async () => {
+  it('responds with 408 to a body that is incomplete after 30 s', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {
-      const silent = new ReadableStream<Uint8Array>({
+      const stalled = new ReadableStream<Uint8Array>({
         start: (controller) => controller.enqueue(new Uint8Array(3)),
       })
-      const answer = fetchHandler(service)(put('http://h/v2/x', silent))
+      const response = fetchHandler(service)(put('http://h/v2/x', stalled))
       await vi.advanceTimersByTimeAsync(29_999)
-      expect(seen).toEqual([])
+      expect(records).toEqual([])
       await vi.advanceTimersByTimeAsync(1)
-      expect((await answer).status).toBe(408)
+      expect((await response).status).toBe(408)
       expect(vi.getTimerCount()).toBe(0)
     } finally {
       vi.useRealTimers()
     }
-    expect(seen[0]).toMatchObject({ bodyProblem: 'too_slow' })
+    expect(records[0]).toMatchObject({ bodyProblem: 'too_slow' })
   })
 
-  it('a body that breaks off is a 400 that never reaches the service', async () => {
+  it('responds with 400 to an aborted body without calling the service', async () => {
     const broken = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.error(new Error('reset')),
     })
     const response = await fetchHandler({ ...service, node: 'n1' })(put('http://h/v2/x', broken))
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ message: 'bad_request', node: 'n1' })
-    expect(seen).toEqual([])
+    expect(records).toEqual([])
   })
 
-  it('a body that the host has read already is a mistake, not an empty body', async () => {
+  it('rejects a request whose body the host has already read', async () => {
     const request = put('http://h/v2/x', '{}')
     await request.text()
     await expect(fetchHandler(service)(request)).rejects.toThrow(
@@ -121,28 +126,31 @@ describe('a function from Request to Response', () => {
     )
   })
 
-  it('a service that rejects is a 500 that tells nothing', async () => {
-    const failing: HttpService = { owns: () => true, handle: () => Promise.reject(new Error('secret')) }
+  it('responds with 500 and no details if the service rejects', async () => {
+    const failing: HttpService = {
+      handlesPath: () => true,
+      handle: () => Promise.reject(new Error('secret')),
+    }
     const response = await fetchHandler(failing)(new Request('http://h/v2/x'))
     expect(response.status).toBe(500)
     expect(await response.text()).not.toContain('secret')
   })
 })
 
-describe('under Hono', () => {
-  it('through app.mount, which cuts the prefix off and passes its bindings', async () => {
+describe('fetchHandler in Hono', () => {
+  it('works with app.mount, which removes the prefix and passes its bindings', async () => {
     const app = new Hono().mount('/telephony', fetchHandler(service))
     const response = await app.fetch(put('http://h/telephony/v2/x', '{"data":{}}'), { remoteAddress: 7 })
     expect(response.status).toBe(200)
-    expect(seen[0]).toMatchObject({ url: '/v2/x' })
-    expect(seen[0]).not.toHaveProperty('remoteAddress')
+    expect(records[0]).toMatchObject({ url: '/v2/x' })
+    expect(records[0]).not.toHaveProperty('remoteAddress')
   })
 
-  it('through app.all, beside routes of the host', async () => {
+  it('works with app.all beside routes of the host', async () => {
     const handler = fetchHandler(service)
     const app = new Hono().get('/mine', (c) => c.text('mine')).all('/v2/*', (c) => handler(c.req.raw))
     expect(await (await app.request('/mine')).text()).toBe('mine')
     expect((await app.request('/v2/x', { method: 'HEAD' })).status).toBe(200)
-    expect(seen[0]).toMatchObject({ method: 'HEAD' })
+    expect(records[0]).toMatchObject({ method: 'HEAD' })
   })
 })

@@ -4,13 +4,13 @@ import { createServer, type ServerOptions } from 'hookswitch/node'
 import { describe, expect, it } from 'vitest'
 import { echoService } from './echo.js'
 import { connect, sendRaw } from './raw.js'
-import { envelope, GET, put, serving } from './serving.js'
+import { GET, parseErrorEnvelope, put, useServers } from './server-setup.js'
 
-const start = serving()
-const named: HttpService = { ...echoService(true), node: 'n1' }
-const serve = (options: ServerOptions = {}, service = named) => start(createServer(service, options))
+const start = useServers()
+const namedService: HttpService = { ...echoService(true), node: 'n1' }
+const serve = (options: ServerOptions = {}, service = namedService) => start(createServer(service, options))
 
-describe('slow clients', () => {
+describe('createServer with slow clients', () => {
   const limits = { headersTimeoutMs: 120, requestTimeoutMs: 240 }
   const TOO_SLOW = {
     status: 408,
@@ -18,15 +18,15 @@ describe('slow clients', () => {
     data: { message: 'the request did not arrive in time' },
   }
 
-  it('headers that do not end are answered 408', async () => {
+  it('responds with 408 to incomplete headers', async () => {
     const connection = await connect(await serve(limits))
     connection.write('GET /v2/x HTTP/1.1\r\nHost: a\r\nx-slow: ')
-    expect(envelope(await connection.next())).toEqual(TOO_SLOW)
+    expect(parseErrorEnvelope(await connection.next())).toEqual(TOO_SLOW)
     connection.socket.end()
     await connection.closed
   })
 
-  it('a body that does not end is answered 408', async () => {
+  it('responds with 408 to an incomplete body', async () => {
     const port = await serve(limits)
     const connection = await connect(port)
     connection.write(`${put('Content-Length: 10')}{"d`)
@@ -38,7 +38,7 @@ describe('slow clients', () => {
     expect((await sendRaw(port, GET)).status).toBe(200)
   })
 
-  it('a client that goes away in its body hurts nobody', async () => {
+  it('survives a client that disconnects during its body', async () => {
     let handled = 0
     const service = echoService(true)
     const port = await serve(
@@ -54,8 +54,8 @@ describe('slow clients', () => {
   })
 })
 
-describe('bodies', () => {
-  it('100-continue is told to go on, then answered', async () => {
+describe('createServer with request bodies', () => {
+  it('sends 100 Continue, then the response', async () => {
     const connection = await connect(await serve())
     connection.write(put('Content-Length: 2', 'Expect: 100-continue'))
     expect((await connection.next()).status).toBe(100)
@@ -64,7 +64,7 @@ describe('bodies', () => {
     connection.end()
   })
 
-  it('100-continue with a body too large is refused before a byte of it is sent', async () => {
+  it('rejects a too large body before sending 100 Continue', async () => {
     const connection = await connect(await serve())
     connection.write(put('Content-Length: 1048577', 'Expect: 100-continue'))
     const response = await connection.next()
@@ -74,16 +74,16 @@ describe('bodies', () => {
   })
 
   it.each([
-    ['announced', put('Content-Length: 7000000'), 'x'.repeat(7_000_000)],
+    ['with Content-Length', put('Content-Length: 7000000'), 'x'.repeat(7_000_000)],
     [
-      'in chunks',
+      'chunked',
       put('Transfer-Encoding: chunked'),
       `${(7_000_000).toString(16)}\r\n${'x'.repeat(7_000_000)}\r\n0\r\n\r\n`,
     ],
   ])(
-    'a client that sends all of a body too large (%s) before it reads gets its 413',
+    'lets a client that sends a whole too large body (%s) before it reads receive its 413',
     async (_how, head, body) => {
-      const server = createServer(named)
+      const server = createServer(namedService)
       let read = () => 0
       server.on('connection', (socket) => {
         read = () => socket.bytesRead
@@ -100,21 +100,21 @@ describe('bodies', () => {
     },
   )
 
-  it('an endless body is cut off', async () => {
+  it('closes the connection of an endless body', async () => {
     const connection = await connect(await serve())
     connection.write(put('Transfer-Encoding: chunked'))
     const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`
-    const pump = () => {
+    const writeChunks = () => {
       while (!connection.socket.destroyed && connection.socket.write(chunk)) {}
     }
-    connection.socket.on('drain', pump)
-    pump()
+    connection.socket.on('drain', writeChunks)
+    writeChunks()
     expect((await connection.next()).status).toBe(413)
     await connection.closed
     connection.end()
   })
 
-  it('the same connection goes on after a request with a body', async () => {
+  it('keeps the connection open after a request with a body', async () => {
     const connection = await connect(await serve())
     for (const name of ['a', 'b', 'c']) {
       connection.write(`${put('Content-Length: 1')}${name}`)
@@ -124,7 +124,7 @@ describe('bodies', () => {
   })
 })
 
-describe('options', () => {
+describe('options of createServer', () => {
   const service = echoService(true)
   it.each([
     ['headerTimeout', { headerTimeout: 5 }],
@@ -138,13 +138,13 @@ describe('options', () => {
     ['maxConnections', { maxConnections: null }],
     ['__proto__', JSON.parse('{"__proto__":1}')],
     ['options', null],
-  ])('a bad %s is refused by name: %j', (name, options) => {
-    const refused = () => createServer(service, options as ServerOptions)
-    expect(refused).toThrow(expect.objectContaining({ code: 'InvalidOption', field: name }))
-    expect(refused).toThrow(new RegExp(`^${name} `))
+  ])('rejects an invalid %s and names it: %j', (name, options) => {
+    const create = () => createServer(service, options as ServerOptions)
+    expect(create).toThrow(expect.objectContaining({ code: 'InvalidOption', field: name }))
+    expect(create).toThrow(new RegExp(`^${name} `))
   })
 
-  it('are set on the server, with defaults for those left out', () => {
+  it('are applied to the server, with defaults for omitted ones', () => {
     const server: http.Server = createServer(service, {
       keepAliveTimeoutMs: 7,
       maxConnections: 3,
@@ -157,7 +157,7 @@ describe('options', () => {
     expect(server.listening).toBe(false)
   })
 
-  it('errors are told apart by code', () => {
+  it('throw errors with a code', () => {
     let code: string | undefined
     try {
       createServer(service, { nope: 1 } as ServerOptions)

@@ -1,4 +1,4 @@
-/** HTTP over a bare socket, so that nothing tidies a request on its way. */
+/** HTTP over a bare socket, so that no client library changes a request. */
 import net from 'node:net'
 
 export interface RawResponse {
@@ -7,12 +7,12 @@ export interface RawResponse {
   readonly body: string
 }
 
-/** A connection on which bytes are written and whole responses are awaited. */
+/** A connection that writes bytes and reads whole responses. */
 export interface RawConnection {
   write(bytes: string | Uint8Array): void
-  /** The next response, interim ones (1xx) included; rejects where the connection ends before it is complete. */
+  /** Reads the next response, including interim (1xx) ones. Rejects if the connection ends before it is complete. */
   next(options?: { head?: boolean }): Promise<RawResponse>
-  /** Resolves when the server has closed its side. */
+  /** Resolves when the server closes its side. */
   readonly closed: Promise<void>
   readonly socket: net.Socket
   end(): void
@@ -22,11 +22,11 @@ export async function connect(port: number): Promise<RawConnection> {
   const socket = net.connect({ port, host: '127.0.0.1' })
   await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject))
   let received = Buffer.alloc(0)
-  let over = false
+  let isEnded = false
   let wake = () => {}
   const closed = new Promise<void>((resolve) => {
     const end = () => {
-      over = true
+      isEnded = true
       wake()
       resolve()
     }
@@ -43,12 +43,12 @@ export async function connect(port: number): Promise<RawConnection> {
     end: () => socket.destroy(),
     next: async ({ head = false } = {}) => {
       for (;;) {
-        const parsed = parseResponse(received, over, head)
+        const parsed = parseResponse(received, isEnded, head)
         if (parsed !== undefined) {
           received = received.subarray(parsed.size)
           return parsed.response
         }
-        if (over) throw new Error(`connection ended after: ${JSON.stringify(received.toString('latin1'))}`)
+        if (isEnded) throw new Error(`connection ended after: ${JSON.stringify(received.toString('latin1'))}`)
         await new Promise<void>((resolve) => {
           wake = resolve
         })
@@ -57,7 +57,7 @@ export async function connect(port: number): Promise<RawConnection> {
   }
 }
 
-/** Sends everything at once and answers with the first response that is final. */
+/** Sends bytes on a new connection and returns the first final response. */
 export async function sendRaw(
   port: number,
   bytes: string | Uint8Array,
@@ -77,7 +77,7 @@ export async function sendRaw(
 
 function parseResponse(
   bytes: Buffer,
-  over: boolean,
+  isEnded: boolean,
   head: boolean,
 ): { response: RawResponse; size: number } | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n')
@@ -95,22 +95,22 @@ function parseResponse(
     size: headEnd + 4 + size,
   })
   if (head || status < 200 || status === 204 || status === 304) return done(Buffer.alloc(0), 0)
-  if (headers['transfer-encoding'] === 'chunked') return unchunked(rest, done)
-  if (headers['content-length'] === undefined) return over ? done(rest, rest.length) : undefined
+  if (headers['transfer-encoding'] === 'chunked') return decodeChunks(rest, done)
+  if (headers['content-length'] === undefined) return isEnded ? done(rest, rest.length) : undefined
   const length = Number(headers['content-length'])
   return rest.length < length ? undefined : done(rest.subarray(0, length), length)
 }
 
-function unchunked<T>(bytes: Buffer, done: (body: Buffer, size: number) => T): T | undefined {
+function decodeChunks<T>(bytes: Buffer, done: (body: Buffer, size: number) => T): T | undefined {
   const chunks: Buffer[] = []
-  for (let at = 0; ; ) {
-    const lineEnd = bytes.indexOf('\r\n', at)
+  for (let offset = 0; ; ) {
+    const lineEnd = bytes.indexOf('\r\n', offset)
     if (lineEnd === -1) return undefined
-    const size = Number.parseInt(bytes.toString('latin1', at, lineEnd), 16)
+    const size = Number.parseInt(bytes.toString('latin1', offset, lineEnd), 16)
     const start = lineEnd + 2
     if (bytes.length < start + size + 2) return undefined
     if (size === 0) return done(Buffer.concat(chunks), start + 2)
     chunks.push(bytes.subarray(start, start + size))
-    at = start + size + 2
+    offset = start + size + 2
   }
 }

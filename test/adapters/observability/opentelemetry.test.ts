@@ -1,26 +1,26 @@
 import { metrics as globalMetrics, trace as globalTrace, SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import { DataPointType, type Histogram } from '@opentelemetry/sdk-metrics'
 import { AlwaysOffSampler, BasicTracerProvider, ParentBasedSampler } from '@opentelemetry/sdk-trace-base'
-import { METRICS, type MetricShape } from 'hookswitch'
+import { METRICS, type MetricShape } from 'hookswitch/adapter'
 import { openTelemetry } from 'hookswitch/opentelemetry'
 import { afterEach, describe, expect, it } from 'vitest'
 import { instrumentName } from '../../../adapters/observability/otel-metrics.js'
-import { otelWorld } from './otel-world.js'
+import { otelHarness } from './otel-harness.js'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const PARENT = `00-${TRACE}-00f067aa0ba902b7-01`
 const SHAPES = Object.entries(METRICS) as [string, MetricShape][]
 
-let world: ReturnType<typeof otelWorld>
-const opened = (...args: Parameters<typeof otelWorld>) => {
-  world = otelWorld(...args)
-  return { ...world, ...openTelemetry(world) }
+let harness: ReturnType<typeof otelHarness>
+const setUp = (...args: Parameters<typeof otelHarness>) => {
+  harness = otelHarness(...args)
+  return { ...harness, ...openTelemetry(harness) }
 }
-afterEach(() => world.close())
+afterEach(() => harness.close())
 
-describe('metrics', () => {
-  it('are instruments named and measured as OpenTelemetry does, there from the start', async () => {
-    const { collected, metrics } = opened()
+describe('openTelemetry().metrics', () => {
+  it('creates every instrument at the start, with name, unit and type of the OpenTelemetry conventions', async () => {
+    const { collected, metrics } = setUp()
     metrics.watch(async () =>
       SHAPES.filter(([, { kind }]) => kind === 'gauge').map(([name, { values }]) => ({
         name: name as never,
@@ -47,14 +47,14 @@ describe('metrics', () => {
     }
   })
 
-  it('have names without unit and total: exporters add them', () => {
+  it('names instruments without unit and total, which exporters add', () => {
     expect(instrumentName('hookswitch_attempts_total')).toBe('hookswitch.attempts')
     expect(instrumentName('hookswitch_delivery_latency_seconds')).toBe('hookswitch.delivery_latency')
     expect(instrumentName('hookswitch_in_flight')).toBe('hookswitch.in_flight')
   })
 
-  it('add up by label; durations fall into the buckets of the catalogue', async () => {
-    const { value, metrics } = opened()
+  it('sums counters by label and counts durations in the buckets of METRICS', async () => {
+    const { value, metrics } = setUp()
     metrics.count('hookswitch_attempts_total', 2, 'delivered')
     metrics.count('hookswitch_attempts_total', 1, 'delivered')
     for (const seconds of [0.004, 0.03, 99, -1, Number.NaN])
@@ -67,11 +67,11 @@ describe('metrics', () => {
     expect([count, sum]).toEqual([4, 99.034])
   })
 
-  it('take nothing that is not in the catalogue', async () => {
-    const { series, value, metrics } = opened()
+  it('ignores names and labels that METRICS does not contain', async () => {
+    const { series, value, metrics } = setUp()
     const before = await series()
     const count = metrics.count as (name: string, by: number, label?: string) => void
-    count('hookswitch_attempts_total', 1, 'a name that a client chose')
+    count('hookswitch_attempts_total', 1, 'a name chosen by a client')
     count('constructor', 1)
     count('hookswitch_events_accepted_total', -1)
     metrics.observe('nothing' as never, 1)
@@ -79,35 +79,35 @@ describe('metrics', () => {
     expect(await value('hookswitch.events_accepted')).toBe(0)
   })
 
-  it('read gauges at each collection, none while they cannot be read, and no more when all have ended', async () => {
-    const { value, metrics } = opened()
-    let asked = 0
+  it('reads gauges at each collection until every instance has ended, and omits them while one cannot be read', async () => {
+    const { value, metrics } = setUp()
+    let reads = 0
     let reading: () => Promise<number> = async () => 3
     const first = new AbortController()
     const second = new AbortController()
     const read = async (inFlight: Promise<number>) => {
-      asked += 1
+      reads += 1
       return [{ name: 'hookswitch_in_flight', value: await inFlight }] as const
     }
     metrics.watch(() => read(reading()), first.signal)
     expect(await value('hookswitch.in_flight')).toBe(3)
     metrics.watch(() => read(Promise.resolve(4)), second.signal)
-    expect([await value('hookswitch.in_flight'), asked]).toEqual([7, 3])
-    // The SDK goes on with the last value: what matters is that nothing new is told, and that nothing fails.
-    reading = () => Promise.reject(new Error('the store is out'))
-    expect([await value('hookswitch.in_flight'), asked]).toEqual([7, 5])
+    expect([await value('hookswitch.in_flight'), reads]).toEqual([7, 3])
+    // The SDK keeps the last value; the adapter reports no new value and no error.
+    reading = () => Promise.reject(new Error('the store is unavailable'))
+    expect([await value('hookswitch.in_flight'), reads]).toEqual([7, 5])
     first.abort()
-    expect([await value('hookswitch.in_flight'), asked]).toEqual([4, 6])
+    expect([await value('hookswitch.in_flight'), reads]).toEqual([4, 6])
     second.abort()
     await value('hookswitch.in_flight')
     metrics.watch(() => read(Promise.resolve(9)), second.signal)
-    expect([await value('hookswitch.in_flight'), asked]).toEqual([4, 6])
+    expect([await value('hookswitch.in_flight'), reads]).toEqual([4, 6])
   })
 })
 
-describe('spans', () => {
-  it('publish begins in the active context, as a producer, and ends with what became of it', async () => {
-    const { tracing, spans, inSpan } = opened()
+describe('openTelemetry().tracing', () => {
+  it('starts a publish span in the active context, as a producer, and ends it with its result', async () => {
+    const { tracing, spans, inSpan } = setUp()
     const host = await inSpan(async (own) => {
       const span = tracing.begin('publish', undefined, { 'messaging.system': 'hookswitch' })
       span.end({ 'messaging.message.id': 'e1' })
@@ -124,8 +124,8 @@ describe('spans', () => {
     })
   })
 
-  it('attempt begins under its event’s, as a client, whatever is active where deliveries are made', async () => {
-    const { tracing, spans, inSpan } = opened()
+  it('starts an attempt span under the span of its event, as a client, whatever context is active', async () => {
+    const { tracing, spans, inSpan } = setUp()
     await inSpan(async (own) => {
       tracing.begin('attempt', PARENT, {}).end({})
       tracing.begin('attempt', undefined, {}).end({})
@@ -141,8 +141,8 @@ describe('spans', () => {
     })
   })
 
-  it('publish takes the given parent, unless a span of the same trace is nearer', async () => {
-    const { tracing, spans, inSpan } = opened()
+  it('starts a publish span under the given parent unless a span of the same trace is active', async () => {
+    const { tracing, spans, inSpan } = setUp()
     tracing.begin('publish', PARENT, {}).end({})
     expect(spans()[0]!.parentSpanContext).toMatchObject({ traceId: TRACE, spanId: '00f067aa0ba902b7' })
     await inSpan(async (own) => {
@@ -153,8 +153,8 @@ describe('spans', () => {
     })
   })
 
-  it('say why they failed', () => {
-    const { tracing, spans } = opened()
+  it('records the error of a failed span', () => {
+    const { tracing, spans } = setUp()
     tracing.begin('attempt', PARENT, {}).end({ 'http.response.status_code': 500 }, '500')
     expect(spans()[0]).toMatchObject({
       status: { code: SpanStatusCode.ERROR, message: '500' },
@@ -162,8 +162,8 @@ describe('spans', () => {
     })
   })
 
-  it('that are not sampled pass that decision on', () => {
-    const { tracing, spans } = opened(new ParentBasedSampler({ root: new AlwaysOffSampler() }))
+  it('propagates the decision not to sample', () => {
+    const { tracing, spans } = setUp(new ParentBasedSampler({ root: new AlwaysOffSampler() }))
     const unsampled = tracing.begin('publish', undefined, {})
     expect(unsampled.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/)
     const attempt = tracing.begin('attempt', unsampled.traceparent, {})
@@ -176,8 +176,8 @@ describe('spans', () => {
     expect(tracing.begin('attempt', PARENT, {}).traceparent).toMatch(/-01$/)
   })
 
-  it('without an SDK hand on what they were given, and nothing where nothing was', () => {
-    world = otelWorld()
+  it('propagates the given traceparent, and no other, without an SDK', () => {
+    harness = otelHarness()
     const { metrics, tracing } = openTelemetry()
     expect(tracing.begin('attempt', PARENT, {}).traceparent).toBe(PARENT)
     const span = tracing.begin('publish', undefined, {})
@@ -185,12 +185,12 @@ describe('spans', () => {
     span.end({}, 'Closing')
     metrics.count('hookswitch_events_accepted_total', 1, undefined)
     metrics.observe('hookswitch_attempt_duration_seconds', 1)
-    metrics.watch(() => Promise.reject(new Error('never asked')))
+    metrics.watch(() => Promise.reject(new Error('never read')))
   })
 
-  it('are those of the global provider where no tracer is given, also of one that comes later', () => {
-    world = otelWorld()
-    const { tracing } = openTelemetry({ meter: world.meter })
+  it('uses the global provider by default, even one that is registered later', () => {
+    harness = otelHarness()
+    const { tracing } = openTelemetry({ meter: harness.meter })
     const provider = new BasicTracerProvider()
     expect(globalTrace.setGlobalTracerProvider(provider)).toBe(true)
     try {

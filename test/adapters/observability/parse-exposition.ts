@@ -1,4 +1,4 @@
-/** A strict reader of the text format of Prometheus, version 0.0.4: what it does not know is an error. */
+/** A strict parser of the Prometheus text format, version 0.0.4: anything unknown is an error. */
 
 type Labels = Readonly<Record<string, string>>
 
@@ -15,7 +15,7 @@ const LABEL = /^([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/
 const NUMBER = /^([+-]Inf|NaN|-?\d+(\.\d+)?(e[+-]?\d+)?)$/
 
 export function parseExposition(text: string) {
-  if (!text.endsWith('\n')) throw new Error('the last line does not end')
+  if (!text.endsWith('\n')) throw new Error('the last line has no line feed')
   const families = new Map<string, Family>()
   const series = new Set<string>()
   let help: { name: string; text: string } | undefined
@@ -23,8 +23,8 @@ export function parseExposition(text: string) {
   for (const line of text.slice(0, -1).split('\n')) {
     const [, kind, name = '', rest = ''] = new RegExp(`^# (HELP|TYPE) (${NAME}) ([^\\n]*)$`).exec(line) ?? []
     if (kind === 'HELP') {
-      if (families.has(name)) throw new Error(`${name} comes twice`)
-      if (!/^(?:[^\\]|\\[\\n])*$/.test(rest)) throw new Error(`wrong escape in the help of ${name}`)
+      if (families.has(name)) throw new Error(`${name} occurs twice`)
+      if (!/^(?:[^\\]|\\[\\n])*$/.test(rest)) throw new Error(`invalid escape in the help of ${name}`)
       help = { name, text: unescaped(rest) }
     } else if (kind === 'TYPE') {
       if (help?.name !== name) throw new Error(`${name} has no help before its type`)
@@ -36,20 +36,19 @@ export function parseExposition(text: string) {
       const suffix = sample.name.slice(current?.name.length)
       const allowed = current?.family.type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']
       if (!current || !sample.name.startsWith(current.name) || !allowed.includes(suffix))
-        throw new Error(`${line} stands outside its family`)
+        throw new Error(`${line} is outside its family`)
       const key = `${sample.name} ${JSON.stringify(Object.entries(sample.labels).sort())}`
-      if (series.has(key)) throw new Error(`${key} comes twice`)
+      if (series.has(key)) throw new Error(`${key} occurs twice`)
       series.add(key)
       current.family.samples.push(sample)
     }
   }
   for (const [name, family] of families) checkFamily(name, family)
   const value = (name: string, labels: Labels = {}): number | undefined => {
-    const wanted = JSON.stringify(Object.entries(labels).sort())
+    const key = JSON.stringify(Object.entries(labels).sort())
     for (const { samples } of families.values())
       for (const one of samples)
-        if (one.name === name && JSON.stringify(Object.entries(one.labels).sort()) === wanted)
-          return one.value
+        if (one.name === name && JSON.stringify(Object.entries(one.labels).sort()) === key) return one.value
     return undefined
   }
   return { families, series, value }
@@ -59,18 +58,18 @@ const unescaped = (text: string) => text.replace(/\\(.)/g, (_, one) => (one === 
 
 function sampleOf(line: string) {
   const [, name, labelText = '', number = ''] = SAMPLE.exec(line) ?? []
-  if (name === undefined || !NUMBER.test(number)) throw new Error(`no sample: ${line}`)
+  if (name === undefined || !NUMBER.test(number)) throw new Error(`not a sample: ${line}`)
   const labels: Record<string, string> = {}
   for (let rest = labelText; rest !== ''; ) {
     const [all, label, escaped] = LABEL.exec(rest) ?? []
-    if (all === undefined || label! in labels) throw new Error(`wrong labels: ${line}`)
+    if (all === undefined || label! in labels) throw new Error(`invalid labels: ${line}`)
     labels[label!] = unescaped(escaped!)
     rest = rest.slice(all.length)
   }
   return { name, labels, value: Number(number.replace('Inf', 'Infinity')) }
 }
 
-/** Counters are not negative; buckets are cumulative, in order, and end with all there is. */
+/** Checks that counters are not negative and that buckets are ordered, cumulative and end with the count. */
 function checkFamily(name: string, { type, samples }: Family): void {
   if (samples.length === 0) throw new Error(`${name} has no sample`)
   if (type === 'counter' && samples.some(({ value }) => !(value >= 0))) throw new Error(`${name} is negative`)

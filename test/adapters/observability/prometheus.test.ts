@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { type GaugeReading, METRICS, type MetricShape } from 'hookswitch'
+import type { GaugeReading } from 'hookswitch'
+import { METRICS, type MetricShape } from 'hookswitch/adapter'
 import { prometheusMetrics } from 'hookswitch/prometheus'
 import { describe, expect, it } from 'vitest'
 import { exposition, numberText } from '../../../adapters/observability/exposition.js'
@@ -18,8 +19,8 @@ const READINGS: readonly GaugeReading[] = [
   { name: 'hookswitch_breakers', label: 'half_open', value: 1 },
 ]
 
-describe('a scrape', () => {
-  it('shows every counter and histogram from the start, each value of a label at 0, and what it means', async () => {
+describe('prometheusMetrics', () => {
+  it('shows every counter and histogram from the start, each label value at 0, with its help text', async () => {
     const { families } = await scrape(prometheusMetrics())
     expect([...families.keys()]).toEqual([...of('counter'), ...of('histogram')].map(([name]) => name))
     for (const [name, shape] of of('counter')) {
@@ -31,7 +32,7 @@ describe('a scrape', () => {
     }
   })
 
-  it('adds counters up, by label', async () => {
+  it('sums counters by label', async () => {
     const metrics = prometheusMetrics()
     metrics.count('hookswitch_attempts_total', 1, 'delivered')
     metrics.count('hookswitch_attempts_total', 2, 'delivered')
@@ -44,11 +45,11 @@ describe('a scrape', () => {
     expect(value('hookswitch_events_accepted_total')).toBe(4)
   })
 
-  it('takes nothing that is not in the catalogue, and no counter down', async () => {
+  it('ignores names and labels that METRICS does not contain, and never decreases a counter', async () => {
     const metrics = prometheusMetrics()
     const before = await metrics.text()
     const count = metrics.count as (name: string, by: number, label?: string) => void
-    count('hookswitch_attempts_total', 1, 'a name that a client chose')
+    count('hookswitch_attempts_total', 1, 'a name chosen by a client')
     count('hookswitch_attempts_total', 1)
     count('hookswitch_events_accepted_total', 1, 'delivered')
     count('constructor', 1)
@@ -59,7 +60,7 @@ describe('a scrape', () => {
     expect(await metrics.text()).toBe(before)
   })
 
-  it('counts any durations into cumulative buckets', async () => {
+  it('counts durations in cumulative buckets', async () => {
     const seconds = fc.oneof(fc.double({ min: -1, max: 20, noNaN: true }), fc.constantFrom(0.005, 10, 86_400))
     await fc.assert(
       fc.asyncProperty(fc.array(seconds), async (values) => {
@@ -67,18 +68,18 @@ describe('a scrape', () => {
         for (const value of values) metrics.observe('hookswitch_attempt_duration_seconds', value)
         const { value } = await scrape(metrics)
         for (const bound of METRICS.hookswitch_attempt_duration_seconds.buckets) {
-          const most = values.filter((one) => one <= bound).length
-          expect(value('hookswitch_attempt_duration_seconds_bucket', { le: String(bound) })).toBe(most)
+          const count = values.filter((one) => one <= bound).length
+          expect(value('hookswitch_attempt_duration_seconds_bucket', { le: String(bound) })).toBe(count)
         }
         expect(value('hookswitch_attempt_duration_seconds_count')).toBe(values.length)
-        const sum = values.reduce((all, one) => all + Math.max(0, one), 0)
+        const sum = values.reduce((total, one) => total + Math.max(0, one), 0)
         expect(value('hookswitch_attempt_duration_seconds_sum')).toBeCloseTo(sum, 6)
       }),
       { numRuns: 50 },
     )
   })
 
-  it('reads gauges each time, until the instance has ended', async () => {
+  it('reads gauges at each scrape until the instance has ended', async () => {
     const metrics = prometheusMetrics()
     const ended = new AbortController()
     let inFlight = 3
@@ -99,37 +100,37 @@ describe('a scrape', () => {
     expect((await scrape(metrics)).families.has('hookswitch_in_flight')).toBe(false)
   })
 
-  it('leaves gauges out, and nothing else, while they cannot be read', async () => {
-    const troubles: (() => Promise<readonly GaugeReading[]>)[] = [
-      () => Promise.reject(new Error('the store is out')),
+  it('omits only the gauges while they cannot be read', async () => {
+    const failures: (() => Promise<readonly GaugeReading[]>)[] = [
+      () => Promise.reject(new Error('the store is unavailable')),
       () => {
-        throw new Error('the store is out')
+        throw new Error('the store is unavailable')
       },
       () => Promise.resolve(null as never),
     ]
-    for (const trouble of troubles) {
+    for (const failure of failures) {
       const metrics = prometheusMetrics()
       metrics.count('hookswitch_events_accepted_total', 1, undefined)
-      metrics.watch(trouble)
+      metrics.watch(failure)
       const { families, value } = await scrape(metrics)
       expect([...families.values()].filter(({ type }) => type === 'gauge')).toEqual([])
       expect(value('hookswitch_events_accepted_total')).toBe(1)
     }
   })
 
-  it('does not wait for a store that never answers', async () => {
+  it('stops waiting for a store that does not respond', async () => {
     const gauges = watchedGauges(1)
     gauges.watch(() => new Promise(() => {}))
     expect(await gauges.read()).toEqual([])
   })
 
-  it('shows those gauges that could be read, each with every value of its label', async () => {
+  it('shows the gauges that could be read, with every value of their labels', async () => {
     const metrics = prometheusMetrics()
     metrics.watch(async () => [
       { name: 'hookswitch_in_flight', value: 1 },
       { name: 'hookswitch_breakers', label: 'open', value: 2 },
       { name: 'hookswitch_oldest_due_seconds', value: Number.NaN },
-      { name: 'hookswitch_breakers', label: 'a name that a client chose', value: 9 },
+      { name: 'hookswitch_breakers', label: 'a name chosen by a client', value: 9 },
       { name: 'constructor' as never, value: 9 },
     ])
     const { families, value } = await scrape(metrics)
@@ -139,22 +140,22 @@ describe('a scrape', () => {
     expect(value('hookswitch_breakers', { state: 'half_open' })).toBe(0)
   })
 
-  it('asks a store once for several scrapes at once', async () => {
+  it('reads the gauges once for concurrent scrapes', async () => {
     const metrics = prometheusMetrics()
-    let asked = 0
+    let reads = 0
     metrics.watch(async () => {
-      asked += 1
+      reads += 1
       return READINGS
     })
     const [first, second] = await Promise.all([metrics.text(), metrics.text()])
-    expect([asked, first === second]).toEqual([1, true])
+    expect([reads, first === second]).toEqual([1, true])
     await metrics.text()
-    expect(asked).toBe(2)
+    expect(reads).toBe(2)
   })
 })
 
-describe('two instances with one registry', () => {
-  it('add up, but for the oldest delivery, of which the older one is shown', async () => {
+describe('prometheusMetrics shared by two instances', () => {
+  it('sums the gauges, except the age of the oldest delivery, which is the maximum', async () => {
     const metrics = prometheusMetrics()
     const ended = new AbortController()
     metrics.watch(async () => READINGS)
@@ -174,16 +175,16 @@ describe('two instances with one registry', () => {
     expect((await scrape(metrics)).value('hookswitch_deliveries_pending')).toBe(7)
   })
 
-  it('show no gauges while one of them cannot tell: a part is not the sum', async () => {
+  it('shows no gauges while one instance cannot be read, because part of a sum is wrong', async () => {
     const metrics = prometheusMetrics()
     metrics.watch(async () => READINGS)
-    metrics.watch(() => Promise.reject(new Error('the store is out')))
+    metrics.watch(() => Promise.reject(new Error('the store is unavailable')))
     expect((await scrape(metrics)).value('hookswitch_deliveries_pending')).toBeUndefined()
   })
 })
 
-describe('the text format', () => {
-  it('escapes whatever stands in a help or a label', () => {
+describe('exposition', () => {
+  it('escapes every character of help texts and labels', () => {
     const anyText = fc.string({
       unit: fc.constantFrom('a', ' ', '\\', '"', 'n', '\n', '\r', '}', '{', ',', '=', 'é'),
     })
@@ -199,11 +200,11 @@ describe('the text format', () => {
     )
   })
 
-  it('leaves a metric without samples out', () => {
+  it('omits a metric without samples', () => {
     expect(exposition([{ name: 'x', help: 'X', kind: 'gauge', samples: [] }])).toBe('')
   })
 
-  it('writes numbers that Go reads', () => {
+  it("writes numbers for Go's ParseFloat", () => {
     expect([0, 0.005, 86_400, 1e21, 5e-324].map(numberText)).toEqual([
       '0',
       '0.005',

@@ -1,20 +1,21 @@
+/** PostgreSQL for tests: databases on the one server of a test run, and servers of a test file that needs its own. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { existsSync, rmSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { chown, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import pg from 'pg'
 
-/**
- * A PostgreSQL server for tests: the one that `TEST_PG_URL` names, else one of this test file's own, made in a temp
- * folder in a second and gone at the end. Without both the tests are skipped, loudly; `REQUIRE_PG=1` fails instead.
- */
 export interface PgServer {
-  /** A superuser's, or what `TEST_PG_URL` says. */
+  /** Connection string of a superuser, or the one in `TEST_PG_URL`. */
   readonly url: string
-  /** Host and port, user and password, database of another connection. */
+  readonly host: string
+  readonly port: number
+  /** The connection string with another host, port, user, password or database. */
   urlOf(changes: {
     host?: string
     port?: number
@@ -22,32 +23,84 @@ export interface PgServer {
     password?: string
     database?: string
   }): string
-  /** One statement, or several, on a connection of its own. */
+  /** Runs one statement, or several without values, on a new connection. */
   sql(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>
-  /** A name that no other test uses; the schema itself is made by whoever needs it. */
+  /** A schema name that no other test uses. The schema itself does not exist yet. */
   freshSchema(): string
-  /** Drops the schemas that were named, or stops the server. */
+  /** Drops what was created for this test file: its database, its schemas or its server. */
   end(): Promise<void>
 }
 
 export interface PrivatePgServer extends PgServer {
-  readonly port: number
-  /** Ends the server: `fast` rolls back what is open, `immediate` is a crash. */
+  /** Stops the server: `fast` rolls back open transactions, `immediate` is a crash. */
   stop(mode: 'fast' | 'immediate'): Promise<void>
   start(): Promise<void>
 }
 
-/** For a test file: `undefined` where there is no PostgreSQL, which has been said then. */
+/**
+ * PostgreSQL for a test file: the server of `TEST_PG_URL`, otherwise a new database on the server of the test run.
+ *
+ * @returns `undefined` where there is no PostgreSQL; that is reported on stderr, or thrown with `REQUIRE_PG=1`
+ */
 export async function postgresForTests(): Promise<PgServer | undefined> {
   const url = process.env.TEST_PG_URL
-  return url === undefined || url === '' ? privatePostgres() : serverAt(url, async () => {})
+  if (url === undefined || url === '') return localPostgres()
+  const schemas: string[] = []
+  const server = serverAt(url, async () => {
+    for (const schema of schemas) await server.sql(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`)
+  })
+  const freshSchema = () => {
+    const name = server.freshSchema()
+    schemas.push(name)
+    return name
+  }
+  return { ...server, freshSchema }
+}
+
+/** What the broker of a test run sends (`test/support/postgres-server.ts`); neither: this machine has no PostgreSQL. */
+export interface BrokerAnswer {
+  readonly url?: string | undefined
+  readonly error?: string | undefined
 }
 
 /**
- * One that may be stopped, started and filled with roles: never that of `TEST_PG_URL`.
+ * A new database on the server of the test run, never on that of `TEST_PG_URL`: for tests that rely on its settings
+ * (`RUN_SETTINGS`). Outside a test run, a new server.
+ */
+export async function localPostgres(): Promise<PgServer | undefined> {
+  const port = process.env.TEST_PG_BROKER
+  if (port === undefined) return privatePostgres(RUN_SETTINGS)
+  const answer = JSON.parse(await text(connect(Number(port), '127.0.0.1'))) as BrokerAnswer
+  if (answer.error !== undefined) throw new Error(answer.error)
+  if (answer.url === undefined) return undefined
+  const cluster = serverAt(answer.url, async () => {})
+  const database = `test_${randomBytes(6).toString('hex')}`
+  await cluster.sql(`create database ${database}`)
+  const end = async () => {
+    await connectionsClosed(cluster, database)
+    await cluster.sql(`drop database ${database} with (force)`)
+  }
+  return serverAt(cluster.urlOf({ database }), end)
+}
+
+/** A pool reports that it has ended before its sockets are closed, and a killed session is an uncaught error there. */
+async function connectionsClosed(cluster: PgServer, database: string): Promise<void> {
+  const untilMs = performance.now() + 500
+  while (performance.now() < untilMs) {
+    const sessions = await cluster.sql('select from pg_stat_activity where datname = $1', [database])
+    if (sessions.length === 0) return
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+/** Autovacuum would start after a minute and change plans and dead rows in the middle of tests. */
+export const RUN_SETTINGS = { max_connections: '300', autovacuum: 'off' } as const
+
+/**
+ * A server of one test file, which it may stop, restart and fill with roles; never that of `TEST_PG_URL`.
  *
  * @param settings of the server (`postgresql.conf`)
- * @param hba lines of `pg_hba.conf` before the last one, which trusts everybody
+ * @param hba lines of `pg_hba.conf` before the last one, which lets everybody in without a password
  */
 export async function privatePostgres(
   settings: Readonly<Record<string, string>> = {},
@@ -61,125 +114,140 @@ export async function privatePostgres(
     return undefined
   }
   const folder = await mkdtemp(join(tmpdir(), 'hookswitch-pg-'))
-  const who = unprivileged()
-  if (who) await chown(folder, who.uid, who.gid)
+  const account = unprivilegedAccount()
+  if (account) await chown(folder, account.uid, account.gid)
   const data = join(folder, 'data')
-  await makeData(bin, data, { cwd: folder, ...who })
+  await createDataFolder(bin, data, { cwd: folder, ...account })
 
   const hbaFile = join(folder, 'hba.conf')
   await writeFile(hbaFile, [...hba, 'host all all all trust', ''].join('\n'))
 
   const port = await freePort()
   let server: ChildProcess | undefined
-  // Of a test file that ends before its time nothing is left either.
-  const kill = () => {
-    server?.kill('SIGQUIT')
-    rmSync(folder, { recursive: true, force: true })
-  }
-  process.once('exit', kill)
+  const removal = removeOnExit(folder)
 
   const start = async () => {
-    server = await started(join(bin, 'postgres'), [data, port, { hba_file: hbaFile, ...settings }], {
+    server = await startServer(join(bin, 'postgres'), [data, port, { hba_file: hbaFile, ...settings }], {
       cwd: folder,
-      ...who,
+      ...account,
     })
+    removal.alsoKills(server)
   }
   const stop = async (mode: 'fast' | 'immediate') => {
     const running = server
     if (!running) return
     server = undefined
-    const gone = new Promise((resolve) => running.once('exit', resolve))
+    const exited = new Promise((resolve) => running.once('exit', resolve))
     running.kill(mode === 'fast' ? 'SIGINT' : 'SIGQUIT')
-    await gone
+    await exited
   }
   await start()
   const end = async () => {
     await stop('immediate')
-    process.removeListener('exit', kill)
+    removal.cancel()
     await rm(folder, { recursive: true, force: true })
   }
-  return { ...serverAt(`postgres://postgres@127.0.0.1:${port}/postgres`, end), port, start, stop }
+  return { ...serverAt(`postgres://postgres@127.0.0.1:${port}/postgres`, end), start, stop }
 }
 
 function serverAt(url: string, end: () => Promise<void>): PgServer {
-  const schemas: string[] = []
-  const sql = async (text: string, values?: unknown[]) => {
+  let schemas = 0
+  const sql = async (statement: string, values?: unknown[]) => {
     const client = new pg.Client({ connectionString: url })
     client.on('error', () => {})
     await client.connect()
     try {
-      const { rows } = values ? await client.query(text, values) : await client.query(text)
+      const { rows } = values ? await client.query(statement, values) : await client.query(statement)
       return rows
     } finally {
       await client.end()
     }
   }
+  const { hostname, port } = new URL(url)
   return {
     url,
-    urlOf({ host, port, user, password, database }) {
+    host: hostname,
+    port: Number(port === '' ? 5432 : port),
+    urlOf(changes) {
       const other = new URL(url)
-      if (host !== undefined) other.hostname = host
-      if (port !== undefined) other.port = String(port)
-      if (user !== undefined) other.username = user
-      if (password !== undefined) other.password = password
-      if (database !== undefined) other.pathname = `/${database}`
+      if (changes.host !== undefined) other.hostname = changes.host
+      if (changes.port !== undefined) other.port = String(changes.port)
+      if (changes.user !== undefined) other.username = changes.user
+      if (changes.password !== undefined) other.password = changes.password
+      if (changes.database !== undefined) other.pathname = `/${changes.database}`
       return other.href
     },
     sql,
     freshSchema() {
-      const name = `hs_${process.pid}_${Date.now().toString(36)}_${schemas.length}`
-      schemas.push(name)
-      return name
+      schemas += 1
+      return `hs_${process.pid}_${Date.now().toString(36)}_${schemas}`
     },
-    async end() {
-      if (process.env.TEST_PG_URL === url) {
-        for (const schema of schemas) await sql(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`)
-      }
-      await end()
-    },
+    end,
   }
 }
 
-interface AsWhom {
+interface SpawnAs {
   readonly cwd: string
   readonly uid?: number
   readonly gid?: number
 }
 
-/** In a run of tests the folder of a new server is made once and copied, which takes a fifth of the time. */
-async function makeData(bin: string, data: string, options: AsWhom): Promise<void> {
-  const once = process.env.PG_DATA_MADE_ONCE
-  if (once === undefined) return initdb(bin, data, options)
-  const made = join(once, 'data')
-  if (!existsSync(made)) {
-    await initdb(bin, data, options)
-    const aside = join(once, `data-${process.pid}-${Math.random()}`)
-    await copied(data, aside)
-    // Another one may have been first: theirs is as good.
-    await rename(aside, made).catch(() => rm(aside, { recursive: true, force: true }))
+/** In a test run `initdb` runs once and every further server gets a copy, which takes a fifth of the time. */
+async function createDataFolder(bin: string, data: string, options: SpawnAs): Promise<void> {
+  const templates = process.env.PG_DATA_MADE_ONCE
+  if (templates === undefined) return initdb(bin, data, options)
+  const template = join(templates, 'data')
+  if (existsSync(template)) {
+    await copyFolder(template, data)
     return
   }
-  await copied(made, data)
+  await initdb(bin, data, options)
+  const temporary = join(templates, `data-${process.pid}-${Math.random()}`)
+  await copyFolder(data, temporary)
+  // Another process may have been first: its template is as good.
+  await rename(temporary, template).catch(() => rm(temporary, { recursive: true, force: true }))
 }
 
-async function initdb(bin: string, data: string, options: AsWhom): Promise<void> {
+async function initdb(bin: string, data: string, options: SpawnAs): Promise<void> {
   const flags = ['-D', data, '-A', 'trust', '-U', 'postgres', '-E', 'UTF8', '--locale=C', '--no-sync']
   await promisify(execFile)(join(bin, 'initdb'), flags, options)
 }
 
-/** With its owner and modes, which the server insists on. */
-const copied = (from: string, to: string) => promisify(execFile)('cp', ['-a', from, to])
+/** Keeps owner and modes, which the server checks. */
+const copyFolder = (from: string, to: string) => promisify(execFile)('cp', ['-a', from, to])
 
-/** Up when it says so; its output is the reason where it does not come up. */
-async function started(
+/**
+ * Kills the server and removes its folder when this process ends before `end` was called, however it ends: a shell
+ * waits until its standard input closes.
+ */
+function removeOnExit(folder: string): { alsoKills(server: ChildProcess): void; cancel(): void } {
+  let watcher: ChildProcess | undefined
+  const cancel = () => void watcher?.kill('SIGKILL')
+  return {
+    cancel,
+    alsoKills({ pid }) {
+      cancel()
+      const script = 'read -r _; kill -QUIT "$1"; sleep 1; rm -rf "$2"'
+      // Detached: an interrupt from the terminal goes to the whole process group.
+      watcher = spawn('sh', ['-c', script, 'sh', String(pid), folder], {
+        stdio: ['pipe', 'ignore', 'ignore'],
+        detached: true,
+      })
+      watcher.unref()
+    },
+  }
+}
+
+/** Resolves when the server accepts connections; rejects with its log output when it does not come up. */
+async function startServer(
   postgres: string,
   [data, port, settings]: readonly [string, number, Readonly<Record<string, string>>],
-  options: AsWhom,
+  options: SpawnAs,
 ): Promise<ChildProcess> {
   const all = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
-    // A crash of the server loses nothing without it; only one of the machine does.
+    // A crash of the server loses nothing without fsync; only a crash of the machine does.
     fsync: 'off',
     timezone: 'UTC',
     log_min_messages: 'log',
@@ -190,13 +258,13 @@ async function started(
     ...options,
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  let said = ''
+  let output = ''
   await new Promise<void>((resolve, reject) => {
     child.once('error', reject)
-    child.once('exit', (code) => reject(new Error(`postgres ended with ${code}: ${said}`)))
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      if (said.length < 10_000) said += text
-      if (said.includes('ready to accept connections')) resolve()
+    child.once('exit', (code) => reject(new Error(`postgres ended with ${code}: ${output}`)))
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      if (output.length < 10_000) output += chunk
+      if (output.includes('ready to accept connections')) resolve()
     })
   })
   child.removeAllListeners('exit')
@@ -210,7 +278,7 @@ async function newestBin(): Promise<string | undefined> {
 }
 
 /** PostgreSQL refuses to run as root. */
-function unprivileged(): { readonly uid: number; readonly gid: number } | undefined {
+function unprivilegedAccount(): { readonly uid: number; readonly gid: number } | undefined {
   return userInfo().uid === 0 ? { uid: 65_534, gid: 65_534 } : undefined
 }
 

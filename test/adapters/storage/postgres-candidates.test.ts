@@ -3,8 +3,8 @@ import type { Store, Webhook } from 'hookswitch/store'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { candidateReader } from '../../../adapters/storage/postgres/candidates.js'
 import type { Session } from '../../../adapters/storage/postgres/session.js'
-import { systemClock } from '../../../src/clock.js'
-import { newWebhook } from '../../../src/store/conformance/fixtures.js'
+import { systemClock } from '../../../src/runtime/clock.js'
+import { newWebhook } from '../../../src/testkit/conformance/sample-data.js'
 import { postgresForTests } from './pg-cluster.js'
 
 const server = await postgresForTests()
@@ -14,12 +14,12 @@ const quiet = () => {}
 const log = { debug: quiet, info: quiet, warn: quiet, error: quiet }
 const HOOK = 'channel_create'
 
-describe.skipIf(!server)('who may want an event, of two nodes on one database', () => {
+describe.skipIf(!server)('candidates of the PostgreSQL store', () => {
   const direct = server!
   let schema = ''
   let stores: Store[] = []
 
-  async function opened(options: Partial<PostgresStoreOptions> = {}): Promise<Store> {
+  async function openStore(options: Partial<PostgresStoreOptions> = {}): Promise<Store> {
     const store = postgresStore({ connectionString: direct.url, schema, ...options } as PostgresStoreOptions)
     stores.push(store)
     await store.open({ clock: systemClock(), log })
@@ -37,8 +37,8 @@ describe.skipIf(!server)('who may want an event, of two nodes on one database', 
   const candidates = async (store: Store, accounts = ['account']) =>
     idsOf(await store.webhooks.candidates(accounts, HOOK))
 
-  it('is known at once on each, whatever they have read before', async () => {
-    const [here, there] = [await opened(), await opened()]
+  it('a node sees a change of another node at once, whatever it has cached', async () => {
+    const [here, there] = [await openStore(), await openStore()]
     expect(await candidates(here)).toEqual([])
     expect(await candidates(there)).toEqual([])
     const webhook = newWebhook()
@@ -54,20 +54,20 @@ describe.skipIf(!server)('who may want an event, of two nodes on one database', 
     expect(await candidates(here)).toEqual([other.id])
   })
 
-  it('follows what was changed by hand', async () => {
-    const store = await opened()
-    const [kept, removed] = [newWebhook(), newWebhook()]
-    await store.webhooks.insert(kept)
+  it('a manual change of the table is seen', async () => {
+    const store = await openStore()
+    const [remaining, removed] = [newWebhook(), newWebhook()]
+    await store.webhooks.insert(remaining)
     await store.webhooks.insert(removed)
     expect(await candidates(store)).toHaveLength(2)
     await direct.sql(`delete from "${schema}".webhook where id = '${removed.id}'`)
-    expect(await candidates(store)).toEqual([kept.id])
+    expect(await candidates(store)).toEqual([remaining.id])
     await direct.sql(`update "${schema}".webhook set deleted_ms = 1`)
     expect(await candidates(store)).toEqual([])
   })
 
-  it('is not read again for a change of health, nor for one of another account', async () => {
-    const store = await opened()
+  it('a change of health or of another account does not invalidate the cache', async () => {
+    const store = await openStore()
     const webhook = newWebhook()
     await store.webhooks.insert(webhook)
     const [before] = await store.webhooks.candidates(['account'], HOOK)
@@ -76,8 +76,8 @@ describe.skipIf(!server)('who may want an event, of two nodes on one database', 
     expect((await store.webhooks.candidates(['account'], HOOK))[0]).toBe(before)
   })
 
-  it('is asked for accounts that are named together, and one of them twice', async () => {
-    const store = await opened()
+  it('several accounts are read together, also when one is named twice', async () => {
+    const store = await openStore()
     const [one, two] = [newWebhook({ accountId: 'one' }), newWebhook({ accountId: 'two' })]
     await store.webhooks.insert(one)
     await store.webhooks.insert(two)
@@ -87,8 +87,8 @@ describe.skipIf(!server)('who may want an event, of two nodes on one database', 
     }
   })
 
-  it('is not remembered of an account without a mark: it may have had one in between', async () => {
-    const store = await opened()
+  it('the result of an account without a change mark is not cached', async () => {
+    const store = await openStore()
     expect(await candidates(store)).toEqual([])
     const webhook = newWebhook()
     await store.webhooks.insert(webhook)
@@ -96,15 +96,15 @@ describe.skipIf(!server)('who may want an event, of two nodes on one database', 
     expect(await candidates(store)).toEqual([webhook.id])
   })
 
-  it('is right on a database of the version before', async () => {
-    const first = await opened()
+  it('the store migrates a schema of the previous version', async () => {
+    const first = await openStore()
     const webhook = newWebhook()
     await first.webhooks.insert(webhook)
     await first.close()
     await direct.sql(`drop table "${schema}".webhook_change;
       drop function "${schema}".note_webhook_change() cascade;
       delete from "${schema}".hookswitch_migration where version = 2`)
-    const store = await opened()
+    const store = await openStore()
     expect(await candidates(store)).toEqual([webhook.id])
     const moved = { ...webhook, revision: 2, settings: { ...webhook.settings, hook: 'channel_destroy' } }
     expect(await store.webhooks.replace(moved, 1)).toBe(true)
@@ -112,7 +112,7 @@ describe.skipIf(!server)('who may want an event, of two nodes on one database', 
   })
 })
 
-it('who may want an event waits for no statement that is not answered', async () => {
+it('candidates do not wait for a statement of another call that gets no answer', async () => {
   let statements = 0
   const none = { place: 1, mark: null, doc: null, health: null }
   const query = () => (statements++ === 0 ? new Promise(() => {}) : Promise.resolve([none]))

@@ -4,7 +4,7 @@ import { storeConformance } from 'hookswitch/testkit'
 import pg from 'pg'
 import { afterAll, describe, it } from 'vitest'
 import { postgresForTests } from './pg-cluster.js'
-import { emptied } from './postgres-emptied.js'
+import { emptyTables } from './postgres-truncate.js'
 
 const log: Log = { debug() {}, info() {}, warn() {}, error() {} }
 const server = await postgresForTests()
@@ -13,7 +13,7 @@ const clocks = new WeakMap<Store, Clock>()
 
 afterAll(() => server?.end())
 
-async function openedAt(clock: Clock): Promise<Store> {
+async function openAt(clock: Clock): Promise<Store> {
   const store = postgresStore({ connectionString: server!.url, schema: schema!, clock })
   await store.open({ clock, log })
   clocks.set(store, clock)
@@ -27,12 +27,12 @@ if (server) {
       name: 'the PostgreSQL store',
       supports: { durable: true, sharedBetweenNodes: true, transactions: true },
       async open({ clock }) {
-        await emptied(server, schema!)
-        return openedAt(clock)
+        await emptyTables(server, schema!)
+        return openAt(clock)
       },
       async reopen(store) {
         await store.close()
-        return openedAt(clocks.get(store)!)
+        return openAt(clocks.get(store)!)
       },
       async transaction(_store, end, work) {
         const host = new pg.Client({ connectionString: server.url })
@@ -48,5 +48,5 @@ if (server) {
     },
   )
 } else {
-  it.skip('the PostgreSQL store keeps the contract', () => {})
+  it.skip('the PostgreSQL store fulfils the contract', () => {})
 }

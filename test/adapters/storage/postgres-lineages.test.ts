@@ -6,17 +6,17 @@ import type { LineageRow } from '../../../adapters/storage/postgres/sql/accounts
 const STATEMENT = { name: 'lineages', text: 'select' }
 const row = (place: number, id: string): LineageRow => ({ place, doc: JSON.stringify({ id }) })
 
-/** A server that is told what to answer, statement by statement. */
-function underTest(...answers: (readonly LineageRow[])[]) {
+/** A reader over a server with prepared answers, one per statement. */
+function readerWith(...answers: (readonly LineageRow[])[]) {
   let statements = 0
   const query = async () => answers[statements++]!
   const read = lineageReader({ query: query as Session['query'] }, STATEMENT)
   return { read, statements: () => statements }
 }
 
-describe('lineages', () => {
-  it('that are asked for in one turn are one statement, and each its own', async () => {
-    const { read, statements } = underTest([row(1, 'a'), row(1, 'root'), row(3, 'b')])
+describe('the lineage reader', () => {
+  it('reads all lineages requested in one turn of the event loop with one statement', async () => {
+    const { read, statements } = readerWith([row(1, 'a'), row(1, 'root'), row(3, 'b')])
     expect(await Promise.all(['a', 'nobody', 'b'].map(read))).toEqual([
       [{ id: 'a' }, { id: 'root' }],
       [],
@@ -25,8 +25,8 @@ describe('lineages', () => {
     expect(statements()).toBe(1)
   })
 
-  it('that are asked for while others are read go together', async () => {
-    const { read, statements } = underTest([row(1, 'a')], [row(1, 'b'), row(2, 'c')])
+  it('reads lineages requested during a read together afterwards', async () => {
+    const { read, statements } = readerWith([row(1, 'a')], [row(1, 'b'), row(2, 'c')])
     const first = read('a')
     await undefined
     expect(await Promise.all([first, read('b'), read('c')])).toEqual([
@@ -37,7 +37,7 @@ describe('lineages', () => {
     expect(statements()).toBe(2)
   })
 
-  it('wait for no statement that is not answered', async () => {
+  it('does not wait for a statement of another call that gets no answer', async () => {
     let statements = 0
     const query = () => (statements++ === 0 ? new Promise(() => {}) : Promise.resolve([row(1, 'b')]))
     const read = lineageReader({ query: query as Session['query'] }, STATEMENT)
@@ -46,8 +46,8 @@ describe('lineages', () => {
     expect(await read('b')).toEqual([{ id: 'b' }])
   })
 
-  it('of what is no id are empty, and ask nobody', async () => {
-    const { read, statements } = underTest()
+  it('returns an empty lineage for a value that is not a string, without a statement', async () => {
+    const { read, statements } = readerWith()
     for (const id of [undefined, 5, 10n, {}, ['a']]) expect(await read(id as string)).toEqual([])
     expect(statements()).toBe(0)
   })

@@ -2,8 +2,7 @@ import { postgresStore } from 'hookswitch/postgres'
 import type { Log } from 'hookswitch/store'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Statement } from '../../../adapters/storage/postgres/session.js'
-import { settingsOfSession } from '../../../adapters/storage/postgres/session-settings.js'
+import { sessionSettings } from '../../../adapters/storage/postgres/session.js'
 import { accountStatements } from '../../../adapters/storage/postgres/sql/accounts.js'
 import { attemptStatement } from '../../../adapters/storage/postgres/sql/attempts.js'
 import { deliveryStatements } from '../../../adapters/storage/postgres/sql/deliveries.js'
@@ -14,15 +13,16 @@ import { pruneStatements } from '../../../adapters/storage/postgres/sql/prune.js
 import { tokenStatements } from '../../../adapters/storage/postgres/sql/tokens.js'
 import { userStatements } from '../../../adapters/storage/postgres/sql/users.js'
 import { webhookStatements } from '../../../adapters/storage/postgres/sql/webhooks.js'
-import { systemClock } from '../../../src/clock.js'
-import { privatePostgres } from './pg-cluster.js'
+import type { Statement } from '../../../adapters/storage/postgres/statement.js'
+import { systemClock } from '../../../src/runtime/clock.js'
+import { localPostgres } from './pg-cluster.js'
 
 const log: Log = { debug() {}, info() {}, warn() {}, error() {} }
-const server = await privatePostgres({ autovacuum: 'off' })
+const server = await localPostgres()
 const SCHEMA = 'hookswitch'
 
-/** Read whole on purpose: a list of everything, one that ends at the first row, a table that is always small. */
-const WHOLE = new Set([
+/** Statements that may read a whole table: a list of everything, one that ends at the first row, a small table. */
+const EXEMPT = new Set([
   'account_list',
   'account_child',
   'deliveries_pending',
@@ -50,7 +50,7 @@ const sets: Record<string, Record<string, Statement>> = {
 }
 const statements = Object.values(sets)
   .flatMap((set) => Object.values(set))
-  .filter(({ name }) => name !== '' && !WHOLE.has(name))
+  .filter(({ name }) => name !== '' && !EXEMPT.has(name))
 
 interface PlanNode {
   readonly 'Node Type': string
@@ -59,10 +59,10 @@ interface PlanNode {
 }
 
 /**
- * The plan that is made once and used for all values. The store's own connections are told to go row by row; those of a
- * host are not, so the statements must be good without that.
+ * Checks the generic plans, which are used for all values, without the planner settings that force row-by-row plans:
+ * the statements must be efficient without them.
  */
-describe.skipIf(!server)('plans of PostgreSQL', () => {
+describe.skipIf(!server)('query plans', () => {
   const direct = server!
   let client: pg.Client
 
@@ -73,7 +73,7 @@ describe.skipIf(!server)('plans of PostgreSQL', () => {
     await direct.sql(FILL)
     client = new pg.Client({ connectionString: direct.url })
     await client.connect()
-    await client.query(settingsOfSession({ answerWithinMs: 60_000, hot: false }))
+    await client.query(sessionSettings({ answerWithinMs: 60_000, isHotPath: false }))
   }, 120_000)
   afterAll(async () => {
     await client.end()
@@ -81,51 +81,52 @@ describe.skipIf(!server)('plans of PostgreSQL', () => {
   })
 
   async function planOf({ text }: Statement): Promise<PlanNode> {
-    await client.query(`prepare looked_at as ${text}`)
+    await client.query(`prepare checked as ${text}`)
     try {
       const found = await client.query(`select coalesce(array_length(parameter_types, 1), 0) as count
-        from pg_prepared_statements where name = 'looked_at'`)
+        from pg_prepared_statements where name = 'checked'`)
       const values = Array.from({ length: found.rows[0].count }, () => 'null').join(', ')
       const { rows } = await client.query(
-        `explain (format json) execute looked_at${values === '' ? '' : `(${values})`}`,
+        `explain (format json) execute checked${values === '' ? '' : `(${values})`}`,
       )
       return rows[0]['QUERY PLAN'][0].Plan
     } finally {
-      await client.query('deallocate looked_at')
+      await client.query('deallocate checked')
     }
   }
-  /** Tables that are read from end to end. */
-  function wholeTables(node: PlanNode): string[] {
+  /** Tables that are read by a sequential scan. */
+  function scannedTables(node: PlanNode): string[] {
     const table = node['Node Type'] === 'Seq Scan' ? [node['Relation Name'] ?? '?'] : []
-    return [...table.filter((name) => !SMALL.has(name)), ...(node.Plans ?? []).flatMap(wholeTables)]
+    return [...table.filter((name) => !SMALL.has(name)), ...(node.Plans ?? []).flatMap(scannedTables)]
   }
 
-  /** Whether rows are sorted only to leave most of them out. */
-  function sortsFirst(node: PlanNode): boolean {
+  /** Whether a LIMIT sorts all rows first. */
+  function sortsBeforeLimit(node: PlanNode): boolean {
     const below = node.Plans ?? []
     const here = node['Node Type'] === 'Limit' && below[0]?.['Node Type'].endsWith('Sort')
-    return here || below.some(sortsFirst)
+    return here || below.some(sortsBeforeLimit)
   }
 
-  for (const when of ['before it knows its tables', 'when it knows them'] as const) {
-    it(`read no table from end to end, ${when}`, async () => {
-      if (when === 'when it knows them') await client.query('analyze')
-      const whole: Record<string, string[]> = {}
+  for (const when of ['without statistics', 'with statistics'] as const) {
+    it(`scan no table sequentially, ${when}`, async () => {
+      if (when === 'with statistics') await client.query('analyze')
+      const scanned: Record<string, string[]> = {}
       for (const statement of statements) {
-        const tables = wholeTables(await planOf(statement))
-        if (tables.length > 0) whole[statement.name] = tables
+        const tables = scannedTables(await planOf(statement))
+        if (tables.length > 0) scanned[statement.name] = tables
       }
-      expect(whole).toEqual({})
+      expect(scanned).toEqual({})
     }, 60_000)
 
     it(`read pages of lists in the order of an index, ${when}`, async () => {
-      if (when === 'when it knows them') await client.query('analyze')
+      if (when === 'with statistics') await client.query('analyze')
       const paged = statements.filter(({ name }) =>
         /^(deliveries|attempts)(_(up|failed|webhook|delivery|account))*$/.test(name),
       )
       expect(paged.length).toBe(10)
       const sorting: string[] = []
-      for (const statement of paged) if (sortsFirst(await planOf(statement))) sorting.push(statement.name)
+      for (const statement of paged)
+        if (sortsBeforeLimit(await planOf(statement))) sorting.push(statement.name)
       expect(sorting).toEqual([])
     })
   }

@@ -13,10 +13,10 @@ import type {
 } from 'hookswitch/store'
 import { seededRandom } from 'hookswitch/testkit'
 import { afterAll, describe, expect, it } from 'vitest'
-import { newDelivery, newEvent, newRecord, newWebhook } from '../../../src/store/conformance/fixtures.js'
 import { manualClock } from '../../../src/testkit/clock.js'
+import { newDelivery, newEvent, newRecord, newWebhook } from '../../../src/testkit/conformance/sample-data.js'
 import { postgresForTests } from './pg-cluster.js'
-import { LEASE_MS, log } from './postgres-queue-world.js'
+import { LEASE_MS, log } from './postgres-queue-harness.js'
 
 const server = await postgresForTests()
 afterAll(() => server?.end())
@@ -27,21 +27,20 @@ const CALLS = ['a', 'b', 'c']
 const OWNERS = ['node-1', 'node-2']
 type Random = ReturnType<typeof seededRandom>
 
-/** What both stores are told, made from what one of them said: they must have said the same. */
-interface World {
+/** The state that random operations are drawn from. Both stores must have returned the same so far. */
+interface HistoryState {
   readonly webhooks: Webhook[]
-  readonly flying: Delivery[]
-  /** What was accepted, or refused. */
+  readonly inFlight: Delivery[]
+  /** All deliveries offered, accepted or rejected. */
   readonly accepted: NewDelivery[]
   now: number
   owner: string
 }
 
-type Doing = (store: Store) => Promise<unknown>
+type Operation = (store: Store) => Promise<unknown>
 
-/** The next thing to do. */
-function nextDoing(random: Random, world: World): Doing {
-  const { webhooks, now, owner } = world
+function nextOperation(random: Random, state: HistoryState): Operation {
+  const { webhooks, now, owner } = state
   const some = () => webhooks.filter(() => random.chance(0.5))
   switch (
     random.weighted({ accept: 6, replay: 1, claim: 6, settle: 8, stale: 2, replace: 2, lease: 1, pass: 3 })
@@ -51,12 +50,12 @@ function nextDoing(random: Random, world: World): Doing {
       const deliveries = events.flatMap((event) =>
         some().map((webhook) => deliveryOf(random, webhook, event)),
       )
-      world.accepted.push(...deliveries)
+      state.accepted.push(...deliveries)
       const maxPending = random.chance(0.1) ? 5 : 1_000
-      return ({ deliveries: doors }) => doors.accept({ events, deliveries, maxPending }, now)
+      return ({ deliveries: deps }) => deps.accept({ events, deliveries, maxPending }, now)
     }
     case 'replay': {
-      const [old, webhook] = [random.pick([undefined, ...world.accepted]), random.pick(webhooks)]
+      const [old, webhook] = [random.pick([undefined, ...state.accepted]), random.pick(webhooks)]
       const event = newEvent()
       const { eventId, eventAccountId, callId } = old ?? { eventId: event.id, eventAccountId: 'account' }
       const replay = newDelivery(webhook, event, {
@@ -66,50 +65,51 @@ function nextDoing(random: Random, world: World): Doing {
         replayOf: old?.id ?? 'unknown',
         lane: `replay-${now}`,
       })
-      return ({ deliveries: doors }) =>
-        doors.accept({ events: [], deliveries: [replay], maxPending: 1_000 }, now)
+      return ({ deliveries: deps }) =>
+        deps.accept({ events: [], deliveries: [replay], maxPending: 1_000 }, now)
     }
     case 'claim': {
       const endpoints = some().map(({ id: webhookId }) => ({
         webhookId,
-        room: random.integer(0, 4),
+        slots: random.integer(0, 4),
         retriesFirst: random.chance(0.5),
       }))
       const limit = random.integer(0, 8)
-      return async ({ deliveries: doors }) => {
-        const claimed = await doors.claim({ owner, endpoints, limit, now })
+      return async ({ deliveries: deps }) => {
+        const claimed = await deps.claim({ owner, endpoints, limit, now })
         return { ...claimed, endpoints: byWebhook(claimed.endpoints) }
       }
     }
     case 'settle': {
-      const chosen = world.flying.filter(() => random.chance(0.5))
-      const settlements = chosen.map((delivery) => settlementOf(random, world, delivery))
-      return async ({ deliveries: doors }) => {
-        const settled = await doors.settle(settlements, now)
-        // Of several each endpoint is told as it stands after all of them; the memory store tells it after each.
+      const chosen = state.inFlight.filter(() => random.chance(0.5))
+      const settlements = chosen.map((delivery) => settlementOf(random, state, delivery))
+      return async ({ deliveries: deps }) => {
+        const settled = await deps.settle(settlements, now)
+        // With several settlements this store returns endpoints in their state after all of them, the memory store
+        // after each.
         return settled.length === 1 ? settled : settled.map((one) => ({ ...one, endpoint: undefined }))
       }
     }
     case 'stale':
-      return async ({ deliveries: doors }) => {
-        const rows = await doors.stale(owner, 99)
+      return async ({ deliveries: deps }) => {
+        const rows = await deps.stale(owner, 99)
         const ended = byId(rows).map((row) => cancelled(row, owner))
-        return [byId(rows).map(({ id }) => id), (await doors.settle(ended, now)).map(({ kind }) => kind)]
+        return [byId(rows).map(({ id }) => id), (await deps.settle(ended, now)).map(({ kind }) => kind)]
       }
     case 'replace': {
       const webhook = random.pick(webhooks)
       const change = changed(random, webhook)
-      return ({ webhooks: doors }) => doors.replace(change, webhook.revision)
+      return ({ webhooks: deps }) => deps.replace(change, webhook.revision)
     }
     case 'lease': {
-      const doing = random.pick(['own', 'renew', 'release'] as const)
-      const who = random.pick(OWNERS)
-      world.owner = random.pick(OWNERS)
-      if (doing === 'release') return ({ deliveries: doors }) => doors.release(who)
-      return ({ deliveries: doors }) => doors[doing](who, LEASE_MS)
+      const operation = random.pick(['own', 'renew', 'release'] as const)
+      const node = random.pick(OWNERS)
+      state.owner = random.pick(OWNERS)
+      if (operation === 'release') return ({ deliveries: deps }) => deps.release(node)
+      return ({ deliveries: deps }) => deps[operation](node, LEASE_MS)
     }
     case 'pass':
-      world.now += random.pick([1, 10, 1_000, LEASE_MS])
+      state.now += random.pick([1, 10, 1_000, LEASE_MS])
       return () => Promise.resolve()
   }
 }
@@ -130,7 +130,7 @@ function deliveryOf(random: Random, webhook: Webhook, event: NewEvent): NewDeliv
   return newDelivery(webhook, event, { epoch })
 }
 
-function settlementOf(random: Random, { now, owner }: World, delivery: Delivery): Settlement {
+function settlementOf(random: Random, { now, owner }: HistoryState, delivery: Delivery): Settlement {
   const ends = random.chance(0.6)
   const attempts = delivery.attempts + (random.chance(0.9) ? 1 : 0)
   const health = random.chance(0.5) ? null : { failuresInRow: random.integer(1, 3) }
@@ -138,7 +138,7 @@ function settlementOf(random: Random, { now, owner }: World, delivery: Delivery)
   const disable = random.chance(0.1) ? { disable: { reason: 'gone', atMs: now } } : {}
   const changes = random.chance(0.5) ? { health: health && { ...health, ...paused } } : {}
   return {
-    owner: random.chance(0.05) ? 'stranger' : owner,
+    owner: random.chance(0.05) ? 'another-node' : owner,
     deliveryId: delivery.id,
     webhookId: delivery.webhookId,
     expect: { state: 'in_flight', fence: delivery.fence + (random.chance(0.05) ? 1 : 0) },
@@ -174,40 +174,48 @@ const byId = <Row extends { readonly id: string }>(rows: readonly Row[]) =>
 const byWebhook = (rows: readonly ReadyEndpoint[]) =>
   [...rows].sort((a, b) => (a.webhookId < b.webhookId ? -1 : 1))
 
-/** Everything that can be read: positions differ between stores, their order does not. */
-async function everything({ deliveries: doors, webhooks }: Store, world: World): Promise<unknown> {
-  const placeless = (rows: readonly object[]) => rows.map((row) => ({ ...row, position: 0 }))
+/** Reads everything. Positions differ between stores, their order does not. */
+async function readEverything({ deliveries: deps, webhooks }: Store, state: HistoryState): Promise<unknown> {
+  const withoutPosition = (rows: readonly object[]) => rows.map((row) => ({ ...row, position: 0 }))
   return {
-    pending: await doors.pending(),
-    ready: byWebhook(await doors.ready(world.owner)),
-    orphans: byId(await doors.orphans(world.owner, 99)),
+    pending: await deps.pending(),
+    ready: byWebhook(await deps.ready(state.owner)),
+    orphans: byId(await deps.orphans(state.owner, 99)),
     webhooks: await webhooks.list(['account']),
-    attempts: placeless(await doors.attempts({ accountId: 'account', limit: 999 })),
-    legs: await Promise.all(CALLS.map((call) => doors.legs('account', call))),
+    attempts: withoutPosition(await deps.attempts({ accountId: 'account', limit: 999 })),
+    legs: await Promise.all(CALLS.map((call) => deps.legs('account', call))),
     deliveries: await Promise.all(
-      world.webhooks.map(async ({ id: webhookId }) =>
-        placeless(await doors.deliveries({ accountId: 'account', webhookId, ascending: true, limit: 999 })),
+      state.webhooks.map(async ({ id: webhookId }) =>
+        withoutPosition(
+          await deps.deliveries({ accountId: 'account', webhookId, ascending: true, limit: 999 }),
+        ),
       ),
     ),
   }
 }
 
-const told = (promise: Promise<unknown>) =>
+const resultOf = (promise: Promise<unknown>) =>
   promise.catch((thrown: { code?: string; message: string }) => thrown.code ?? thrown.message)
 
 describe.skipIf(!server)('the PostgreSQL store', () => {
   const direct = server!
 
-  it('tells the same history as the memory store, whatever it is told', async () => {
+  it('returns the same results as the memory store in every history', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer(), async (seed) => {
         const random = seededRandom(seed)
-        const world: World = { webhooks: [], flying: [], accepted: [], now: 1_000_000, owner: OWNERS[0]! }
-        const clock = { ...manualClock(), now: () => world.now }
+        const state: HistoryState = {
+          webhooks: [],
+          inFlight: [],
+          accepted: [],
+          now: 1_000_000,
+          owner: OWNERS[0]!,
+        }
+        const clock = { ...manualClock(), now: () => state.now }
         const ours = postgresStore({ connectionString: direct.url, schema: direct.freshSchema(), clock })
         const theirs = memoryStore({ shared: true, clock })
-        const both = async (doing: Doing) => {
-          const [one, other] = await Promise.all([told(doing(ours)), told(doing(theirs))])
+        const both = async (operation: Operation) => {
+          const [one, other] = await Promise.all([resultOf(operation(ours)), resultOf(operation(theirs))])
           expect(one).toEqual(other)
           return one
         }
@@ -215,18 +223,18 @@ describe.skipIf(!server)('the PostgreSQL store', () => {
         try {
           for (const ordering of ['call', 'call', 'none', 'call'] as const) {
             const webhook = newWebhook({ settings: { ordering } })
-            world.webhooks.push(webhook)
+            state.webhooks.push(webhook)
             await both(({ webhooks }) => webhooks.insert(webhook))
           }
-          await both(({ deliveries }) => deliveries.own(world.owner, LEASE_MS))
+          await both(({ deliveries }) => deliveries.own(state.owner, LEASE_MS))
           for (let step = 0; step < STEPS; step += 1) {
-            const answer = await both(nextDoing(random, world))
-            const { claims = [] } = (answer ?? {}) as { claims?: readonly { delivery: Delivery }[] }
-            world.flying.push(...claims.map(({ delivery }) => delivery))
-            world.flying.splice(0, Math.max(0, world.flying.length - 12))
-            await both((store) => everything(store, world))
-            for (const [index, { id }] of world.webhooks.entries()) {
-              world.webhooks[index] = (await theirs.deliveries.webhookOf(id))!
+            const result = await both(nextOperation(random, state))
+            const { claims = [] } = (result ?? {}) as { claims?: readonly { delivery: Delivery }[] }
+            state.inFlight.push(...claims.map(({ delivery }) => delivery))
+            state.inFlight.splice(0, Math.max(0, state.inFlight.length - 12))
+            await both((store) => readEverything(store, state))
+            for (const [index, { id }] of state.webhooks.entries()) {
+              state.webhooks[index] = (await theirs.deliveries.webhookOf(id))!
             }
           }
         } finally {

@@ -1,49 +1,54 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { privatePostgres } from './pg-cluster.js'
-import { gate, type Interference, openNode, type QueueNode, waitingForLocks } from './postgres-queue-world.js'
+import { postgresForTests } from './pg-cluster.js'
+import {
+  gate,
+  openNode,
+  type QueryHooks,
+  type QueueNode,
+  waitForBlockedSessions,
+} from './postgres-queue-harness.js'
 
-const server = await privatePostgres()
+const server = await postgresForTests()
 afterAll(() => server?.end())
 
-describe.skipIf(!server)('a lane while one of it ends and another is accepted', () => {
+describe.skipIf(!server)('a lane while one delivery ends and another is accepted', () => {
   const direct = server!
   let node: QueueNode
   afterEach(() => node.close())
 
-  /** A node that has the first of a lane in flight; `hold` keeps the COMMIT of what runs next until it is opened. */
-  async function flying() {
-    const interference: { -readonly [Name in keyof Interference]: Interference[Name] } = {}
-    node = await openNode(direct, { schema: direct.freshSchema(), interference })
+  /** A node with the head of a lane in flight. `holdCommit` delays the next COMMIT until it is opened. */
+  async function withInFlightHead() {
+    const hooks: { -readonly [Name in keyof QueryHooks]: QueryHooks[Name] } = {}
+    node = await openNode(direct, { schema: direct.freshSchema(), hooks })
     await node.own()
     const webhook = await node.webhook()
     await node.accept([webhook], { callId: 'call' })
     const claims = await node.claim([webhook])
     expect(claims).toHaveLength(1)
-    const hold = () => {
-      const held = gate()
+    const holdCommit = () => {
+      const delay = gate()
       const reached = gate()
       let first = true
-      interference.before = async (text) => {
+      hooks.before = async (text) => {
         if (text !== 'COMMIT' || !first) return
         first = false
         reached.open()
-        await held.passed
+        await delay.passed
       }
-      return { reached: reached.passed, open: held.open }
+      return { reached: reached.passed, open: delay.open }
     }
-    return { webhook, claims, hold }
+    return { webhook, claims, holdCommit }
   }
 
-  // The lane is locked by one statement and its next one promoted by a later one. In one statement the settlement, which
-  // waits here for the acceptance, would see the lane as it was left, and the delivery behind not at all: a lane that
-  // stands still for ever.
-  it('goes on with what was accepted while its settlement waited for the lock', async () => {
-    const { webhook, claims, hold } = await flying()
-    const commit = hold()
+  // One statement locks the lane and a later one promotes its next delivery. With a single statement the settlement,
+  // which waits here for the acceptance, would not see the new delivery, and the lane would stop for ever.
+  it('continues with a delivery that was accepted while the settlement waited for the lock', async () => {
+    const { webhook, claims, holdCommit } = await withInFlightHead()
+    const commit = holdCommit()
     const accepting = node.accept([webhook], { callId: 'call' })
     await commit.reached
     const settling = node.settle(claims)
-    await waitingForLocks(direct)
+    await waitForBlockedSessions(direct)
     commit.open()
     const [id] = await accepting
     const [settled] = await settling
@@ -51,27 +56,27 @@ describe.skipIf(!server)('a lane while one of it ends and another is accepted', 
     expect((await node.claim([webhook])).map(({ delivery }) => delivery.id)).toEqual([id])
   })
 
-  it('begins anew with what was accepted while its last one ended', async () => {
-    const { webhook, claims, hold } = await flying()
-    const commit = hold()
+  it('starts again with a delivery that was accepted while its last one ended', async () => {
+    const { webhook, claims, holdCommit } = await withInFlightHead()
+    const commit = holdCommit()
     const settling = node.settle(claims)
     await commit.reached
     const accepting = node.accept([webhook], { callId: 'call' })
-    await waitingForLocks(direct)
+    await waitForBlockedSessions(direct)
     commit.open()
     expect(await settling).toMatchObject([{ kind: 'settled', endpoint: { dueMs: undefined } }])
     const [id] = await accepting
     expect((await node.claim([webhook])).map(({ delivery }) => delivery.id)).toEqual([id])
   })
 
-  it('keeps the order of two nodes that accept at once', async () => {
-    const { webhook, claims, hold } = await flying()
+  it('keeps the order of two nodes that accept at the same time', async () => {
+    const { webhook, claims, holdCommit } = await withInFlightHead()
     const other = await openNode(direct, { schema: node.schema, owner: 'node-2' })
-    const commit = hold()
+    const commit = holdCommit()
     const first = node.accept([webhook], { callId: 'call' })
     await commit.reached
     const second = other.accept([webhook], { callId: 'call' })
-    await waitingForLocks(direct)
+    await waitForBlockedSessions(direct)
     commit.open()
     const order = [...(await first), ...(await second)]
     await node.settle(claims)

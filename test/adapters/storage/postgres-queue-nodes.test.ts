@@ -4,7 +4,7 @@ import { seededRandom } from 'hookswitch/testkit'
 import { afterAll, describe, expect, it } from 'vitest'
 import { manualClock } from '../../../src/testkit/clock.js'
 import { postgresForTests } from './pg-cluster.js'
-import { LEASE_MS, openNode, type QueueNode } from './postgres-queue-world.js'
+import { LEASE_MS, openNode, type QueueNode } from './postgres-queue-harness.js'
 
 const server = await postgresForTests()
 afterAll(() => server?.end())
@@ -15,24 +15,24 @@ const STEPS = 60
 
 type Random = ReturnType<typeof seededRandom>
 
-/** What is noted of a delivery, in the order in which this test saw it happen. */
-interface Course {
-  /** Where its claims came back. */
+/** Claims and settlements of one delivery, in the order in which this test saw them. */
+interface DeliveryTrace {
+  /** When its claims returned. */
   readonly claims: { readonly at: number; readonly fence: number; readonly node: string }[]
-  /** Where its settlement was asked for, of each claim. */
+  /** When the settlement of each claim was requested. */
   readonly settlements: number[]
 }
 
-function noted() {
-  const courses = new Map<string, Course>()
+function createRecorder() {
+  const traces = new Map<string, DeliveryTrace>()
   let time = 0
   const of = (id: string) => {
-    const course = courses.get(id) ?? { claims: [], settlements: [] }
-    courses.set(id, course)
-    return course
+    const trace = traces.get(id) ?? { claims: [], settlements: [] }
+    traces.set(id, trace)
+    return trace
   }
   return {
-    courses,
+    traces,
     claimed(node: QueueNode, { delivery }: Claim) {
       time += 1
       of(delivery.id).claims.push({ at: time, fence: delivery.fence, node: node.owner })
@@ -47,7 +47,7 @@ function noted() {
 describe.skipIf(!server)('two nodes on one database', () => {
   const direct = server!
 
-  it('claim nothing twice, keep the order of every lane, and leave nothing behind', async () => {
+  it('claim no delivery twice, keep the order of every lane, and leave no pending row', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer(), async (seed) => {
         const random = seededRandom(seed)
@@ -58,22 +58,22 @@ describe.skipIf(!server)('two nodes on one database', () => {
           await openNode(direct, { schema, clock, owner: 'node-2' }),
         ]
         try {
-          await ownTogether(nodes)
+          await shareShards(nodes)
           const webhooks = await Promise.all(Array.from({ length: WEBHOOKS }, () => nodes[0]!.webhook()))
-          const notes = noted()
+          const recorder = createRecorder()
           const accepted: string[] = []
-          const doings = nodes.flatMap((node, index) => [
+          const activities = nodes.flatMap((node, index) => [
             publish(node, webhooks, random.stream(`publisher ${index}`), accepted),
-            send(node, webhooks, random.stream(`sender ${index}`), notes),
+            send(node, webhooks, random.stream(`sender ${index}`), recorder),
           ])
-          await Promise.all(doings)
-          await drain(nodes, webhooks, notes)
+          await Promise.all(activities)
+          await drain(nodes, webhooks, recorder)
 
           expect(await nodes[0]!.store.deliveries.pending()).toBe(0)
-          expect([...notes.courses.keys()].sort()).toEqual([...accepted].sort())
-          for (const [id, course] of notes.courses) expectOneAtATime(id, course)
-          await expectOrder(nodes[0]!, webhooks, notes.courses)
-          await expectNothingLeft(schema)
+          expect([...recorder.traces.keys()].sort()).toEqual([...accepted].sort())
+          for (const [id, trace] of recorder.traces) expectOneAtATime(id, trace)
+          await expectOrder(nodes[0]!, webhooks, recorder.traces)
+          await expectNoPendingRows(schema)
         } finally {
           await Promise.all(nodes.map((node) => node.close()))
         }
@@ -82,62 +82,62 @@ describe.skipIf(!server)('two nodes on one database', () => {
     )
   }, 120_000)
 
-  it('take over from one that is gone: what it had in flight is sent again, once, and in order', async () => {
+  it('a takeover sends what the other node had in flight again, once and in order', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer(), async (seed) => {
         const random = seededRandom(seed)
         const schema = direct.freshSchema()
         const clock = manualClock()
-        const [gone, heir] = [
+        const [previous, successor] = [
           await openNode(direct, { schema, clock, owner: 'node-1' }),
           await openNode(direct, { schema, clock, owner: 'node-2' }),
         ]
         try {
-          await gone.own()
-          const webhooks = await Promise.all(Array.from({ length: WEBHOOKS }, () => gone.webhook()))
+          await previous.own()
+          const webhooks = await Promise.all(Array.from({ length: WEBHOOKS }, () => previous.webhook()))
           const accepted: string[] = []
-          await publish(gone, webhooks, random.stream('publisher'), accepted)
-          const flying = await gone.claim(webhooks, 2)
-          expect(await heir.own()).toEqual([])
+          await publish(previous, webhooks, random.stream('publisher'), accepted)
+          const inFlight = await previous.claim(webhooks, 2)
+          expect(await successor.own()).toEqual([])
           const now = clock.now()
           await clock.advance(LEASE_MS)
-          // While one takes over, the other works on: its own clock stands still.
-          const endpoints = webhooks.map(({ id }) => ({ webhookId: id, room: 2 }))
-          const settlements = flying.map((claim) => gone.settlement(claim))
+          // The other node works on during the takeover, with a time from before.
+          const endpoints = webhooks.map(({ id }) => ({ webhookId: id, slots: 2 }))
+          const settlements = inFlight.map((claim) => previous.settlement(claim))
           const [, late, settled] = await Promise.all([
-            heir.own(),
-            gone.store.deliveries.claim({ owner: gone.owner, endpoints, limit: 99, now }),
-            gone.store.deliveries.settle(settlements, now),
+            successor.own(),
+            previous.store.deliveries.claim({ owner: previous.owner, endpoints, limit: 99, now }),
+            previous.store.deliveries.settle(settlements, now),
           ])
-          const ended = flying.filter((_, index) => settled[index]!.kind === 'settled')
-          const lost = [...flying.filter((claim) => !ended.includes(claim)), ...late.claims]
-          const orphans = await heir.store.deliveries.orphans(heir.owner, 999)
+          const ended = inFlight.filter((_, index) => settled[index]!.kind === 'settled')
+          const lost = [...inFlight.filter((claim) => !ended.includes(claim)), ...late.claims]
+          const orphans = await successor.store.deliveries.orphans(successor.owner, 999)
           expect(orphans.map(({ id }) => id).sort()).toEqual(lost.map(({ delivery }) => delivery.id).sort())
-          const refused = await gone.store.deliveries.settle(
-            lost.map((claim) => gone.settlement(claim)),
+          const rejected = await previous.store.deliveries.settle(
+            lost.map((claim) => previous.settlement(claim)),
             now,
           )
-          expect(refused.every(({ kind }) => kind === 'fenced')).toBe(true)
+          expect(rejected.every(({ kind }) => kind === 'fenced')).toBe(true)
           const interrupted = { state: 'waiting', interruptions: 1, reason: 'interrupted' } as const
-          await heir.settle(
+          await successor.settle(
             orphans.map((delivery) => ({ delivery, body: '' })),
             { ...interrupted, dueMs: clock.now() },
           )
-          const notes = noted()
-          await drain([heir], webhooks, notes)
+          const recorder = createRecorder()
+          await drain([successor], webhooks, recorder)
           const done = new Set(ended.map(({ delivery }) => delivery.id))
-          expect([...notes.courses.keys()].sort()).toEqual(accepted.filter((id) => !done.has(id)).sort())
-          await expectOrder(heir, webhooks, notes.courses)
-          await expectNothingLeft(schema)
+          expect([...recorder.traces.keys()].sort()).toEqual(accepted.filter((id) => !done.has(id)).sort())
+          await expectOrder(successor, webhooks, recorder.traces)
+          await expectNoPendingRows(schema)
         } finally {
-          await Promise.all([gone.close(), heir.close()])
+          await Promise.all([previous.close(), successor.close()])
         }
       }),
       { numRuns: 3 },
     )
   }, 120_000)
 
-  async function expectNothingLeft(schema: string): Promise<void> {
+  async function expectNoPendingRows(schema: string): Promise<void> {
     const [left] = await direct.sql(
       `select (select count(*) from "${schema}".lane)::int as lanes,
         (select count(*) from "${schema}".delivery where state < 2)::int as deliveries,
@@ -147,8 +147,8 @@ describe.skipIf(!server)('two nodes on one database', () => {
   }
 })
 
-/** Both come to have their half. */
-async function ownTogether(nodes: readonly QueueNode[]): Promise<void> {
+/** Renews until each node owns half of the shards. */
+async function shareShards(nodes: readonly QueueNode[]): Promise<void> {
   for (const { store, owner } of [...nodes, ...nodes, ...nodes]) {
     await store.deliveries.renew(owner, LEASE_MS)
   }
@@ -177,68 +177,68 @@ async function send(
   node: QueueNode,
   webhooks: readonly Webhook[],
   random: Random,
-  notes: ReturnType<typeof noted>,
+  recorder: ReturnType<typeof createRecorder>,
 ): Promise<void> {
-  const held: Claim[] = []
+  const open: Claim[] = []
   for (let step = 0; step < STEPS; step += 1) {
     const named = webhooks.filter(() => random.chance(0.6))
     const claims = await node.claim(named, random.integer(1, 5))
-    for (const claim of claims) notes.claimed(node, claim)
-    held.push(...claims)
-    const ready = held.splice(0, random.integer(0, held.length))
+    for (const claim of claims) recorder.claimed(node, claim)
+    open.push(...claims)
+    const ready = open.splice(0, random.integer(0, open.length))
     const groups = [ready.filter(() => random.chance(0.3)), ready] as const
     const retried = new Set(groups[0])
-    for (const claim of ready) notes.settling(claim)
+    for (const claim of ready) recorder.settling(claim)
     const settled = await Promise.all([
       node.settle([...retried], { state: 'waiting', dueMs: node.now() }),
       node.settle(ready.filter((claim) => !retried.has(claim))),
     ])
     expect(settled.flat().every(({ kind }) => kind === 'settled')).toBe(true)
   }
-  for (const claim of held) notes.settling(claim)
-  await node.settle(held)
+  for (const claim of open) recorder.settling(claim)
+  await node.settle(open)
 }
 
 async function drain(
   nodes: readonly QueueNode[],
   webhooks: readonly Webhook[],
-  notes: ReturnType<typeof noted>,
+  recorder: ReturnType<typeof createRecorder>,
 ): Promise<void> {
   for (let empty = 0; empty < 2; ) {
     empty += 1
     for (const node of nodes) {
       const claims = await node.claim(webhooks)
-      for (const claim of claims) notes.claimed(node, claim)
-      for (const claim of claims) notes.settling(claim)
+      for (const claim of claims) recorder.claimed(node, claim)
+      for (const claim of claims) recorder.settling(claim)
       await node.settle(claims)
       if (claims.length > 0) empty = 0
     }
   }
 }
 
-/** Every claim under a fence of its own, each after the one before was settled. */
-function expectOneAtATime(id: string, { claims, settlements }: Course): void {
+/** Each claim has its own fence, and comes after the settlement of the previous one. */
+function expectOneAtATime(id: string, { claims, settlements }: DeliveryTrace): void {
   expect([id, ...claims.map(({ fence }) => fence)]).toEqual([id, ...claims.map((_, index) => index + 1)])
   claims.slice(1).forEach(({ at }, index) => {
     expect(settlements[index]!, id).toBeLessThan(at)
   })
 }
 
-/** The next of a lane is first claimed when the one before it has ended. */
+/** A delivery is first claimed when the previous one in its lane has ended. */
 async function expectOrder(
   node: QueueNode,
   webhooks: readonly Webhook[],
-  courses: ReadonlyMap<string, Course>,
+  traces: ReadonlyMap<string, DeliveryTrace>,
 ): Promise<void> {
   for (const { id: webhookId, accountId } of webhooks) {
     const query = { accountId, webhookId, ascending: true, limit: 10_000 }
     const rows = await node.store.deliveries.deliveries(query)
     for (const lane of new Set(rows.map((row) => row.lane))) {
-      const inLane = rows.filter((row) => row.lane === lane).map((row) => courses.get(row.id))
-      inLane.slice(1).forEach((course, index) => {
+      const inLane = rows.filter((row) => row.lane === lane).map((row) => traces.get(row.id))
+      inLane.slice(1).forEach((trace, index) => {
         const before = inLane[index]?.settlements.at(-1) ?? 0
         expect(before, `${webhookId} ${lane} ${shardOf(webhookId)}`).toBeLessThan(
-          course?.claims[0]?.at ?? Number.POSITIVE_INFINITY,
+          trace?.claims[0]?.at ?? Number.POSITIVE_INFINITY,
         )
       })
     }

@@ -3,23 +3,23 @@ import type { PostgresQuery } from 'hookswitch/postgres'
 import { SHARDS, type Webhook } from 'hookswitch/store'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { notificationStatements } from '../../../adapters/storage/postgres/sql/notifications.js'
 import { readyStatements } from '../../../adapters/storage/postgres/sql/ready.js'
-import { wakeStatements } from '../../../adapters/storage/postgres/sql/wake.js'
-import { newDelivery, newEvent } from '../../../src/store/conformance/fixtures.js'
-import { privatePostgres } from './pg-cluster.js'
-import { openNode, type QueueNode } from './postgres-queue-world.js'
+import { newDelivery, newEvent } from '../../../src/testkit/conformance/sample-data.js'
+import { localPostgres } from './pg-cluster.js'
+import { openNode, type QueueNode } from './postgres-queue-harness.js'
 
 const { prepareValue } = createRequire(import.meta.url)('pg/lib/utils') as {
   prepareValue(value: unknown): string | null
 }
-const server = await privatePostgres({ autovacuum: 'off' })
+const server = await localPostgres()
 afterAll(() => server?.end())
 
-/** What the server has been told of the tables when the plans are made. */
-const KNOWN = ['never analyzed', 'analyzed while they were empty'] as const
-/** Tables of a few rows, whatever happens. */
+/** State of the statistics when the plans are made. */
+const STATISTICS = ['never analyzed', 'analyzed while they were empty'] as const
+/** Tables that always have few rows. */
 const SMALL = new Set(['shard', 'node', 'pending', 'nudge', 'inbox'])
-/** More endpoints than a plan may look at; so are the deliveries of either kind, many times over. */
+/** More endpoints than a plan may read; there are many times more deliveries. */
 const PAUSED = 5_000
 const HEALTHY = 300
 
@@ -34,20 +34,22 @@ interface PlanNode {
 }
 
 /**
- * Every statement that the queue runs, with the values it ran with, under the one plan that sessions keep: made when the
- * tables were empty, and made when the server knows them. 20,000 deliveries of 5,000 paused endpoints lie in the way, and
- * 60,000 that have ended.
+ * Runs every statement of the queue with the values that it had, under the generic plan that sessions keep: planned
+ * while the tables were empty, and with current statistics. The tables also contain 20,000 deliveries of 5,000 paused
+ * endpoints and 60,000 ended ones.
  */
-describe.skipIf(!server).each(KNOWN)('plans of the queue, its tables %s', (known) => {
+describe.skipIf(!server).each(STATISTICS)('query plans of the queue, tables %s', (statistics) => {
   const direct = server!
-  const schema = `plans_${KNOWN.indexOf(known)}`
-  const seen = new Map<string, PostgresQuery>()
-  /** Those of them that were prepared on the empty tables. */
+  const schema = `plans_${STATISTICS.indexOf(statistics)}`
+  /** The queries of the store by name, each with its last values. */
+  const queries = new Map<string, PostgresQuery>()
+  /** Names of those that were prepared on the empty tables. */
   let prepared: readonly string[] = []
   let node: QueueNode
   let client: pg.Client
 
-  async function work(): Promise<void> {
+  /** Makes the store run every statement of the queue. */
+  async function useQueue(): Promise<void> {
     const webhooks = await Promise.all(Array.from({ length: HEALTHY }, () => node.webhook()))
     const { deliveries, inbox } = node.store
     const some = webhooks.slice(0, 100)
@@ -96,8 +98,8 @@ describe.skipIf(!server).each(KNOWN)('plans of the queue, its tables %s', (known
     await node.own()
   }
 
-  /** As after the first start: nothing in them, and the server knows it. */
-  async function emptied(): Promise<void> {
+  /** As after the first start: empty tables with statistics. */
+  async function emptyAndAnalyze(): Promise<void> {
     const tables = [
       'delivery',
       'event',
@@ -113,37 +115,37 @@ describe.skipIf(!server).each(KNOWN)('plans of the queue, its tables %s', (known
     await client.query(`truncate ${named}; analyze ${named}`)
   }
 
-  /** Statements with parameters that the store runs again and again. */
+  /** Statements on the path of an event. */
   const isHot = (name: string) =>
     /^(webhook_candidates|(accept|keys|claim|settle|lanes|ready|orphans|stale|lease|inbox)_)/.test(name)
 
   beforeAll(async () => {
     const before = (_text: string, query: PostgresQuery) => {
-      if (query.name !== undefined && isHot(query.name)) seen.set(query.name, query)
+      if (query.name !== undefined && isHot(query.name)) queries.set(query.name, query)
     }
-    node = await openNode(direct, { schema, interference: { before } })
+    node = await openNode(direct, { schema, hooks: { before } })
     await node.own()
-    await work()
-    const { poll } = wakeStatements(`"${schema}"`)
+    await useQueue()
+    const { poll } = notificationStatements(`"${schema}"`)
     const shards = Array.from({ length: SHARDS }, (_, shard) => shard)
-    seen.set(poll.name, { ...poll, values: [shards] })
-    // What the poll finds is asked for when it is found: here, or never.
+    queries.set(poll.name, { ...poll, values: [shards] })
+    // The store runs it only when the poll finds something.
     const { readyOf } = readyStatements(`"${schema}"`)
-    const anybody = (await direct.sql(`select id from "${schema}".webhook limit 100`)).map(({ id }) => id)
-    seen.set(readyOf.name, { ...readyOf, values: [anybody] })
+    const ids = (await direct.sql(`select id from "${schema}".webhook limit 100`)).map(({ id }) => id)
+    queries.set(readyOf.name, { ...readyOf, values: [ids] })
     client = new pg.Client({ connectionString: direct.url })
     await client.connect()
     await client.query(`set statement_timeout = 5000; set plan_cache_mode = force_generic_plan; set jit = off; set enable_seqscan = off;
       set enable_hashjoin = off; set enable_mergejoin = off`)
-    // The store did so itself, when it made them.
-    if (known !== 'never analyzed') await emptied()
-    prepared = [...seen.keys()]
-    for (const [name, { text }] of [...seen]) {
+    // The store analyzes the tables itself when it creates them.
+    if (statistics !== 'never analyzed') await emptyAndAnalyze()
+    prepared = [...queries.keys()]
+    for (const [name, { text }] of [...queries]) {
       await client.query(`prepare ${name} as ${text}`)
       await explained(name, 'explain (format json)')
     }
     await direct.sql(fill(schema))
-    await work()
+    await useQueue()
   }, 120_000)
   afterAll(async () => {
     await client.end()
@@ -151,10 +153,10 @@ describe.skipIf(!server).each(KNOWN)('plans of the queue, its tables %s', (known
   })
 
   async function explained(name: string, explain: string): Promise<PlanNode> {
-    const { values = [] } = seen.get(name)!
+    const { values = [] } = queries.get(name)!
     const literals = values.map((value) => {
       const read = Buffer.isBuffer(value) ? readArray(value) : value
-      const text = prepareValue(name.startsWith('accept_write_') ? anew(read) : read)
+      const text = prepareValue(name.startsWith('accept_write_') ? withNewIds(read) : read)
       return text === null || text === undefined ? 'null' : client.escapeLiteral(String(text))
     })
     await client.query('begin')
@@ -167,32 +169,31 @@ describe.skipIf(!server).each(KNOWN)('plans of the queue, its tables %s', (known
     }
   }
 
-  /** Rows that a plan looked at, wherever it did. */
-  function looked(plan: PlanNode): number {
+  /** The largest number of rows that a node of the plan read. */
+  function rowsRead(plan: PlanNode): number {
     const { 'Actual Rows': rows, 'Actual Loops': loops } = plan
     const left = (plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Join Filter'] ?? 0)
-    return Math.max((rows + left) * loops, ...(plan.Plans ?? []).map(looked))
+    return Math.max((rows + left) * loops, ...(plan.Plans ?? []).map(rowsRead))
   }
-  function wholeTables(plan: PlanNode): string[] {
+  function scannedTables(plan: PlanNode): string[] {
     const name = plan['Relation Name'] ?? ''
     const here = plan['Node Type'] === 'Seq Scan' && !SMALL.has(name) ? [name] : []
-    return [...here, ...(plan.Plans ?? []).flatMap(wholeTables)]
+    return [...here, ...(plan.Plans ?? []).flatMap(scannedTables)]
   }
 
-  for (const when of ['made on empty tables', 'made when the server knows the tables'] as const) {
-    it(`look at no more than what they are asked for, ${when}`, async () => {
-      if (when !== 'made on empty tables') await client.query('analyze')
+  for (const when of ['planned on empty tables', 'planned with current statistics'] as const) {
+    it(`read no more rows than they need, ${when}`, async () => {
+      if (when !== 'planned on empty tables') await client.query('analyze')
       const wrong: Record<string, unknown> = {}
       for (const name of prepared) {
         const plan = await explained(name, 'explain (analyze, timing off, format json)').catch((error) => {
           wrong[name] = error.message
         })
         if (!plan) continue
-        const [whole, rows] = [wholeTables(plan), looked(plan)]
-        // A hundred of each kind, of each a few rows, or the 64 shards; all endpoints that are not idle where those are
-        // asked for.
+        const [scanned, rows] = [scannedTables(plan), rowsRead(plan)]
+        // A hundred of each kind with a few rows each, or the 64 shards; `ready` reads all endpoints that are not idle.
         const most = /^ready_[0-9a-f]+$/.test(name) ? PAUSED + HEALTHY : 3_000
-        if (whole.length > 0 || rows > most) wrong[name] = { whole, rows }
+        if (scanned.length > 0 || rows > most) wrong[name] = { scanned, rows }
       }
       expect(prepared.length).toBeGreaterThan(25)
       expect(wrong).toEqual({})
@@ -210,7 +211,7 @@ const READERS: Readonly<Record<number, (bytes: Buffer) => unknown>> = {
   27: (bytes) => `(${bytes.readUInt32BE()},${bytes.readUInt16BE(4)})`,
 }
 
-/** An array as it is sent in binary. */
+/** Decodes a binary array. */
 function readArray(bytes: Buffer): unknown[] {
   const read = READERS[bytes.readInt32BE(8)] ?? String
   const values: unknown[] = []
@@ -222,15 +223,15 @@ function readArray(bytes: Buffer): unknown[] {
   return values
 }
 
-/** Ids of deliveries can be written once. */
-function anew(value: unknown): unknown {
-  const another = (one: unknown) => (/^delivery-\d+$/.test(String(one)) ? `${one}-again` : one)
-  return Array.isArray(value) ? value.map(another) : value
+/** The id of a delivery can be inserted only once. */
+function withNewIds(value: unknown): unknown {
+  const renamed = (one: unknown) => (/^delivery-\d+$/.test(String(one)) ? `${one}-again` : one)
+  return Array.isArray(value) ? value.map(renamed) : value
 }
 
 /**
- * Of every endpoint that works, 200 deliveries that have ended, with their records; and endpoints that are paused for an
- * hour, each with 4 deliveries of 2 calls.
+ * Adds 200 ended deliveries with attempts to each working endpoint, and paused endpoints with 4 deliveries of 2 calls
+ * each.
  */
 const fill = (schema: string) => `
 insert into ${schema}.event (position, variant, timestamp_ms, id, account_id, call_id, hook, body)

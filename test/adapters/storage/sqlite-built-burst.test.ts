@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { createHookswitch } from 'hookswitch'
 import { until } from 'hookswitch/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
-import { burst, feeding } from '../telephony/source/burst.js'
-import { builtSqlite } from './sqlite-bench.js'
+import { burstOf, startPipeline } from '../telephony/source/burst.js'
+import { builtSqlite } from './sqlite-harness.js'
 
 const cleanups: (() => Promise<unknown>)[] = []
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-describe('a burst of events of a switch', () => {
-  it('of 10,000 is accepted whole and in order by a SQLite file', async () => {
+describe('a burst of events from a switch', () => {
+  it('of 10,000 events is accepted completely and in order by an SQLite store', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'burst-'))
     cleanups.push(() => rm(folder, { recursive: true }))
     const hs = createHookswitch({ store: (await builtSqlite()).sqliteStore({ path: join(folder, 'hs.db') }) })
@@ -24,8 +24,8 @@ describe('a burst of events of a switch', () => {
     hs.events.on('event', ({ callId, hook, sequence }) =>
       sequences.set(callId, [...(sequences.get(callId) ?? []), [hook, sequence]]),
     )
-    const { take, isFull, counts, close, rejected } = feeding(hs)
-    take({ news: burst(2_500), problems: [] })
+    const { push: take, isFull, counts, close, rejected } = startPipeline(hs)
+    take({ updates: burstOf(2_500), problems: [] })
     expect(isFull()).toBe(true)
     await until(() => counts().published === 10_000, { timeoutMs: 60_000 })
     await close(1_000)

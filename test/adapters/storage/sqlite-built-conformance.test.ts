@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { describe, it } from 'vitest'
-import { storeConformance } from '../../../src/store/conformance/index.js'
-import { builtSqlite, sqliteHarness } from './sqlite-bench.js'
+import { storeConformance } from '../../../src/testkit/conformance/index.js'
+import { builtSqlite, sqliteHarness } from './sqlite-harness.js'
 
 const { sqliteStore } = await builtSqlite()
 
 storeConformance(
   { describe, it },
-  sqliteHarness('the SQLite store in a thread of its own', false, (folder) => ({
+  sqliteHarness('the SQLite store in a worker thread', false, (folder) => ({
     store: () => sqliteStore({ path: join(folder, 'x.db') }),
   })),
 )

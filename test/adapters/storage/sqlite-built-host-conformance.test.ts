@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { describe, it } from 'vitest'
 import { loadDriver } from '../../../adapters/storage/sqlite/driver.js'
-import { storeConformance } from '../../../src/store/conformance/index.js'
-import { builtSqlite, sqliteHarness } from './sqlite-bench.js'
+import { storeConformance } from '../../../src/testkit/conformance/index.js'
+import { builtSqlite, sqliteHarness } from './sqlite-harness.js'
 
 const { sqliteStore } = await builtSqlite()
 const { DatabaseSync } = loadDriver()

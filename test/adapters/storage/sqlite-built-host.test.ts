@@ -3,30 +3,31 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { loadDriver, type SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
-import { newToken } from '../../../src/store/conformance/fixtures.js'
-import { builtSqlite, DIST, errorOf, freshFolder, notedLog, opened } from './sqlite-bench.js'
+import { newToken } from '../../../src/testkit/conformance/sample-data.js'
+import { builtSqlite, DIST, openStore, recordingLog, rejectionOf, temporaryFolder } from './sqlite-harness.js'
 
 const { sqliteStore } = await builtSqlite()
 const { createHookswitch } = (await import(join(DIST, 'index.js'))) as typeof import('hookswitch')
 const { DatabaseSync } = loadDriver()
 const clock = { now: () => 1_000 } as never
 
-function hostDatabase(path = join(freshFolder(), 'host.db')): SqliteHandle {
+function hostDatabase(path = join(temporaryFolder(), 'host.db')): SqliteHandle {
   const database = new DatabaseSync(path)
   onTestFinished(() => {
     try {
       database.close()
     } catch {
-      // A test closed it.
+      // The test has closed it.
     }
   })
   return database
 }
-const one = (database: SqliteHandle, sql: string) => Object.values(database.prepare(sql).get() as object)[0]
+const readValue = (database: SqliteHandle, sql: string) =>
+  Object.values(database.prepare(sql).get() as object)[0]
 const entry = (id: string) => ({ id, accountId: 'account', event: '{}' })
 
-/** A receiver of webhooks; `next` waits for a request. */
-async function receiver() {
+/** Starts a receiver of webhooks that records the request bodies. */
+async function startReceiver() {
   const received: string[] = []
   const server = createServer((request, response) => {
     let body = ''
@@ -46,46 +47,49 @@ async function receiver() {
 }
 
 describe("a store in the host's database", () => {
-  it('leaves the tables, the version and the id of the host alone', async () => {
+  it("does not change the host's tables, user_version and application_id", async () => {
     const database = hostDatabase()
     database.exec(
       'CREATE TABLE ticket (id TEXT NOT NULL); PRAGMA user_version = 7; PRAGMA application_id = 42',
     )
     database.exec("INSERT INTO ticket VALUES ('a')")
-    const store = await opened(sqliteStore({ database }))
+    const store = await openStore(sqliteStore({ database }))
     await store.tokens.issue(newToken('account'))
     const names = database.prepare("SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'").all()
     expect((names as { name: string }[]).filter(({ name }) => !name.startsWith('hookswitch_'))).toEqual([
       { name: 'ticket' },
     ])
-    expect([one(database, 'PRAGMA user_version'), one(database, 'PRAGMA application_id')]).toEqual([7, 42])
-    expect(one(database, 'PRAGMA journal_mode')).toBe('wal')
-    expect(one(database, 'SELECT count(*) FROM ticket')).toBe(1)
+    expect([
+      readValue(database, 'PRAGMA user_version'),
+      readValue(database, 'PRAGMA application_id'),
+    ]).toEqual([7, 42])
+    expect(readValue(database, 'PRAGMA journal_mode')).toBe('wal')
+    expect(readValue(database, 'SELECT count(*) FROM ticket')).toBe(1)
     await store.close()
-    expect(one(database, 'SELECT count(*) FROM hookswitch_token')).toBe(1)
+    expect(readValue(database, 'SELECT count(*) FROM hookswitch_token')).toBe(1)
   })
 
-  it("waits for the store's writes with the host's handle, as long as the host said", async () => {
-    const [silent, patient] = [hostDatabase(), hostDatabase()]
-    patient.exec('PRAGMA busy_timeout = 77')
-    for (const database of [silent, patient]) await opened(sqliteStore({ database }))
-    const timeouts = [silent, patient].map((database) => one(database, 'PRAGMA busy_timeout'))
+  it("sets a busy timeout on the host's handle only if it has none", async () => {
+    const [without, withTimeout] = [hostDatabase(), hostDatabase()]
+    withTimeout.exec('PRAGMA busy_timeout = 77')
+    for (const database of [without, withTimeout]) await openStore(sqliteStore({ database }))
+    const timeouts = [without, withTimeout].map((database) => readValue(database, 'PRAGMA busy_timeout'))
     expect(timeouts).toEqual([5_000, 77])
   })
 
-  it('minds no row of the host that breaks a rule of the host', async () => {
+  it("ignores rows of the host that violate the host's constraints", async () => {
     const database = hostDatabase()
     database.exec('CREATE TABLE ticket (id TEXT CHECK (id > 0)); PRAGMA ignore_check_constraints = ON')
     database.exec('INSERT INTO ticket VALUES (-1)')
-    await (await opened(sqliteStore({ database }))).close()
-    await opened(sqliteStore({ database }))
+    await (await openStore(sqliteStore({ database }))).close()
+    await openStore(sqliteStore({ database }))
   })
 
-  it('waits for a transaction of the host: while it is opened, and when it writes; reads do not', async () => {
+  it('waits for a transaction of the host when it opens and when it writes, but not when it reads', async () => {
     const database = hostDatabase()
     const store = sqliteStore({ database })
     database.exec('BEGIN IMMEDIATE; CREATE TABLE ticket (id TEXT)')
-    const opening = opened(store)
+    const opening = openStore(store)
     await new Promise((resolve) => setTimeout(resolve, 50))
     database.exec('COMMIT')
     await opening
@@ -97,7 +101,7 @@ describe("a store in the host's database", () => {
       await store.tokens.issue(token)
       written += 1
     })
-    // As a host would that asks something inside its transaction.
+    // Like a host that reads inside its transaction.
     for (const token of tokens) expect(await store.tokens.read(token.hash)).toBeUndefined()
     expect(await store.deliveries.pending()).toBe(0)
     expect(written).toBe(0)
@@ -106,9 +110,9 @@ describe("a store in the host's database", () => {
     expect(await Promise.all(tokens.map((token) => store.tokens.read(token.hash)))).toEqual(tokens)
   })
 
-  it('writes what waits before it closes', async () => {
+  it('completes deferred writes before it closes', async () => {
     const database = hostDatabase()
-    const store = await opened(sqliteStore({ database }))
+    const store = await openStore(sqliteStore({ database }))
     const token = newToken('account')
     database.exec('BEGIN IMMEDIATE')
     const written = store.tokens.issue(token)
@@ -116,35 +120,35 @@ describe("a store in the host's database", () => {
     const closed = store.close()
     database.exec('COMMIT')
     await Promise.all([written, closed])
-    expect(one(database, 'SELECT hash FROM hookswitch_token')).toBe(token.hash)
+    expect(readValue(database, 'SELECT hash FROM hookswitch_token')).toBe(token.hash)
   })
 
   it('takes entries while it is open, and only through that very handle', async () => {
-    const path = join(freshFolder(), 'host.db')
+    const path = join(temporaryFolder(), 'host.db')
     const database = hostDatabase(path)
     const store = sqliteStore({ database })
     const put = (tx: unknown) => () => store.inbox!.put(tx, entry('a'))
     expect(put(database)).toThrow(expect.objectContaining({ code: 'StoreUnavailable' }))
-    await opened(store)
+    await openStore(store)
     expect(put(hostDatabase(path))).toThrow(expect.objectContaining({ code: 'InvalidOption', field: 'tx' }))
     expect(put(database)()).toBeUndefined()
-    expect(one(database, 'SELECT count(*) FROM hookswitch_inbox')).toBe(1)
+    expect(readValue(database, 'SELECT count(*) FROM hookswitch_inbox')).toBe(1)
     await store.close()
     expect(put(database)).toThrow(expect.objectContaining({ code: 'StoreUnavailable' }))
   })
 
-  it('has one owner, whoever opened the database', async () => {
-    const path = join(freshFolder(), 'host.db')
-    await opened(sqliteStore({ database: hostDatabase(path) }))
+  it('has one owner, whether the file was opened by path or by handle', async () => {
+    const path = join(temporaryFolder(), 'host.db')
+    await openStore(sqliteStore({ database: hostDatabase(path) }))
     for (const options of [{ database: hostDatabase(path) }, { path }]) {
-      const error = await errorOf(sqliteStore(options).open({ clock, log: notedLog() }))
-      expect(error.message).toContain('is in use by another process, or by another store of this one')
+      const error = await rejectionOf(sqliteStore(options).open({ clock, log: recordingLog() }))
+      expect(error.message).toContain('is in use by another process, or by another store in this process')
     }
   })
 
-  it('survives that the host closes its handle first', async () => {
+  it('keeps working when the host closes its handle first', async () => {
     const database = hostDatabase()
-    const store = await opened(sqliteStore({ database }))
+    const store = await openStore(sqliteStore({ database }))
     database.close()
     const token = newToken('account')
     await store.tokens.issue(token)
@@ -152,8 +156,8 @@ describe("a store in the host's database", () => {
     expect(() => store.inbox!.put(database, entry('a'))).toThrow("the host's database is closed")
   })
 
-  it('delivers what a host transaction published when that commits, and nothing of one that is rolled back', async () => {
-    const { received, uri } = await receiver()
+  it('delivers an event published in a host transaction after the commit, and not after a rollback', async () => {
+    const { received, uri } = await startReceiver()
     const database = hostDatabase()
     database.exec('CREATE TABLE ticket (id TEXT)')
     const hs = createHookswitch({ store: sqliteStore({ database }), allowLocal: true })
@@ -165,14 +169,14 @@ describe("a store in the host's database", () => {
 
     database.exec('BEGIN')
     const staged = hs.publish(event('gone'), { tx: database })
-    expect(one(database, 'SELECT count(*) FROM hookswitch_inbox')).toBe(1)
+    expect(readValue(database, 'SELECT count(*) FROM hookswitch_inbox')).toBe(1)
     database.exec('ROLLBACK')
     expect((await staged).eventId).toMatch(/^\S+$/)
     database.exec("BEGIN; INSERT INTO ticket VALUES ('a')")
     await hs.publish(event('kept'), { tx: database })
     database.exec('COMMIT')
     await vi.waitUntil(() => received.length > 0, { timeout: 20_000 })
-    await vi.waitUntil(() => one(database, 'SELECT count(*) FROM hookswitch_inbox') === 0, {
+    await vi.waitUntil(() => readValue(database, 'SELECT count(*) FROM hookswitch_inbox') === 0, {
       timeout: 20_000,
     })
     expect(received).toHaveLength(1)
@@ -181,9 +185,9 @@ describe("a store in the host's database", () => {
 })
 
 describe('a store in a file', () => {
-  it('shows after a restart what was delivered before', async () => {
-    const { received, uri } = await receiver()
-    const path = join(freshFolder(), 'x.db')
+  it('lists earlier deliveries after a restart', async () => {
+    const { received, uri } = await startReceiver()
+    const path = join(temporaryFolder(), 'x.db')
     const start = async () => {
       const hs = createHookswitch({ store: sqliteStore({ path }), allowLocal: true })
       onTestFinished(() => hs.close())

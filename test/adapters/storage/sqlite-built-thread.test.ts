@@ -4,27 +4,35 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { newAccount, newApiKey, newToken } from '../../../src/store/conformance/fixtures.js'
-import { builtSqlite, contentsOf, DIST, errorOf, freshFolder, notedLog, opened } from './sqlite-bench.js'
+import { newAccount, newApiKey, newToken } from '../../../src/testkit/conformance/sample-data.js'
+import {
+  builtSqlite,
+  contentsOf,
+  DIST,
+  openStore,
+  recordingLog,
+  rejectionOf,
+  temporaryFolder,
+} from './sqlite-harness.js'
 
 const { sqliteStore } = await builtSqlite()
-const file = () => join(freshFolder(), 'x.db')
+const temporaryFile = () => join(temporaryFolder(), 'x.db')
 const clock = { now: () => 1_000 } as never
 
 const exitOf = (thread: Worker) => new Promise((resolve) => thread.once('exit', resolve))
 
-/** Opens a store and takes hold of its thread. */
-async function withThread(path = file()) {
-  const log = notedLog()
+/** Opens a store and returns its worker thread too. */
+async function openWithWorker(path = temporaryFile()) {
+  const log = recordingLog()
   const started = once(process, 'worker') as Promise<[Worker]>
-  const store = await opened(sqliteStore({ path }), log)
+  const store = await openStore(sqliteStore({ path }), log)
   const [thread] = await started
   return { store, thread, log, path }
 }
 
-describe('the thread of a store', () => {
-  it('answers every call of a burst, each with its own answer', async () => {
-    const { store } = await withThread()
+describe('the worker thread of a store', () => {
+  it('answers every request of a burst with its own result', async () => {
+    const { store } = await openWithWorker()
     const tokens = Array.from({ length: 1_001 }, () => newToken('account'))
     const written = tokens.map((token) => store.tokens.issue(token))
     const read = tokens.map((token) => store.tokens.read(token.hash))
@@ -33,10 +41,10 @@ describe('the thread of a store', () => {
     expect(await store.tokens.read('unknown')).toBeUndefined()
   })
 
-  it('keeps what JSON would lose: undefined, Infinity, maps', async () => {
-    const { store } = await withThread()
+  it('preserves values that JSON would lose: undefined, Infinity, maps', async () => {
+    const { store } = await openWithWorker()
     expect((await store.deliveries.own('node', 1)).aliveUntilMs).toBe(Number.POSITIVE_INFINITY)
-    const endpoints = [{ webhookId: 'unknown', room: 1 }]
+    const endpoints = [{ webhookId: 'unknown', slots: 1 }]
     const { webhooks } = await store.deliveries.claim({ owner: 'node', endpoints, limit: 1, now: 1 })
     expect(webhooks).toEqual(new Map())
     const [one, other] = [newToken('account', { userId: 'u' }), newToken('account')]
@@ -45,8 +53,8 @@ describe('the thread of a store', () => {
     expect(await store.tokens.revokeAll('account', undefined)).toBe(1)
   })
 
-  it('hands errors over as they are, and one refused call hurts no other of its turn', async () => {
-    const { store } = await withThread()
+  it('transfers errors with their fields, and a refused request does not affect others of the same turn', async () => {
+    const { store } = await openWithWorker()
     const account = newAccount()
     const insert = (one: typeof account) => store.accounts.insert(one, newApiKey(one.id), [])
     const [first, again, other] = await Promise.allSettled([
@@ -56,11 +64,14 @@ describe('the thread of a store', () => {
     ])
     expect([first.status, other.status]).toEqual(['fulfilled', 'fulfilled'])
     expect(again).toMatchObject({ reason: { name: 'HookswitchError', code: 'Conflict', field: 'id' } })
-    expect(await errorOf(store.accounts.remove('nobody'))).toMatchObject({ code: 'NotFound', id: 'nobody' })
+    expect(await rejectionOf(store.accounts.remove('nobody'))).toMatchObject({
+      code: 'NotFound',
+      id: 'nobody',
+    })
   })
 
-  it('refuses what is no data, and nothing else of its turn', async () => {
-    const { store } = await withThread()
+  it('rejects arguments that cannot be cloned, and no other request of the same turn', async () => {
+    const { store } = await openWithWorker()
     const token = newToken('account')
     const wrong = { ...newToken('account'), hash: () => 'a function' } as never
     const [fine, refused] = await Promise.allSettled([store.tokens.issue(token), store.tokens.issue(wrong)])
@@ -68,132 +79,132 @@ describe('the thread of a store', () => {
     expect(await store.tokens.read(token.hash)).toEqual(token)
   })
 
-  it('that ends takes every call with it, says so once, and leaves what was written to the next', async () => {
+  it('that exits rejects every request, logs one error, and leaves committed data to the next open', async () => {
     const unhandled: unknown[] = []
     const note = (reason: unknown) => unhandled.push(reason)
     process.on('unhandledRejection', note)
     onTestFinished(() => {
       process.off('unhandledRejection', note)
     })
-    const { store, thread, log } = await withThread()
+    const { store, thread, log } = await openWithWorker()
     const token = newToken('account')
     await store.tokens.issue(token)
     const exited = exitOf(thread)
-    const asked = Array.from({ length: 10 }, () => errorOf(store.deliveries.pending()))
+    const requests = Array.from({ length: 10 }, () => rejectionOf(store.deliveries.pending()))
     void thread.terminate()
-    const codes = (await Promise.allSettled(asked)).map((one) =>
+    const codes = (await Promise.allSettled(requests)).map((one) =>
       one.status === 'fulfilled' ? one.value.code : 'answered',
     )
     await exited
     expect(codes.filter((code) => code !== 'StoreUnavailable' && code !== 'answered')).toEqual([])
-    const error = await errorOf(store.tokens.read(token.hash))
+    const error = await rejectionOf(store.tokens.read(token.hash))
     expect(error).toMatchObject({ code: 'StoreUnavailable', retryAfterSeconds: 1 })
-    expect(error.message).toContain('the thread of the store is gone')
-    expect(log.said.filter((line) => line.startsWith('error'))).toHaveLength(1)
+    expect(error.message).toContain('the worker thread of the store has exited')
+    expect(log.lines.filter((line) => line.startsWith('error'))).toHaveLength(1)
     expect(unhandled).toEqual([])
 
     await store.open({ clock, log })
     expect(await store.tokens.read(token.hash)).toEqual(token)
   })
 
-  it('that fails within is gone as well, with its reason in the log', async () => {
-    const { store, thread, log, path } = await withThread()
-    const asked = errorOf(store.deliveries.pending())
-    // Stands for a fault of ours.
-    thread.postMessage({ kind: 'calls', calls: 7 })
+  it('that throws exits as well, and the reason is logged', async () => {
+    const { store, thread, log, path } = await openWithWorker()
+    const rejection = rejectionOf(store.deliveries.pending())
+    // Stands for a bug in the worker.
+    thread.postMessage({ kind: 'requests', requests: 7 })
     await exitOf(thread)
-    expect(['StoreUnavailable', undefined]).toContain((await asked.catch(() => undefined))?.code)
-    expect(log.said.join()).toMatch(/error the thread of the SQLite store is gone.*"reason":".+"/)
+    expect(['StoreUnavailable', undefined]).toContain((await rejection.catch(() => undefined))?.code)
+    expect(log.lines.join()).toMatch(/error the worker thread of the SQLite store has exited.*"reason":".+"/)
     await store.close()
-    await opened(sqliteStore({ path }))
+    await openStore(sqliteStore({ path }))
   })
 })
 
 describe('a store', () => {
-  it('may be opened again while it is open, and closed twice', async () => {
-    const { store } = await withThread()
-    await store.open({ clock, log: notedLog() })
+  it('can be opened while it is open, and closed twice', async () => {
+    const { store } = await openWithWorker()
+    await store.open({ clock, log: recordingLog() })
     expect(await store.deliveries.pending()).toBe(0)
     await Promise.all([store.close(), store.close()])
     await store.close()
   })
 
-  it('says that it is not open, whatever is asked of it', async () => {
-    const store = sqliteStore({ path: file() })
-    for (const asked of [
+  it('that is not open rejects every request', async () => {
+    const store = sqliteStore({ path: temporaryFile() })
+    for (const request of [
       store.deliveries.own('node', 1),
       store.deliveries.scrub(),
       store.accounts.list(),
       store.secret!(),
     ]) {
-      expect(await errorOf(asked)).toMatchObject({ code: 'StoreUnavailable', retryAfterSeconds: 1 })
+      expect(await rejectionOf(request)).toMatchObject({ code: 'StoreUnavailable', retryAfterSeconds: 1 })
     }
     await store.close()
   })
 
-  it('that is closed while it opens is closed, and may be opened while it closes', async () => {
-    const path = file()
+  it('can be closed while it opens, and opened while it closes', async () => {
+    const path = temporaryFile()
     const store = sqliteStore({ path })
-    const opening = store.open({ clock, log: notedLog() })
+    const opening = store.open({ clock, log: recordingLog() })
     const closing = store.close()
     await Promise.all([opening, closing])
-    expect(await errorOf(store.deliveries.pending())).toMatchObject({ code: 'StoreUnavailable' })
-    const again = store.open({ clock, log: notedLog() })
+    expect(await rejectionOf(store.deliveries.pending())).toMatchObject({ code: 'StoreUnavailable' })
+    const again = store.open({ clock, log: recordingLog() })
     await again
     void store.close()
-    await opened(store)
+    await openStore(store)
     expect(await store.deliveries.pending()).toBe(0)
   })
 
-  it('writes what it was asked for before it closes', async () => {
-    const path = file()
+  it('completes pending writes before it closes', async () => {
+    const path = temporaryFile()
     const store = sqliteStore({ path })
-    await store.open({ clock, log: notedLog() })
+    await store.open({ clock, log: recordingLog() })
     const tokens = Array.from({ length: 300 }, () => newToken('account'))
     const written = Promise.all(tokens.map((token) => store.tokens.issue(token)))
     await store.close()
     await written
     expect(Object.keys(contentsOf(join(path, '..'))).toSorted()).toEqual(['x.db', 'x.db-owner'])
-    const again = await opened(sqliteStore({ path }))
+    const again = await openStore(sqliteStore({ path }))
     expect(await Promise.all(tokens.map((token) => again.tokens.read(token.hash)))).toEqual(tokens)
   })
 
-  it.skipIf(process.platform === 'win32')('says in the log what its thread has to say', async () => {
-    const { store, log, path } = await withThread()
+  it.skipIf(process.platform === 'win32')('logs the warnings of its worker', async () => {
+    const { store, log, path } = await openWithWorker()
     await store.secret!()
     chmodSync(`${path}.key`, 0o644)
     await store.secret!()
-    expect(log.said).toEqual([`warn ${path}.key can be read by other users: chmod 600 it {}`])
+    expect(log.lines).toEqual([`warn ${path}.key can be read by other users: chmod 600 it {}`])
   })
 
-  it('refuses a wrong place in the same words, and may be tried again', async () => {
-    const folder = freshFolder()
+  it('rejects an invalid path with the same error as in the calling thread', async () => {
+    const folder = temporaryFolder()
     const store = sqliteStore({ path: join(folder, 'later', 'x.db') })
-    const error = await errorOf(store.open({ clock, log: notedLog() }))
+    const error = await rejectionOf(store.open({ clock, log: recordingLog() }))
     expect(error).toMatchObject({ code: 'InvalidOption', field: 'path' })
     expect(error.message).toContain('create it first')
-    expect(await errorOf(store.deliveries.pending())).toMatchObject({ code: 'StoreUnavailable' })
+    expect(await rejectionOf(store.deliveries.pending())).toMatchObject({ code: 'StoreUnavailable' })
     await store.close()
   })
 
-  it('keeps others of the same process out, in whatever thread', async () => {
-    const { path } = await withThread()
+  it('excludes other stores of the same process, in any thread', async () => {
+    const { path } = await openWithWorker()
     for (const inThread of [false, true]) {
-      const error = await errorOf(sqliteStore({ path, inThread }).open({ clock, log: notedLog() }))
+      const error = await rejectionOf(sqliteStore({ path, inThread }).open({ clock, log: recordingLog() }))
       expect(error).toMatchObject({ code: 'StoreUnavailable' })
     }
   })
 
-  it('is the same in CommonJS', async () => {
-    const twin = createRequire(import.meta.url)(
+  it('works the same in CommonJS', async () => {
+    const commonjs = createRequire(import.meta.url)(
       join(DIST, 'sqlite.cjs'),
     ) as typeof import('hookswitch/sqlite')
-    const { path } = await withThread()
-    const store = await opened(twin.sqliteStore({ path: file() }))
+    const { path } = await openWithWorker()
+    const store = await openStore(commonjs.sqliteStore({ path: temporaryFile() }))
     const token = newToken('account')
     await store.tokens.issue(token)
     expect(await store.tokens.read(token.hash)).toEqual(token)
-    const error = await errorOf(twin.sqliteStore({ path }).open({ clock, log: notedLog() }))
+    const error = await rejectionOf(commonjs.sqliteStore({ path }).open({ clock, log: recordingLog() }))
     expect(error).toMatchObject({ name: 'HookswitchError', code: 'StoreUnavailable' })
   })
 })

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { type SqliteStoreOptions, sqliteStore } from 'hookswitch/sqlite'
 import { describe, it } from 'vitest'
-import { storeConformance } from '../../../src/store/conformance/index.js'
-import { sqliteHarness } from './sqlite-bench.js'
+import { storeConformance } from '../../../src/testkit/conformance/index.js'
+import { sqliteHarness } from './sqlite-harness.js'
 
 storeConformance(
   { describe, it },

@@ -18,22 +18,23 @@ import {
   newDelivery,
   newEvent,
   newWebhook,
-} from '../../../src/store/conformance/fixtures.js'
-import { newFolder, notedLog } from './sqlite-bench.js'
+} from '../../../src/testkit/conformance/sample-data.js'
+import { propertyRuns } from '../../support/property-runs.js'
+import { createFolder, recordingLog } from './sqlite-harness.js'
 
 const PAGE = 4096
 const ACCOUNTS = 20
 const clock = { now: () => 1_000 } as never
 let folder: string
-let sound: string
+let intact: string
 let size: number
 
-/** A database with something in every table, closed. */
+/** Creates a closed database with rows in its tables. */
 beforeAll(async () => {
-  folder = newFolder()
-  sound = join(folder, 'sound.db')
-  const store = sqliteStore({ path: sound, inThread: true })
-  await store.open({ clock, log: notedLog() })
+  folder = createFolder()
+  intact = join(folder, 'sound.db')
+  const store = sqliteStore({ path: intact, inThread: true })
+  await store.open({ clock, log: recordingLog() })
   for (let index = 0; index < ACCOUNTS; index += 1) {
     const account = newAccount()
     await store.accounts.insert(account, newApiKey(account.id), [])
@@ -44,24 +45,24 @@ beforeAll(async () => {
     await store.deliveries.accept({ events: [event], deliveries, maxPending: 99 }, 1_000)
   }
   await store.close()
-  size = readFileSync(sound).length
+  size = readFileSync(intact).length
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** How a copy of the database does that was damaged: what opening it says, else what it says of its accounts. */
-async function afterDamage(damage: (path: string) => void): Promise<ErrorCode | number> {
+/** Damages a copy of the database and opens it: returns the error code, or the number of accounts that can be read. */
+async function openDamaged(damage: (path: string) => void): Promise<ErrorCode | number> {
   const path = join(mkdtempSync(join(folder, 'copy-')), 'x.db')
-  copyFileSync(sound, path)
-  copyFileSync(`${sound}-owner`, `${path}-owner`)
+  copyFileSync(intact, path)
+  copyFileSync(`${intact}-owner`, `${path}-owner`)
   damage(path)
   const bytes = () => (existsSync(path) ? readFileSync(path).toString('latin1') : '')
   const before = bytes()
   const store = sqliteStore({ path, inThread: true })
   try {
-    await store.open({ clock, log: notedLog() })
+    await store.open({ clock, log: recordingLog() })
   } catch (thrown) {
     expect((thrown as Error).message).toContain(path)
-    expect(bytes() === before, 'what is damaged stays as it is').toBe(true)
+    expect(bytes() === before, 'a damaged file is not changed').toBe(true)
     return codeOf(thrown)
   }
   try {
@@ -79,7 +80,7 @@ function codeOf(thrown: unknown): ErrorCode {
   throw thrown
 }
 
-/** Turns bits of one byte over. */
+/** Flips bits of one byte. */
 const flip = (offset: number, bits: number) => (path: string) => {
   const bytes = readFileSync(path)
   bytes[offset]! ^= bits
@@ -87,56 +88,56 @@ const flip = (offset: number, bits: number) => (path: string) => {
 }
 
 describe('a damaged database', () => {
-  it('is sound as long as nobody touches it', async () => {
-    expect(await afterDamage(() => {})).toBe(ACCOUNTS)
+  it('opens if nothing was damaged', async () => {
+    expect(await openDamaged(() => {})).toBe(ACCOUNTS)
   })
 
   it.each<[string, (path: string) => void]>([
-    ['was cut to nothing', (path) => truncateSync(path, 0)],
-    ['was cut to a part of its header', (path) => truncateSync(path, 60)],
-    ['was cut to its first page', (path) => truncateSync(path, PAGE)],
-    ['was cut in half', (path) => truncateSync(path, PAGE * Math.floor(size / PAGE / 2))],
+    ['was truncated to nothing', (path) => truncateSync(path, 0)],
+    ['was truncated to a part of its header', (path) => truncateSync(path, 60)],
+    ['was truncated to its first page', (path) => truncateSync(path, PAGE)],
+    ['was truncated to half', (path) => truncateSync(path, PAGE * Math.floor(size / PAGE / 2))],
     ['lost its last page', (path) => truncateSync(path, size - PAGE)],
     ['lost its last bytes', (path) => truncateSync(path, size - 10)],
     ['is all zeros', (path) => writeFileSync(path, Buffer.alloc(size))],
     ['has a first page of zeros', (path) => writeFileSync(path, readFileSync(path).fill(0, 0, PAGE))],
     ['has a list of tables of zeros', (path) => writeFileSync(path, readFileSync(path).fill(0, 100, PAGE))],
     ['has a second page of zeros', (path) => writeFileSync(path, readFileSync(path).fill(0, PAGE, 2 * PAGE))],
-    ['became a text', (path) => writeFileSync(path, 'hello '.repeat(1_000))],
-    ['lost its list of tables', (path) => writeFileSync(path, emptied(path))],
-  ])('that %s is refused, and never begun anew', async (_, damage) => {
-    expect(await afterDamage(damage)).toBe('StoreCorrupt')
+    ['was overwritten with text', (path) => writeFileSync(path, 'hello '.repeat(1_000))],
+    ['lost its list of tables', (path) => writeFileSync(path, emptyDatabase(path))],
+  ])('that %s is rejected and never reinitialized', async (_, damage) => {
+    expect(await openDamaged(damage)).toBe('StoreCorrupt')
   })
 
-  it('is refused or read, but never taken for empty, whichever byte of the first page changed', async () => {
+  it('is rejected or read, but never treated as empty, whichever byte of the first two pages changed', async () => {
     const header = fc.integer({ min: 0, max: 107 })
     const offset = fc.oneof(header, fc.integer({ min: 0, max: 2 * PAGE - 1 }))
     await fc.assert(
       fc.asyncProperty(offset, fc.integer({ min: 1, max: 255 }), async (at, bits) => {
-        expect(await afterDamage(flip(at, bits))).not.toBe(0)
+        expect(await openDamaged(flip(at, bits))).not.toBe(0)
       }),
-      { numRuns: 150 },
+      { numRuns: propertyRuns(150) },
     )
   })
 
-  it('is refused or read, but never taken for empty, whichever byte changed', async () => {
+  it('is rejected or read, but never treated as empty, whichever byte changed', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(size - 1), fc.integer({ min: 1, max: 255 }), async (at, bits) => {
-        expect(await afterDamage(flip(at, bits))).not.toBe(0)
+        expect(await openDamaged(flip(at, bits))).not.toBe(0)
       }),
       { numRuns: 100 },
     )
   })
 
-  it('may be removed, to begin anew', async () => {
-    expect(await afterDamage((path) => rmSync(path))).toBe(0)
+  it('can be removed to start with an empty one', async () => {
+    expect(await openDamaged((path) => rmSync(path))).toBe(0)
   })
 })
 
-/** A whole, sound, empty SQLite database in its place. */
-function emptied(path: string): Buffer {
+/** A valid, empty SQLite database with the same header. */
+function emptyDatabase(path: string): Buffer {
   const bytes = readFileSync(path).subarray(0, PAGE)
-  // One page; a leaf of the list of tables without a cell.
+  // One page: a leaf of the schema table without cells.
   bytes.writeUInt32BE(1, 28)
   bytes.fill(0, 32, 40)
   bytes.set([0x0d, 0, 0, 0, 0, 0x10, 0, 0], 100)

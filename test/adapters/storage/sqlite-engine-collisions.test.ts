@@ -1,8 +1,11 @@
 import { describe, it, vi } from 'vitest'
-import { storeConformance } from '../../../src/store/conformance/index.js'
+import { storeConformance } from '../../../src/testkit/conformance/index.js'
 import { engineHarness } from './sqlite-engine-store.js'
 
-// Ids, calls and lanes are found by numbers made of them; here all of them have the same.
-vi.mock('../../../adapters/storage/sqlite/text-key.js', () => ({ textKey: () => 4_711, idKey: () => 4_711 }))
+// Ids, calls and lanes are indexed by hashes; here every hash is the same.
+vi.mock('../../../adapters/storage/sqlite/hash-key.js', () => ({
+  hashKey: () => 4_711,
+  idHashKey: () => 4_711,
+}))
 
-storeConformance({ describe, it }, engineHarness('the SQLite engine, while all keys collide'))
+storeConformance({ describe, it }, engineHarness('the SQLite engine while all hash keys collide'))

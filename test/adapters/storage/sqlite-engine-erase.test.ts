@@ -1,36 +1,36 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { NewEvent, Webhook } from 'hookswitch/store'
 import { expect, it, onTestFinished } from 'vitest'
-import { newDelivery, newEvent, newRecord, newWebhook } from '../../../src/store/conformance/fixtures.js'
-import { type EngineStore, engineStore, freshDatabase, openDatabase } from './sqlite-engine-store.js'
+import { newDelivery, newEvent, newRecord, newWebhook } from '../../../src/testkit/conformance/sample-data.js'
+import { type EngineStore, engineStore, openDatabase, temporaryDatabase } from './sqlite-engine-store.js'
 
 const NOW = 1_000
-/** Stands in everything that is to be erased, and nowhere else. */
+/** Is contained in everything that is to be erased, and nowhere else. */
 const MARKER = 'MARK4711'
 
-function opened(): EngineStore {
-  const file = freshDatabase()
+function openEngine(): EngineStore {
+  const file = temporaryDatabase()
   const store = engineStore(file.path, { now: () => NOW })
   onTestFinished(async () => {
     await store.close()
     file.remove()
   })
-  store.together(({ deliveries }) => deliveries.own('node', 1, NOW))
+  store.inTransaction(({ deliveries }) => deliveries.own('node', 1, NOW))
   return store
 }
 
-/** Accepts an event for this webhook, and sends it `attempts` times; the last attempt ends it, if `ended`. */
+/** Accepts an event for a webhook and records `attempts` attempts; the last one ends the delivery, if `ended`. */
 function send(
   store: EngineStore,
   webhook: Webhook,
   event: NewEvent,
   { attempts = 1, ended = true, response = 'ok' } = {},
 ): void {
-  store.together(({ deliveries }) => {
+  store.inTransaction(({ deliveries }) => {
     const delivery = newDelivery(webhook, event)
     deliveries.accept({ events: [event], deliveries: [delivery], maxPending: 99_999 }, NOW)
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
-      const endpoints = [{ webhookId: webhook.id, room: 1 }]
+      const endpoints = [{ webhookId: webhook.id, slots: 1 }]
       const claim = deliveries.claim({ owner: 'node', endpoints, limit: 1, now: NOW }).claims[0]!
       const isEnd = ended && attempt === attempts
       deliveries.settle(
@@ -45,7 +45,7 @@ function send(
               attempts: attempt,
               tries: attempt,
               interruptions: 0,
-              // Only the next round may find it.
+              // Due again only for the next attempt of this loop.
               ...(isEnd ? {} : { dueMs: attempt === attempts ? NOW + 1 : NOW }),
               reason: response,
             },
@@ -58,8 +58,8 @@ function send(
   })
 }
 
-/** Where the marker stands in rows. */
-function remains({ db }: EngineStore): unknown[] {
+/** The rows that contain the marker. */
+function rowsWithMarker({ db }: EngineStore): unknown[] {
   const tables = db
     .prepare("select name from sqlite_schema where type = 'table' and name like 'hookswitch%'")
     .all()
@@ -72,8 +72,8 @@ function remains({ db }: EngineStore): unknown[] {
   )
 }
 
-/** How often the marker stands in the files of the database. */
-function traces({ path }: EngineStore): number {
+/** How often the marker occurs in the files of the database. */
+function countMarkers({ path }: EngineStore): number {
   return ['', '-wal', '-shm', '-journal']
     .map((end) => path + end)
     .filter((file) => existsSync(file))
@@ -81,7 +81,7 @@ function traces({ path }: EngineStore): number {
     .reduce((sum, count) => sum + count, 0)
 }
 
-function marked(index: number, overrides: Partial<NewEvent> = {}): NewEvent {
+function eventWithMarker(index: number, overrides: Partial<NewEvent> = {}): NewEvent {
   const size = index % 10 === 0 ? 20_000 : 700
   const text = MARKER.repeat(Math.ceil(size / MARKER.length))
   return newEvent({
@@ -97,28 +97,28 @@ function marked(index: number, overrides: Partial<NewEvent> = {}): NewEvent {
 }
 
 async function eraseAll(store: EngineStore, callIds?: readonly string[]): Promise<void> {
-  const what = { accountId: 'account', ...(callIds ? { callIds } : {}) }
-  while ((await store.deliveries.erase(what, 50)) > 0) {}
+  const erasure = { accountId: 'account', ...(callIds ? { callIds } : {}) }
+  while ((await store.deliveries.erase(erasure, 50)) > 0) {}
   await store.deliveries.scrub()
 }
 
-function fill(store: EngineStore): { readonly kept: Webhook; readonly callIds: string[] } {
+function fill(store: EngineStore): { readonly keptWebhook: Webhook; readonly callIds: string[] } {
   const kept = newWebhook({ settings: { hook: 'kept' } })
   const own = newWebhook()
   const parent = newWebhook({ accountId: 'parent' })
-  store.together(({ webhooks }) => [kept, own, parent].forEach(webhooks.insert))
+  store.inTransaction(({ webhooks }) => [kept, own, parent].forEach(webhooks.insert))
   const callIds: string[] = []
   for (let index = 0; index < 400; index += 1) {
-    const ways = [
+    const variants = [
       {},
-      { attempts: 3, response: `${MARKER} said the receiver` },
-      { attempts: 2, ended: false, response: `${MARKER} said the receiver` },
+      { attempts: 3, response: `${MARKER} in the response` },
+      { attempts: 2, ended: false, response: `${MARKER} in the response` },
       { attempts: 0 },
     ] as const
-    const event = marked(index)
+    const event = eventWithMarker(index)
     callIds.push(event.callId!, event.otherLegCallId!)
-    send(store, index % 5 === 0 ? parent : own, event, ways[index % 4]!)
-    // What is kept lies between what goes.
+    send(store, index % 5 === 0 ? parent : own, event, variants[index % 4]!)
+    // Rows to keep are interleaved with rows to erase.
     if (index % 3 === 0) send(store, kept, newEvent({ callId: `kept-${index}` }))
   }
   const staged = store.db.prepare(
@@ -127,20 +127,20 @@ function fill(store: EngineStore): { readonly kept: Webhook; readonly callIds: s
   for (let index = 0; index < 20; index += 1) {
     staged.run(`event-${index}`, 'account', `${MARKER}-${index}`, `{"text":"${MARKER.repeat(99)}"}`)
   }
-  return { kept, callIds }
+  return { keptWebhook: kept, callIds }
 }
 
-it('leaves no byte of erased calls in the files, and everything else as it was', async () => {
-  const store = opened()
-  const { kept, callIds } = fill(store)
-  expect(traces(store)).toBeGreaterThan(10_000)
-  // What stays after the first half moves together, and goes with the second.
+it('leaves no byte of erased calls in the files, and keeps everything else', async () => {
+  const store = openEngine()
+  const { keptWebhook: kept, callIds } = fill(store)
+  expect(countMarkers(store)).toBeGreaterThan(10_000)
+  // SQLite merges the pages of the remaining rows, which the second half then erases.
   for (const callId of callIds.filter((_, index) => index % 4 < 3)) {
     await store.deliveries.erase({ accountId: 'account', callIds: [callId] }, 999)
   }
   await eraseAll(store, callIds)
-  expect(remains(store)).toEqual([])
-  expect(traces(store)).toBe(0)
+  expect(rowsWithMarker(store)).toEqual([])
+  expect(countMarkers(store)).toBe(0)
 
   const query = { accountId: 'account', webhookId: kept.id, limit: 999 }
   const rows = await store.deliveries.deliveries(query)
@@ -151,20 +151,20 @@ it('leaves no byte of erased calls in the files, and everything else as it was',
 })
 
 it('leaves no byte of an erased account in the files, nor of its deleted webhooks', async () => {
-  const store = opened()
+  const store = openEngine()
   fill(store)
   const deleted = newWebhook({
     settings: { name: `${MARKER} webhook`, uri: `https://${MARKER}.example.com/` },
   })
-  store.together(({ webhooks }) => webhooks.insert(deleted))
-  send(store, deleted, marked(9_999, { callId: `${MARKER}-last` }))
+  store.inTransaction(({ webhooks }) => webhooks.insert(deleted))
+  send(store, deleted, eventWithMarker(9_999, { callId: `${MARKER}-last` }))
   await store.webhooks.replace({ ...deleted, deletedMs: NOW, revision: 2, epoch: 2 }, 1)
-  const { callId: _none, ...without } = marked(10_000, { numbered: false })
-  send(store, newestWebhook(store), without)
-  expect(traces(store)).toBeGreaterThan(10_000)
+  const { callId: _none, ...without } = eventWithMarker(10_000, { numbered: false })
+  send(store, insertWebhook(store), without)
+  expect(countMarkers(store)).toBeGreaterThan(10_000)
   await eraseAll(store)
-  expect(remains(store)).toEqual([])
-  expect(traces(store)).toBe(0)
+  expect(rowsWithMarker(store)).toEqual([])
+  expect(countMarkers(store)).toBe(0)
   expect(await store.deliveries.pending()).toBe(0)
   for (const table of ['delivery', 'attempt', 'event', 'body', 'call', 'idempotency', 'inbox']) {
     const left = store.db.prepare(`select count(*) as count from hookswitch_${table}`).get()
@@ -172,15 +172,15 @@ it('leaves no byte of an erased account in the files, nor of its deleted webhook
   }
 })
 
-/** A live webhook of the account. */
-function newestWebhook(store: EngineStore): Webhook {
+/** Inserts a webhook of the account. */
+function insertWebhook(store: EngineStore): Webhook {
   const webhook = newWebhook()
-  store.together(({ webhooks }) => webhooks.insert(webhook))
+  store.inTransaction(({ webhooks }) => webhooks.insert(webhook))
   return webhook
 }
 
-it('says so when another connection keeps the log from being emptied', async () => {
-  const store = opened()
+it('reports another connection that prevents the truncation of the log', async () => {
+  const store = openEngine()
   const { callIds } = fill(store)
   const reader = openDatabase(store.path)
   onTestFinished(() => reader.close())
@@ -195,6 +195,6 @@ it('says so when another connection keeps the log from being emptied', async () 
   )
   reader.exec('commit')
   await store.deliveries.scrub()
-  expect(remains(store)).toEqual([])
-  expect(traces(store)).toBe(0)
+  expect(rowsWithMarker(store)).toEqual([])
+  expect(countMarkers(store)).toBe(0)
 })

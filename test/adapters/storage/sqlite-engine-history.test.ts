@@ -1,17 +1,17 @@
 import fc from 'fast-check'
 import type { Claim, Delivery, DeliveryState, Health, Settlement, Store, Webhook } from 'hookswitch/store'
 import { expect, it } from 'vitest'
-import { newDelivery, newEvent, newRecord, newWebhook } from '../../../src/store/conformance/fixtures.js'
 import { memoryStore } from '../../../src/store/memory.js'
 import { type ManualClock, manualClock } from '../../../src/testkit/clock.js'
-import { engineStore, freshDatabase } from './sqlite-engine-store.js'
+import { newDelivery, newEvent, newRecord, newWebhook } from '../../../src/testkit/conformance/sample-data.js'
+import { engineStore, temporaryDatabase } from './sqlite-engine-store.js'
 
 const log = { debug() {}, info() {}, warn() {}, error() {} }
 const ACCOUNT = 'account'
 const CALLS = ['a', 'b', 'c']
 const ENDS: readonly DeliveryState[] = ['delivered', 'exhausted', 'expired', 'cancelled', 'quarantined']
 
-/** What two stores are told alike. Numbers choose among what there is, modulo how many there are. */
+/** A command that both stores execute. Numbers choose among the existing items, modulo their number. */
 const command = fc.oneof(
   {
     weight: 6,
@@ -30,7 +30,7 @@ const command = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('claim' as const),
       targets: fc.array(fc.nat(2), { minLength: 1, maxLength: 3 }),
-      room: fc.nat(4),
+      slots: fc.nat(4),
       limit: fc.nat(6),
       retriesFirst: fc.boolean(),
     }),
@@ -67,30 +67,30 @@ const command = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('erase' as const), call: fc.nat(2) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('take over' as const) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('go back' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('roll back' as const) }) },
 )
 type Command = typeof command extends fc.Arbitrary<infer T> ? T : never
 
-/** One history over one store: everything that was answered, and everything that can be read, after every command. */
+/** Runs the commands on one store. Returns every result and, after each command, everything that can be read. */
 async function history(
   store: Store,
   clock: ManualClock,
   commands: readonly Command[],
-  fail?: (owner: string, now: number, targets: readonly Webhook[]) => void,
+  rollBack?: (owner: string, now: number, targets: readonly Webhook[]) => void,
 ): Promise<unknown[]> {
   await store.open({ clock, log })
   const { deliveries, webhooks } = store
-  const told: unknown[] = []
+  const results: unknown[] = []
   let now = 1_000
-  let made = 0
+  let counter = 0
   let owner = 'node-0'
   const id = (kind: string) => {
-    made += 1
-    return `${kind}-${made}`
+    counter += 1
+    return `${kind}-${counter}`
   }
-  /** Claims that were not settled yet, and those that were. */
-  let held: Claim[] = []
-  const settled: Claim[] = []
+  /** Claims that are not settled yet. */
+  let unsettled: Claim[] = []
+  const settledClaims: Claim[] = []
   const targets: Webhook[] = []
   await deliveries.own(owner, 1)
   for (const ordering of ['call', 'call', 'none'] as const) {
@@ -98,7 +98,7 @@ async function history(
     await webhooks.insert(webhook)
     targets.push(webhook)
   }
-  const answerOf = async (promise: Promise<unknown>) =>
+  const resultOf = async (promise: Promise<unknown>) =>
     promise.catch((thrown) => ({ refused: (thrown as { code: string }).code }))
 
   async function accept({ calls, targets: chosen, key, other, late, lane }: Command & { kind: 'accept' }) {
@@ -112,33 +112,33 @@ async function history(
           : { idempotency: { key: `key-${key}`, bodyHash: `hash-${calls.length}`, untilMs: now + 50 } }),
       }),
     )
-    const list = events.flatMap((event) =>
+    const newDeliveries = events.flatMap((event) =>
       chosen.map((target) => {
         const webhook = targets[target]!
         const epoch = late ? 1 : webhook.epoch
         return newDelivery(webhook, event, {
           id: id('delivery'),
           epoch,
-          ...(webhook.settings.ordering === 'none' ? { lane: `delivery-${made}` } : {}),
+          ...(webhook.settings.ordering === 'none' ? { lane: `delivery-${counter}` } : {}),
           ...(lane === 'shared' && webhook.settings.ordering === 'call' ? { lane } : {}),
         })
       }),
     )
-    return deliveries.accept({ events, deliveries: list, maxPending: 30 }, now)
+    return deliveries.accept({ events, deliveries: newDeliveries, maxPending: 30 }, now)
   }
 
-  async function claim({ targets: chosen, room, limit, retriesFirst }: Command & { kind: 'claim' }) {
-    const endpoints = chosen.map((target) => ({ webhookId: targets[target]!.id, room, retriesFirst }))
+  async function claim({ targets: chosen, slots, limit, retriesFirst }: Command & { kind: 'claim' }) {
+    const endpoints = chosen.map((target) => ({ webhookId: targets[target]!.id, slots, retriesFirst }))
     const result = await deliveries.claim({ owner, endpoints, limit, now })
-    held.push(...result.claims)
+    unsettled.push(...result.claims)
     return { ...result, webhooks: [...result.webhooks] }
   }
 
-  function settlement(delivery: Delivery, given: Command & { kind: 'settle' }): Settlement {
-    const { end, dueIn, recorded, health, disable, stranger } = given
+  function settlement(delivery: Delivery, command: Command & { kind: 'settle' }): Settlement {
+    const { end, dueIn, recorded, health, disable, stranger } = command
     const attempts = delivery.attempts + (recorded ? 1 : 0)
     const state = end === null ? 'waiting' : ENDS[end]!
-    const judged: Health | null =
+    const newHealth: Health | null =
       health === null
         ? null
         : {
@@ -164,26 +164,26 @@ async function history(
       ...(recorded ? { record: newRecord(delivery, { id: id('attempt'), atMs: now }) } : {}),
       endpoint: {
         epoch: delivery.epoch,
-        health: judged,
+        health: newHealth,
         ...(disable === 0 ? { disable: { reason: 'gone', atMs: now } } : {}),
       },
     }
   }
 
-  async function settle(given: Command & { kind: 'settle' }) {
-    const from = given.again === 0 ? settled : held
-    const chosen = given.which.flatMap((which) => from[which % Math.max(1, from.length)] ?? [])
-    held = held.filter((claim) => !chosen.includes(claim))
-    settled.push(...chosen)
+  async function settle(command: Command & { kind: 'settle' }) {
+    const from = command.again === 0 ? settledClaims : unsettled
+    const chosen = command.which.flatMap((which) => from[which % Math.max(1, from.length)] ?? [])
+    unsettled = unsettled.filter((claim) => !chosen.includes(claim))
+    settledClaims.push(...chosen)
     return deliveries.settle(
-      chosen.map(({ delivery }) => settlement(delivery, given)),
+      chosen.map(({ delivery }) => settlement(delivery, command)),
       now,
     )
   }
 
-  /** Ends something that waits, as for its age: a head, one behind it, or one that is stale. */
+  /** Cancels a waiting delivery: a head, one behind it, or a stale one. */
   async function cancel(which: number) {
-    const waiting = (await everything()).flat().filter((row) => row.state === 'waiting')
+    const waiting = (await listAll()).flat().filter((row) => row.state === 'waiting')
     const stale = await deliveries.stale(owner, 99)
     const found: readonly Delivery[] = [...waiting, ...[...stale].sort((a, b) => (a.id < b.id ? -1 : 1))]
     const row = found[which % Math.max(1, found.length)]
@@ -223,15 +223,15 @@ async function history(
 
   const list = (webhookId: string, ascending: boolean) =>
     deliveries.deliveries({ accountId: ACCOUNT, webhookId, ascending, limit: 99 })
-  const everything = () => Promise.all(targets.map(({ id: webhookId }) => list(webhookId, true)))
-  const byName = <Row extends { readonly id?: string; readonly webhookId?: string }>(rows: readonly Row[]) =>
+  const listAll = () => Promise.all(targets.map(({ id: webhookId }) => list(webhookId, true)))
+  const sorted = <Row extends { readonly id?: string; readonly webhookId?: string }>(rows: readonly Row[]) =>
     [...rows].sort((a, b) => ((a.id ?? a.webhookId)! < (b.id ?? b.webhookId)! ? -1 : 1))
-  const placeless = (rows: readonly object[]) => rows.map((row) => ({ ...row, position: 0 }))
+  const withoutPositions = (rows: readonly object[]) => rows.map((row) => ({ ...row, position: 0 }))
 
-  async function carriedOut(one: Command): Promise<unknown> {
+  async function execute(one: Command): Promise<unknown> {
     switch (one.kind) {
       case 'accept':
-        return answerOf(accept(one))
+        return resultOf(accept(one))
       case 'claim':
         return claim(one)
       case 'settle':
@@ -245,41 +245,43 @@ async function history(
         await clock.advance(one.ms)
         return undefined
       case 'erase':
-        // Told of the time, since an erasure is not.
+        // Passes the time to the store, since `erase` does not.
         await deliveries.renew(owner, 1)
         while ((await deliveries.erase({ accountId: ACCOUNT, callIds: [CALLS[one.call]!] }, 3)) > 0) {}
         return undefined
       case 'take over':
         owner = id('node')
         return deliveries.own(owner, 1).then(({ shards }) => shards.length)
-      case 'go back':
-        return fail?.(owner, now, targets)
+      case 'roll back':
+        return rollBack?.(owner, now, targets)
     }
   }
 
   for (const one of commands) {
-    told.push(await carriedOut(one))
+    results.push(await execute(one))
     for (const [index, { id: webhookId }] of targets.entries()) {
       targets[index] = (await deliveries.webhookOf(webhookId))!
     }
-    told.push({
+    results.push({
       one,
       pending: await deliveries.pending(),
-      ready: byName(await deliveries.ready(owner)),
-      stale: byName(await deliveries.stale(owner, 99)),
-      orphans: byName(await deliveries.orphans(owner, 99)),
-      rows: (await everything()).map(placeless),
-      attempts: placeless(await deliveries.attempts({ accountId: ACCOUNT, limit: 99 })),
-      ofCall: placeless(await deliveries.attempts({ accountId: ACCOUNT, callIds: ['a', 'b'], limit: 9 })),
+      ready: sorted(await deliveries.ready(owner)),
+      stale: sorted(await deliveries.stale(owner, 99)),
+      orphans: sorted(await deliveries.orphans(owner, 99)),
+      rows: (await listAll()).map(withoutPositions),
+      attempts: withoutPositions(await deliveries.attempts({ accountId: ACCOUNT, limit: 99 })),
+      ofCall: withoutPositions(
+        await deliveries.attempts({ accountId: ACCOUNT, callIds: ['a', 'b'], limit: 9 }),
+      ),
       legs: await Promise.all(CALLS.map((call) => deliveries.legs(ACCOUNT, call))),
       targets: [...targets],
     })
   }
-  return told
+  return results
 }
 
-/** A settlement that will be undone. */
-function undone(
+/** A settlement that will be rolled back. */
+function discardedSettlement(
   owner: string,
   { id, webhookId, fence }: Delivery,
   state: DeliveryState,
@@ -297,24 +299,24 @@ function undone(
   return { owner, deliveryId: id, webhookId, expect: expected, next, endpoint: { epoch: 1, health } }
 }
 
-it('tells the same history as the memory store, whatever it is told, and however often it goes back', async () => {
+it('behaves like the memory store for every sequence of commands and rollbacks', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(command, { minLength: 1, maxLength: 60, size: 'max' }), async (commands) => {
-      const file = freshDatabase()
+      const file = temporaryDatabase()
       const clocks = [manualClock({ nowMs: 1_000 }), manualClock({ nowMs: 1_000 })] as const
       const store = engineStore(file.path, clocks[0])
       store.db.exec('pragma synchronous = off')
-      /** What is done and undone leaves nothing, in the file or in the engine's memory. */
-      const goBack = (owner: string, now: number, targets: readonly Webhook[]) => {
+      /** Runs a transaction and rolls it back, which must leave nothing in the file or in the engine's caches. */
+      const rollBack = (owner: string, now: number, targets: readonly Webhook[]) => {
         const group = () =>
-          store.together(({ webhooks, deliveries }) => {
+          store.inTransaction(({ webhooks, deliveries }) => {
             webhooks.insert(newWebhook({ id: 'never', accountId: ACCOUNT }))
-            const endpoints = targets.map(({ id }) => ({ webhookId: id, room: 2 }))
+            const endpoints = targets.map(({ id }) => ({ webhookId: id, slots: 2 }))
             const { claims } = deliveries.claim({ owner, endpoints, limit: 9, now })
             const changes = claims
               .slice(1)
               .map(({ delivery }, index) =>
-                undone(owner, delivery, index % 2 === 0 ? 'delivered' : 'waiting', now),
+                discardedSettlement(owner, delivery, index % 2 === 0 ? 'delivered' : 'waiting', now),
               )
             deliveries.settle(changes, now)
             const [target] = targets
@@ -335,11 +337,11 @@ it('tells the same history as the memory store, whatever it is told, and however
         expect(group).toThrow('the disk is full')
       }
       try {
-        const [ours, theirs] = [
-          await history(store, clocks[0], commands, goBack),
+        const [actual, expected] = [
+          await history(store, clocks[0], commands, rollBack),
           await history(memoryStore(), clocks[1], commands),
         ]
-        expect(ours).toEqual(theirs)
+        expect(actual).toEqual(expected)
       } finally {
         await store.close()
         file.remove()

@@ -1,18 +1,18 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import type { SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
 import { createEngine } from '../../../adapters/storage/sqlite/engine.js'
-import { newDelivery, newEvent, newRecord, newWebhook } from '../../../src/store/conformance/fixtures.js'
-import { engineStore, freshDatabase } from './sqlite-engine-store.js'
+import { newDelivery, newEvent, newRecord, newWebhook } from '../../../src/testkit/conformance/sample-data.js'
+import { engineStore, temporaryDatabase } from './sqlite-engine-store.js'
 
-/** A file with rows of every kind, never analysed, and all statements that the engine prepares on it. */
-function filled() {
-  const file = freshDatabase()
+/** A file with rows of every kind, without ANALYZE, and all statements that the engine prepares on it. */
+function prepareStatements() {
+  const file = temporaryDatabase()
   const store = engineStore(file.path, { now: () => 1 })
   afterAll(async () => {
     await store.close()
     file.remove()
   })
-  store.together(({ webhooks, deliveries }) => {
+  store.inTransaction(({ webhooks, deliveries }) => {
     deliveries.own('node', 1, 1)
     for (let index = 0; index < 20; index += 1) {
       const webhook = newWebhook()
@@ -24,7 +24,7 @@ function filled() {
           1,
         )
       }
-      const endpoints = [{ webhookId: webhook.id, room: 9 }]
+      const endpoints = [{ webhookId: webhook.id, slots: 9 }]
       const { claims } = deliveries.claim({ owner: 'node', endpoints, limit: 2, now: 1 })
       for (const { delivery } of claims.slice(1)) {
         deliveries.settle(
@@ -44,7 +44,7 @@ function filled() {
     }
   })
   const statements: string[] = []
-  const noting: SqliteHandle = {
+  const recorder: SqliteHandle = {
     exec: (sql) => store.db.exec(sql),
     close() {},
     prepare(sql) {
@@ -52,55 +52,58 @@ function filled() {
       return store.db.prepare(sql)
     },
   }
-  createEngine(noting, () => {})
+  createEngine(recorder, () => {})
   return { db: store.db, statements: [...new Set(statements)] }
 }
 
-/** The plan of a statement, with something bound to each of its parameters. */
+/** The query plan of a statement, with a value bound to each parameter. */
 function planOf(db: SqliteHandle, sql: string): string[] {
   const count = [...sql.matchAll(/\?/g)].length
   const rows = db.prepare(`explain query plan ${sql}`).all(...Array.from({ length: count }, () => 1))
   return (rows as { detail: string }[]).map(({ detail }) => detail)
 }
 
-/** Reads that are of everything by nature, or of a few rows at the beginning of a table, and say why. */
+/** Statements that read a whole table on purpose, or a few rows at its beginning, with the reason. */
 const MAY_SCAN: readonly (readonly [RegExp, string])[] = [
   [/from hookswitch_account order by id$/, 'the list of all accounts'],
-  [/count\(\*\) from hookswitch_delivery indexed by hookswitch_delivery_queue/, 'once, when it is opened'],
-  [/from hookswitch_event where id = \? order by key desc limit 1$/, 'a replay of what is gone'],
-  [/from hookswitch_attempt order by position limit \? \+ 0$/, 'the oldest records, as many as may go'],
-  [/from hookswitch_inbox order by id limit \? \+ 0$/, 'the oldest entries, as many as are asked for'],
-  [/from hookswitch_inbox\s+where account_id/, 'entries wait for moments: there are few'],
-  [/delete from hookswitch_inbox where id in/, 'entries wait for moments: there are few'],
-  [/^with firsts as materialized/, 'its own rows, one for each webhook of an account'],
-  [/^with recursive waiting/, 'its own rows, one for each endpoint that is not idle'],
-  [/^with recursive below/, 'its own rows, one for each account below'],
-  [/select max\(key\) as last from \(select/, 'its own slice'],
+  [
+    /count\(\*\) from hookswitch_delivery indexed by hookswitch_delivery_queue/,
+    'runs once, when the file is opened',
+  ],
+  [/from hookswitch_event where id = \? order by key desc limit 1$/, 'a replay of a deleted delivery'],
+  [/from hookswitch_attempt order by position limit \? \+ 0$/, 'the oldest records, up to the limit'],
+  [/from hookswitch_inbox order by id limit \? \+ 0$/, 'the oldest entries, up to the limit'],
+  [/from hookswitch_inbox\s+where account_id/, 'entries are short-lived: there are few'],
+  [/delete from hookswitch_inbox where id in/, 'entries are short-lived: there are few'],
+  [/^with firsts as materialized/, 'a CTE with one row per webhook of an account'],
+  [/^with recursive waiting/, 'a CTE with one row per endpoint that is not idle'],
+  [/^with recursive below/, 'a CTE with one row per descendant account'],
+  [/select max\(key\) as last from \(select/, 'a subquery of limited size'],
 ]
 
-describe('every statement of the engine', () => {
-  const { db, statements } = filled()
+describe('the statements of the engine', () => {
+  const { db, statements } = prepareStatements()
 
-  it('is found', () => {
+  it('are collected completely', () => {
     expect(statements.length).toBeGreaterThan(80)
   })
 
   for (const sql of statements) {
-    it(`finds its rows by key or index: ${sql.replaceAll(/\s+/g, ' ').slice(0, 150)}`, () => {
+    it(`find their rows by key or index: ${sql.replaceAll(/\s+/g, ' ').slice(0, 150)}`, () => {
       const scans = planOf(db, sql).filter((step) => /^SCAN /.test(step) && step !== 'SCAN CONSTANT ROW')
       if (!MAY_SCAN.some(([pattern]) => pattern.test(sql))) expect(scans).toEqual([])
     })
 
-    it(`sorts nothing: ${sql.replaceAll(/\s+/g, ' ').slice(0, 150)}`, () => {
+    it(`need no sorting: ${sql.replaceAll(/\s+/g, ' ').slice(0, 150)}`, () => {
       const sorts = planOf(db, sql).filter((step) => /TEMP B-TREE|AUTOMATIC/.test(step))
       // The newest record of each webhook of an account: as many rows as it has webhooks.
       if (!sql.startsWith('with firsts as')) expect(sorts).toEqual([])
     })
 
-    it(`is compiled once, and bound by every driver: ${sql.replaceAll(/\s+/g, ' ').slice(0, 150)}`, () => {
-      // SQLite 3.47 and newer look at the value of a bare `limit ?`, and compile anew whenever it is bound: 20 µs.
+    it(`are compiled once and can be bound by every driver: ${sql.replaceAll(/\s+/g, ' ').slice(0, 150)}`, () => {
+      // SQLite 3.47 and newer use the value of a bare `limit ?` and recompile whenever it is bound: 20 µs.
       expect(sql).not.toMatch(/limit \?(?! \+ 0)/)
-      // Node's own driver takes `?1` for a name, up to 22.18 and 24.5.
+      // node:sqlite treats `?1` as a named parameter, up to Node 22.18 and 24.5.
       expect(sql).not.toMatch(/\?\d/)
     })
   }

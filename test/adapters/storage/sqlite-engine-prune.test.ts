@@ -2,37 +2,37 @@ import type { Webhook } from 'hookswitch/store'
 import { expect, it, onTestFinished } from 'vitest'
 import type { SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
 import { createEngine } from '../../../adapters/storage/sqlite/engine.js'
-import { newDelivery, newEvent, newRecord, newWebhook } from '../../../src/store/conformance/fixtures.js'
-import { type EngineStore, engineStore, freshDatabase } from './sqlite-engine-store.js'
+import { newDelivery, newEvent, newRecord, newWebhook } from '../../../src/testkit/conformance/sample-data.js'
+import { type EngineStore, engineStore, temporaryDatabase } from './sqlite-engine-store.js'
 
 const DAY_MS = 86_400_000
 const NOW = 1_735_689_600_000
 const KEEP_ALL = { attemptsPerWebhook: 1_000, beforeMs: 0, limit: 1_000 }
 
-function opened(path?: string): EngineStore {
-  const file = path === undefined ? freshDatabase() : undefined
+function openEngine(path?: string): EngineStore {
+  const file = path === undefined ? temporaryDatabase() : undefined
   const store = engineStore(path ?? file!.path, { now: () => NOW })
   onTestFinished(async () => {
     await store.close()
     file?.remove()
   })
-  store.together(({ deliveries }) => deliveries.own('node', 1, NOW))
+  store.inTransaction(({ deliveries }) => deliveries.own('node', 1, NOW))
   return store
 }
 
-function webhooksIn(store: EngineStore, count: number): Webhook[] {
-  const made = Array.from({ length: count }, () => newWebhook())
-  store.together(({ webhooks }) => made.forEach(webhooks.insert))
-  return made
+function insertWebhooks(store: EngineStore, count: number): Webhook[] {
+  const inserted = Array.from({ length: count }, () => newWebhook())
+  store.inTransaction(({ webhooks }) => inserted.forEach(webhooks.insert))
+  return inserted
 }
 
-/** Sends so many events to this webhook, all of one call, each answered. */
+/** Accepts and delivers `count` events of one call to a webhook. */
 function deliver(store: EngineStore, webhook: Webhook, count: number, callId = 'call', now = NOW): void {
-  store.together(({ deliveries }) => {
+  store.inTransaction(({ deliveries }) => {
     for (let index = 0; index < count; index += 1) {
       const event = newEvent({ callId })
       deliveries.accept({ events: [event], deliveries: [newDelivery(webhook, event)], maxPending: 9 }, now)
-      const endpoints = [{ webhookId: webhook.id, room: 1 }]
+      const endpoints = [{ webhookId: webhook.id, slots: 1 }]
       const { delivery } = deliveries.claim({ owner: 'node', endpoints, limit: 1, now }).claims[0]!
       const settlement = {
         owner: 'node',
@@ -55,14 +55,14 @@ async function attemptsOf(store: EngineStore, webhook: Webhook): Promise<number>
 const prune = (store: EngineStore, limits: Partial<typeof KEEP_ALL> = {}, now = NOW) =>
   store.deliveries.prune({ ...KEEP_ALL, ...limits }, now)
 
-it('removes what is above the number of a webhook, of this life and of former ones', async () => {
-  const store = opened()
-  const [old, busy, quiet] = webhooksIn(store, 3)
+it('removes attempts above the limit of a webhook, recorded before and after a restart', async () => {
+  const store = openEngine()
+  const [old, busy, quiet] = insertWebhooks(store, 3)
   deliver(store, old!, 7)
   deliver(store, busy!, 4)
   deliver(store, quiet!, 2)
   await store.close()
-  const again = opened(store.path)
+  const again = openEngine(store.path)
   deliver(again, busy!, 2)
   expect(await prune(again, { attemptsPerWebhook: 3 })).toBe(7)
   expect([await attemptsOf(again, old!), await attemptsOf(again, busy!)]).toEqual([3, 3])
@@ -73,13 +73,13 @@ it('removes what is above the number of a webhook, of this life and of former on
   expect([await attemptsOf(again, busy!), await attemptsOf(again, quiet!)]).toEqual([3, 3])
 })
 
-it('counts right after what was written was undone, and after what was erased', async () => {
-  const store = opened()
-  const [webhook] = webhooksIn(store, 1)
+it('counts attempts correctly after a rollback and after an erasure', async () => {
+  const store = openEngine()
+  const [webhook] = insertWebhooks(store, 1)
   deliver(store, webhook!, 3)
   await prune(store, { attemptsPerWebhook: 3 })
   expect(() =>
-    store.together(({ deliveries }) => {
+    store.inTransaction(({ deliveries }) => {
       deliveries.erase({ accountId: 'account' }, 99)
       throw new Error('the disk is full')
     }),
@@ -92,9 +92,9 @@ it('counts right after what was written was undone, and after what was erased', 
   expect(await attemptsOf(store, webhook!)).toBe(3)
 })
 
-it('forgets numbers and legs of a call a day after its last event, when nothing is kept of it', async () => {
-  const store = opened()
-  const [webhook] = webhooksIn(store, 1)
+it('removes a call with its legs a day after its last event, unless rows refer to it', async () => {
+  const store = openEngine()
+  const [webhook] = insertWebhooks(store, 1)
   const next = async (now: number) => {
     const event = newEvent({ callId: 'a', otherLegCallId: 'b' })
     const [accepted] = await store.deliveries.accept({ events: [event], deliveries: [], maxPending: 1 }, now)
@@ -111,26 +111,26 @@ it('forgets numbers and legs of a call a day after its last event, when nothing 
   expect(await store.deliveries.legs('account', 'c')).toEqual([])
 })
 
-it('forgets a deleted webhook when nothing is kept of it, and not within a minute', async () => {
-  const store = opened()
-  const [empty, used] = webhooksIn(store, 2)
+it('removes a deleted webhook after a minute, unless rows refer to it', async () => {
+  const store = openEngine()
+  const [empty, used] = insertWebhooks(store, 2)
   deliver(store, used!, 1)
   for (const webhook of [empty!, used!]) {
     await store.webhooks.replace({ ...webhook, deletedMs: NOW, revision: 2, epoch: 2 }, 1)
   }
-  const isThere = async (webhook?: Webhook) => (await store.deliveries.webhookOf(webhook!.id)) !== undefined
+  const exists = async (webhook?: Webhook) => (await store.deliveries.webhookOf(webhook!.id)) !== undefined
   expect(await prune(store, {}, NOW + 60_000)).toBe(0)
   for (let round = 0; round < 2; round += 1) await prune(store, {}, NOW + 60_001)
-  expect([await isThere(empty), await isThere(used)]).toEqual([false, true])
+  expect([await exists(empty), await exists(used)]).toEqual([false, true])
   for (let round = 0; round < 5; round += 1) await prune(store, { beforeMs: NOW + 1 }, NOW + 2 * DAY_MS)
-  expect(await isThere(used)).toBe(false)
+  expect(await exists(used)).toBe(false)
 })
 
-it('asks the database little, however many webhooks there are, once each was looked at', async () => {
-  const store = opened()
-  const many = webhooksIn(store, 600)
+it('runs few statements once every webhook was counted, however many there are', async () => {
+  const store = openEngine()
+  const many = insertWebhooks(store, 600)
   for (const webhook of many.slice(0, 200)) deliver(store, webhook, 1)
-  let asked = 0
+  let executed = 0
   const counting: SqliteHandle = {
     exec: (sql) => store.db.exec(sql),
     close() {},
@@ -140,7 +140,7 @@ it('asks the database little, however many webhooks there are, once each was loo
       const counted =
         <Args extends unknown[], Result>(method: (...args: Args) => Result) =>
         (...args: Args): Result => {
-          asked += 1
+          executed += 1
           return Reflect.apply(method, statement, args) as Result
         }
       return { run: counted(run), get: counted(get), all: counted(all), iterate: counted(iterate) }
@@ -148,8 +148,8 @@ it('asks the database little, however many webhooks there are, once each was loo
   }
   const engine = createEngine(counting, () => {})
   engine.deliveries.prune({ ...KEEP_ALL, attemptsPerWebhook: 3 }, NOW)
-  expect(asked).toBeGreaterThan(600)
-  asked = 0
+  expect(executed).toBeGreaterThan(600)
+  executed = 0
   expect(engine.deliveries.prune({ ...KEEP_ALL, attemptsPerWebhook: 3 }, NOW)).toBe(0)
-  expect(asked).toBeLessThan(20)
+  expect(executed).toBeLessThan(20)
 })

@@ -1,19 +1,19 @@
+/** The SQLite engine as a store, without a worker: each call is a transaction on one connection. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Clock, InboxEntry, ReadyEndpoint, Store } from 'hookswitch/store'
-import { METHODS } from '../../../adapters/storage/sqlite/call.js'
 import { loadDriver, type SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
 import { createEngine, type Engine } from '../../../adapters/storage/sqlite/engine.js'
-import { migrate } from '../../../adapters/storage/sqlite/migrations.js'
+import { migrateSchema } from '../../../adapters/storage/sqlite/migrations.js'
+import { METHODS } from '../../../adapters/storage/sqlite/rpc-methods.js'
 import { HookswitchError } from '../../../src/errors.js'
-import type { StoreHarness } from '../../../src/store/conformance/index.js'
+import type { StoreHarness } from '../../../src/testkit/conformance/index.js'
 
-/** The one of this Node where it has one, else the installed one. */
 const { DatabaseSync } = loadDriver()
 
-/** A file in a folder of its own, with our tables in it. */
-export function freshDatabase(): { readonly path: string; remove(): void } {
+/** Names a database file in a new temporary folder. */
+export function temporaryDatabase(): { readonly path: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'hookswitch-engine-'))
   return { path: join(folder, 'data.db'), remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
@@ -22,71 +22,70 @@ export function openDatabase(path: string): SqliteHandle {
   const db = new DatabaseSync(path)
   db.exec('pragma journal_mode = wal; pragma synchronous = full; pragma secure_delete = on')
   db.exec('pragma cache_size = -65536; pragma temp_store = memory; pragma busy_timeout = 5000')
-  migrate(db, { path, field: 'path' })
+  migrateSchema(db, { path, field: 'path' })
   return db
 }
 
-/** The engine over one connection, each call in a transaction of its own. */
 export interface EngineStore extends Store {
   readonly db: SqliteHandle
   readonly engine: Engine
   readonly path: string
-  /** Runs this in one transaction, which is committed, or rolled back when it throws. */
-  together<Result>(calls: (engine: Engine) => Result): Result
-  /** In a transaction of another connection. */
-  transaction(end: 'commit' | 'rollback', work: (tx: unknown) => Promise<void>): Promise<void>
+  /** Runs calls in one transaction, which is rolled back if they throw anything but a HookswitchError. */
+  inTransaction<Result>(calls: (engine: Engine) => Result): Result
+  /** Runs `work` in a transaction of another connection. */
+  inHostTransaction(end: 'commit' | 'rollback', work: (tx: unknown) => Promise<void>): Promise<void>
 }
 
-type Wake = readonly ReadyEndpoint[] | undefined
+type ReadyNotification = readonly ReadyEndpoint[] | undefined
 
 const closed = () =>
   new HookswitchError('StoreUnavailable', 'the store is not open', { retryAfterSeconds: 1 })
 
 export function engineStore(path: string, clock: Pick<Clock, 'now'>, transactions = false): EngineStore {
   const db = openDatabase(path)
-  const listeners = new Set<(ready: Wake) => void>()
-  let told: Wake[] = []
+  const listeners = new Set<(ready: ReadyNotification) => void>()
+  let pending: ReadyNotification[] = []
   let isOpen = true
   let host: SqliteHandle | undefined
-  const engine = createEngine(db, (ready) => told.push(ready))
+  const engine = createEngine(db, (ready) => pending.push(ready))
 
-  function wake(ready: Wake): void {
+  function notify(ready: ReadyNotification): void {
     for (const listener of [...listeners]) {
       try {
         listener(ready)
       } catch {
-        // A broken listener hurts nobody.
+        // A listener that throws does not affect the others.
       }
     }
   }
 
-  function together<Result>(calls: (engine: Engine) => Result): Result {
+  function inTransaction<Result>(calls: (engine: Engine) => Result): Result {
     db.exec('begin immediate')
     let result: Result | undefined
-    let refused: unknown
+    let refusal: unknown
     try {
       try {
         result = calls(engine)
       } catch (thrown) {
         if (!(thrown instanceof HookswitchError)) throw thrown
-        refused = thrown
+        refusal = thrown
       }
       db.exec('commit')
     } catch (thrown) {
-      told = []
+      pending = []
       engine.rolledBack()
       db.exec('rollback')
       throw thrown
     }
     engine.committed()
-    const tell = told
-    told = []
-    tell.forEach(wake)
-    if (refused) throw refused
+    const committed = pending
+    pending = []
+    committed.forEach(notify)
+    if (refusal) throw refusal
     return result as Result
   }
 
-  const door = (name: keyof typeof METHODS) =>
+  const createPort = (name: keyof typeof METHODS) =>
     Object.fromEntries(
       Object.entries(METHODS[name]).map(([method, effect]) => [
         method,
@@ -94,17 +93,17 @@ export function engineStore(path: string, clock: Pick<Clock, 'now'>, transaction
           if (!isOpen) throw closed()
           const call = () =>
             (engine[name] as unknown as Record<string, (...args: unknown[]) => unknown>)[method]!(...args)
-          return effect === 'writes' ? together(call) : call()
+          return effect === 'write' ? inTransaction(call) : call()
         },
       ]),
     )
-  const deliveries = door('deliveries')
+  const deliveries = createPort('deliveries')
 
   return {
     db,
     engine,
     path,
-    together,
+    inTransaction,
     supports: { durable: true, sharedBetweenNodes: false, transactions },
     async open() {},
     async close() {
@@ -113,24 +112,24 @@ export function engineStore(path: string, clock: Pick<Clock, 'now'>, transaction
       host?.close()
       db.close()
     },
-    accounts: door('accounts'),
-    tokens: door('tokens'),
-    webhooks: door('webhooks'),
+    accounts: createPort('accounts'),
+    tokens: createPort('tokens'),
+    webhooks: createPort('webhooks'),
     deliveries: {
       ...deliveries,
       own: (owner: string, leaseMs: number) => deliveries.own!(owner, leaseMs, clock.now()),
       renew: (owner: string, leaseMs: number) => deliveries.renew!(owner, leaseMs, clock.now()),
-      subscribe(listener: (ready: Wake) => void) {
-        const call = (ready: Wake) => listener(ready)
+      subscribe(listener: (ready: ReadyNotification) => void) {
+        const call = (ready: ReadyNotification) => listener(ready)
         listeners.add(call)
         return () => listeners.delete(call)
       },
     },
     inbox: {
-      ...door('inbox'),
+      ...createPort('inbox'),
       put(tx: unknown, { id, accountId, callId, event, traceparent }: InboxEntry) {
         if (tx === undefined || tx !== host) {
-          throw new HookswitchError('InvalidOption', 'tx is no connection of this store', { field: 'tx' })
+          throw new HookswitchError('InvalidOption', 'tx is not a connection of this store', { field: 'tx' })
         }
         host!
           .prepare(
@@ -139,24 +138,24 @@ export function engineStore(path: string, clock: Pick<Clock, 'now'>, transaction
           .run(id, accountId, callId ?? null, event, traceparent ?? null)
       },
     },
-    async transaction(end: 'commit' | 'rollback', work: (tx: unknown) => Promise<void>) {
+    async inHostTransaction(end: 'commit' | 'rollback', work: (tx: unknown) => Promise<void>) {
       host ??= new DatabaseSync(path)
       host.exec('begin immediate')
       await work(host)
       host.exec(end)
-      if (end === 'commit') wake(undefined)
+      if (end === 'commit') notify(undefined)
     },
   } as unknown as EngineStore
 }
 
-/** How the suite comes by engines, each over a file of its own. */
+/** Provides engines for the conformance suite, each with its own file. */
 export function engineHarness(name: string): StoreHarness {
   const files = new Map<string, { readonly remove: () => void; readonly clock: Pick<Clock, 'now'> }>()
   return {
     name,
     supports: { durable: true, sharedBetweenNodes: false, transactions: true },
     async open({ clock }) {
-      const { path, remove } = freshDatabase()
+      const { path, remove } = temporaryDatabase()
       files.set(path, { remove, clock })
       return engineStore(path, clock, true)
     },
@@ -169,6 +168,6 @@ export function engineHarness(name: string): StoreHarness {
       await store.close()
       files.get((store as EngineStore).path)!.remove()
     },
-    transaction: (store, end, work) => (store as EngineStore).transaction(end, work),
+    transaction: (store, end, work) => (store as EngineStore).inHostTransaction(end, work),
   }
 }

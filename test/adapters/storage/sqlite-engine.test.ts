@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import { storeConformance } from '../../../src/store/conformance/index.js'
+import { storeConformance } from '../../../src/testkit/conformance/index.js'
 import { engineHarness } from './sqlite-engine-store.js'
 
-storeConformance({ describe, it }, engineHarness('the SQLite engine, in this thread'))
+storeConformance({ describe, it }, engineHarness('the SQLite engine'))

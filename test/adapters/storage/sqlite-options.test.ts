@@ -1,13 +1,13 @@
 import { sqliteStore } from 'hookswitch/sqlite'
 import { describe, expect, it } from 'vitest'
-import { driverOf, loadDriver } from '../../../adapters/storage/sqlite/driver.js'
-import { errorOf, freshFolder, notedLog } from './sqlite-bench.js'
+import { driverNameOf, loadDriver } from '../../../adapters/storage/sqlite/driver.js'
+import { recordingLog, rejectionOf, temporaryFolder } from './sqlite-harness.js'
 
 const { DatabaseSync } = loadDriver()
-const make = (options: unknown) => () => sqliteStore(options as never)
+const construct = (options: unknown) => () => sqliteStore(options as never)
 const memory = () => new DatabaseSync(':memory:')
 
-describe('an option of sqliteStore', () => {
+describe('the options of sqliteStore', () => {
   it.each<[string, unknown]>([
     ['path', undefined],
     ['path', null],
@@ -27,12 +27,12 @@ describe('an option of sqliteStore', () => {
     ['database', { database: { exec() {}, prepare() {}, close() {} } }],
     ['file', { file: 'x' }],
     ['toString', { path: 'x', toString: 1 }],
-  ])('that is wrong is named: %s of %j', (field, options) => {
-    expect(make(options)).toThrow(expect.objectContaining({ code: 'InvalidOption', field }))
-    expect(make(options)).toThrow(new RegExp(`^${field} `))
+  ])('are rejected, naming %s in %j', (field, options) => {
+    expect(construct(options)).toThrow(expect.objectContaining({ code: 'InvalidOption', field }))
+    expect(construct(options)).toThrow(new RegExp(`^${field} `))
   })
 
-  it('is checked without a look at the disk', () => {
+  it('are checked without disk access', () => {
     expect(sqliteStore({ path: '/there/is/no/such/folder' }).supports).toEqual({
       durable: true,
       sharedBetweenNodes: false,
@@ -41,23 +41,25 @@ describe('an option of sqliteStore', () => {
     expect(sqliteStore({ database: memory() }).supports.transactions).toBe(true)
   })
 
-  it('a database without a file, or one that is closed, is refused when it is opened', async () => {
-    const closed = new DatabaseSync(`${freshFolder()}/x`)
+  it('are rejected at open if the database has no file or is closed', async () => {
+    const closed = new DatabaseSync(`${temporaryFolder()}/x`)
     closed.close()
     for (const [database, sentence] of [
       [memory(), 'database must be a file'],
       [new DatabaseSync(''), 'database must be a file'],
       [closed, 'database must be open'],
     ] as const) {
-      const open = sqliteStore({ database }).open({ clock: {} as never, log: notedLog() })
-      const error = await errorOf(open)
+      const open = sqliteStore({ database }).open({ clock: {} as never, log: recordingLog() })
+      const error = await rejectionOf(open)
       expect(error).toMatchObject({ code: 'InvalidOption', field: 'database' })
       expect(error.message).toContain(sentence)
     }
   })
 
-  it('a database is known by the driver that made it, and by no likeness', () => {
-    expect(driverOf(memory())).toBe(loadDriver().name)
-    expect([driverOf({}), driverOf(undefined), driverOf(DatabaseSync)]).toEqual(Array(3).fill(undefined))
+  it('accept a database by the driver that created it, not by its shape', () => {
+    expect(driverNameOf(memory())).toBe(loadDriver().name)
+    expect([driverNameOf({}), driverNameOf(undefined), driverNameOf(DatabaseSync)]).toEqual(
+      Array(3).fill(undefined),
+    )
   })
 })

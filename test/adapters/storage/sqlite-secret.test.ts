@@ -2,21 +2,21 @@ import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { sqliteStore } from 'hookswitch/sqlite'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { newAccount, newApiKey, newWebhook } from '../../../src/store/conformance/fixtures.js'
-import { errorOf, freshFolder, notedLog, opened } from './sqlite-bench.js'
+import { newAccount, newApiKey, newWebhook } from '../../../src/testkit/conformance/sample-data.js'
+import { openStore, recordingLog, rejectionOf, temporaryFolder } from './sqlite-harness.js'
 
 let path: string
 let key: string
 beforeEach(() => {
-  path = join(freshFolder(), 'x.db')
+  path = join(temporaryFolder(), 'x.db')
   key = `${path}.key`
 })
 
-const store = (log = notedLog()) => opened(sqliteStore({ path, inThread: true }), log)
+const open = (log = recordingLog()) => openStore(sqliteStore({ path, inThread: true }), log)
 
-/** The secret of this database, opened once more. */
-async function secret(log = notedLog()): Promise<string> {
-  const again = await store(log)
+/** Opens the database again and returns its secret. */
+async function readSecret(log = recordingLog()): Promise<string> {
+  const again = await open(log)
   try {
     return (await again.secret?.())!
   } finally {
@@ -24,62 +24,62 @@ async function secret(log = notedLog()): Promise<string> {
   }
 }
 
-async function seal(): Promise<void> {
-  const open = await store()
+async function insertAccount(): Promise<void> {
+  const store = await open()
   const account = newAccount()
-  await open.accounts.insert(account, newApiKey(account.id), [])
-  await open.close()
+  await store.accounts.insert(account, newApiKey(account.id), [])
+  await store.close()
 }
 
-async function withWebhook(): Promise<void> {
-  const open = await store()
-  await open.webhooks.insert(newWebhook())
-  await open.close()
+async function insertWebhook(): Promise<void> {
+  const store = await open()
+  await store.webhooks.insert(newWebhook())
+  await store.close()
 }
 
-describe('the key for secrets at rest', () => {
-  it('is made once, for the owner alone, and stays the same', async () => {
-    const first = await secret()
+describe('the encryption key', () => {
+  it('is generated once, readable by the owner only, and stays the same', async () => {
+    const first = await readSecret()
     expect(first).toMatch(/^[0-9a-f]{64}$/)
     expect(readFileSync(key, 'utf8')).toBe(`${first}\n`)
     if (process.platform !== 'win32') expect(statSync(key).mode & 0o777).toBe(0o600)
-    await seal()
-    expect(await secret()).toBe(first)
+    await insertAccount()
+    expect(await readSecret()).toBe(first)
   })
 
   it('differs from database to database', async () => {
-    const first = await secret()
-    path = join(freshFolder(), 'x.db')
-    expect(await secret()).not.toBe(first)
+    const first = await readSecret()
+    path = join(temporaryFolder(), 'x.db')
+    expect(await readSecret()).not.toBe(first)
   })
 
-  it('is made only when it is asked for: a host that has a key of its own gets no second one', async () => {
-    await seal()
+  it('is generated on first use only: a host that passes a secret gets no key file', async () => {
+    await insertAccount()
     expect(() => statSync(key)).toThrow('ENOENT')
   })
 
   it.each(['an account', 'a webhook'])(
-    'is never made anew beside %s: what is sealed would stay shut',
+    'is not generated again if %s exists, whose secrets could then never be decrypted',
     async (what) => {
-      await secret()
-      await (what === 'an account' ? seal() : withWebhook())
+      await readSecret()
+      await (what === 'an account' ? insertAccount() : insertWebhook())
       rmSync(key)
-      const error = await errorOf(secret())
+      const error = await rejectionOf(readSecret())
       expect(error.code).toBe('StoreCorrupt')
       expect(error.message).toBe(
-        `${key} is not there, and what is secret in ${path} is sealed already: restore the file from a backup, or give the secret that the service was started with before`,
+        `${key} is missing, but ${path} contains secrets encrypted with it: restore the file from a backup, or pass the secret that the service was started with before`,
       )
       expect(() => statSync(key)).toThrow('ENOENT')
     },
   )
 
   it.each(['', 'short', 'g'.repeat(64), `${'a'.repeat(64)}b`])(
-    'is refused when it is no key: %j',
+    'is rejected when it is malformed: %j',
     async (content) => {
-      await secret()
-      await seal()
+      await readSecret()
+      await insertAccount()
       writeFileSync(key, content)
-      const error = await errorOf(secret())
+      const error = await rejectionOf(readSecret())
       expect(error.code).toBe('StoreCorrupt')
       expect(error.message).toContain('is not a key (64 hex digits)')
       if (content !== '') expect(error.message).not.toContain(content)
@@ -87,34 +87,34 @@ describe('the key for secrets at rest', () => {
     },
   )
 
-  it('is left alone when it is no key, though nothing is sealed; an empty file is filled', async () => {
+  it('is not overwritten when it is malformed, even if nothing is encrypted; an empty file is filled', async () => {
     writeFileSync(key, 'my own notes')
-    expect((await errorOf(secret())).message).toContain('put the right one there, or remove the file')
+    expect((await rejectionOf(readSecret())).message).toContain('put the right one there, or remove the file')
     expect(readFileSync(key, 'utf8')).toBe('my own notes')
     writeFileSync(key, '')
-    expect(await secret()).toMatch(/^[0-9a-f]{64}$/)
+    expect(await readSecret()).toMatch(/^[0-9a-f]{64}$/)
   })
 
-  it('may be brought by the host, with or without an end of line', async () => {
+  it('may be written by the host, with or without a final line break', async () => {
     for (const end of ['', '\n', '\r\n']) {
       writeFileSync(key, 'ab'.repeat(32) + end, { mode: 0o600 })
-      expect(await secret()).toBe('ab'.repeat(32))
+      expect(await readSecret()).toBe('ab'.repeat(32))
     }
   })
 
   it.skipIf(process.platform === 'win32')(
-    'is warned about when others may read it, and never logged',
+    'causes a warning when other users can read it, and is never logged',
     async () => {
-      const log = notedLog()
-      const made = await secret(log)
-      expect(log.said).toEqual([])
+      const log = recordingLog()
+      const created = await readSecret(log)
+      expect(log.lines).toEqual([])
       chmodSync(key, 0o640)
-      expect(await secret(log)).toBe(made)
-      expect(log.said).toEqual([`warn ${key} can be read by other users: chmod 600 it {}`])
+      expect(await readSecret(log)).toBe(created)
+      expect(log.lines).toEqual([`warn ${key} can be read by other users: chmod 600 it {}`])
     },
   )
 
-  it('cannot be had from a store that is not open', async () => {
-    expect((await errorOf(sqliteStore({ path }).secret!())).code).toBe('StoreUnavailable')
+  it('is not available from a store that is not open', async () => {
+    expect((await rejectionOf(sqliteStore({ path }).secret!())).code).toBe('StoreUnavailable')
   })
 })

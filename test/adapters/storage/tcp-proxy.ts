@@ -1,27 +1,27 @@
+/** A TCP proxy in this process that cuts, stalls and delays connections. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** Where a connection is cut: before the server hears of it, or when it has carried it out and answers. */
+/** When a connection is cut: before the server receives the text, or when it has executed it and answers. */
 export type Cut = 'before' | 'answering'
 
-/** A TCP proxy in this process, which does to connections what networks do. */
 export interface TcpProxy {
   readonly port: number
-  /** Connections open through it now. */
+  /** Number of open connections. */
   readonly connections: number
   /**
-   * Cuts the next connection whose client says something with this text in it; resolves when it did.
+   * Cuts the next connection whose client sends this text; resolves when it has done so.
    *
-   * @param after what the client must have said before, on the same connection, since this was asked for
+   * @param after a text that the client must have sent before, on the same connection and since this call
    */
   cutAt(text: string, when: Cut, after?: string): Promise<void>
   /** Cuts every connection. */
   cutAll(): void
-  /** Lets every connection, old or new, hang without a word, both ways: a host that vanished. */
+  /** Silently drops all data of open and new connections in both directions, like a host that vanished. */
   stall(): void
-  /** New connections work again. Those that hung hear nothing any more. */
+  /** New connections work again. Stalled ones stay dead. */
   heal(): void
-  /** Holds back everything for so long, both ways. 0: nothing. */
+  /** Delays all data in both directions by `ms`. 0: no delay. */
   delay(ms: number): void
   close(): Promise<void>
 }
@@ -29,11 +29,11 @@ export interface TcpProxy {
 interface Pair {
   readonly client: Socket
   readonly server: Socket
-  hangs: boolean
-  /** Set when the client said what its connection is to be cut at: the server's next word is the last. */
+  isStalled: boolean
+  /** Set when the client has sent the text of `cutAt`: the connection is cut at the server's next data. */
   cutAnswer: (() => void) | undefined
-  /** It has said what must come before. */
-  saidBefore: boolean
+  /** The client has sent the text `after`. */
+  hasSentAfter: boolean
 }
 
 export async function tcpProxy(target: { readonly host?: string; readonly port: number }): Promise<TcpProxy> {
@@ -48,27 +48,27 @@ export async function tcpProxy(target: { readonly host?: string; readonly port: 
     pair.server.destroy()
   }
   const pass = (pair: Pair, to: Socket, bytes: Buffer) => {
-    if (pair.hangs) return
+    if (pair.isStalled) return
     if (delayMs === 0) to.write(bytes)
-    else setTimeout(() => !pair.hangs && to.write(bytes), delayMs)
+    else setTimeout(() => !pair.isStalled && to.write(bytes), delayMs)
   }
 
   const listener = createServer({ allowHalfOpen: true }, (client) => {
     const pair: Pair = {
       client,
       server: connect({ port: target.port, host: target.host ?? '127.0.0.1', allowHalfOpen: true }),
-      hangs: stalled,
+      isStalled: stalled,
       cutAnswer: undefined,
-      saidBefore: false,
+      hasSentAfter: false,
     }
     pairs.add(pair)
     client.setNoDelay(true)
     pair.server.setNoDelay(true)
 
     client.on('data', (bytes) => {
-      if (cutting?.after !== undefined && bytes.includes(cutting.after)) pair.saidBefore = true
-      const isMeant = cutting && !pair.hangs && (cutting.after === undefined || pair.saidBefore)
-      if (cutting && isMeant && bytes.includes(cutting.text)) {
+      if (cutting?.after !== undefined && bytes.includes(cutting.after)) pair.hasSentAfter = true
+      const isCandidate = cutting && !pair.isStalled && (cutting.after === undefined || pair.hasSentAfter)
+      if (cutting && isCandidate && bytes.includes(cutting.text)) {
         const { when, done } = cutting
         cutting = undefined
         if (when === 'before') {
@@ -93,11 +93,11 @@ export async function tcpProxy(target: { readonly host?: string; readonly port: 
       [pair.server, client],
     ] as const) {
       one.on('error', () => {})
-      // A goodbye is passed on, and stays unanswered where nobody hears it.
-      one.on('end', () => !pair.hangs && other.end())
+      // A FIN is passed on, unless the connection is stalled.
+      one.on('end', () => !pair.isStalled && other.end())
       one.on('close', () => {
-        // Who hangs does not even hear that the other side is gone.
-        if (pair.hangs) return
+        // The other side of a stalled connection does not notice the close.
+        if (pair.isStalled) return
         pairs.delete(pair)
         other.destroy()
       })
@@ -112,7 +112,7 @@ export async function tcpProxy(target: { readonly host?: string; readonly port: 
       return pairs.size
     },
     cutAt(text, when, after) {
-      for (const pair of pairs) pair.saidBefore = false
+      for (const pair of pairs) pair.hasSentAfter = false
       return new Promise((done) => {
         cutting = { text, when, after, done }
       })
@@ -122,7 +122,7 @@ export async function tcpProxy(target: { readonly host?: string; readonly port: 
     },
     stall() {
       stalled = true
-      for (const pair of pairs) pair.hangs = true
+      for (const pair of pairs) pair.isStalled = true
     },
     heal() {
       stalled = false

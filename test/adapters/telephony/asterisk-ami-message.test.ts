@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest'
-import { isRead } from '../../../adapters/telephony/asterisk/ami-happening.js'
-import { amiMessage, eventOf, unescaped } from '../../../adapters/telephony/asterisk/ami-message.js'
-import { amiTexts, legOf } from './asterisk-stories.js'
+import { isRelevantEvent } from '../../../adapters/telephony/asterisk/ami-event.js'
+import { createAmiMessage, eventNameOf, unescapeC } from '../../../adapters/telephony/asterisk/ami-message.js'
+import { amiTexts, recordedLegId } from './asterisk-scenarios.js'
 
 const channelEvents = (of: string, name: string) =>
   amiTexts.filter((text) => text.startsWith(`Event: ${name}\r\n`) && text.includes(of))
 
-describe('a message of AMI', () => {
-  it('ChanVariable is repeated in one event, of each of its channels', () => {
+describe('an AMI message', () => {
+  it('ChanVariable occurs once per variable and channel of an event', () => {
     const [dial] = channelEvents('a01-caller-hangup-1', 'DialBegin')
-    const message = amiMessage(Buffer.from(`${dial}\r\n`))
+    const message = createAmiMessage(Buffer.from(`${dial}\r\n`))
     expect(message.variable('ACCOUNT_ID')).toBe('alpha')
     expect(message.variable('SIPCALLID')).toBe('a01-caller-hangup-1')
-    expect(message.variable('SIPCALLID', 'Dest')).toBe(legOf('a01-caller-hangup-1'))
+    expect(message.variable('SIPCALLID', 'Dest')).toBe(recordedLegId('a01-caller-hangup-1'))
     expect(message.variable('NONE')).toBeUndefined()
   })
 
-  it('the variables of an answer to Originate have their channel in the key', () => {
+  it('the variables of a response to Originate have their channel in the key', () => {
     const [response] = channelEvents('originate-1', 'OriginateResponse')
-    const message = amiMessage(Buffer.from(`${response}\r\n`))
+    const message = createAmiMessage(Buffer.from(`${response}\r\n`))
     expect(response).toContain('ChanVariable(PJSIP/2013-0000003e): ACCOUNT_ID=alpha')
     expect(message.variable('ACCOUNT_ID')).toBe('alpha')
     expect(message.variable('SIPCALLID')).toBeUndefined()
@@ -26,27 +26,27 @@ describe('a message of AMI', () => {
 
   it('a bare LF is part of a value', () => {
     const parked = amiTexts.find((text) => text.includes('Park successful'))!
-    expect(amiMessage(Buffer.from(`${parked}\r\n`)).get('Message')).toBe('Park successful\n')
+    expect(createAmiMessage(Buffer.from(`${parked}\r\n`)).get('Message')).toBe('Park successful\n')
   })
 
-  it('<unknown> and an empty value are none', () => {
+  it('<unknown> and an empty value count as absent', () => {
     const [first] = channelEvents('1795174204.0', 'Newchannel')
-    const message = amiMessage(Buffer.from(`${first}\r\n`))
+    const message = createAmiMessage(Buffer.from(`${first}\r\n`))
     expect([message.get('ConnectedLineNum'), message.variable('ACCOUNT_ID')]).toEqual([undefined, undefined])
   })
 
-  it('undoes every escape of C that AMI makes', () => {
-    expect(unescaped('O\\\'Brien \\"x\\" who\\? a\\\\b\\nc')).toBe('O\'Brien "x" who? a\\b\nc')
+  it('C escapes of AMI are reversed', () => {
+    expect(unescapeC('O\\\'Brien \\"x\\" who\\? a\\\\b\\nc')).toBe('O\'Brien "x" who? a\\b\nc')
   })
 
-  it('lines of a list look like events and are none', () => {
+  it('the items of a list have the form of events but are skipped', () => {
     const lines = amiTexts.filter((text) => text.startsWith('Event: CoreShowChannel\r\n'))
     expect(lines).toHaveLength(8)
-    expect(lines.every((text) => !isRead(eventOf(Buffer.from(text))))).toBe(true)
+    expect(lines.every((text) => !isRelevantEvent(eventNameOf(Buffer.from(text))))).toBe(true)
   })
 
-  it('needs nothing but the class call, which is half of the stream', () => {
-    const used = amiTexts.filter((text) => isRead(eventOf(Buffer.from(text))))
+  it('the event class call is sufficient, which is half of the stream', () => {
+    const used = amiTexts.filter((text) => isRelevantEvent(eventNameOf(Buffer.from(text))))
     expect(used.length).toBeGreaterThan(600)
     expect(used.every((text) => text.includes('\r\nPrivilege: call,all\r\n'))).toBe(true)
     expect(

@@ -2,34 +2,34 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { until } from 'hookswitch/testkit'
 
-/** One action of a client: its lines by key. */
+/** One action of a client: its fields by key. */
 export type Action = Readonly<Record<string, string>>
 
-/** A connection, as a test sees it from the side of Asterisk. */
+/** A connection on Asterisk's side. */
 export interface Connection {
   readonly socket: Socket
   readonly actions: readonly Action[]
-  say(text: string): void
+  send(text: string): void
 }
 
-/** What a test may change of the answers; each gives the text, or undefined for silence. */
-export interface Manners {
+/** Overrides of the responses; each returns the text, or `undefined` for no response. */
+export interface AmiResponses {
   banner?: string
   login?: (action: Action) => string | undefined
-  list?: (action: Action) => string | undefined
+  channelList?: (action: Action) => string | undefined
   ping?: (action: Action) => string | undefined
 }
 
 export const BANNER = 'Asterisk Call Manager/11.0.0\r\n'
 
-/** A message of AMI. */
+/** Formats an AMI message. */
 export const message = (fields: Readonly<Record<string, string | number>>) =>
   `${Object.entries(fields)
     .map(([key, value]) => `${key}: ${value}\r\n`)
     .join('')}\r\n`
 
-/** The fields that every event of a channel repeats. */
-export const channel = (id: string, over: Readonly<Record<string, string | number>> = {}) => ({
+/** The channel fields of an event. */
+export const channelFields = (id: string, over: Readonly<Record<string, string | number>> = {}) => ({
   Channel: `PJSIP/1001-${id}`,
   ChannelState: 4,
   CallerIDNum: '1001',
@@ -43,16 +43,21 @@ export const channel = (id: string, over: Readonly<Record<string, string | numbe
   ...over,
 })
 
-/** An event of a channel. */
-export const event = (
+/** Formats an event of a channel. */
+export const channelEvent = (
   name: string,
   id: string,
   atMs: number,
   over: Readonly<Record<string, string | number>> = {},
 ) =>
-  message({ Event: name, Privilege: 'call,all', Timestamp: (atMs / 1000).toFixed(6), ...channel(id, over) })
+  message({
+    Event: name,
+    Privilege: 'call,all',
+    Timestamp: (atMs / 1000).toFixed(6),
+    ...channelFields(id, over),
+  })
 
-/** The answer to CoreShowChannels. */
+/** Formats the response to CoreShowChannels. */
 export const list = (
   actionId: string | undefined,
   channels: readonly Readonly<Record<string, string | number>>[],
@@ -65,16 +70,16 @@ export const list = (
   ].join('')
 }
 
-/** A little Asterisk: it says what a test tells it to. */
-export async function amiServer() {
+/** Starts a fake Asterisk with AMI. */
+export async function startAmiServer() {
   const connections: Connection[] = []
-  const manners: Manners = {}
+  const responses: AmiResponses = {}
   const server = createServer((socket) => {
     const actions: Action[] = []
-    const connection = { socket, actions, say: (text: string) => void socket.write(text) }
+    const connection = { socket, actions, send: (text: string) => void socket.write(text) }
     socket.on('error', () => {})
     connections.push(connection)
-    connection.say(manners.banner ?? BANNER)
+    connection.send(responses.banner ?? BANNER)
     let pending = ''
     socket.on('data', (chunk) => {
       pending += chunk
@@ -87,17 +92,17 @@ export async function amiServer() {
         )
         pending = pending.slice(end + 4)
         actions.push(action)
-        const answer = answerTo(action, manners)
-        if (answer !== undefined) connection.say(answer)
+        const answer = answerTo(action, responses)
+        if (answer !== undefined) connection.send(answer)
       }
     })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
-    manners,
+    responses,
     connections,
-    /** The nth connection, once it has got so far. */
+    /** Waits for the nth connection and for an action on it. */
     async connected(nth: number, action = 'CoreShowChannels'): Promise<Connection> {
       await until(() => connections[nth]?.actions.some(({ Action }) => Action === action))
       return connections[nth]!
@@ -109,7 +114,7 @@ export async function amiServer() {
   }
 }
 
-function answerTo(action: Action, { login, list: channels, ping }: Manners): string | undefined {
+function answerTo(action: Action, { login, channelList: channels, ping }: AmiResponses): string | undefined {
   switch (action.Action) {
     case 'Login':
       if (login) return login(action)

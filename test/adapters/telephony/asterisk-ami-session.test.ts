@@ -1,18 +1,18 @@
 import { once } from 'node:events'
 import { until } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
-import { channel, event, list, message } from './asterisk-ami-server.js'
-import { underTest } from './asterisk-ami-under-test.js'
+import { channelEvent, channelFields, list, message } from './asterisk-ami-server.js'
+import { startAmiSource } from './asterisk-ami-under-test.js'
 
 const T0 = 1_767_225_600_000
 const ID = '1767225600.7'
 
-/** So that the connection comes back, and not so late that it could time out. */
+/** Long enough for a reconnect, too short for a timeout. */
 const LATER_MS = 200
 
-describe('a source on AMI', () => {
-  it('says who it is after the banner alone, asks for the class call and for the open channels', async () => {
-    const { server, connects, source } = await underTest()
+describe('an AMI source', () => {
+  it('logs in only after the banner, subscribes to the class call and lists the open channels', async () => {
+    const { server, connects, source } = await startAmiSource()
     const { actions } = await server.connected(0)
     expect(actions).toEqual([
       {
@@ -28,15 +28,15 @@ describe('a source on AMI', () => {
     expect(source.status()).toMatchObject({ isConnected: true, openLegs: 0 })
   })
 
-  it('publishes what happens, in order', async () => {
-    const { server, hooks, published } = await underTest()
-    const { say } = await server.connected(0)
-    say(
-      event('Newchannel', ID, T0) +
-        event('VarSet', ID, T0) +
-        event('Newstate', ID, T0 + 5, { ChannelState: 6 }),
+  it('publishes events in order', async () => {
+    const { server, hooks, published } = await startAmiSource()
+    const { send } = await server.connected(0)
+    send(
+      channelEvent('Newchannel', ID, T0) +
+        channelEvent('VarSet', ID, T0) +
+        channelEvent('Newstate', ID, T0 + 5, { ChannelState: 6 }),
     )
-    say(event('Hangup', ID, T0 + 1_500, { ChannelState: 6, Cause: 16 }))
+    send(channelEvent('Hangup', ID, T0 + 1_500, { ChannelState: 6, Cause: 16 }))
     await until(() => published.length === 3)
     expect(hooks()).toEqual([`${ID} create`, `${ID} answer`, `${ID} destroy`])
     expect(published[2]).toMatchObject({
@@ -47,19 +47,19 @@ describe('a source on AMI', () => {
     })
   })
 
-  it('a wrong secret is a clear reason, is tried again and never told', async () => {
-    const { server, clock, told, said, reasons } = await underTest({ secret: 'not-it-9' })
+  it('a wrong secret is reported and retried, and never appears in events or logs', async () => {
+    const { server, clock, emitted, logged, reasons } = await startAmiSource({ secret: 'not-it-9' })
     await until(() => reasons().length === 1)
     expect(reasons()).toEqual(['the switch refused the login: Authentication failed'])
     await clock.advance(LATER_MS)
     await until(() => reasons().length === 2)
     expect(server.connections.length).toBe(2)
-    expect(JSON.stringify([told, said])).not.toContain('not-it-9')
+    expect(JSON.stringify([emitted, logged])).not.toContain('not-it-9')
   })
 
-  it('a user who may not ask for the channels is told what is missing', async () => {
-    const { server, reasons } = await underTest()
-    server.manners.list = ({ ActionID }) =>
+  it('the permission that a user lacks for listing channels is reported', async () => {
+    const { server, reasons } = await startAmiSource()
+    server.responses.channelList = ({ ActionID }) =>
       message({ Response: 'Error', ActionID: ActionID!, Message: 'Permission denied' })
     await until(() => reasons().length === 1)
     expect(reasons()[0]).toBe(
@@ -67,16 +67,16 @@ describe('a source on AMI', () => {
     )
   })
 
-  it('another protocol is a clear reason, and hears no secret', async () => {
-    const { server, reasons } = await underTest()
-    server.manners.banner = 'HTTP/1.1 400 Bad Request\r\n\r\n'
+  it('a peer with another protocol is reported and receives no secret', async () => {
+    const { server, reasons } = await startAmiSource()
+    server.responses.banner = 'HTTP/1.1 400 Bad Request\r\n\r\n'
     await until(() => reasons().length === 1)
     expect(reasons()[0]).toMatch(/does not speak AMI/)
     expect(server.connections[0]?.actions).toEqual([])
   })
 
-  it('nobody there is a clear reason', async () => {
-    const { server, clock, reasons } = await underTest()
+  it('a refused connection is reported', async () => {
+    const { server, clock, reasons } = await startAmiSource()
     await server.connected(0)
     server.close()
     await until(() => reasons().length === 1)
@@ -86,32 +86,37 @@ describe('a source on AMI', () => {
     expect(reasons()[1]).toMatch(/ECONNREFUSED/)
   })
 
-  it('a switch that falls silent is asked, and left when it says nothing', async () => {
-    const { server, clock, connects, reasons } = await underTest()
+  it('a silent switch is probed, and disconnected if it does not answer', async () => {
+    const { server, clock, connects, reasons } = await startAmiSource()
     const { actions } = await server.connected(0)
     await until(() => connects() === 1)
     await clock.advance(20_000)
     await until(() => actions.some(({ Action }) => Action === 'Ping'))
     expect(reasons()).toEqual([])
 
-    const { server: mute, clock: other, reasons: why, connects: opened } = await underTest()
-    mute.manners.ping = () => undefined
-    await until(() => opened() === 1)
-    await other.advance(40_000)
-    await until(() => why().length === 1)
-    expect(why()[0]).toBe('no sign of life for 40 s')
+    const {
+      server: silent,
+      clock: silentClock,
+      reasons: silentReasons,
+      connects: silentConnects,
+    } = await startAmiSource()
+    silent.responses.ping = () => undefined
+    await until(() => silentConnects() === 1)
+    await silentClock.advance(40_000)
+    await until(() => silentReasons().length === 1)
+    expect(silentReasons()[0]).toBe('no sign of life for 40 s')
   })
 
-  it('a list that does not come ends the connection, and one that came leaves nothing behind', async () => {
-    const { server, clock, connects, reasons } = await underTest()
-    server.manners.list = () => undefined
+  it('a list that does not arrive ends the connection, and one that arrives leaves no timer behind', async () => {
+    const { server, clock, connects, reasons } = await startAmiSource()
+    server.responses.channelList = () => undefined
     await server.connected(0)
     await clock.advance(9_999)
     expect(reasons()).toEqual([])
     await clock.advance(1)
     await until(() => reasons().length === 1)
     expect(reasons()[0]).toBe('no list of channels within 10 s')
-    delete server.manners.list
+    delete server.responses.channelList
     await clock.advance(LATER_MS)
     await until(() => connects() === 1)
     const { count } = clock.sleepers()
@@ -119,17 +124,17 @@ describe('a source on AMI', () => {
     expect([reasons().length, clock.sleepers().count]).toEqual([1, count])
   })
 
-  it('a list that is not read, because the service is full, is waited for', async () => {
+  it('the timeout of the list does not count while the service is full', async () => {
     let open: () => void = () => {}
     const gate = new Promise<void>((resolve) => {
       open = resolve
     })
-    const { server, clock, connects, reasons, source } = await underTest({}, () => gate)
-    server.manners.list = () => undefined
-    const { say } = await server.connected(0)
-    for (let call = 0; call < 3_000; call += 1) say(event('Newchannel', `1767225600.${call}`, T0))
+    const { server, clock, connects, reasons, source } = await startAmiSource({}, () => gate)
+    server.responses.channelList = () => undefined
+    const { send } = await server.connected(0)
+    for (let call = 0; call < 3_000; call += 1) send(channelEvent('Newchannel', `1767225600.${call}`, T0))
     await until(() => source.status().waiting > 1_000)
-    say(list('hookswitch-list', []))
+    send(list('hookswitch-list', []))
     await clock.advance(15_000)
     expect([connects(), reasons()]).toEqual([0, []])
     open()
@@ -137,29 +142,29 @@ describe('a source on AMI', () => {
     expect(reasons()).toEqual([])
   })
 
-  it('what the switch says of a login is told without the secret, on one line', async () => {
-    const { server, told, said, reasons } = await underTest({ secret: 'not-it-9' })
-    server.manners.login = ({ ActionID, Secret }) =>
+  it('the reason of a refused login is reported on one line without the secret', async () => {
+    const { server, emitted, logged, reasons } = await startAmiSource({ secret: 'not-it-9' })
+    server.responses.login = ({ ActionID, Secret }) =>
       message({ Response: 'Error', ActionID: ActionID!, Message: `${Secret}?\u001b[2J\nno` })
     await until(() => reasons().length === 1)
     expect(reasons()[0]).toBe('the switch refused the login: …??[2J?no')
-    expect(JSON.stringify([told, said])).not.toContain('not-it-9')
+    expect(JSON.stringify([emitted, logged])).not.toContain('not-it-9')
   })
 
-  it('a flood without end ends the connection', async () => {
-    const { server, reasons } = await underTest()
+  it('an endless line ends the connection', async () => {
+    const { server, reasons } = await startAmiSource()
     const { socket } = await server.connected(0)
     socket.write(`Event: x\r\nA: ${'x'.repeat(200_000)}`)
     await until(() => reasons().length === 1)
     expect(reasons()[0]).toBe('a line above 64 KiB')
   })
 
-  it('while the service takes nothing the switch must wait: nothing is dropped', async () => {
+  it('while the service is full the switch must wait, and nothing is dropped', async () => {
     let open: () => void = () => {}
     const gate = new Promise<void>((resolve) => {
       open = resolve
     })
-    const { server, published, source } = await underTest({}, () => gate)
+    const { server, published, source } = await startAmiSource({}, () => gate)
     const { socket } = await server.connected(0)
     const CALLS = 20_000
     let sent = 0
@@ -167,13 +172,13 @@ describe('a source on AMI', () => {
       while (sent < CALLS) {
         const id = `1767225600.${sent}`
         sent += 1
-        const bytes = event('Newchannel', id, T0) + event('Hangup', id, T0, { Cause: 16 })
+        const bytes = channelEvent('Newchannel', id, T0) + channelEvent('Hangup', id, T0, { Cause: 16 })
         if (!socket.write(bytes)) return void socket.once('drain', send)
       }
     }
     send()
     await until(() => source.status().waiting > 1_000)
-    // What the network holds is full in the end: the switch waits.
+    // The network buffers are full: the switch must wait.
     await until(() => socket.writableLength > 0 && sent < CALLS)
     expect(source.status().waiting).toBeLessThan(3_000)
     open()
@@ -181,30 +186,30 @@ describe('a source on AMI', () => {
     expect(new Set(published.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(2 * CALLS)
   })
 
-  it('events without a Timestamp have the time of their arrival, and that is said once', async () => {
-    const { server, clock, published, told } = await underTest()
-    const { say } = await server.connected(0)
+  it('events without a Timestamp get their arrival time, which is reported once', async () => {
+    const { server, clock, published, emitted } = await startAmiSource()
+    const { send } = await server.connected(0)
     const plain = (name: string, state: number) =>
-      message({ Event: name, ...channel(ID, { ChannelState: state }) })
-    say(plain('Newchannel', 4) + plain('Newstate', 6))
+      message({ Event: name, ...channelFields(ID, { ChannelState: state }) })
+    send(plain('Newchannel', 4) + plain('Newstate', 6))
     await until(() => published.length === 2)
     expect(published.map(({ timestampMs }) => timestampMs)).toEqual([clock.now(), clock.now()])
-    const problems = told.filter(([name]) => name === 'problem')
+    const problems = emitted.filter(([name]) => name === 'problem')
     expect(problems).toHaveLength(1)
     expect(problems[0]?.[1].message).toMatch(/timestampevents = yes/)
   })
 
-  it('a message that cannot be read is a problem, and everything else goes on', async () => {
-    const { server, published, told } = await underTest()
-    const { say } = await server.connected(0)
-    say(message({ Event: 'Hangup', Timestamp: '1767225600.000001' }) + event('Newchannel', ID, T0))
+  it('a malformed message is a problem, and later messages are still mapped', async () => {
+    const { server, published, emitted } = await startAmiSource()
+    const { send } = await server.connected(0)
+    send(message({ Event: 'Hangup', Timestamp: '1767225600.000001' }) + channelEvent('Newchannel', ID, T0))
     await until(() => published.length === 1)
-    expect(told).toContainEqual(['problem', { kind: 'malformed', message: 'Hangup: no Uniqueid' }])
+    expect(emitted).toContainEqual(['problem', { kind: 'malformed', message: 'Hangup: no Uniqueid' }])
   })
 
-  it('closed while it logs in, it is closed', async () => {
-    const { server, source, reasons } = await underTest()
-    server.manners.login = () => undefined
+  it('a close during the login ends the connection', async () => {
+    const { server, source, reasons } = await startAmiSource()
+    server.responses.login = () => undefined
     const { socket } = await server.connected(0, 'Login')
     await Promise.all([source.close({ drainMs: 0 }), once(socket, 'close')])
     expect(reasons()).toEqual([])

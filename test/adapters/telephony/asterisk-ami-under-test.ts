@@ -1,18 +1,18 @@
 import { type AsteriskAmiOptions, accountFromAccountCode, asteriskAmi } from 'hookswitch/asterisk'
 import { onTestFinished } from 'vitest'
-import { amiServer } from './asterisk-ami-server.js'
-import { listening } from './asterisk-listening.js'
+import { startAmiServer } from './asterisk-ami-server.js'
+import { observeSource } from './asterisk-listening.js'
 
-/** A source and the switch that it connects to, until the test is over. */
-export async function underTest(
+/** Starts a source and the fake switch that it connects to, until the test is over. */
+export async function startAmiSource(
   over: Partial<AsteriskAmiOptions> = {},
-  publish?: Parameters<typeof listening>[1],
+  publish?: Parameters<typeof observeSource>[1],
 ) {
-  const server = await amiServer()
-  const heard = listening(
-    (doors) =>
+  const server = await startAmiServer()
+  const observed = observeSource(
+    (deps) =>
       asteriskAmi({
-        ...doors,
+        ...deps,
         port: server.port,
         username: 'hookswitch',
         secret: 'secret',
@@ -21,9 +21,9 @@ export async function underTest(
       }),
     publish,
   )
-  // The last named is ended first.
+  // Callbacks run in reverse order.
   onTestFinished(() => server.close())
-  onTestFinished(() => heard.source.close({ drainMs: 0 }))
-  heard.source.start()
-  return { server, ...heard }
+  onTestFinished(() => observed.source.close({ drainMs: 0 }))
+  observed.source.start()
+  return { server, ...observed }
 }

@@ -1,25 +1,25 @@
 import { until } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
-import { ariChannel, ariEventOf } from './asterisk-ari-server.js'
-import { underTest } from './asterisk-ari-under-test.js'
+import { ariChannel, ariEvent } from './asterisk-ari-server.js'
+import { startAriSource } from './asterisk-ari-under-test.js'
 
 const T0 = 1_767_225_600_000
-/** So that the connection comes back, and not so late that it could time out. */
+/** Long enough for a reconnect, too short for a timeout. */
 const LATER_MS = 200
 
-describe('a source on ARI whose service takes nothing', () => {
-  it('while the service takes nothing events wait here, and nothing is dropped', async () => {
+describe('an ARI source with a full service', () => {
+  it('events are buffered while the service is full, and nothing is dropped', async () => {
     let open: () => void = () => {}
     const gate = new Promise<void>((resolve) => {
       open = resolve
     })
-    const { server, published, source, connects, reasons } = await underTest({}, () => gate)
-    const { say } = await server.connected(0)
+    const { server, published, source, connects, reasons } = await startAriSource({}, () => gate)
+    const { send } = await server.connected(0)
     await until(() => connects() === 1)
     const CALLS = 4_000
     for (let call = 0; call < CALLS; call += 1) {
       const id = `1767225600.${call}`
-      say(ariEventOf('ChannelCreated', id, T0), ariEventOf('ChannelDestroyed', id, T0, {}, { cause: 16 }))
+      send(ariEvent('ChannelCreated', id, T0), ariEvent('ChannelDestroyed', id, T0, {}, { cause: 16 }))
     }
     await until(() => source.status().waiting > 1_000)
     expect(source.status().waiting).toBeLessThan(1_100)
@@ -28,20 +28,20 @@ describe('a source on ARI whose service takes nothing', () => {
     expect(reasons()).toEqual([])
   })
 
-  it('when too much waits it leaves, publishes what it has, comes back and finds what it missed', async () => {
+  it('a full buffer closes the connection; buffered events are published, then a reconnect finds the missed ones', async () => {
     let open: () => void = () => {}
     const gate = new Promise<void>((resolve) => {
       open = resolve
     })
-    const { server, published, clock, reasons, connects, hooks } = await underTest({}, () => gate)
-    const { say } = await server.connected(0)
+    const { server, published, clock, reasons, connects, hooks } = await startAriSource({}, () => gate)
+    const { send } = await server.connected(0)
     await until(() => connects() === 1)
-    for (let call = 0; call < 12_000; call += 1) say(ariEventOf('ChannelCreated', `1767225600.${call}`, T0))
+    for (let call = 0; call < 12_000; call += 1) send(ariEvent('ChannelCreated', `1767225600.${call}`, T0))
     await until(() => reasons().length === 1)
     expect(reasons()[0]).toMatch(/more events than can be published/)
-    server.manners.channels = () => [ariChannel('1767225600.11999')]
+    server.responses.channels = () => [ariChannel('1767225600.11999')]
     await clock.advance(LATER_MS)
-    // It does not come back before what waits is published.
+    // It does not reconnect before the buffered events are published.
     expect(server.peers).toHaveLength(1)
     open()
     await until(() => connects() === 2)

@@ -9,7 +9,7 @@ const CLOSE = 8
 const PING = 9
 const PONG = 10
 
-/** A frame as servers send them: not masked (RFC 6455, 5.2). */
+/** Encodes an unmasked frame, as servers send them (RFC 6455, 5.2). */
 function frame(opcode: number, payload: Buffer): Buffer {
   const { length } = payload
   if (length < 126) return Buffer.concat([Buffer.from([0x80 | opcode, length]), payload])
@@ -20,19 +20,19 @@ function frame(opcode: number, payload: Buffer): Buffer {
   return Buffer.concat([head, payload])
 }
 
-/** A WebSocket, as a test sees it from the side of Asterisk. */
+/** A WebSocket on Asterisk's side. */
 export interface WebSocketPeer {
   readonly socket: Socket
   readonly url: string
-  /** Events, each a frame; several are one write. */
-  say(...events: readonly object[]): boolean
-  sayRaw(bytes: Buffer | string): void
+  /** Sends one frame per event in a single write. */
+  send(...events: readonly object[]): boolean
+  sendRaw(bytes: Buffer | string): void
 }
 
-/** What a test may change; `undefined` as an answer: silence. */
-export interface AriManners {
+/** Overrides of the responses; `undefined`: no response. */
+export interface AriResponses {
   upgrade?: () => string | undefined
-  /** What comes in the same write as the answer to the handshake. */
+  /** Events sent in the same write as the handshake response. */
   first?: readonly object[]
   channels?: () => unknown
   bridges?: () => unknown
@@ -40,10 +40,10 @@ export interface AriManners {
   pongs?: boolean
 }
 
-/** What it answers to a path that it does not know. */
+/** The response to an unknown path. */
 export const NOT_FOUND = { message: 'Resource not found' }
 
-/** A channel of ARI. */
+/** Builds an ARI channel. */
 export const ariChannel = (id: string, over: object = {}) => ({
   id,
   name: `PJSIP/1001-${id}`,
@@ -58,26 +58,26 @@ export const ariChannel = (id: string, over: object = {}) => ({
   ...over,
 })
 
-/** An event of a channel. */
-export const ariEventOf = (type: string, id: string, atMs: number, over: object = {}, more: object = {}) => ({
+/** Builds an ARI event of a channel. */
+export const ariEvent = (type: string, id: string, atMs: number, over: object = {}, more: object = {}) => ({
   type,
   timestamp: new Date(atMs).toISOString().replace('Z', '+0000'),
   channel: ariChannel(id, over),
   ...more,
 })
 
-/** A little Asterisk with ARI: it says what a test tells it to. */
-export async function ariServer() {
+/** Starts a fake Asterisk with ARI. */
+export async function startAriServer() {
   const peers: WebSocketPeer[] = []
   const sockets: Socket[] = []
   const requests: string[] = []
-  const manners: AriManners = {}
+  const responses: AriResponses = {}
   const key = `Basic ${Buffer.from('hookswitch:secret').toString('base64')}`
 
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url}`)
     if (request.headers.authorization !== key) return void response.writeHead(401).end()
-    const answer = answerTo(request.url, manners)
+    const answer = answerTo(request.url, responses)
     if (answer === undefined) return
     if (answer === NOT_FOUND) response.writeHead(404)
     response.end(typeof answer === 'string' ? answer : JSON.stringify(answer))
@@ -86,27 +86,27 @@ export async function ariServer() {
   server.on('upgrade', (request: IncomingMessage, socket: Socket) => {
     socket.on('error', () => {})
     if (request.headers.authorization !== key) return void socket.end('HTTP/1.1 401 Unauthorized\r\n\r\n')
-    if (manners.upgrade) {
-      const answer = manners.upgrade()
+    if (responses.upgrade) {
+      const answer = responses.upgrade()
       return answer === undefined ? undefined : void socket.end(answer)
     }
     const accept = createHash('sha1')
       .update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
       .digest('base64')
     const head = `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`
-    const first = (manners.first ?? []).map((event) => frame(TEXT, Buffer.from(JSON.stringify(event))))
+    const first = (responses.first ?? []).map((event) => frame(TEXT, Buffer.from(JSON.stringify(event))))
     socket.write(Buffer.concat([Buffer.from(head), ...first]))
     socket.on('data', (bytes: Buffer) => {
       const opcode = (bytes[0] ?? 0) & 15
       if (opcode === CLOSE) socket.end(frame(CLOSE, Buffer.from([3, 232])))
-      if (opcode === PING && manners.pongs !== false) socket.write(frame(PONG, Buffer.alloc(0)))
+      if (opcode === PING && responses.pongs !== false) socket.write(frame(PONG, Buffer.alloc(0)))
     })
     peers.push({
       socket,
       url: request.url ?? '',
-      say: (...events) =>
+      send: (...events) =>
         socket.write(Buffer.concat(events.map((event) => frame(TEXT, Buffer.from(JSON.stringify(event)))))),
-      sayRaw: (bytes) =>
+      sendRaw: (bytes) =>
         void socket.write(typeof bytes === 'string' ? frame(TEXT, Buffer.from(bytes)) : bytes),
     })
   })
@@ -114,7 +114,7 @@ export async function ariServer() {
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/ari`,
-    manners,
+    responses,
     peers,
     requests,
     async connected(nth: number): Promise<WebSocketPeer> {
@@ -128,7 +128,7 @@ export async function ariServer() {
   }
 }
 
-function answerTo(url: string | undefined, { channels, bridges, ping }: AriManners): unknown {
+function answerTo(url: string | undefined, { channels, bridges, ping }: AriResponses): unknown {
   switch (url) {
     case '/ari/channels':
       return channels ? channels() : []

@@ -1,17 +1,17 @@
 import { once } from 'node:events'
 import { until } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
-import { ariChannel, ariEventOf, NOT_FOUND } from './asterisk-ari-server.js'
-import { underTest } from './asterisk-ari-under-test.js'
+import { ariChannel, ariEvent, NOT_FOUND } from './asterisk-ari-server.js'
+import { startAriSource } from './asterisk-ari-under-test.js'
 
 const T0 = 1_767_225_600_000
 const ID = '1767225600.7'
-/** So that the connection comes back, and not so late that it could time out. */
+/** Long enough for a reconnect, too short for a timeout. */
 const LATER_MS = 200
 
-describe('a source on ARI', () => {
-  it('subscribes to everything with its key in a header, and asks for the channels and bridges', async () => {
-    const { server, connects, source } = await underTest({ app: 'my app' })
+describe('an ARI source', () => {
+  it('subscribes to all events with its credentials in a header, and lists channels and bridges', async () => {
+    const { server, connects, source } = await startAriSource({ app: 'my app' })
     const { url } = await server.connected(0)
     expect(url).toBe('/ari/events?app=my%20app&subscribeAll=true')
     await until(() => connects() === 1)
@@ -19,59 +19,59 @@ describe('a source on ARI', () => {
     expect(source.status()).toMatchObject({ isConnected: true, openLegs: 0 })
   })
 
-  it('publishes what happens, in order, from the first frame on', async () => {
-    const { server, hooks, published } = await underTest()
-    server.manners.first = [ariEventOf('ChannelCreated', ID, T0)]
-    const { say } = await server.connected(0)
-    say(
-      ariEventOf('ChannelVarset', ID, T0, {}, { variable: 'x', value: '"type":"ChannelDestroyed"' }),
-      ariEventOf('ChannelStateChange', ID, T0 + 5, { state: 'Up' }),
-      ariEventOf('ChannelDestroyed', ID, T0 + 1_500, { state: 'Up' }, { cause: 16 }),
+  it('publishes events in order, from the first frame on', async () => {
+    const { server, hooks, published } = await startAriSource()
+    server.responses.first = [ariEvent('ChannelCreated', ID, T0)]
+    const { send } = await server.connected(0)
+    send(
+      ariEvent('ChannelVarset', ID, T0, {}, { variable: 'x', value: '"type":"ChannelDestroyed"' }),
+      ariEvent('ChannelStateChange', ID, T0 + 5, { state: 'Up' }),
+      ariEvent('ChannelDestroyed', ID, T0 + 1_500, { state: 'Up' }, { cause: 16 }),
     )
     await until(() => published.length === 3)
     expect(hooks()).toEqual([`${ID} create`, `${ID} answer`, `${ID} destroy`])
     expect(published[2]).toMatchObject({ accountId: 'acme', hangupCode: 'sip:200', timestampMs: T0 + 1_500 })
   })
 
-  it('a wrong password is a clear reason, is tried again and never told', async () => {
-    const { clock, told, said, reasons } = await underTest({ password: 'not-it-9' })
+  it('a wrong password is reported and retried, and never appears in events or logs', async () => {
+    const { clock, emitted, logged, reasons } = await startAriSource({ password: 'not-it-9' })
     await until(() => reasons().length === 1)
     expect(reasons()).toEqual(['the switch refused the username or password'])
     await clock.advance(LATER_MS)
     await until(() => reasons().length === 2)
-    const all = JSON.stringify([told, said])
+    const all = JSON.stringify([emitted, logged])
     expect(all).not.toContain('not-it-9')
     expect(all).not.toContain(Buffer.from('hookswitch:not-it-9').toString('base64'))
   })
 
-  it('a server that opens no WebSocket is a clear reason', async () => {
-    const { server, reasons } = await underTest()
-    server.manners.upgrade = () => 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
+  it('a server that opens no WebSocket is reported', async () => {
+    const { server, reasons } = await startAriSource()
+    server.responses.upgrade = () => 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
     await until(() => reasons().length === 1)
     expect(reasons()[0]).toBe('it does not open a WebSocket')
   })
 
-  it('one that has no ARI at this address is asked about the address', async () => {
-    const { server, reasons } = await underTest()
-    server.manners.upgrade = () => 'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n'
-    server.manners.ping = () => NOT_FOUND
+  it('a server without ARI at this path is reported with a hint about the url', async () => {
+    const { server, reasons } = await startAriSource()
+    server.responses.upgrade = () => 'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n'
+    server.responses.ping = () => NOT_FOUND
     await until(() => reasons().length === 1)
     expect(reasons()[0]).toBe('the switch answered 404 to /asterisk/ping: does the url end with /ari?')
   })
 
-  it('closed while it asks why it was refused, it is closed', { timeout: 8_000 }, async () => {
-    const { server, source, reasons } = await underTest()
-    server.manners.upgrade = () => 'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n'
-    server.manners.ping = () => undefined
+  it('a close during the request for the reason ends the connection', { timeout: 8_000 }, async () => {
+    const { server, source, reasons } = await startAriSource()
+    server.responses.upgrade = () => 'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n'
+    server.responses.ping = () => undefined
     await until(() => server.requests.includes('GET /ari/asterisk/ping'))
     await source.close({ drainMs: 0 })
     expect(reasons()).toEqual([])
   })
 
-  it('one that never answers is left', async () => {
-    const { server, clock, reasons } = await underTest()
+  it('a server that never answers is disconnected', async () => {
+    const { server, clock, reasons } = await startAriSource()
     let asked = 0
-    server.manners.upgrade = () => {
+    server.responses.upgrade = () => {
       asked += 1
       return undefined
     }
@@ -81,8 +81,8 @@ describe('a source on ARI', () => {
     expect(reasons()[0]).toBe('no WebSocket within 10 s')
   })
 
-  it('nobody there is a clear reason', async () => {
-    const { server, clock, reasons, connects } = await underTest()
+  it('a refused connection is reported', async () => {
+    const { server, clock, reasons, connects } = await startAriSource()
     await until(() => connects() === 1)
     server.close()
     await until(() => reasons().length === 1)
@@ -92,18 +92,18 @@ describe('a source on ARI', () => {
     expect(reasons()[1]).toMatch(/ECONNREFUSED/)
   })
 
-  it('a list that is none ends it with a clear reason, and it comes back', async () => {
-    const { server, clock, reasons, connects } = await underTest()
-    server.manners.channels = () => 'nonsense'
+  it('an invalid list ends the connection with a reason, and the source reconnects', async () => {
+    const { server, clock, reasons, connects } = await startAriSource()
+    server.responses.channels = () => 'nonsense'
     await until(() => reasons().length === 1)
     expect(reasons()[0]).toBe('the switch does not list its channels')
-    server.manners.channels = () => []
+    server.responses.channels = () => []
     await clock.advance(LATER_MS)
     await until(() => connects() === 1)
   })
 
-  it('a switch that falls silent is asked, and left when it says nothing', async () => {
-    const { server, clock, connects, reasons } = await underTest()
+  it('a silent switch is probed, and disconnected if it does not answer', async () => {
+    const { server, clock, connects, reasons } = await startAriSource()
     const { socket } = await server.connected(0)
     await until(() => connects() === 1)
     const pinged = once(socket, 'data')
@@ -111,72 +111,76 @@ describe('a source on ARI', () => {
     await pinged
     expect(reasons()).toEqual([])
 
-    const mute = await underTest()
-    mute.server.manners.pongs = false
-    await until(() => mute.connects() === 1)
-    await mute.clock.advance(40_000)
-    await until(() => mute.reasons().length === 1)
-    expect(mute.reasons()[0]).toBe('no sign of life for 40 s')
+    const silent = await startAriSource()
+    silent.server.responses.pongs = false
+    await until(() => silent.connects() === 1)
+    await silent.clock.advance(40_000)
+    await until(() => silent.reasons().length === 1)
+    expect(silent.reasons()[0]).toBe('no sign of life for 40 s')
   })
 
-  it('a frame above 1 MiB ends the connection before it is read', async () => {
-    const { server, connects, reasons } = await underTest()
-    const { sayRaw, socket } = await server.connected(0)
+  it('a frame above 1 MiB ends the connection before it is received', async () => {
+    const { server, connects, reasons } = await startAriSource()
+    const { sendRaw, socket } = await server.connected(0)
     await until(() => connects() === 1)
     const head = Buffer.from([0x81, 127, 0, 0, 0, 0, 0, 0x20, 0, 0])
-    sayRaw(Buffer.concat([head, Buffer.alloc(1_000)]))
+    sendRaw(Buffer.concat([head, Buffer.alloc(1_000)]))
     await until(() => reasons().length === 1)
     expect(reasons()[0]).toMatch(/above 1 MiB/)
     expect(socket.bytesWritten).toBeLessThan(10_000)
   })
 
-  it('another protocol on the socket is a clear reason', async () => {
-    const { server, connects, reasons } = await underTest()
-    const { sayRaw } = await server.connected(0)
+  it('another protocol on the socket is reported', async () => {
+    const { server, connects, reasons } = await startAriSource()
+    const { sendRaw } = await server.connected(0)
     await until(() => connects() === 1)
-    sayRaw(Buffer.from('GET / HTTP/1.1\r\n\r\n'))
+    sendRaw(Buffer.from('GET / HTTP/1.1\r\n\r\n'))
     await until(() => reasons().length === 1)
-    expect(reasons()[0]).toMatch(/what is no frame/)
+    expect(reasons()[0]).toMatch(/invalid frame/)
   })
 
-  it('a frame that is no text is a clear reason', async () => {
-    const { server, connects, reasons } = await underTest()
-    const { sayRaw } = await server.connected(0)
+  it('a binary frame is reported', async () => {
+    const { server, connects, reasons } = await startAriSource()
+    const { sendRaw } = await server.connected(0)
     await until(() => connects() === 1)
-    sayRaw(Buffer.from([0x82, 1, 0]))
+    sendRaw(Buffer.from([0x82, 1, 0]))
     await until(() => reasons().length === 1)
-    expect(reasons()[0]).toBe('it sends a frame that is no text')
+    expect(reasons()[0]).toBe('it sent a frame that is not text')
   })
 
-  it('a frame that cannot be read is a problem, and everything else goes on', async () => {
-    const { server, published, told } = await underTest()
-    const { say, sayRaw } = await server.connected(0)
-    sayRaw('{')
-    say({ type: 'ChannelHold' }, ariEventOf('ChannelCreated', ID, T0))
+  it('a malformed frame is a problem, and later frames are still mapped', async () => {
+    const { server, published, emitted } = await startAriSource()
+    const { send, sendRaw } = await server.connected(0)
+    sendRaw('{')
+    send({ type: 'ChannelHold' }, ariEvent('ChannelCreated', ID, T0))
     await until(() => published.length === 1)
-    expect(told.filter(([name]) => name === 'problem').map(([, { message }]) => message)).toEqual([
+    expect(emitted.filter(([name]) => name === 'problem').map(([, { message }]) => message)).toEqual([
       ...['a frame is not a JSON object', 'ChannelHold: no channel'],
     ])
   })
 
-  it('another client with the same application takes it over: that is said', async () => {
-    const { server, connects, reasons } = await underTest()
-    const { say } = await server.connected(0)
+  it('a takeover of the application by another client is reported', async () => {
+    const { server, connects, reasons } = await startAriSource()
+    const { send } = await server.connected(0)
     await until(() => connects() === 1)
-    say({ type: 'ApplicationReplaced', timestamp: '2026-01-01T00:00:00.000+0000', application: 'hookswitch' })
+    send({
+      type: 'ApplicationReplaced',
+      timestamp: '2026-01-01T00:00:00.000+0000',
+      application: 'hookswitch',
+    })
     await until(() => reasons().length === 1)
     expect(reasons()[0]).toMatch(/another client has taken over the application/)
   })
 
-  it('finds after a reconnect what it missed: an end, an answer, a call and who talks', async () => {
-    const { server, clock, hooks, published, connects, source } = await underTest()
-    const { say, socket } = await server.connected(0)
+  it('a reconnect finds a missed end, a missed answer, a missed call and missed bridges', async () => {
+    const { server, clock, hooks, published, connects, source } = await startAriSource()
+    const { send, socket } = await server.connected(0)
     await until(() => connects() === 1)
     const [gone, one, two, fresh] = ['1767225600.1', '1767225600.2', '1767225600.3', '1767225600.4']
-    say(...[gone, one, two].map((id) => ariEventOf('ChannelCreated', id, T0)))
+    send(...[gone, one, two].map((id) => ariEvent('ChannelCreated', id, T0)))
     await until(() => published.length === 3)
-    server.manners.channels = () => [one, two, fresh].map((id) => ariChannel(id, { state: 'Up' }))
-    server.manners.bridges = () => [{ id: 'b', bridge_class: 'basic', channels: [one, two] }]
+    server.responses.channels = () => [one, two, fresh].map((id) => ariChannel(id, { state: 'Up' }))
+    server.responses.bridges = () => [{ id: 'b', bridge_class: 'basic', channels: [one, two] }]
     socket.destroy()
     await until(() => !source.status().isConnected)
     await clock.advance(LATER_MS)
@@ -190,23 +194,23 @@ describe('a source on ARI', () => {
     expect(published.find((event) => event.callId === fresh)?.timestampMs).toBe(T0)
   })
 
-  it('what happens while the list is on its way is neither lost nor doubled', async () => {
-    const { server, published, hooks, connects } = await underTest()
+  it('events that arrive during the listing are neither lost nor duplicated', async () => {
+    const { server, published, hooks, connects } = await startAriSource()
     const [early, late] = ['1767225600.1', '1767225600.2']
-    server.manners.first = [
-      ariEventOf('ChannelCreated', early, T0),
-      ariEventOf('ChannelDestroyed', early, T0 + 10, {}, { cause: 16 }),
-      ariEventOf('ChannelCreated', late, T0 + 20),
+    server.responses.first = [
+      ariEvent('ChannelCreated', early, T0),
+      ariEvent('ChannelDestroyed', early, T0 + 10, {}, { cause: 16 }),
+      ariEvent('ChannelCreated', late, T0 + 20),
     ]
-    server.manners.channels = () => [ariChannel(early)]
+    server.responses.channels = () => [ariChannel(early)]
     await until(() => connects() === 1 && published.length === 3)
     expect(hooks().sort()).toEqual([`${early} create`, `${early} destroy`, `${late} create`].sort())
   })
 
-  it('closed while it opens, it is closed', async () => {
-    const { server, source, reasons } = await underTest()
+  it('a close during the handshake ends the connection', async () => {
+    const { server, source, reasons } = await startAriSource()
     let asked = false
-    server.manners.upgrade = () => {
+    server.responses.upgrade = () => {
       asked = true
       return undefined
     }

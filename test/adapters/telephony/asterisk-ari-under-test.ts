@@ -1,18 +1,18 @@
 import { type AsteriskAriOptions, accountFromAccountCode, asteriskAri } from 'hookswitch/asterisk'
 import { onTestFinished } from 'vitest'
-import { ariServer } from './asterisk-ari-server.js'
-import { listening } from './asterisk-listening.js'
+import { startAriServer } from './asterisk-ari-server.js'
+import { observeSource } from './asterisk-listening.js'
 
-/** A source and the switch that it connects to, until the test is over. */
-export async function underTest(
+/** Starts a source and the fake switch that it connects to, until the test is over. */
+export async function startAriSource(
   over: Partial<AsteriskAriOptions> = {},
-  publish?: Parameters<typeof listening>[1],
+  publish?: Parameters<typeof observeSource>[1],
 ) {
-  const server = await ariServer()
-  const heard = listening(
-    (doors) =>
+  const server = await startAriServer()
+  const observed = observeSource(
+    (deps) =>
       asteriskAri({
-        ...doors,
+        ...deps,
         url: server.url,
         username: 'hookswitch',
         password: 'secret',
@@ -21,9 +21,9 @@ export async function underTest(
       }),
     publish,
   )
-  // The last named is ended first.
+  // Callbacks run in reverse order.
   onTestFinished(() => server.close())
-  onTestFinished(() => heard.source.close({ drainMs: 0 }))
-  heard.source.start()
-  return { server, ...heard }
+  onTestFinished(() => observed.source.close({ drainMs: 0 }))
+  observed.source.start()
+  return { server, ...observed }
 }

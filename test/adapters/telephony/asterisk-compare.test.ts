@@ -1,61 +1,74 @@
 import { describe, expect, it } from 'vitest'
-import type { Listed } from '../../../adapters/telephony/asterisk/happening.js'
-import { A, B, bridge, C, channel, ended, happened, moved, T0, told, up } from './asterisk-happenings.js'
-import { hooks } from './asterisk-stories.js'
+import type { ListedChannel } from '../../../adapters/telephony/asterisk/switch-event.js'
+import { hooksOf } from './asterisk-scenarios.js'
+import {
+  A,
+  B,
+  bridge,
+  bridgeEvent,
+  C,
+  channel,
+  channelEvent,
+  createTracedMapping,
+  hangupEvent,
+  T0,
+  UP_STATE,
+} from './asterisk-switch-events.js'
 
-describe('a comparison with the open channels', () => {
-  const listed = (...ids: string[]): Listed[] => ids.map((id) => ({ channel: channel(id, up), bridge }))
+describe('reconciling with the list of open channels', () => {
+  const listed = (...ids: string[]): ListedChannel[] =>
+    ids.map((id) => ({ channel: channel(id, UP_STATE), bridge }))
 
-  it('ends what is gone, at the time of the answer, once', () => {
-    const { tell, mapping, take, story } = told()
-    tell(happened('began', A), happened('seen', A, 100, up))
-    take(mapping.compare(mapping.ask(), [], T0 + 7_100))
-    take(mapping.compare(mapping.ask(), [], T0 + 9_000))
-    tell(ended(A, 9_500))
-    expect(hooks(story().events)).toEqual(['create', 'answer', 'destroy'])
-    expect(story().events[2]).toMatchObject({
+  it('ends missing legs once, at the time of the list', () => {
+    const { apply, mapping, push, trace } = createTracedMapping()
+    apply(channelEvent('created', A), channelEvent('updated', A, 100, UP_STATE))
+    push(mapping.reconcile(mapping.snapshot(), [], T0 + 7_100))
+    push(mapping.reconcile(mapping.snapshot(), [], T0 + 9_000))
+    apply(hangupEvent(A, 9_500))
+    expect(hooksOf(trace().events)).toEqual(['create', 'answer', 'destroy'])
+    expect(trace().events[2]).toMatchObject({
       hangupCause: 'NORMAL_UNSPECIFIED',
       durationSeconds: 7,
       billingSeconds: 7,
       idempotencyKey: `${A}/channel_destroy`,
     })
-    expect(story().problems).toEqual([])
+    expect(trace().problems).toEqual([])
   })
 
-  it('a leg that began after the question is not missing, one that ended since is not found', () => {
-    const { tell, mapping, take, story } = told()
-    tell(happened('began', A))
-    const question = mapping.ask()
-    tell(ended(A), happened('began', B))
-    take(mapping.compare(question, listed(A), T0))
-    expect(story().events.map(({ callId, hook }) => `${callId} ${hook}`)).toEqual([
+  it('a leg that began after the snapshot is not missing, and one that ended since is not reopened', () => {
+    const { apply, mapping, push, trace } = createTracedMapping()
+    apply(channelEvent('created', A))
+    const snapshot = mapping.snapshot()
+    apply(hangupEvent(A), channelEvent('created', B))
+    push(mapping.reconcile(snapshot, listed(A), T0))
+    expect(trace().events.map(({ callId, hook }) => `${callId} ${hook}`)).toEqual([
       ...[`${A} channel_create`, `${A} channel_destroy`, `${B} channel_create`],
     ])
   })
 
-  it('tells of a talk that was missed, but not of those of calls that are all new', () => {
-    const { tell, mapping, take, lines } = told()
-    take(mapping.compare(mapping.ask(), listed(A, B), T0))
+  it('publishes a missed bridge, but not the bridges of calls that are entirely new', () => {
+    const { apply, mapping, push, lines } = createTracedMapping()
+    push(mapping.reconcile(mapping.snapshot(), listed(A, B), T0))
     expect(lines().filter((line) => line.includes('bridge'))).toEqual([])
-    tell(moved('left', B), ended(B))
-    take(mapping.compare(mapping.ask(), listed(A, C), T0))
+    apply(bridgeEvent('left', B), hangupEvent(B))
+    push(mapping.reconcile(mapping.snapshot(), listed(A, C), T0))
     const talks = lines().filter((line) => line.includes('bridge'))
     expect(talks.sort()).toEqual([`${A} bridge ${C}`, `${C} bridge ${A}`])
   })
 
-  it('what moved since the question knows better than the answer', () => {
-    const { tell, mapping, take, lines } = told()
-    for (const id of [A, B, C]) tell(happened('began', id, 0, up))
-    const question = mapping.ask()
-    tell(moved('entered', A), moved('entered', B))
-    take(
-      mapping.compare(
-        question,
-        [A, B, C].map((id) => ({ channel: channel(id, up) })),
+  it('a move after the snapshot takes precedence over the list', () => {
+    const { apply, mapping, push, lines } = createTracedMapping()
+    for (const id of [A, B, C]) apply(channelEvent('created', id, 0, UP_STATE))
+    const snapshot = mapping.snapshot()
+    apply(bridgeEvent('entered', A), bridgeEvent('entered', B))
+    push(
+      mapping.reconcile(
+        snapshot,
+        [A, B, C].map((id) => ({ channel: channel(id, UP_STATE) })),
         T0,
       ),
     )
-    tell(moved('entered', C))
+    apply(bridgeEvent('entered', C))
     expect(lines().at(-1)).toBe(`${C} bridge`)
   })
 })

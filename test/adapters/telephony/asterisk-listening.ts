@@ -3,24 +3,24 @@ import type { SourceEvents, SwitchSource } from 'hookswitch/asterisk'
 import { type ManualClock, manualClock, seededRandom } from 'hookswitch/testkit'
 
 /** The shared options of a source under test. */
-export interface Doors {
+export interface SharedOptions {
   readonly publish: (event: ChannelEvent) => Promise<unknown>
   readonly clock: ManualClock
   readonly random: ReturnType<typeof seededRandom>
   readonly log: Log
 }
 
-/** A source that is listened to: what it publishes, tells and logs. */
-export function listening(
-  make: (doors: Doors) => SwitchSource,
+/** Creates a source and records what it publishes, emits and logs. */
+export function observeSource(
+  make: (deps: SharedOptions) => SwitchSource,
   publish?: (event: ChannelEvent) => Promise<unknown>,
 ) {
   const clock = manualClock()
   const published: ChannelEvent[] = []
-  const said: string[] = []
-  const told: [string, Record<string, unknown>][] = []
+  const logged: string[] = []
+  const emitted: [string, Record<string, unknown>][] = []
   const line = (level: string) => (fields: object, text: string) =>
-    void said.push(`${level} ${text} ${JSON.stringify(fields)}`)
+    void logged.push(`${level} ${text} ${JSON.stringify(fields)}`)
   const log: Log = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
   const source = make({
     publish: async (event) => {
@@ -38,16 +38,16 @@ export function listening(
     'rejected',
     'problem',
   ]
-  for (const name of names) source.events.on(name, (value) => void told.push([name, value as never]))
+  for (const name of names) source.events.on(name, (value) => void emitted.push([name, value as never]))
   return {
     source,
     clock,
     published,
-    said,
-    told,
-    /** Why it was disconnected, each time. */
-    reasons: () => told.flatMap(([name, { reason }]) => (name === 'disconnected' ? [reason] : [])),
-    connects: () => told.filter(([name]) => name === 'connected').length,
+    logged,
+    emitted,
+    /** The reasons of all disconnects. */
+    reasons: () => emitted.flatMap(([name, { reason }]) => (name === 'disconnected' ? [reason] : [])),
+    connects: () => emitted.filter(([name]) => name === 'connected').length,
     hooks: () => published.map(({ hook, callId }) => `${callId} ${hook.replace('channel_', '')}`),
   }
 }

@@ -1,26 +1,38 @@
 import { describe, expect, it } from 'vitest'
-import type { Bridge } from '../../../adapters/telephony/asterisk/happening.js'
-import { A, B, bridge, C, channel, ended, happened, moved, T0, told, up } from './asterisk-happenings.js'
-import { hooks } from './asterisk-stories.js'
+import type { Bridge } from '../../../adapters/telephony/asterisk/switch-event.js'
+import { hooksOf } from './asterisk-scenarios.js'
+import {
+  A,
+  B,
+  bridge,
+  bridgeEvent,
+  C,
+  channel,
+  channelEvent,
+  createTracedMapping,
+  hangupEvent,
+  T0,
+  UP_STATE,
+} from './asterisk-switch-events.js'
 
-describe('the mapping', () => {
-  it('forgets the oldest leg above its bound, and says so', () => {
-    const { tell, story } = told({ maxOpenLegs: 2 })
-    tell(
-      happened('began', A),
-      happened('began', B),
-      moved('entered', A),
-      happened('began', C),
-      moved('entered', B),
+describe('the Asterisk mapping', () => {
+  it('drops the oldest leg above maxOpenLegs and reports it', () => {
+    const { apply, trace } = createTracedMapping({ maxOpenLegs: 2 })
+    apply(
+      channelEvent('created', A),
+      channelEvent('created', B),
+      bridgeEvent('entered', A),
+      channelEvent('created', C),
+      bridgeEvent('entered', B),
     )
-    expect(story()).toMatchObject({ openLegs: 2, problems: [{ kind: 'overflow', callId: A }] })
-    expect(story().events.filter(({ hook }) => hook === 'channel_bridge')).toEqual([])
-    tell(ended(A))
-    expect(story().problems).toHaveLength(1)
+    expect(trace()).toMatchObject({ openLegs: 2, problems: [{ kind: 'overflow', callId: A }] })
+    expect(trace().events.filter(({ hook }) => hook === 'channel_bridge')).toEqual([])
+    apply(hangupEvent(A))
+    expect(trace().problems).toHaveLength(1)
   })
 
-  it('an accountOf or a realmOf that throws is a problem, and the leg goes on', () => {
-    const { tell, story } = told({
+  it('an accountOf or realmOf that throws is a problem, and the leg continues', () => {
+    const { apply, trace } = createTracedMapping({
       accountOf: ({ extension, accountCode }) => {
         if (extension === 'x') throw new Error('oops')
         return accountCode
@@ -29,27 +41,33 @@ describe('the mapping', () => {
         throw new Error('no realm')
       },
     })
-    tell(happened('began', A, 0, { extension: 'x' }), happened('seen', A))
-    expect(story().problems.map(({ kind, message }) => [kind, message])).toEqual([
+    apply(channelEvent('created', A, 0, { extension: 'x' }), channelEvent('updated', A))
+    expect(trace().problems.map(({ kind, message }) => [kind, message])).toEqual([
       ['account_of_threw', 'accountOf threw: Error: oops'],
       ['malformed', 'realmOf threw: Error: no realm'],
     ])
-    expect(hooks(story().events)).toEqual(['create'])
+    expect(hooksOf(trace().events)).toEqual(['create'])
   })
 
-  it('the end of a channel that was never seen is a problem, what comes late after an end is nothing', () => {
-    const { tell, story } = told()
-    tell(ended(A), happened('began', B), ended(B), happened('seen', B), ended(B))
-    expect(story().problems).toEqual([
+  it('the end of an unseen channel is a problem; late messages after an end are ignored', () => {
+    const { apply, trace } = createTracedMapping()
+    apply(
+      hangupEvent(A),
+      channelEvent('created', B),
+      hangupEvent(B),
+      channelEvent('updated', B),
+      hangupEvent(B),
+    )
+    expect(trace().problems).toEqual([
       { kind: 'unknown_leg', message: 'the end of a channel whose begin was not seen', callId: A },
     ])
-    expect(hooks(story().events)).toEqual(['create', 'destroy'])
+    expect(hooksOf(trace().events)).toEqual(['create', 'destroy'])
   })
 
-  it('a channel that is seen in the middle of its call has begun when its id was made', () => {
-    const { tell, story } = told()
-    tell(happened('seen', A, 60_000, up))
-    expect(story().events).toMatchObject([
+  it('a channel first seen in mid-call began at the time in its id', () => {
+    const { apply, trace } = createTracedMapping()
+    apply(channelEvent('updated', A, 60_000, UP_STATE))
+    expect(trace().events).toMatchObject([
       {
         hook: 'channel_create',
         timestampMs: T0,
@@ -60,15 +78,15 @@ describe('the mapping', () => {
     ])
   })
 
-  it('an id that a host has chosen may come again: its second call is another', () => {
-    const { tell, story } = told()
-    tell(
-      happened('began', 'mine'),
-      ended('mine', 500),
-      happened('began', 'mine', 9_000),
-      ended('mine', 9_500),
+  it('an id chosen by the host may be reused for a second call', () => {
+    const { apply, trace } = createTracedMapping()
+    apply(
+      channelEvent('created', 'mine'),
+      hangupEvent('mine', 500),
+      channelEvent('created', 'mine', 9_000),
+      hangupEvent('mine', 9_500),
     )
-    expect(story().events.map(({ idempotencyKey }) => idempotencyKey)).toEqual(
+    expect(trace().events.map(({ idempotencyKey }) => idempotencyKey)).toEqual(
       [T0, T0 + 9_000].flatMap((ms) => [
         `mine/${ms / 1000}/channel_create`,
         `mine/${ms / 1000}/channel_destroy`,
@@ -76,105 +94,130 @@ describe('the mapping', () => {
     )
   })
 
-  it('a realm makes addresses of numbers', () => {
-    const { tell, story } = told({ realmOf: ({ accountCode }) => `${accountCode}.example` })
-    tell(happened('began', A))
-    expect(story().events[0]).toMatchObject({ from: '1001@acme.example', to: '2001@acme.example' })
+  it('realmOf turns numbers into addresses', () => {
+    const { apply, trace } = createTracedMapping({ realmOf: ({ accountCode }) => `${accountCode}.example` })
+    apply(channelEvent('created', A))
+    expect(trace().events[0]).toMatchObject({ from: '1001@acme.example', to: '2001@acme.example' })
   })
 
-  it('variables that the host names are in customChannelVars as soon as they are known', () => {
-    const { tell, story } = told({ customVariables: ['QUEUE'] })
-    tell(happened('began', A), happened('seen', A, 5, { ...up, variable: (name) => `${name}-1` }))
-    expect(story().events.map(({ customChannelVars }) => customChannelVars)).toEqual([
+  it('selected variables are in customChannelVars as soon as they are known', () => {
+    const { apply, trace } = createTracedMapping({ customVariables: ['QUEUE'] })
+    apply(
+      channelEvent('created', A),
+      channelEvent('updated', A, 5, { ...UP_STATE, variable: (name) => `${name}-1` }),
+    )
+    expect(trace().events.map(({ customChannelVars }) => customChannelVars)).toEqual([
       undefined,
       { QUEUE: 'QUEUE-1' },
     ])
   })
 
-  it('early media is no talk: a bridge is told when both are answered, and not if that never happens', () => {
-    const { tell, lines } = told()
-    tell(happened('began', A), happened('seen', A, 0, up), happened('began', B, 0, { state: 0 }))
-    tell(moved('entered', A), moved('entered', B, bridge, { state: 5 }))
+  it('a bridge in early media is published when both legs have answered, or never', () => {
+    const { apply, lines } = createTracedMapping()
+    apply(
+      channelEvent('created', A),
+      channelEvent('updated', A, 0, UP_STATE),
+      channelEvent('created', B, 0, { state: 0 }),
+    )
+    apply(bridgeEvent('entered', A), bridgeEvent('entered', B, bridge, { state: 5 }))
     expect(lines().filter((line) => line.includes('bridge'))).toEqual([])
-    tell(happened('seen', B, 10, up))
+    apply(channelEvent('updated', B, 10, UP_STATE))
     expect(lines().slice(-3)).toEqual([`${B} answer`, `${B} bridge ${A}`, `${A} bridge ${B}`])
 
-    const never = told()
-    never.tell(happened('began', A), happened('seen', A, 0, up), happened('began', B, 0, { state: 0 }))
-    never.tell(
-      moved('entered', A),
-      moved('entered', B, bridge, { state: 5 }),
-      moved('left', B, bridge, { state: 5 }),
-      ended(B),
+    const never = createTracedMapping()
+    never.apply(
+      channelEvent('created', A),
+      channelEvent('updated', A, 0, UP_STATE),
+      channelEvent('created', B, 0, { state: 0 }),
+    )
+    never.apply(
+      bridgeEvent('entered', A),
+      bridgeEvent('entered', B, bridge, { state: 5 }),
+      bridgeEvent('left', B, bridge, { state: 5 }),
+      hangupEvent(B),
     )
     expect(never.lines().filter((line) => line.includes('bridge'))).toEqual([])
   })
 
-  it('two who part and meet again talk again; three in a bridge are a conference', () => {
-    const { tell, lines } = told()
-    for (const id of [A, B, C]) tell(happened('began', id), happened('seen', id, 0, up))
-    tell(moved('entered', A), moved('entered', B), moved('left', A), moved('entered', A))
+  it('two legs that meet again are bridged again; three in a bridge are a conference', () => {
+    const { apply, lines } = createTracedMapping()
+    for (const id of [A, B, C]) apply(channelEvent('created', id), channelEvent('updated', id, 0, UP_STATE))
+    apply(
+      bridgeEvent('entered', A),
+      bridgeEvent('entered', B),
+      bridgeEvent('left', A),
+      bridgeEvent('entered', A),
+    )
     const talks = lines().filter((line) => line.includes('bridge'))
     expect(talks).toHaveLength(4)
     expect(new Set(talks)).toEqual(new Set([`${A} bridge ${B}`, `${B} bridge ${A}`]))
-    tell(moved('entered', C))
+    apply(bridgeEvent('entered', C))
     expect(lines().at(-1)).toBe(`${C} bridge`)
   })
 
-  it('a Local channel into a conference brings its phone there', () => {
-    const { tell, lines } = told()
+  it('a Local channel into a conference brings the phone behind it into the conference', () => {
+    const { apply, lines } = createTracedMapping()
     const [one, two] = [
-      { name: 'Local/9@x-0;1', ...up },
-      { name: 'Local/9@x-0;2', ...up },
+      { name: 'Local/9@x-0;1', ...UP_STATE },
+      { name: 'Local/9@x-0;2', ...UP_STATE },
     ]
     for (const [id, over] of [
-      [A, up],
+      [A, UP_STATE],
       [B, one],
       [C, two],
     ] as const)
-      tell(happened('began', id, 0, over))
+      apply(channelEvent('created', id, 0, over))
     const room: Bridge = { id: 'team', kind: 'conference', name: 'team' }
-    tell(happened('began', 'D', 0, up), moved('entered', 'D', room), moved('entered', C, room, two))
+    apply(
+      channelEvent('created', 'D', 0, UP_STATE),
+      bridgeEvent('entered', 'D', room),
+      bridgeEvent('entered', C, room, two),
+    )
     expect(lines()).toContain('D bridge')
-    tell(moved('entered', B, bridge, one), moved('entered', A))
+    apply(bridgeEvent('entered', B, bridge, one), bridgeEvent('entered', A))
     expect(lines().filter((line) => line.startsWith(`${A} bridge`))).toEqual([`${A} bridge`])
   })
 
-  it('an early bridge that was left before the answer is none', () => {
-    const { tell, lines } = told()
-    tell(happened('began', A), happened('seen', A, 0, up), happened('began', B, 0, { state: 0 }))
-    tell(moved('entered', A), moved('entered', B, bridge, { state: 5 }))
-    tell(moved('left', B, bridge, { state: 5 }), happened('seen', B, 10, up))
+  it('an early bridge that was left before the answer is not published', () => {
+    const { apply, lines } = createTracedMapping()
+    apply(
+      channelEvent('created', A),
+      channelEvent('updated', A, 0, UP_STATE),
+      channelEvent('created', B, 0, { state: 0 }),
+    )
+    apply(bridgeEvent('entered', A), bridgeEvent('entered', B, bridge, { state: 5 }))
+    apply(bridgeEvent('left', B, bridge, { state: 5 }), channelEvent('updated', B, 10, UP_STATE))
     expect(lines().at(-1)).toBe(`${B} answer`)
   })
 
-  it('those who wait in one parking lot do not hear each other, however many they are', () => {
-    const { tell, story } = told()
+  it('parked calls are not bridged, however many there are', () => {
+    const { apply, trace } = createTracedMapping()
     const lot: Bridge = { id: 'lot', kind: 'hold' }
-    for (const id of [A, B, C]) tell(happened('began', id, 0, up), moved('entered', id, lot))
-    expect(hooks(story().events)).not.toContain('bridge')
+    for (const id of [A, B, C])
+      apply(channelEvent('created', id, 0, UP_STATE), bridgeEvent('entered', id, lot))
+    expect(hooksOf(trace().events)).not.toContain('bridge')
   })
 
-  it('127 says nothing of a call that nobody answered', () => {
-    const { tell, story } = told()
+  it('cause 127 has no meaning for a call that was not answered', () => {
+    const { apply, trace } = createTracedMapping()
     const called = channel(B, { state: 5 })
-    tell(happened('began', A), happened('began', B, 0, { state: 0 }))
+    apply(channelEvent('created', A), channelEvent('created', B, 0, { state: 0 }))
     for (const status of ['', 'RINGING', 'NOANSWER']) {
-      tell({ kind: 'dialled', atMs: T0, caller: channel(A), called, status })
+      apply({ kind: 'dialled', atMs: T0, caller: channel(A), called, status })
     }
-    tell(ended(A, 0, 127), ended(B, 0, 127))
-    expect(story().events.flatMap(({ hangupCause }) => hangupCause ?? [])).toEqual(['NO_ANSWER', 'NO_ANSWER'])
+    apply(hangupEvent(A, 0, 127), hangupEvent(B, 0, 127))
+    expect(trace().events.flatMap(({ hangupCause }) => hangupCause ?? [])).toEqual(['NO_ANSWER', 'NO_ANSWER'])
   })
 
-  it('two holds are one, and a resume of nothing is none', () => {
-    const { tell, story } = told()
-    tell(
-      happened('began', A, 0, up),
-      happened('unheld', A),
-      happened('held', A),
-      happened('held', A),
-      happened('unheld', A),
+  it('a repeated hold and a resume without a hold are ignored', () => {
+    const { apply, trace } = createTracedMapping()
+    apply(
+      channelEvent('created', A, 0, UP_STATE),
+      channelEvent('unheld', A),
+      channelEvent('held', A),
+      channelEvent('held', A),
+      channelEvent('unheld', A),
     )
-    expect(hooks(story().events)).toEqual(['create', 'answer', 'hold', 'unhold'])
+    expect(hooksOf(trace().events)).toEqual(['create', 'answer', 'hold', 'unhold'])
   })
 })

@@ -2,7 +2,7 @@ import * as asterisk from 'hookswitch/asterisk'
 import { asteriskAmi, asteriskAri } from 'hookswitch/asterisk'
 import { describe, expect, it } from 'vitest'
 
-describe('the options', () => {
+describe('the options of the Asterisk sources', () => {
   const good = { publish: async () => {}, username: 'u', accountOf: () => 'x' }
   it.each([
     ['secret', {}],
@@ -15,7 +15,7 @@ describe('the options', () => {
     ['customVariables', { secret: 's', customVariables: [1] }],
     ['realmOf', { secret: 's', realmOf: 'x' }],
     ['password', { secret: 's', password: 'p' }],
-  ])('of AMI: a wrong %s is named', (field, over) => {
+  ])('asteriskAmi names an invalid %s', (field, over) => {
     expect(() => asteriskAmi({ ...good, ...over } as never)).toThrow(
       expect.objectContaining({ code: 'InvalidOption', message: expect.stringContaining(field) }),
     )
@@ -29,7 +29,7 @@ describe('the options', () => {
     ['username', { password: 'p', username: 'a:b' }],
     ['app', { password: 'p', app: '' }],
     ['secret', { password: 'p', secret: 'hidden' }],
-  ])('of ARI: a wrong %s is named', (field, over) => {
+  ])('asteriskAri names an invalid %s', (field, over) => {
     expect(() => asteriskAri({ ...good, ...over } as never)).toThrow(
       expect.objectContaining({
         code: 'InvalidOption',
@@ -39,7 +39,7 @@ describe('the options', () => {
   })
 })
 
-describe('the ready accountOf', () => {
+describe('the accountFrom… functions', () => {
   const leg = {
     endpoint: '1001',
     context: 'phones',
@@ -64,11 +64,11 @@ describe('the ready accountOf', () => {
       asterisk.accountFromEndpoint({ 1001: 'acme' }),
       asterisk.accountFromEndpoint({ constructor: 'acme' }),
     ],
-  ])('by %s tells, or not yet', (_, knows, doesNot) => {
-    expect([knows(leg), doesNot(leg)]).toEqual(['acme', undefined])
+  ])('the account by %s is found or undefined', (_, matching, other) => {
+    expect([matching(leg), other(leg)]).toEqual(['acme', undefined])
   })
 
-  it('by variable needs the name of one', () => {
+  it('accountFromVariable needs a name', () => {
     for (const name of [undefined, '', 7]) {
       expect(() => asterisk.accountFromVariable(name as never)).toThrow(
         expect.objectContaining({ code: 'InvalidOption', message: expect.stringMatching(/^name /) }),
@@ -76,7 +76,7 @@ describe('the ready accountOf', () => {
     }
   })
 
-  it('by account code takes the code itself without a table', () => {
+  it('accountFromAccountCode without a table returns the account code', () => {
     expect(asterisk.accountFromAccountCode()(leg)).toBe('7')
   })
 })

@@ -1,18 +1,22 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { amiFrames } from '../../../adapters/telephony/asterisk/ami-frames.js'
-import { amiHappening, amiListed } from '../../../adapters/telephony/asterisk/ami-happening.js'
-import { amiMessage, eventOf } from '../../../adapters/telephony/asterisk/ami-message.js'
-import { ariEvent, ariListed, mayMatter } from '../../../adapters/telephony/asterisk/ari-event.js'
+import { parseAmiChannel, parseAmiEvent } from '../../../adapters/telephony/asterisk/ami-event.js'
+import { createAmiFrameReader } from '../../../adapters/telephony/asterisk/ami-frames.js'
+import { createAmiMessage, eventNameOf } from '../../../adapters/telephony/asterisk/ami-message.js'
+import {
+  mayBeRelevant,
+  parseAriChannels,
+  parseAriEvent,
+} from '../../../adapters/telephony/asterisk/ari-event.js'
 import { amiBytes, ariFrames } from './asterisk-recorded.js'
-import { amiHappenings, STORIES, storyOf, teller } from './asterisk-stories.js'
+import { amiEvents, createTracer, TRACES, traceOf } from './asterisk-scenarios.js'
 
 const BANNER = 'Asterisk Call Manager/11.0.0\r\n'
 
 function framed(chunks: Iterable<Buffer>) {
   const messages: string[] = []
   let banners = 0
-  const frames = amiFrames(
+  const frames = createAmiFrameReader(
     () => {
       banners += 1
     },
@@ -26,8 +30,8 @@ function* pieces(bytes: Buffer, size: number) {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
 }
 
-describe('the frames of AMI', () => {
-  it('are found however the stream is cut: at every offset of its first messages', () => {
+describe('the AMI frame reader', () => {
+  it('finds the same messages however the stream is split, at every offset of the first 9,000 bytes', () => {
     const bytes = amiBytes.subarray(0, 9_000)
     const whole = framed([bytes])
     expect(whole.messages.length).toBeGreaterThan(15)
@@ -38,12 +42,12 @@ describe('the frames of AMI', () => {
     expect(framed(pieces(bytes, 1))).toEqual(whole)
   })
 
-  it.each([3, 61, 1_021, 65_536])('tell the whole story in pieces of %i bytes', (size) => {
-    const story = storyOf(amiHappenings(pieces(amiBytes, size)), { customVariables: ['SIPCALLID'] })
-    expect(story.events).toEqual(STORIES[0][1].events)
+  it.each([3, 61, 1_021, 65_536])('yields the same events in chunks of %i bytes', (size) => {
+    const trace = traceOf(amiEvents(pieces(amiBytes, size)), { customVariables: ['SIPCALLID'] })
+    expect(trace.events).toEqual(TRACES[0][1].events)
   })
 
-  it('begin with a banner, or it is no AMI: nothing is said to strangers', () => {
+  it('rejects a peer without the banner', () => {
     for (const other of [
       'HTTP/1.1 400 Bad Request\r\n\r\n',
       'SSH-2.0-OpenSSH_9.2\r\n',
@@ -70,17 +74,17 @@ describe('the frames of AMI', () => {
       [BANNER, `Event: x\r\n${'A: b\r\n'.repeat(60_000)}\r\n`],
       /message above 256 KiB/,
     ],
-  ])('%s without measure ends the connection', (_, texts, reason) => {
+  ])('%s above its limit ends the connection', (_, texts, reason) => {
     expect(() => framed(texts.map((text) => Buffer.from(text)))).toThrow(reason)
     expect(() => framed(pieces(Buffer.from(texts.join('')), 16_384))).toThrow(reason)
   })
 
-  it('may be as long as 64 KiB a line', () => {
+  it('accepts lines up to 64 KiB', () => {
     const message = `Event: x\r\nA: ${'x'.repeat(65_000)}\r\n`
     expect(framed([Buffer.from(`${BANNER}${message}\r\n`)]).messages).toEqual([message])
   })
 
-  it('take hostile bytes without a hang, and the same ones however they are cut', () => {
+  it('handles hostile bytes without hanging, and independently of the chunks', () => {
     const part = fc.constantFrom(
       '\r\n',
       '\r',
@@ -103,8 +107,8 @@ describe('the frames of AMI', () => {
   })
 })
 
-describe('a message of AMI', () => {
-  it('is read or not, and never throws, whatever is in it', () => {
+describe('an AMI message', () => {
+  it('is parsed without throwing, whatever it contains', () => {
     const key = fc.constantFrom(
       'Timestamp',
       'Uniqueid',
@@ -127,21 +131,21 @@ describe('a message of AMI', () => {
       'Hold',
       'Hangup',
     )
-    const { mapping, take, story } = teller()
+    const { mapping, push, trace } = createTracer()
     fc.assert(
       fc.property(event, fc.array(fc.tuple(key, value), { maxLength: 9 }), (name, fields) => {
         const bytes = Buffer.from(`Event: ${name}\r\n${fields.map(([k, v]) => `${k}: ${v}\r\n`).join('')}`)
-        expect(eventOf(bytes)).toBe(name)
-        amiListed(amiMessage(bytes))
-        const happening = amiHappening(amiMessage(bytes), 1)
-        if (typeof happening === 'object') take(mapping.map(happening))
+        expect(eventNameOf(bytes)).toBe(name)
+        parseAmiChannel(createAmiMessage(bytes))
+        const switchEvent = parseAmiEvent(createAmiMessage(bytes), 1)
+        if (typeof switchEvent === 'object') push(mapping.map(switchEvent))
       }),
     )
-    for (const { timestampMs } of story().events) expect(Number.isFinite(timestampMs)).toBe(true)
+    for (const { timestampMs } of trace().events) expect(Number.isFinite(timestampMs)).toBe(true)
   })
 
-  it('says what is missing', () => {
-    const of = (text: string) => amiHappening(amiMessage(Buffer.from(text)), 5)
+  it('names the missing field', () => {
+    const of = (text: string) => parseAmiEvent(createAmiMessage(Buffer.from(text)), 5)
     expect(of('Event: Hangup\r\n')).toBe('no Uniqueid')
     expect(of('Event: DialBegin\r\nUniqueid: 1.1\r\nChannel: PJSIP/1-1\r\n')).toBe('no DestUniqueid')
     expect(of('Event: BridgeEnter\r\nUniqueid: 1.1\r\nChannel: PJSIP/1-1\r\n')).toBe('no BridgeUniqueid')
@@ -153,20 +157,22 @@ describe('a message of AMI', () => {
   })
 })
 
-describe('a frame of ARI', () => {
-  it('is skipped unread only if no key says that it matters', () => {
-    const skipped = ariFrames.filter((frame) => !mayMatter(frame))
+describe('an ARI frame', () => {
+  it('is skipped unparsed only if it is irrelevant', () => {
+    const skipped = ariFrames.filter((frame) => !mayBeRelevant(frame))
     expect(skipped.length).toBeGreaterThan(ariFrames.length * 0.7)
-    expect(skipped.every((frame) => ariEvent(frame, 0) === undefined)).toBe(true)
+    expect(skipped.every((frame) => parseAriEvent(frame, 0) === undefined)).toBe(true)
   })
 
-  it('cannot be hidden by its values, nor by spaces', () => {
+  it('is found relevant in spite of misleading values and spaces', () => {
     const channel = { id: '1.1', name: 'PJSIP/1-1', state: 'Up' }
     const value = '"type":"DeviceStateChanged"'
-    expect(mayMatter(JSON.stringify({ value, type: 'ChannelHold', channel }))).toBe(true)
-    expect(mayMatter(JSON.stringify({ x: { type: 'Nothing' }, type: 'ChannelHold', channel }))).toBe(true)
-    expect(mayMatter(JSON.stringify({ type: 'ChannelHold', channel }, undefined, 2))).toBe(true)
-    expect(mayMatter(JSON.stringify({ value: '"type":"ChannelHold"', type: 'ChannelVarset' }))).toBe(false)
+    expect(mayBeRelevant(JSON.stringify({ value, type: 'ChannelHold', channel }))).toBe(true)
+    expect(mayBeRelevant(JSON.stringify({ x: { type: 'Nothing' }, type: 'ChannelHold', channel }))).toBe(true)
+    expect(mayBeRelevant(JSON.stringify({ type: 'ChannelHold', channel }, undefined, 2))).toBe(true)
+    expect(mayBeRelevant(JSON.stringify({ value: '"type":"ChannelHold"', type: 'ChannelVarset' }))).toBe(
+      false,
+    )
   })
 
   it.each([
@@ -180,10 +186,10 @@ describe('a frame of ARI', () => {
       'ChannelEnteredBridge: no bridge',
     ],
   ])('%s is malformed', (frame, malformed) => {
-    expect(ariEvent(frame, 0)).toEqual({ malformed })
+    expect(parseAriEvent(frame, 0)).toEqual({ malformed })
   })
 
-  it('is read or not, and never throws, whatever it is', () => {
+  it('is parsed without throwing, whatever it is', () => {
     const type = fc.constantFrom(
       'ChannelCreated',
       'Dial',
@@ -203,21 +209,21 @@ describe('a frame of ARI', () => {
       timestamp: fc.jsonValue(),
       cause: fc.jsonValue(),
     })
-    const { mapping, take } = teller()
+    const { mapping, push } = createTracer()
     fc.assert(
       fc.property(frame, fc.string(), (value, text) => {
-        ariEvent(text, 0)
-        const read = ariEvent(JSON.stringify(value), 0)
-        if (read && 'happening' in read) take(mapping.map(read.happening))
+        parseAriEvent(text, 0)
+        const read = parseAriEvent(JSON.stringify(value), 0)
+        if (read && 'event' in read) push(mapping.map(read.event))
       }),
     )
   })
 
-  it('a list that is none is refused', () => {
-    expect(() => ariListed('{"message":"no"}', '[]')).toThrow('the switch does not list its channels')
-    expect(() => ariListed('[]', 'oops')).toThrow('the switch does not list its bridges')
+  it('a list that is not a JSON array is rejected', () => {
+    expect(() => parseAriChannels('{"message":"no"}', '[]')).toThrow('the switch does not list its channels')
+    expect(() => parseAriChannels('[]', 'oops')).toThrow('the switch does not list its bridges')
     expect(
-      ariListed('[null,{"id":"1.1","name":"PJSIP/1-1"}]', '[{"id":"b","channels":["1.1"]}]'),
+      parseAriChannels('[null,{"id":"1.1","name":"PJSIP/1-1"}]', '[{"id":"b","channels":["1.1"]}]'),
     ).toMatchObject([{ channel: { id: '1.1' }, bridge: { id: 'b', kind: 'talk' } }])
   })
 })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 
-/** The truth about one phone's part in a recorded call, from the message logs of the phones. */
+/** The expected events of one phone in a recorded call, from the message log of the phone. */
 export interface RecordedLeg {
   /** The SIP Call-ID of the phone's dialog. */
   callId: string
@@ -24,7 +24,7 @@ export interface RecordedLeg {
   matchBy: 'SIPCALLID' | 'phone'
 }
 
-/** The truth about one recorded call. */
+/** The expected events of one recorded call. */
 export interface RecordedCall {
   call: string
   scenario: string
@@ -35,20 +35,20 @@ export interface RecordedCall {
 const recording = (name: string) =>
   readFileSync(new URL(`../../../examples/switches/recordings/${name}`, import.meta.url))
 
-/** Every byte of a recorded AMI connection, from the banner on. */
+/** All bytes of a recorded AMI connection, from the banner on. */
 export const amiBytes: Buffer = gunzipSync(recording('asterisk-ami.txt.gz'))
 
-/** The text frames of an ARI WebSocket: the same calls. */
+/** The text frames of the ARI WebSocket, of the same calls. */
 export const ariFrames: readonly string[] = gunzipSync(recording('asterisk-ari.ndjson.gz'))
   .toString()
   .trimEnd()
   .split('\n')
 
-/** Nobody was at 2009, so no log has a Call-ID; that of Asterisk's INVITE is in its own events. */
-const UNHEARD = '478e3cc5-0d5f-4d3e-ab7a-e4e4a52b6409'
+/** No phone was at 2009, so no log has the Call-ID; this one is from Asterisk's events. */
+const UNLOGGED_CALL_ID = '478e3cc5-0d5f-4d3e-ab7a-e4e4a52b6409'
 
-/** The truth about the 48 calls. */
+/** The 48 recorded calls. */
 export const recordedCalls: readonly RecordedCall[] = JSON.parse(
   recording('asterisk-expected.json').toString(),
-  (_, value) => (value?.phone === '2009' ? { ...value, callId: UNHEARD } : value),
+  (_, value) => (value?.phone === '2009' ? { ...value, callId: UNLOGGED_CALL_ID } : value),
 ).calls

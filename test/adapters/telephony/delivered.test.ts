@@ -9,7 +9,7 @@ import {
 import { fakeAsteriskAmi, fakeFreeswitch, scriptedReceiver, status } from 'hookswitch/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
 import { recordedCalls } from './asterisk-recorded.js'
-import { UNIQUEID } from './asterisk-stories.js'
+import { UNIQUE_IDS } from './asterisk-scenarios.js'
 import { recorded } from './freeswitch-recorded.js'
 
 const recording = (name: string) =>
@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-/** A webhook as its receiver reads it. */
+/** The body of a webhook request. */
 interface Webhook {
   readonly hook_event: string
   readonly account_id: string
@@ -30,8 +30,8 @@ interface Webhook {
   readonly hangup_code?: string
 }
 
-/** A service with a webhook for everything in each account, and what its receiver got, by leg. */
-async function receiving(accountIds: readonly string[]) {
+/** A service with a webhook for all events in each account, and the received requests by leg. */
+async function startService(accountIds: readonly string[]) {
   const receiver = scriptedReceiver({ script: [status(204)] })
   await receiver.start()
   cleanups.push(() => receiver.close())
@@ -60,7 +60,7 @@ async function receiving(accountIds: readonly string[]) {
   }
 }
 
-const counted = (hs: Hookswitch) => {
+const countEvents = (hs: Hookswitch) => {
   const ended = new Set<string>()
   let events = 0
   hs.events.on('event', ({ hook, callId }) => {
@@ -74,13 +74,13 @@ const hooksOf = (webhooks: readonly Webhook[] = []) =>
   webhooks.map(({ hook_event }) => hook_event.replace('channel_', ''))
 const count = (hooks: readonly string[], hook: string) => hooks.filter((one) => one === hook).length
 
-describe('what receivers get of a switch', () => {
-  it('agrees with what happened on each leg of a FreeSWITCH', async () => {
+describe('webhooks of the calls of a switch', () => {
+  it('agree with what happened on each leg of a FreeSWITCH', async () => {
     const legs = recorded.calls
       .flatMap((call) => call.legs)
       .filter(({ accountId }) => accountId !== undefined)
     expect(legs).toHaveLength(82)
-    const { hs, byLeg } = await receiving([...new Set(legs.map(({ accountId }) => accountId as string))])
+    const { hs, byLeg } = await startService([...new Set(legs.map(({ accountId }) => accountId as string))])
     const fake = fakeFreeswitch({ recording: await recording('freeswitch-esl-json.txt') })
     cleanups.push(() => fake.close())
     const [byVariable, byHeader] = [ofFreeswitch(), accountFromSipHeader('X-ecallmgr_Account-ID')]
@@ -89,14 +89,14 @@ describe('what receivers get of a switch', () => {
       port: await fake.start(),
       accountOf: (facts) => byVariable(facts) ?? byHeader(facts),
     })
-    const heard = counted(hs)
+    const counts = countEvents(hs)
     source.start()
     cleanups.push(() => source.close())
     await fake.waitFor('subscribed')
     await fake.play({ speed: Infinity })
-    await expect.poll(heard.ended).toBe(82)
+    await expect.poll(counts.ended).toBe(82)
 
-    const received = await byLeg(heard.events())
+    const received = await byLeg(counts.events())
     expect([...received.keys()].sort()).toEqual(legs.map(({ uuid }) => uuid).sort())
     for (const leg of legs) {
       const webhooks = received.get(leg.uuid) ?? []
@@ -111,12 +111,12 @@ describe('what receivers get of a switch', () => {
     }
   })
 
-  it('agrees with what happened on each phone of an Asterisk', async () => {
+  it('agree with what happened on each phone of an Asterisk', async () => {
     const legs = recordedCalls
       .filter(({ scenario }) => scenario !== 'a07-no-such-extension')
       .flatMap((call) => call.legs)
     expect(legs).toHaveLength(87)
-    const { hs, byLeg } = await receiving(['alpha', 'beta'])
+    const { hs, byLeg } = await startService(['alpha', 'beta'])
     const login = { username: 'hookswitch', secret: 'secret' }
     const fake = fakeAsteriskAmi({ recording: await recording('asterisk-ami.txt'), ...login })
     cleanups.push(() => fake.close())
@@ -127,17 +127,17 @@ describe('what receivers get of a switch', () => {
       ...login,
       accountOf: (leg) => byVariable(leg) ?? leg.accountCode,
     })
-    const heard = counted(hs)
+    const counts = countEvents(hs)
     source.start()
     cleanups.push(() => source.close())
     await fake.waitFor('subscribed')
     await fake.play({ speed: Infinity })
     // The phones and three pairs of Local halves.
-    await expect.poll(heard.ended).toBe(87 + 6)
+    await expect.poll(counts.ended).toBe(87 + 6)
 
-    const received = await byLeg(heard.events())
+    const received = await byLeg(counts.events())
     for (const leg of legs) {
-      const webhooks = received.get(UNIQUEID.get(leg.callId) ?? '') ?? []
+      const webhooks = received.get(UNIQUE_IDS.get(leg.callId) ?? '') ?? []
       const hooks = hooksOf(webhooks)
       expect([hooks[0], hooks.at(-1)], leg.callId).toEqual(['create', 'destroy'])
       expect(count(hooks, 'answer')).toBe(leg.answered ? 1 : 0)

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 
-/** A port of 127.0.0.1 that nobody has now, for a program that cannot choose one by itself. */
+/** A currently free port on 127.0.0.1, for programs that cannot choose one themselves. */
 export async function freePort(kind: 'tcp' | 'udp'): Promise<number> {
   if (kind === 'udp') {
     const socket = createSocket('udp4')

@@ -8,7 +8,7 @@ import { bytesOf } from './freeswitch-recorded.js'
 const recording = bytesOf('json')
 
 it.each([1, 2, 3, 4])(
-  'cuts in mid-event leave each leg with one life and none open, seed %i',
+  'each leg has one create and one destroy, and none stays open, when connections are cut in mid-event, seed %i',
   async (seed) => {
     const random = seededRandom(seed)
     const clock = manualClock()
@@ -31,7 +31,7 @@ it.each([1, 2, 3, 4])(
       if (fake.position === fake.length) break
       fake.cutIn(1 + Math.floor(random.fraction() * 5_000))
       await fake.advance(1 + Math.floor(random.fraction() * 20))
-      // None of them may have been one that is subscribed to.
+      // None of these events may have been a subscribed one: then nothing was cut.
       fake.cut()
       await until(() => !source.status().isConnected)
       await until(async () => {
@@ -47,7 +47,7 @@ it.each([1, 2, 3, 4])(
     await fake.close()
 
     const ids = new Set(published.map(({ callId }) => callId))
-    // Legs that begin and end while nobody is connected are never heard of.
+    // Legs that begin and end while disconnected are lost.
     expect(ids.size).toBeGreaterThan(30)
     for (const id of ids) {
       const all = hooks(published.filter(({ callId }) => callId === id))

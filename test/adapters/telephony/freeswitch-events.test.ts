@@ -1,14 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { EventValue, SwitchEvent } from '../../../adapters/telephony/freeswitch/event.js'
-import { jsonEvent, jsonName } from '../../../adapters/telephony/freeswitch/json-event.js'
-import { plainEvent, plainName } from '../../../adapters/telephony/freeswitch/plain-event.js'
+import type { EslEvent, EventValue } from '../../../adapters/telephony/freeswitch/event.js'
+import { parseJsonEvent, peekJsonEventName } from '../../../adapters/telephony/freeswitch/json-event.js'
+import { parsePlainEvent, peekPlainEventName } from '../../../adapters/telephony/freeswitch/plain-event.js'
+import { propertyRuns } from '../../support/property-runs.js'
 import { mappingFor } from './freeswitch-mapped.js'
 import { bytesOf, messagesOf } from './freeswitch-recorded.js'
 
 type Fields = Readonly<Record<string, EventValue>>
 
-/** What the switch does not encode (the sheet, "Encoding"). */
+/** URL-encodes like the switch (recordings/freeswitch.md, "Encoding"). */
 const encoded = (value: string) =>
   [...Buffer.from(value)]
     .map((byte) => {
@@ -20,9 +21,9 @@ const encoded = (value: string) =>
     .join('')
 
 const asText = (value: EventValue) => (typeof value === 'string' ? value : `ARRAY::${value.join('|:')}`)
-const asJson = (fields: Fields) => jsonEvent(Buffer.from(JSON.stringify(fields)))
+const asJson = (fields: Fields) => parseJsonEvent(Buffer.from(JSON.stringify(fields)))
 const asPlain = (fields: Fields) =>
-  plainEvent(
+  parsePlainEvent(
     Buffer.from(
       `${Object.entries(fields)
         .map(([name, value]) => `${name}: ${encoded(asText(value))}\n`)
@@ -32,37 +33,37 @@ const asPlain = (fields: Fields) =>
 const bodies = (name: string) =>
   messagesOf(bytesOf(name)).filter(({ type }) => type.startsWith('text/event-'))
 
-function variablesOf(event: SwitchEvent, prefix = 'variable_'): Record<string, EventValue> {
+function variablesOf(event: EslEvent, prefix = 'variable_'): Record<string, EventValue> {
   const found: Record<string, EventValue> = {}
-  event.each(prefix, (name, value) => {
+  event.forEach(prefix, (name, value) => {
     found[name] = value
   })
   return found
 }
 
-describe('the scanners', () => {
-  it('find in every recorded JSON body what JSON.parse finds', () => {
+describe('the event parsers', () => {
+  it('find the same values as JSON.parse in every recorded JSON body', () => {
     for (const { body } of bodies('json')) {
-      const truth = JSON.parse(body.toString('utf8')) as Fields
-      const event = jsonEvent(body)
-      expect(event?.name).toBe(truth['Event-Name'])
-      expect(jsonName(body)).toBe(truth['Event-Name'])
-      for (const [name, value] of Object.entries(truth)) {
+      const expectedFields = JSON.parse(body.toString('utf8')) as Fields
+      const event = parseJsonEvent(body)
+      expect(event?.name).toBe(expectedFields['Event-Name'])
+      expect(peekJsonEventName(body)).toBe(expectedFields['Event-Name'])
+      for (const [name, value] of Object.entries(expectedFields)) {
         if (JSON.stringify(event?.value(name)) !== JSON.stringify(value))
           expect({ name, value: event?.value(name) }).toEqual({ name, value })
       }
-      const variables = Object.entries(truth).filter(([name]) => name.startsWith('variable_'))
+      const variables = Object.entries(expectedFields).filter(([name]) => name.startsWith('variable_'))
       const expected = Object.fromEntries(variables.map(([name, value]) => [name.slice(9), value]))
-      const seen = variablesOf(event as SwitchEvent)
+      const seen = variablesOf(event as EslEvent)
       if (JSON.stringify(seen) !== JSON.stringify(expected)) expect(seen).toEqual(expected)
     }
   })
 
-  it('find in every recorded plain body each of its lines', () => {
+  it('find every line of every recorded plain body', () => {
     for (const { body } of bodies('plain')) {
-      const event = plainEvent(body)
+      const event = parsePlainEvent(body)
       const [head = ''] = body.toString('latin1').split('\n\n')
-      expect(plainName(body)).toBe(event?.name)
+      expect(peekPlainEventName(body)).toBe(event?.name)
       for (const line of head.split('\n')) {
         const [name = '', ...rest] = line.split(': ')
         const raw = rest.join(': ')
@@ -72,9 +73,9 @@ describe('the scanners', () => {
     }
   })
 
-  it('give the same for both formats, whatever the names and values', () => {
+  it('return the same values for both formats, for any names and values', () => {
     const name = fc.stringMatching(/^[A-Za-z][A-Za-z_-]{0,12}$/)
-    // What the plain format cannot carry (the sheet): a raw `%41`; what looks like an array is one.
+    // The plain format cannot carry a raw `%41`, or a string that looks like an array (recordings/freeswitch.md).
     const text = fc
       .oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: fc.constantFrom(...'",:{}[]\\\n%|= aé🎧') }))
       .map((value) => value.toWellFormed())
@@ -101,11 +102,11 @@ describe('the scanners', () => {
           expect(plain?.header('Absent')).toBeUndefined()
         },
       ),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(500) },
     )
   })
 
-  it('take no value for a key', () => {
+  it('do not mistake a value for a key', () => {
     const event = asJson({
       'Event-Name': 'X',
       Note: ',"Unique-ID":"no"',
@@ -120,21 +121,23 @@ describe('the scanners', () => {
     expect(variablesOf(event!, 'variable_ecallmgr_')).toEqual({})
   })
 
-  it('leave a body behind an empty line alone', () => {
-    const event = plainEvent(Buffer.from('Event-Name: X\nContent-Length: 12\n\nUnique-ID: a\n'))
+  it('ignore a body after an empty line', () => {
+    const event = parsePlainEvent(Buffer.from('Event-Name: X\nContent-Length: 12\n\nUnique-ID: a\n'))
     expect(event?.header('Unique-ID')).toBeUndefined()
     expect(event?.header('Content-Length')).toBe('12')
   })
 
-  it('decode bytes that are no UTF-8 to U+FFFD, and a lone percent sign to itself', () => {
-    const plain = plainEvent(Buffer.from('Event-Name: X\nA: Ren%E9 100%25 %zz %\nB: caf\xe9\n\n', 'latin1'))
+  it('decode invalid UTF-8 to U+FFFD and keep a lone percent sign', () => {
+    const plain = parsePlainEvent(
+      Buffer.from('Event-Name: X\nA: Ren%E9 100%25 %zz %\nB: caf\xe9\n\n', 'latin1'),
+    )
     expect(plain?.header('A')).toBe('Ren\ufffd 100% %zz %')
     expect(plain?.header('B')).toBe('caf\ufffd')
-    const json = jsonEvent(Buffer.from('{"Event-Name":"X","A":"Ren\xe9 \\ud800 \\u00e9"}', 'latin1'))
+    const json = parseJsonEvent(Buffer.from('{"Event-Name":"X","A":"Ren\xe9 \\ud800 \\u00e9"}', 'latin1'))
     expect(json?.header('A')).toBe('Ren\ufffd \ufffd é')
   })
 
-  it('never throw and never hang, whatever the bytes', () => {
+  it('never throw and never hang, for any bytes', () => {
     const start = fc.constantFrom(
       '{"Event-Name":"CHANNEL_CREATE","Unique-ID":"a",',
       'Event-Name: CHANNEL_CREATE\nUnique-ID: a\n',
@@ -162,32 +165,32 @@ describe('the scanners', () => {
     fc.assert(
       fc.property(start, middle, end, (first, then, last) => {
         const body = Buffer.from(first + then + last, 'latin1')
-        for (const event of [jsonEvent(body), plainEvent(body)]) {
+        for (const event of [parseJsonEvent(body), parsePlainEvent(body)]) {
           if (!event) continue
           for (const name of ['Unique-ID', 'Caller-Channel-Created-Time', 'variable_x']) event.value(name)
           variablesOf(event)
           mappingFor().map(event)
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(2_000) },
     )
   })
 
   it.each([
     ['nothing', ''],
-    ['no object', '[1]'],
-    ['half an object', '{"Event-Name":"CHANNEL_CREATE","Unique-ID":"a'],
+    ['an array', '[1]'],
+    ['an incomplete object', '{"Event-Name":"CHANNEL_CREATE","Unique-ID":"a'],
     ['an object without a name', '{"Unique-ID":"a"}'],
-    ['a name that is no text', '{"Event-Name":7}'],
-  ])('refuse %s', (_, text) => {
-    expect(jsonEvent(Buffer.from(text))).toBeUndefined()
+    ['a name that is not a string', '{"Event-Name":7}'],
+  ])('reject %s', (_, text) => {
+    expect(parseJsonEvent(Buffer.from(text))).toBeUndefined()
   })
 
   it.each([
     ['nothing', ''],
-    ['half an event', 'Event-Name: CHANNEL_CREATE\nUnique-ID: a'],
+    ['an incomplete event', 'Event-Name: CHANNEL_CREATE\nUnique-ID: a'],
     ['an event without a name', 'Unique-ID: a\n\n'],
-  ])('refuse %s in plain', (_, text) => {
-    expect(plainEvent(Buffer.from(text))).toBeUndefined()
+  ])('reject %s in plain', (_, text) => {
+    expect(parsePlainEvent(Buffer.from(text))).toBeUndefined()
   })
 })

@@ -1,39 +1,40 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 
-/** What a fake switch answers, where it differs from an idle one with the password `ClueCon`. */
-export interface FakeAnswers {
+/** Replies of a fake switch, where they differ from an idle one with the password `ClueCon`. */
+export interface FakeReplies {
   readonly password?: string
   readonly coreUuid?: string
-  /** What `show channels as json` lists; `undefined` as an answer: none comes. */
+  /** The channels that `show channels as json` lists. */
   readonly channels?: readonly string[]
-  /** Answers to `api` commands, by the command without `api `. */
+  /** Replies to `api` commands, by the command without `api `; `undefined`: the default reply. */
   readonly api?: (command: string) => string | undefined
-  /** Answers to `event`. */
+  /** Reply to `event`. */
   readonly event?: string
-  /** Hears everything and says nothing. */
+  /** Receives commands and sends no replies. */
   readonly mute?: boolean
-  /** Told of the fake when it answers. */
-  readonly onAnswers?: (fake: FakeSwitch) => void
-  /** Takes over a connection: nothing else is said on it. */
+  /** Called with the fake before each reply. */
+  readonly onReply?: (fake: FakeSwitch) => void
+  /** Takes over a connection: the fake sends nothing on it. */
   readonly onConnection?: (socket: Socket) => void
 }
 
 export interface FakeSwitch {
   readonly port: number
-  answers: FakeAnswers
-  /** Every command that came, in order, of all connections. */
+  replies: FakeReplies
+  /** Every command received, in order, of all connections. */
   readonly commands: string[]
   /** Open connections. */
   readonly sockets: Set<Socket>
-  /** Says something to all connections. */
+  /** Sends bytes on all connections. */
   send(bytes: Buffer | string): void
-  /** Ends all connections. */
+  /** Destroys all connections. */
   drop(): void
   close(): Promise<void>
 }
 
-export const RUN = '9a4c94f4-2c5f-405b-be4b-22f9891adaf9'
+/** The fake's `Core-UUID`. */
+export const CORE_UUID = '9a4c94f4-2c5f-405b-be4b-22f9891adaf9'
 
 const api = (body: string) =>
   `Content-Type: api/response\nContent-Length: ${Buffer.byteLength(body)}\n\n${body}`
@@ -45,9 +46,9 @@ export function jsonFrame(event: Readonly<Record<string, string | readonly strin
   return `Content-Length: ${Buffer.byteLength(body)}\nContent-Type: text/event-json\n\n${body}`
 }
 
-const BEGIN_US = 1_795_173_739_000_000
+const CREATED_US = 1_795_173_739_000_000
 
-/** A made-up event of a leg of the account `acme`. */
+/** A synthetic event of a leg of the account `acme`. */
 export function legEvent(
   name: string,
   uuid: string,
@@ -56,27 +57,27 @@ export function legEvent(
   const { answeredMs, cause = 'NORMAL_CLEARING', padding = 0 } = given
   return {
     'Event-Name': name,
-    'Core-UUID': RUN,
-    'Event-Date-Timestamp': String(BEGIN_US + 5_000_000),
+    'Core-UUID': CORE_UUID,
+    'Event-Date-Timestamp': String(CREATED_US + 5_000_000),
     'Event-Sequence': '7',
     'Channel-Name': 'sofia/external/1001@acme.example',
     'Unique-ID': uuid,
     'Call-Direction': 'inbound',
-    'Caller-Channel-Created-Time': String(BEGIN_US),
-    'Caller-Channel-Answered-Time': answeredMs === undefined ? '0' : String(BEGIN_US + answeredMs * 1000),
+    'Caller-Channel-Created-Time': String(CREATED_US),
+    'Caller-Channel-Answered-Time': answeredMs === undefined ? '0' : String(CREATED_US + answeredMs * 1000),
     ...(name === 'CHANNEL_DESTROY' ? { 'Hangup-Cause': cause } : {}),
     'variable_ecallmgr_Account-ID': 'acme',
     variable_padding: 'x'.repeat(padding),
   }
 }
 
-/** A switch that speaks the event socket's protocol and has no calls but those that a test makes up. */
-export async function fakeSwitch(answers: FakeAnswers = {}): Promise<FakeSwitch> {
+/** A switch that speaks the event socket protocol and has only the calls that a test sends. */
+export async function startFakeSwitch(replies: FakeReplies = {}): Promise<FakeSwitch> {
   const commands: string[] = []
   const sockets = new Set<Socket>()
-  const answer = (command: string, socket: Socket): string | undefined => {
-    const { password = 'ClueCon', coreUuid = RUN, channels = [], event, mute } = fake.answers
-    fake.answers.onAnswers?.(fake)
+  const replyTo = (command: string, socket: Socket): string | undefined => {
+    const { password = 'ClueCon', coreUuid = CORE_UUID, channels = [], event, mute } = fake.replies
+    fake.replies.onReply?.(fake)
     if (mute) return undefined
     if (command === `auth ${password}`) return reply('+OK accepted')
     if (command.startsWith('auth ')) {
@@ -86,31 +87,31 @@ export async function fakeSwitch(answers: FakeAnswers = {}): Promise<FakeSwitch>
     if (command.startsWith('event '))
       return reply(event ?? `+OK event listener enabled ${command.split(' ')[1]}`)
     if (!command.startsWith('api ')) return reply('+OK')
-    const asked = command.slice(4)
-    const own = fake.answers.api?.(asked)
-    if (own !== undefined) return api(own)
-    if (asked === 'global_getvar core_uuid') return api(coreUuid)
-    if (asked === 'show channels as json') {
+    const apiCommand = command.slice(4)
+    const customReply = fake.replies.api?.(apiCommand)
+    if (customReply !== undefined) return api(customReply)
+    if (apiCommand === 'global_getvar core_uuid') return api(coreUuid)
+    if (apiCommand === 'show channels as json') {
       const rows = channels.map((uuid) => ({ uuid, direction: 'inbound', created_epoch: '1795173739' }))
       return api(JSON.stringify(rows.length > 0 ? { row_count: rows.length, rows } : { row_count: 0 }))
     }
-    if (asked.startsWith('uuid_exists ')) return api(String(channels.includes(asked.slice(12))))
+    if (apiCommand.startsWith('uuid_exists ')) return api(String(channels.includes(apiCommand.slice(12))))
     return api('-ERR No such channel!\n')
   }
   const server: Server = createServer((socket) => {
     sockets.add(socket)
     socket.on('error', () => {})
     socket.on('close', () => sockets.delete(socket))
-    if (fake.answers.onConnection) return fake.answers.onConnection(socket)
-    let heard = ''
+    if (fake.replies.onConnection) return fake.replies.onConnection(socket)
+    let received = ''
     socket.on('data', (chunk) => {
-      heard += chunk.toString('latin1')
-      for (let end = heard.indexOf('\n\n'); end >= 0; end = heard.indexOf('\n\n')) {
-        const command = heard.slice(0, end)
-        heard = heard.slice(end + 2)
+      received += chunk.toString('latin1')
+      for (let end = received.indexOf('\n\n'); end >= 0; end = received.indexOf('\n\n')) {
+        const command = received.slice(0, end)
+        received = received.slice(end + 2)
         commands.push(command)
-        const said = answer(command, socket)
-        if (said !== undefined) socket.write(said)
+        const text = replyTo(command, socket)
+        if (text !== undefined) socket.write(text)
       }
     })
     socket.write('Content-Type: auth/request\n\n')
@@ -119,7 +120,7 @@ export async function fakeSwitch(answers: FakeAnswers = {}): Promise<FakeSwitch>
 
   const fake: FakeSwitch = {
     port: (server.address() as AddressInfo).port,
-    answers,
+    replies,
     commands,
     sockets,
     send(bytes) {

@@ -7,70 +7,77 @@ import {
   accountFromSipHeader,
   accountFromVariable,
   type FreeswitchAccountOf,
-} from '../../../adapters/telephony/freeswitch/facts.js'
-import { account, beginMs, hooks, made, mapAll, mappingFor, time } from './freeswitch-mapped.js'
+} from '../../../adapters/telephony/freeswitch/account-resolver.js'
+import { account, createdMs, hooks, mapAll, mappingFor, syntheticEvent, time } from './freeswitch-mapped.js'
 
 const acme = account('acme')
 const answered = { ...acme, 'Caller-Channel-Answered-Time': time(2_000) }
 const hungUp = { ...answered, 'Caller-Channel-Hangup-Time': time(9_000), 'Hangup-Cause': 'NORMAL_CLEARING' }
-const create = (uuid: string, headers = {}) => made('CHANNEL_CREATE', uuid, 0, { ...acme, ...headers })
-const end = (uuid: string, headers = {}) => made('CHANNEL_DESTROY', uuid, 9_000, { ...hungUp, ...headers })
+const create = (uuid: string, headers = {}) =>
+  syntheticEvent('CHANNEL_CREATE', uuid, 0, { ...acme, ...headers })
+const end = (uuid: string, headers = {}) =>
+  syntheticEvent('CHANNEL_DESTROY', uuid, 9_000, { ...hungUp, ...headers })
 
-describe('what was missed', () => {
-  it('a create comes out at the next event of the leg, with its own time', () => {
-    const { published } = mapAll([made('CHANNEL_ANSWER', 'a', 2_000, answered)])
+describe('events that were missed', () => {
+  it('a missed create is published at the next event of the leg, with its own time', () => {
+    const { published } = mapAll([syntheticEvent('CHANNEL_ANSWER', 'a', 2_000, answered)])
     expect(hooks(published)).toEqual(['create', 'answer'])
-    expect(published.map((event) => event.timestampMs)).toEqual([beginMs, beginMs + 2_000])
+    expect(published.map((event) => event.timestampMs)).toEqual([createdMs, createdMs + 2_000])
   })
 
-  it('an answer comes out before what follows it, with its own time, once', () => {
-    const held = made('CHANNEL_HOLD', 'a', 5_000, answered)
-    const { published } = mapAll([create('a'), held, made('CHANNEL_ANSWER', 'a', 5_001, answered), end('a')])
+  it('a missed answer is published once, before the next event, with its own time', () => {
+    const held = syntheticEvent('CHANNEL_HOLD', 'a', 5_000, answered)
+    const { published } = mapAll([
+      create('a'),
+      held,
+      syntheticEvent('CHANNEL_ANSWER', 'a', 5_001, answered),
+      end('a'),
+    ])
     expect(hooks(published)).toEqual(['create', 'answer', 'hold', 'destroy'])
-    expect(published[1]?.timestampMs).toBe(beginMs + 2_000)
+    expect(published[1]?.timestampMs).toBe(createdMs + 2_000)
   })
 
-  it('a whole life comes out at its end', () => {
+  it('a leg of which only the end is received is published completely', () => {
     const { published } = mapAll([end('a')])
     expect(hooks(published)).toEqual(['create', 'answer', 'destroy'])
     expect(published[2]).toMatchObject({ durationSeconds: 9, billingSeconds: 7, hangupCode: 'sip:200' })
   })
 
-  it('has the keys that it would have had', () => {
-    const heard = mapAll([create('a'), made('CHANNEL_ANSWER', 'a', 2_000, answered), end('a')])
-    const missed = mapAll([made('CHANNEL_DATA', 'a', 3_000, answered), end('a')])
-    const keys = (all: typeof heard) => all.published.map((event) => event.idempotencyKey)
-    expect(keys(missed)).toEqual(keys(heard))
-    expect(new Set(keys(heard)).size).toBe(3)
+  it('missed events have the same idempotency keys as received ones', () => {
+    const received = mapAll([create('a'), syntheticEvent('CHANNEL_ANSWER', 'a', 2_000, answered), end('a')])
+    const missed = mapAll([syntheticEvent('CHANNEL_DATA', 'a', 3_000, answered), end('a')])
+    const keys = (all: typeof received) => all.published.map((event) => event.idempotencyKey)
+    expect(keys(missed)).toEqual(keys(received))
+    expect(new Set(keys(received)).size).toBe(3)
   })
 })
 
 describe('an id', () => {
-  it('says nothing any more after the end of its leg', () => {
+  it('is ignored after the end of its leg', () => {
     const { published, mapping } = mapAll([
       create('a'),
       end('a'),
       end('a'),
-      made('CHANNEL_HOLD', 'a', 9_001, hungUp),
+      syntheticEvent('CHANNEL_HOLD', 'a', 9_001, hungUp),
     ])
     expect(hooks(published)).toEqual(['create', 'answer', 'destroy'])
     expect(mapping.openLegs()).toBe(0)
   })
 
-  it('that is used again is another leg', () => {
+  it('that is reused is another leg', () => {
     const later = { 'Caller-Channel-Created-Time': time(20_000) }
     const { published } = mapAll([create('a'), end('a'), create('a', later)])
     expect(hooks(published)).toEqual(['create', 'answer', 'destroy', 'create'])
-    expect(published[3]?.timestampMs).toBe(beginMs + 20_000)
+    expect(published[3]?.timestampMs).toBe(createdMs + 20_000)
     expect(published[3]?.idempotencyKey).not.toBe(published[0]?.idempotencyKey)
   })
 
-  it('that is used again before its end was heard ends the leg before', () => {
-    const again = made('CHANNEL_CREATE', 'a', 20_000, {
+  it('that is reused before its end was received ends the earlier leg', () => {
+    const reused = syntheticEvent('CHANNEL_CREATE', 'a', 20_000, {
       ...acme,
       'Caller-Channel-Created-Time': time(20_000),
     })
-    const { published } = mapAll([create('a'), again])
+    const { published } = mapAll([create('a'), reused])
     expect(hooks(published)).toEqual(['create', 'destroy', 'create'])
     expect(published[1]).toMatchObject({
       hangupCause: 'NORMAL_UNSPECIFIED',
@@ -80,7 +87,7 @@ describe('an id', () => {
     expect(published[1]).not.toHaveProperty('hangupCode')
   })
 
-  it('of the run before is another leg, and all legs of that run have ended', () => {
+  it('of an earlier run is another leg, and all legs of that run are ended', () => {
     const restarted = create('a', { 'Core-UUID': 'run-2', 'Event-Date-Timestamp': time(60_000) })
     const { published, mapping } = mapAll([create('a'), create('b'), restarted])
     expect(published.map((event) => `${event.callId} ${event.hook}`)).toEqual([
@@ -90,13 +97,13 @@ describe('an id', () => {
       'b channel_destroy',
       'a channel_create',
     ])
-    expect(published[2]?.timestampMs).toBe(beginMs + 60_000)
+    expect(published[2]?.timestampMs).toBe(createdMs + 60_000)
     expect(mapping.openLegs()).toBe(1)
   })
 
-  it('that the switch changes in mid-call stays the one that was published', () => {
-    const renamed = made('CHANNEL_UUID', 'new', 1_000, { 'Old-Unique-ID': 'old' })
-    const bridge = made('CHANNEL_BRIDGE', 'b', 3_000, {
+  it('that the switch changes in mid-call stays the published one', () => {
+    const renamed = syntheticEvent('CHANNEL_UUID', 'new', 1_000, { 'Old-Unique-ID': 'old' })
+    const bridge = syntheticEvent('CHANNEL_BRIDGE', 'b', 3_000, {
       ...acme,
       'Bridge-A-Unique-ID': 'b',
       'Bridge-B-Unique-ID': 'new',
@@ -110,39 +117,42 @@ describe('an id', () => {
       'destroy',
     ])
     expect(published.find((e) => e.hook === 'channel_bridge' && e.callId === 'b')?.otherLegCallId).toBe('old')
-    expect(mapping.uuids()).toEqual(['b'])
+    expect(mapping.openUuids()).toEqual(['b'])
   })
 })
 
-describe('a resume whose phone still sends sendonly', () => {
-  const doubtful = made('CHANNEL_UNHOLD', 'a', 5_000, {
+describe('an unhold while the phone still sends sendonly', () => {
+  const unhold = syntheticEvent('CHANNEL_UNHOLD', 'a', 5_000, {
     ...answered,
     variable_remote_audio_media_flow: 'sendonly',
   })
-  const before = [create('a'), made('CHANNEL_HOLD', 'a', 4_000, answered)]
+  const before = [create('a'), syntheticEvent('CHANNEL_HOLD', 'a', 4_000, answered)]
 
-  it('was none if the leg ends', () => {
-    expect(hooks(mapAll([...before, doubtful, end('a')]).published)).not.toContain('unhold')
+  it('is not published if the leg ends', () => {
+    expect(hooks(mapAll([...before, unhold, end('a')]).published)).not.toContain('unhold')
   })
 
-  it('was one if the leg lives on, at its own time', () => {
-    const bridge = made('CHANNEL_BRIDGE', 'a', 8_000, { ...answered, 'Bridge-B-Unique-ID': 'b' })
-    const { published } = mapAll([...before, doubtful, bridge, end('a')])
+  it('is published with its own time if the leg continues', () => {
+    const bridge = syntheticEvent('CHANNEL_BRIDGE', 'a', 8_000, { ...answered, 'Bridge-B-Unique-ID': 'b' })
+    const { published } = mapAll([...before, unhold, bridge, end('a')])
     expect(hooks(published)).toEqual(['create', 'answer', 'hold', 'unhold', 'bridge', 'destroy'])
-    expect(published[3]?.timestampMs).toBe(beginMs + 5_000)
+    expect(published[3]?.timestampMs).toBe(createdMs + 5_000)
   })
 
-  it('is none for sure if the end is marked already', () => {
-    const marked = made('CHANNEL_UNHOLD', 'a', 5_000, { ...answered, variable_sip_term_status: '200' })
-    const bridge = made('CHANNEL_BRIDGE', 'a', 8_000, { ...answered, 'Bridge-B-Unique-ID': 'b' })
+  it('is not published if the event has the final SIP status', () => {
+    const marked = syntheticEvent('CHANNEL_UNHOLD', 'a', 5_000, {
+      ...answered,
+      variable_sip_term_status: '200',
+    })
+    const bridge = syntheticEvent('CHANNEL_BRIDGE', 'a', 8_000, { ...answered, 'Bridge-B-Unique-ID': 'b' })
     expect(hooks(mapAll([...before, marked, bridge]).published)).not.toContain('unhold')
   })
 })
 
 describe('bad events', () => {
-  it('without an id or a time are problems, and nothing else is lost', () => {
-    const noTime = made('CHANNEL_CREATE', 'b', 0, { 'Caller-Channel-Created-Time': 'soon' })
-    const noId = made('CHANNEL_ANSWER', '', 0)
+  it('without an id or a time are problems, and other events are still mapped', () => {
+    const noTime = syntheticEvent('CHANNEL_CREATE', 'b', 0, { 'Caller-Channel-Created-Time': 'soon' })
+    const noId = syntheticEvent('CHANNEL_ANSWER', '', 0)
     const without = {
       ...noId,
       header: (name: string) => (name === 'Unique-ID' ? undefined : noId.header(name)),
@@ -155,40 +165,45 @@ describe('bad events', () => {
     expect(hooks(published)).toEqual(['create'])
   })
 
-  it('that are not needed are nothing at all', () => {
+  it('that are not subscribed to are ignored', () => {
     const mapping = mappingFor()
     for (const name of ['HEARTBEAT', 'CHANNEL_STATE', 'CHANNEL_HANGUP', 'CUSTOM', ''])
-      expect(mapping.map(made(name || 'x', 'a', 0))).toEqual({ news: [], problems: [] })
+      expect(mapping.map(syntheticEvent(name || 'x', 'a', 0))).toEqual({ updates: [], problems: [] })
   })
 })
 
-describe('bounds', () => {
-  it('one leg too many forgets the oldest, and says so', () => {
+describe('limits', () => {
+  it('the oldest leg is forgotten and reported above maxOpenLegs', () => {
     const { problems, mapping } = mapAll([create('a'), create('b'), create('c')], { maxOpenLegs: 2 })
     expect(problems).toEqual([
       { kind: 'overflow', message: 'more than 2 open legs: the oldest is forgotten', callId: 'a' },
     ])
-    expect(mapping.uuids()).toEqual(['b', 'c'])
+    expect(mapping.openUuids()).toEqual(['b', 'c'])
   })
 })
 
-describe('the account', () => {
-  it('is asked for with each event until it is told, and then no more', () => {
-    const asked: string[] = []
+describe('the account of a leg', () => {
+  it('is resolved at each event until it is known, and then no more', () => {
+    const resolved: string[] = []
     mapAll(
-      [create('a'), made('CHANNEL_PROGRESS', 'a', 1, acme), made('CHANNEL_ANSWER', 'a', 2, acme), end('a')],
+      [
+        create('a'),
+        syntheticEvent('CHANNEL_PROGRESS', 'a', 1, acme),
+        syntheticEvent('CHANNEL_ANSWER', 'a', 2, acme),
+        end('a'),
+      ],
       {
         accountOf({ event, uuid, variable }) {
-          asked.push(`${event} ${uuid} ${variable('ecallmgr_Account-ID')}`)
-          return asked.length < 3 ? undefined : 'acme'
+          resolved.push(`${event} ${uuid} ${variable('ecallmgr_Account-ID')}`)
+          return resolved.length < 3 ? undefined : 'acme'
         },
       },
     )
-    expect(asked).toEqual(['CHANNEL_CREATE a acme', 'CHANNEL_PROGRESS a acme', 'CHANNEL_ANSWER a acme'])
+    expect(resolved).toEqual(['CHANNEL_CREATE a acme', 'CHANNEL_PROGRESS a acme', 'CHANNEL_ANSWER a acme'])
   })
 
-  it('may stand in an event that is subscribed to for it alone, which opens no leg', () => {
-    const execute = (uuid: string) => made('CHANNEL_EXECUTE', uuid, 1, { Application: 'set' })
+  it('may be resolved from an extra event, which opens no leg', () => {
+    const execute = (uuid: string) => syntheticEvent('CHANNEL_EXECUTE', uuid, 1, { Application: 'set' })
     const { published } = mapAll([execute('b'), create('a'), execute('a')], {
       extraEvents: ['CHANNEL_EXECUTE'],
       accountOf: ({ header }) => (header('Application') === 'set' ? 'acme' : undefined),
@@ -196,7 +211,7 @@ describe('the account', () => {
     expect(published.map((event) => `${event.callId} ${event.accountId}`)).toEqual(['a acme'])
   })
 
-  it('of a function that throws, or tells nonsense, is not known, and the rest goes on', () => {
+  it('is unknown while accountOf throws or returns no string, and the leg is still published', () => {
     let times = 0
     const accountOf = (() => {
       times += 1
@@ -204,22 +219,27 @@ describe('the account', () => {
       return times === 2 ? 7 : times === 3 ? '' : 'acme'
     }) as unknown as FreeswitchAccountOf
     const { published, problems } = mapAll(
-      [create('a'), made('CHANNEL_PROGRESS', 'a', 1), made('CHANNEL_PROGRESS', 'a', 2), end('a')],
+      [
+        create('a'),
+        syntheticEvent('CHANNEL_PROGRESS', 'a', 1),
+        syntheticEvent('CHANNEL_PROGRESS', 'a', 2),
+        end('a'),
+      ],
       { accountOf },
     )
     expect(problems).toEqual([
       { kind: 'account_of_threw', message: 'accountOf threw (TypeError) at CHANNEL_CREATE', callId: 'a' },
       {
         kind: 'account_of_threw',
-        message: 'accountOf returned no text (number) at CHANNEL_PROGRESS',
+        message: 'accountOf returned no string (number) at CHANNEL_PROGRESS',
         callId: 'a',
       },
     ])
     expect(hooks(published)).toEqual(['create', 'answer', 'destroy'])
   })
 
-  const told = (accountOf: FreeswitchAccountOf, headers: Record<string, string>) =>
-    mapAll([made('CHANNEL_CREATE', 'a', 0, headers)], { accountOf }).published[0]?.accountId
+  const resolve = (accountOf: FreeswitchAccountOf, headers: Record<string, string>) =>
+    mapAll([syntheticEvent('CHANNEL_CREATE', 'a', 0, headers)], { accountOf }).published[0]?.accountId
 
   it.each([
     ['a variable, KAZOO’s by default', accountFromVariable(), { 'variable_ecallmgr_Account-ID': 'x' }],
@@ -234,12 +254,12 @@ describe('the account', () => {
       { variable_sofia_profile_name: 'external', variable_sip_gateway_name: 'carrier' },
     ],
     [
-      'the realm of who calls',
+      'the realm of the caller',
       accountFromRealm({ 'ACME.example': 'x', 'globex.example': 'y' }),
       { variable_sip_from_host: 'acme.Example', variable_sip_to_host: 'globex.example' },
     ],
     [
-      'the realm of who is called, for a caller from elsewhere',
+      'the realm of the callee, for a caller of an unknown realm',
       accountFromRealm({ 'acme.example': 'x' }),
       { variable_sip_from_host: 'carrier.example', variable_sip_to_host: 'acme.example' },
     ],
@@ -252,14 +272,14 @@ describe('the account', () => {
         variable_sip_from_host: '10.0.0.1',
       },
     ],
-  ])('may be found by %s', (_, accountOf, headers) => {
-    expect(told(accountOf, headers)).toBe('x')
-    expect(told(accountOf, {})).toBeUndefined()
+  ])('can be resolved by %s', (_, accountOf, headers) => {
+    expect(resolve(accountOf, headers)).toBe('x')
+    expect(resolve(accountOf, {})).toBeUndefined()
   })
 })
 
 describe('custom variables', () => {
-  it('are KAZOO’s of both kinds and those that the host names, without what is not there', () => {
+  it('are KAZOO’s of both kinds and those listed by the host, without missing ones', () => {
     const { published } = mapAll(
       [create('a', { variable_cav_crm: '7', variable_queue: 'sales', variable_legs: ['one', 'two'] })],
       { customVariables: ['queue', 'legs', 'nothing'] },
@@ -272,16 +292,16 @@ describe('custom variables', () => {
   })
 })
 
-describe('who asks to be hidden', () => {
+describe('a caller who requests privacy', () => {
   const hidden = { 'Caller-Privacy-Hide-Number': 'true', 'Caller-Privacy-Hide-Name': 'true' }
-  it('is hidden in the address, too, if the phone shows it there', () => {
+  it('is hidden in the address too, if the phone shows it there', () => {
     const { published } = mapAll([create('a', { ...hidden, variable_sip_from_uri: '1001@acme.example' })])
     expect(published[0]).not.toHaveProperty('from')
     expect(published[0]).not.toHaveProperty('callerIdNumber')
   })
 })
 
-describe('a leg that speaks no SIP', () => {
+describe('a leg without SIP', () => {
   it('has no status code, answered or not', () => {
     const verto = { 'Channel-Name': 'verto.rtc/2001', variable_sip_invite_failure_status: '486' }
     const { published } = mapAll([create('a', verto), end('a', verto)])

@@ -35,15 +35,15 @@ async function listening(over: Partial<FreeswitchOutboundOptions> = {}) {
 
 interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>
-  /** Answers to commands, by their first word. */
-  readonly answers?: Readonly<Record<string, string>>
+  /** Replies to commands, by their first word. */
+  readonly replies?: Readonly<Record<string, string>>
 }
 
 /** The switch's side of the `socket` application, for one leg. */
-async function call(port: number, uuid: string, { headers = {}, answers = {} }: CallOptions = {}) {
+async function call(port: number, uuid: string, { headers = {}, replies = {} }: CallOptions = {}) {
   const socket: Socket = connect({ port, host: '127.0.0.1' })
   const commands: string[] = []
-  let heard = ''
+  let received = ''
   let isClosed = false
   socket.on('error', () => {})
   socket.on('close', () => {
@@ -63,15 +63,15 @@ async function call(port: number, uuid: string, { headers = {}, answers = {} }: 
     'Socket-Mode: async',
   ]
   socket.on('data', (chunk) => {
-    heard += chunk.toString()
-    for (let end = heard.indexOf('\n\n'); end >= 0; end = heard.indexOf('\n\n')) {
-      const command = heard.slice(0, end)
-      heard = heard.slice(end + 2)
+    received += chunk.toString()
+    for (let end = received.indexOf('\n\n'); end >= 0; end = received.indexOf('\n\n')) {
+      const command = received.slice(0, end)
+      received = received.slice(end + 2)
       commands.push(command)
       const [word = ''] = command.split(/\s/)
       if (command === 'connect') socket.write(`${connected.join('\n')}\n\n`)
       else if (command === 'exit') socket.end('Content-Type: command/reply\nReply-Text: +OK bye\n\n')
-      else socket.write(`Content-Type: command/reply\nReply-Text: ${answers[word] ?? '+OK'}\n\n`)
+      else socket.write(`Content-Type: command/reply\nReply-Text: ${replies[word] ?? '+OK'}\n\n`)
     }
   })
   await once(socket, 'connect')
@@ -85,8 +85,8 @@ const hangup = (uuid: string) =>
     'Caller-Channel-Hangup-Time': '1795173744000000',
   })
 
-describe('a leg that is handed over by its dial plan', () => {
-  it('is heard to its end, goes on where it was going, and is let go', async () => {
+describe('a leg that its dial plan hands over', () => {
+  it('is published to its end, continues to its destination, and is released', async () => {
     const { published, problems, port, server } = await listening()
     const leg = await call(port, 'a')
     await until(() => leg.commands.length === 5)
@@ -116,7 +116,7 @@ describe('a leg that is handed over by its dial plan', () => {
     expect(server.status().openLegs).toBe(0)
   })
 
-  it('goes on with what the host says', async () => {
+  it('continues with the command of the host', async () => {
     const { port } = await listening({
       goOnWith: ({ variable }) => `bridge user/${variable('ecallmgr_Account-ID')}`,
     })
@@ -127,15 +127,19 @@ describe('a leg that is handed over by its dial plan', () => {
 
   it.each([
     [
-      'what was dialled cannot be said on a line',
+      'the dialled number would not fit on one line',
       { headers: { 'Caller-Destination-Number': '2\napi shutdown' } },
       {},
     ],
-    ['the switch refuses the command', { answers: { sendmsg: '-ERR invalid session id' } }, {}],
-    ['the host says nothing that can be said', {}, { goOnWith: () => 'transfer 1\n\napi shutdown' }],
-  ])('never stands still because of us: %s', async (_, asked, over) => {
+    ['the switch refuses the command', { replies: { sendmsg: '-ERR invalid session id' } }, {}],
+    [
+      'the command of the host would not fit on one line',
+      {},
+      { goOnWith: () => 'transfer 1\n\napi shutdown' },
+    ],
+  ])('resumes its dial plan when it cannot be continued: %s', async (_, callOptions, over) => {
     const { port, problems, published } = await listening(over)
-    const leg = await call(port, 'a', asked)
+    const leg = await call(port, 'a', callOptions)
     await until(() => leg.isClosed())
     expect(leg.commands.at(-1)).toBe('resume')
     expect(leg.commands.join()).not.toContain('shutdown')
@@ -144,7 +148,7 @@ describe('a leg that is handed over by its dial plan', () => {
     expect(problems).toHaveLength(1)
   })
 
-  it('has ended for us when its connection is lost, and says so', async () => {
+  it('ends when its connection is lost, which is a problem', async () => {
     const { port, problems, published } = await listening()
     const leg = await call(port, 'a')
     await until(() => leg.commands.length === 5)
@@ -154,7 +158,7 @@ describe('a leg that is handed over by its dial plan', () => {
     expect(problems).toMatchObject([{ message: expect.stringContaining('lost before the end'), callId: 'a' }])
   })
 
-  it('of another switch ends nothing of the first', async () => {
+  it('of another switch does not end legs of the first', async () => {
     const { port, server, published } = await listening()
     const one = await call(port, 'a')
     await until(() => one.commands.length === 5)
@@ -166,7 +170,7 @@ describe('a leg that is handed over by its dial plan', () => {
 })
 
 describe('the server', () => {
-  it('refuses who is not allowed, and who is too many', async () => {
+  it('refuses addresses that are not allowed, and connections above the limit', async () => {
     const stranger = await listening({ allow: ['192.0.2.1'] })
     const refused = await call(stranger.port, 'a')
     await until(() => refused.isClosed())
@@ -183,11 +187,11 @@ describe('the server', () => {
     expect(first.isClosed()).toBe(false)
   })
 
-  it('lets calls go on while the service takes nothing', async () => {
+  it('continues calls while the service accepts nothing', async () => {
     const { port, server } = await listening({ publish: () => new Promise(() => {}) })
     const first = await call(port, 'first')
     await until(() => first.commands.length === 5)
-    // A thousand holds of one leg: what waits is too much now.
+    // More than a thousand holds of one leg: the pipeline is full.
     const hold = jsonFrame(legEvent('CHANNEL_HOLD', 'first', { answeredMs: 1_000 }))
     first.send(hold.repeat(1_100))
     await until(() => server.status().waiting >= 1_024)
@@ -197,30 +201,30 @@ describe('the server', () => {
     await server.close({ drainMs: 0 })
   })
 
-  it('leaves who says twice which leg it is for', async () => {
+  it('disconnects a peer that identifies its leg twice', async () => {
     const { port, problems, server } = await listening()
     const leg = await call(port, 'a')
     await until(() => leg.commands.length === 5)
-    const again = Object.entries(legEvent('CHANNEL_DATA', 'other')).map(
+    const secondIdentity = Object.entries(legEvent('CHANNEL_DATA', 'other')).map(
       ([name, value]) => `${name}: ${encodeURIComponent(value)}`,
     )
-    leg.send(`${again.join('\n')}\nContent-Type: command/reply\nReply-Text: %2BOK\n\n`)
+    leg.send(`${secondIdentity.join('\n')}\nContent-Type: command/reply\nReply-Text: %2BOK\n\n`)
     await until(() => leg.isClosed())
     expect(problems).toMatchObject([{ kind: 'lost', message: expect.stringContaining('twice') }])
     expect(server.status().openLegs).toBe(0)
   })
 
-  it('does not listen when it was closed meanwhile, or before', async () => {
+  it('does not listen when it was closed during or before listen', async () => {
     const options = { publish: async () => {}, accountOf: accountFromVariable(), port: 0 }
-    const meanwhile = freeswitchOutbound(options)
-    const listens = meanwhile.listen()
+    const server = freeswitchOutbound(options)
+    const listens = server.listen()
     listens.catch(() => {})
-    await meanwhile.close()
-    await expect(listens).rejects.toThrow('it is closed')
-    await expect(meanwhile.listen()).rejects.toThrow('it is closed')
+    await server.close()
+    await expect(listens).rejects.toThrow('the server is closed')
+    await expect(server.listen()).rejects.toThrow('the server is closed')
   })
 
-  it('does not keep a connection when nobody says which leg it is for', async () => {
+  it('disconnects a peer that does not identify its leg', async () => {
     const clock = manualClock()
     const { problems, port } = await listening({ clock })
     const socket = connect({ port, host: '127.0.0.1' })
@@ -232,7 +236,7 @@ describe('the server', () => {
     expect(clock.sleepers().count).toBe(0)
   })
 
-  it('leaves who speaks another protocol, and goes on', async () => {
+  it('disconnects a peer of another protocol, and serves the next', async () => {
     const { port, problems } = await listening()
     const socket = connect({ port, host: '127.0.0.1' })
     socket.on('error', () => {})
@@ -246,7 +250,7 @@ describe('the server', () => {
     await until(() => leg.commands.length === 5)
   })
 
-  it('lets its legs go on when it is closed, and tells of no end that it does not know', async () => {
+  it('publishes no end for its open legs when it is closed', async () => {
     const { port, server, published, problems } = await listening()
     const leg = await call(port, 'a')
     await until(() => leg.commands.length === 5)
@@ -257,7 +261,7 @@ describe('the server', () => {
     expect(server.status().isConnected).toBe(false)
   })
 
-  it('says why it cannot listen', async () => {
+  it('rejects listen with the system error', async () => {
     const { port } = await listening()
     const second = freeswitchOutbound({ publish: async () => {}, accountOf: () => undefined, port })
     await expect(second.listen()).rejects.toThrow('EADDRINUSE')
@@ -270,7 +274,7 @@ describe('the server', () => {
     ['maxConnections', { maxConnections: 0 }],
     ['goOnWith', { goOnWith: 'transfer' }],
     ['silenceMs', { silenceMs: 5_000 }],
-  ])('names %s when it is wrong', (name, wrong) => {
+  ])('a wrong %s is an InvalidOption that names it', (name, wrong) => {
     const options = { publish: async () => {}, accountOf: () => undefined, ...wrong }
     expect(() => freeswitchOutbound(options as unknown as FreeswitchOutboundOptions)).toThrow(
       expect.objectContaining({ code: 'InvalidOption', field: name }),

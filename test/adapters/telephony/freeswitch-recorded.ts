@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import type { EventFormat, SwitchEvent } from '../../../adapters/telephony/freeswitch/event.js'
-import { frameReader } from '../../../adapters/telephony/freeswitch/frames.js'
-import { jsonEvent } from '../../../adapters/telephony/freeswitch/json-event.js'
-import { plainEvent } from '../../../adapters/telephony/freeswitch/plain-event.js'
+import type { EslEvent, EventFormat } from '../../../adapters/telephony/freeswitch/event.js'
+import { createFrameReader } from '../../../adapters/telephony/freeswitch/frames.js'
+import { parseJsonEvent } from '../../../adapters/telephony/freeswitch/json-event.js'
+import { parsePlainEvent } from '../../../adapters/telephony/freeswitch/plain-event.js'
 
-/** The truth about one leg, from the scenarios and the message logs of the phones. */
+/** What happened on one leg, from the scenarios and the message logs of the phones. */
 export interface RecordedLeg {
   readonly leg: string
   readonly uuid: string
@@ -28,7 +28,7 @@ export interface RecordedLeg {
   readonly bridgedWith?: readonly string[]
 }
 
-/** The truth about one call. */
+/** What happened on one call. */
 export interface RecordedCall {
   readonly id: string
   readonly title: string
@@ -48,7 +48,7 @@ interface Recording {
 
 const at = (name: string) => new URL(`../../../examples/switches/recordings/${name}`, import.meta.url)
 
-/** The bytes that came from the switch. */
+/** The bytes received from the switch. */
 export const bytesOf = (name: string): Buffer => gunzipSync(readFileSync(at(`freeswitch-esl-${name}.txt.gz`)))
 
 const expected = JSON.parse(readFileSync(at('freeswitch-expected.json'), 'utf8')) as {
@@ -69,23 +69,23 @@ export interface Message {
   readonly body: Buffer
 }
 
-/** The messages of a stream, read in one go. */
+/** The messages of a stream, read as one chunk. */
 export function messagesOf(bytes: Buffer): Message[] {
   const messages: Message[] = []
-  frameReader((type, head, body) => messages.push({ type, head, body: Buffer.from(body) })).push(bytes)
+  createFrameReader((type, head, body) => messages.push({ type, head, body: Buffer.from(body) })).push(bytes)
   return messages
 }
 
 /** The events among them. */
-export function eventsIn(messages: readonly Message[]): SwitchEvent[] {
+export function eventsIn(messages: readonly Message[]): EslEvent[] {
   return messages.flatMap(({ type, body }) => {
     if (!type.startsWith('text/event-')) return []
-    const event = (type === 'text/event-json' ? jsonEvent : plainEvent)(body)
-    if (!event) throw new Error(`no event: ${body.toString().slice(0, 200)}`)
+    const event = (type === 'text/event-json' ? parseJsonEvent : parsePlainEvent)(body)
+    if (!event) throw new Error(`not an event: ${body.toString().slice(0, 200)}`)
     return [event]
   })
 }
 
 /** The events of a recorded file. */
-export const recordedEvents = (format: EventFormat | 'plain-all'): SwitchEvent[] =>
+export const recordedEvents = (format: EventFormat | 'plain-all'): EslEvent[] =>
   eventsIn(messagesOf(bytesOf(format)))

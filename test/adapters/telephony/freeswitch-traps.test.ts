@@ -19,17 +19,17 @@ const last = (name: string) => of(name).at(-1)
 const raw = (name: string) => events.filter((event) => event.header('Unique-ID') === leg(name).uuid)
 const acme = accounts['acme.example']
 
-describe('accounts', () => {
-  it('an inbound leg has none at its CREATE, so its events wait for it, with their own times', () => {
+describe('recorded accounts', () => {
+  it('an inbound leg has none at its CREATE, so its events are buffered and keep their own times', () => {
     expect(raw('C01 a')[0]?.header('variable_ecallmgr_Account-ID')).toBeUndefined()
     expect(first('C01 a')).toMatchObject({ hook: 'channel_create', accountId: acme })
     expect(first('C01 a')?.timestampMs).toBe(1_795_173_739_034)
-    // Its partner has one at its own CREATE, which comes later and is published earlier.
+    // The other leg has one at its CREATE, which is received later and published earlier.
     const order = json.published.filter((e) => e.hook === 'channel_create').map((e) => e.callId)
     expect(order.indexOf(leg('C01 b').uuid)).toBeLessThan(order.indexOf(leg('C01 a').uuid))
   })
 
-  it('a call that is refused at once has its account in its last events alone', () => {
+  it('a call that is refused at once has its account only in its last events', () => {
     expect(raw('C03 a').map((event) => event.header('variable_ecallmgr_Account-ID'))).toEqual([
       undefined,
       acme,
@@ -40,13 +40,13 @@ describe('accounts', () => {
     expect(first('C03 a')).toMatchObject({ accountId: acme })
   })
 
-  it('C35: one that is set on answer is not in the ANSWER yet, and never on the other leg', () => {
+  it('C35: an account that is set on answer is not in the ANSWER yet, and never on the other leg', () => {
     const answer = raw('C35 a').find((event) => event.name === 'CHANNEL_ANSWER')
     expect(answer?.header('variable_ecallmgr_Account-ID')).toBeUndefined()
     expect(hooks(of('C35 a'))).toEqual(['create', 'answer', 'bridge', 'destroy'])
     const other = json.unknown.find(({ callId }) => callId === leg('C35 b').uuid)
     expect(other?.reason).toBe('ended')
-    expect(hooks(other?.drafts ?? [])).toEqual(['create', 'answer', 'bridge', 'destroy'])
+    expect(hooks(other?.events ?? [])).toEqual(['create', 'answer', 'bridge', 'destroy'])
   })
 
   it('C34: the two legs of a call belong to two accounts', () => {
@@ -54,12 +54,12 @@ describe('accounts', () => {
     expect(last('C34 b')).toMatchObject({ accountId: accounts['globex.example'] })
   })
 
-  it('C36: one that stands in a SIP header alone is known at once', () => {
-    const told = mapAll(raw('C36 a').slice(0, 1))
-    expect(told.published).toHaveLength(1)
+  it('C36: an account in a SIP header is known from the first event on', () => {
+    const result = mapAll(raw('C36 a').slice(0, 1))
+    expect(result.published).toHaveLength(1)
   })
 
-  it('legs that never have one are given back: six of 88', () => {
+  it('legs that never have an account are reported as unknown: six of 88', () => {
     expect(json.unknown.map(({ callId }) => callId).sort()).toEqual(
       recorded.calls
         .flatMap((call) => call.legs)
@@ -71,13 +71,13 @@ describe('accounts', () => {
   })
 })
 
-describe('bridges', () => {
-  it('C09: comes before the answer with early media', () => {
+describe('recorded bridges', () => {
+  it('C09: a bridge precedes the answer with early media', () => {
     expect(hooks(of('C09 a'))).toEqual(['create', 'bridge', 'answer', 'destroy'])
     expect(hooks(of('C09 b'))).toEqual(['create', 'bridge', 'answer', 'destroy'])
   })
 
-  it('C10: comes without any answer when early media ends busy', () => {
+  it('C10: a bridge has no answer when early media ends busy', () => {
     expect(hooks(of('C10 a'))).toEqual(['create', 'bridge', 'destroy'])
     expect(last('C10 a')).toMatchObject({
       hangupCause: 'USER_BUSY',
@@ -86,7 +86,7 @@ describe('bridges', () => {
     })
   })
 
-  it('is one event of the switch and one for each of the two legs', () => {
+  it('one event of the switch is published for each of the two legs', () => {
     expect(events.filter(({ name }) => name === 'CHANNEL_BRIDGE')).toHaveLength(31)
     expect(raw('C01 b').map(({ name }) => name)).not.toContain('CHANNEL_BRIDGE')
     const [a, b] = ['C01 a', 'C01 b'].map((name) => of(name).find((e) => e.hook === 'channel_bridge'))
@@ -98,18 +98,18 @@ describe('bridges', () => {
     expect(b).toMatchObject({ otherLegCallId: a?.callId, timestampMs: a?.timestampMs })
   })
 
-  it('C22, C23: joins two inbound legs that were parked', () => {
+  it('C22, C23: two parked inbound legs are bridged', () => {
     const [a, b] = [of('C22 a'), of('C23 a')].map((all) => all.find((e) => e.hook === 'channel_bridge'))
     expect(a).toMatchObject({ direction: 'inbound', otherLegCallId: leg('C23 a').uuid })
     expect(b).toMatchObject({ direction: 'inbound', otherLegCallId: leg('C22 a').uuid })
   })
 
-  it('O02: joins two outbound legs of a click to call', () => {
+  it('O02: two outbound legs of a click-to-call are bridged', () => {
     for (const name of ['O02 b', 'O02 c']) expect(last(name)?.direction).toBe('outbound')
     expect(hooks(of('O02 b'))).toEqual(['create', 'answer', 'bridge', 'destroy'])
   })
 
-  it('C27: a loopback pair steps out, and the outer legs are joined without a new answer', () => {
+  it('C27: when a loopback pair is bypassed, the outer legs are bridged without a new answer', () => {
     expect(hooks(of('C27 a'))).toEqual(['create', 'answer', 'bridge', 'bridge', 'destroy'])
     expect(
       of('C27 a')
@@ -125,25 +125,25 @@ describe('bridges', () => {
   })
 })
 
-describe('hold', () => {
-  it('C14: the resume that the switch makes up at the hang-up is none', () => {
+describe('recorded holds', () => {
+  it('C14: the unhold that the switch generates at the hang-up is not published', () => {
     expect(raw('C14 a').map(({ name }) => name)).toContain('CHANNEL_UNHOLD')
     expect(hooks(of('C14 a'))).toEqual(['create', 'answer', 'bridge', 'hold', 'destroy'])
   })
 
-  it('C15: a refresh of a hold is no second hold, and `inactive` is one, too', () => {
+  it('C15: a refreshed hold is not a second hold, and `inactive` is a hold too', () => {
     const held = of('C15 a').filter(({ hook }) => hook.endsWith('hold'))
     expect(hooks(held)).toEqual(['hold', 'unhold', 'hold', 'unhold'])
   })
 
-  it('C17: a resume by `uuid_hold toggle` is one, though the leg is ACTIVE and not UNHELD', () => {
+  it('C17: `uuid_hold toggle` is published as an unhold, although the leg is ACTIVE and not UNHELD', () => {
     const states = raw('C17 b').filter(({ name }) => name === 'CHANNEL_UNHOLD')
     expect(states[0]?.header('Channel-Call-State')).toBe('ACTIVE')
     expect(hooks(of('C17 b'))).toContain('unhold')
   })
 })
 
-describe('people', () => {
+describe('names and numbers', () => {
   it.each([
     ['O01 b', '0000000000', '2001'],
     ['O02 b', '2099', '1001'],
@@ -151,7 +151,7 @@ describe('people', () => {
     ['C21 b', '1001', '2001'],
     ['C27 loopback-a', '1001', '2001'],
     ['O05 loopback-a', '0000000000', '3000'],
-  ])('%s: those of the create stay, though the switch swaps them', (name, caller, callee) => {
+  ])('%s: those of the create stay, although the switch swaps them', (name, caller, callee) => {
     const seen = new Set(raw(name).map((event) => event.header('Caller-Caller-ID-Number')))
     expect(seen.size).toBeGreaterThan(1)
     for (const event of of(name)) {
@@ -159,12 +159,12 @@ describe('people', () => {
     }
   })
 
-  it('C23: after uuid_bridge a leg does not become its partner', () => {
+  it('C23: after uuid_bridge a leg keeps its own caller', () => {
     expect(raw('C23 a').at(-1)?.header('Caller-Caller-ID-Number')).toBe('1003')
     expect(last('C23 a')).toMatchObject({ callerIdNumber: '1004', callerIdName: 'Dee Moe' })
   })
 
-  it('C31: a UTF-8 name is itself, and ids and values with a percent sign are so in JSON alone', () => {
+  it('C31: a UTF-8 name is preserved; ids and values with a percent sign are preserved in JSON only', () => {
     expect(first('C31 a')).toMatchObject({
       callId: "a%20b+c!d~*'(e)@phone.acme.example",
       callerIdName: 'Zoë Ünal 日本 🎧',
@@ -172,17 +172,17 @@ describe('people', () => {
     expect(plain.of("a b+c!d~*'(e)@phone.acme.example")).toHaveLength(3)
   })
 
-  it('C33: the switch decodes a display name itself; once is enough', () => {
+  it('C33: a display name, which the switch decodes, is not decoded twice', () => {
     expect(first('C33 a')?.callerIdName).toBe('100% Café & Sons + Co')
     expect(plain.of(leg('C33 a').uuid)[0]?.callerIdName).toBe('100% Café & Sons + Co')
   })
 
-  it('C37: a name in Latin-1 has U+FFFD for what is no UTF-8, in both formats', () => {
+  it('C37: a Latin-1 name has U+FFFD for invalid UTF-8, in both formats', () => {
     for (const one of [json, plain])
       expect(one.of(leg('C37 a').uuid)[0]?.callerIdName).toBe('Ren\ufffd Fran\ufffdois')
   })
 
-  it('C38: who asks to be hidden is hidden, though the switch shows the asserted identity', () => {
+  it('C38: a caller who requests privacy is hidden, although the switch shows the asserted identity', () => {
     expect(raw('C38 a')[0]?.header('Caller-Caller-ID-Name')).toBe('Ann Lee')
     for (const event of of('C38 a')) {
       expect(event).not.toHaveProperty('callerIdName')
@@ -192,50 +192,50 @@ describe('people', () => {
     }
   })
 
-  it('a callee whose name is not known is not called Outbound Call', () => {
+  it('the placeholder Outbound Call is not published as a name', () => {
     expect(raw('C01 b')[0]?.header('Caller-Callee-ID-Name')).toBe('Outbound Call')
     for (const event of json.published) expect(JSON.stringify(event)).not.toContain('Outbound Call')
   })
 
-  it('addresses that an outbound leg learns with its first answer are kept', () => {
+  it('addresses that an outbound leg has from the first response on are kept', () => {
     expect(first('C01 b')).not.toHaveProperty('to')
     expect(first('C01 b')?.request).toBe('2001@acme.example')
     expect(last('C01 b')).toMatchObject({ to: '2001@acme.example', from: '1001@127.0.0.1' })
   })
 })
 
-describe('ends', () => {
+describe('recorded ends', () => {
   it.each([
     ['C08 b', 'REDIRECTION_TO_NEW_DESTINATION'],
     ['C24 b', 'LOSE_RACE'],
-  ])('%s: a leg that ends while the call goes on', (name, cause) => {
+  ])('%s: a leg can end while the call continues', (name, cause) => {
     const caller = name.replace(' b', ' a')
     expect(last(name)?.hangupCause).toBe(cause)
     expect(last(name)?.timestampMs).toBeLessThan(last(caller)?.timestampMs ?? 0)
     expect(hooks(of(caller))).toEqual(['create', 'answer', 'bridge', 'destroy'])
   })
 
-  it('C26: an answered leg has 200, whatever an earlier callee of it said', () => {
+  it('C26: an answered leg has 200, whatever an earlier callee replied', () => {
     expect(raw('C26 a').at(-1)?.header('variable_sip_invite_failure_status')).toBe('486')
     expect(last('C26 a')?.hangupCode).toBe('sip:200')
   })
 
-  it('C04: a caller who is refused by the switch itself has no code, and no disposition for a cause', () => {
+  it('C04: a caller refused by the switch itself has no code, and the disposition is not the cause', () => {
     expect(raw('C04 a').at(-1)?.header('variable_originate_disposition')).toBe('NO_ANSWER')
     expect(last('C04 a')).not.toHaveProperty('hangupCode')
     expect(last('C04 a')?.hangupCause).toBe('NORMAL_CLEARING')
   })
 
-  it('O09: 503 is of the switch’s own making', () => {
+  it('O09: 503 is generated by the switch', () => {
     expect(last('O09 b')).toMatchObject({ hangupCode: 'sip:503', hangupCause: 'NORMAL_TEMPORARY_FAILURE' })
   })
 
-  it('C05: the name of the cause counts, not its number, which is 16 for a cancelled call', () => {
+  it('C05: the cause is taken by name, not by its number, which is 16 for a cancelled call', () => {
     expect(raw('C05 a').at(-1)?.header('variable_hangup_cause_q850')).toBe('16')
     expect(last('C05 a')?.hangupCause).toBe('ORIGINATOR_CANCEL')
   })
 
-  it('a cause that stands twice in an event is one', () => {
+  it('a cause that occurs twice in an event is read once', () => {
     const bytes = bytesOf('json').toString('latin1')
     const at = bytes.indexOf('"Event-Name":"CHANNEL_HANGUP_COMPLETE"')
     const body = bytes.slice(at, bytes.indexOf('}Content-Length', at))
@@ -245,7 +245,7 @@ describe('ends', () => {
     )
   })
 
-  it('seconds are rounded from the exact times: the switch’s own are one off as often as not', () => {
+  it('seconds are rounded from the exact times: the switch’s own are often off by one', () => {
     let different = 0
     for (const { uuid } of recorded.calls.flatMap((call) => call.legs)) {
       const end = events.findLast((event) => event.header('Unique-ID') === uuid)
@@ -256,7 +256,7 @@ describe('ends', () => {
     expect(different).toBe(15)
   })
 
-  it('the other leg of an end is the partner or the originator, never what Channel-Call-UUID says', () => {
+  it('the other leg of an end is the bridged leg or the originator, never Channel-Call-UUID', () => {
     const end = raw('C01 b').at(-1)
     expect(end?.header('Channel-Call-UUID')).toBe(leg('C01 b').uuid)
     expect(last('C01 b')?.otherLegCallId).toBe(leg('C01 a').uuid)
@@ -264,15 +264,15 @@ describe('ends', () => {
   })
 })
 
-describe('legs', () => {
-  it('O05, O06: a CHANNEL_UUID before the CREATE tells of no other leg', () => {
+describe('recorded legs', () => {
+  it('O05, O06: a CHANNEL_UUID before the CREATE opens no leg', () => {
     const renamed = events.filter(({ name }) => name === 'CHANNEL_UUID')
     expect(renamed).toHaveLength(2)
     for (const event of renamed) expect(json.of(event.header('Old-Unique-ID') ?? '')).toEqual([])
     expect(hooks(of('O05 loopback-a'))).toEqual(['create', 'answer', 'destroy'])
   })
 
-  it('loopback legs are internal from their create on, and a loopback pair is no bridge', () => {
+  it('loopback legs are internal from their create on, and a loopback pair is not a bridge', () => {
     expect(raw('O05 loopback-b')[0]?.header('variable_is_loopback')).toBeUndefined()
     for (const event of of('O05 loopback-b')) {
       expect(event).toMatchObject({ isInternalLeg: true, direction: 'inbound' })
@@ -282,14 +282,14 @@ describe('legs', () => {
     expect(hooks(of('O05 loopback-b'))).not.toContain('bridge')
   })
 
-  it('neighbours that are swapped in the stream lose nothing', () => {
+  it('events that are swapped in the stream are all mapped', () => {
     const numbers = events.flatMap((event) => Number(event.header('Event-Sequence') ?? []))
     const swapped = numbers.filter((number, index) => number < (numbers[index - 1] ?? 0))
     expect(swapped).toHaveLength(13)
     expect(json.problems).toEqual([])
   })
 
-  it('KAZOO’s variables come out under their names, arrays as arrays, some as fields of their own', () => {
+  it('KAZOO’s variables are published under their names, arrays as arrays, some as separate fields', () => {
     for (const one of [json, plain]) {
       const end = one.of(leg('C32 a').uuid).at(-1)
       expect(end?.callerIdNumber).toBe('+15550142')

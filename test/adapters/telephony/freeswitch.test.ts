@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { mapAll } from './freeswitch-mapped.js'
 import { type RecordedLeg, recorded, recordedAll, recordedEvents } from './freeswitch-recorded.js'
 
-/** The phones' clock and the switch's, which moves in steps of about 20 ms. */
+/** Difference of the phones' clock and the switch's, which advances in steps of about 20 ms. */
 const TOLERANCE_MS = 60
 
 const streams = {
@@ -11,11 +11,11 @@ const streams = {
   'plain-all': mapAll(recordedEvents('plain-all')),
 }
 
-/** C31's own id is `a%20b+c…`: the plain format loses that (the sheet, "Encoding"). */
+/** C31's id is `a%20b+c…`, which the plain format cannot carry (recordings/freeswitch.md, "Encoding"). */
 const idIn = (stream: keyof typeof streams, uuid: string) =>
   stream === 'plain' ? uuid.replace('a%20b', 'a b') : uuid
 
-/** What the events do not tell, or tell wrongly: the sheet, "SIP code". */
+/** Codes that are missing or wrong in the events: recordings/freeswitch.md, "SIP code". */
 const KNOWN_WRONG: Readonly<Record<string, string | undefined>> = {
   'C08 b': 'sip:487',
   'C04 a': undefined,
@@ -25,7 +25,7 @@ const KNOWN_WRONG: Readonly<Record<string, string | undefined>> = {
 }
 
 describe.each(['plain', 'json', 'plain-all'] as const)('the recorded calls of %s', (stream) => {
-  const { published, unknown, problems, mapping, held } = streams[stream]
+  const { published, unknown, problems, mapping, bufferedLegs } = streams[stream]
   const { calls, totals } = stream === 'plain-all' ? recordedAll : recorded
 
   describe.each(calls.map((call) => [`${call.id} ${call.title}`, call] as const))('%s', (_, call) => {
@@ -33,7 +33,7 @@ describe.each(['plain', 'json', 'plain-all'] as const)('the recorded calls of %s
       const callId = idIn(stream, leg.uuid)
       const given = unknown.find((one) => one.callId === callId)
       const events =
-        leg.accountId === undefined ? (given?.drafts ?? []) : published.filter((e) => e.callId === callId)
+        leg.accountId === undefined ? (given?.events ?? []) : published.filter((e) => e.callId === callId)
       expect(given !== undefined).toBe(leg.accountId === undefined)
       const hooks = events.map((event) => event.hook)
       const bridges = (leg.bridgedWith ?? []).map((other) => idIn(stream, other))
@@ -57,16 +57,17 @@ describe.each(['plain', 'json', 'plain-all'] as const)('the recorded calls of %s
       expect(destroy.hangupCode).toBe(name in KNOWN_WRONG ? KNOWN_WRONG[name] : code)
 
       const answer = events.find((e) => e.hook === 'channel_answer')
-      const near = (seen: number | undefined, truth: number | undefined) => {
-        if (truth !== undefined) expect(Math.abs((seen ?? 0) - truth)).toBeLessThanOrEqual(TOLERANCE_MS)
+      const near = (actual: number | undefined, expected: number | undefined) => {
+        if (expected !== undefined)
+          expect(Math.abs((actual ?? 0) - expected)).toBeLessThanOrEqual(TOLERANCE_MS)
       }
       near(events[0]?.timestampMs, leg.wire?.inviteAt)
       if (leg.answered) near(answer?.timestampMs, leg.wire?.answeredAt)
       near(destroy.timestampMs, leg.wire?.endedAt)
       if (!leg.wire) return
       const { inviteAt, ringAt, answeredAt, endedAt } = leg.wire
-      const nearSeconds = (seen: number | undefined, truthMs: number) =>
-        expect(Math.abs((seen ?? Number.NaN) * 1000 - truthMs)).toBeLessThanOrEqual(500 + TOLERANCE_MS)
+      const nearSeconds = (actual: number | undefined, expectedMs: number) =>
+        expect(Math.abs((actual ?? Number.NaN) * 1000 - expectedMs)).toBeLessThanOrEqual(500 + TOLERANCE_MS)
       nearSeconds(destroy.durationSeconds, endedAt - inviteAt)
       nearSeconds(destroy.billingSeconds, leg.answered ? endedAt - (answeredAt ?? 0) : 0)
       if (ringAt !== undefined)
@@ -75,13 +76,13 @@ describe.each(['plain', 'json', 'plain-all'] as const)('the recorded calls of %s
     })
   })
 
-  it('gives each event a key of its own', () => {
-    const keys = [...published, ...unknown.flatMap((one) => one.drafts)].map((event) => event.idempotencyKey)
+  it('each event has a unique idempotency key', () => {
+    const keys = [...published, ...unknown.flatMap((one) => one.events)].map((event) => event.idempotencyKey)
     expect(new Set(keys).size).toBe(keys.length)
   })
 
-  it('adds up to the totals of the record', () => {
-    const all = [...published, ...unknown.flatMap((one) => one.drafts)]
+  it('the events add up to the recorded totals', () => {
+    const all = [...published, ...unknown.flatMap((one) => one.events)]
     const count = (hook: string) => all.filter((event) => event.hook === hook).length
     expect(count('channel_create')).toBe(totals.legs)
     expect(count('channel_destroy')).toBe(totals.legs)
@@ -91,7 +92,7 @@ describe.each(['plain', 'json', 'plain-all'] as const)('the recorded calls of %s
     expect(count('channel_unhold')).toBe(totals.resumes)
     expect(problems).toEqual([])
     expect(mapping.openLegs()).toBe(0)
-    expect(held()).toBe(0)
+    expect(bufferedLegs()).toBe(0)
   })
 })
 
@@ -101,22 +102,22 @@ const KEYS_OF_C31 = ['answer', 'create', 'destroy'].map(
 )
 
 describe('the two formats', () => {
-  it('give the same events, but for what the plain one loses', () => {
+  it('yield the same events, except what the plain format cannot carry', () => {
     const { plain, json } = streams
     const all = ({ published, unknown }: typeof plain) => [
       ...published,
-      ...unknown.flatMap((one) => one.drafts),
+      ...unknown.flatMap((one) => one.events),
     ]
-    const [seen, truth] = [all(plain), all(json)]
-    expect(seen).toHaveLength(truth.length)
+    const [fromPlain, fromJson] = [all(plain), all(json)]
+    expect(fromPlain).toHaveLength(fromJson.length)
     const lost = new Set<string>()
-    for (const [index, event] of truth.entries()) {
+    for (const [index, event] of fromJson.entries()) {
       for (const [field, value] of Object.entries(event)) {
-        const other = seen[index]?.[field as keyof typeof event]
+        const other = fromPlain[index]?.[field as keyof typeof event]
         if (JSON.stringify(other) !== JSON.stringify(value)) lost.add(`${field}: ${JSON.stringify(value)}`)
       }
     }
-    // Those of the sheet: an id, a name and a note in which a `%` stood before two hex digits.
+    // As listed in recordings/freeswitch.md: an id, a name and a note with a `%` before two hex digits.
     expect(
       [...lost].map((loss) => loss.replace(/^(\w+): .*?(\S*%[0-9A-F]{2}\S*).*$/, '$1 $2')).sort(),
     ).toEqual([

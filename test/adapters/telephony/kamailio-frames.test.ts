@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { linesOf } from '../../../adapters/telephony/kamailio/line-stream.js'
-import { netstrings } from '../../../adapters/telephony/kamailio/netstrings.js'
+import { splitLines } from '../../../adapters/telephony/kamailio/line-stream.js'
+import { createNetstringReader } from '../../../adapters/telephony/kamailio/netstrings.js'
 import { recordedLines } from './recorded.js'
 
 const framed = (texts: readonly string[]) =>
   Buffer.from(texts.map((text) => `${Buffer.byteLength(text)}:${text},`).join(''))
 
-function heard(chunks: Iterable<Buffer>): string[] {
+function readNetstrings(chunks: Iterable<Buffer>): string[] {
   const texts: string[] = []
-  const { receive } = netstrings((text) => texts.push(text))
+  const { receive } = createNetstringReader((text) => texts.push(text))
   for (const chunk of chunks) receive(chunk)
   return texts
 }
@@ -19,7 +19,7 @@ function* cut(bytes: Buffer, places: readonly number[]) {
 }
 async function allLines(chunks: Iterable<string | Uint8Array>): Promise<string[]> {
   const lines: string[] = []
-  for await (const line of linesOf(asynchronous(chunks))) lines.push(line)
+  for await (const line of splitLines(asynchronous(chunks))) lines.push(line)
   return lines
 }
 async function* asynchronous<T>(items: Iterable<T>) {
@@ -30,18 +30,18 @@ describe('netstrings', () => {
   const texts = ['', 'Zoë Ünïcode 👋', '1:a,', ...recordedLines.slice(0, 3)]
   const bytes = framed(texts)
 
-  it('are found wherever they are cut', () => {
-    for (let at = 0; at <= bytes.length; at += 1) expect(heard(cut(bytes, [at]))).toEqual(texts)
-    expect(heard(Array.from(bytes, (byte) => Buffer.of(byte)))).toEqual(texts)
+  it('are read from chunks that end anywhere', () => {
+    for (let at = 0; at <= bytes.length; at += 1) expect(readNetstrings(cut(bytes, [at]))).toEqual(texts)
+    expect(readNetstrings(Array.from(bytes, (byte) => Buffer.of(byte)))).toEqual(texts)
   })
 
-  it('are found in any texts and any pieces', () => {
+  it('are read for any texts and any chunks', () => {
     const places = fc.array(fc.nat(2_000))
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'grapheme' })), places, (some, at) => {
         const all = framed(some)
         expect(
-          heard(
+          readNetstrings(
             cut(
               all,
               at.filter((place) => place <= all.length),
@@ -52,27 +52,27 @@ describe('netstrings', () => {
     )
   })
 
-  it('may be of 64 KiB, and not a byte longer', () => {
+  it('have at most 64 KiB', () => {
     const longest = 'x'.repeat(65_536)
-    expect(heard([framed([longest])])).toEqual([longest])
-    expect(() => heard([Buffer.from('65537:')])).toThrow(/longer than 65536 bytes/)
+    expect(readNetstrings([framed([longest])])).toEqual([longest])
+    expect(() => readNetstrings([Buffer.from('65537:')])).toThrow(/longer than 65536 bytes/)
   })
 
   it.each([
     ['2:{}x', /does not end with a comma/],
-    [':', /no netstrings/],
-    ['{"event":"invite"}', /no netstrings/],
-    ['2:{},\n2:{},', /no netstrings/],
+    [':', /not made of netstrings/],
+    ['{"event":"invite"}', /not made of netstrings/],
+    ['2:{},\n2:{},', /not made of netstrings/],
     ['000000:', /longer than 65536/],
-  ])('are not %s', (text, message) => {
-    expect(() => heard([Buffer.from(text)])).toThrow(message)
+  ])('do not include %s', (text, message) => {
+    expect(() => readNetstrings([Buffer.from(text)])).toThrow(message)
   })
 
-  it('end with an error, and keep little, whatever comes', () => {
+  it('end with an error, and yield no more than was received, for any bytes', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 300 })), (chunks) => {
         let kept = 0
-        const { receive } = netstrings((text) => {
+        const { receive } = createNetstringReader((text) => {
           kept += text.length
         })
         try {
@@ -87,7 +87,7 @@ describe('netstrings', () => {
 })
 
 describe('lines of a stream', () => {
-  it('are found wherever they are cut, in bytes and in texts', async () => {
+  it('are read from chunks that end anywhere, of bytes and of text', async () => {
     const lines = ['{"a":"Zoë 👋"}', '{}', ...recordedLines.slice(0, 2)]
     const bytes = Buffer.from(`${lines[0]}\r\n\n${lines.slice(1).join('\n')}`)
     for (let at = 0; at <= bytes.length; at += 1) {
@@ -99,11 +99,11 @@ describe('lines of a stream', () => {
     }
   })
 
-  it('that end in the middle of a character are no worse than that', async () => {
+  it('that end in the middle of a character have U+FFFD there', async () => {
     expect(await allLines([Buffer.from('{}\n{"a":"\xc3', 'latin1')])).toEqual(['{}', '{"a":"\uFFFD'])
   })
 
-  it('above 64 KiB are an error, with or without an end', async () => {
+  it('above 64 KiB are an error, with or without a line end', async () => {
     const long = 'x'.repeat(65_537)
     await expect(allLines([long])).rejects.toThrow(/longer than 65536/)
     await expect(allLines([`{}\n${long}\n`])).rejects.toThrow(/longer than 65536/)

@@ -50,10 +50,10 @@ const post = (url: string, body: string | Uint8Array, headers: Record<string, st
 describe.each<[string, (handler: RequestListener) => RequestListener]>([
   ['node:http', (handler) => handler],
   ['Express 5', (handler) => express5().post('/', handler)],
-  ['Express 5 behind its parser', (handler) => express5().use(express5.json()).post('/', handler)],
-  ['Express 4 behind its parser', (handler) => express4().use(express4.json()).post('/', handler)],
+  ['Express 5 with its JSON parser', (handler) => express5().use(express5.json()).post('/', handler)],
+  ['Express 4 with its JSON parser', (handler) => express4().use(express4.json()).post('/', handler)],
   [
-    'Express 4 behind a parser of texts',
+    'Express 4 with its text parser',
     (handler) =>
       express4()
         .use(express4.text({ type: '*/*' }))
@@ -65,7 +65,7 @@ describe.each<[string, (handler: RequestListener) => RequestListener]>([
     ['one object over several lines', JSON_TYPE, JSON.stringify(JSON.parse(first), null, 2)],
     ['an array', `${JSON_TYPE}; charset=utf-8`, `[${first},${second},${third}]`],
     ['NDJSON', 'application/x-ndjson', `${first}\n\r\n${second}\r\n${third}\n`],
-  ])('takes %s', async (__, type, body) => {
+  ])('accepts %s', async (__, type, body) => {
     const { source, published } = sourceWith()
     const response = await post(await served(mounted(source.handler)), body, { 'content-type': type })
     expect(response.status).toBe(204)
@@ -74,7 +74,7 @@ describe.each<[string, (handler: RequestListener) => RequestListener]>([
 })
 
 describe('a body', () => {
-  it('of NDJSON is told which of its lines cannot be read; the others are taken', async () => {
+  it('of NDJSON with invalid lines gets their numbers in the response, and the other lines are accepted', async () => {
     const { source, published } = sourceWith()
     const url = await served(source.handler)
     const body = [first, 'garbage', '', '{"event":"reply"}', second].join('\n')
@@ -93,19 +93,19 @@ describe('a body', () => {
 
   it.each([
     ['nothing', '', 'the body has no line'],
-    ['blanks', ' \r\n\n ', 'the body has no line'],
+    ['white space', ' \r\n\n ', 'the body has no line'],
     ['an empty array', '[]', 'the body has no line'],
     ['a number', '7', '1 of 1 lines cannot be read, the others are taken'],
-    ['an array of texts', '["{}"]', '1 of 1 lines cannot be read, the others are taken'],
-    ['a cut object', first.slice(0, -10), '1 of 1 lines cannot be read, the others are taken'],
+    ['an array of strings', '["{}"]', '1 of 1 lines cannot be read, the others are taken'],
+    ['an incomplete object', first.slice(0, -10), '1 of 1 lines cannot be read, the others are taken'],
     ['bytes that are not UTF-8', '\xff\xfe', '1 of 1 lines cannot be read, the others are taken'],
-  ])('of %s is refused', async (_, body, error) => {
+  ])('of %s is rejected', async (_, body, error) => {
     const { source } = sourceWith()
     const response = await post(await served(source.handler), Buffer.from(body, 'latin1'))
     expect([response.status, await response.json()]).toMatchObject([400, { error }])
   })
 
-  it('above 1 MiB is refused, also when its length is not told ahead', async () => {
+  it('above 1 MiB is rejected, with and without Content-Length', async () => {
     const { source, published } = sourceWith()
     const url = await served(source.handler)
     const long = `${first}\n${' '.repeat(1_048_576)}`
@@ -121,7 +121,7 @@ describe('a body', () => {
     expect(published).toEqual([])
   })
 
-  it('whose sender goes away in the middle is not taken', async () => {
+  it('whose sender disconnects in the middle is not accepted', async () => {
     const { source, published } = sourceWith()
     const url = new URL(await served(source.handler))
     const socket = connect(Number(url.port), '127.0.0.1')
@@ -131,7 +131,7 @@ describe('a body', () => {
     socket.destroy()
     expect((await post(url.href, third)).status).toBe(204)
     await until(() => published.length > 0)
-    // The begin is that of the branch: the INVITE before it was not taken.
+    // The call begins with the branch: the INVITE before it was not accepted.
     expect(published).toMatchObject([{ timestampMs: Math.floor(Number(JSON.parse(third).time) * 1000) }])
   })
 })
@@ -139,14 +139,14 @@ describe('a body', () => {
 describe('a request', () => {
   it.each([
     ['another method', { method: 'GET' }, 405],
-    ['no type', { method: 'POST', body: Buffer.from(first) }, 415],
-    ['another type', { method: 'POST', body: first, headers: { 'content-type': 'text/plain' } }, 415],
+    ['no content type', { method: 'POST', body: Buffer.from(first) }, 415],
+    ['another content type', { method: 'POST', body: first, headers: { 'content-type': 'text/plain' } }, 415],
     [
-      'a coding',
+      'a content encoding',
       { method: 'POST', body: first, headers: { 'content-type': JSON_TYPE, 'content-encoding': 'gzip' } },
       415,
     ],
-  ])('with %s is refused', async (_, request, status) => {
+  ])('with %s is rejected', async (_, request, status) => {
     const { source, published } = sourceWith()
     const response = await fetch(await served(source.handler), request as RequestInit)
     expect(response.status).toBe(status)
@@ -154,7 +154,7 @@ describe('a request', () => {
     expect(published).toEqual([])
   })
 
-  it('needs the token, where there is one, and never sees it', async () => {
+  it('needs the token if one is set, and the response never contains it', async () => {
     const { source, published } = sourceWith({ token: 'sesame' })
     const url = await served(source.handler)
     for (const headers of [{}, { authorization: 'Bearer wrong' }, { authorization: 'sesame' }]) {
@@ -167,7 +167,7 @@ describe('a request', () => {
     expect((await post(url, first, { authorization: 'Bearer sesame' })).status).toBe(204)
   })
 
-  it('is asked to come again while the service is full, and after close', async () => {
+  it('is answered 503 while the service is full, and after close', async () => {
     const { source } = sourceWith({ publish: () => new Promise(() => {}) })
     const url = await served(source.handler)
     for (let nth = 0; source.push(first.replaceAll('k01-caller-hangup-1', `call-${nth}`)); nth += 1);
@@ -178,14 +178,14 @@ describe('a request', () => {
   })
 })
 
-describe('a service that is full', () => {
+describe('a full service', () => {
   const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(third)}\r\n\r\n`
   const started = async () => {
     const { source } = sourceWith({ publish: () => new Promise(() => {}) })
-    const asked = { count: 0 }
+    const requests = { count: 0 }
     const url = await served((req, res) => {
       source.handler(req, res)
-      asked.count += 1
+      requests.count += 1
     })
     const client = await rawClient(Number(new URL(url).port))
     open.unshift({ close: () => client.socket.destroy() })
@@ -193,62 +193,65 @@ describe('a service that is full', () => {
       for (let nth = 0; source.push(first.replaceAll('k01-caller-hangup-1', `call-${nth}`)); nth += 1);
       return source.status().openLegs
     }
-    return { source, client, fill, asked }
+    return { source, client, fill, requests }
   }
 
-  it('says so before it has read the body', async () => {
+  it('responds before the body is read', async () => {
     const { client, fill } = await started()
     fill()
-    client.say(head)
-    await client.hear('HTTP/1.1 503 ')
+    client.send(head)
+    await client.waitFor('HTTP/1.1 503 ')
   })
 
-  it('takes nothing of a body that came while it became full', async () => {
-    const { source, client, fill, asked } = await started()
-    client.say(`${head}${third.slice(0, 10)}`)
-    await until(() => asked.count === 1)
+  it('accepts nothing of a body during which it became full', async () => {
+    const { source, client, fill, requests } = await started()
+    client.send(`${head}${third.slice(0, 10)}`)
+    await until(() => requests.count === 1)
     const openLegs = fill()
-    client.say(third.slice(10))
-    await client.hear('HTTP/1.1 503 ')
+    client.send(third.slice(10))
+    await client.waitFor('HTTP/1.1 503 ')
     expect(source.status().openLegs).toBe(openLegs)
   })
 })
 
 describe('a proxy that posts', () => {
-  it.each([1, 50])('%i lines a request is heard whole, though it is turned away at times', async (batch) => {
-    const { source, published } = sourceWith()
-    let asked = 0
-    const url = await served((req, res) => {
-      asked += 1
-      if (asked % 5 !== 0) return source.handler(req, res)
-      req.resume()
-      res.writeHead(503, { 'retry-after': '2' }).end()
-    })
-    const clock = manualClock()
-    const fake = fakeKamailio({
-      recording: Buffer.from(recordedLines.join('\n')),
-      url,
-      batch,
-      clock,
-      speed: Infinity,
-    })
-    open.unshift(fake)
-    await fake.start()
-    let isOver = false
-    const playing = fake.play().then(() => {
-      isOver = true
-    })
-    await until(
-      async () => {
-        if (clock.sleepers().count > 0) await clock.advance(2_000)
-        return isOver
-      },
-      { timeoutMs: 25_000 },
-    )
-    await playing
-    const hooks: Record<string, string[]> = {}
-    for (const { callId, hook } of published) hooks[callId] = [...(hooks[callId] ?? []), hook]
-    expect(hooks).toEqual(Object.fromEntries(recordedCalls.map((call) => [call.callId, hooksOf(call)])))
-    expect(new Set(fake.answers.map(({ status }) => status))).toEqual(new Set([204, 503]))
-  })
+  it.each([1, 50])(
+    '%i lines per request is published completely, although some requests are answered 503',
+    async (batch) => {
+      const { source, published } = sourceWith()
+      let requests = 0
+      const url = await served((req, res) => {
+        requests += 1
+        if (requests % 5 !== 0) return source.handler(req, res)
+        req.resume()
+        res.writeHead(503, { 'retry-after': '2' }).end()
+      })
+      const clock = manualClock()
+      const fake = fakeKamailio({
+        recording: Buffer.from(recordedLines.join('\n')),
+        url,
+        batch,
+        clock,
+        speed: Infinity,
+      })
+      open.unshift(fake)
+      await fake.start()
+      let isOver = false
+      const playing = fake.play().then(() => {
+        isOver = true
+      })
+      await until(
+        async () => {
+          if (clock.sleepers().count > 0) await clock.advance(2_000)
+          return isOver
+        },
+        { timeoutMs: 25_000 },
+      )
+      await playing
+      const hooks: Record<string, string[]> = {}
+      for (const { callId, hook } of published) hooks[callId] = [...(hooks[callId] ?? []), hook]
+      expect(hooks).toEqual(Object.fromEntries(recordedCalls.map((call) => [call.callId, hooksOf(call)])))
+      expect(new Set(fake.answers.map(({ status }) => status))).toEqual(new Set([204, 503]))
+    },
+  )
 })

@@ -1,4 +1,4 @@
-/** Streams that are joined late, left early, or wrong: what a second node and a restarted host hear. */
+/** Streams that are joined late, left early, or contain wrong lines: the input of a second node or a restarted host. */
 import { PassThrough } from 'node:stream'
 import type { ChannelEvent } from 'hookswitch'
 import { accountByDomain, kamailioMapper, kamailioSource, type Problem } from 'hookswitch/kamailio'
@@ -24,7 +24,7 @@ const hooks = (events: readonly ChannelEvent[]) => events.map((event) => event.h
 describe('a stream that is joined in the middle', () => {
   const whole = new Set(keys(mapAll(recordedLines).events))
 
-  it('has the keys of one that was heard from its begin, wherever it is joined', () => {
+  it('has the same idempotency keys as one read from its begin, wherever it is joined', () => {
     for (let from = 0; from < recordedLines.length; from += 7) {
       const { events, problems } = mapAll(recordedLines.slice(from))
       expect(keys(events).filter((key) => !whole.has(key))).toEqual([])
@@ -32,7 +32,7 @@ describe('a stream that is joined in the middle', () => {
     }
   })
 
-  it('tells every end that is still to come, once', () => {
+  it('yields every later end exactly once', () => {
     const ends = (events: readonly ChannelEvent[]) =>
       keys(events.filter(({ hook }) => hook === 'channel_destroy'))
     for (let from = 0; from < recordedLines.length; from += 7) {
@@ -41,16 +41,16 @@ describe('a stream that is joined in the middle', () => {
       expect(new Set(after).size).toBe(after.length)
       const both = new Set([...before, ...after])
       const lost = [...ends(mapAll(recordedLines).events)].filter((key) => key && !both.has(key))
-      // A refusal without a dialog says nothing of the call but that: it is told to who heard the INVITE.
+      // A refusal without a dialog does not describe the call: it is published only if the INVITE was read.
       expect(lost.filter((key) => !key?.includes('k07-proxy-404') && !key?.includes('k13-auth'))).toEqual([])
     }
   })
 
-  it('knows of an answered call what its dialog says', () => {
+  it('publishes of an answered call what its dialog contains', () => {
     const lines = oneCall('k02-callee-hangup-1')
     const end = lines.find((line) => line.includes('dialog:end')) ?? ''
     const [destroy, ...none] = mapAll([end]).events
-    const [, , , heard] = mapAll(lines).events
+    const [, , , received] = mapAll(lines).events
     expect(none).toEqual([])
     expect(destroy).toMatchObject({
       hook: 'channel_destroy',
@@ -58,16 +58,16 @@ describe('a stream that is joined in the middle', () => {
       from: '1002@beta.example',
       to: '2002@beta.example',
       request: '2002@beta.example',
-      hangupCause: heard?.hangupCause,
+      hangupCause: received?.hangupCause,
       customChannelVars: { ended_by: 'callee' },
-      idempotencyKey: heard?.idempotencyKey,
+      idempotencyKey: received?.idempotencyKey,
     })
-    expect(Math.abs((destroy?.billingSeconds ?? 99) - (heard?.billingSeconds ?? 0))).toBeLessThanOrEqual(1)
+    expect(Math.abs((destroy?.billingSeconds ?? 99) - (received?.billingSeconds ?? 0))).toBeLessThanOrEqual(1)
     expect(destroy).not.toHaveProperty('durationSeconds')
     expect(destroy).not.toHaveProperty('callerIdName')
   })
 
-  it('knows the end of a call that the proxy ended itself, and of one that timed out', () => {
+  it('publishes the end of a call that the proxy ended itself, and of one that timed out', () => {
     const byes = oneCall('k16-lost-1').filter((line) => line.includes('tm:local-request'))
     expect(mapAll(byes).events).toMatchObject([
       { hook: 'channel_destroy', callId: 'k16-lost-1', customChannelVars: { ended_by: 'proxy' } },
@@ -77,8 +77,8 @@ describe('a stream that is joined in the middle', () => {
   })
 })
 
-describe('a call that comes again', () => {
-  it('with another tag, asked for credentials, is one call with the tag of its dialog', () => {
+describe('a retried call', () => {
+  it('that was challenged and uses another tag is one call with the tag of its dialog', () => {
     const lines = oneCall('k13-auth-1')
     const again = lines.map((line, nth) =>
       nth < 2 ? line : line.replaceAll('"from_tag":"k13-auth-1"', '"from_tag":"second/tag"'),
@@ -97,7 +97,7 @@ describe('the account of a call from a carrier', () => {
   const branch = rest.find((line) => line.includes('"event":"branch"')) ?? ''
   const carrier = { from_uri: 'sip:+4420@carrier.example' }
 
-  it('is that of the called domain, then of the request', () => {
+  it('is that of the called domain, then of the request domain', () => {
     expect(mapAll([changed(invite, carrier)]).events[0]?.accountId).toBe('alpha')
     const request = { to_uri: 'sip:+41@edge.example', original_r_uri: 'sip:1@beta.example' }
     expect(mapAll([changed(invite, { ...carrier, ...request })]).events[0]?.accountId).toBe('beta')
@@ -107,13 +107,16 @@ describe('the account of a call from a carrier', () => {
     const line = changed(branch, { dialog: { ...dialog, var_account: 'beta.example' } })
     expect(mapAll([line]).events[0]?.accountId).toBe('beta')
   })
-  it.each([undefined, null, 'alpha', [], { 'a.example': 7 }])('has no table of %j', (table) => {
-    expect(() => accountByDomain(table as never)).toThrow(/^accounts /)
-  })
+  it.each([undefined, null, 'alpha', [], { 'a.example': 7 }])(
+    'cannot be resolved from a table %j',
+    (table) => {
+      expect(() => accountByDomain(table as never)).toThrow(/^accounts /)
+    },
+  )
 })
 
-describe('a line that is wrong', () => {
-  it('with a time an hour ahead of the clock is refused, and ends nobody', async () => {
+describe('a wrong line', () => {
+  it('with a time an hour ahead of the clock is rejected, and ends no call', async () => {
     const [invite = '', ...rest] = oneCall('k01-caller-hangup-1')
     const seconds = Math.floor(Number(JSON.parse(invite).time))
     const clock = manualClock({ nowMs: seconds * 1000 })
@@ -134,7 +137,7 @@ describe('a line that is wrong', () => {
     await source.close()
   })
 
-  it('is none where all of the stream is ahead of the clock: a recording that is played back', async () => {
+  it('is not assumed if the whole stream is ahead of the clock: a replayed recording', async () => {
     const problems: unknown[] = []
     const published: ChannelEvent[] = []
     const publish = async (event: ChannelEvent) => void published.push(event)
@@ -148,7 +151,7 @@ describe('a line that is wrong', () => {
     expect(published.filter(({ hook }) => hook === 'channel_destroy')).toHaveLength(77)
   })
 
-  it('gives no duration that an event cannot hold', () => {
+  it('yields no duration above the limit of an event', () => {
     const lines = oneCall('k01-caller-hangup-1')
     const begin = lines.findIndex((line) => line.includes('dialog:start'))
     const far = lines.map((line, nth) => (nth > begin ? changed(line, { time: '9999999999.000000' }) : line))
@@ -162,7 +165,7 @@ describe('a line that is wrong', () => {
     expect(destroy?.billingSeconds).toBe(2_147_483_647)
   })
 
-  it('is told of in words where accountOf throws what has none', () => {
+  it('has a readable message if accountOf throws an object without toString', () => {
     const nothing = Object.create(null)
     const { problems } = mapAll(oneCall('k01-caller-hangup-1').slice(0, 1), () => {
       throw nothing
@@ -171,8 +174,8 @@ describe('a line that is wrong', () => {
   })
 })
 
-describe('a stream of lines that is silent', () => {
-  it('is left when the source is closed, and takes no memory of it', async () => {
+describe('a silent stream of lines', () => {
+  it('is abandoned when the source is closed', async () => {
     const source = kamailioSource({ publish: async () => {}, accountOf })
     const stream = new PassThrough()
     const reading = source.lines(stream)

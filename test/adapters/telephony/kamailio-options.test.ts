@@ -6,7 +6,7 @@ import { recordedLines } from './recorded.js'
 describe('the account of a call', () => {
   const call = recordedLines.filter((l) => l.includes('k01-caller-hangup-1"'))
 
-  it('is the dialog variable before the domain of From', () => {
+  it('is the dialog variable rather than the domain of From', () => {
     const domains: unknown[] = []
     const mapper = kamailioMapper({
       accountOf: (line) => {
@@ -19,7 +19,7 @@ describe('the account of a call', () => {
     expect(domains).toEqual(['alpha.example', 'other.example'])
   })
 
-  it('may become known later: the create waits for it and keeps its time', () => {
+  it('may become known later: the create is buffered and keeps its time', () => {
     const mapper = kamailioMapper({ accountOf: (line) => (line.dialog ? 'late' : undefined) })
     expect(mapper.map(call[0] ?? '').events).toEqual([])
     const [create, ...none] = mapper.map(call[1] ?? '').events
@@ -27,14 +27,14 @@ describe('the account of a call', () => {
     expect(none).toEqual([])
   })
 
-  it('stays the one it was: a call does not change its tenant', () => {
-    let asked = 0
-    const mapper = kamailioMapper({ accountOf: () => `account-${++asked}` })
+  it('never changes during a call', () => {
+    let calls = 0
+    const mapper = kamailioMapper({ accountOf: () => `account-${++calls}` })
     const events = call.flatMap((line) => mapper.map(line).events)
     expect(new Set(events.map((event) => event.accountId))).toEqual(new Set(['account-1']))
   })
 
-  it('that nobody knows is reported once and nothing of the call is published', () => {
+  it('that stays unknown is reported once, and no event of the call is published', () => {
     const mapper = kamailioMapper({ accountOf: accountByDomain({ 'beta.example': 'beta' }) })
     const mapped = call.map((line) => mapper.map(line))
     expect(mapped.flatMap((m) => m.events)).toEqual([])
@@ -46,13 +46,13 @@ describe('the account of a call', () => {
 })
 
 describe('options', () => {
-  it('are refused by name', () => {
+  it('are rejected by name', () => {
     const make = (options: object) => () => kamailioMapper(options as never)
     expect(make({})).toThrow(/accountOf/)
     expect(make({ accountOf: () => 'a', maxOpenCalls: 0 })).toThrow(/maxOpenCalls/)
     expect(make({ accountOf: () => 'a', account: 'b' })).toThrow(/account is not an option of kamailioMapper/)
   })
-  it('of a source are refused by name, and a token is never shown', () => {
+  it('of a source are rejected by name, and a token is never shown', () => {
     const publish = async () => {}
     const make = (options: object) => () =>
       kamailioSource({ publish, accountOf: () => 'a', ...options } as never)
@@ -64,14 +64,14 @@ describe('options', () => {
     expect(make({ maxCallMs: 999 })).toThrow(/maxCallMs must be a whole number from 1000/)
     expect(make({ connectTimeoutMs: 0 })).toThrow(/connectTimeoutMs must be/)
     expect(make({ acountOf: () => 'a' })).toThrow(/acountOf is not an option of kamailioSource/)
-    expect(make({ token: '' })).toThrow(/token must be a text of one line/)
-    expect(make({ token: 'sesame\r\nopen' })).toThrow(/^token must be a text of one line$/)
+    expect(make({ token: '' })).toThrow(/token must be a non-empty string of one line/)
+    expect(make({ token: 'sesame\r\nopen' })).toThrow(/^token must be a non-empty string of one line$/)
     expect(make({})).not.toThrow()
   })
 })
 
-describe('the configuration beside the examples', () => {
-  it('asks both phones whether they live, and takes no refresh of a session for an end of a hold', async () => {
+describe('the example configuration', () => {
+  it('sends keep-alives to both phones, and does not mistake a session refresh for the end of a hold', async () => {
     const path = new URL('../../../examples/switches/kamailio.cfg', import.meta.url)
     const config = await readFile(path, 'utf8')
     expect(config).toContain('modparam("dialog", "ka_timer", 5)')

@@ -11,7 +11,7 @@ import { until } from 'hookswitch/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
 import { freePort } from './free-port.js'
 
-/** The configuration that the README shows, in a Kamailio of this machine, with two phones beside it. */
+/** The configuration of the README, run in a locally installed Kamailio with two SIPp phones. */
 const CONFIG = fileURLToPath(new URL('../../../examples/switches/kamailio.cfg', import.meta.url))
 const scenario = (name: string) => fileURLToPath(new URL(`real-kamailio/${name}.xml`, import.meta.url))
 
@@ -43,7 +43,7 @@ function started(command: string, argv: readonly string[], cwd: string): ChildPr
 }
 
 describe.skipIf(!isHere)('a real Kamailio with the configuration of the README', () => {
-  it('tells the lives of real calls', { timeout: 60_000 }, async () => {
+  it('publishes real calls from create to destroy', { timeout: 60_000 }, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'kamailio-'))
     cleanups.push(() => rm(folder, { recursive: true, force: true }))
     const [proxy, evapi, callee, caller] = await Promise.all([
@@ -96,14 +96,14 @@ describe.skipIf(!isHere)('a real Kamailio with the configuration of the README',
     const calling = started('sipp', [...phones, ...common], folder)
     expect(await once(calling, 'exit')).toEqual([0, null])
 
-    const lives = () => {
+    const hooksByCall = () => {
       const byCall = new Map<string, string[]>()
       for (const { callId, hook } of published) byCall.set(callId, [...(byCall.get(callId) ?? []), hook])
       return [...byCall.values()]
     }
-    await until(() => lives().filter((hooks) => hooks.at(-1) === 'channel_destroy').length === CALLS)
-    const life = ['channel_create', 'channel_answer', 'channel_bridge', 'channel_destroy']
-    expect(lives()).toEqual(Array.from({ length: CALLS }, () => life))
+    await until(() => hooksByCall().filter((hooks) => hooks.at(-1) === 'channel_destroy').length === CALLS)
+    const expected = ['channel_create', 'channel_answer', 'channel_bridge', 'channel_destroy']
+    expect(hooksByCall()).toEqual(Array.from({ length: CALLS }, () => expected))
     expect(problems).toEqual([])
     for (const event of published) {
       expect(event).toMatchObject({

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import type { ChannelEvent } from 'hookswitch'
 import { accountByDomain, kamailioMapper, type Problem } from 'hookswitch/kamailio'
 import { describe, expect, it } from 'vitest'
-import { type KamailioLine, readLine } from '../../../adapters/telephony/kamailio/line.js'
-import { type Reinvite, settleReinvite } from '../../../adapters/telephony/kamailio/reinvite.js'
-import { anyText } from '../../texts.js'
+import { type KamailioLine, parseLine } from '../../../adapters/telephony/kamailio/line.js'
+import { matchReinvite, type PendingReinvite } from '../../../adapters/telephony/kamailio/reinvite.js'
+import { hostileText } from '../../support/hostile-text.js'
 import { recordedLines } from './recorded.js'
 
 const accountOf = accountByDomain({ 'alpha.example': 'alpha', 'beta.example': 'beta' })
@@ -19,8 +19,8 @@ function mapAll(lines: readonly string[], maxOpenCalls?: number) {
   }
 }
 
-/** What a receiver is told of each call, without the times: a shuffle moves them by a millisecond. */
-function story(events: readonly ChannelEvent[]): Record<string, unknown[]> {
+/** The events of each call without times, which a shuffle moves by a millisecond. */
+function eventsByCall(events: readonly ChannelEvent[]): Record<string, unknown[]> {
   const times = new Set([
     'timestampMs',
     'durationSeconds',
@@ -36,13 +36,13 @@ function story(events: readonly ChannelEvent[]): Record<string, unknown[]> {
   return calls
 }
 
-const told = story(mapAll(recordedLines).events)
+const expected = eventsByCall(mapAll(recordedLines).events)
 const timeUs = (line: string) => Math.round(Number(JSON.parse(line).time) * 1_000_000)
 const oneCall = (id: string) => recordedLines.filter((line) => line.includes(`"call_id":"${id}"`))
 const hooks = (events: readonly ChannelEvent[]) => events.map((event) => event.hook)
 
 describe('the order of lines', () => {
-  it('may differ by a millisecond, as several workers write them', () => {
+  it('may differ by a millisecond, because several workers write them', () => {
     const times = recordedLines.map(timeUs)
     fc.assert(
       fc.property(
@@ -54,21 +54,21 @@ describe('the order of lines', () => {
           const { events, problems, openCalls } = mapAll(order.map(([, i]) => recordedLines[i] ?? ''))
           expect(problems).toEqual([])
           expect(openCalls).toBe(0)
-          expect(story(events)).toEqual(told)
+          expect(eventsByCall(events)).toEqual(expected)
         },
       ),
       { numRuns: 25 },
     )
   })
 
-  it('a stateless refusal that overtakes its INVITE ends the call all the same', () => {
+  it('a stateless refusal that overtakes its INVITE ends the call', () => {
     const [invite = '', refusal = ''] = oneCall('k07-proxy-404-1')
     const { events, openCalls } = mapAll([refusal, invite])
     expect(hooks(events)).toEqual(['channel_create', 'channel_destroy'])
     expect(openCalls).toBe(0)
   })
 
-  it('a timeout whose failure line comes after it is a timeout', () => {
+  it('a timeout whose failure line follows it is a timeout', () => {
     const lines = oneCall('k05-ring-timeout-1')
     const failure = lines.findIndex((line) => line.includes('"event":"failure"'))
     const swapped = [...lines]
@@ -77,7 +77,7 @@ describe('the order of lines', () => {
   })
 })
 
-describe('lines that are rare', () => {
+describe('rare lines', () => {
   const changed = (line: string, change: object) => JSON.stringify({ ...JSON.parse(line), ...change })
   const held = oneCall('k08-caller-hold-1')
   const begin = held.findIndex((line) => line.includes('"event":"reinvite'))
@@ -87,12 +87,12 @@ describe('lines that are rare', () => {
     .filter((line) => /"reinvite_hold"|"reinvite_reply"/.test(line))
   const [resume = ''] = held.slice(begin).filter((line) => /"reinvite"/.test(line))
 
-  it('a party may hold again and again: each time has a key of its own', () => {
-    const again = held.slice(begin, end).map((line) => {
+  it('each hold of a party has its own idempotency key', () => {
+    const reused = held.slice(begin, end).map((line) => {
       const { cseq } = JSON.parse(line)
       return changed(line, { cseq: String(Number(cseq) + 10) })
     })
-    const { events } = mapAll([...held.slice(0, end), ...again, ...held.slice(end)])
+    const { events } = mapAll([...held.slice(0, end), ...reused, ...held.slice(end)])
     expect(hooks(events).filter((hook) => hook === 'channel_hold')).toHaveLength(2)
     expect(new Set(events.map((event) => event.idempotencyKey)).size).toBe(events.length)
   })
@@ -105,16 +105,16 @@ describe('lines that are rare', () => {
     expect(JSON.parse(resume).event).toBe('reinvite')
   })
 
-  it('halves of re-INVITEs with ever new tags take no room', () => {
-    const waiting = new Map<string, Reinvite>()
+  it('unmatched re-INVITEs with ever new tags do not accumulate', () => {
+    const pending = new Map<string, PendingReinvite>()
     for (let nth = 0; nth < 100; nth += 1) {
-      const line = readLine(changed(request, { from_tag: `tag-${nth}` })) as KamailioLine
-      expect(settleReinvite(waiting, `tag-${nth}`, line)).toBeUndefined()
-      expect(waiting.size).toBeLessThanOrEqual(2)
+      const line = parseLine(changed(request, { from_tag: `tag-${nth}` })) as KamailioLine
+      expect(matchReinvite(pending, `tag-${nth}`, line)).toBeUndefined()
+      expect(pending.size).toBeLessThanOrEqual(2)
     }
   })
 
-  it('a new branch makes what failed before no reason for the end', () => {
+  it('the failure of an earlier branch is not the cause of the end', () => {
     const failover = oneCall('k12-failover-1')
     const second = failover.findLastIndex((line) => line.includes('"event":"branch"'))
     const [dummy = ''] = oneCall('k05-ring-timeout-1').filter((line) => line.includes('dialog:failed'))
@@ -124,7 +124,7 @@ describe('lines that are rare', () => {
     expect(mapAll(lines).events.at(-1)).toMatchObject({ hook: 'channel_destroy', hangupCode: 'sip:408' })
   })
 
-  it('a stateless answer within a dialog is no end', () => {
+  it('a stateless reply within a dialog does not end the call', () => {
     const call = oneCall('k01-caller-hangup-1')
     const answered = call.findIndex((line) => line.includes('dialog:start'))
     const [, refusal = ''] = oneCall('k07-proxy-404-1')
@@ -133,16 +133,16 @@ describe('lines that are rare', () => {
       time: JSON.parse(call[answered] ?? '').time,
     })
     const lines = [...call.slice(0, answered), stray, ...call.slice(answered)]
-    expect(story(mapAll(lines).events)).toEqual(story(mapAll(call).events))
+    expect(eventsByCall(mapAll(lines).events)).toEqual(eventsByCall(mapAll(call).events))
   })
 
-  it('half a surrogate pair becomes a replacement character: it could never be sent', () => {
+  it('a lone surrogate becomes a replacement character, because it could not be sent', () => {
     const [invite = ''] = oneCall('k01-caller-hangup-1')
     const { events } = mapAll([changed(invite, { from_display: 'half \ud83d' })])
     expect(events[0]?.callerIdName).toBe('half \uFFFD')
   })
 
-  it('a Call-ID that comes again later is another call, with other keys', () => {
+  it('a reused Call-ID is another call, with other keys', () => {
     const call = oneCall('k07-proxy-404-1')
     const later = call.map((line) => {
       const { time, cseq } = JSON.parse(line)
@@ -154,7 +154,7 @@ describe('lines that are rare', () => {
   })
 })
 
-describe('lines that are no lines', () => {
+describe('invalid lines', () => {
   it.each([
     ['', /not JSON/],
     ['{"event":"invite"', /not JSON/],
@@ -180,9 +180,9 @@ describe('lines that are no lines', () => {
     expect(problems).toMatchObject([{ kind: 'malformed', message: expect.stringMatching(message) }])
   })
 
-  it('are reported and leave the calls around them alone', () => {
+  it('are reported and do not affect the calls around them', () => {
     const garbage = fc.oneof(
-      anyText(),
+      hostileText(),
       fc.json(),
       fc
         .constantFrom(...recordedLines)
@@ -200,14 +200,14 @@ describe('lines that are no lines', () => {
           const { events, problems } = mapAll(lines)
           expect(problems).toHaveLength(added)
           expect(new Set(problems.map((problem) => problem.kind)).size).toBeLessThanOrEqual(1)
-          expect(story(events)).toEqual(told)
+          expect(eventsByCall(events)).toEqual(expected)
         },
       ),
       { numRuns: 40 },
     )
   })
 
-  it('with keys gone or of another type never throw, whatever key it is', () => {
+  it('with missing keys or values of another type never throw', () => {
     const other = fc.constantFrom<unknown>(undefined, null, 0, -1, '', '__proto__', '\ud800', [], {}, true)
     const keys = [...new Set(recordedLines.flatMap((line) => Object.keys(JSON.parse(line))))]
     const inner = [...new Set(recordedLines.flatMap((line) => Object.keys(JSON.parse(line).dialog ?? {})))]
@@ -236,8 +236,8 @@ describe('lines that are no lines', () => {
   })
 })
 
-describe('what is remembered', () => {
-  it('is bounded: the oldest of too many open calls is forgotten and said so', () => {
+describe('the state of the mapper', () => {
+  it('is bounded: above maxOpenCalls the oldest call is forgotten and reported', () => {
     const invites = recordedLines.filter((line) => line.includes('"event":"invite"')).slice(0, 5)
     const { problems, openCalls } = mapAll(invites, 3)
     expect(openCalls).toBe(3)
@@ -247,7 +247,7 @@ describe('what is remembered', () => {
     ])
   })
 
-  it('a forgotten call does not begin again with its next line', () => {
+  it('a forgotten call is not opened reused by its next line', () => {
     const first = oneCall('k01-caller-hangup-1')
     const [second = ''] = oneCall('k02-callee-hangup-1')
     const { events } = mapAll([first[0] ?? '', second, ...first.slice(1)], 1)
@@ -256,7 +256,7 @@ describe('what is remembered', () => {
     ])
   })
 
-  it('a stream joined in the middle starts with the calls that are answered from now on', () => {
+  it('a stream joined in the middle starts with the calls that are answered later', () => {
     const lines = oneCall('k01-caller-hangup-1')
     const answered = lines.findIndex((line) => line.includes('dialog:start'))
     expect(hooks(mapAll(lines.slice(answered)).events)).toEqual([
@@ -270,14 +270,14 @@ describe('what is remembered', () => {
     expect(late.problems).toEqual([])
   })
 
-  it('an INVITE that is repeated after its refusal is no new call, one with a higher CSeq is', () => {
+  it('an INVITE repeated after its refusal opens no new call, one with a higher CSeq does', () => {
     const [invite = '', refusal = ''] = oneCall('k07-proxy-404-1')
     expect(hooks(mapAll([invite, refusal, invite, refusal]).events)).toEqual([
       'channel_create',
       'channel_destroy',
     ])
-    const again = [invite, refusal].map((line) => line.replace('"cseq":"1"', '"cseq":"2"'))
-    expect(hooks(mapAll([invite, refusal, ...again]).events)).toEqual([
+    const reused = [invite, refusal].map((line) => line.replace('"cseq":"1"', '"cseq":"2"'))
+    expect(hooks(mapAll([invite, refusal, ...reused]).events)).toEqual([
       'channel_create',
       'channel_destroy',
       'channel_create',
@@ -285,7 +285,7 @@ describe('what is remembered', () => {
     ])
   })
 
-  it('a caller who is asked for credentials and never comes back has been rejected after 32 seconds', () => {
+  it('a challenged caller who sends no new INVITE is rejected after 32 seconds', () => {
     const [invite = '', challenge = ''] = oneCall('k13-auth-1')
     const later = (us: number) =>
       JSON.stringify({
@@ -322,7 +322,7 @@ describe('the Reason header of a phone', () => {
     expect(mapAll(withReason(reason)).events.at(-1)?.hangupCause).toBe(cause)
   })
 
-  it('is taken before the status code, except a normal clearing of a call that never began', () => {
+  it('takes precedence over the status code, except normal clearing of an unanswered call', () => {
     const refused = (reason: string) =>
       oneCall('k03-busy-1').map((line) => JSON.stringify({ ...JSON.parse(line), reason_header: reason }))
     expect(mapAll(refused('Q.850;cause=34')).events.at(-1)?.hangupCause).toBe('NORMAL_CIRCUIT_CONGESTION')

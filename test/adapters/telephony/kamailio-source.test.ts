@@ -24,21 +24,21 @@ afterEach(async () => {
 
 function sourceWith(options: Partial<KamailioSourceOptions> = {}) {
   const published: ChannelEvent[] = []
-  const told: [string, unknown][] = []
+  const notices: [string, unknown][] = []
   const source = kamailioSource({
     publish: async (event) => void published.push(event),
     accountOf,
     ...options,
   })
   for (const name of ['connected', 'disconnected', 'account_unknown', 'rejected', 'problem'] as const) {
-    source.events.on(name, (what: unknown) => told.push([name, what]))
+    source.events.on(name, (what: unknown) => notices.push([name, what]))
   }
   open.unshift({ close: () => source.close({ drainMs: 0 }) })
   return {
     source,
     published,
-    told,
-    of: (name: string) => told.filter(([kind]) => kind === name).map(([, what]) => what),
+    notices,
+    of: (name: string) => notices.filter(([kind]) => kind === name).map(([, what]) => what),
   }
 }
 async function fakeAt(options = {}) {
@@ -46,27 +46,27 @@ async function fakeAt(options = {}) {
   open.push(fake)
   return { fake, port: await fake.start() }
 }
-/** Each call's life, as a receiver would see it. */
-function lives(published: readonly ChannelEvent[]): Record<string, string[]> {
+/** The hooks of each call, in order. */
+function hooksByCall(published: readonly ChannelEvent[]): Record<string, string[]> {
   const hooks: Record<string, string[]> = {}
   for (const { callId, hook } of published) hooks[callId] = [...(hooks[callId] ?? []), hook]
   return hooks
 }
-/** Every event of each call: only the order of different calls may differ. */
-function ofCalls(published: readonly ChannelEvent[]): Record<string, ChannelEvent[]> {
+/** The events of each call: the order between calls may differ. */
+function eventsByCall(published: readonly ChannelEvent[]): Record<string, ChannelEvent[]> {
   const events: Record<string, ChannelEvent[]> = {}
   for (const event of published) events[event.callId] = [...(events[event.callId] ?? []), event]
   return events
 }
-const TRUTH = Object.fromEntries(recordedCalls.map((call) => [call.callId, hooksOf(call)]))
-const totalEvents = Object.values(TRUTH).flat().length
+const EXPECTED = Object.fromEntries(recordedCalls.map((call) => [call.callId, hooksOf(call)]))
+const totalEvents = Object.values(EXPECTED).flat().length
 const allPublished = (source: KamailioSource) =>
   until(() => source.status().waiting === 0 && source.status().openLegs === 0)
 
 describe('a source connected to evapi', () => {
-  it('publishes every recorded call as it was, and ends with nothing open', async () => {
+  it('publishes every recorded call, and no call stays open', async () => {
     const { fake, port } = await fakeAt()
-    const { source, published, told } = sourceWith({ host: '127.0.0.1', port })
+    const { source, published, notices } = sourceWith({ host: '127.0.0.1', port })
     expect(source.status()).toEqual({
       isConnected: false,
       openLegs: 0,
@@ -80,15 +80,15 @@ describe('a source connected to evapi', () => {
     await fake.play({ speed: Infinity })
     await until(() => published.length === totalEvents)
     await allPublished(source)
-    expect(lives(published)).toEqual(TRUTH)
+    expect(hooksByCall(published)).toEqual(EXPECTED)
     expect(fake.connections).toBe(1)
     expect(source.status()).toMatchObject({ isConnected: true, published: published.length })
-    expect(told).toEqual([['connected', { peer: `kamailio 127.0.0.1:${port}` }]])
+    expect(notices).toEqual([['connected', { peer: `kamailio 127.0.0.1:${port}` }]])
     await source.close()
     expect(source.status().isConnected).toBe(false)
   })
 
-  it('comes back after a cut, also in mid-line, and goes on with what happens then', async () => {
+  it('reconnects after a cut, also in mid-line, and publishes what happens then', async () => {
     const { fake, port } = await fakeAt()
     const { source, published, of } = sourceWith({ host: '127.0.0.1', port })
     source.start()
@@ -99,10 +99,10 @@ describe('a source connected to evapi', () => {
     fake.cut()
     await fake.waitFor('subscribed', 3)
     await fake.play({ speed: Infinity })
-    // The first line, which the cut took, was the begin of a call whose next lines tell of it, too.
+    // The cut lost the first line, the INVITE of a call whose next line opens it too.
     await until(() => published.length === totalEvents)
     await allPublished(source)
-    expect(lives(published)).toEqual(TRUTH)
+    expect(hooksByCall(published)).toEqual(EXPECTED)
     expect(of('connected')).toHaveLength(3)
     expect(of('disconnected')).toMatchObject([
       { reason: 'the switch closed the connection', retryInMs: expect.any(Number) },
@@ -110,7 +110,7 @@ describe('a source connected to evapi', () => {
     ])
   })
 
-  it('says why it is not connected, and tries again', async () => {
+  it('reports why it is not connected, and retries', async () => {
     const { fake, port } = await fakeAt()
     fake.refuse()
     const clock = clockOfRecording()
@@ -126,12 +126,12 @@ describe('a source connected to evapi', () => {
   })
 
   it.each([
-    ['JSON without netstrings', '{"event":"invite"}\n', /no netstrings .evapi: netstring_format/],
-    ['a length without digits', ':', /no netstrings/],
+    ['JSON without netstrings', '{"event":"invite"}\n', /not made of netstrings .evapi: netstring_format/],
+    ['a length without digits', ':', /not made of netstrings/],
     ['a netstring without its comma', '2:{}x', /does not end with a comma/],
     ['a length above 64 KiB', '70000:', /longer than 65536 bytes/],
-    ['a length without end', '9'.repeat(100), /longer than 65536 bytes/],
-  ])('ends a connection that brings %s', async (_, bytes, reason) => {
+    ['too many digits', '9'.repeat(100), /longer than 65536 bytes/],
+  ])('ends a connection that sends %s', async (_, bytes, reason) => {
     const server = createServer((socket) => {
       socket.on('error', () => {})
       socket.write(bytes)
@@ -145,16 +145,16 @@ describe('a source connected to evapi', () => {
     expect(of('disconnected')[0]).toMatchObject({ reason: expect.stringMatching(reason) })
   })
 
-  it('stops reading while the service takes nothing, and loses nothing', async () => {
+  it('pauses reading while the service accepts nothing, and no event is lost', async () => {
     const many = Buffer.concat(Array.from({ length: 60 }, (_, nth) => renamed(nth)))
     const { fake, port } = await fakeAt({ recording: many })
-    let isTaking = false
+    let isAccepting = false
     const published: ChannelEvent[] = []
     const { source } = sourceWith({
       host: '127.0.0.1',
       port,
       publish: async (event) => {
-        if (!isTaking) throw new HookswitchError('QueueFull', 'full')
+        if (!isAccepting) throw new HookswitchError('QueueFull', 'full')
         published.push(event)
       },
     })
@@ -168,39 +168,39 @@ describe('a source connected to evapi', () => {
     })
     expect(fake.position).toBeLessThan(fake.length)
     expect(source.status().waiting).toBeLessThan(3_000)
-    isTaking = true
+    isAccepting = true
     await playing
     await until(() => published.length >= 60 * totalEvents, { timeoutMs: 60_000 })
-    expect(Object.values(lives(published)).map(String).sort()).toEqual(
-      Array.from({ length: 60 }, () => Object.values(TRUTH).map(String))
+    expect(Object.values(hooksByCall(published)).map(String).sort()).toEqual(
+      Array.from({ length: 60 }, () => Object.values(EXPECTED).map(String))
         .flat()
         .sort(),
     )
   })
 })
 
-/** The recording with Call-IDs of its own. */
+/** The recording with other Call-IDs. */
 function renamed(nth: number): Buffer {
   return Buffer.from(`${recording.toString().replaceAll('"call_id":"', `"call_id":"${nth}-`)}\n`)
 }
 
-describe('lines from elsewhere', () => {
-  it('are pushed one by one', async () => {
-    const { source, published, told } = sourceWith()
+describe('lines without evapi', () => {
+  it('can be pushed one by one', async () => {
+    const { source, published, notices } = sourceWith()
     source.start()
     expect(recordedLines.every((line) => source.push(line))).toBe(true)
     await allPublished(source)
-    expect(lives(published)).toEqual(TRUTH)
-    expect(told).toEqual([])
+    expect(hooksByCall(published)).toEqual(EXPECTED)
+    expect(notices).toEqual([])
     source.push('garbage')
     source.push(`{"event":"${'x'.repeat(65_536)}"}`)
-    expect(told.map(([name, what]) => [name, (what as { message: string }).message])).toEqual([
+    expect(notices.map(([name, what]) => [name, (what as { message: string }).message])).toEqual([
       ['problem', 'the line is not JSON'],
       ['problem', 'the line is longer than 65536 characters'],
     ])
   })
 
-  it.each([1, 7, 1_000, 1_000_000])('come out of a stream in chunks of %i bytes', async (size) => {
+  it.each([1, 7, 1_000, 1_000_000])('are read from a stream in chunks of %i bytes', async (size) => {
     const bytes = size === 1 ? recording.subarray(0, 20_000) : recording
     const { source, published } = sourceWith()
     await source.lines(
@@ -211,11 +211,11 @@ describe('lines from elsewhere', () => {
     const other = sourceWith()
     for (const line of bytes.toString().split('\n')) other.source.push(line)
     await until(() => source.status().waiting === 0 && other.source.status().waiting === 0)
-    expect(ofCalls(published)).toEqual(ofCalls(other.published))
+    expect(eventsByCall(published)).toEqual(eventsByCall(other.published))
     expect(published.length).toBeGreaterThan(10)
   })
 
-  it('wait for room', async () => {
+  it('wait for capacity', async () => {
     let taken = 0
     const gates: (() => void)[] = []
     const { source, published } = sourceWith({
@@ -260,7 +260,7 @@ describe('lines from elsewhere', () => {
     await expect(source.lines(endless)).rejects.toThrow(/a line is longer than 65536 characters/)
   })
 
-  it('are refused after close, and a stream that waits ends', async () => {
+  it('are rejected after close, and a waiting stream ends', async () => {
     const { source } = sourceWith({ publish: () => new Promise(() => {}) })
     const endless = (async function* () {
       for (let nth = 0; ; nth += 1) yield renamed(nth)
@@ -306,7 +306,7 @@ describe('a call whose end was missed', () => {
     ])
   })
 
-  it('ends by the time of the stream, too', async () => {
+  it('ends by the time of the stream too', async () => {
     const clock = clockOfRecording(HOUR_MS)
     const { source, published } = sourceWith({ clock, maxCallMs: HOUR_MS })
     source.push(call[0] ?? '')
@@ -320,7 +320,7 @@ describe('a call whose end was missed', () => {
     expect(published.at(-1)).toMatchObject({ hook: 'channel_destroy', billingSeconds: 0 })
   })
 
-  it('costs no sleep of its own', async () => {
+  it('shares one timer with the other calls', async () => {
     const clock = clockOfRecording()
     let sleeps = 0
     const counting = {
@@ -335,11 +335,11 @@ describe('a call whose end was missed', () => {
       source.push(line)
       await clock.settle()
     }
-    // The first call, and each time an earlier end is foreseen: callers who were sent away.
+    // One for the first call, and one for each earlier due time: callers who were challenged.
     expect(sleeps).toBeLessThan(10)
   })
 
-  it('is not waited for after close', async () => {
+  it('has no timer after close', async () => {
     const clock = clockOfRecording()
     const { source } = sourceWith({ clock })
     source.push(call[0] ?? '')
@@ -349,7 +349,7 @@ describe('a call whose end was missed', () => {
     expect(clock.sleepers().count).toBe(0)
   })
 
-  it('does not wait behind an older one: a caller who was sent away is rejected in time', async () => {
+  it('does not delay a challenged caller, who is rejected in time', async () => {
     const clock = clockOfRecording()
     const { source } = sourceWith({ clock })
     source.push(call[0] ?? '')
@@ -364,8 +364,8 @@ describe('a call whose end was missed', () => {
   })
 })
 
-describe('what is heard twice', () => {
-  it('is published once: keys are made of Call-ID, begin and happening', async () => {
+describe('a line that is received twice', () => {
+  it('is published once: the idempotency key is made of Call-ID, tag and hook', async () => {
     const hs = createHookswitch({ store: memoryStore() })
     await hs.start()
     for (const id of ['alpha', 'beta']) await hs.accounts.create({ id, name: id, realm: `${id}.example` })
@@ -386,7 +386,7 @@ describe('what is heard twice', () => {
 describe('an account', () => {
   const call = recordedLines.filter((line) => line.includes('"call_id":"k01-caller-hangup-1"'))
 
-  it('that becomes known later lets go what waited, in order and with its own times', async () => {
+  it('that becomes known later releases the buffered events, in order and with their own times', async () => {
     const { source, published } = sourceWith({
       accountOf: (line) => (line.event === 'dialog:end' ? 'late' : undefined),
     })
@@ -400,23 +400,23 @@ describe('an account', () => {
 
   it.each([
     ['undefined', (): undefined => undefined],
-    ['no text', () => 7 as never, 'accountOf returned no text'],
-    ['an empty text', () => '', 'accountOf returned no text'],
+    ['a number', () => 7 as never, 'accountOf returned no string, or an empty one'],
+    ['an empty string', () => '', 'accountOf returned no string, or an empty one'],
   ])(
-    'that stays unknown (%s) is told of once, with what is not published',
+    'that stays unknown (%s) is reported once, with the unpublished events',
     async (_, none, message?: string) => {
-      const { source, published, told } = sourceWith({ accountOf: none })
+      const { source, published, notices } = sourceWith({ accountOf: none })
       for (const line of call) source.push(line)
       expect(published).toEqual([])
       const problem = { kind: 'account_of_threw', message, callId: 'k01-caller-hangup-1' }
-      expect(told).toMatchObject([
+      expect(notices).toMatchObject([
         ...(message === undefined ? [] : [['problem', problem]]),
-        ['account_unknown', { callId: 'k01-caller-hangup-1', reason: 'ended', drafts: { length: 4 } }],
+        ['account_unknown', { callId: 'k01-caller-hangup-1', reason: 'ended', events: { length: 4 } }],
       ])
     },
   )
 
-  it('that accountOf throws for counts as unknown, and is a problem', async () => {
+  it('is unknown if accountOf throws, which is a problem', async () => {
     const { source, of } = sourceWith({
       accountOf: () => {
         throw new Error('no database')
@@ -433,7 +433,7 @@ describe('an account', () => {
     expect(source.status()).toMatchObject({ openLegs: 1, legsWithoutAccount: 1 })
   })
 
-  it('of a call that is forgotten for its age is waited for no longer', () => {
+  it('is given up for a call that is forgotten because of maxOpenLegs', () => {
     const { source, of } = sourceWith({ accountOf: () => undefined, maxOpenLegs: 1 })
     source.push(call[0] ?? '')
     source.push(recordedLines.find((line) => line.includes('"call_id":"k02-callee-hangup-1"')) ?? '')

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { causeOf, hooksOf, recordedCalls, recordedLines } from './recorded.js'
 
 const ACCOUNTS = { 'alpha.example': 'alpha', 'beta.example': 'beta' }
-/** The phone's clock and the proxy's differ by a few milliseconds on the way. */
+/** Difference of the phones' and the proxy's clocks, and the time on the network. */
 const TOLERANCE_MS = 20
 
 function mapAll(lines: readonly string[], options: { maxOpenCalls?: number } = {}) {
@@ -25,8 +25,8 @@ const find = (callId: string, hook: string) => eventsOf(callId).find((event) => 
 const hooks = (events: readonly ChannelEvent[]) => events.map((event) => event.hook)
 const ofScenario = (scenario: string) => recordedCalls.filter((call) => call.scenario === scenario)
 
-describe('the recorded calls come out as the phones saw them', () => {
-  it('has 77 of them and not one event of any other call', () => {
+describe('the recorded calls are published as the phones logged them', () => {
+  it('there are 77 calls and no events of any other call', () => {
     expect(recordedCalls).toHaveLength(77)
     expect(new Set(whole.events.map((event) => event.callId))).toEqual(
       new Set(recordedCalls.map((c) => c.callId)),
@@ -51,8 +51,8 @@ describe('the recorded calls come out as the phones saw them', () => {
       })
     }
 
-    const near = (seen: number | undefined, truth: number | undefined) => {
-      if (truth !== undefined) expect(Math.abs((seen ?? 0) - truth)).toBeLessThanOrEqual(TOLERANCE_MS)
+    const near = (actual: number | undefined, expected: number | undefined) => {
+      if (expected !== undefined) expect(Math.abs((actual ?? 0) - expected)).toBeLessThanOrEqual(TOLERANCE_MS)
     }
     near(events[0]?.timestampMs, call.inviteMs)
     near(find(callId, 'channel_answer')?.timestampMs, call.answerMs)
@@ -63,8 +63,8 @@ describe('the recorded calls come out as the phones saw them', () => {
     const destroy = find(callId, 'channel_destroy')
     expect(destroy).toMatchObject({ hangupCause: causeOf(call), hangupCode: `sip:${call.code}` })
     expect(destroy?.customChannelVars?.ended_by ?? null).toBe(call.endedBy)
-    const nearSeconds = (seen: number | undefined, truthMs: number) =>
-      expect(Math.abs((seen ?? Number.NaN) * 1000 - truthMs)).toBeLessThanOrEqual(500 + TOLERANCE_MS)
+    const nearSeconds = (actual: number | undefined, expectedMs: number) =>
+      expect(Math.abs((actual ?? Number.NaN) * 1000 - expectedMs)).toBeLessThanOrEqual(500 + TOLERANCE_MS)
     if (call.endMs !== undefined) nearSeconds(destroy?.durationSeconds, call.endMs - call.inviteMs)
     if (call.talkMs !== undefined) nearSeconds(destroy?.billingSeconds, call.talkMs)
     if (!call.answered) expect(destroy?.billingSeconds).toBe(0)
@@ -74,7 +74,7 @@ describe('the recorded calls come out as the phones saw them', () => {
     } else expect(destroy?.ringingSeconds).toBe(0)
   })
 
-  it('adds up to the totals of the record', () => {
+  it('the events add up to the recorded totals', () => {
     const count = (hook: string) => whole.events.filter((event) => event.hook === hook).length
     expect(count('channel_create')).toBe(77)
     expect(count('channel_answer')).toBe(52)
@@ -86,8 +86,8 @@ describe('the recorded calls come out as the phones saw them', () => {
   })
 })
 
-describe('traps of the stream', () => {
-  it('an end on a timeout carries a dummy message: the dialog tells whose end it is', () => {
+describe('special cases of the stream', () => {
+  it('an end by timeout has a dummy message, and its call is that of the dialog', () => {
     for (const callId of ['k05-ring-timeout-1', 'k15-dead-callee-1', 'k19-vanished-1']) {
       const line = recordedLines.find((l) => l.includes(callId) && l.includes('"call_id":"123"'))
       expect(line).toContain('sip:you@kamailio.org')
@@ -102,18 +102,18 @@ describe('traps of the stream', () => {
     expect(find('k05-ring-timeout-1', 'channel_destroy')?.hangupCode).toBe('sip:408')
   })
 
-  it('a timeout after ringing is no answer, a timeout without a sign of life is not', () => {
+  it('a timeout after ringing is NO_ANSWER, a timeout without any reply is not', () => {
     expect(find('k05-ring-timeout-1', 'channel_destroy')?.hangupCause).toBe('NO_ANSWER')
     expect(find('k15-dead-callee-1', 'channel_destroy')?.hangupCause).toBe('RECOVERY_ON_TIMER_EXPIRE')
   })
 
-  it('a call that the proxy ends itself has no dialog:end: the first of its two BYEs ends it, once', () => {
+  it('a call that the proxy ends itself has no dialog:end: the first of its two BYEs ends it', () => {
     expect(recordedLines.filter((l) => l.includes('k16-lost-1') && l.includes('dialog:end'))).toEqual([])
     expect(hooks(eventsOf('k16-lost-1')).filter((hook) => hook === 'channel_destroy')).toHaveLength(1)
     expect(find('k16-lost-1', 'channel_destroy')?.customChannelVars).toEqual({ ended_by: 'proxy' })
   })
 
-  it('a failure is no end when the proxy tries another phone', () => {
+  it('a failure does not end a call when the proxy tries another phone', () => {
     for (const { callId } of ofScenario('k12-failover')) {
       expect(hooks(eventsOf(callId))).toContain('channel_answer')
       expect(find(callId, 'channel_destroy')?.hangupCause).toBe('NORMAL_CLEARING')
@@ -127,20 +127,20 @@ describe('traps of the stream', () => {
     expect(JSON.parse(late)).toMatchObject({ event: 'reply', code: 487 })
   })
 
-  it('a CANCEL is a wish: a call that is answered all the same was answered', () => {
+  it('a call that is answered despite a CANCEL is an answered call', () => {
     for (const { callId } of ofScenario('k18-cancel-crosses')) {
       expect(hooks(eventsOf(callId))).toContain('channel_answer')
       expect(find(callId, 'channel_destroy')).toMatchObject({ hangupCode: 'sip:200', billingSeconds: 0 })
     }
   })
 
-  it('a 401 is no end and the INVITE after it no second call', () => {
+  it('a 401 does not end a call, and the next INVITE does not open a second one', () => {
     for (const { callId } of ofScenario('k13-auth')) {
       expect(hooks(eventsOf(callId)).filter((hook) => hook === 'channel_create')).toHaveLength(1)
     }
   })
 
-  it('the parties of a request of the callee are swapped, those of its events are not', () => {
+  it('the parties of a callee’s request are swapped, those of its events are not', () => {
     const bye = recordedLines.find(
       (l) => l.includes('k02-callee-hangup-1') && l.includes('"event":"dialog:end"'),
     )
@@ -152,7 +152,7 @@ describe('traps of the stream', () => {
     })
   })
 
-  it('a call that the proxy refuses before any dialog ends with its stateless answer', () => {
+  it('a call that the proxy refuses before any dialog ends with the stateless reply', () => {
     for (const { callId } of ofScenario('k07-proxy-404')) {
       expect(hooks(eventsOf(callId))).toEqual(['channel_create', 'channel_destroy'])
     }
@@ -164,16 +164,16 @@ describe('traps of the stream', () => {
     expect(find('k01-caller-hangup-1', 'channel_destroy')?.billingSeconds).toBe(1)
   })
 
-  it('slashes in a Call-ID stay as they are', () => {
+  it('slashes in a Call-ID are preserved', () => {
     expect(hooks(eventsOf('x///k17-transfer-1'))).toContain('channel_answer')
   })
 
-  it('display names lose their quotes and backslashes, once', () => {
+  it('display names are unquoted and unescaped once', () => {
     expect(find('k02-callee-hangup-1', 'channel_create')?.callerIdName).toBe('Bob "Bobby" Sample')
     expect(find('k03-busy-1', 'channel_create')?.callerIdName).toBe('Zoë Ünïcode')
   })
 
-  it('says who holds', () => {
+  it('hold and unhold name the party that holds', () => {
     expect(find('k08-caller-hold-1', 'channel_hold')?.customChannelVars).toEqual({ held_by: 'caller' })
     expect(find('k09-callee-hold-1', 'channel_unhold')?.customChannelVars).toEqual({ held_by: 'callee' })
   })

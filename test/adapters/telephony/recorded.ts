@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** The truth about one recorded call, from the message logs of the phones. */
+/** What happened on one recorded call, from the message logs of the phones. */
 export interface RecordedCall {
   callId: string
   scenario: string
@@ -26,17 +26,17 @@ const demo = (name: string) =>
 /** The lines of the recorded stream of a Kamailio proxy. */
 export const recordedLines: readonly string[] = demo('kamailio-dialogs.ndjson').trimEnd().split('\n')
 
-/** The truth about its 77 calls. */
+/** What happened on its 77 calls. */
 export const recordedCalls: readonly RecordedCall[] = JSON.parse(demo('kamailio-expected.json')).calls
 
-/** The hooks of a call, in order, as its truth demands them. */
+/** The expected hooks of a call, in order. */
 export function hooksOf(call: RecordedCall): string[] {
   const holds = (call.holds ?? []).flatMap(() => ['channel_hold', 'channel_unhold'])
   const talk = call.answered ? ['channel_answer', 'channel_bridge', ...holds] : []
   return ['channel_create', ...talk, 'channel_destroy']
 }
 
-/** The hangup cause that an outcome must have. */
+/** The expected hangup cause of a call. */
 export function causeOf(call: RecordedCall): string {
   if (call.outcome === 'answered') {
     return call.endedBy === 'caller' || call.endedBy === 'callee'

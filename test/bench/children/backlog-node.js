@@ -1,22 +1,25 @@
-/** A node that starts on what is there. Needs `--expose-gc`. Loads nothing of the package before it is told to. */
-import { answerParent, sharedMicros, sleep } from '../processes.js'
-import { deadSender } from './dead-sender.js'
+/** A node that starts on a filled store. Needs `--expose-gc`. The package is loaded by `start`, not before. */
+import { handleRequests, sharedMicros, sleep } from '../processes.js'
 import { startInstance } from './instance.js'
+import { createUnresponsiveSender } from './unresponsive-sender.js'
 
 let hs
 
-answerParent(
+handleRequests(
   {
-    /** Starts, loading the package first; `dead`: nothing is answered. When that began, on the clock of all processes. */
-    async start({ place, dead }) {
-      const began = sharedMicros()
-      hs = await startInstance(place, { maxPending: 10_000_000, ...(dead && { sender: deadSender() }) })
-      return { began, startedMs: (sharedMicros() - began) / 1000 }
+    /** Loads the package and starts. `beganMicros` is on the shared clock; `unresponsive`: requests get no response. */
+    async start({ location, unresponsive }) {
+      const beganMicros = sharedMicros()
+      hs = await startInstance(location, {
+        maxPending: 10_000_000,
+        ...(unresponsive && { sender: createUnresponsiveSender() }),
+      })
+      return { beganMicros, startedMs: (sharedMicros() - beganMicros) / 1000 }
     },
-    /** When it has come to rest. */
+    /** Memory once the node is idle. */
     async memory() {
       await sleep(1_000)
-      for (let turn = 0; turn < 3; turn += 1) {
+      for (let collection = 0; collection < 3; collection += 1) {
         globalThis.gc()
         await sleep(50)
       }

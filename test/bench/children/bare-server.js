@@ -1,28 +1,28 @@
-/** A server that costs next to nothing: whole requests in, the same small 200 out. */
+/** A minimal HTTP server: answers each complete request with the same small 200 response. */
 import { createServer } from 'node:net'
 
-const ANSWER = Buffer.from(
+const RESPONSE = Buffer.from(
   'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 2\r\nkeep-alive: timeout=30\r\n\r\nok',
 )
 const EMPTY = Buffer.alloc(0)
 
-/** Bytes of the first whole request in the buffer; `undefined`: more must come. */
-function lengthOf(buffer) {
+/** Length in bytes of the first request in the buffer; `undefined` if it is incomplete. */
+function requestLength(buffer) {
   const end = buffer.indexOf('\r\n\r\n')
   if (end < 0) return undefined
   const [, length = '0'] = /\r\ncontent-length: (\d+)/i.exec(buffer.latin1Slice(0, end)) ?? []
-  const whole = end + 4 + Number(length)
-  return buffer.length < whole ? undefined : whole
+  const total = end + 4 + Number(length)
+  return buffer.length < total ? undefined : total
 }
 
-const atOnce = (socket, answer) => socket.write(answer)
+const writeNow = (socket, response) => socket.write(response)
 
 /**
- * @param {(buffer: Buffer, length: number, arrived: number) => void} heard the first `length` bytes are a request
- * @param {{ now?: () => number, write?: (socket: import('node:net').Socket, answer: Buffer) => void }} how `now`: read
- *   when the first byte of a request is there; `write`: sends the answer
+ * @param {(buffer: Buffer, length: number, arrived: number) => void} onRequest the first `length` bytes are a request
+ * @param {{ now?: () => number, write?: (socket: import('node:net').Socket, response: Buffer) => void }} options
+ *   `now`: called when the first byte of a request arrives; its result is `arrived`; `write`: sends the response
  */
-export function bareServer(heard, { now = () => 0, write = atOnce } = {}) {
+export function createBareServer(onRequest, { now = () => 0, write = writeNow } = {}) {
   return createServer({ noDelay: true }, (socket) => {
     let unread = EMPTY
     let arrived = 0
@@ -30,10 +30,10 @@ export function bareServer(heard, { now = () => 0, write = atOnce } = {}) {
     socket.on('data', (chunk) => {
       if (unread.length === 0) arrived = now()
       let buffer = unread.length === 0 ? chunk : Buffer.concat([unread, chunk])
-      for (let length = lengthOf(buffer); length !== undefined; length = lengthOf(buffer)) {
-        heard(buffer, length, arrived)
+      for (let length = requestLength(buffer); length !== undefined; length = requestLength(buffer)) {
+        onRequest(buffer, length, arrived)
         buffer = buffer.subarray(length)
-        write(socket, ANSWER)
+        write(socket, RESPONSE)
       }
       unread = buffer
     })

@@ -1,48 +1,53 @@
-/** One of several nodes on one store, with little in flight. */
+/** One of several nodes on one store, with few deliveries in flight. */
 import { SHARDS, shardOf } from 'hookswitch/store'
-import { answerParent } from '../processes.js'
-import { startOn, storeOf, workThrough } from './instance.js'
+import { handleRequests } from '../processes.js'
+import { createStore, forEachConcurrently, startWithStore } from './instance.js'
 
 const HOOK = 'channel_answer'
 
 let hs
 let shards = 0
 
-/** The store, which tells on the way what this node owns. */
-function watched(store) {
-  const noting = (take) => async (owner, leaseMs) => {
-    const owned = await take(owner, leaseMs)
+/** Wraps the store, to record the number of shards that this node owns. */
+function recordShards(store) {
+  const recording = (operation) => async (owner, leaseMs) => {
+    const owned = await operation(owner, leaseMs)
     shards = owned.shards.length
     return owned
   }
   const { own, renew } = store.deliveries
-  return { ...store, deliveries: { ...store.deliveries, own: noting(own), renew: noting(renew) } }
+  return { ...store, deliveries: { ...store.deliveries, own: recording(own), renew: recording(renew) } }
 }
 
-answerParent(
+handleRequests(
   {
-    async prepare({ place, inFlight }) {
-      hs = await startOn(watched(await storeOf(place)), { inFlight, inFlightPerEndpoint: inFlight })
+    async prepare({ location, inFlight }) {
+      hs = await startWithStore(recordShards(await createStore(location)), {
+        inFlight,
+        inFlightPerEndpoint: inFlight,
+      })
     },
     shards: () => shards,
-    /** Accounts with webhooks such that every shard has as many. Ids are given by chance: what is too many goes again. */
+    /** Creates `perShard` webhooks in every shard. Ids are random: a webhook in a full shard is removed again. */
     async setUp({ port, accounts, perShard }) {
-      const kept = []
-      const room = Array.from({ length: SHARDS }, () => perShard)
+      const webhooks = []
+      const free = Array.from({ length: SHARDS }, () => perShard)
       const names = Array.from({ length: accounts }, (_, index) => `account-${index}`)
-      await workThrough(names, (id) => hs.accounts.create({ id, name: id, realm: `${id}.example.com` }))
+      await forEachConcurrently(names, (id) =>
+        hs.accounts.create({ id, name: id, realm: `${id}.example.com` }),
+      )
       const uri = `http://127.0.0.1:${port}/hooks`
-      const make = async (accountId) => {
-        while (kept.length < SHARDS * perShard) {
+      const createWebhooks = async (accountId) => {
+        while (webhooks.length < SHARDS * perShard) {
           const { id } = await hs.webhooks.create(accountId, { name: 'bench', uri, hook: HOOK })
-          if (room[shardOf(id)] > 0) {
-            room[shardOf(id)] -= 1
-            kept.push({ id, accountId })
+          if (free[shardOf(id)] > 0) {
+            free[shardOf(id)] -= 1
+            webhooks.push({ id, accountId })
           } else await hs.webhooks.remove(accountId, id)
         }
       }
-      await workThrough(names, make)
-      return kept
+      await forEachConcurrently(names, createWebhooks)
+      return webhooks
     },
   },
   () => hs?.close({ drainMs: 0 }),

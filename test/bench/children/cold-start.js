@@ -1,9 +1,9 @@
-/** The first thing that a host does with us. */
-import { answerParent } from '../processes.js'
+/** Measures the import of the package and `createHookswitch` in a new process. */
+import { handleRequests } from '../processes.js'
 
 const started = performance.now()
 const { createHookswitch, memoryStore } = await import('hookswitch')
 createHookswitch({ store: memoryStore() })
 const ms = performance.now() - started
 
-answerParent({ ms: () => ms })
+handleRequests({ ms: () => ms })

@@ -1,20 +1,22 @@
-/** Events as a telephony platform publishes them, with a payload of about 1 KB. */
+/** Events like those of a telephony platform, with a payload of about 1 KB. */
 
-const EVENTS_OF_A_CALL = 5
-const CALLS_AT_ONCE = 200
+const EVENTS_PER_CALL = 5
+const CONCURRENT_CALLS = 200
 
 export const accountName = (index) => `account-${index}`
 
 /**
- * The n-th event of a load: accounts in turn, each with 200 calls under way, each call of five events.
+ * The n-th event of a load: accounts in turn, each with 200 concurrent calls of five events each.
  *
  * @param {number} index 0, 1, …
  * @param {number} accounts
  */
 export function eventAt(index, accounts) {
   const account = index % accounts
-  const own = Math.floor(index / accounts)
-  const call = Math.floor(own / (CALLS_AT_ONCE * EVENTS_OF_A_CALL)) * CALLS_AT_ONCE + (own % CALLS_AT_ONCE)
+  const accountIndex = Math.floor(index / accounts)
+  const call =
+    Math.floor(accountIndex / (CONCURRENT_CALLS * EVENTS_PER_CALL)) * CONCURRENT_CALLS +
+    (accountIndex % CONCURRENT_CALLS)
   return {
     hook: 'channel_answer',
     direction: 'inbound',
@@ -44,18 +46,18 @@ export function eventAt(index, accounts) {
   }
 }
 
-/** The same event, with the moment of its publishing in it. */
-export function stamped(event, micros) {
+/** Adds the time of publishing to an event. */
+export function addTimestamp(event, micros) {
   event.customChannelVars.published_us = String(micros)
   return event
 }
 
-const STAMP = /"published_us":"(\d+)"/
+const TIMESTAMP = /"published_us":"(\d+)"/
 
-/** The moment in the text of a request. */
-export function stampOf(text) {
-  return Number(STAMP.exec(text)?.[1] ?? Number.NaN)
+/** The time of publishing in the text of a request; NaN if there is none. */
+export function timestampOf(text) {
+  return Number(TIMESTAMP.exec(text)?.[1] ?? Number.NaN)
 }
 
-/** The text of a body with another moment in it. */
-export const restamped = (body, micros) => body.replace(STAMP, `"published_us":"${micros}"`)
+/** A body with its time of publishing replaced. */
+export const replaceTimestamp = (body, micros) => body.replace(TIMESTAMP, `"published_us":"${micros}"`)

@@ -1,8 +1,8 @@
-/** A port that nobody listens on. */
+/** Finds a free port of the loopback interface. */
 import { createServer } from 'node:net'
 import { listen } from './bare-server.js'
 
-export async function freePort() {
+export async function findFreePort() {
   const server = createServer()
   const { port } = await listen(server)
   await new Promise((resolve) => server.close(resolve))

@@ -1,8 +1,8 @@
-/** Deliveries end to end: published, matched, signed, sent, answered, recorded. */
-import { answerParent, sharedMicros, timed } from '../processes.js'
-import { accountName, eventAt, stamped } from './events.js'
-import { makeAccounts, startInstance } from './instance.js'
-import { watched } from './watched.js'
+/** End-to-end deliveries: published, matched, signed, sent, answered, recorded. */
+import { handleRequests, measureTime, sharedMicros } from '../processes.js'
+import { accountName, addTimestamp, eventAt } from './events.js'
+import { createAccounts, startInstance } from './instance.js'
+import { withProgressTimeout } from './progress-timeout.js'
 
 const ACCOUNTS = 20
 
@@ -12,11 +12,11 @@ let inFlight
 let onDelivered = () => {}
 let onFailure = () => {}
 
-/** Publishes as fast as it is delivered: as many as are in flight wait behind them. */
+/** Publishes as fast as it delivers: as many deliveries wait as are in flight. */
 function deliver(count) {
   let started = 0
   let delivered = 0
-  return watched(
+  return withProgressTimeout(
     () => delivered,
     (resolve, reject) => {
       const publish = () => {
@@ -36,38 +36,38 @@ function deliver(count) {
   )
 }
 
-answerParent(
+handleRequests(
   {
-    /** @param {{ place: import('../places.js').Place, port: number, concurrency: number }} input */
-    async prepare({ place, port, concurrency }) {
+    /** @param {{ location: import('../stores.js').StoreLocation, port: number, concurrency: number }} input */
+    async prepare({ location, port, concurrency }) {
       inFlight = concurrency
-      const caps = { inFlight, inFlightPerAccount: inFlight, inFlightPerEndpoint: inFlight }
-      hs = await startInstance(place, caps)
-      await makeAccounts(hs, {
+      const limits = { inFlight, inFlightPerAccount: inFlight, inFlightPerEndpoint: inFlight }
+      hs = await startInstance(location, limits)
+      await createAccounts(hs, {
         accounts: ACCOUNTS,
         perAccount: 1,
-        atOnce: 1,
+        concurrency: 1,
         settings: (account) => ({
           uri: `http://127.0.0.1:${port}/hooks/${accountName(account)}`,
           hook: 'channel_answer',
         }),
       })
       hs.events.on('delivered', () => onDelivered())
-      for (const end of ['exhausted', 'cancelled', 'quarantined', 'expired']) {
-        hs.events.on(end, ({ reason }) => onFailure(new Error(`${end}: ${reason}`)))
+      for (const failure of ['exhausted', 'cancelled', 'quarantined', 'expired']) {
+        hs.events.on(failure, ({ reason }) => onFailure(new Error(`${failure}: ${reason}`)))
       }
     },
-    run: ({ count }) => timed(() => deliver(count)),
-    /** One event with the moment of its publishing in it, until it was delivered. */
-    one: () =>
+    run: ({ count }) => measureTime(() => deliver(count)),
+    /** Publishes one event with the time of publishing in it, and waits for its delivery. */
+    sendOne: () =>
       new Promise((resolve, reject) => {
         onFailure = reject
         onDelivered = resolve
         const event = eventAt(published++, ACCOUNTS)
-        hs.publish(stamped(event, sharedMicros())).catch(reject)
+        hs.publish(addTimestamp(event, sharedMicros())).catch(reject)
       }),
-    /** What was recorded of the last attempts: proof that the whole way was gone. */
-    async recorded() {
+    /** Results of the last attempts, to verify that deliveries succeeded and were recorded. */
+    async lastAttempts() {
       const attempts = await hs.webhooks.attempts(accountName(0), undefined, { limit: 10 })
       return attempts.map(({ result, status }) => `${result} ${status}`)
     },

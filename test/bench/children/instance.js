@@ -1,84 +1,87 @@
-/** An instance of hookswitch on a store of any kind. The package is loaded when it is asked for. */
+/** Starts hookswitch on a store of any kind. Importing this file does not load the package. */
 import { accountName } from './events.js'
-import './profiled-threads.js'
+import './profile-worker-threads.js'
 
-/** Of all stores of a run: only some of them keep one. */
+/** The encryption secret of all stores of a run. */
 const SECRET = 'the secret of the benchmark'
 
-/** A store that commits groups gets some. */
-const AT_ONCE = 64
+/** Enough for a store that commits in groups. */
+const CONCURRENCY = 64
 
-/** Most lines that a process says of what went wrong. */
-const MOST_LINES = 10
+/** Limit of logged warnings and errors in a process. */
+const MAX_LINES = 10
 
-/** Opens nothing yet. @param {import('../places.js').Place} place */
-export async function storeOf({ kind, ...where }) {
-  if (kind === 'sqlite') return (await import('hookswitch/sqlite')).sqliteStore(where)
-  if (kind === 'postgres') return (await import('hookswitch/postgres')).postgresStore(where)
-  return (await import('hookswitch')).memoryStore(where)
+/** Creates a store without opening it. @param {import('../stores.js').StoreLocation} location */
+export async function createStore({ kind, ...options }) {
+  if (kind === 'sqlite') return (await import('hookswitch/sqlite')).sqliteStore(options)
+  if (kind === 'postgres') return (await import('hookswitch/postgres')).postgresStore(options)
+  return (await import('hookswitch')).memoryStore(options)
 }
 
 let lines = 0
-const say = ({ reason }, message) => {
+const print = ({ reason }, message) => {
   lines += 1
-  if (lines <= MOST_LINES) console.error(reason === undefined ? message : `${message}: ${reason}`)
+  if (lines <= MAX_LINES) console.error(reason === undefined ? message : `${message}: ${reason}`)
 }
-/** What a store or a node has to complain of belongs beside its figures. */
-export const LOG = { debug() {}, info() {}, warn: say, error: say }
+/** Prints warnings and errors, which may explain the figures. */
+export const LOG = { debug() {}, info() {}, warn: print, error: print }
 
 /**
  * @param {import('hookswitch/store').Store} store
  * @param {object} options of `createHookswitch`
  */
-export async function startOn(store, options = {}) {
+export async function startWithStore(store, options = {}) {
   const { createHookswitch } = await import('hookswitch')
   const hs = createHookswitch({ store, secret: SECRET, allowLocal: true, log: LOG, ...options })
   await hs.start()
   return {
     ...hs,
-    close(how) {
-      // What cannot be sent any more is no news.
-      lines = MOST_LINES
-      return hs.close(how)
+    close(closeOptions) {
+      // Warnings about deliveries that can no longer be sent are expected.
+      lines = MAX_LINES
+      return hs.close(closeOptions)
     },
   }
 }
 
-/** @param {import('../places.js').Place} place */
-export const startInstance = async (place, options) => startOn(await storeOf(place), options)
+/** @param {import('../stores.js').StoreLocation} location */
+export const startInstance = async (location, options) => startWithStore(await createStore(location), options)
 
 /**
- * Works through a list, so many at once.
+ * Runs `work` for every item, with limited concurrency.
  *
  * @template Item
  * @param {Iterable<Item>} items
  * @param {(item: Item) => Promise<unknown>} work
  */
-export async function workThrough(items, work, atOnce = AT_ONCE) {
+export async function forEachConcurrently(items, work, concurrency = CONCURRENCY) {
   const iterator = items[Symbol.iterator]()
   const next = async () => {
     for (let item = iterator.next(); !item.done; item = iterator.next()) await work(item.value)
   }
-  await Promise.all(Array.from({ length: atOnce }, next))
+  await Promise.all(Array.from({ length: concurrency }, next))
 }
 
-/** One after the other where that is as quick. */
-export const atOnceOn = (place) => (place.kind === 'memory' ? 1 : AT_ONCE)
+/** The concurrency of writes at which a store is fast: 1 for the memory store. */
+export const setUpConcurrency = (location) => (location.kind === 'memory' ? 1 : CONCURRENCY)
 
-/** Makes accounts with their webhooks: `settings(account, index)` are those of each. */
-export async function makeAccounts(hs, { accounts, perAccount, atOnce, settings, nameOf = accountName }) {
-  function* numbers(count) {
+/** Creates accounts with webhooks; `settings(account, index)` returns the settings of each webhook. */
+export async function createAccounts(
+  hs,
+  { accounts, perAccount, concurrency, settings, nameOf = accountName },
+) {
+  function* range(count) {
     for (let number = 0; number < count; number += 1) yield number
   }
-  const makeAccount = (account) => {
+  const createAccount = (account) => {
     const id = nameOf(account)
     return hs.accounts.create({ id, name: id, realm: `${id}.example.com` })
   }
-  const makeWebhook = (number) => {
+  const createWebhook = (number) => {
     const account = Math.floor(number / perAccount)
     const index = number % perAccount
     return hs.webhooks.create(nameOf(account), { name: `bench ${index}`, ...settings(account, index) })
   }
-  await workThrough(numbers(accounts), makeAccount, atOnce)
-  await workThrough(numbers(accounts * perAccount), makeWebhook, atOnce)
+  await forEachConcurrently(range(accounts), createAccount, concurrency)
+  await forEachConcurrently(range(accounts * perAccount), createWebhook, concurrency)
 }

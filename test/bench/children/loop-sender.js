@@ -1,17 +1,17 @@
-/** Deliveries from an array, by a number of loops that post and try again: nothing is kept. */
-import { answerParent, sleep, timed } from '../processes.js'
-import { byHand } from './by-hand.js'
+/** Deliveries from an array, by concurrent loops that post and retry. Nothing is stored. */
+import { handleRequests, measureTime, sleep } from '../processes.js'
+import { createHandWrittenDelivery } from './hand-written-delivery.js'
 
 const TRIES = 4
 const BASE_MS = 2_000
 
-let work
+let delivery
 let inFlight
 
-async function withRetries(event) {
+async function deliverWithRetries(event) {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await work.deliver(event)
+      return await delivery.deliver(event)
     } catch (thrown) {
       if (tries === TRIES) throw thrown
       await sleep(BASE_MS * 3 ** tries)
@@ -19,20 +19,20 @@ async function withRetries(event) {
   }
 }
 
-answerParent({
+handleRequests({
   prepare(input) {
     inFlight = input.concurrency
-    work = byHand(input)
+    delivery = createHandWrittenDelivery(input)
   },
   run: ({ count }) =>
-    timed(async () => {
+    measureTime(async () => {
       const queue = []
       let added = 0
       const fill = () => {
-        for (; added < count && queue.length < inFlight; added += 1) queue.push(work.event())
+        for (; added < count && queue.length < inFlight; added += 1) queue.push(delivery.nextEvent())
       }
       const loop = async () => {
-        for (fill(); queue.length > 0; fill()) await withRetries(queue.shift())
+        for (fill(); queue.length > 0; fill()) await deliverWithRetries(queue.shift())
       }
       await Promise.all(Array.from({ length: inFlight }, loop))
     }),

@@ -1,19 +1,19 @@
 /**
- * A PostgreSQL of this run's own: on a free port, in a folder of its own, as installed but for its connections. Every
+ * A PostgreSQL server for one run: on a free port, in a new folder, with default settings except for connections. Every
  * commit is flushed to the disk. Ends with its parent.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { chownSync, existsSync, readdirSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { makeFolder, removeFolder } from '../file-system.js'
-import { answerParent } from '../processes.js'
-import { freePort } from './free-port.js'
-import { processorMs } from './processor-time.js'
+import { createFolder, removeFolder } from '../file-system.js'
+import { handleRequests } from '../processes.js'
+import { cpuMsOf } from './cpu-time.js'
+import { findFreePort } from './free-port.js'
 
 const INSTALLED = '/usr/lib/postgresql'
 
-/** Whoever this is: the server refuses to run as root. */
+/** The user `nobody`: the server refuses to run as root. */
 const NOBODY = 65_534
 
 const SETTINGS = {
@@ -25,10 +25,10 @@ const SETTINGS = {
   timezone: 'UTC',
 }
 
-/** Counts every statement, and its time. */
-const COUNTER = 'pg_stat_statements'
+/** The extension that counts statements and their time. */
+const STATISTICS = 'pg_stat_statements'
 
-function newestBin() {
+function findNewestBin() {
   const versions = existsSync(INSTALLED) ? readdirSync(INSTALLED) : []
   return versions
     .sort((a, b) => Number(b) - Number(a))
@@ -39,67 +39,67 @@ function newestBin() {
 let server
 let folder
 
-/** It says so on its standard error. */
-function ready() {
-  let said = ''
+/** Waits for the server's message on standard error. */
+function waitUntilReady() {
+  let output = ''
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.once('exit', (code) => reject(new Error(`postgres ended with ${code}: ${said}`)))
+    server.once('exit', (code) => reject(new Error(`postgres ended with ${code}: ${output}`)))
     server.stderr.setEncoding('utf8').on('data', (text) => {
-      if (said.length < 10_000) said += text
-      if (said.includes('ready to accept connections')) resolve()
+      if (output.length < 10_000) output += text
+      if (output.includes('ready to accept connections')) resolve()
     })
   })
 }
 
-/** Nothing of it is wanted any more: it need not write what is in its memory. */
+/** Stops the server immediately (SIGQUIT): its data is deleted, so it needs no checkpoint. */
 async function stop() {
   if (server && server.exitCode === null && server.signalCode === null) {
-    const gone = new Promise((resolve) => server.once('exit', resolve))
+    const exited = new Promise((resolve) => server.once('exit', resolve))
     server.kill('SIGQUIT')
-    await gone
+    await exited
   }
   if (folder) removeFolder(folder)
   folder = undefined
 }
 
-// A signal of its own would end this process without its 'exit'.
+// By default a signal ends a process without its 'exit' event.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1))
 process.on('exit', () => {
   server?.kill('SIGQUIT')
   if (folder) removeFolder(folder)
 })
 
-answerParent(
+handleRequests(
   {
-    /** How to connect, or what is missing. `counted`: with the extension that counts statements, where it is there. */
-    async start({ counted }) {
-      const bin = newestBin()
+    /** Returns the connection string, or `missing`. `countStatements`: loads the extension, if it is installed. */
+    async start({ countStatements }) {
+      const bin = findNewestBin()
       if (bin === undefined) return { missing: `no PostgreSQL server is installed in ${INSTALLED}` }
-      folder = makeFolder()
+      folder = createFolder()
       const data = join(folder, 'data')
-      const who = userInfo().uid === 0 ? { uid: NOBODY, gid: NOBODY } : {}
-      if (who.uid) chownSync(folder, who.uid, who.gid)
-      const options = { cwd: folder, ...who, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }
+      const user = userInfo().uid === 0 ? { uid: NOBODY, gid: NOBODY } : {}
+      if (user.uid) chownSync(folder, user.uid, user.gid)
+      const options = { cwd: folder, ...user, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }
       execFileSync(
         join(bin, 'initdb'),
         ['-D', data, '-A', 'trust', '-U', 'postgres', '--locale=C', '-E', 'UTF8'],
         options,
       )
       const version = /\d[\d.]*/.exec(execFileSync(join(bin, 'postgres'), ['--version'], options))[0]
-      const port = await freePort()
-      const counts = counted && existsSync(join(bin, '../lib', `${COUNTER}.so`))
-      const settings = counts ? { ...SETTINGS, shared_preload_libraries: COUNTER } : SETTINGS
+      const port = await findFreePort()
+      const countsStatements = countStatements && existsSync(join(bin, '../lib', `${STATISTICS}.so`))
+      const settings = countsStatements ? { ...SETTINGS, shared_preload_libraries: STATISTICS } : SETTINGS
       const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
       server = spawn(join(bin, 'postgres'), ['-D', data, '-p', String(port), ...flags], {
         cwd: folder,
-        ...who,
+        ...user,
         stdio: ['ignore', 'ignore', 'pipe'],
       })
-      await ready()
-      return { connectionString: `postgres://postgres@127.0.0.1:${port}/postgres`, version, counts }
+      await waitUntilReady()
+      return { connectionString: `postgres://postgres@127.0.0.1:${port}/postgres`, version, countsStatements }
     },
-    cpuMs: () => processorMs(server.pid),
+    cpuMs: () => cpuMsOf(server.pid),
   },
   stop,
 )

@@ -1,24 +1,24 @@
-/** How long `publish` takes its caller, in a process that sends to nobody or to a quick receiver. */
+/** Measures the latency of `publish`, in a process that gets no responses or sends to a fast receiver. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { answerParent, sleep } from '../processes.js'
-import { deadSender } from './dead-sender.js'
+import { handleRequests, sleep } from '../processes.js'
+import { createCounter } from './counter.js'
 import { eventAt } from './events.js'
-import { atOnceOn, makeAccounts, startInstance, workThrough } from './instance.js'
-import { createTally } from './tally.js'
+import { createAccounts, forEachConcurrently, setUpConcurrency, startInstance } from './instance.js'
+import { createUnresponsiveSender } from './unresponsive-sender.js'
 
 const ACCOUNTS = 20
-/** Published and not delivered yet while the most is sought. */
-const WINDOW = 256
-/** `monitorEventLoopDelay` counts its own period along. */
-const LOOK_EVERY_MS = 1
+/** Concurrent publishes of the warm-up. */
+const WARM_UP_CONCURRENCY = 256
+/** `monitorEventLoopDelay` includes its sampling period in its results. */
+const RESOLUTION_MS = 1
 
 let accounts
 let accept
-let end = () => {}
+let close = () => {}
 let published = 0
-const delivered = createTally()
+const delivered = createCounter()
 
-/** Microseconds until one event was accepted. */
+/** Publishes one event; µs until it is accepted. */
 async function publishOne() {
   const event = eventAt(published++, accounts)
   const started = performance.now()
@@ -32,83 +32,83 @@ async function publishMany(count) {
   return micros
 }
 
-/** Publishes when it is time to, whether those before are accepted by then or not. */
-function publishInTime({ count, perSecond }) {
+/** Publishes at a steady rate, whether earlier events are accepted or not (open loop). */
+function publishOnSchedule({ count, perSecond }) {
   const micros = []
-  let begun = 0
-  const started = performance.now()
+  let started = 0
+  const startMs = performance.now()
   return new Promise((resolve, reject) => {
-    const accepted = (each) => {
-      micros.push(each)
+    const accepted = (latency) => {
+      micros.push(latency)
       if (micros.length === count) resolve(micros)
     }
     const tick = () => {
-      const due = Math.min(count, Math.floor(((performance.now() - started) * perSecond) / 1000))
-      for (; begun < due; begun += 1) publishOne().then(accepted, reject)
-      if (begun < count) setTimeout(tick, 1)
+      const due = Math.min(count, Math.floor(((performance.now() - startMs) * perSecond) / 1000))
+      for (; started < due; started += 1) publishOne().then(accepted, reject)
+      if (started < count) setTimeout(tick, 1)
     }
     tick()
   })
 }
 
-/** A steady load until it is delivered, and how far behind it fell. */
-async function steadyAtOnce(load) {
+/** Publishes a steady load and waits for its deliveries; `lateMs`: how much longer than planned it took. */
+async function steadyConcurrent(load) {
   const before = delivered.count
   const started = performance.now()
-  const micros = await publishInTime(load)
-  await delivered.reaches(before + load.count)
-  const shouldMs = (load.count * 1000) / load.perSecond
-  return { micros, behindMs: performance.now() - started - shouldMs, shouldMs }
+  const micros = await publishOnSchedule(load)
+  await delivered.waitFor(before + load.count)
+  const plannedMs = (load.count * 1000) / load.perSecond
+  return { micros, lateMs: performance.now() - started - plannedMs, plannedMs }
 }
 
-answerParent(
+handleRequests(
   {
     /**
-     * @param {{ place?: import('../places.js').Place, port?: number, accounts?: number, webhooks: number, forms?: boolean }} input
-     *   without a place events are made, written as JSON and forgotten; without a port nothing is answered; `forms`: the
-     *   webhooks get three different bodies
+     * @param {{ location?: import('../stores.js').StoreLocation, port?: number, accounts?: number, webhooks: number,
+     *   bodyVariants?: boolean }} input without a location, events are created, stringified and discarded; without a port, requests get no response;
+     *   `bodyVariants`: the webhooks get three different bodies
      */
-    async prepare({ place, port, webhooks, forms = false, accounts: wanted = ACCOUNTS }) {
-      accounts = wanted
-      if (place === undefined) {
+    async prepare({ location, port, webhooks, bodyVariants = false, accounts: accountCount = ACCOUNTS }) {
+      accounts = accountCount
+      if (location === undefined) {
         accept = async (event) => {
           JSON.stringify(event)
-          delivered.add()
+          delivered.increment()
         }
         return
       }
-      const hs = await startInstance(place, {
+      const hs = await startInstance(location, {
         maxPending: 10_000_000,
-        ...(port === undefined ? { sender: deadSender() } : {}),
+        ...(port === undefined ? { sender: createUnresponsiveSender() } : {}),
       })
-      const shapes = forms ? [{}, { format: 'form-data' }, { customData: { tenant: 'a' } }] : [{}]
-      await makeAccounts(hs, {
+      const variants = bodyVariants ? [{}, { format: 'form-data' }, { customData: { tenant: 'a' } }] : [{}]
+      await createAccounts(hs, {
         accounts,
         perAccount: webhooks,
-        atOnce: atOnceOn(place),
+        concurrency: setUpConcurrency(location),
         settings: (_, index) => ({
           uri: `http://127.0.0.1:${port ?? 9}/hooks/${index}`,
           hook: 'channel_answer',
-          ...shapes[index % shapes.length],
+          ...variants[index % variants.length],
         }),
       })
       accept = hs.publish
-      end = () => hs.close({ drainMs: 0 })
-      hs.events.on('delivered', delivered.add)
+      close = () => hs.close({ drainMs: 0 })
+      hs.events.on('delivered', delivered.increment)
     },
-    /** Publishes that have the process, and the store, to themselves. */
-    async calm({ count }) {
+    /** Publishes while the process and the store are otherwise idle. */
+    async publishIdle({ count }) {
       const micros = []
       for (let index = 0; index < count; index += 1) {
         const before = delivered.count
         micros.push(await publishOne())
-        await delivered.reaches(before + 1)
+        await delivered.waitFor(before + 1)
         await sleep(1)
       }
       return micros
     },
-    /** Publishes at a steady rate, one after the other, whatever else the process does: what is late is caught up. */
-    async steadyInTurn({ count, perSecond }) {
+    /** Publishes at a steady rate, one after the other; catches up if it is late. */
+    async steadySequential({ count, perSecond }) {
       const micros = []
       const started = performance.now()
       while (micros.length < count) {
@@ -118,32 +118,32 @@ answerParent(
       }
       return micros
     },
-    steady: steadyAtOnce,
-    /** The same, and how long the event loop was held up. */
-    async stalls(load) {
-      const delays = monitorEventLoopDelay({ resolution: LOOK_EVERY_MS })
+    steady: steadyConcurrent,
+    /** The same, with the delays of the event loop. */
+    async measureStalls(load) {
+      const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
       delays.enable()
-      const { behindMs, shouldMs } = await steadyAtOnce(load)
+      const { lateMs, plannedMs } = await steadyConcurrent(load)
       delays.disable()
-      const beyond = (nanos) => nanos / 1e6 - LOOK_EVERY_MS
-      return { behindMs, shouldMs, longestMs: beyond(delays.max), p99Ms: beyond(delays.percentile(99)) }
+      const delayMs = (nanos) => nanos / 1e6 - RESOLUTION_MS
+      return { lateMs, plannedMs, longestMs: delayMs(delays.max), p99Ms: delayMs(delays.percentile(99)) }
     },
-    many: ({ count }) => publishMany(count),
-    /** As quickly as it is delivered. */
+    publishMany: ({ count }) => publishMany(count),
+    /** Publishes with high concurrency and waits for the deliveries. */
     async warmUp({ count }) {
       const before = delivered.count
-      const turns = Array.from({ length: count }, () => publishOne)
-      await workThrough(turns, (publish) => publish(), WINDOW)
-      await delivered.reaches(before + count)
+      const publishes = Array.from({ length: count }, () => publishOne)
+      await forEachConcurrently(publishes, (publish) => publish(), WARM_UP_CONCURRENCY)
+      await delivered.waitFor(before + count)
     },
-    /** Publishes without measuring, until so many wait. */
+    /** Publishes events that stay pending. */
     async fill({ count }) {
       for (let index = 0; index < count; index += 1) await publishOne()
       return { rssMb: process.memoryUsage.rss() / 1e6 }
     },
     memory: () => ({ rssMb: process.memoryUsage.rss() / 1e6 }),
-    /** One event of the only account, in milliseconds; `text`: part of it. */
-    async one({ text } = {}) {
+    /** Publishes one event to the only account; ms until it is accepted. `text`: added to its payload. */
+    async publishOne({ text } = {}) {
       const event = eventAt(published++, 1)
       if (text !== undefined) event.customChannelVars.text = text
       const started = performance.now()
@@ -151,5 +151,5 @@ answerParent(
       return performance.now() - started
     },
   },
-  () => end(),
+  () => close(),
 )

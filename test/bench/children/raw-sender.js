@@ -1,38 +1,38 @@
-/** The baseline of deliveries: undici's pool posts the same bytes, and nothing else happens. */
+/** The baseline of deliveries: undici's pool posts the same bytes and does nothing else. */
 import { Pool } from 'undici'
-import { answerParent, sharedMicros, timed } from '../processes.js'
-import { restamped } from './events.js'
-import { parseRequest } from './posted.js'
+import { handleRequests, measureTime, sharedMicros } from '../processes.js'
+import { replaceTimestamp } from './events.js'
+import { parseRequest } from './parse-request.js'
 
 let pool
 let request
 let inFlight
 
-answerParent({
+handleRequests({
   prepare({ port, concurrency, sample }) {
     pool = new Pool(`http://127.0.0.1:${port}`, { connections: concurrency, pipelining: 1 })
     request = parseRequest(sample)
     inFlight = concurrency
   },
   run: ({ count }) =>
-    timed(async () => {
+    measureTime(async () => {
       let left = count
       const post = async () => {
         while (left-- > 0) {
           const { statusCode, body } = await pool.request(request)
           await body.dump()
-          if (statusCode !== 200) throw new Error(`answered ${statusCode}`)
+          if (statusCode !== 200) throw new Error(`responded ${statusCode}`)
         }
       }
       await Promise.all(Array.from({ length: inFlight }, post))
     }),
-  /** One request of a kind of its own, with the moment of its sending in it. */
-  async one({ group }) {
+  /** Sends one request with the current time in it, and with the group as the first part of its path. */
+  async sendOne({ group }) {
     const path = request.path.replace(/^\/[^/]+/, `/${group}`)
     const { body } = await pool.request({
       ...request,
       path,
-      body: restamped(request.body, sharedMicros()),
+      body: replaceTimestamp(request.body, sharedMicros()),
     })
     await body.dump()
   },

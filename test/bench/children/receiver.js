@@ -1,18 +1,18 @@
-/** Receives, counts and answers. */
-import { answerParent } from '../processes.js'
-import { bareServer, listen } from './bare-server.js'
+/** Counts requests and responds to them. */
+import { handleRequests } from '../processes.js'
+import { createBareServer, listen } from './bare-server.js'
 
 let sample = ''
 let received = 0
 
-const server = bareServer((buffer, length) => {
+const server = createBareServer((buffer, length) => {
   received += 1
   if (sample === '') sample = buffer.toString('latin1', 0, length)
 })
 
-answerParent({
+handleRequests({
   listen: () => listen(server),
-  /** The first request, as it came. */
+  /** The bytes of the first request. */
   sample: () => sample,
   received: () => received,
 })

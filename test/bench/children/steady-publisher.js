@@ -1,11 +1,11 @@
-/** A host with many endpoints that publishes at a steady rate, with the default caps. */
+/** A host with many endpoints and default limits that publishes at a steady rate. */
 import { createHookswitch, memoryStore } from 'hookswitch'
-import { answerParent, sharedMicros, sleep, timed } from '../processes.js'
-import { eventAt, stamped } from './events.js'
+import { handleRequests, measureTime, sharedMicros, sleep } from '../processes.js'
+import { addTimestamp, eventAt } from './events.js'
 
-/** Deliveries under way while the most is sought. */
+/** Pending deliveries while the highest rate is measured. */
 const WINDOW = 200
-/** Longest wait for the last of them. */
+/** Longest wait for the last deliveries. */
 const DRAIN_MS = 5_000
 
 let hs
@@ -17,31 +17,31 @@ let failed = 0
 function publishTo(accounts) {
   const event = eventAt(published++, accounts.length)
   event.accountId = accounts[published % accounts.length]
-  const stamp = sharedMicros()
-  return { stamp, accepted: hs.publish(stamped(event, stamp)) }
+  const publishedMicros = sharedMicros()
+  return { publishedMicros, accepted: hs.publish(addTimestamp(event, publishedMicros)) }
 }
 
-/** Publishes until its time is over; how many events, and how late the latest of them was. */
+/** Publishes until a time; returns the number of events published from `from` on, and the greatest delay among them. */
 async function publishSteadily({ accounts, perSecond }, from, until) {
   const started = sharedMicros()
   let sent = 0
   let counted = 0
-  let latestMs = 0
+  let maxDelayMs = 0
   for (let now = started; now < until; now = sharedMicros()) {
     const due = Math.floor(((now - started) / 1e6) * perSecond)
-    latestMs = now < from ? 0 : Math.max(latestMs, ((due - sent - 1) * 1000) / perSecond)
+    maxDelayMs = now < from ? 0 : Math.max(maxDelayMs, ((due - sent - 1) * 1000) / perSecond)
     for (; sent < due; sent += 1) {
-      const { stamp, accepted } = publishTo(accounts)
-      if (stamp >= from && stamp < until) counted += 1
+      const { publishedMicros, accepted } = publishTo(accounts)
+      if (publishedMicros >= from && publishedMicros < until) counted += 1
       await accepted
     }
     await sleep(1)
   }
-  return { events: counted, latestMs }
+  return { events: counted, maxDelayMs }
 }
 
-answerParent({
-  /** @param {{ webhooks: readonly { accountId: string, uri: string }[] }} input accounts are made as they are named */
+handleRequests({
+  /** @param {{ webhooks: readonly { accountId: string, uri: string }[] }} input the accounts are created too */
   async prepare({ webhooks }) {
     hs = createHookswitch({ store: memoryStore(), allowLocal: true })
     await hs.start()
@@ -61,11 +61,11 @@ answerParent({
       if (result !== 'success') failed += 1
     })
   },
-  /** The most deliveries a second: published as fast as they are delivered. */
-  async most({ accounts, fanOut, ms }) {
+  /** The highest number of deliveries a second: publishes as fast as it delivers. */
+  async maxRate({ accounts, fanOut, ms }) {
     const before = delivered
     let events = 0
-    const { ms: took } = await timed(async () => {
+    const { ms: elapsedMs } = await measureTime(async () => {
       const end = performance.now() + ms
       while (performance.now() < end) {
         while (events * fanOut - (delivered - before) < WINDOW) {
@@ -77,10 +77,10 @@ answerParent({
       const limit = performance.now() + DRAIN_MS
       while (delivered - before < events * fanOut && performance.now() < limit) await sleep(1)
     })
-    return { perSecond: ((delivered - before) * 1000) / took }
+    return { perSecond: ((delivered - before) * 1000) / elapsedMs }
   },
   /**
-   * Steady loads beside each other.
+   * Runs several steady loads concurrently; events published before the end of the ramp are not counted.
    *
    * @param {{ loads: readonly { accounts: readonly string[], perSecond: number }[], rampMs: number, ms: number }} input
    */
@@ -90,7 +90,7 @@ answerParent({
     const before = { attempts: 0, failed: 0 }
     const ramp = setTimeout(() => Object.assign(before, { attempts, failed }), rampMs)
     const results = []
-    const { cpuMs } = await timed(async () => {
+    const { cpuMs } = await measureTime(async () => {
       results.push(...(await Promise.all(loads.map((load) => publishSteadily(load, from, to)))))
     })
     clearTimeout(ramp)
@@ -98,7 +98,7 @@ answerParent({
       from,
       to,
       events: results.map(({ events }) => events),
-      latestMs: Math.max(...results.map(({ latestMs }) => latestMs)),
+      maxDelayMs: Math.max(...results.map(({ maxDelayMs }) => maxDelayMs)),
       attempts: attempts - before.attempts,
       failed: failed - before.failed,
       cpu: cpuMs / (rampMs + ms),

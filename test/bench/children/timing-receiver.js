@@ -1,42 +1,42 @@
-/** Receives and notes how long each request was on its way: from the moment in its body to its first byte here. */
-import { answerParent, sharedMicros } from '../processes.js'
-import { bareServer, listen } from './bare-server.js'
-import { stampOf } from './events.js'
+/** Records the latency of each request: from the time of publishing in its body to the arrival of its first byte. */
+import { handleRequests, sharedMicros } from '../processes.js'
+import { createBareServer, listen } from './bare-server.js'
+import { timestampOf } from './events.js'
 
 let sample = ''
-/** By the first part of the path: when it was published, and when it came. */
-let seen = new Map()
+/** Times of publishing and arrival of each request, by group: the first part of the path. */
+let requests = new Map()
 
-function heard(buffer, length, arrived) {
+function record(buffer, length, arrived) {
   const text = buffer.latin1Slice(0, length)
   if (sample === '') sample = text
   const group = text.slice(text.indexOf('/') + 1, text.indexOf('/', text.indexOf('/') + 1))
-  const known = seen.get(group)
-  if (known) known.push([stampOf(text), arrived])
-  else seen.set(group, [[stampOf(text), arrived]])
+  const times = requests.get(group)
+  if (times) times.push([timestampOf(text), arrived])
+  else requests.set(group, [[timestampOf(text), arrived]])
 }
 
-const server = bareServer(heard, { now: sharedMicros })
+const server = createBareServer(record, { now: sharedMicros })
 
-/** Of one kind of request, what was published in this time. */
+/** Requests of a group that were published in a time range. */
 const within = ({ group, from, to }) =>
-  (seen.get(group) ?? []).filter(([published]) => published >= from && published < to)
+  (requests.get(group) ?? []).filter(([published]) => published >= from && published < to)
 
 let connections = 0
 server.on('connection', () => {
   connections += 1
 })
 
-answerParent({
+handleRequests({
   listen: () => listen(server),
   sample: () => sample,
   now: sharedMicros,
-  /** How often somebody connected. */
+  /** Number of connections so far. */
   connections: () => connections,
-  forget: () => {
-    seen = new Map()
+  reset: () => {
+    requests = new Map()
   },
   count: (range) => within(range).length,
-  /** Milliseconds on the way. */
+  /** Latencies in ms. */
   latencies: (range) => within(range).map(([published, arrived]) => (arrived - published) / 1000),
 })

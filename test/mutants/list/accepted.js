@@ -1,4 +1,4 @@
-/** Broken on purpose: accepted means kept. */
+/** Seeded faults: an accepted event is never lost. */
 
 /** @type {import('../mutant.js').Mutant[]} */
 export const mutants = [
@@ -7,36 +7,36 @@ export const mutants = [
     file: 'src/delivery/accept.ts',
     find: 'for (const webhook of candidates) {',
     replace: 'for (const webhook of candidates.slice(0, 1)) {',
-    tests: ['test/delivery/accept.test.ts', 'test/service/promise-in-trouble.test.ts'],
+    tests: ['test/delivery/accept.test.ts', 'test/service/guarantees-under-faults.test.ts'],
   },
   {
-    what: 'an event of an unknown account is dropped without a word',
+    what: 'an event of an unknown account is dropped silently',
     file: 'src/delivery/accept.ts',
-    find: 'if (lineage.length === 0) throw notFound(accountId)',
+    find: "if (lineage.length === 0) throw notFound(accountId, 'account')",
     replace: 'if (lineage.length === 0) return []',
-    tests: ['test/delivery/accept.test.ts', 'test/service/promise.test.ts'],
+    tests: ['test/delivery/accept.test.ts', 'test/service/guarantees.test.ts'],
   },
   {
-    what: 'the memory store says that it is durable',
+    what: 'the memory store claims to be durable',
     file: 'src/store/memory.ts',
     find: 'durable: false',
     replace: 'durable: true',
-    tests: ['test/service/blocked.test.ts', 'test/service/promise-in-trouble.test.ts'],
+    tests: ['test/service/blocked-addresses.test.ts', 'test/service/guarantees-under-faults.test.ts'],
   },
   {
     what: 'a full queue drops instead of refusing',
     file: 'src/store/memory/accept.ts',
-    find: 'refuseAbove(state, deliveries.length, acceptance.maxPending)',
+    find: 'rejectAboveLimit(state, deliveries.length, acceptance.maxPending)',
     replace:
-      'if (state.pending + deliveries.length > acceptance.maxPending) return acceptance.events.map(({ id }) => ({ id, sequence: 1, duplicate: false }))',
-    tests: ['test/delivery/accept.test.ts', 'test/service/promise.test.ts'],
+      'if (state.pendingCount + deliveries.length > acceptance.maxPending) return acceptance.events.map(({ id }) => ({ id, sequence: 1, duplicate: false }))',
+    tests: ['test/delivery/accept.test.ts', 'test/service/guarantees.test.ts'],
   },
   {
-    what: 'publish answers before the store has it',
+    what: 'publish resolves before the event is stored',
     file: 'src/delivery/accept.ts',
-    find: 'const accepted = await doors.deliveries.accept(acceptance, now)',
+    find: 'const accepted = await deps.deliveries.accept(acceptance, now)',
     replace:
-      'const accepted = events.map(({ id }, n) => ({ id, sequence: n + 1, duplicate: false }))\n  setTimeout(() => void doors.deliveries.accept(acceptance, now).catch(() => {}), 5)',
+      'const accepted = events.map(({ id }, n) => ({ id, sequence: n + 1, duplicate: false }))\n  setTimeout(() => void deps.deliveries.accept(acceptance, now).catch(() => {}), 5)',
     tests: ['test/delivery/accept.test.ts'],
   },
 ]

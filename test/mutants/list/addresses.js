@@ -1,40 +1,42 @@
-/** Broken on purpose: no blocked address. */
+/** Seeded faults in the address policy and its checks. */
 
 /** @type {import('../mutant.js').Mutant[]} */
 export const mutants = [
   {
-    what: 'of a name’s addresses only the first is judged',
+    what: 'only the first address of a name is checked',
     file: 'src/send/connect.ts',
-    find: 'doors.policy.judgeIp(ip)\n',
-    replace: '(ip === resolution.addresses[0] ? doors.policy.judgeIp(ip) : { blocked: false as const })\n',
-    tests: ['test/service/blocked.test.ts', 'test/service/promise-in-trouble.test.ts'],
+    find: 'deps.addressPolicy.checkAddress(ip)\n',
+    replace:
+      '(ip === resolution.addresses[0] ? deps.addressPolicy.checkAddress(ip) : { blocked: false as const })\n',
+    tests: ['test/service/blocked-addresses.test.ts', 'test/service/guarantees-under-faults.test.ts'],
   },
   {
-    what: 'names are not judged by their addresses',
+    what: 'the addresses of a name are not checked',
     file: 'src/send/connect.ts',
-    find: 'if (verdict.blocked) return',
-    replace: 'if (verdict.blocked && parseAddress(hostname)) return',
-    tests: ['test/service/blocked.test.ts', 'test/service/promise-in-trouble.test.ts'],
+    find: 'if (check.blocked) return',
+    replace: 'if (check.blocked && parseAddress(hostname)) return',
+    tests: ['test/service/blocked-addresses.test.ts', 'test/service/guarantees-under-faults.test.ts'],
   },
   {
-    what: 'a webhook for a blocked address can be made',
+    what: 'a webhook with a blocked address can be created',
     file: 'src/webhooks/settings.ts',
-    find: 'return verdict.blocked ? `must not lead to',
-    replace: 'return verdict.blocked && false ? `must not lead to',
-    tests: ['test/service/blocked.test.ts', 'test/service/promise-in-trouble.test.ts'],
+    find: 'return check.blocked ? `must not lead to',
+    replace: 'return check.blocked && false ? `must not lead to',
+    tests: ['test/service/blocked-addresses.test.ts', 'test/service/guarantees-under-faults.test.ts'],
   },
   {
-    what: 'addresses are not judged as what they embed',
+    what: 'embedded IPv4 addresses are not checked',
     file: 'src/values/address-policy.ts',
-    find: 'return bytes ? judgeBytes(bytes, isOpened)',
-    replace: "return bytes ? (ip.includes('ffff') ? { blocked: false } : judgeBytes(bytes, isOpened))",
-    tests: ['test/service/blocked.test.ts', 'test/service/promise-in-trouble.test.ts'],
+    find: 'return bytes ? checkAddressBytes(bytes, isAllowed)',
+    replace:
+      "return bytes ? (ip.includes('ffff') ? { blocked: false } : checkAddressBytes(bytes, isAllowed))",
+    tests: ['test/service/blocked-addresses.test.ts', 'test/service/guarantees-under-faults.test.ts'],
   },
   {
-    what: 'all gates are open',
+    what: 'every address is allowed',
     file: 'src/values/address-policy.ts',
-    find: 'return bytes ? judgeBytes(bytes, isOpened)',
+    find: 'return bytes ? checkAddressBytes(bytes, isAllowed)',
     replace: 'return bytes ? { blocked: false }',
-    tests: ['test/service/blocked.test.ts', 'test/service/promise-in-trouble.test.ts'],
+    tests: ['test/service/blocked-addresses.test.ts', 'test/service/guarantees-under-faults.test.ts'],
   },
 ]

@@ -1,4 +1,4 @@
-/** Broken on purpose: at least once. */
+/** Seeded faults: at least once. */
 
 /** @type {import('../mutant.js').Mutant[]} */
 export const mutants = [
@@ -7,55 +7,59 @@ export const mutants = [
     file: 'src/delivery/outcome.ts',
     find: 'if (status >= 200 && status < 300)',
     replace: 'if (status >= 200 && status < 400)',
-    tests: ['test/delivery/announce.test.ts', 'test/delivery/outcome.test.ts'],
+    tests: ['test/delivery/worker/delivery-notifications.test.ts', 'test/delivery/outcome.test.ts'],
   },
   {
     what: 'one retry too few',
     file: 'src/delivery/retry.ts',
     find: 'Math.max(1, rules.retries) : 1 + rules.retries',
     replace: 'Math.max(1, rules.retries) : Math.max(1, rules.retries)',
-    tests: ['test/delivery/announce.test.ts', 'test/delivery/dispatcher-faults.test.ts'],
+    tests: ['test/delivery/worker/delivery-notifications.test.ts', 'test/delivery/dispatcher-faults.test.ts'],
   },
   {
-    what: 'a fault of ours is charged',
+    what: 'an internal fault is charged',
     file: 'src/delivery/retry.ts',
     find: "      tries: delivery.tries,\n      interruptions: 0,\n      reason: 'own fault',",
     replace: "      tries: delivery.tries + 1,\n      interruptions: 0,\n      reason: 'own fault',",
     tests: ['test/delivery/dispatcher-faults.test.ts'],
   },
   {
-    what: 'an end without a request leaves no record',
+    what: 'a delivery that ends without a request leaves no record',
     file: 'src/delivery/settle.ts',
-    find: 'const record = unsentRecord(recordId, delivery, webhook, next, rules, wallMs)\n  return settlement(delivery, next, record, context)',
+    find: 'const record = buildSkippedRecord(recordId, delivery, webhook, next, rules, wallMs)\n  return settlement(delivery, next, record, context)',
     replace: 'return settlement(delivery, next, undefined, context)',
-    tests: ['test/delivery/dispatcher-faults.test.ts', 'test/service/promise.test.ts'],
+    tests: ['test/delivery/dispatcher-faults.test.ts', 'test/service/guarantees.test.ts'],
   },
   {
-    what: 'only delivered ones can be replayed',
+    what: 'only delivered deliveries can be replayed',
     file: 'src/delivery/replay.ts',
     find: 'if (!isTerminal(delivery.state)) throw',
     replace: "if (delivery.state !== 'delivered') throw",
-    tests: ['test/service/promise.test.ts'],
+    tests: ['test/service/guarantees.test.ts'],
   },
   {
-    what: 'the schedule does not learn when a retry is due',
-    file: 'src/delivery/conduct.ts',
-    find: 'schedule.learn(result.endpoint, since)',
+    what: 'the scheduler does not learn when a retry is due',
+    file: 'src/delivery/worker/worker.ts',
+    find: 'scheduler.update(result.endpoint, since)',
     replace: '',
-    tests: ['test/delivery/after-outage.test.ts', 'test/delivery/announce.test.ts'],
+    tests: [
+      'test/delivery/dispatcher-after-outage.test.ts',
+      'test/delivery/worker/delivery-notifications.test.ts',
+    ],
   },
   {
-    what: 'what a sender withdrew is cancelled though its webhook lives',
+    what: 'a request cancelled by the sender cancels the delivery of a live webhook',
     file: 'src/delivery/retry.ts',
-    find: "    state: step(delivery, 'returned'),\n    dueMs: now + OWN_FAULT_PAUSE_MS,\n    attempts,",
-    replace: "    state: step(delivery, 'withdrawn'),\n    dueMs: now + OWN_FAULT_PAUSE_MS,\n    attempts,",
-    tests: ['test/delivery/withdraw.test.ts'],
+    find: "    state: nextState(delivery, 'returned'),\n    dueMs: now + OWN_FAULT_PAUSE_MS,\n    attempts,",
+    replace:
+      "    state: nextState(delivery, 'cancelled'),\n    dueMs: now + OWN_FAULT_PAUSE_MS,\n    attempts,",
+    tests: ['test/delivery/cancel-unsent.test.ts'],
   },
   {
     what: 'the jitter leaves its window',
     file: 'src/delivery/backoff.ts',
-    find: 'policy.jitter * (2 * roll - 1)',
-    replace: 'policy.jitter * (4 * roll - 2)',
+    find: 'policy.jitter * (2 * random - 1)',
+    replace: 'policy.jitter * (4 * random - 2)',
     tests: ['test/delivery/backoff.test.ts'],
   },
   {

@@ -1,55 +1,55 @@
-/** Broken on purpose: a clean stop. */
+/** Seeded faults: a clean stop. */
 
 /** @type {import('../mutant.js').Mutant[]} */
 export const mutants = [
   {
-    what: 'claims go on',
+    what: 'claims continue after close',
     file: 'src/delivery/dispatcher.ts',
     find: '      stopping.abort()\n',
     replace: '\n',
-    tests: ['test/delivery/dispatcher-close.test.ts', 'test/service/promise-in-trouble.test.ts'],
+    tests: ['test/delivery/dispatcher-close.test.ts', 'test/service/guarantees-under-faults.test.ts'],
   },
   {
-    what: 'it does not wait',
+    what: 'close does not wait for requests in flight',
     file: 'src/delivery/dispatcher.ts',
     find: 'await waitAtMost(drainMs, clock,',
     replace: 'await waitAtMost(0, clock,',
-    tests: ['test/delivery/dispatcher-close.test.ts', 'test/service/promise-in-trouble.test.ts'],
+    tests: ['test/delivery/dispatcher-close.test.ts', 'test/service/guarantees-under-faults.test.ts'],
   },
   {
-    what: 'connections stay',
+    what: 'connections stay open after close',
     file: 'src/delivery/dispatcher.ts',
     find: '        await sender.close()\n',
     replace: '        void sender.close\n',
-    tests: ['test/delivery/fair-shares.test.ts', 'test/service/promise-in-trouble.test.ts'],
+    tests: ['test/delivery/scheduler/fair-queue.test.ts', 'test/service/guarantees-under-faults.test.ts'],
   },
   {
-    what: 'the lease is kept',
+    what: 'close does not release the lease',
     file: 'src/delivery/dispatcher.ts',
     find: '      await lease.stop()\n',
     replace: '\n',
     tests: ['test/delivery/dispatcher-close.test.ts', 'test/delivery/dispatcher-nodes.test.ts'],
   },
   {
-    what: 'its timer stays',
+    what: 'close leaves a timer',
     file: 'src/delivery/dispatcher.ts',
-    find: '      unsubscribe()\n      alarm.set(undefined)\n',
+    find: '      unsubscribe()\n      timer.set(undefined)\n',
     replace: '      unsubscribe()\n',
     tests: ['test/delivery/dispatcher.test.ts'],
   },
   {
-    what: 'what is cut is not free at once',
+    what: 'a delivery cut by close is not returned at once',
     file: 'src/delivery/retry.ts',
-    find: "  const { tries, interruptions } = delivery\n  return {\n    state: step(delivery, 'returned'),\n    dueMs: now,",
+    find: "  const { tries, interruptions } = delivery\n  return {\n    state: nextState(delivery, 'returned'),\n    dueMs: now,",
     replace:
-      "  const { tries, interruptions } = delivery\n  return {\n    state: step(delivery, 'returned'),\n    dueMs: now + 60_000,",
+      "  const { tries, interruptions } = delivery\n  return {\n    state: nextState(delivery, 'returned'),\n    dueMs: now + 60_000,",
     tests: ['test/delivery/dispatcher-close.test.ts', 'test/delivery/retry.test.ts'],
   },
   {
-    what: 'it waits for ever',
+    what: 'close waits for ever',
     file: 'src/delivery/dispatcher.ts',
-    find: 'await waitAtMost(drainMs, clock, pumping.rest().then(conduct.none))',
-    replace: 'await pumping.rest().then(conduct.none)',
+    find: 'await waitAtMost(drainMs, clock, claiming.idle().then(worker.idle))',
+    replace: 'await claiming.idle().then(worker.idle)',
     tests: ['test/delivery/dispatcher-close.test.ts', 'test/service/closing.test.ts'],
   },
 ]

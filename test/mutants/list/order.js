@@ -1,49 +1,49 @@
-/** Broken on purpose: in order within a call. */
+/** Seeded faults: in order within a call. */
 
 /** @type {import('../mutant.js').Mutant[]} */
 export const mutants = [
   {
-    what: 'every delivery is a head',
+    what: 'every delivery is the head of its lane',
     file: 'src/store/memory/lanes.ts',
-    find: '  row.lane = lane\n  row.laneBefore = lane.tail\n  lane.tail.laneBehind = row\n  lane.tail = row\n  return false',
+    find: '  row.lane = lane\n  row.lanePrevious = lane.tail\n  lane.tail.laneNext = row\n  lane.tail = row\n  return false',
     replace:
-      '  row.lane = lane\n  row.laneBefore = lane.tail\n  lane.tail.laneBehind = row\n  lane.tail = row\n  return true',
-    tests: ['test/delivery/caps.test.ts', 'test/delivery/dispatcher-faults.test.ts'],
+      '  row.lane = lane\n  row.lanePrevious = lane.tail\n  lane.tail.laneNext = row\n  lane.tail = row\n  return true',
+    tests: ['test/delivery/dispatcher-caps.test.ts', 'test/delivery/dispatcher-faults.test.ts'],
   },
   {
-    what: 'a lane for each hook',
+    what: 'each hook has its own lane',
     file: 'src/delivery/accept.ts',
     find: '`${event.accountId}/${event.callId}`',
     replace: '`${event.accountId}/${event.callId}/${event.hook}`',
-    tests: ['test/delivery/accept.test.ts', 'test/service/promise.test.ts'],
+    tests: ['test/delivery/accept.test.ts', 'test/service/guarantees.test.ts'],
   },
   {
-    what: 'one lane for all calls',
+    what: 'all calls share one lane',
     file: 'src/delivery/accept.ts',
     find: '`${event.accountId}/${event.callId}`',
     replace: '`${event.accountId}`',
-    tests: ['test/delivery/accept.test.ts', 'test/service/promise-in-trouble.test.ts'],
+    tests: ['test/delivery/accept.test.ts', 'test/service/guarantees-under-faults.test.ts'],
   },
   {
-    what: 'a given up event does not free its call',
+    what: 'an exhausted delivery does not release its lane',
     file: 'src/store/memory/settle.ts',
-    find: '  const following = leaveLane(row)',
-    replace: "  const following = next.state === 'exhausted' ? undefined : leaveLane(row)",
-    tests: ['test/delivery/announce.test.ts', 'test/delivery/dispatcher.test.ts'],
+    find: '  const nextHead = leaveLane(row)',
+    replace: "  const nextHead = next.state === 'exhausted' ? undefined : leaveLane(row)",
+    tests: ['test/delivery/worker/delivery-notifications.test.ts', 'test/delivery/dispatcher.test.ts'],
   },
   {
-    what: 'a failed attempt lets the next of its call go',
+    what: 'a failed attempt releases the next delivery of the call',
     file: 'src/store/memory/settle.ts',
     find: '    startWaiting(row)\n    return',
     replace:
-      '    startWaiting(row)\n    if (row.laneBehind) becomeDue(row.laneBehind, promoted(row.laneBehind.delivery, now))\n    return',
+      '    startWaiting(row)\n    if (row.laneNext) becomeDue(row.laneNext, promote(row.laneNext.delivery, now))\n    return',
     tests: ['test/delivery/dispatcher-faults.test.ts', 'test/delivery/dispatcher.test.ts'],
   },
   {
-    what: 'an epoch that is over is sent',
+    what: 'a delivery of an older epoch is sent',
     file: 'src/store/memory/lanes.ts',
     find: 'return last?.epoch === endpoint.webhook.epoch ? last : undefined',
     replace: 'return last',
-    tests: ['test/store/memory.test.ts', 'test/service/withdraw.test.ts'],
+    tests: ['test/store/memory.test.ts', 'test/service/cancel-unsent.test.ts'],
   },
 ]

@@ -1,23 +1,23 @@
-/** Broken on purpose: same id, same bytes. */
+/** Seeded faults: same id, same bytes. */
 
 /** @type {import('../mutant.js').Mutant[]} */
 export const mutants = [
   {
-    what: 'the id carries the attempt',
+    what: 'webhook-id contains the attempt number',
     file: 'src/delivery/request.ts',
     find: "    'webhook-id',\n    delivery.id,",
     replace: "    'webhook-id',\n    attempt > 1 ? `${delivery.id}-${attempt}` : delivery.id,",
-    tests: ['test/delivery/dispatcher.test.ts', 'test/service/promise-in-trouble.test.ts'],
+    tests: ['test/delivery/dispatcher.test.ts', 'test/service/guarantees-under-faults.test.ts'],
   },
   {
-    what: 'the verb is the webhook’s of now',
+    what: 'the verb is read from the current webhook',
     file: 'src/delivery/request.ts',
     find: 'method: METHODS[delivery.httpVerb]',
     replace: 'method: METHODS[webhook.settings.httpVerb]',
-    tests: ['test/service/promise.test.ts'],
+    tests: ['test/service/guarantees.test.ts'],
   },
   {
-    what: 'the content type is the webhook’s of now',
+    what: 'the content type is read from the current webhook',
     file: 'src/delivery/request.ts',
     find: 'CONTENT_TYPE[delivery.encoding]',
     replace: "CONTENT_TYPE[webhook.settings.format === 'json' ? 'json' : 'form']",
@@ -28,17 +28,17 @@ export const mutants = [
     file: 'src/store/memory/claim.ts',
     find: 'const body = bodies[row.delivery.variant]!',
     replace: 'const body = bodies[row.delivery.attempts > 0 ? 0 : row.delivery.variant]!',
-    tests: ['test/service/promise.test.ts'],
+    tests: ['test/service/guarantees.test.ts'],
   },
   {
     what: 'a replay gets the first body of the event',
     file: 'src/delivery/replay.ts',
     find: '      variant,\n      encoding,',
     replace: '      variant: variant * 0,\n      encoding,',
-    tests: ['test/service/promise.test.ts'],
+    tests: ['test/service/guarantees.test.ts'],
   },
   {
-    what: 'the timestamp goes back',
+    what: 'the timestamp decreases',
     file: 'src/delivery/request.ts',
     find: 'const seconds = Math.floor(nowMs / 1000)',
     replace: 'const seconds = Math.floor(nowMs / 1000) - attempt * 5',

@@ -1,26 +1,26 @@
-/** Broken on purpose: the SQLite store. */
+/** Seeded faults: the SQLite store. */
 
 /** @type {import('../mutant.js').Mutant[]} */
 export const mutants = [
   {
-    what: 'a claim does not raise the fence in the file',
+    what: 'a claim does not store the raised fence',
     file: 'adapters/storage/sqlite/claim.ts',
-    find: 'update(delivery.fence, memory.term, stored.position)',
-    replace: 'update(delivery.fence - 1, memory.term, stored.position)',
+    find: 'update(delivery.fence, state.term, row.position)',
+    replace: 'update(delivery.fence - 1, state.term, row.position)',
     tests: [
       'test/adapters/storage/sqlite-engine.test.ts',
       'test/adapters/storage/sqlite-engine-history.test.ts',
     ],
   },
   {
-    what: 'the next of a lane is never due',
+    what: 'the next delivery of a lane is never due',
     file: 'adapters/storage/sqlite/settle.ts',
     find: '    if (isHead) lanes.promote(row, endpoint, now)\n',
     replace: '',
     tests: ['test/adapters/storage/sqlite-engine-history.test.ts'],
   },
   {
-    what: 'the fence of a settlement is not asked',
+    what: 'the fence of a settlement is not checked',
     file: 'adapters/storage/sqlite/settle.ts',
     find: 'if (row?.delivery.state !== expect.state || row.delivery.fence !== expect.fence) return undefined',
     replace: 'if (row?.delivery.state !== expect.state) return undefined',
@@ -30,9 +30,9 @@ export const mutants = [
     ],
   },
   {
-    what: 'an owner of former times settles',
+    what: 'a former owner can settle',
     file: 'adapters/storage/sqlite/settle.ts',
-    find: '    if (memory.owner !== owner) return undefined\n',
+    find: '    if (state.owner !== owner) return undefined\n',
     replace: '',
     tests: [
       'test/adapters/storage/sqlite-engine-history.test.ts',
@@ -40,19 +40,19 @@ export const mutants = [
     ],
   },
   {
-    what: 'a group that failed stays in the memory',
-    file: 'adapters/storage/sqlite/group.ts',
+    what: 'a failed group stays in the in-memory state',
+    file: 'adapters/storage/sqlite/group-commit.ts',
     find: '    engine.rolledBack()\n',
     replace: '',
     tests: [
-      'test/adapters/storage/sqlite-group.test.ts',
+      'test/adapters/storage/sqlite-group-commit.test.ts',
       'test/adapters/storage/sqlite-engine-history.test.ts',
     ],
   },
   {
     what: 'pending deliveries are not counted',
     file: 'adapters/storage/sqlite/accept.ts',
-    find: '    memory.pending += 1\n',
+    find: '    state.pending += 1\n',
     replace: '',
     tests: [
       'test/adapters/storage/sqlite-engine-history.test.ts',
@@ -60,7 +60,7 @@ export const mutants = [
     ],
   },
   {
-    what: 'a paused endpoint is claimed from',
+    what: 'deliveries of a paused endpoint are claimed',
     file: 'adapters/storage/sqlite/endpoints.ts',
     find: 'return Math.max(dueMs, webhook.health?.pausedUntilMs ?? dueMs)',
     replace: 'return dueMs',
@@ -70,9 +70,9 @@ export const mutants = [
     ],
   },
   {
-    what: 'an entry of the inbox is admitted twice',
+    what: 'an inbox entry is accepted twice',
     file: 'adapters/storage/sqlite/accept.ts',
-    find: '    inbox.remove(admits)\n',
+    find: '    inbox.remove(inboxIds)\n',
     replace: '',
     tests: [
       'test/adapters/storage/sqlite-engine.test.ts',
@@ -80,9 +80,9 @@ export const mutants = [
     ],
   },
   {
-    what: 'a new life is the old one: nothing is an orphan',
+    what: 'a restart is not recognised: nothing is an orphan',
     file: 'adapters/storage/sqlite/leases.ts',
-    find: '      if (memory.owner !== owner) memory.nextTerm()\n',
+    find: '      if (state.owner !== owner) state.nextTerm()\n',
     replace: '',
     tests: [
       'test/adapters/storage/sqlite-engine.test.ts',
@@ -90,10 +90,10 @@ export const mutants = [
     ],
   },
   {
-    what: 'whose an account is stays remembered when an account changes',
-    file: 'adapters/storage/sqlite/known-answers.ts',
-    find: 'remembering(backend.ask, () => accountCalls)',
-    replace: 'remembering(backend.ask, () => 0)',
+    what: 'the lineage cache survives a change of an account',
+    file: 'adapters/storage/sqlite/read-cache.ts',
+    find: 'createRowCache(backend.request, () => accountVersion)',
+    replace: 'createRowCache(backend.request, () => 0)',
     tests: ['test/adapters/storage/sqlite-conformance.test.ts'],
   },
 ]

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { mergedWalk } from '../../../src/store/memory/merge.js'
 import {
   append,
+  createPositionLog,
   oldest,
-  positionLog,
   removeAt,
   valueAt,
   walk,
@@ -19,9 +19,9 @@ const steps = fc.array(
   { maxLength: 300 },
 )
 
-/** A log and the plain list it stands for. */
-function played(actions: typeof steps extends fc.Arbitrary<infer T> ? T : never) {
-  const log = positionLog<string>()
+/** Applies actions to a log and to a sorted array, the model. */
+function applyActions(actions: typeof steps extends fc.Arbitrary<infer T> ? T : never) {
+  const log = createPositionLog<string>()
   let model: number[] = []
   let position = 0
   for (const action of actions) {
@@ -39,11 +39,11 @@ function played(actions: typeof steps extends fc.Arbitrary<infer T> ? T : never)
   return { log, model, last: position }
 }
 
-describe('a log by position', () => {
-  it('holds what was appended and not removed, whatever the order', () => {
+describe('the position log', () => {
+  it('contains exactly what was appended and not removed', () => {
     fc.assert(
       fc.property(steps, (actions) => {
-        const { log, model, last } = played(actions)
+        const { log, model, last } = applyActions(actions)
         expect(log.size).toBe(model.length)
         expect(oldest(log)).toBe(model[0])
         for (let place = 0; place <= last + 1; place += 1) {
@@ -55,10 +55,10 @@ describe('a log by position', () => {
     )
   })
 
-  it('is walked from any position, in both directions, without that position itself', () => {
+  it('can be walked from any position in both directions, excluding that position', () => {
     fc.assert(
       fc.property(steps, fc.nat(400), (actions, cursor) => {
-        const { log, model } = played(actions)
+        const { log, model } = applyActions(actions)
         const up = [...walk(log, true, cursor)].map(([place]) => place)
         const down = [...walk(log, false, cursor)].map(([place]) => place)
         expect(up).toEqual(model.filter((place) => place > cursor))
@@ -67,8 +67,8 @@ describe('a log by position', () => {
     )
   })
 
-  it('keeps no more than a few places for what was removed', () => {
-    const log = positionLog<number>()
+  it('compacts removed entries', () => {
+    const log = createPositionLog<number>()
     for (let position = 0; position < 100_000; position += 1) {
       append(log, position, position)
       if (log.size > 100) removeAt(log, oldest(log)!)
@@ -77,7 +77,7 @@ describe('a log by position', () => {
     expect(log.positions.length).toBe(log.values.length)
   })
 
-  it('is merged with others into one order', () => {
+  it('merges with other logs into one order', () => {
     const logs = fc.array(fc.array(fc.nat(2), { maxLength: 30 }), { maxLength: 6 })
     fc.assert(
       fc.property(
@@ -85,7 +85,7 @@ describe('a log by position', () => {
         fc.boolean(),
         fc.option(fc.nat(200), { nil: undefined }),
         (shape, ascending, cursor) => {
-          const made = shape.map(() => positionLog<number>())
+          const made = shape.map(() => createPositionLog<number>())
           const all: number[] = []
           let position = 0
           for (let round = 0; round < 30; round += 1) {

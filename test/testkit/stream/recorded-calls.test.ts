@@ -15,7 +15,7 @@ const THREE = lines(
 const generated = (seed: number, calls: number) =>
   takeCalls(callGenerator({ seed, accounts: ['acme'] }), calls).events.map(({ event }) => event)
 
-/** What was published, with the clock's time. */
+/** Collects published events with the time of publishing. */
 function sink(clock: { now(): number }) {
   const published: { atMs: number; event: ChannelEvent }[] = []
   const startMs = clock.now()
@@ -24,7 +24,7 @@ function sink(clock: { now(): number }) {
 }
 
 describe('recordedCalls', () => {
-  it('reads a text or its lines, whatever ends them', () => {
+  it('reads a string or its lines, with any line ending', () => {
     const recording = recordedCalls(THREE)
     expect(recording).toMatchObject({ calls: 1, lengthMs: 64_000 })
     expect(recording.events.map(({ line, atMs, event }) => [line, atMs, event.hook])).toEqual([
@@ -38,7 +38,7 @@ describe('recordedCalls', () => {
     expect(recordedCalls(`\n${THREE}`).events.map(({ line }) => line)).toEqual([2, 3, 4])
   })
 
-  it('keeps the order of the lines where times go back: such an event comes at once', () => {
+  it('keeps the order of lines if times go back: such an event follows at once', () => {
     const late = lines(
       { hook: 'channel_create', ...leg, timestampMs: 5_000 },
       { hook: 'channel_create', ...leg, callId: 'leg-2', timestampMs: 4_000 },
@@ -54,9 +54,9 @@ describe('recordedCalls', () => {
   })
 
   it.each([
-    ['{', 'line', 'line 2: is no JSON'],
-    ['[1]', 'line', 'line 2: is no JSON object'],
-    ['null', 'line', 'line 2: is no JSON object'],
+    ['{', 'line', 'line 2: is not JSON'],
+    ['[1]', 'line', 'line 2: is not a JSON object'],
+    ['null', 'line', 'line 2: is not a JSON object'],
     [
       lines({ hook: 'channel_hold', ...leg }),
       'timestampMs',
@@ -67,7 +67,7 @@ describe('recordedCalls', () => {
     [
       lines({ hook: 'channel_crate', ...leg, timestampMs: 5 }),
       'hook',
-      "line 2: hook: 'channel_crate' is not in",
+      "line 2: hook: 'channel_crate' is not a registered event",
     ],
     [lines({ hook: 'channel_hold', accountId: 'acme', timestampMs: 5 }), 'callId', 'line 2: callId: '],
     [
@@ -75,20 +75,20 @@ describe('recordedCalls', () => {
       'form',
       'line 2: form: is not a field',
     ],
-  ])('names line and field of what is wrong: %s', (wrong, field, message) => {
+  ])('names line and field of an invalid event: %s', (wrong, field, message) => {
     const [first, ...others] = THREE.split('\n')
     const read = () => recordedCalls([first!, wrong, ...others].join('\n'))
     expect(read).toThrow(expect.objectContaining({ code: 'InvalidInput', field }))
     expect(read).toThrow(message)
   })
 
-  it('knows the kinds of the host', () => {
+  it('accepts event kinds of the host', () => {
     const own = lines({ hook: 'queue_joined', ...leg, timestampMs: 1 })
     expect(recordedCalls(own, { hooks: [{ id: 'queue_joined' }] }).events).toHaveLength(1)
     expect(() => recordedCalls(own)).toThrow(/line 1: hook/)
   })
 
-  it('refuses what is no recording, naming it', () => {
+  it('rejects an invalid source and names the field', () => {
     const field = (name: string, code = 'InvalidOption') => expect.objectContaining({ code, field: name })
     expect(() => recordedCalls('\n \n')).toThrow(field('source', 'InvalidInput'))
     expect(() => recordedCalls(undefined as never)).toThrow(field('source'))
@@ -98,35 +98,42 @@ describe('recordedCalls', () => {
   })
 })
 
-describe('a replay', () => {
-  it('publishes each event at its moment', async () => {
+describe('replay', () => {
+  it('publishes each event at its time', async () => {
     const clock = manualClock({ nowMs: 1_000_000 })
     const { publish, times, published } = sink(clock)
     const { replay, lengthMs } = recordedCalls(THREE)
-    const over = replay({ publish, clock })
+    const replayed = replay({ publish, clock })
     await clock.advance(lengthMs)
-    expect(await over).toEqual({ events: 3, calls: 1 })
+    expect(await replayed).toEqual({ events: 3, calls: 1 })
     expect(times()).toEqual([0, 4_000, 64_000])
     expect(published.map(({ event }) => event.timestampMs)).toEqual([1_000_000, 1_004_000, 1_064_000])
   })
 
-  it('is scaled by its speed, and as quick as it goes without pauses', async () => {
+  it('scales pauses by the speed; Infinity removes them', async () => {
     const clock = manualClock()
-    const twice = sink(clock)
-    const over = recordedCalls(THREE).replay({ publish: twice.publish, clock, speed: 2, times: 'recorded' })
-    await clock.advance(32_000)
-    await over
-    expect(twice.times()).toEqual([0, 2_000, 32_000])
-    expect(twice.published.map(({ event }) => event.timestampMs)).toEqual([10_000, 14_000, 74_000])
-    const atOnce = sink(clock)
-    expect(await recordedCalls(THREE).replay({ publish: atOnce.publish, clock, speed: Infinity })).toEqual({
-      events: 3,
-      calls: 1,
+    const fast = sink(clock)
+    const replayed = recordedCalls(THREE).replay({
+      publish: fast.publish,
+      clock,
+      speed: 2,
+      times: 'recorded',
     })
-    expect(atOnce.times()).toEqual([0, 0, 0])
+    await clock.advance(32_000)
+    await replayed
+    expect(fast.times()).toEqual([0, 2_000, 32_000])
+    expect(fast.published.map(({ event }) => event.timestampMs)).toEqual([10_000, 14_000, 74_000])
+    const immediate = sink(clock)
+    expect(await recordedCalls(THREE).replay({ publish: immediate.publish, clock, speed: Infinity })).toEqual(
+      {
+        events: 3,
+        calls: 1,
+      },
+    )
+    expect(immediate.times()).toEqual([0, 0, 0])
   })
 
-  it('waits for each publish, and makes up for the time that it took', async () => {
+  it('awaits each publish, and shortens the next pause by the time that it took', async () => {
     const clock = manualClock()
     const order: string[] = []
     const publish = async ({ hook }: ChannelEvent) => {
@@ -134,9 +141,9 @@ describe('a replay', () => {
       await clock.sleep(10_000)
       order.push('ends')
     }
-    const over = recordedCalls(THREE).replay({ publish, clock })
+    const replayed = recordedCalls(THREE).replay({ publish, clock })
     await clock.advance(80_000)
-    await over
+    await replayed
     expect(order).toEqual([
       'channel_create begins at 0',
       'ends',
@@ -147,43 +154,47 @@ describe('a replay', () => {
     ])
   })
 
-  it('puts other events in their place, or none', async () => {
+  it('replaces or skips events with `map`', async () => {
     const clock = manualClock()
     const { publish, published } = sink(clock)
     const map = (event: ChannelEvent) =>
       event.hook === 'channel_answer'
         ? undefined
         : { ...event, accountId: 'globex', callId: `${event.callId}~2` }
-    const over = recordedCalls(THREE).replay({ publish, clock, map, speed: Infinity })
-    expect(await over).toEqual({ events: 2, calls: 1 })
+    const replayed = recordedCalls(THREE).replay({ publish, clock, map, speed: Infinity })
+    expect(await replayed).toEqual({ events: 2, calls: 1 })
     expect(published.map(({ event }) => [event.hook, event.accountId, event.callId])).toEqual([
       ['channel_create', 'globex', 'leg-1~2'],
       ['channel_destroy', 'globex', 'leg-1~2'],
     ])
   })
 
-  it('ends early when it is told to', async () => {
+  it('ends early when its signal is aborted', async () => {
     const clock = manualClock()
     const { publish, times } = sink(clock)
-    const ending = new AbortController()
-    const over = recordedCalls(THREE).replay({ publish, clock, signal: ending.signal })
+    const abort = new AbortController()
+    const replayed = recordedCalls(THREE).replay({ publish, clock, signal: abort.signal })
     await clock.advance(4_000)
-    ending.abort()
-    expect(await over).toEqual({ events: 2, calls: 1 })
+    abort.abort()
+    expect(await replayed).toEqual({ events: 2, calls: 1 })
     expect(times()).toEqual([0, 4_000])
   })
 
-  it('ends with what publish throws, the line named and the code kept', async () => {
+  it('rejects with the error of publish, keeping its code and adding the line', async () => {
     const hs = createHookswitch({ store: memoryStore() })
     await hs.start()
-    const refused = recordedCalls(THREE).replay({ publish: hs.publish, speed: Infinity })
-    await expect(refused).rejects.toMatchObject({ code: 'NotFound' })
-    await expect(refused).rejects.toThrow(/^line 1 \(channel_create of call leg-1\): unknown id: acme$/)
+    const rejected = recordedCalls(THREE).replay({ publish: hs.publish, speed: Infinity })
+    await expect(rejected).rejects.toMatchObject({ code: 'NotFound' })
+    await expect(rejected).rejects.toThrow(
+      /^line 1 \(channel_create of call leg-1\): account 'acme' does not exist$/,
+    )
     await hs.close()
     const broken = () => {
-      throw 'a text'
+      throw 'a string'
     }
-    await expect(recordedCalls(THREE).replay({ publish: broken })).rejects.toThrow(/^line 1 \(.*\): a text$/)
+    await expect(recordedCalls(THREE).replay({ publish: broken })).rejects.toThrow(
+      /^line 1 \(.*\): a string$/,
+    )
   })
 
   it.each([
@@ -197,10 +208,10 @@ describe('a replay', () => {
     [{ publish() {}, map: {} }, 'map'],
     [{ publish() {}, signal: {} }, 'signal'],
     [{ publish() {}, pace: 1 }, 'pace'],
-  ])('refuses the options %j, naming %s', async (options, field) => {
-    const over = recordedCalls(THREE).replay(options as never)
-    await expect(over).rejects.toMatchObject({ code: 'InvalidOption', field })
-    await expect(over).rejects.toThrow(`replay: ${field}`)
+  ])('rejects the options %j and names %s', async (options, field) => {
+    const replayed = recordedCalls(THREE).replay(options as never)
+    await expect(replayed).rejects.toMatchObject({ code: 'InvalidOption', field })
+    await expect(replayed).rejects.toThrow(`replay: ${field}`)
   })
 })
 
@@ -212,7 +223,7 @@ describe('callRecorder', () => {
     return hs
   }
 
-  it('writes what recordedCalls reads: the events that a service accepted, until it is stopped', async () => {
+  it('writes the accepted events in the format of recordedCalls until it is stopped', async () => {
     const hs = await service()
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 1_000 }), async (seed) => {
@@ -234,7 +245,7 @@ describe('callRecorder', () => {
     await hs.close()
   })
 
-  it('writes other events in their place, or none', async () => {
+  it('replaces or omits events with `map`', async () => {
     const hs = await service()
     const written: string[] = []
     const recorder = callRecorder(hs.events, (line) => written.push(line), {
@@ -248,7 +259,7 @@ describe('callRecorder', () => {
     expect(written[0]).toMatch(/^\{(?!.*12025550123).*"hook":"channel_create".*\}\n$/)
   })
 
-  it('says at the end that a line was lost', async () => {
+  it('reports a lost line when it is stopped', async () => {
     const hs = await service()
     let full = true
     const recorder = callRecorder(hs.events, () => {
@@ -269,8 +280,8 @@ describe('callRecorder', () => {
     [[{ on() {}, off() {} }, 'file'], 'write'],
     [[{ on() {}, off() {} }, () => {}, { map: 1 }], 'map'],
     [[{ on() {}, off() {} }, () => {}, { only: 1 }], 'only'],
-  ])('refuses what it was given, case %#, naming the argument', (given, field) => {
-    const record = () => callRecorder(...(given as unknown as Parameters<typeof callRecorder>))
+  ])('rejects invalid arguments and names them, case %#', (args, field) => {
+    const record = () => callRecorder(...(args as unknown as Parameters<typeof callRecorder>))
     expect(record).toThrow(expect.objectContaining({ code: 'InvalidOption', field }))
     expect(record).toThrow(`callRecorder: ${field}`)
   })

@@ -1,7 +1,7 @@
-import type { Statement } from '../session.js'
+import type { Statement } from '../statement.js'
 
-/** A webhook that something is accepted for, held so that its epoch stays. */
-export interface HeldRow {
+/** A webhook that deliveries are accepted for, locked so that its epoch does not change. */
+export interface AcceptWebhookRow {
   readonly id: string
   readonly key: number
   readonly shard: number
@@ -11,19 +11,22 @@ export interface HeldRow {
   readonly failing: boolean
   readonly deleted: boolean
   readonly pausedMs: number
-  /** Waiting and in flight in the whole store: the same in every row. */
+  /** Pending deliveries of the whole store: the same in every row. */
   readonly pending: number
 }
 
-/** A body of the event of a delivery that is repeated. */
-export interface BodyRow {
-  /** Of the delivery. */
+/** A body of the event of a delivery that is replayed. */
+export interface StoredBodyRow {
+  /** Id of the delivery. */
   readonly id: string
   readonly eventId: string
   readonly position: number
 }
 
-/** A call's last number (`key` null), or how many are open in a lane: untold where it is one alone, as it mostly is. */
+/**
+ * The last sequence number of a call (`key` null), or the number of open deliveries in a lane. A lane with a single
+ * one, the usual case, has no row.
+ */
 export interface CountRow {
   readonly key: number | null
   readonly account: string | null
@@ -31,25 +34,25 @@ export interface CountRow {
   readonly count: number
 }
 
-/** The time of a call is written no more often than this: it is indexed, and kept for a day. */
+/** The time of a call's last event is indexed, and calls are kept for a day: it is written at most this often. */
 const TOUCH_MS = 3_600_000
 
 export const acceptStatements = (s: string) =>
   ({
-    /** Acceptances near the bound come one after the other. */
+    /** Serialises acceptances near the limit of pending deliveries. */
     lockPending: {
       name: 'accept_lock',
       text: `select pg_advisory_xact_lock(hashtextextended('${s} pending', 0)) is null as locked`,
     },
-    hold: {
+    lockWebhooks: {
       name: 'accept_hold',
       text: `select w.id, w.key, w.shard, w.epoch, w.account_id as "accountId", w.origin, w.failing,
           w.deleted_ms is not null as deleted, w.paused_ms as "pausedMs",
           (select coalesce(sum(deliveries), 0)::bigint from ${s}.pending) as pending
         from ${s}.webhook w where w.id = any ($1::text[]) order by w.key for key share of w`,
     },
-    /** Bodies of the events of the deliveries `$1`, held so that pruning does not take them away. */
-    holdEvents: {
+    /** Bodies of the events of the deliveries `$1`, locked so that pruning does not remove them. */
+    lockEvents: {
       name: 'accept_events',
       text: `select d.id, e.* from (
           select id, event from ${s}.delivery where id = any ($1::text[]) order by event + 0
@@ -57,7 +60,7 @@ export const acceptStatements = (s: string) =>
           select e.id as "eventId", e.position from ${s}.event e where e.position = d.event order by e.variant for key share
         ) e`,
     },
-    /** Numbers of calls, and places in lanes, in one go; each in the order of its keys. */
+    /** Adds to the sequence numbers of calls and to the counts of lanes, each sorted by key. */
     count: {
       name: 'accept_count',
       text: `with c as (
@@ -78,7 +81,10 @@ export const acceptStatements = (s: string) =>
         select null::int as key, account_id as account, call_id as name, sequence as count from c
         union all select webhook_key, null, lane, open from l where open <> 1`,
     },
-    /** `$1` events, their bodies in `$2`–`$10`, deliveries in `$11`–`$23` in their order, then what goes with them. */
+    /**
+     * `$1`: number of events; `$2`–`$10`: their bodies; `$11`–`$23`: deliveries in their order; `$24`, `$25`: slot of
+     * the pending count and what to add; `$26`–`$28`: legs of calls; `$29`, `$30`: webhooks to nudge with their shards.
+     */
     write: {
       name: 'accept_write',
       text: `with p as materialized (

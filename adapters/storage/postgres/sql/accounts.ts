@@ -1,11 +1,11 @@
-import type { Statement } from '../session.js'
+import type { Statement } from '../statement.js'
 
-/** Row of everything that is one document. */
+/** A row that is one JSON document. */
 export interface DocRow {
   readonly doc: string
 }
 
-/** An account of the lineage that was asked for at this place, from 1. */
+/** An account of the lineage requested at this place, from 1. */
 export interface LineageRow extends DocRow {
   readonly place: number
 }
@@ -17,8 +17,8 @@ export const accountStatements = (s: string) =>
       text: `insert into ${s}.account (id, realm_key, name_key, parent_id, doc)
       values ($1, $2, $3, $4, $5) on conflict do nothing returning id`,
     },
-    /** A parent is held until the commit, so that its removal sees the child, or the child comes after it. */
-    holdParent: {
+    /** Locks a parent until the commit: its removal sees the child, or the child comes after the removal. */
+    lockParent: {
       name: 'account_hold',
       text: `select id from ${s}.account where id = $1 for key share`,
     },
@@ -40,8 +40,8 @@ export const accountStatements = (s: string) =>
       insert into ${s}.gone_account (id) values ($1) on conflict do nothing`,
     },
     /**
-     * Of each of `$1`, with its place there, from 1. Step by step from row to row, also while nobody knows how many
-     * accounts there are.
+     * Lineages of `$1`, each account with the place of its lineage, from 1. The lateral subqueries force one index
+     * lookup per row, even while the table has no statistics.
      */
     lineages: {
       name: 'account_lineages',

@@ -1,20 +1,21 @@
 import { ATTEMPT_COLUMNS, type AttemptRow } from '../rows.js'
-import type { Statement } from '../session.js'
+import type { Statement } from '../statement.js'
 
-/** A record with what was sent: null where its delivery is kept no more. */
+/** An attempt with its request; null where the delivery is no longer stored. */
 export interface ReadAttemptRow extends AttemptRow {
   readonly httpVerb: 'get' | 'post' | 'put' | 'patch' | 'delete' | null
   readonly body: string | null
 }
 
-/** By what the records are looked up: each way has an index in the order of positions. */
-export type AttemptWay = 'webhook' | 'delivery' | 'calls' | 'account'
+/** Filter by which attempts are looked up; each has an index in the order of positions. */
+export type AttemptLookup = 'webhook' | 'delivery' | 'calls' | 'account'
 
 /**
- * `$1` account, `$2` before or after this position, `$3` and `$4` recorded from and to, at most `$5`; `$6` webhook, `$7`
- * delivery, `$8` calls, each null: any. As many characters of a body are read as bytes of it may be shown (`$9`).
+ * `$1`: account; `$2`: before or after this position; `$3`, `$4`: recorded from and to; `$5`: limit; `$6`: webhook,
+ * `$7`: delivery, `$8`: calls, each null for any; `$9`: characters of a body to read (at least the bytes that are
+ * shown).
  */
-export function attemptStatement(s: string, way: AttemptWay, ascending: boolean): Statement {
+export function attemptStatement(s: string, lookup: AttemptLookup, ascending: boolean): Statement {
   const order = ascending ? '' : 'desc'
   const webhook = `(select key from ${s}.webhook where id = $6 and account_id = $1)`
   const delivery = (column: string) => `(select ${column} from ${s}.delivery where id = $7)`
@@ -22,10 +23,10 @@ export function attemptStatement(s: string, way: AttemptWay, ascending: boolean)
       and ($6::text is null or a.webhook_key = ${webhook})
       and ($7::text is null or a.delivery_id = $7) and ($8::text[] is null or a.call_id = any ($8))`
   const end = `order by a.position ${order} limit $5`
-  const ways: Record<AttemptWay, string> = {
+  const lookups: Record<AttemptLookup, string> = {
     account: `select * from ${s}.attempt a where ${filters} ${end}`,
     webhook: `select * from ${s}.attempt a where a.webhook_key = ${webhook} and ${filters} ${end}`,
-    // Records of a delivery come after it.
+    // Attempts have higher positions than their delivery.
     delivery: `select * from ${s}.attempt a where a.webhook_key = ${delivery('webhook_key')}
       and a.position > ${delivery('position')} and ${filters} ${end}`,
     calls: `select a.* from (select distinct id from unnest($8::text[]) c (id)) c cross join lateral (
@@ -33,10 +34,10 @@ export function attemptStatement(s: string, way: AttemptWay, ascending: boolean)
       ) a ${end}`,
   }
   return {
-    name: `attempts_${way}${ascending ? '_up' : ''}`,
-    // Row by row: see `deliveries.ts`.
+    name: `attempts_${lookup}${ascending ? '_up' : ''}`,
+    // Lateral subqueries: see `deliveries.ts`.
     text: `select ${ATTEMPT_COLUMNS}, sent.http_verb as "httpVerb", sent.body
-      from (${ways[way]}) a
+      from (${lookups[lookup]}) a
       cross join lateral (select id from ${s}.webhook w where w.key = a.webhook_key offset 0) w
       left join lateral (
         select d.http_verb, left(e.body, $9) as body

@@ -1,17 +1,12 @@
-import {
-  type DeliveryRow,
-  ENDPOINT_COLUMNS,
-  type EndpointStand,
-  DELIVERY_OWN_COLUMNS as TAKEN_COLUMNS,
-} from '../rows.js'
-import type { Statement } from '../session.js'
+import { DELIVERY_OWN_COLUMNS, type DeliveryRow, ENDPOINT_COLUMNS, type EndpointState } from '../rows.js'
+import type { Statement } from '../statement.js'
 import { unindexed } from './unindexed.js'
 
 /**
- * An endpoint that was named and is this node's; or (`webhookId` null) one of its heads; or (`place` 0) a shard with its
+ * A requested endpoint in a shard of this node; or (`webhookId` null) one of its heads; or (`place` 0) a shard with its
  * `term`.
  */
-export interface LookRow extends Omit<EndpointStand, 'webhookId'> {
+export interface ScanRow extends Omit<EndpointState, 'webhookId'> {
   readonly place: number
   readonly webhookId: string | null
   readonly key: number
@@ -20,33 +15,34 @@ export interface LookRow extends Omit<EndpointStand, 'webhookId'> {
   readonly shard: number
   readonly term: number
   readonly revision: number
-  /** Null: it is of the revision that is known already. */
+  /** Null: the cached revision is current. */
   readonly doc: string | null
   readonly health: string | null
   readonly retry: boolean
   readonly dueMs: number
   readonly position: number
   readonly id: string
-  /** Where the row is. */
+  /** Location of the row. */
   readonly ctid: string
 }
 
-/** Without its webhook, which is known. */
-export interface TakenRow extends Omit<DeliveryRow, 'webhookId' | 'accountId'> {
+/** A claimed delivery, without the columns of its webhook. */
+export interface ClaimedRow extends Omit<DeliveryRow, 'webhookId' | 'accountId'> {
   readonly key: number
   readonly body: string
   readonly traceparent: string | null
-  /** Where the row is now. */
+  /** Location of the row after the claim. */
   readonly ctid: string
 }
 
 export const claimStatements = (s: string) =>
   ({
     /**
-     * What is named (`$1` ids with `$2` room, `$3` the revision that is known, 0: none) in the shards `$4` of this owner
-     * `$5`, now `$6`; the earliest heads of each, of both kinds and one more than the room: that is what is due next.
+     * The requested webhooks (`$1` ids, `$2` slots, `$3` cached revisions, 0: none) in the shards `$4` of the owner
+     * `$5` at the time `$6`, with the earliest first attempts and retries of each: one more than it has slots, since
+     * that one is due next.
      */
-    look: {
+    scan: {
       name: 'claim_look',
       text: `with mine as materialized (
           select id, term from ${s}.shard
@@ -77,15 +73,15 @@ export const claimStatements = (s: string) =>
         ) h`,
     },
     /**
-     * Heads at `$1` (their ids `$2`, the terms of their shards `$3`) are taken by the call `$4`, where the shards `$5` are
-     * still this owner's `$6` in these terms `$7`, now `$8`, and the webhooks `$9` of these epochs `$10` (which
-     * disabling and deleting end). Found where they
-     * were seen, as the very version that was seen: one that was moved or taken since is left out.
+     * Claims the heads at `$1` (ids `$2`, terms of their shards `$3`) with the token `$4`, if the shards `$5` still
+     * belong to the owner `$6` under the terms `$7` at the time `$8`, and the webhooks `$9` are still in the epochs
+     * `$10` (disabling and deleting end an epoch). Rows are found at the location and in the version that the scan saw:
+     * one that was moved or claimed since is left out.
      *
-     * Locks shards, then webhooks, each in the order of its keys, so that only who takes the shard or ends the epoch has
-     * to wait.
+     * Locks shards, then webhooks, each sorted by key; only a takeover of the shard or the end of the epoch has to
+     * wait.
      */
-    take: {
+    claim: {
       name: 'claim_take',
       text: `with mine as materialized (
           select s.id from ${s}.shard s
@@ -105,7 +101,7 @@ export const claimStatements = (s: string) =>
             and d.webhook_key + 0 = any (array(select key from held))
           returning d.*, d.ctid as at
         )
-        select ${TAKEN_COLUMNS}, d.webhook_key as key, e.body, e.traceparent, d.at as ctid
+        select ${DELIVERY_OWN_COLUMNS}, d.webhook_key as key, e.body, e.traceparent, d.at as ctid
         from taken d join ${s}.event e on e.position = d.event and e.variant = d.variant`,
     },
   }) satisfies Record<string, Statement>

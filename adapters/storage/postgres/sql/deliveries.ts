@@ -1,23 +1,23 @@
 import { DELIVERY_COLUMNS, type DeliveryRow } from '../rows.js'
-import type { Statement } from '../session.js'
+import type { Statement } from '../statement.js'
 
-/** A delivery with the epoch of its webhook now, and its webhook's number. */
+/** A delivery with the current epoch and the key of its webhook. */
 export interface ReadDeliveryRow extends DeliveryRow {
   readonly webhookEpoch: number
   readonly webhookKey: number
 }
 
-/** How many of a lane must end before the row at this position. */
+/** Number of deliveries in the lane that must end before the one at this position. */
 export interface AheadRow {
   readonly position: number
   readonly ahead: number
 }
 
 /**
- * What belongs to deliveries `d`, looked up row by row: a plan that is made for any limit expects many rows, and would
- * read all events for them.
+ * Adds event and webhook to deliveries `d`, with lateral subqueries that are executed row by row: a generic plan, made
+ * for any limit, expects many rows and would otherwise read all events.
  */
-const whole = (s: string, deliveries: string) => `select ${DELIVERY_COLUMNS},
+const withEventAndWebhook = (s: string, deliveries: string) => `select ${DELIVERY_COLUMNS},
     w.epoch as "webhookEpoch", w.key as "webhookKey"
   from (${deliveries}) d
   cross join lateral (
@@ -26,18 +26,18 @@ const whole = (s: string, deliveries: string) => `select ${DELIVERY_COLUMNS},
   cross join lateral (select * from ${s}.webhook w where w.key = d.webhook_key offset 0) w`
 
 /**
- * `$1` webhook, `$2` its account, `$3` before or after this position, `$4` and `$5` accepted from and to, `$6` states by
- * number, null: any; at most `$7`. What waits for an older epoch is cancelled (5).
+ * `$1`: webhook; `$2`: its account; `$3`: before or after this position; `$4`, `$5`: accepted from and to; `$6`: states
+ * by number, null for any; `$7`: limit. A delivery that waits for an older epoch counts as cancelled (5).
  *
- * @param failed literal states, which have an index: only exhausted, expired and quarantined ones are asked for
+ * @param failed only exhausted, expired and quarantined deliveries: literal states, which have an index
  */
 function list(s: string, ascending: boolean, failed: boolean): Statement {
   const order = ascending ? '' : 'desc'
-  // Not joined: the order of an index holds for one webhook, which a join does not promise.
+  // A subquery, not a join: only with a single webhook can the order of the index be used.
   const webhook = (column: string) => `(select ${column} from ${s}.webhook where id = $1 and account_id = $2)`
   return {
     name: `deliveries${ascending ? '_up' : ''}${failed ? '_failed' : ''}`,
-    text: `${whole(
+    text: `${withEventAndWebhook(
       s,
       `select * from ${s}.delivery d
         where d.webhook_key = ${webhook('key')} and d.position ${ascending ? '>' : '<'} $3
@@ -51,18 +51,18 @@ function list(s: string, ascending: boolean, failed: boolean): Statement {
 
 export const deliveryStatements = (s: string) =>
   ({
-    /** `$1` of the account `$2`. */
+    /** The delivery `$1` of the account `$2`. */
     one: {
       name: 'delivery',
-      text: `${whole(s, `select * from ${s}.delivery where id = $1`)} where w.account_id = $2`,
+      text: `${withEventAndWebhook(s, `select * from ${s}.delivery where id = $1`)} where w.account_id = $2`,
     },
     down: list(s, false, false),
     up: list(s, true, false),
     downFailed: list(s, false, true),
     upFailed: list(s, true, true),
     /**
-     * Of the rows of webhook `$1` at the positions `$4`, which wait in the lanes `$2` behind a head: each lane is walked
-     * once. What waits for an epoch before `$3` is cancelled and in nobody's way; the head may be one of those.
+     * For the deliveries of webhook `$1` at the positions `$4`, which wait behind a head in the lanes `$2`. Each lane
+     * is read once. Deliveries of an epoch before `$3` are cancelled and do not count; the head may be one of them.
      */
     ahead: {
       name: 'deliveries_ahead',

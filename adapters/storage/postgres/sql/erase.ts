@@ -1,36 +1,36 @@
-import type { Statement } from '../session.js'
+import type { Statement } from '../statement.js'
 
-/** A delivery to be removed. */
+/** A delivery to remove. */
 export interface ErasedRow {
   readonly id: string
   readonly event: number
-  /** Of its webhook. */
+  /** Account of its webhook. */
   readonly accountId: string
   readonly webhookId: string
   readonly callId: string | null
 }
 
-/** A removed delivery as it was. */
+/** The state of a delivery that was removed. */
 export interface RemovedRow {
   readonly key: number
   readonly lane: string
   readonly pending: boolean
-  /** It was the first of its lane. */
+  /** Whether it was the head of its lane. */
   readonly head: boolean
   readonly acceptedMs: number
 }
 
-const CHOSEN = `d.id, d.event, w.account_id as "accountId", w.id as "webhookId", e.call_id as "callId"`
+const SELECTED = `d.id, d.event, w.account_id as "accountId", w.id as "webhookId", e.call_id as "callId"`
 
-/** Where something about a call or an account may have been. */
+/** The tables that contain data of calls or accounts. */
 const TABLES = ['delivery', 'event', 'attempt', 'call', 'call_leg', 'idempotency', 'inbox', 'webhook']
 
 export const eraseStatements = (s: string) =>
   ({
-    /** Of the account `$1`: of its webhooks or of its events, in the calls `$2`. At most `$3`. */
+    /** Deliveries to the webhooks or of the events of the account `$1`, in the calls `$2`; at most `$3`. */
     ofCalls: {
       name: 'erase_of_calls',
-      text: `select ${CHOSEN}
+      text: `select ${SELECTED}
         from (select distinct id from unnest($2::text[]) c (id)) c cross join lateral (
           select * from ${s}.event e where e.call_id = c.id and e.variant = 0 offset 0
         ) e cross join lateral (
@@ -39,10 +39,10 @@ export const eraseStatements = (s: string) =>
           select * from ${s}.webhook w where w.key = d.webhook_key offset 0
         ) w where e.account_id = $1 or w.account_id = $1 limit $3`,
     },
-    /** All of its webhooks; all of its events. */
+    /** Deliveries to all webhooks, and of all events, of the account `$1`; at most `$2`. */
     ofWebhooks: {
       name: 'erase_of_webhooks',
-      text: `select ${CHOSEN}
+      text: `select ${SELECTED}
         from ${s}.webhook w cross join lateral (
           select * from ${s}.delivery d where d.webhook_key = w.key order by d.position limit $2
         ) d cross join lateral (
@@ -51,7 +51,7 @@ export const eraseStatements = (s: string) =>
     },
     ofEvents: {
       name: 'erase_of_events',
-      text: `select ${CHOSEN}
+      text: `select ${SELECTED}
         from (
           select * from ${s}.event e where e.account_id = $1 and e.variant = 0 order by e.position limit $2
         ) e cross join lateral (
@@ -60,7 +60,7 @@ export const eraseStatements = (s: string) =>
           select * from ${s}.webhook w where w.key = d.webhook_key offset 0
         ) w limit $2`,
     },
-    /** Locks the lanes in which one of these may be pending; what is behind in them is looked for by a later statement. */
+    /** Locks the lanes in which these may be pending; the next deliveries are searched by a later statement. */
     lockLanes: {
       name: 'erase_lock_lanes',
       text: `select 1 from ${s}.lane where (webhook_key, lane) in (
@@ -73,7 +73,7 @@ export const eraseStatements = (s: string) =>
         returning webhook_key as key, lane, state < 2 as pending, state = 1 or due_ms is not null as head,
           accepted_ms as "acceptedMs"`,
     },
-    /** Of the lanes `$1`, `$2` so many `$3` are gone. */
+    /** Lowers the open count of the lanes `$1`, `$2` by `$3`. */
     shorten: {
       name: 'erase_shorten',
       text: `update ${s}.lane l set open = l.open - u.gone
@@ -85,7 +85,7 @@ export const eraseStatements = (s: string) =>
       text: `delete from ${s}.lane l using unnest($1::int[], $2::text[]) u (key, lane)
         where l.webhook_key = u.key and l.lane = u.lane and l.open <= 0`,
     },
-    /** The next of the lanes `$1`, `$2`, which lost their first, is due: since `$3`, which is over. */
+    /** Makes the next delivery of the lanes `$1`, `$2`, which lost their head, due at `$3`, a time in the past. */
     promote: {
       name: 'erase_promote',
       text: `update ${s}.delivery d set due_ms = n.due_ms
@@ -96,7 +96,7 @@ export const eraseStatements = (s: string) =>
         ) n where d.id = n.id`,
     },
     /** The sum of all slots counts, so any of them may be lowered. */
-    lessPending: {
+    lowerPending: {
       name: 'erase_less_pending',
       text: `update ${s}.pending set deliveries = deliveries - $2 where slot = $1`,
     },
@@ -104,20 +104,20 @@ export const eraseStatements = (s: string) =>
       name: 'erase_nudge',
       text: `insert into ${s}.nudge (webhook_key, shard) select key, shard from ${s}.webhook where id = any ($1::text[])`,
     },
-    /** Records of the deliveries `$1` of the accounts `$2` and calls `$3`. */
+    /** Attempts of the deliveries `$1` in the accounts `$2` and calls `$3`. */
     attemptsOfCalls: {
       name: 'erase_attempts_of',
       text: `delete from ${s}.attempt a
         using unnest($1::text[], $2::text[], $3::text[]) u (id, account_id, call_id)
         where a.account_id = u.account_id and a.call_id = u.call_id and a.delivery_id = u.id`,
     },
-    /** Of those of no call. */
+    /** Attempts of the deliveries `$1`, which belong to no call, to the webhooks `$2`. */
     attemptsOfWebhooks: {
       name: 'erase_attempts_of_none',
       text: `delete from ${s}.attempt a using unnest($1::text[], $2::text[]) u (id, webhook_id)
         where a.webhook_key = (select key from ${s}.webhook where id = u.webhook_id) and a.delivery_id = u.id`,
     },
-    /** The calls `$2` as the accounts `$1` know them, and that they were legs of others. */
+    /** The calls `$2` as recorded for the accounts `$1`, and their legs in both directions. */
     calls: {
       name: 'erase_calls',
       text: `with known as materialized (
@@ -138,7 +138,7 @@ export const eraseStatements = (s: string) =>
       text: `select call_id as id from ${s}.call
         where account_id = $1 and ($2::text[] is null or call_id = any ($2)) limit $3`,
     },
-    /** What stands alone, of the account `$1`, in the calls `$2` or (null) in all; at most `$3`. */
+    /** Attempts without a delivery, of the account `$1`, in the calls `$2` or (null) in all; at most `$3`. */
     attempts: {
       name: 'erase_attempts',
       text: `with gone as (
@@ -173,13 +173,13 @@ export const eraseStatements = (s: string) =>
       name: '',
       text: `vacuum ${TABLES.map((table) => `${s}.${table}`).join(', ')}`,
     },
-    /** Held against acceptances, which would refer to them. */
+    /** Locked against acceptances, which would refer to them. */
     lockDeleted: {
       name: 'erase_lock_deleted',
       text: `select key from ${s}.webhook where account_id = $1 and deleted_ms is not null
         order by key limit $2 for update`,
     },
-    /** That webhooks of the account ever changed: once none is left. */
+    /** The change mark of the account, once it has no webhook left. */
     changes: {
       name: 'erase_changes',
       text: `delete from ${s}.webhook_change c

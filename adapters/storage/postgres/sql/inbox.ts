@@ -1,4 +1,4 @@
-import type { Statement } from '../session.js'
+import type { Statement } from '../statement.js'
 
 export interface InboxRow {
   readonly id: string
@@ -15,7 +15,7 @@ export const inboxStatements = (s: string) =>
       text: `insert into ${s}.inbox (shard, event_id, account_id, call_id, event, traceparent)
         values ($1, $2, $3, $4, $5, $6)`,
     },
-    /** Each shard's in the order of their putting, a fair part of each. */
+    /** The oldest `$2` entries of the owner's shards, each shard in the order of its writes. */
     staged: {
       name: 'inbox_staged',
       text: `select i.event_id as id, i.account_id as "accountId", i.call_id as "callId", i.event, i.traceparent
@@ -26,10 +26,10 @@ export const inboxStatements = (s: string) =>
           and m.alive_until_ms > coalesce($3::float8, extract(epoch from clock_timestamp()) * 1000)
         order by i.position limit $2`,
     },
-    /** Those that are still there, held for their admission: another node waits, and finds them gone. */
-    hold: {
+    /** Locks the entries that still exist: another node that accepts them waits here, and then finds them gone. */
+    lock: {
       name: 'inbox_hold',
       text: `select event_id as id from ${s}.inbox where event_id = any ($1::text[]) order by event_id for update`,
     },
-    admit: { name: 'inbox_admit', text: `delete from ${s}.inbox where event_id = any ($1::text[])` },
+    remove: { name: 'inbox_admit', text: `delete from ${s}.inbox where event_id = any ($1::text[])` },
   }) satisfies Record<string, Statement>

@@ -1,4 +1,4 @@
-import type { Statement } from '../session.js'
+import type { Statement } from '../statement.js'
 
 export interface KeyRow {
   readonly account: string
@@ -8,15 +8,15 @@ export interface KeyRow {
   readonly bodyHash: string
 }
 
-/** Where a key is that this transaction has taken, so that it stays there. */
+/** Location of a key that this transaction has locked, so that the row does not move. */
 const keyAt = (s: string) =>
   `(select ctid as at from ${s}.idempotency where account_id = k.account_id and key = k.key offset 0)`
 
-/** Idempotency keys: of an account, each used once in its window, however many nodes are asked at once. */
+/** Idempotency keys: each is used once per account in its window, even when several nodes accept at the same time. */
 export const keyStatements = (s: string) =>
   ({
-    /** Takes those that are free, or free again; waits for others who are taking them. */
-    take: {
+    /** Acquires keys that are new or expired; waits for transactions that are acquiring them. */
+    acquire: {
       name: 'keys_take',
       text: `insert into ${s}.idempotency (account_id, key, event_id, body_hash, until_ms, call_id, sequence)
         select *, 0 from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::text[])
@@ -27,7 +27,7 @@ export const keyStatements = (s: string) =>
           where idempotency.until_ms <= $7
         returning account_id as account, key`,
     },
-    /** Those that others have. A statement of its own, which sees what they committed. */
+    /** Keys of earlier events. A separate statement, which sees what the other transactions committed. */
     read: {
       name: 'keys_read',
       text: `select i.account_id as account, i.key, i.event_id as "eventId", i.sequence, i.body_hash as "bodyHash"
@@ -35,7 +35,7 @@ export const keyStatements = (s: string) =>
           select * from ${s}.idempotency i where i.account_id = k.account_id and i.key = k.key offset 0
         ) i`,
     },
-    /** What they are used for. */
+    /** Writes the events that the acquired keys stand for. */
     use: {
       name: 'keys_use',
       text: `update ${s}.idempotency i
@@ -46,8 +46,8 @@ export const keyStatements = (s: string) =>
             k (account_id, key, event_id, body_hash, until_ms, call_id, sequence) cross join lateral ${keyAt(s)} t
         ) k where i.ctid = k.at`,
     },
-    /** Taken for what was refused then. */
-    leave: {
+    /** Removes acquired keys whose call was rejected. */
+    release: {
       name: 'keys_leave',
       text: `delete from ${s}.idempotency i using (
           select t.at from unnest($1::text[], $2::text[]) k (account_id, key) cross join lateral ${keyAt(s)} t

@@ -1,35 +1,35 @@
 import { ENDPOINT_COLUMNS, type EndpointRow } from '../rows.js'
-import type { Statement } from '../session.js'
+import type { Statement } from '../statement.js'
 import { earliestHead } from './ready.js'
 
-/** A delivery and its lane, for who does not know them. */
-export interface PlaceRow {
+/** Location and lane of a delivery. */
+export interface LocationRow {
   readonly id: string
   readonly key: number
   readonly lane: string
-  /** Whether it is the first of its lane. */
+  /** Whether it is the head of its lane. */
   readonly head: boolean
   readonly ctid: string
 }
 
-/** A lane that is locked, and how many are open in it. */
+/** A locked lane with its number of open deliveries. */
 export interface LaneRow {
   readonly key: number
   readonly lane: string
   readonly open: number
 }
 
-/** A webhook after what ended. */
-export interface LeftRow extends EndpointRow {
+/** A webhook after deliveries have left its lanes. */
+export interface LaneEndpointRow extends EndpointRow {
   readonly key: number
   readonly epoch: number
 }
 
-/** The lane `u.lane` of the webhook `u.key`, locked. Lanes are locked in the order of their keys. */
+/** Locks the lane `u.lane` of the webhook `u.key`. Callers lock lanes in the order of their keys. */
 export const lockedLane = (s: string) =>
   `(select webhook_key as key, lane, open from ${s}.lane where webhook_key = u.key and lane = u.lane for no key update)`
 
-/** Where the same is. It is locked already, so it stays there. */
+/** Location of that lane, which is locked already and so does not move. */
 const laneAt = (s: string) =>
   `(select ctid as at from ${s}.lane where webhook_key = u.key and lane = u.lane offset 0)`
 
@@ -41,8 +41,8 @@ export const laneStatements = (s: string) =>
         from ${s}.delivery d where d.id = any ($1::text[])`,
     },
     /**
-     * Locks lanes, and does nothing else: what is behind in them is looked for by a later statement. This one may have
-     * waited for an acceptance, and cannot see what that brought.
+     * Locks lanes, and does nothing else. The next deliveries are searched by a later statement: this one may have
+     * waited for an acceptance and does not see what that added.
      */
     lock: {
       name: 'lanes_lock',
@@ -51,8 +51,9 @@ export const laneStatements = (s: string) =>
         ) u cross join lateral ${lockedLane(s)} l`,
     },
     /**
-     * In lanes that are locked: fewer are open in `$1`, `$2` by `$3`; `$4`, `$5` are empty; the next of `$6`, `$7` is
-     * due at `$8`; the pending count is lower by `$10` in the slot `$9`. Gives the webhooks `$11` as they stand then.
+     * In locked lanes: lowers the open count of `$1`, `$2` by `$3`; deletes `$4`, `$5`; makes the next delivery of
+     * `$6`, `$7` due at `$8`; lowers the pending count in the slot `$9` by `$10`. Returns the webhooks `$11` in their
+     * state after that.
      */
     leave: {
       name: 'lanes_leave',

@@ -1,4 +1,4 @@
-import type { Statement } from '../session.js'
+import type { Statement } from '../statement.js'
 
 export interface ShardRow {
   readonly shard: number
@@ -21,12 +21,12 @@ export const leaseStatements = (s: string) =>
       name: 'lease_lock',
       text: `select pg_advisory_xact_lock(hashtextextended('${s} leases', 0)) is null as locked`,
     },
-    /** The store's time, whole ms, after the wait for the lock. */
+    /** Store time in whole milliseconds, after the wait for the lock. */
     now: {
       name: 'lease_now',
       text: `select coalesce($1::float8, floor(extract(epoch from clock_timestamp()) * 1000)::float8) as now`,
     },
-    tellNode: {
+    renewNode: {
       name: 'lease_node',
       text: `with gone as (delete from ${s}.node where alive_until_ms <= $3 and owner <> $1)
         insert into ${s}.node (owner, alive_until_ms) values ($1, $2)
@@ -36,15 +36,15 @@ export const leaseStatements = (s: string) =>
       name: 'lease_nodes',
       text: `select owner, alive_until_ms as "aliveUntilMs" from ${s}.node`,
     },
-    /** Busy: with something in flight that was claimed under the present term. */
+    /** `busy`: has a delivery in flight that was claimed under the current term. */
     shards: {
       name: 'lease_shards',
       text: `select s.id as shard, s.owner, s.alive_until_ms as "aliveUntilMs", s.leaving, s.term,
           exists (select from ${s}.delivery d where d.shard = s.id and d.state = 1 and d.term = s.term) as busy
         from ${s}.shard s order by s.id`,
     },
-    /** Waits for claims and settlements under way in shards that change hands; those that go on wait for nobody. */
-    hold: {
+    /** Waits for claims and settlements in progress in shards that change owner; shards that stay are not locked. */
+    lockShards: {
       name: 'lease_hold',
       text: `select id from ${s}.shard where id = any ($1::smallint[]) order by id for update`,
     },
@@ -56,7 +56,7 @@ export const leaseStatements = (s: string) =>
       name: 'lease_keep',
       text: `update ${s}.shard set alive_until_ms = $2 where id = any ($1::smallint[])`,
     },
-    /** One that was this owner's until now, leaving, is not taken anew: what is in flight there is its own. */
+    /** A leaving shard that this owner still has keeps its term: the deliveries in flight there are its own. */
     take: {
       name: 'lease_take',
       text: `update ${s}.shard
@@ -64,7 +64,7 @@ export const leaseStatements = (s: string) =>
           owner = $2, alive_until_ms = $3, leaving = false
         where id = any ($1::smallint[])`,
     },
-    ofOwner: {
+    lockShardsOf: {
       name: 'lease_of_owner',
       text: `select id from ${s}.shard where owner = $1 order by id for update`,
     },

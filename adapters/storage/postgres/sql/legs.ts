@@ -1,6 +1,6 @@
-import type { Statement } from '../session.js'
+import type { Statement } from '../statement.js'
 
-/** The other legs of a call, in the order in which they were seen; one row of null for a call without. */
+/** The other legs of a call, in the order of their first event; one row with null for a call without other legs. */
 export interface LegRow {
   readonly other: string | null
 }

@@ -1,17 +1,17 @@
-import type { Statement } from '../session.js'
+import type { Statement } from '../statement.js'
 
-/** Something that was sent or is to be sent: all its bodies. */
-export interface LookedRow {
+/** All bodies of one event or inbox entry. */
+export interface BodiesRow {
   readonly position: number
   readonly callId: string | null
-  /** JSON of texts. */
+  /** JSON array of texts. */
   readonly bodies: string
 }
 
 const bodies = (s: string) =>
   `(select json_agg(b.body order by b.variant) from ${s}.event b where b.position = e.position)::text`
 
-/** Of the account `$1`, behind the position `$2`, at most `$3`, oldest first. */
+/** Bodies that concern the account `$1`, after the position `$2`, at most `$3`, oldest first. */
 export const mentionStatements = (s: string) =>
   ({
     events: {

@@ -1,4 +1,4 @@
-import type { Statement } from '../session.js'
+import type { Statement } from '../statement.js'
 
 export const migrationStatements = (s: string) =>
   ({
@@ -12,7 +12,7 @@ export const migrationStatements = (s: string) =>
       text: `select pg_advisory_xact_lock(hashtextextended($1, 0)) is null as held`,
     },
     schema: { name: 'migration_schema', text: 'select 1 from pg_namespace where nspname = $1' },
-    /** Whose schema it is: `ours` where it has our list of migrations. */
+    /** `ours`: the schema has our list of migrations. */
     found: {
       name: 'migration_found',
       text: `select coalesce(bool_or(c.relname = 'hookswitch_migration'), false) as ours, count(*) as tables

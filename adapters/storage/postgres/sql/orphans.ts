@@ -1,8 +1,8 @@
 import { DELIVERY_COLUMNS, type DeliveryRow } from '../rows.js'
-import type { Statement } from '../session.js'
+import type { Statement } from '../statement.js'
 import { mayClaim } from './ready.js'
 
-/** A webhook that may have stale deliveries, with one of them, or (`id` null) with none. */
+/** A webhook marked as stale with one of its stale deliveries, or with `id` null when it has none. */
 export interface StaleRow extends Omit<DeliveryRow, 'id'> {
   readonly id: string | null
   readonly staleKey: number
@@ -10,7 +10,7 @@ export interface StaleRow extends Omit<DeliveryRow, 'id'> {
 
 export const orphanStatements = (s: string) =>
   ({
-    /** In flight under an earlier term of the owner's shards, or by one of the calls `$4`. */
+    /** In flight under an earlier term of the owner's shards, or claimed with one of the tokens `$4`. */
     orphans: {
       name: 'orphans',
       text: `with mine as materialized (${mayClaim(s)}), found as materialized (
@@ -47,8 +47,8 @@ export const orphanStatements = (s: string) =>
         left join ${s}.event e on e.position = d.event and e.variant = d.variant
         left join ${s}.webhook w on w.key = d.webhook_key`,
     },
-    /** Waits for acceptances and settlements that hold the webhook, so that the next statement sees what they wrote. */
-    hold: {
+    /** Waits for acceptances and settlements that lock the webhook, so that the next statement sees their rows. */
+    lock: {
       name: 'stale_hold',
       text: `select key from ${s}.webhook where key = any ($1::int[]) and stale order by key for update`,
     },
@@ -63,7 +63,7 @@ export const orphanStatements = (s: string) =>
             and d.state = 0 and d.due_ms is null
         )`,
     },
-    /** Something waits, after all, for an epoch that has ended. */
+    /** A delivery was written that waits for an ended epoch. */
     mark: {
       name: 'stale_mark',
       text: `update ${s}.webhook set stale = true where key = any (array(

@@ -1,37 +1,38 @@
-import type { Statement } from '../session.js'
+import type { Statement } from '../statement.js'
 
-/** A webhook with more records than are kept, and the newest position of those that go. */
+/** A webhook with more attempts than the limit, and the newest position to remove. */
 export interface ExcessRow {
   readonly key: number
   readonly upTo: number
 }
 
-/** Ended deliveries that go, and their events. */
+/** An ended delivery to remove, and its event. */
 export interface EndedRow {
   readonly id: string
   readonly event: number
 }
 
-/** A call that was quiet for long. */
+/** A call without recent events. */
 export interface QuietRow {
   readonly accountId: string
   readonly callId: string
-  /** Nothing is kept of it. */
+  /** No event or attempt of it is stored. */
   readonly over: boolean
 }
 
-/** Whether a table has a row of this: one look into an index for each, where NOT EXISTS may read all of it. */
+/** True if the table has no such row: one index lookup per row, where NOT EXISTS may read the whole table. */
 const none = (table: string, condition: string) =>
   `(select true from ${table} x where ${condition} limit 1) is null`
 
 /**
- * Each removes at most so many rows, and leaves out what somebody else has locked: two nodes that prune at once wait for
- * nothing. Rows of one page are found together, so they are removed by their place (`ctid`) where they have no key.
+ * Each statement removes a limited number of rows and skips locked ones, so that two nodes that prune at the same time
+ * do not wait for each other. Rows without a key are removed by their location (`ctid`), which is cheap as they share
+ * pages.
  */
 export const pruneStatements = (s: string) =>
   ({
     lastWebhook: { name: 'prune_last', text: `select coalesce(max(key), 0) as key from ${s}.webhook` },
-    /** Of the webhooks from `$1` up to `$2`: more than `$3` records. Reads that many entries of an index for each. */
+    /** Webhooks with keys from `$1` to `$2` that have more than `$3` attempts. Reads `$3` index entries for each. */
     excess: {
       name: 'prune_excess',
       text: `select w.key, x.position as "upTo" from ${s}.webhook w cross join lateral (
@@ -61,7 +62,7 @@ export const pruneStatements = (s: string) =>
       text: `select id, event from ${s}.delivery where state >= 2 and ended_ms < $1
         order by ended_ms limit $2 for update skip locked`,
     },
-    /** Waits for replays that refer to them; later ones find them gone. */
+    /** Waits for replays that refer to the events; later replays find them removed. */
     lockEvents: {
       name: 'prune_lock_events',
       text: `select position from ${s}.event where position = any ($1::bigint[]) and variant = 0
@@ -71,7 +72,7 @@ export const pruneStatements = (s: string) =>
       name: 'prune_deliveries',
       text: `delete from ${s}.delivery where id = any ($1::text[])`,
     },
-    /** Those that no delivery refers to any more. A statement of its own, behind the lock. */
+    /** Events without a delivery. A separate statement after the lock, so that it sees new deliveries. */
     events: {
       name: 'prune_events',
       text: `delete from ${s}.event e where position = any ($1::bigint[])
@@ -86,7 +87,7 @@ export const pruneStatements = (s: string) =>
           )) returning 1
         ) select count(*) as removed from gone`,
     },
-    /** The `$2` calls that were quiet longest, since before `$1`. */
+    /** The `$2` calls with the oldest last event, before `$1`. */
     quiet: {
       name: 'prune_quiet',
       text: `select c.account_id as "accountId", c.call_id as "callId",
@@ -102,13 +103,13 @@ export const pruneStatements = (s: string) =>
         ) delete from ${s}.call c using unnest($1::text[], $2::text[]) u (account_id, call_id)
         where c.account_id = u.account_id and c.call_id = u.call_id`,
     },
-    /** What is still needed is looked at again in a day. */
+    /** Calls that are still needed are checked again a day later. */
     keepCalls: {
       name: 'prune_keep_calls',
       text: `update ${s}.call c set last_ms = $3 from unnest($1::text[], $2::text[]) u (account_id, call_id)
         where c.account_id = u.account_id and c.call_id = u.call_id`,
     },
-    /** Deleted before `$1`: held against acceptances, which would refer to them. */
+    /** Webhooks deleted before `$1`, locked against acceptances, which would refer to them. */
     deletedWebhooks: {
       name: 'prune_deleted_webhooks',
       text: `select key from ${s}.webhook where deleted_ms < $1

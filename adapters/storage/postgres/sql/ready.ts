@@ -1,10 +1,10 @@
 import { ENDPOINT_COLUMNS } from '../rows.js'
-import type { Statement } from '../session.js'
+import type { Statement } from '../statement.js'
 
 /**
- * The first entry of the index of heads from a place on: of this webhook, epoch and kind, or a later one of the webhook.
- * Never one of the next webhook, whose dead entries it would pass first: those of the last minutes, where an old
- * snapshot holds them.
+ * The due time of the first head of a webhook `w` in its epoch, among first attempts or retries: the first index entry
+ * from that point on, if it is still of that epoch and kind. The search ends with the webhook: before the entries of
+ * the next one it would pass dead entries, those of the last minutes while an old snapshot keeps them.
  */
 const firstHead = (s: string, retry: boolean) => `(
     select case when h.webhook_key = w.key and h.epoch = w.epoch and h.retry = ${retry} then h.due_ms end from (
@@ -16,20 +16,20 @@ const firstHead = (s: string, retry: boolean) => `(
   )`
 
 /**
- * Lateral: when the earliest head of a webhook `w`, of its own epoch, is due. Two looks into an index, said so that no
- * other index can be taken for it, however little the server knows of the table.
+ * Lateral: the due time of the earliest head of a webhook `w` in its current epoch. Two lookups in one index, written
+ * so that the planner can use no other, even without statistics.
  */
 export const earliestHead = (s: string) =>
   `(select least(${firstHead(s, false)}, ${firstHead(s, true)}) as due_ms)`
 
-/** Shards of the owner `$1` in which it may claim, at `$2` or, where that is null, now by the server's clock. */
+/** Shards in which the owner `$1` may claim at the time `$2`; null: the time of the server. */
 export const mayClaim = (s: string) => `select id, term from ${s}.shard
   where owner = $1 and not leaving
     and alive_until_ms > coalesce($2::float8, extract(epoch from clock_timestamp()) * 1000)`
 
 export const readyStatements = (s: string) =>
   ({
-    /** Of all endpoints: walks the index of heads from webhook to webhook, however many heads each has. */
+    /** All endpoints with a head: skips through the index from webhook to webhook, however many heads each has. */
     ready: {
       name: 'ready',
       text: `with recursive busy (key) as (
@@ -44,7 +44,7 @@ export const readyStatements = (s: string) =>
         from busy b join ${s}.webhook w on w.key = b.key cross join lateral ${earliestHead(s)} h
         where w.shard = any (array(select id from mine))`,
     },
-    /** Of these webhooks. */
+    /** The endpoints of the webhooks `$1`. */
     readyOf: {
       name: 'ready_of',
       text: `select ${ENDPOINT_COLUMNS}, h.due_ms as "headMs"

@@ -1,34 +1,34 @@
-import type { Statement } from '../session.js'
+import type { Statement } from '../statement.js'
 import { lockedLane } from './lanes.js'
 import { unindexed } from './unindexed.js'
 
-/** A shard with its owner, or (`id` not null) a webhook that something is settled for. */
-export interface HoldRow {
+/** A shard with its owner, or (`id` not null) a webhook of the batch. */
+export interface OwnerRow {
   readonly id: string | null
-  /** Of the shard, or the webhook. */
+  /** Number of the shard, or key of the webhook. */
   readonly key: number
   readonly owner: string | null
   readonly aliveUntilMs: number | null
 }
 
-/** A webhook that a settlement may change, locked. */
-export interface WebhookLockedRow {
+/** A locked webhook that a settlement may change. */
+export interface LockedWebhookRow {
   readonly key: number
   readonly id: string
   readonly epoch: number
   readonly health: string | null
-  /** Null where it was not asked for: only disabling needs it. */
+  /** Null unless a settlement may disable the webhook: only disabling needs it. */
   readonly doc: string | null
 }
 
 export interface SettledRow {
-  /** In the order of the values, from 1. */
+  /** Place of the entry in the values, from 1. */
   readonly place: number
   readonly epoch: number
 }
 
-/** A delivery as it is, for a settlement that was written or not. */
-export interface StandingRow {
+/** A stored delivery, to find out whether a settlement was written. */
+export interface StoredDeliveryRow {
   readonly id: string
   readonly webhookId: string
   readonly state: number
@@ -39,10 +39,10 @@ export interface StandingRow {
   readonly reason: string | null
 }
 
-/** A shard with its owner, or (`lane` not null) a lane that is locked. */
-export interface BeginRow {
+/** A shard with its owner, or (`lane` not null) a locked lane. */
+export interface LeaseOrLaneRow {
   readonly lane: string | null
-  /** Of the shard, or the lane's webhook. */
+  /** Number of the shard, or key of the lane's webhook. */
   readonly key: number
   readonly owner: string | null
   readonly aliveUntilMs: number | null
@@ -52,7 +52,7 @@ export interface BeginRow {
 export const settleStatements = (s: string) =>
   ({
     /** Locks the shards `$1`, then the lanes `$2`, `$3`, and does nothing else (see `lanes.lock`). */
-    begin: {
+    lockEnding: {
       name: 'settle_begin',
       text: `with mine as materialized (
           select id, owner, alive_until_ms from ${s}.shard where id = any ($1::smallint[]) and owner is not null
@@ -66,8 +66,8 @@ export const settleStatements = (s: string) =>
         select null as lane, id as key, owner, alive_until_ms as "aliveUntilMs", null::int as open from mine
         union all select lane, key, null, null, open from locked`,
     },
-    /** Who owns the shards `$2`, held so that nobody takes them over meanwhile, and the webhooks `$1`. */
-    hold: {
+    /** Locks the shards `$2` against a takeover, and reads them and the webhooks `$1`. */
+    lockShards: {
       name: 'settle_hold',
       text: `with mine as materialized (
           select id, owner, alive_until_ms from ${s}.shard where id = any ($2::smallint[]) and owner is not null
@@ -76,21 +76,21 @@ export const settleStatements = (s: string) =>
         select null as id, id as key, owner, alive_until_ms as "aliveUntilMs" from mine
         union all select id, key, null, null from ${s}.webhook where id = any ($1::text[])`,
     },
-    /** Webhooks whose health may change, or whose epoch must not: something goes back to waiting there. */
+    /** Locks webhooks whose health may change, or whose epoch must not, since a delivery goes back to waiting. */
     lock: {
       name: 'settle_lock',
       text: `select key, id, epoch, health, case when id = any ($2::text[]) then doc end as doc
         from ${s}.webhook where key = any ($1::int[]) order by key for no key update`,
     },
-    /** As well, where a webhook is disabled: nothing is accepted or claimed in its epoch meanwhile. */
-    lockAll: {
+    /** The same when a webhook may be disabled: blocks acceptances and claims in its epoch too. */
+    lockToDisable: {
       name: 'settle_lock_all',
       text: `select key, id, epoch, health, case when id = any ($2::text[]) then doc end as doc
         from ${s}.webhook where key = any ($1::int[]) order by key for update`,
     },
     /**
-     * Deliveries `$2`, found at `$1`, go on where they are what was expected, and their records (`$13` to `$16`) are
-     * kept. Only heads have a due time.
+     * Updates the deliveries `$2` at the locations `$1` that are in the expected state (`$3` to `$5`), and inserts
+     * their records (`$13` to `$16`). Only heads have a due time.
      */
     write: {
       name: 'settle_write',
@@ -113,7 +113,7 @@ export const settleStatements = (s: string) =>
         )
         select place, epoch from gone_on`,
     },
-    /** Health, and what disabling changes: \`doc\`, null where it does not. */
+    /** Updates health and, for webhooks that are disabled, revision and document (otherwise null). */
     change: {
       name: 'settle_change',
       text: `update ${s}.webhook w
@@ -124,7 +124,7 @@ export const settleStatements = (s: string) =>
           u (key, health, paused_ms, failing, probed, epoch, revision, doc)
         where w.key = u.key`,
     },
-    standing: {
+    stored: {
       name: 'settle_standing',
       text: `select d.id, w.id as "webhookId", d.state, d.fence, d.attempts, d.tries, d.interruptions, d.reason
         from ${s}.delivery d join ${s}.webhook w on w.key = d.webhook_key where d.id = any ($1::text[])`,

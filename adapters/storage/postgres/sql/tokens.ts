@@ -1,4 +1,4 @@
-import type { Statement } from '../session.js'
+import type { Statement } from '../statement.js'
 
 export const tokenStatements = (s: string) =>
   ({
@@ -15,7 +15,7 @@ export const tokenStatements = (s: string) =>
       text: `with gone as (delete from ${s}.token where account_id = $1 returning 1)
         select count(*) as removed from gone`,
     },
-    /** `$2`: a user's id, or null: those of the API key. */
+    /** `$2`: the id of a user, or null for the tokens of the API key. */
     revokeOf: {
       name: 'token_revoke_of',
       text: `with gone as (

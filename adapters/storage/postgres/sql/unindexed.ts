@@ -1,5 +1,5 @@
 /**
- * The same text, looked at in rows that were found otherwise. Statements that know where a row is (`ctid`) go there; a
- * condition that fits an index would lead the planner through that index as soon as it believes the table to be empty.
+ * Compares a column without using its index. Statements that know the location of a row (`ctid`) read it there; a
+ * condition that fits an index would make the planner prefer that index as soon as it believes the table to be empty.
  */
 export const unindexed = (column: string, value: string) => `${column} || '' = ${value}`

@@ -1,4 +1,4 @@
-import type { Statement } from '../session.js'
+import type { Statement } from '../statement.js'
 
 export const userStatements = (s: string) =>
   ({
@@ -7,7 +7,7 @@ export const userStatements = (s: string) =>
       text: `insert into ${s}.account_user (account_id, id, name_key, doc) values ($1, $2, $3, $4)
         on conflict (account_id, id) do update set name_key = excluded.name_key, doc = excluded.doc`,
     },
-    forgetCredentials: {
+    removeCredentials: {
       name: 'user_forget_credentials',
       text: `delete from ${s}.credential where account_id = $1 and user_id = $2`,
     },
@@ -24,7 +24,7 @@ export const userStatements = (s: string) =>
     },
     list: { name: 'user_list', text: `select doc from ${s}.account_user where account_id = $1` },
     read: { name: 'user_read', text: `select doc from ${s}.account_user where account_id = $1 and id = $2` },
-    /** Accounts and keys in the order in which they are named. */
+    /** The first match, in the order of the given accounts and then of the given keys. */
     byCredential: {
       name: 'user_by_credential',
       text: `select u.doc from unnest($1::text[]) with ordinality a (id, place)

@@ -1,9 +1,9 @@
-import type { Statement } from '../session.js'
+import type { Statement } from '../statement.js'
 
-/** A webhook, or that there is none any more. */
+/** A webhook, or with `doc` null the information that the account has none. */
 export interface CandidateRow {
   readonly place: number
-  /** Null: the account's webhooks have not changed since they are watched, or were erased. */
+  /** Null: no change of the account's webhooks is recorded. */
   readonly mark: string | null
   readonly doc: string | null
   readonly health: string | null
@@ -21,15 +21,15 @@ export const webhookStatements = (s: string) =>
       name: 'webhook_read',
       text: `select doc, health from ${s}.webhook where id = $1 and account_id = $2 and deleted_ms is null`,
     },
-    /** Whether live, disabled or deleted. */
+    /** Also a deleted one. */
     readAny: { name: 'webhook_read_any', text: `select doc, health from ${s}.webhook where id = $1` },
     list: {
       name: 'webhook_list',
       text: `select doc, health from ${s}.webhook where account_id = any ($1::text[]) and deleted_ms is null`,
     },
     /**
-     * Of the accounts `$1` for the kinds of event `$2`, each with the place of what was asked, from 1: at least one
-     * row, unless the account's webhooks have the mark `$3`.
+     * Webhooks of the accounts `$1` for the kinds of event `$2`, with the place of the request, from 1. Each request
+     * has at least one row, unless the account still has the mark `$3`.
      */
     candidates: {
       name: 'webhook_candidates',
@@ -44,13 +44,13 @@ export const webhookStatements = (s: string) =>
         ) w on true
         where (c.mark = k.known) is not true`,
     },
-    /** Held against all: claims, acceptances and settlements come before the replacement, or see it. */
+    /** Claims, acceptances and settlements come before the replacement, or see it. */
     lock: {
       name: 'webhook_lock',
       text: `select doc, health from ${s}.webhook
         where id = $1 and account_id = $2 and revision = $3 and deleted_ms is null for update`,
     },
-    /** Its owner is told at the commit, even if it hears nothing. */
+    /** With a nudge, so that the owner finds out even if it receives no notification. */
     replace: {
       name: 'webhook_replace',
       text: `with w as (

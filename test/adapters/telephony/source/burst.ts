@@ -1,24 +1,28 @@
-import { type Hookswitch, systemClock, systemRandom } from 'hookswitch'
-import { feed } from '../../../../adapters/telephony/source/feed.js'
-import type { LegNews } from '../../../../adapters/telephony/source/leg-news.js'
+import { type Hookswitch, systemClock } from 'hookswitch'
+import { systemRandom } from 'hookswitch/adapter'
+import { createEventPipeline } from '../../../../adapters/telephony/source/event-pipeline.js'
+import type { LegUpdate } from '../../../../adapters/telephony/source/mapped-events.js'
 
-/** A feed in front of a service. */
-export function feeding(hs: Hookswitch) {
-  const doors = { publish: hs.publish, clock: systemClock(), random: systemRandom(), log: undefined }
-  const made = feed({ ...doors, name: 'burst' }, { holdMs: 1_000, maxPerLeg: 10, maxLegs: 10 })
+/** Creates an event pipeline in front of a service. */
+export function startPipeline(hs: Hookswitch) {
+  const deps = { publish: hs.publish, clock: systemClock(), random: systemRandom(), log: undefined }
+  const pipeline = createEventPipeline(
+    { ...deps, name: 'burst' },
+    { maxWaitMs: 1_000, maxEventsPerLeg: 10, maxLegs: 10 },
+  )
   const rejected: unknown[] = []
-  made.events.on('rejected', (one) => rejected.push(one))
-  return { ...made, rejected }
+  pipeline.events.on('rejected', (event) => rejected.push(event))
+  return { ...pipeline, rejected }
 }
 
-/** So many legs of four events each, said by the switch in the order of the events, all legs at once. */
-export function burst(legs: number): LegNews[] {
+/** Returns the updates of concurrent legs with four events each, interleaved. */
+export function burstOf(legs: number): LegUpdate[] {
   const hooks = ['channel_create', 'channel_answer', 'channel_hold', 'channel_destroy']
   return hooks.flatMap((hook, step) =>
     Array.from({ length: legs }, (_, leg) => ({
       callId: `leg-${leg}`,
       accountId: 'acme',
-      drafts: [
+      events: [
         {
           hook,
           callId: `leg-${leg}`,
@@ -26,7 +30,7 @@ export function burst(legs: number): LegNews[] {
           idempotencyKey: `${leg}/${hook}`,
         },
       ],
-      ended: step === 3,
+      isEnded: step === 3,
     })),
   )
 }

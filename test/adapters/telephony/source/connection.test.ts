@@ -1,26 +1,26 @@
 import { manualClock, seededRandom } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
-import { keepConnected, type Session } from '../../../../adapters/telephony/source/connection.js'
+import { keepConnected, type SwitchSession } from '../../../../adapters/telephony/source/connection.js'
 import { retryDelayMs } from '../../../../adapters/telephony/source/retry-delay.js'
 
-function session() {
+function createSession() {
   let end: (reason: string) => void = () => {}
   const ended = new Promise<string>((resolve) => {
     end = resolve
   })
-  const made = { ended, end, isClosed: false, close: () => {} }
-  made.close = () => {
-    made.isClosed = true
+  const session = { ended, end, isClosed: false, close: () => {} }
+  session.close = () => {
+    session.isClosed = true
     end('closed')
   }
-  return made
+  return session
 }
 
-function underTest(open: (attempt: number) => Promise<Session>) {
+function startConnection(open: (attempt: number) => Promise<SwitchSession>) {
   const clock = manualClock()
   const log: string[] = []
   let attempts = 0
-  const kept = keepConnected({
+  const connection = keepConnected({
     clock,
     random: seededRandom(1),
     open: () => {
@@ -31,26 +31,28 @@ function underTest(open: (attempt: number) => Promise<Session>) {
     onConnected: () => log.push('connected'),
     onDisconnected: (reason, ms) => log.push(`${reason} ${ms <= 100 ? 'soon' : 'later'}`),
   })
-  return { kept, clock, log, attempts: () => attempts }
+  return { connection, clock, log, attempts: () => attempts }
 }
 
-describe('a kept connection', () => {
-  it('is tried again, later and later, until it stands', async () => {
-    const good = session()
-    const { kept, clock, log, attempts } = underTest(async (attempt) => {
+describe('keepConnected', () => {
+  it('retries with growing delays until it connects', async () => {
+    const good = createSession()
+    const { connection, clock, log, attempts } = startConnection(async (attempt) => {
       if (attempt < 12) throw new Error('refused')
       return good
     })
     await clock.runUntil(() => log.includes('connected'))
     expect(attempts()).toBe(12)
     expect(log.filter((line) => line === 'refused later').length).toBeGreaterThanOrEqual(10)
-    await kept.close()
+    await connection.close()
     expect(good.isClosed).toBe(true)
   })
 
-  it('comes back soon after a good session, and slower where each one ends at once', async () => {
-    const sessions = Array.from({ length: 4 }, session)
-    const { kept, clock, log } = underTest(async (attempt) => sessions[attempt - 1] as Session)
+  it('reconnects soon after a stable session, and later after each short one', async () => {
+    const sessions = Array.from({ length: 4 }, createSession)
+    const { connection, clock, log } = startConnection(
+      async (attempt) => sessions[attempt - 1] as SwitchSession,
+    )
     await clock.settle()
     await clock.advance(10_000)
     sessions[0]?.end('gone')
@@ -62,34 +64,34 @@ describe('a kept connection', () => {
     sessions[2]?.end('gone')
     await clock.settle()
     expect(log.at(-1)).toBe('gone later')
-    await kept.close()
+    await connection.close()
   })
 
-  it('waits longer each time for one that is silent for long before it is a session', async () => {
-    const { kept, clock, log } = underTest(async () => {
+  it('backs off if opening a session takes long and fails', async () => {
+    const { connection, clock, log } = startConnection(async () => {
       await clock.sleep(10_000)
       throw new Error('no login')
     })
     await clock.runUntil(() => log.filter((line) => line === 'no login later').length >= 3)
-    await kept.close()
+    await connection.close()
   })
 
-  it('ends while it waits, and says nothing of its own end', async () => {
-    const { kept, clock, log } = underTest(async () => {
+  it('stops while it waits for a retry, without reporting its own close', async () => {
+    const { connection, clock, log } = startConnection(async () => {
       throw new Error('refused')
     })
     await clock.settle()
-    await kept.close()
+    await connection.close()
     expect(log).toEqual(['open', 'refused soon'])
     expect(clock.sleepers().count).toBe(0)
   })
 
-  it('ends while it is being opened', async () => {
-    let opened: (s: Session) => void = () => {}
-    const late = session()
-    const { kept, clock, log } = underTest(() => new Promise((resolve) => (opened = resolve)))
+  it('closes a session that is opened after the close', async () => {
+    let opened: (s: SwitchSession) => void = () => {}
+    const late = createSession()
+    const { connection, clock, log } = startConnection(() => new Promise((resolve) => (opened = resolve)))
     await clock.settle()
-    const closed = kept.close()
+    const closed = connection.close()
     opened(late)
     await closed
     expect(late.isClosed).toBe(true)
@@ -97,8 +99,8 @@ describe('a kept connection', () => {
   })
 })
 
-describe('the delay before the next try', () => {
-  it('doubles from 100 ms to its bound, its upper half by chance', () => {
+describe('the delay before a retry', () => {
+  it('doubles from 100 ms to its bound, with a random upper half', () => {
     expect([1, 2, 3, 9, 10, 1_000].map((attempt) => retryDelayMs(attempt, 0, 30_000))).toEqual([
       50, 100, 200, 12_800, 15_000, 15_000,
     ])

@@ -3,28 +3,32 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { systemClock } from 'hookswitch'
 import { manualClock, until } from 'hookswitch/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Protocol, tcpSession } from '../../../../adapters/telephony/source/tcp-session.js'
+import { openTcpSession, type SwitchProtocol } from '../../../../adapters/telephony/source/tcp-session.js'
 
 const servers: Server[] = []
 afterEach(() => {
   for (const server of servers.splice(0)) server.close()
 })
 
-async function listening(onSocket: (socket: Socket) => void): Promise<number> {
+async function startServer(onSocket: (socket: Socket) => void): Promise<number> {
   const server = createServer(onSocket).listen(0, '127.0.0.1')
   servers.push(server)
   await once(server, 'listening')
   return (server.address() as AddressInfo).port
 }
 
-async function opened(port: number, over: Partial<Parameters<typeof tcpSession>[0]> = {}, protocol = {}) {
-  const heard: string[] = []
+async function openSession(
+  port: number,
+  over: Partial<Parameters<typeof openTcpSession>[0]> = {},
+  protocol = {},
+) {
+  const received: string[] = []
   const lost: string[] = []
   const probes: number[] = []
-  const speaks: Protocol = {
-    receive: (chunk) => void heard.push(chunk.toString()),
+  const fullProtocol: SwitchProtocol = {
+    receive: (chunk) => void received.push(chunk.toString()),
     probe: () => void probes.push(1),
-    lost: (reason) => void lost.push(reason),
+    onDisconnected: (reason) => void lost.push(reason),
     ...protocol,
   }
   const options = {
@@ -36,22 +40,22 @@ async function opened(port: number, over: Partial<Parameters<typeof tcpSession>[
     isFull: () => false,
     ...over,
   }
-  const { session } = await tcpSession(options, new AbortController().signal, () => speaks)
-  return { session, heard, lost, probes }
+  const { session } = await openTcpSession(options, new AbortController().signal, () => fullProtocol)
+  return { session, received, lost, probes }
 }
 
 describe('a TCP session', () => {
-  it('gives what comes, and ends with the reason when the other side closes', async () => {
-    const port = await listening((socket) => socket.end('hello'))
-    const { session, heard, lost } = await opened(port)
+  it('passes on received bytes and ends with a reason when the switch closes', async () => {
+    const port = await startServer((socket) => socket.end('hello'))
+    const { session, received, lost } = await openSession(port)
     expect(await session.ended).toBe('the switch closed the connection')
-    expect(heard.join('')).toBe('hello')
+    expect(received.join('')).toBe('hello')
     expect(lost).toEqual(['the switch closed the connection'])
   })
 
-  it('ends with what the protocol throws', async () => {
-    const port = await listening((socket) => socket.write('hello'))
-    const { session } = await opened(
+  it('ends with the message of an error of the protocol', async () => {
+    const port = await startServer((socket) => socket.write('hello'))
+    const { session } = await openSession(
       port,
       {},
       {
@@ -63,10 +67,10 @@ describe('a TCP session', () => {
     expect(await session.ended).toBe('a line above 64 KiB')
   })
 
-  it('stops reading while it is full: what comes waits in the network, nothing is dropped', async () => {
+  it('stops reading while the service is full, and drops nothing', async () => {
     const BYTES = 20_000_000
     let sent = 0
-    const port = await listening((socket) => {
+    const port = await startServer((socket) => {
       const chunk = Buffer.alloc(100_000)
       const more = () => {
         while (sent < BYTES) {
@@ -79,7 +83,7 @@ describe('a TCP session', () => {
     })
     let isFull = true
     let bytes = 0
-    const { session } = await opened(
+    const { session } = await openSession(
       port,
       { isFull: () => isFull },
       { receive: (c: Buffer) => (bytes += c.length) },
@@ -94,10 +98,10 @@ describe('a TCP session', () => {
     expect(bytes).toBe(BYTES)
   })
 
-  it('asks a silent switch for a sign of life, and ends when there is none', async () => {
-    const port = await listening((socket) => socket.resume())
+  it('probes a silent switch and disconnects if there is no answer', async () => {
+    const port = await startServer((socket) => socket.resume())
     const clock = manualClock()
-    const { session, probes } = await opened(port, { clock, silenceMs: 20_000 })
+    const { session, probes } = await openSession(port, { clock, silenceMs: 20_000 })
     await clock.advance(20_000)
     expect(probes).toHaveLength(1)
     await clock.advance(20_000)
@@ -105,33 +109,33 @@ describe('a TCP session', () => {
     expect(clock.sleepers().count).toBe(0)
   })
 
-  it('takes any answer as a sign of life', async () => {
-    let speak: (text: string) => void = () => {}
-    const port = await listening((socket) => {
-      speak = (text) => void socket.write(text)
+  it('accepts any data as an answer to a probe', async () => {
+    let write: (text: string) => void = () => {}
+    const port = await startServer((socket) => {
+      write = (text) => void socket.write(text)
     })
     const clock = manualClock()
-    const { session, probes, heard } = await opened(port, { clock, silenceMs: 20_000 })
+    const { session, probes, received } = await openSession(port, { clock, silenceMs: 20_000 })
     for (let round = 1; round <= 5; round += 1) {
       await clock.advance(20_000)
       expect(probes).toHaveLength(round)
-      speak(`pong ${round}`)
-      await until(() => heard.at(-1) === `pong ${round}`)
+      write(`pong ${round}`)
+      await until(() => received.at(-1) === `pong ${round}`)
     }
     session.close()
     expect(await session.ended).toBe('closed')
   })
 
-  it('says why it could not connect: refused, too slow, given up', async () => {
-    const port = await listening(() => {})
-    const hurried = { ...systemClock(), sleep: async () => {} }
-    await expect(opened(port, { clock: hurried })).rejects.toThrow('no connection within 5 s')
+  it('rejects with the reason: refused, timed out, closed', async () => {
+    const port = await startServer(() => {})
+    const expiredClock = { ...systemClock(), sleep: async () => {} }
+    await expect(openSession(port, { clock: expiredClock })).rejects.toThrow('no connection within 5 s')
     for (const server of servers.splice(0)) server.close()
-    await expect(opened(port)).rejects.toThrow(/ECONNREFUSED/)
+    await expect(openSession(port)).rejects.toThrow(/ECONNREFUSED/)
 
     const aborted = new AbortController()
     aborted.abort()
-    const nobody = {
+    const options = {
       host: '127.0.0.1',
       port,
       clock: systemClock(),
@@ -142,6 +146,6 @@ describe('a TCP session', () => {
     const never = () => {
       throw new Error('never')
     }
-    await expect(tcpSession(nobody, aborted.signal, never)).rejects.toThrow('closed')
+    await expect(openTcpSession(options, aborted.signal, never)).rejects.toThrow('closed')
   })
 })

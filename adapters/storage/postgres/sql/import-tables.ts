@@ -1,0 +1,135 @@
+import type { Statement } from '../statement.js'
+
+/**
+ * The tables that a migration fills, with the columns by their names in the rows, and their types. The rows of a batch
+ * are passed as one JSON text: one value, whatever the number of rows and columns.
+ */
+const TABLES = {
+  account: { id: 'text', realmKey: 'text', nameKey: 'text', parentId: 'text', doc: 'text' },
+  goneAccount: { id: 'text' },
+  apiKey: { accountId: 'text', hash: 'text', doc: 'text' },
+  accountUser: { accountId: 'text', id: 'text', nameKey: 'text', doc: 'text' },
+  credential: { accountId: 'text', key: 'text', userId: 'text' },
+  token: { hash: 'text', accountId: 'text', userId: 'text', expiresMs: 'float8', doc: 'text' },
+  webhook: {
+    id: 'text',
+    accountId: 'text',
+    hook: 'text',
+    revision: 'int',
+    epoch: 'int',
+    deletedMs: 'float8',
+    shard: 'smallint',
+    origin: 'text',
+    pausedMs: 'float8',
+    failing: 'bool',
+    probed: 'bool',
+    doc: 'text',
+    health: 'text',
+  },
+  call: { accountId: 'text', callId: 'text', sequence: 'int', lastMs: 'float8' },
+  callLeg: { accountId: 'text', callId: 'text', other: 'text' },
+  event: {
+    position: 'bigint',
+    variant: 'int',
+    timestampMs: 'float8',
+    id: 'text',
+    accountId: 'text',
+    callId: 'text',
+    hook: 'text',
+    traceparent: 'text',
+    body: 'text',
+  },
+  delivery: {
+    position: 'bigint',
+    event: 'bigint',
+    dueMs: 'float8',
+    acceptedMs: 'float8',
+    endedMs: 'float8',
+    variant: 'int',
+    epoch: 'int',
+    attempts: 'int',
+    tries: 'int',
+    interruptions: 'int',
+    fence: 'int',
+    state: 'smallint',
+    retry: 'bool',
+    id: 'text',
+    lane: 'text',
+    encoding: 'text',
+    httpVerb: 'text',
+    replayOf: 'text',
+    reason: 'text',
+  },
+  attempt: {
+    position: 'bigint',
+    atMs: 'float8',
+    accountId: 'text',
+    deliveryId: 'text',
+    callId: 'text',
+    doc: 'text',
+  },
+  idempotency: {
+    accountId: 'text',
+    key: 'text',
+    untilMs: 'float8',
+    sequence: 'int',
+    callId: 'text',
+    eventId: 'text',
+    bodyHash: 'text',
+  },
+  inbox: {
+    shard: 'smallint',
+    eventId: 'text',
+    accountId: 'text',
+    callId: 'text',
+    event: 'text',
+    traceparent: 'text',
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>
+
+/** Columns that are read from the webhook that the row names in `webhookId`. */
+const WEBHOOK_COLUMNS: { readonly [Table in ImportTable]?: readonly string[] } = {
+  delivery: ['webhookKey', 'shard'],
+  attempt: ['webhookKey'],
+}
+
+export type ImportTable = keyof typeof TABLES
+
+/** A row of a table. */
+export type ImportTableRow<Table extends ImportTable> = {
+  readonly [Column in keyof (typeof TABLES)[Table]]: string | number | boolean | null | undefined
+} & (Table extends 'delivery' | 'attempt' ? { readonly webhookId: string } : unknown)
+
+/** Number of rows that a statement wrote. */
+export interface WrittenRow {
+  readonly written: number
+}
+
+const snake = (name: string) => name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`)
+
+/** Names in the schema. */
+export const IMPORTED_TABLES: readonly string[] = Object.keys(TABLES).map((table) => snake(table))
+
+/** One INSERT per table; `$1`: the rows in their order, as JSON. */
+export const insertStatements = (s: string): Readonly<Record<ImportTable, Statement>> =>
+  Object.fromEntries(
+    Object.entries(TABLES).map(([table, columns]) => [table, statementFor(s, table as ImportTable, columns)]),
+  ) as Record<ImportTable, Statement>
+
+function statementFor(s: string, table: ImportTable, columns: Readonly<Record<string, string>>): Statement {
+  const names = Object.keys(columns)
+  const joined = WEBHOOK_COLUMNS[table] ?? []
+  const given = [...Object.entries(columns), ...(joined.length > 0 ? [['webhookId', 'text']] : [])]
+  const join = joined.length > 0 ? `join ${s}.webhook w on w.id = r."webhookId"` : ''
+  const taken = joined.map((name) => (name === 'webhookKey' ? 'w.key' : `w.${name}`))
+  return {
+    name: `load_${snake(table)}`,
+    text: `with written as (
+        insert into ${s}.${snake(table)} (${[...names, ...joined].map(snake).join(', ')})
+        select ${[...names.map((name) => `r."${name}"`), ...taken].join(', ')}
+        from json_to_recordset($1::json) r (${given.map(([name, type]) => `"${name}" ${type}`).join(', ')}) ${join}
+        ${table === 'credential' ? 'on conflict do nothing' : ''}
+        returning 1
+      ) select count(*) as written from written`,
+  }
+}

@@ -1,0 +1,74 @@
+/** Statements of a migration into this schema (`import.ts`), apart from its inserts. */
+import type { Statement } from '../statement.js'
+
+/** A table that is not empty. */
+export interface UsedTableRow {
+  readonly table: string
+}
+
+/** A migration that was announced in this schema. `counts`, a JSON text, is set once it is complete. */
+export interface ImportRow {
+  readonly counts: string | null
+}
+
+/** @param tables names of the tables that must be empty */
+export const importStatements = (s: string, tables: readonly string[]) =>
+  ({
+    database: { name: 'load_place', text: 'select current_database() as database' },
+    /** VACUUM yields its lock after a second; for anything else the migration does not wait. */
+    setLockTimeout: { name: 'load_impatience', text: `set local lock_timeout = '2s'` },
+    resetLockTimeout: { name: 'load_patience', text: 'set local lock_timeout = 0' },
+    /** Blocks all other writers until the end of the transaction. */
+    lock: {
+      name: 'load_lock',
+      text: `lock table ${[...tables, 'shard', 'node', 'pending', 'lane'].map((table) => `${s}.${table}`).join(', ')}
+        in exclusive mode`,
+    },
+    used: {
+      name: 'load_used',
+      text: tables
+        .map((table) => `select '${table}' as "table" where exists (select from ${s}.${table})`)
+        .join(' union all '),
+    },
+    /** A node with a current lease. */
+    node: {
+      name: 'load_node',
+      text: `select 1 from ${s}.node where alive_until_ms > extract(epoch from clock_timestamp()) * 1000 limit 1`,
+    },
+    createImports: {
+      name: 'load_create_moves',
+      text: `create table if not exists ${s}.hookswitch_move (id text primary key, counts text)`,
+    },
+    import: { name: 'load_move', text: `select counts from ${s}.hookswitch_move where id = $1` },
+    announce: {
+      name: 'load_announce',
+      text: `insert into ${s}.hookswitch_move (id) values ($1) on conflict do nothing`,
+    },
+    end: { name: 'load_end', text: `update ${s}.hookswitch_move set counts = $2 where id = $1` },
+    /** New positions come after those of the imported rows. */
+    position: {
+      name: 'load_position',
+      text: `select setval('${s}.position', greatest($1::bigint, (select last_value from ${s}.position)))`,
+    },
+    /** Frees all shards. Imported deliveries in flight were claimed under an older term, so they are orphans. */
+    freeShards: {
+      name: 'load_free',
+      text: `update ${s}.shard set owner = null, alive_until_ms = 0, leaving = false`,
+    },
+    lanes: {
+      name: 'load_lanes',
+      text: `insert into ${s}.lane (webhook_key, lane, open)
+        select webhook_key, lane, count(*) from ${s}.delivery where state < 2 group by webhook_key, lane`,
+    },
+    pending: {
+      name: 'load_pending',
+      text: `update ${s}.pending
+        set deliveries = case slot when 0 then (select count(*) from ${s}.delivery where state < 2) else 0 end`,
+    },
+    stale: {
+      name: 'load_stale',
+      text: `update ${s}.webhook w set stale = true
+        from (select webhook_key, min(epoch) as epoch from ${s}.delivery where state = 0 group by webhook_key) d
+        where d.webhook_key = w.key and d.epoch < w.epoch`,
+    },
+  }) satisfies Record<string, Statement>

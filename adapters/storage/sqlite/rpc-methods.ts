@@ -1,0 +1,96 @@
+/** The store methods that the engine executes, as requests that can be sent to a thread. */
+import type {
+  AccountStore,
+  DeliveryStore,
+  HookswitchError,
+  InboxStore,
+  TokenStore,
+  WebhookStore,
+} from 'hookswitch/store'
+
+/** What a method does to the database; `noTransaction`: it must run outside any transaction. */
+export type MethodEffect = 'read' | 'write' | 'noTransaction'
+
+/** The ports of the store contract whose methods the engine executes. */
+interface RpcPorts {
+  readonly accounts: AccountStore
+  readonly tokens: TokenStore
+  readonly webhooks: WebhookStore
+  readonly deliveries: Omit<DeliveryStore, 'subscribe'>
+  readonly inbox: Pick<InboxStore, 'staged'>
+}
+
+export type PortName = keyof RpcPorts
+
+export const METHODS: {
+  readonly [Port in PortName]: Readonly<Record<keyof RpcPorts[Port], MethodEffect>>
+} = {
+  accounts: {
+    insert: 'write',
+    update: 'write',
+    remove: 'write',
+    lineage: 'read',
+    descendants: 'read',
+    byRealm: 'read',
+    byName: 'read',
+    list: 'read',
+    putUser: 'write',
+    removeUser: 'write',
+    users: 'read',
+    user: 'read',
+    userByCredential: 'read',
+    apiKey: 'read',
+    apiKeyByHash: 'read',
+    putApiKey: 'write',
+  },
+  tokens: { issue: 'write', read: 'read', revoke: 'write', revokeAll: 'write', pruneTokens: 'write' },
+  webhooks: { insert: 'write', read: 'read', list: 'read', candidates: 'read', replace: 'write' },
+  deliveries: {
+    accept: 'write',
+    own: 'write',
+    renew: 'write',
+    release: 'write',
+    ready: 'read',
+    claim: 'write',
+    settle: 'write',
+    orphans: 'read',
+    stale: 'read',
+    webhookOf: 'read',
+    delivery: 'read',
+    deliveries: 'read',
+    attempts: 'read',
+    legs: 'read',
+    pending: 'read',
+    prune: 'write',
+    erase: 'write',
+    mentions: 'read',
+    scrub: 'noTransaction',
+  },
+  inbox: { staged: 'read' },
+}
+
+/** A call of a store method. */
+export interface RpcRequest {
+  readonly port: PortName
+  readonly method: string
+  readonly args: readonly unknown[]
+}
+
+export function effectOf({ port, method }: RpcRequest): MethodEffect {
+  return (METHODS[port] as Readonly<Record<string, MethodEffect>>)[method]!
+}
+
+/** The result of a request. */
+export type RpcResult = { readonly value: unknown } | { readonly error: HookswitchError }
+
+/** Creates a port of the store contract whose methods send requests. */
+export function createPortClient<Name extends PortName>(
+  port: Name,
+  request: (call: RpcRequest) => Promise<unknown>,
+): RpcPorts[Name] {
+  const methods = Object.keys(METHODS[port]).map((method) => [
+    method,
+    (...args: unknown[]) => request({ port, method, args }),
+  ])
+  return Object.fromEntries(methods) as RpcPorts[Name]
+}

@@ -1,0 +1,133 @@
+/** The host's side of the worker thread: sends requests and resolves their promises. */
+import { Worker } from 'node:worker_threads'
+import type { Backend, BackendDeps } from './backend.js'
+import { messageOf, unavailableError } from './errors.js'
+import {
+  type ClientMessage,
+  deserializeError,
+  MAX_REQUESTS_PER_MESSAGE,
+  type NumberedRequest,
+  type WorkerMessage,
+} from './messages.js'
+import type { OpenRequest } from './open.js'
+import type { RpcRequest } from './rpc-methods.js'
+import { workerPath } from './worker-path.js'
+
+interface PendingRequest {
+  readonly resolve: (value: unknown) => void
+  readonly reject: (reason: unknown) => void
+}
+
+/**
+ * Opens the database in a worker thread. Requests made in one turn of the event loop are sent as one message. The worker
+ * keeps the process alive only while requests are pending.
+ */
+export function openInWorker(request: OpenRequest, deps: BackendDeps): Promise<Backend> {
+  // Without the host's Node flags: workers refuse `--input-type`, and modules of `--import` are not meant for us.
+  const options = { workerData: request, name: 'hookswitch-sqlite', execArgv: [] }
+  const worker = new Worker(workerPath(), options)
+  const pending = new Map<number, PendingRequest>()
+  let outgoing: NumberedRequest[] = []
+  let lastId = 0
+  let webhookVersion = 0
+  /** Set once the worker has failed or ended: every further request rejects with it. */
+  let failure: unknown
+
+  function sendNumbered(send: (id: number) => void): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (failure) return reject(failure)
+      lastId += 1
+      if (pending.size === 0) worker.ref()
+      pending.set(lastId, { resolve, reject })
+      send(lastId)
+    })
+  }
+
+  function takePending(id: number): PendingRequest {
+    const found = pending.get(id)!
+    pending.delete(id)
+    if (pending.size === 0) worker.unref()
+    return found
+  }
+
+  function post(message: ClientMessage): void {
+    try {
+      worker.postMessage(message)
+    } catch (thrown) {
+      // An argument cannot be cloned: resend the requests one by one to find out which.
+      if (message.kind !== 'requests') throw thrown
+      const [first, ...others] = message.requests
+      if (others.length === 0) takePending(first!.id).reject(thrown)
+      else for (const one of message.requests) post({ kind: 'requests', requests: [one] })
+    }
+  }
+
+  function flush(): void {
+    const requests = outgoing
+    outgoing = []
+    for (let from = 0; from < requests.length; from += MAX_REQUESTS_PER_MESSAGE) {
+      post({ kind: 'requests', requests: requests.slice(from, from + MAX_REQUESTS_PER_MESSAGE) })
+    }
+  }
+
+  function onResults(message: Extract<WorkerMessage, { kind: 'results' }>): void {
+    webhookVersion = message.webhookVersion
+    for (const result of message.results) {
+      const { resolve, reject } = takePending(result.id)
+      if ('error' in result) reject(deserializeError(result.error))
+      else resolve(result.value)
+    }
+    for (const notification of message.notifications) deps.notify(notification)
+  }
+
+  function fail(reason: unknown): void {
+    failure = reason
+    for (const { reject } of pending.values()) reject(reason)
+    pending.clear()
+  }
+
+  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+  let isClosing = false
+  const backend: Backend = {
+    request: (call: RpcRequest) =>
+      sendNumbered((id) => {
+        const { port, method, args } = call
+        if (outgoing.push({ id, port, method, args }) === 1) queueMicrotask(flush)
+      }),
+    webhookVersion: () => webhookVersion,
+    secret: () => sendNumbered((id) => post({ kind: 'secret', id })) as Promise<string>,
+    close() {
+      isClosing = true
+      flush()
+      worker.ref()
+      if (!failure) post({ kind: 'close' })
+      return exited
+    },
+  }
+
+  return new Promise((resolve, reject) => {
+    let isOpen = false
+    let reason = 'it ended'
+    worker.on('message', (message: WorkerMessage) => {
+      if (message.kind === 'warning') deps.warn(message.sentence)
+      else if (message.kind === 'results') onResults(message)
+      else if (message.kind === 'openFailed') fail(deserializeError(message.error))
+      else {
+        isOpen = true
+        worker.unref()
+        resolve(backend)
+      }
+    })
+    worker.on('error', (thrown) => {
+      reason = messageOf(thrown)
+    })
+    worker.on('exit', () => {
+      fail(
+        failure ??
+          unavailableError(`the worker thread of the store has exited (${reason}): reopen the store`),
+      )
+      if (!isOpen) reject(failure)
+      else if (!isClosing) deps.onLost(reason)
+    })
+  })
+}

@@ -1,0 +1,112 @@
+/** Builds channel events, without their account, from legs. Pure. */
+import type { PendingEvent } from '../source/mapped-events.js'
+import { secondsBetween } from '../source/seconds.js'
+import type { HangupResult } from './hangup-mapping.js'
+import { eventKey, type Leg } from './leg.js'
+import type { Bridge } from './switch-event.js'
+
+/** The hook of an event and its time. */
+interface Occurrence {
+  readonly hook: string
+  /** Unix milliseconds. */
+  readonly atMs: number
+  /** Distinguishes it from other events of the leg with the same hook. */
+  readonly key?: string | number
+}
+
+/** Fields that every event of a leg has in addition to its own. */
+export interface EventContext {
+  /** The other leg. */
+  readonly otherLegId: string | undefined
+  /** The channel variables that the host selected, and values that KAZOO has no field for. */
+  readonly customChannelVars: Readonly<Record<string, unknown>>
+}
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
+
+/** A call id that `publish` accepts; an invalid one of the other leg is omitted. */
+const CALL_ID = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,255}$/u
+
+/** Builds an event of a leg whose parties are fixed. */
+export function buildEvent(
+  leg: Leg,
+  { hook, atMs, key }: Occurrence,
+  { otherLegId, customChannelVars }: EventContext,
+): PendingEvent {
+  const event: Mutable<PendingEvent> = {
+    hook,
+    callId: leg.id,
+    direction: leg.direction,
+    timestampMs: Math.floor(atMs),
+    isInternalLeg: leg.isInternal,
+    idempotencyKey: key === undefined ? eventKey(leg, hook) : eventKey(leg, hook, key),
+  }
+  if (otherLegId !== undefined && CALL_ID.test(otherLegId)) event.otherLegCallId = otherLegId
+  const { parties } = leg
+  if (parties) {
+    const from = address(parties.callerNumber, parties.realm)
+    const to = address(parties.calleeNumber, parties.realm)
+    if (from !== undefined) event.from = from
+    if (to !== undefined) {
+      event.to = to
+      event.request = to
+    }
+    if (parties.callerNumber !== undefined) event.callerIdNumber = parties.callerNumber
+    if (parties.callerName !== undefined) event.callerIdName = parties.callerName
+    if (parties.calleeNumber !== undefined) event.calleeIdNumber = parties.calleeNumber
+    if (parties.calleeName !== undefined) event.calleeIdName = parties.calleeName
+  }
+  for (const _ in customChannelVars) {
+    event.customChannelVars = customChannelVars
+    break
+  }
+  return event
+}
+
+/** Builds a `channel_bridge`; `other` is `undefined` for a conference. */
+export function buildBridgeEvent(
+  leg: Leg,
+  other: Leg | undefined,
+  bridge: Bridge,
+  atMs: number,
+  context: EventContext,
+): PendingEvent {
+  const key = `${other?.id ?? ''}/${bridge.id}/${Math.round(atMs * 1000)}`
+  const bridgeVars: Record<string, unknown> = { bridge_id: bridge.id }
+  if (bridge.name !== undefined) bridgeVars.bridge_name = bridge.name
+  const event: Mutable<PendingEvent> = buildEvent(
+    leg,
+    { hook: 'channel_bridge', atMs, key },
+    {
+      otherLegId: other?.id,
+      customChannelVars: Object.assign(bridgeVars, context.customChannelVars),
+    },
+  )
+  if (leg.direction === 'inbound' && leg.parties?.calleeNumber !== undefined) {
+    event.originalNumber = leg.parties.calleeNumber
+  }
+  const destination = other?.parties?.calleeNumber
+  if (destination !== undefined) event.otherLegDestinationNumber = destination
+  return event
+}
+
+/** Builds a `channel_destroy`. */
+export function buildDestroyEvent(
+  leg: Leg,
+  result: HangupResult,
+  atMs: number,
+  context: EventContext,
+): PendingEvent {
+  const event: Mutable<PendingEvent> = buildEvent(leg, { hook: 'channel_destroy', atMs }, context)
+  const answeredMs = leg.answeredMs ?? atMs
+  event.hangupCause = result.hangupCause
+  if (result.code !== undefined) event.hangupCode = `sip:${result.code}`
+  event.durationSeconds = secondsBetween(leg.createdMs, atMs)
+  event.ringingSeconds = secondsBetween(leg.ringingMs ?? answeredMs, answeredMs)
+  event.billingSeconds = secondsBetween(answeredMs, atMs)
+  return event
+}
+
+function address(number: string | undefined, realm: string | undefined): string | undefined {
+  return number === undefined || realm === undefined ? number : `${number}@${realm}`
+}

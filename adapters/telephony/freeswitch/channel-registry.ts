@@ -1,0 +1,65 @@
+/** The open legs of a switch by their current ids, and the legs that ended recently. */
+import type { Leg } from './leg.js'
+
+export interface ChannelRegistry {
+  /** The open leg with this id. */
+  get(uuid: string): Leg | undefined
+  /** Adds an open leg; returns the oldest one if it was evicted to keep the limit. */
+  add(uuid: string, leg: Leg): Leg | undefined
+  /** Removes a leg and remembers that it has ended. */
+  end(uuid: string, leg: Leg): void
+  /** Whether the leg with this id, run and creation time has ended: a late event must not open it again. */
+  hasEnded(uuid: string, coreUuid: string, createdUs: number): boolean
+  /** Changes the id of an open leg. */
+  rename(oldUuid: string, uuid: string): void
+  /** The open legs by id, oldest first. */
+  entries(): Iterable<[string, Leg]>
+  /** Ids of the open legs. */
+  uuids(): string[]
+  /** Number of open legs. */
+  size(): number
+}
+
+/** Number of ended legs that are remembered. */
+const MAX_ENDED = 10_000
+
+/** @param maxOpenLegs with one more, the oldest is evicted */
+export function createChannelRegistry(maxOpenLegs: number): ChannelRegistry {
+  /** Oldest first. */
+  const open = new Map<string, Leg>()
+  /** Run and creation time, by id. */
+  const ended = new Map<string, string>()
+
+  return {
+    get: (uuid) => open.get(uuid),
+    add(uuid, leg) {
+      let evicted: Leg | undefined
+      if (open.size >= maxOpenLegs) {
+        const [oldest = ''] = open.keys()
+        evicted = open.get(oldest)
+        open.delete(oldest)
+      }
+      open.set(uuid, leg)
+      return evicted
+    },
+    end(uuid, leg) {
+      open.delete(uuid)
+      ended.delete(uuid)
+      ended.set(uuid, `${leg.coreUuid}/${leg.createdUs}`)
+      if (ended.size <= MAX_ENDED) return
+      const [oldest = ''] = ended.keys()
+      ended.delete(oldest)
+    },
+    hasEnded: (uuid, coreUuid, createdUs) => ended.get(uuid) === `${coreUuid}/${createdUs}`,
+    rename(oldUuid, uuid) {
+      const leg = open.get(oldUuid)
+      // A leg that is renamed before its CHANNEL_CREATE was never published under its old id.
+      if (!leg || oldUuid === uuid) return
+      open.delete(oldUuid)
+      open.set(uuid, leg)
+    },
+    entries: () => open,
+    uuids: () => [...open.keys()],
+    size: () => open.size,
+  }
+}

@@ -1,0 +1,61 @@
+/** Which events of the switch are subscribed to, and how the mapping uses each of them. */
+
+/** The last event of a leg: `CHANNEL_HANGUP_COMPLETE` where the switch delays CHANNEL_DESTROY (outbound mode). */
+export type EndEvent = 'CHANNEL_DESTROY' | 'CHANNEL_HANGUP_COMPLETE'
+
+/** The event name under which a reply to `uuid_dump` is mapped. */
+export const CHANNEL_DATA = 'CHANNEL_DATA'
+
+/** Names of the events to subscribe to. */
+export function subscribedEvents(endEvent: EndEvent, extraEvents: readonly string[]): readonly string[] {
+  return [
+    'CHANNEL_CREATE',
+    // The first events of an inbound leg that carry its account: a leg may ring longer than its events may wait.
+    'CHANNEL_PROGRESS',
+    'CHANNEL_PROGRESS_MEDIA',
+    'CHANNEL_ANSWER',
+    'CHANNEL_BRIDGE',
+    'CHANNEL_HOLD',
+    'CHANNEL_UNHOLD',
+    // Renames a leg in mid-call; it stays the same leg.
+    'CHANNEL_UUID',
+    // Of HANGUP, HANGUP_COMPLETE and DESTROY the last is enough: it has the causes, the durations and the end time.
+    endEvent,
+    ...extraEvents,
+  ]
+}
+
+/** How the mapping uses an event. */
+export interface EventRole {
+  /** The event describes its whole leg, so it may open a leg that is not known yet. */
+  readonly canOpenLeg: boolean
+  /** The event updates the leg before its events are published: variables, addresses and a missed answer. */
+  readonly isPublished: boolean
+  /** The event ends its leg. */
+  readonly isLegEnd: boolean
+}
+
+const ACCOUNT_ONLY: EventRole = { canOpenLeg: false, isPublished: false, isLegEnd: false }
+const PROGRESS: EventRole = { canOpenLeg: true, isPublished: false, isLegEnd: false }
+const PUBLISHED: EventRole = { canOpenLeg: true, isPublished: true, isLegEnd: false }
+const END: EventRole = { canOpenLeg: true, isPublished: true, isLegEnd: true }
+
+/** The roles by event name; events without a role are ignored. */
+export function eventRoles(
+  endEvent: EndEvent,
+  extraEvents: readonly string[],
+): ReadonlyMap<string, EventRole> {
+  return new Map([
+    ...extraEvents.map((name) => [name, ACCOUNT_ONLY] as const),
+    ['CHANNEL_CREATE', PROGRESS],
+    ['CHANNEL_PROGRESS', PROGRESS],
+    ['CHANNEL_PROGRESS_MEDIA', PROGRESS],
+    ['CHANNEL_ANSWER', PUBLISHED],
+    ['CHANNEL_BRIDGE', PUBLISHED],
+    ['CHANNEL_HOLD', PUBLISHED],
+    ['CHANNEL_UNHOLD', PUBLISHED],
+    [CHANNEL_DATA, PUBLISHED],
+    ['CHANNEL_UUID', ACCOUNT_ONLY],
+    [endEvent, END],
+  ])
+}

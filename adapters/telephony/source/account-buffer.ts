@@ -1,0 +1,111 @@
+/**
+ * Buffers the events of legs whose account is not known yet, in order and with their original times. Pure: time is an
+ * argument.
+ *
+ * A switch often learns the account of a call some milliseconds after its first event, when the dial plan sets it. The
+ * buffer is bounded in time and size. Events that exceed a bound are returned as an `UnknownAccount`, never dropped
+ * silently.
+ */
+import type { ChannelEvent } from 'hookswitch'
+import type { LegUpdate, PendingEvent } from './mapped-events.js'
+
+/** Bounds of the buffer. */
+export interface AccountBufferLimits {
+  /** Longest wait of a leg's events, milliseconds. */
+  readonly maxWaitMs: number
+  /** Maximum number of buffered events of one leg. */
+  readonly maxEventsPerLeg: number
+  /** Maximum number of legs with buffered events. */
+  readonly maxLegs: number
+}
+
+/** Events that were not published because the account of their leg did not become known. */
+export interface UnknownAccount {
+  /** The leg. */
+  readonly callId: string
+  /**
+   * Why the events left the buffer. `ended`: the leg ended. `waited`: the longest wait is over. `too_many`: the leg has
+   * too many events, or too many legs wait. `closed`: the source was closed.
+   */
+  readonly reason: 'ended' | 'waited' | 'too_many' | 'closed'
+  /** The events in order. A host that knows the account can add it and publish them. */
+  readonly events: readonly PendingEvent[]
+}
+
+/** Events that leave the buffer because of an update. */
+export interface AccountBufferResult {
+  /** Events whose account is known, in order. */
+  readonly ready: readonly ChannelEvent[]
+  /** Events that are given up. */
+  readonly unknown: readonly UnknownAccount[]
+}
+
+/** The legs whose account is not known yet, with their events. Times are milliseconds of one monotonic clock. */
+export interface AccountBuffer {
+  /** Adds the events of an update, or releases them where the account is known. */
+  add(update: LegUpdate, nowMs: number): AccountBufferResult
+  /** Removes the legs that have waited for `maxWaitMs`. */
+  expire(nowMs: number): readonly UnknownAccount[]
+  /** When the next leg expires; `undefined`: the buffer is empty. */
+  nextExpiryMs(): number | undefined
+  /** Removes all legs, with the reason `closed`. */
+  flush(): readonly UnknownAccount[]
+  /** Number of buffered legs. */
+  size(): number
+}
+
+interface BufferedLeg {
+  readonly sinceMs: number
+  readonly events: PendingEvent[]
+}
+
+/** Creates an empty buffer. */
+export function createAccountBuffer(limits: AccountBufferLimits): AccountBuffer {
+  const { maxWaitMs, maxEventsPerLeg, maxLegs } = limits
+  /** By call id, oldest first. */
+  const buffered = new Map<string, BufferedLeg>()
+
+  const remove = (callId: string, reason: UnknownAccount['reason']): UnknownAccount => {
+    const { events } = buffered.get(callId) as BufferedLeg
+    buffered.delete(callId)
+    return { callId, reason, events }
+  }
+
+  return {
+    add({ callId, accountId, events, isEnded }, nowMs) {
+      const leg = buffered.get(callId)
+      if (accountId !== undefined) {
+        buffered.delete(callId)
+        const all = leg ? [...leg.events, ...events] : events
+        return { ready: all.map((event) => ({ accountId, ...event })), unknown: [] }
+      }
+      const unknown: UnknownAccount[] = []
+      if (leg) leg.events.push(...events)
+      else if (events.length > 0) buffered.set(callId, { sinceMs: nowMs, events: [...events] })
+      else return { ready: [], unknown }
+
+      if (isEnded) unknown.push(remove(callId, 'ended'))
+      else if ((buffered.get(callId)?.events.length ?? 0) > maxEventsPerLeg) {
+        unknown.push(remove(callId, 'too_many'))
+      } else if (buffered.size > maxLegs) {
+        const [oldest = callId] = buffered.keys()
+        unknown.push(remove(oldest, 'too_many'))
+      }
+      return { ready: [], unknown }
+    },
+    expire(nowMs) {
+      const expired: UnknownAccount[] = []
+      for (const [callId, { sinceMs }] of buffered) {
+        if (nowMs - sinceMs < maxWaitMs) break
+        expired.push(remove(callId, 'waited'))
+      }
+      return expired
+    },
+    nextExpiryMs() {
+      const [oldest] = buffered.values()
+      return oldest && oldest.sinceMs + maxWaitMs
+    },
+    flush: () => [...buffered.keys()].map((callId) => remove(callId, 'closed')),
+    size: () => buffered.size,
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * Truncates values of a switch that do not fit into an event, so that a name of ten thousand characters, or a duration
+ * after a clock change, does not cost the event. Pure.
+ */
+import type { ChannelEvent } from 'hookswitch'
+import { MAX_SECONDS } from './seconds.js'
+
+/** Longest string, characters: no name, number or address is longer, and one value may occur in several fields. */
+const MAX_TEXT_LENGTH = 1_024
+/** Maximum number of characters of all channel variables of a field: an event has at most 64 KiB. */
+const MAX_VARIABLES_LENGTH = 32_768
+
+/** Ids are never truncated: another id would be another leg. */
+const IDS: ReadonlySet<string> = new Set(['hook', 'accountId', 'callId', 'idempotencyKey'])
+const SECONDS: ReadonlySet<string> = new Set(['durationSeconds', 'ringingSeconds', 'billingSeconds'])
+const VARIABLES: ReadonlySet<string> = new Set(['customChannelVars', 'customApplicationVars'])
+/** A call id that `publish` accepts. */
+const CALL_ID = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,255}$/u
+
+/** Returns the event itself if it fits, else a truncated copy. */
+export function truncateEvent(event: ChannelEvent): ChannelEvent {
+  let copy: Record<string, unknown> | undefined
+  for (const [key, value] of Object.entries(event)) {
+    const truncated = truncateField(key, value)
+    if (truncated === value) continue
+    copy ??= { ...event }
+    if (truncated === undefined) delete copy[key]
+    else copy[key] = truncated
+  }
+  return (copy as ChannelEvent | undefined) ?? event
+}
+
+function truncateField(key: string, value: unknown): unknown {
+  if (typeof value === 'string') {
+    if (IDS.has(key)) return value
+    if (key === 'otherLegCallId') return CALL_ID.test(value) ? value : undefined
+    return truncateText(value)
+  }
+  if (SECONDS.has(key)) return Math.min(MAX_SECONDS, Math.max(0, value as number))
+  return VARIABLES.has(key) ? truncateVariables(value as Readonly<Record<string, unknown>>) : value
+}
+
+function truncateText(text: string): string {
+  if (text.length > MAX_TEXT_LENGTH) return text.slice(0, MAX_TEXT_LENGTH).toWellFormed()
+  return text.isWellFormed() ? text : text.toWellFormed()
+}
+
+/** Truncates each variable and drops those that exceed the limit in total. */
+function truncateVariables(all: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  let isSame = true
+  let size = 0
+  const fitting: [string, unknown][] = []
+  for (const [name, value] of Object.entries(all)) {
+    const text = typeof value === 'string' ? truncateText(value) : value
+    const length = name.length + (typeof text === 'string' ? text.length : JSON.stringify(text).length)
+    if (text !== value) isSame = false
+    if (size + length > MAX_VARIABLES_LENGTH) {
+      isSame = false
+      continue
+    }
+    size += length
+    fitting.push([name, text])
+  }
+  return isSame ? all : Object.fromEntries(fitting)
+}

@@ -1,0 +1,64 @@
+import { HookswitchError } from '../errors.js'
+import type { Clock } from '../ports.js'
+import { type RateLimit, refill, type TokenBucket, take } from '../values/token-bucket.js'
+
+/** Limits tests and replays that are requested over HTTP, since each of them sends requests to a receiver. */
+export interface ReplayRateLimiter {
+  /**
+   * Counts one test or replay.
+   *
+   * @param webhook any string that identifies the webhook
+   * @throws `TooManyReplays`
+   */
+  consume(webhook: string): void
+}
+
+export interface ReplayLimitOptions {
+  /** Tests and replays of one webhook in a burst. Default is 20; `Infinity` switches the limit off. */
+  readonly replayBurst?: number
+  /** Tests and replays of one webhook per second, sustained. Default is 1. */
+  readonly replayRefillPerSecond?: number
+}
+
+export const REPLAY_LIMIT_DEFAULTS: Required<ReplayLimitOptions> = Object.freeze({
+  replayBurst: 20,
+  replayRefillPerSecond: 1,
+})
+
+/** Above this number of buckets, full ones are removed. */
+const SWEEP_ABOVE = 10_000
+
+/** One token bucket per webhook, on the monotonic clock. Full buckets are removed from time to time. */
+export function createReplayRateLimiter(
+  clock: Pick<Clock, 'monotonic'>,
+  options: ReplayLimitOptions = {},
+): ReplayRateLimiter {
+  const { replayBurst: burst = REPLAY_LIMIT_DEFAULTS.replayBurst } = options
+  const { replayRefillPerSecond: refillPerSecond = REPLAY_LIMIT_DEFAULTS.replayRefillPerSecond } = options
+  const rule: RateLimit = { burst, refillPerSecond }
+  const buckets = new Map<string, TokenBucket>()
+  let sweepAbove = SWEEP_ABOVE
+
+  function sweep(nowMs: number): void {
+    for (const [webhook, bucket] of buckets) {
+      if (refill(bucket, nowMs, rule).tokens >= burst) buckets.delete(webhook)
+    }
+    // Buckets in use stay: the next sweep is at twice their number.
+    sweepAbove = Math.max(SWEEP_ABOVE, 2 * buckets.size)
+  }
+
+  return {
+    consume(webhook) {
+      if (burst === Number.POSITIVE_INFINITY) return
+      const nowMs = clock.monotonic()
+      const { isGranted, waitMs, bucket } = take(buckets.get(webhook), 1, nowMs, rule)
+      if (!isGranted) {
+        throw new HookswitchError('TooManyReplays', 'too many tests and replays of this webhook', {
+          retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+        })
+      }
+      buckets.set(webhook, bucket)
+      if (buckets.size > sweepAbove) sweep(nowMs)
+    },
+  }
+}

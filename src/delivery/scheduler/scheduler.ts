@@ -1,0 +1,189 @@
+/**
+ * Decides which endpoints may send next, and how many requests each. It works with endpoints, due times and
+ * counts; it knows nothing about deliveries, requests or stores, and does no I/O.
+ *
+ * Theory of operation
+ *
+ * - The registry holds every endpoint of this node with something waiting or in flight. An endpoint is in one
+ *   place: in the queue of its account (due, waits for a slot), in the queue of its origin (due, the origin
+ *   is at its cap), or in neither (`queuedIn`). In neither it has an entry in the delay queue, unless it is
+ *   full: then the end of one of its requests brings it back.
+ * - `next` moves the due endpoints from the delay queue to the fair queue and allocates slots to them.
+ *   Allocated slots count against the caps only inside `next`. Between `next` and `completeClaim` the
+ *   dispatcher claims deliveries for the selections; each claimed delivery becomes a request in flight by
+ *   `start` and stays one until `end`.
+ * - A due time is a hint: the store decides what is due. Store calls answer late and in any order, so an
+ *   answer about an endpoint replaces its due time only if nothing else updated the endpoint since the call
+ *   began (`version` before the call, passed as `since`). Otherwise the earlier of the two due times counts.
+ *   Too early costs an empty claim; too late would lose a wake-up.
+ * - The dispatcher owns the scheduler: one instance per node, used from one thread, one `next` …
+ *   `completeClaim` at a time. The caps hold for this node, not for all nodes of a store together.
+ * - Nothing here is stored. After a crash the next owner rebuilds the scheduler from `DeliveryStore.ready`;
+ *   latencies are lost, so all endpoints start in the class unknown, or slow where the store says that they
+ *   fail.
+ */
+import type { ReadyEndpoint } from '../delivery-store.js'
+import { createDelayQueue } from './delay-queue.js'
+import {
+  createEndpointRegistry,
+  IDLE,
+  type ScheduledEndpoint,
+  type SchedulerStats,
+  statsOf,
+} from './endpoint-registry.js'
+import { type Caps, createFairQueue, type FairQueue } from './fair-queue.js'
+import { createInFlightRequests, type InFlightRequest } from './priority.js'
+
+/** The scheduler of one node. */
+export interface Scheduler {
+  /** The number of updates so far. Read it before a store call and pass it as `since` with the answer. */
+  version(): number
+  /** Updates an endpoint from the store. `since`: the version before the store call; absent: a wake-up. */
+  update(endpoint: ReadyEndpoint, since?: number): void
+  /**
+   * Selects due endpoints with slots for each, at most `free` requests in total. `completeClaim` must follow.
+   */
+  next(now: number, free: number): readonly Selection[]
+  /**
+   * Takes the result of the claim for these selections. A selected endpoint that the result does not contain
+   * is idle: the store does not know it any more. `undefined`: the claim failed.
+   */
+  completeClaim(
+    selections: readonly Selection[],
+    endpoints: readonly ReadyEndpoint[] | undefined,
+    since: number,
+  ): void
+  /** Counts a request to an endpoint as in flight. `isProbed`: one request at a time. */
+  start(
+    endpoint: Omit<ReadyEndpoint, 'dueMs'>,
+    isProbed: boolean,
+    now: number,
+  ): InFlightRequest<ScheduledEndpoint>
+  /** Records whether the receiver of a request answered fast. */
+  recordLatency(request: InFlightRequest<ScheduledEndpoint>, isFast: boolean, now: number): void
+  /** Frees the slot of a request. */
+  end(request: InFlightRequest<ScheduledEndpoint>): void
+  setProbed(webhookId: string, isProbed: boolean): void
+  /** When the next endpoint becomes due; `undefined`: none waits for its due time. */
+  nextDueMs(): number | undefined
+  /** Requests in flight to an endpoint. */
+  inFlight(webhookId: string): number
+  /** The limit that an endpoint has reached; `undefined`: none. */
+  limitReached(webhookId: string): ReturnType<FairQueue['limitReached']>
+  stats(now: number): SchedulerStats
+}
+
+export interface Selection {
+  readonly webhookId: string
+  readonly slots: number
+  /**
+   * Whether a retry gets the odd slot. It alternates between first attempts and retries, so that neither
+   * starves.
+   */
+  readonly retriesFirst: boolean
+}
+
+export function createScheduler(caps: Caps): Scheduler {
+  const registry = createEndpointRegistry()
+  const requests = createInFlightRequests<ScheduledEndpoint>()
+  const delayQueue = createDelayQueue(registry)
+  const fairQueue = createFairQueue(caps, requests.oldestOverdueMs, requeue)
+  let updates = 0
+
+  /**
+   * Puts an endpoint that is in no queue where it belongs. A full one stays out: the end of a request brings
+   * it back.
+   */
+  function requeue(endpoint: ScheduledEndpoint): void {
+    if (endpoint.queuedIn !== 'none') return
+    if (endpoint.dueMs !== IDLE) {
+      if (!fairQueue.isFull(endpoint)) delayQueue.add(endpoint)
+    } else if (endpoint.inFlight === 0) registry.remove(endpoint)
+  }
+
+  function update(input: ReadyEndpoint, since?: number): void {
+    const dueMs = input.dueMs ?? IDLE
+    if (dueMs === IDLE && !registry.find(input.webhookId)) return
+    const endpoint = registry.upsert(input)
+    const isExact = since !== undefined && endpoint.updatedVersion <= since
+    endpoint.dueMs = isExact ? dueMs : Math.min(endpoint.dueMs, dueMs)
+    endpoint.updatedVersion = ++updates
+    requeue(endpoint)
+  }
+
+  function updateMissing(
+    selections: readonly Selection[],
+    endpoints: readonly ReadyEndpoint[],
+    since: number,
+  ): void {
+    const found = new Set(endpoints.map(({ webhookId }) => webhookId))
+    for (const { webhookId } of selections) {
+      const endpoint = found.has(webhookId) ? undefined : registry.find(webhookId)
+      if (!endpoint) continue
+      const { account, origin, isFailing: failing } = endpoint
+      update({ webhookId, accountId: account.id, origin: origin.id, failing, dueMs: undefined }, since)
+    }
+  }
+
+  return {
+    version: () => updates,
+    update,
+    next(now, free) {
+      requests.scanOverdue(now, (endpoint) => {
+        endpoint.overdueCount++
+        fairQueue.reclassify(endpoint)
+      })
+      delayQueue.takeDue(now, fairQueue.add)
+      const served = fairQueue.allocate(now, free)
+      const selections = Array.from(served, (endpoint): Selection => {
+        const { id: webhookId, allocated: slots, retriesFirst } = endpoint
+        if (slots % 2 === 1) endpoint.retriesFirst = !retriesFirst
+        return { webhookId, slots, retriesFirst }
+      })
+      fairQueue.clearAllocations(served)
+      return selections
+    },
+    completeClaim(selections, endpoints, since) {
+      for (const endpoint of endpoints ?? []) update(endpoint, since)
+      if (endpoints && endpoints.length < selections.length) updateMissing(selections, endpoints, since)
+      // An endpoint that was full of allocated slots, some of which were not claimed, is in no queue yet.
+      for (const { webhookId } of selections) {
+        const endpoint = registry.find(webhookId)
+        if (endpoint) requeue(endpoint)
+      }
+    },
+    start(input, isProbed, now) {
+      const endpoint = registry.upsert(input)
+      endpoint.isProbed = isProbed
+      endpoint.inFlight++
+      fairQueue.countInFlight(endpoint, 1)
+      return requests.start(endpoint, now)
+    },
+    recordLatency({ endpoint }, isFast, now) {
+      endpoint.isSlow = !isFast
+      if (isFast) endpoint.lastFastMs = now
+      fairQueue.reclassify(endpoint)
+    },
+    end(request) {
+      const { endpoint } = request
+      request.hasEnded = true
+      if (request.isOverdue) endpoint.overdueCount--
+      endpoint.inFlight--
+      fairQueue.countInFlight(endpoint, -1)
+      requeue(endpoint)
+    },
+    setProbed(webhookId, isProbed) {
+      const endpoint = registry.find(webhookId)
+      if (!endpoint || endpoint.isProbed === isProbed) return
+      endpoint.isProbed = isProbed
+      requeue(endpoint)
+    },
+    nextDueMs: delayQueue.nextDueMs,
+    inFlight: (webhookId) => registry.find(webhookId)?.inFlight ?? 0,
+    limitReached(webhookId) {
+      const endpoint = registry.find(webhookId)
+      return endpoint && fairQueue.limitReached(endpoint)
+    },
+    stats: (now) => statsOf(registry.all(), now),
+  }
+}

@@ -1,0 +1,69 @@
+/** Emits events to the host, and counts metrics, for settlements that the store has written. */
+import { ATTEMPT_OUTCOMES, type Metrics } from '../../metrics.js'
+import type { AttemptRecord } from '../attempt-record.js'
+import type { DeliveryEnd, Emit } from '../delivery-events.js'
+import type { Settlement, SettlementResult } from '../delivery-store.js'
+import { type Delivery, type DeliveryState, isTerminal } from '../lifecycle.js'
+
+export interface NotificationDeps {
+  readonly emit: Emit
+  readonly metrics?: Metrics | undefined
+}
+
+type TerminalState = Exclude<DeliveryState, 'waiting' | 'in_flight'>
+type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number]
+
+/** The metric label for the outcome of a recorded attempt. */
+export function attemptOutcome({ result, clientError, reason }: AttemptRecord): AttemptOutcome {
+  if (result === 'success') return 'delivered'
+  if (reason === 'interrupted') return 'interrupted'
+  const found = ATTEMPT_OUTCOMES.find((outcome) => outcome === clientError)
+  return found ?? 'http'
+}
+
+/**
+ * Emits and counts the effects of one settlement.
+ *
+ * @param record the attempt's record, stored or not
+ * @param now store time, ms
+ */
+export function notifySettlement(
+  { emit, metrics }: NotificationDeps,
+  delivery: Delivery,
+  settlement: Settlement,
+  record: AttemptRecord | undefined,
+  result: SettlementResult,
+  now: number,
+): void {
+  if (result.kind === 'fenced') return
+  const { next } = settlement
+  if (record?.attempt !== undefined) {
+    metrics?.count('hookswitch_attempts_total', 1, attemptOutcome(record))
+    if (record.durationMs !== undefined)
+      metrics?.observe('hookswitch_attempt_duration_seconds', record.durationMs / 1000)
+    emit('attempt', record)
+  }
+  if (isTerminal(next.state)) {
+    const state = next.state as TerminalState
+    metrics?.count('hookswitch_deliveries_ended_total', 1, state)
+    if (state === 'delivered') {
+      metrics?.observe('hookswitch_delivery_latency_seconds', Math.max(0, now - delivery.acceptedMs) / 1000)
+    }
+    const end: { -readonly [Name in keyof DeliveryEnd]: DeliveryEnd[Name] } = {
+      deliveryId: delivery.id,
+      webhookId: delivery.webhookId,
+      accountId: delivery.accountId,
+      eventId: delivery.eventId,
+      hook: delivery.hook,
+      attempts: next.attempts,
+    }
+    if (delivery.callId !== undefined) end.callId = delivery.callId
+    if (next.reason !== undefined) end.reason = next.reason
+    emit(state, end)
+  }
+  if (result.disabled) {
+    const { id: webhookId, accountId, disableReason = '' } = result.disabled
+    metrics?.count('hookswitch_webhooks_disabled_total', 1, disableReason === 'gone' ? 'gone' : 'failing')
+    emit('webhook_disabled', { webhookId, accountId, reason: disableReason })
+  }
+}

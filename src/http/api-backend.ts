@@ -1,0 +1,101 @@
+import type { Caller } from '../auth/authenticate.js'
+import type { SignedIn, SignInInput } from '../auth/sign-in.js'
+import type { StoredAttempt } from '../delivery/attempt-record.js'
+import type { AttemptQuery, DeliveryQuery, StoredDelivery } from '../delivery/delivery-queries.js'
+import type { CatalogueEntry } from '../webhooks/catalogue.js'
+import type { ChangeOptions } from '../webhooks/manage.js'
+import type { UncheckedWebhook, WebhookView } from '../webhooks/view.js'
+import type { ReplaySelection } from '../wire/command-json.js'
+
+/**
+ * Port of the HTTP API to the running instance. Every promise may reject with `StoreUnavailable`.
+ *
+ * Only `accounts.authorize` checks the caller's access. The HTTP API calls it before any other method.
+ */
+export interface ApiBackend {
+  /** Opaque id of this process, never a host name. */
+  readonly node: string
+  /** Version of this package. */
+  readonly version: string
+  /** Unix ms. */
+  now(): number
+  /** 32 lower-case hex digits. */
+  newId(): string
+
+  readonly auth: {
+    /** Rejects with `InvalidCredentials`, `AccountLocked` or `TooManyLogins`. */
+    signIn(login: SignInInput, from?: { readonly address?: string }): Promise<SignedIn>
+    /** Rejects with `InvalidCredentials`, whatever the cause. */
+    authenticate(token: string): Promise<Caller>
+    signOut(token: string): Promise<void>
+  }
+
+  readonly accounts: {
+    /** Rejects with `Forbidden` if the caller may not access the account, or if it does not exist. */
+    authorize(caller: Caller, accountId: string): Promise<void>
+    readApiKey(accountId: string): Promise<string>
+    /** Rejects with `Unsupported` if the host's directory cannot rotate keys. */
+    rotateApiKey(accountId: string): Promise<string>
+    /** Returns the ids of all descendants of the account, without its own. */
+    descendants(accountId: string): Promise<readonly string[]>
+  }
+
+  readonly webhooks: {
+    /** Event types, with samples as a host publishes them. */
+    catalogue(): readonly CatalogueEntry[]
+    list(accountId: string): Promise<readonly WebhookView[]>
+    /** Rejects with `InvalidInput`. */
+    create(accountId: string, input: UncheckedWebhook): Promise<WebhookView>
+    /** Rejects with `NotFound`. */
+    read(accountId: string, webhookId: string): Promise<WebhookView>
+    /** Rejects with `InvalidInput`, `NotFound` or `RevisionConflict`. */
+    replace(
+      accountId: string,
+      webhookId: string,
+      input: UncheckedWebhook,
+      options?: ChangeOptions,
+    ): Promise<WebhookView>
+    /** Applies a JSON merge patch (RFC 7396), then validates the whole webhook. Rejects like `replace`. */
+    patch(
+      accountId: string,
+      webhookId: string,
+      input: UncheckedWebhook,
+      options?: ChangeOptions,
+    ): Promise<WebhookView>
+    /** Returns the webhook as it was before. Rejects with `NotFound` or `RevisionConflict`. */
+    remove(accountId: string, webhookId: string, options?: ChangeOptions): Promise<WebhookView>
+    /** Enables the automatically disabled webhooks of these accounts. */
+    reenable(accountIds: readonly string[]): Promise<void>
+    /** Returns `whsec_…`. Rejects with `NotFound`. */
+    readSecret(accountId: string, webhookId: string): Promise<string>
+    rotateSecret(accountId: string, webhookId: string): Promise<string>
+    /**
+     * Sends the sample of the webhook's hook, even if the webhook is disabled, and returns the delivery id. Rejects
+     * with `NotFound`.
+     */
+    test(accountId: string, webhookId: string): Promise<string>
+    /** Returns the ids of the new deliveries. Rejects with `NotFound`. */
+    replay(accountId: string, webhookId: string, selection: ReplaySelection): Promise<readonly string[]>
+  }
+
+  readonly deliveries: {
+    list(query: DeliveryQuery): Promise<readonly StoredDelivery[]>
+    /** Rejects with `NotFound`. */
+    read(accountId: string, deliveryId: string): Promise<StoredDelivery>
+    /** Returns one sentence that explains the delivery's state. */
+    explain(delivery: StoredDelivery): Promise<string>
+    attempts(query: AttemptQuery): Promise<readonly StoredAttempt[]>
+    /** Returns the call ids of all legs of the call; empty if the account has no such call. */
+    legs(accountId: string, callId: string): Promise<readonly string[]>
+  }
+
+  /**
+   * Publishes events received over HTTP, all or none, and returns their ids. Absent: the route does not exist.
+   * Rejects with `InvalidInput`, `Conflict` or `QueueFull`. `traceparent` is the request's header, validated.
+   */
+  readonly ingest?: (
+    accountId: string,
+    events: readonly unknown[],
+    traceparent?: string,
+  ) => Promise<readonly string[]>
+}

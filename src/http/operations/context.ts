@@ -1,0 +1,74 @@
+/** What every operation receives and returns, and how it reads ids and list parameters. */
+import type { Caller } from '../../auth/authenticate.js'
+import { invalidInput, notFound } from '../../errors.js'
+import { isId } from '../../values/ids.js'
+import { type ListRequest, type Page, parseListRequest } from '../../wire/list.js'
+import type { Query } from '../../wire/query.js'
+import type { RequestHeaders } from '../../wire/request-head.js'
+import type { RouteMatch } from '../../wire/router.js'
+import type { ApiBackend } from '../api-backend.js'
+import type { DocumentCache } from '../document-cache.js'
+
+/** A request that passed the request guard. */
+export interface OperationContext {
+  readonly backend: ApiBackend
+  readonly documentCache: DocumentCache
+  /** Present if the route requires a token. */
+  readonly caller?: Caller | undefined
+  /** Decoded path parameters. */
+  readonly params: RouteMatch['params']
+  /** `data` of the body, of the route's `bodyKind`. */
+  readonly data: unknown
+  readonly query: Query
+  readonly headers: RequestHeaders
+  /** Address of the client, as far as the proxies in between are trusted; only set for logins. */
+  readonly clientAddress?: string | undefined
+  /** Mount prefix and version: the start of `Location`. */
+  readonly base: string
+}
+
+/** The result of an operation, before it is put into the envelope. */
+export interface OperationResult {
+  readonly data?: unknown
+  /** `data` as JSON text, if it is already serialized. */
+  readonly dataJson?: string
+  /** Revision of the document, sent as `revision` and `ETag`. */
+  readonly revision?: number
+  /** True: the client already has this revision; responds with 304. */
+  readonly isNotModified?: boolean
+  /** Present for lists; its items are the data. */
+  readonly page?: Page
+  readonly startKey?: string
+  /** The token that a login issued. */
+  readonly issuedToken?: string
+  readonly location?: string
+  /** The whole response body, sent without an envelope. */
+  readonly rawBody?: string
+}
+
+/** Performs the operation of a route. May reject with any error of the backend; `toHttpError` maps it. */
+export type Operation = (context: OperationContext) => Promise<OperationResult>
+
+/** Returns the account id of the path. The request guard has checked its syntax and the caller's access. */
+export const accountIdOf = (context: OperationContext): string => context.params.accountId!
+
+/** Returns an id of the path. A malformed id is treated like an unknown one: throws `NotFound`. */
+export function entityIdOf(context: OperationContext, name: 'webhookId' | 'deliveryId'): string {
+  const id = context.params[name]!
+  if (!isId(id)) throw notFound(id)
+  return id
+}
+
+/** Parses the list parameters of the query. Throws `InvalidInput`. */
+export function readListRequest(context: OperationContext): ListRequest {
+  const parsed = parseListRequest(context.query)
+  if ('failures' in parsed) throw invalidInput(parsed.failures)
+  return parsed.request
+}
+
+/** The result of a list operation. Echoes the client's `start_key` (KAZOO). */
+export const listResult = (page: Page, { startKey }: ListRequest): OperationResult => ({
+  data: page.items,
+  page,
+  ...(startKey !== undefined && { startKey }),
+})

@@ -1,0 +1,172 @@
+/**
+ * Decides whether a request reaches an operation: route, method, token, access, content type and body. The operation
+ * itself checks whether the requested entity exists.
+ */
+import type { Caller } from '../auth/authenticate.js'
+import { errorCode } from '../errors.js'
+import { isId } from '../values/ids.js'
+import { extractData, parseBody, type RequestBody, wrapParsedBody } from '../wire/body.js'
+import { acceptsJson, isJsonContentType } from '../wire/content-type.js'
+import {
+  bodyTooLarge,
+  FORBIDDEN,
+  type HttpError,
+  INVALID_CREDENTIALS,
+  methodNotAllowed,
+  NOT_ACCEPTABLE,
+  REQUEST_TIMEOUT,
+  ROUTE_NOT_FOUND,
+  UNSUPPORTED_MEDIA_TYPE,
+  URI_TOO_LONG,
+  validationError,
+} from '../wire/error-body.js'
+import type { Query } from '../wire/query.js'
+import { findToken, getHeader, resolveMethod } from '../wire/request-head.js'
+import { matchRoute, parseTarget, type RouteMatch } from '../wire/router.js'
+import type { Method, Route } from '../wire/routes.js'
+import type { ApiBackend } from './api-backend.js'
+import { MAX_BODY_BYTES, type RequestRecord } from './message.js'
+
+/** Maximum length of a request target in characters. The server's own header limit usually applies first. */
+const MAX_URL_LENGTH = 16_384
+
+/** Facts about a request, filled in as far as its checks got. Error responses use them too. */
+export interface RequestFacts {
+  route?: Route
+  caller?: Caller
+  /** The methods of the path. */
+  routes?: RouteMatch['routes']
+}
+
+/** A request that passed all checks. */
+export interface AcceptedRequest {
+  readonly route: Route
+  readonly params: RouteMatch['params']
+  readonly data: unknown
+  /** Mount prefix and version. */
+  readonly base: string
+}
+
+/** The result of the checks; `preflight` is a CORS preflight request. */
+export type GuardResult =
+  | { readonly kind: 'accepted'; readonly accepted: AcceptedRequest }
+  | { readonly kind: 'rejected'; readonly error: HttpError }
+  | { readonly kind: 'preflight' }
+
+const rejected = (error: HttpError): GuardResult => ({ kind: 'rejected', error })
+
+const TWO_TOKENS = validationError([
+  { path: 'X-Auth-Token', rule: 'error', message: 'Two different X-Auth-Token headers were sent' },
+])
+
+/**
+ * Checks a request in an order that reveals nothing to unauthorized clients: path and method, token, access to the
+ * account, content type, body. Rejects with the errors of the backend.
+ *
+ * @param facts filled in by the checks
+ * @param isCorsEnabled whether OPTIONS is a preflight request
+ */
+export async function guardRequest(
+  backend: ApiBackend,
+  request: RequestRecord,
+  query: Query,
+  facts: RequestFacts,
+  isCorsEnabled: boolean,
+): Promise<GuardResult> {
+  if (request.bodyProblem === 'too_large' || minimumByteLength(request.body) > MAX_BODY_BYTES) {
+    return rejected(bodyTooLarge(MAX_BODY_BYTES))
+  }
+  if (request.bodyProblem === 'too_slow') return rejected(REQUEST_TIMEOUT)
+  if (request.url.length > MAX_URL_LENGTH) return rejected(URI_TOO_LONG)
+
+  const target = parseTarget(request.url)
+  const match = target && matchRoute(target.segments)
+  if (!match || isHidden(match, backend)) return rejected(ROUTE_NOT_FOUND)
+  facts.routes = match.routes
+  if (request.method === 'OPTIONS' && isCorsEnabled) return { kind: 'preflight' }
+  const body = bodyOf(request)
+  const method = resolveMethod(request.method, query, body.envelope)
+  const route = method && match.routes[method]
+  if (!route) return rejected(methodNotAllowed(allowHeader(match.routes, isCorsEnabled)))
+  facts.route = route
+
+  const lookup = findToken(request.headers, query, body.envelope)
+  if (lookup.hasConflict) return rejected(TWO_TOKENS)
+  if (lookup.token !== undefined && !route.isLogin) {
+    const caller = await authenticateCaller(backend, lookup.token, route)
+    if (caller) facts.caller = caller
+  }
+  if (route.requiresToken) {
+    if (!facts.caller) return rejected(INVALID_CREDENTIALS)
+    const { accountId } = match.params
+    if (accountId !== undefined) {
+      // A malformed id gets the same response as the id of an account that does not exist.
+      if (!isId(accountId)) return rejected(FORBIDDEN)
+      await backend.accounts.authorize(facts.caller, accountId)
+    }
+  }
+
+  const contentTypeError = checkContentType(request, route, body)
+  if (contentTypeError) return rejected(contentTypeError)
+  // Content in a GET has no defined semantics (RFC 9110, section 9.3.1).
+  if (body.failures && route.method !== 'GET') return rejected(validationError(body.failures))
+  const extracted = extractData(body.envelope, route.bodyKind)
+  if ('failures' in extracted) return rejected(validationError(extracted.failures))
+  const base = `${request.mountPrefix ?? ''}/${target.version}`
+  return { kind: 'accepted', accepted: { route, params: match.params, data: extracted.data, base } }
+}
+
+/** For a string, its length in characters, a lower bound that costs nothing: the host holds it in memory anyway. */
+function minimumByteLength(body: RequestRecord['body']): number {
+  return typeof body === 'string' ? body.length : (body?.byteLength ?? 0)
+}
+
+/** Express 4 sets `req.body` to an empty object if there was no body. */
+function bodyOf(request: RequestRecord): RequestBody {
+  const { parsedBody, headers } = request
+  if (parsedBody === undefined) return parseBody(request.body)
+  const isEmpty =
+    typeof parsedBody === 'object' && parsedBody !== null && Object.keys(parsedBody).length === 0
+  const length = getHeader(headers, 'content-length')
+  const hadNoBody = headers['transfer-encoding'] === undefined && (length === undefined || length === '0')
+  return isEmpty && hadNoBody ? parseBody(undefined) : wrapParsedBody(parsedBody)
+}
+
+function isHidden({ routes }: RouteMatch, backend: ApiBackend): boolean {
+  return backend.ingest === undefined && routes.PUT?.isIngest === true
+}
+
+/**
+ * Returns the value of `Allow`: the methods of a path, joined by commas.
+ *
+ * @param isCorsEnabled whether OPTIONS is answered
+ */
+export function allowHeader(routes: RouteMatch['routes'], isCorsEnabled: boolean): string {
+  const methods: string[] = Object.keys(routes) as Method[]
+  if (routes.GET) methods.splice(methods.indexOf('GET') + 1, 0, 'HEAD')
+  return (isCorsEnabled ? [...methods, 'OPTIONS'] : methods).join(', ')
+}
+
+/**
+ * Authenticates a token. On routes that need none, a token that cannot be checked counts as absent, whatever the
+ * reason: a real user interface sends `undefined` before its login.
+ */
+async function authenticateCaller(
+  backend: ApiBackend,
+  token: string,
+  route: Route,
+): Promise<Caller | undefined> {
+  try {
+    return await backend.auth.authenticate(token)
+  } catch (thrown) {
+    if (route.requiresToken && errorCode(thrown) !== 'InvalidCredentials') throw thrown
+    return undefined
+  }
+}
+
+function checkContentType(request: RequestRecord, route: Route, body: RequestBody): HttpError | undefined {
+  if (!acceptsJson(getHeader(request.headers, 'accept'))) return NOT_ACCEPTABLE
+  if (!body.isPresent || route.method === 'GET' || route.method === 'DELETE') return undefined
+  const contentType = getHeader(request.headers, 'content-type')
+  return isJsonContentType(contentType, body.isJson) ? undefined : UNSUPPORTED_MEDIA_TYPE
+}

@@ -1,0 +1,156 @@
+/** Validates the options of `createHookswitch` and derives from them everything that is plain data. */
+import type { Directory } from '../accounts/directory.js'
+import type { PolicyFunction, RetryPolicy } from '../delivery/policy.js'
+import type { CompiledAddressPolicy } from '../values/address-policy.js'
+import { type ForwardProxy, parseProxy } from '../values/tls-and-proxy.js'
+import type { CatalogueEntry } from '../webhooks/catalogue.js'
+import type { HealthRules } from '../webhooks/health.js'
+import type { BodyFormat } from '../webhooks/webhook.js'
+import { type HookswitchOptions, OPTION_DEFAULTS } from './options.js'
+import { resolveAddressPolicy, resolveCatalogue, resolveHealthRules, resolveRetryPolicy } from './presets.js'
+import {
+  boolean,
+  functionMap,
+  invalidOption,
+  numberAtLeast,
+  objectWithMethods,
+  oneOf,
+  originList,
+  proxyUrl,
+  stringList,
+  tlsOptions,
+  unchecked,
+  unknownOption,
+  type Validator,
+  wholeNumber,
+} from './validators.js'
+
+/** Validated options with defaults applied and presets resolved. */
+export interface NormalizedOptions<AStore>
+  extends Required<Pick<HookswitchOptions<AStore>, keyof typeof OPTION_DEFAULTS>> {
+  readonly store: AStore
+  readonly directory: Directory | undefined
+  /** Encryption keys for secrets at rest: the first encrypts, all decrypt. */
+  readonly secrets: readonly string[] | undefined
+  readonly retryPolicy: RetryPolicy
+  readonly healthRules: HealthRules
+  readonly policies: Readonly<Record<string, PolicyFunction>>
+  readonly catalogue: readonly CatalogueEntry[]
+  readonly addressPolicy: CompiledAddressPolicy
+  readonly defaultFormat: BodyFormat
+  readonly cors: readonly string[]
+  readonly trustProxy: readonly string[]
+  readonly proxy: ForwardProxy | undefined
+}
+
+const MIN_SECRET_LENGTH = 16
+
+const SECONDS_PER_YEAR = 31_536_000
+
+const numberOrInfinity =
+  (min: number): Validator =>
+  (field, value) =>
+    value === Number.POSITIVE_INFINITY ? undefined : numberAtLeast(min)(field, value)
+
+/** The validator of every option. A key without one is unknown. */
+const VALIDATORS: Readonly<Record<keyof HookswitchOptions<unknown>, Validator>> = {
+  store: objectWithMethods('open', 'close'),
+  directory: objectWithMethods(
+    'lineage',
+    'descendants',
+    'accountsByRealm',
+    'accountsByName',
+    'holderOfApiKey',
+    'holderOfCredentials',
+    'credentialVersion',
+    'readApiKey',
+  ),
+  secret: (field, value) => {
+    const list: readonly unknown[] = Array.isArray(value) ? value : [value]
+    if (list.length === 0) throw invalidOption(field, 'must not be an empty array')
+    // The message must not show the value.
+    const isTooShort = (secret: unknown) => typeof secret !== 'string' || secret.length < MIN_SECRET_LENGTH
+    if (list.some(isTooShort))
+      throw invalidOption(field, `must have at least ${MIN_SECRET_LENGTH} characters`)
+  },
+  tokenTtlSeconds: wholeNumber(1, 10 * SECONDS_PER_YEAR),
+  tokenCacheSize: wholeNumber(1, 100_000_000),
+  loginBurst: numberOrInfinity(1),
+  loginRefillPerSecond: numberAtLeast(0.001),
+  replayBurst: numberOrInfinity(1),
+  replayRefillPerSecond: numberAtLeast(0.001),
+  retryPolicy: unchecked,
+  policies: functionMap,
+  preset: oneOf('kazoo'),
+  breaker: unchecked,
+  autoDisable: unchecked,
+  hooks: unchecked,
+  defaultFormat: oneOf('json', 'form-data'),
+  attemptTimeoutMs: wholeNumber(1, 600_000),
+  inFlightPerEndpoint: wholeNumber(1, 100_000),
+  inFlightPerAccount: wholeNumber(1, 100_000),
+  inFlightPerOrigin: wholeNumber(1, 100_000),
+  inFlight: wholeNumber(1, 100_000),
+  maxPending: wholeNumber(1, Number.MAX_SAFE_INTEGER),
+  recordSuccesses: boolean,
+  attemptsPerWebhook: wholeNumber(1, 1_000_000),
+  retentionDays: numberAtLeast(0.001),
+  allowLocal: boolean,
+  allow: stringList,
+  cors: originList,
+  trustProxy: stringList,
+  ingest: boolean,
+  log: objectWithMethods('debug', 'info', 'warn', 'error'),
+  metrics: objectWithMethods('count', 'observe', 'watch'),
+  tracing: objectWithMethods('begin'),
+  clock: objectWithMethods('now', 'monotonic', 'sleep', 'yield'),
+  random: objectWithMethods('bytes', 'fraction'),
+  tls: tlsOptions,
+  proxy: proxyUrl,
+  sender: objectWithMethods('send', 'close'),
+  resolver: objectWithMethods('resolve', 'close'),
+}
+
+/**
+ * Validates options, applies defaults and resolves presets.
+ *
+ * @param environmentSecret `HOOKSWITCH_SECRET`, used without the option `secret`
+ * @throws `InvalidOption` naming the option; an unknown option too
+ */
+export function normalizeOptions<AStore>(
+  options: HookswitchOptions<AStore>,
+  environmentSecret: string | undefined,
+): NormalizedOptions<AStore> {
+  if (typeof options !== 'object' || options === null) throw invalidOption('options', 'must be an object')
+  for (const [name, value] of Object.entries(options)) {
+    const validate = Object.hasOwn(VALIDATORS, name) ? VALIDATORS[name as keyof typeof VALIDATORS] : undefined
+    if (!validate) throw unknownOption(name, Object.keys(VALIDATORS))
+    if (value !== undefined) validate(name, value)
+  }
+  if (options.store === undefined) throw invalidOption('store', 'is required')
+  for (const name of ['tls', 'proxy', 'resolver'] as const) {
+    if (options.sender !== undefined && options[name] !== undefined) {
+      throw invalidOption(name, 'has no effect together with the option sender')
+    }
+  }
+  if (options.secret === undefined && environmentSecret !== undefined) {
+    VALIDATORS.secret('HOOKSWITCH_SECRET', environmentSecret)
+  }
+  const defined = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+  const plain = { ...OPTION_DEFAULTS, ...defined } as NormalizedOptions<AStore>
+  const secret = options.secret ?? environmentSecret
+  return {
+    ...plain,
+    directory: options.directory,
+    secrets: typeof secret === 'string' ? [secret] : secret,
+    retryPolicy: resolveRetryPolicy(options),
+    healthRules: resolveHealthRules(options),
+    policies: options.policies ?? {},
+    catalogue: resolveCatalogue(options.hooks),
+    addressPolicy: resolveAddressPolicy(plain.allowLocal, options.allow ?? []),
+    defaultFormat: options.defaultFormat ?? (options.preset === 'kazoo' ? 'form-data' : 'json'),
+    cors: typeof options.cors === 'string' ? [options.cors] : (options.cors ?? []),
+    trustProxy: options.trustProxy ?? [],
+    proxy: options.proxy === undefined ? undefined : parseProxy(options.proxy),
+  }
+}

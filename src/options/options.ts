@@ -1,0 +1,139 @@
+/** The options of `createHookswitch` and their defaults. `options/normalize` validates them. */
+import type { Directory } from '../accounts/directory.js'
+import { LOGIN_RATE_LIMITER_DEFAULTS } from '../auth/login-rate-limiter.js'
+import { TOKEN_CACHE_DEFAULTS } from '../auth/token-cache.js'
+import type { POLICY_PRESETS, PolicyFunction, RetryPolicy } from '../delivery/policy.js'
+import { REPLAY_LIMIT_DEFAULTS } from '../delivery/replay-rate-limiter.js'
+import type { Metrics } from '../metrics.js'
+import type { Clock, Log, Random, Resolver, Sender, Tracing } from '../ports.js'
+import type { TlsOptions } from '../values/tls-and-proxy.js'
+import type { CustomHook } from '../webhooks/catalogue.js'
+import type { AutoDisableRule, HealthRules } from '../webhooks/health.js'
+import type { BodyFormat } from '../webhooks/webhook.js'
+
+/**
+ * Options of `createHookswitch`. Only `store` is required. Unknown keys throw `InvalidOption`.
+ *
+ * @typeParam AStore the store's type
+ * @typeParam HookId ids of the custom hooks, inferred from `hooks`
+ */
+export interface HookswitchOptions<AStore, HookId extends string = string> {
+  /** Where accounts, webhooks, events and deliveries are stored: `memoryStore()`, `sqliteStore()`, `postgresStore()`. */
+  readonly store: AStore
+  /** The host's own accounts. Default: accounts in the store, managed by `hs.accounts`. */
+  readonly directory?: Directory
+  /**
+   * Encryption key for secrets at rest, at least 16 characters. Of an array the first encrypts and all decrypt, for
+   * rotation. Default: the environment variable `HOOKSWITCH_SECRET`, else the store's own key. The memory store creates
+   * a key for the lifetime of the process.
+   */
+  readonly secret?: string | readonly string[]
+  /** Lifetime of a token, in seconds. Default 86,400 (one day; specification, section 8). */
+  readonly tokenTtlSeconds?: number
+  /** Tokens cached in memory. Default 10,000. */
+  readonly tokenCacheSize?: number
+  /** Logins that one address may make in a burst. Default 100; `Infinity`: no limit. */
+  readonly loginBurst?: number
+  /** Logins per second that one address may make after a burst. Default 10. */
+  readonly loginRefillPerSecond?: number
+  /** Tests and replays of one webhook over HTTP, in a burst. Default 20; `Infinity`: no limit. */
+  readonly replayBurst?: number
+  /** Tests and replays of one webhook over HTTP, per second after a burst. Default 1. */
+  readonly replayRefillPerSecond?: number
+  /**
+   * When failed deliveries are retried: a policy, or the name of a preset. Default `telephony` (2 s × 3^n, at most 10 min,
+   * ±20 %); `kazoo` with the option `preset: 'kazoo'`.
+   */
+  readonly retryPolicy?: RetryPolicy | keyof typeof POLICY_PRESETS
+  /** Functions by name, for retry policies of kind `custom`. Default: none. */
+  readonly policies?: Readonly<Record<string, PolicyFunction>>
+  /**
+   * `kazoo`: KAZOO's behaviour where it differs from the defaults: form data, its retries, its auto-disable rule and no
+   * breaker. Default: none.
+   */
+  readonly preset?: 'kazoo'
+  /**
+   * When the breaker pauses a failing webhook. Default: after 10 failures in a row, for 30 s × 2^n ± 20 %, at most 10 min;
+   * off with `preset: 'kazoo'`. `false`: never. Absent fields have their defaults.
+   */
+  readonly breaker?: Partial<NonNullable<HealthRules['breaker']>> | false
+  /**
+   * When a failing webhook is disabled. Default: after 24 h without a success in which 20 deliveries were exhausted; with
+   * `preset: 'kazoo'` after 6 failed tries in 60 s. `false`: never.
+   */
+  readonly autoDisable?: AutoDisableRule | false
+  /** Custom kinds of events. Default: none. */
+  readonly hooks?: readonly (CustomHook & { readonly id: HookId })[]
+  /** Body format of webhooks without a `format`. Default `json`; `form-data` with `preset: 'kazoo'`. */
+  readonly defaultFormat?: BodyFormat
+  /** Limit of one attempt (DNS, connect, TLS, headers and body), in milliseconds. Default 10,000. */
+  readonly attemptTimeoutMs?: number
+  /** Requests in flight to one webhook. Default 10. */
+  readonly inFlightPerEndpoint?: number
+  /** Requests in flight to the webhooks of one account. Default 100. */
+  readonly inFlightPerAccount?: number
+  /** Requests in flight to one origin (scheme, host and port) over all webhooks. Default 100. */
+  readonly inFlightPerOrigin?: number
+  /** Requests in flight in total. Default 500. */
+  readonly inFlight?: number
+  /** Pending deliveries; above this number `publish` rejects with `QueueFull`. Default 1,000,000. */
+  readonly maxPending?: number
+  /** False: records only failed attempts, as KAZOO does by default. Default true. */
+  readonly recordSuccesses?: boolean
+  /** Attempts kept per webhook. Default 1,000. */
+  readonly attemptsPerWebhook?: number
+  /** Days for which attempts and ended deliveries are kept. Default 30. */
+  readonly retentionDays?: number
+  /** Allows loopback addresses and `localhost` names, for development. Default false. */
+  readonly allowLocal?: boolean
+  /** Host names, addresses and CIDRs that requests may go to although they are not public. Default: none. */
+  readonly allow?: readonly string[]
+  /** Origins from which browsers may call the HTTP API: `'*'`, one origin or an array. Default: none. */
+  readonly cors?: string | readonly string[]
+  /** Addresses and CIDRs of proxies whose `X-Forwarded-For` is trusted. Default: none. */
+  readonly trustProxy?: readonly string[]
+  /** Adds the HTTP route that accepts events. Default false. */
+  readonly ingest?: boolean
+  /** A pino-compatible logger. Default: silent. */
+  readonly log?: Log
+  /** Receives metrics: `hookswitch/prometheus`, `hookswitch/opentelemetry` or the host's own. Default: none. */
+  readonly metrics?: Metrics
+  /** Receives trace spans: `hookswitch/opentelemetry` or the host's own. Default: none. */
+  readonly tracing?: Tracing
+  /** Source of time. Default: the system's clocks. */
+  readonly clock?: Clock
+  /** Source of randomness. Default: the system's. */
+  readonly random?: Random
+  /** TLS to receivers: own authorities, client certificate, versions. Verification is always on. Default: Node's. */
+  readonly tls?: TlsOptions
+  /**
+   * HTTP proxy for requests to receivers, as `http://user:password@host:port` or https. Host names are resolved and
+   * checked locally; the proxy receives addresses. Default: none; proxy variables of the environment are ignored.
+   */
+  readonly proxy?: string
+  /** Sends requests, in place of everything that `tls`, `proxy` and `resolver` configure. Default: undici with the address check. */
+  readonly sender?: Sender
+  /** DNS resolver. Default: c-ares and the hosts file. */
+  readonly resolver?: Resolver
+}
+
+/** Defaults of the options that are plain values. */
+export const OPTION_DEFAULTS = Object.freeze({
+  tokenTtlSeconds: 86_400,
+  tokenCacheSize: TOKEN_CACHE_DEFAULTS.max,
+  loginBurst: LOGIN_RATE_LIMITER_DEFAULTS.loginBurst,
+  loginRefillPerSecond: LOGIN_RATE_LIMITER_DEFAULTS.loginRefillPerSecond,
+  replayBurst: REPLAY_LIMIT_DEFAULTS.replayBurst,
+  replayRefillPerSecond: REPLAY_LIMIT_DEFAULTS.replayRefillPerSecond,
+  attemptTimeoutMs: 10_000,
+  inFlightPerEndpoint: 10,
+  inFlightPerAccount: 100,
+  inFlightPerOrigin: 100,
+  inFlight: 500,
+  maxPending: 1_000_000,
+  recordSuccesses: true,
+  attemptsPerWebhook: 1000,
+  retentionDays: 30,
+  allowLocal: false,
+  ingest: false,
+})

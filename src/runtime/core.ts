@@ -1,0 +1,198 @@
+/** Binds the dependencies of one running instance to the operations. Opens and closes nothing itself. */
+import { keyedMutex } from '../accounts/keyed-mutex.js'
+import { lineageCache } from '../accounts/lineage-cache.js'
+import type { AccountDeps } from '../accounts/manage.js'
+import { safeDirectory } from '../accounts/safe-directory.js'
+import { storeDirectory } from '../accounts/store-directory.js'
+import { accountService } from '../auth/account-service.js'
+import { loginRateLimiter } from '../auth/login-rate-limiter.js'
+import { tokenCache } from '../auth/token-cache.js'
+import type { AcceptDeps } from '../delivery/accept.js'
+import type { AttemptRecord } from '../delivery/attempt-record.js'
+import type { DeliveryEnd } from '../delivery/delivery-events.js'
+import { createDispatcher } from '../delivery/dispatcher.js'
+import type { ChannelEvent } from '../delivery/event.js'
+import type { RefusedEvent } from '../delivery/inbox-relay.js'
+import { createEndpointSecretsCache } from '../delivery/worker/endpoint-secrets.js'
+import type { EventBus } from '../events.js'
+import type { Metrics } from '../metrics.js'
+import type { NormalizedOptions } from '../options/normalize.js'
+import type { Clock, Log, Random, Sender, Tracing } from '../ports.js'
+import type { Store } from '../store/contract.js'
+import { createSecretCipher } from '../values/encryption.js'
+import { createIdGenerator, createTimeOrderedIdGenerator } from '../values/ids.js'
+import { VERSION } from '../version.js'
+import { isRegisteredHook } from '../webhooks/catalogue.js'
+import type { WebhookDeps } from '../webhooks/manage.js'
+
+/** An accepted event, as listeners of `hs.events` receive it. */
+export interface PublishedEvent extends ChannelEvent {
+  /** The event's id. */
+  readonly eventId: string
+  /** 1, 2, … within its call, in order of acceptance. */
+  readonly sequence: number
+  /** Time of the event, in Unix milliseconds; that of acceptance if the publisher gave none. */
+  readonly timestampMs: number
+}
+
+/**
+ * Events of `hs.events` and their payloads. Every accepted event is emitted under its hook's id and as `event`; custom
+ * hooks add their ids (`Hookswitch`).
+ */
+export interface HookswitchEvents {
+  /** An attempt ended, or a delivery ended without a request: its record. */
+  readonly attempt: AttemptRecord
+  /** The service disabled a webhook, because its receiver responded 410 or by the option `autoDisable`. */
+  readonly webhook_disabled: {
+    readonly webhookId: string
+    readonly accountId: string
+    readonly reason: string
+  }
+  /** A delivery ended: its receiver responded 2xx. */
+  readonly delivered: DeliveryEnd
+  /** A delivery ended: its last try failed, and its retry policy allows no further one. */
+  readonly exhausted: DeliveryEnd
+  /** A delivery ended unsent: its event was older than the webhook's `maxAgeSeconds`. */
+  readonly expired: DeliveryEnd
+  /** A delivery ended unsent: its webhook was disabled or deleted. */
+  readonly cancelled: DeliveryEnd
+  /** A delivery ended: three claims in a row were interrupted, so it may be the cause of the crashes. */
+  readonly quarantined: DeliveryEnd
+  /** Every accepted event, whatever its hook. */
+  readonly event: PublishedEvent
+  /** An event that was published in the host's transaction could not be accepted after the commit. */
+  readonly event_refused: RefusedEvent
+  /** A leg began. */
+  readonly channel_create: PublishedEvent
+  /** A leg was answered. */
+  readonly channel_answer: PublishedEvent
+  /** Two legs were connected. */
+  readonly channel_bridge: PublishedEvent
+  /** A leg ended. */
+  readonly channel_destroy: PublishedEvent
+  /** A leg was put on hold. */
+  readonly channel_hold: PublishedEvent
+  /** A leg was taken off hold. */
+  readonly channel_unhold: PublishedEvent
+}
+
+/** Dependencies of one running instance, ready to use. */
+export interface CoreDeps {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly sender: Sender
+  readonly metrics: Metrics
+  readonly tracing: Tracing | undefined
+  readonly events: EventBus<HookswitchEvents>
+}
+
+/** @param encryptionKeys keys for secrets at rest: the first encrypts, all decrypt */
+export function createCore(
+  options: NormalizedOptions<Store>,
+  encryptionKeys: readonly string[],
+  deps: CoreDeps,
+) {
+  const { store, catalogue } = options
+  const { clock, random, log, sender, events, metrics, tracing } = deps
+  const cipher = createSecretCipher(encryptionKeys)
+  const newId = createIdGenerator((count) => random.bytes(count))
+  const newTimeOrderedId = createTimeOrderedIdGenerator((count) => random.bytes(count), clock.now)
+  const accountDeps: AccountDeps = { accounts: store.accounts, cipher, clock, random, newId }
+  const directory = safeDirectory(options.directory ?? storeDirectory(accountDeps))
+  const lineages = lineageCache(directory, clock)
+  const cachedTokens = tokenCache(clock, { max: options.tokenCacheSize })
+  const { loginBurst, loginRefillPerSecond } = options
+  const { tokens } = store
+
+  const auth = {
+    tokens,
+    directory,
+    tokenCache: cachedTokens,
+    rateLimiter: loginRateLimiter(clock, { loginBurst, loginRefillPerSecond }),
+    lineages,
+    clock,
+    random,
+    metrics,
+    tokenTtlMs: options.tokenTtlSeconds * 1000,
+  }
+  const accounts = accountService({
+    tokens,
+    tokenCache: cachedTokens,
+    lineages,
+    directory,
+    ...(options.directory ? {} : { accountDeps }),
+  })
+  const caps = {
+    perEndpoint: options.inFlightPerEndpoint,
+    perAccount: options.inFlightPerAccount,
+    perOrigin: options.inFlightPerOrigin,
+    total: options.inFlight,
+  }
+  const dispatcher = createDispatcher(
+    {
+      store: store.deliveries,
+      clock,
+      random,
+      log,
+      sender,
+      metrics,
+      tracing,
+      newId: newTimeOrderedId,
+      endpointSecrets: createEndpointSecretsCache(cipher, `hookswitch/${VERSION}`),
+      emit: (name, payload) => events.emit(name, payload as never),
+      rulesOf: (webhook) => ({
+        policy: options.retryPolicy,
+        functions: options.policies,
+        retries: webhook.settings.retries,
+      }),
+    },
+    {
+      caps,
+      attemptDeadlineMs: options.attemptTimeoutMs,
+      isShared: store.supports.sharedBetweenNodes,
+      healthRules: options.healthRules,
+      recordSuccesses: options.recordSuccesses,
+    },
+  )
+  const webhooks: WebhookDeps = {
+    webhooks: store.webhooks,
+    clock,
+    random,
+    cipher,
+    newId,
+    mutex: keyedMutex(),
+    onDeliveriesCancelled: dispatcher.cancelUnsent,
+    rules: { catalogue, addressPolicy: options.addressPolicy, defaultFormat: options.defaultFormat },
+  }
+  const accept: AcceptDeps = {
+    clock,
+    directory: lineages,
+    webhooks: store.webhooks,
+    deliveries: store.deliveries,
+    newId: newTimeOrderedId,
+    isKnownHook: (hook) => isRegisteredHook(catalogue, hook),
+    knownHooks: catalogue.map(({ id }) => id),
+    storeNow: dispatcher.now,
+    metrics,
+  }
+  return {
+    store,
+    newId,
+    auth,
+    accounts,
+    webhooks,
+    accept,
+    dispatcher,
+    catalogue,
+    events,
+    clock,
+    caps,
+    metrics,
+    tracing,
+    log,
+  }
+}
+
+/** One running instance: operations with their dependencies bound. */
+export type Core = ReturnType<typeof createCore>

@@ -1,0 +1,98 @@
+import type { Erasure } from '../delivery/erasure-store.js'
+import { type Failure, invalidInput } from '../errors.js'
+import type { Core } from './core.js'
+
+/** What to erase: one call, all calls of a number, or, with neither, everything recorded about an account's calls. */
+export interface EraseRequest {
+  /** The account that published the events. */
+  readonly accountId: string
+  /** Erases this call and its other legs. */
+  readonly callId?: string
+  /** Erases all calls of a number or user name as written in events: `+15551234`, `alice`. A leading `+` is ignored. */
+  readonly number?: string
+}
+
+/** What was erased. */
+export interface EraseResult {
+  /** Ids of the erased calls; absent where the whole account was erased. */
+  readonly callIds?: readonly string[]
+  /** Number of rows removed. */
+  readonly rows: number
+}
+
+/** Rows removed, or bodies searched, per statement: a larger batch would delay calls of the store that wait behind it. */
+const BATCH = 200
+
+const KEYS = ['accountId', 'callId', 'number']
+
+/**
+ * Erases the records of calls permanently: events, deliveries (pending ones too), attempts, numbers, legs and keys. For a
+ * whole account also its deleted webhooks; its live webhooks, tokens and users have their own operations.
+ *
+ * @throws `InvalidInput` naming the field, `StoreUnavailable`
+ */
+export async function erase({ store, clock }: Core, request: EraseRequest): Promise<EraseResult> {
+  const failures = validate(request)
+  if (failures.length > 0) throw invalidInput(failures)
+  const { deliveries } = store
+  const { accountId, callId, number } = request
+
+  async function findCallsMentioning(text: string): Promise<string[]> {
+    const found = new Set<string>()
+    let cursor: number | undefined
+    do {
+      const page = await deliveries.mentions(accountId, text, cursor, BATCH)
+      for (const id of page.callIds) found.add(id)
+      cursor = page.cursor
+      await clock.yield()
+    } while (cursor !== undefined)
+    return [...found]
+  }
+
+  async function eraseInBatches(erasure: Erasure): Promise<number> {
+    let rows = 0
+    for (;;) {
+      const count = await deliveries.erase(erasure, BATCH)
+      if (count === 0) return rows
+      rows += count
+      await clock.yield()
+    }
+  }
+
+  if (callId === undefined && number === undefined) {
+    const rows = await eraseInBatches({ accountId })
+    await deliveries.scrub()
+    return { rows }
+  }
+  const calls = callId === undefined ? await findCallsMentioning(number!.replace(/^\+/, '')) : [callId]
+  const legs = new Set(calls)
+  for (const call of calls) for (const leg of await deliveries.legs(accountId, call)) legs.add(leg)
+  const callIds = [...legs]
+  let rows = 0
+  for (let from = 0; from < callIds.length; from += BATCH) {
+    rows += await eraseInBatches({ accountId, callIds: callIds.slice(from, from + BATCH) })
+  }
+  await deliveries.scrub()
+  return { callIds, rows }
+}
+
+function validate(request: unknown): Failure[] {
+  if (typeof request !== 'object' || request === null) {
+    return [{ path: '', rule: 'type', message: 'must be an object', target: 'object' }]
+  }
+  const { accountId, callId, number } = request as Record<string, unknown>
+  const failures: Failure[] = []
+  const add = (path: string, message: string) => failures.push({ path, rule: 'error', message })
+  for (const key of Object.keys(request))
+    if (!KEYS.includes(key)) add(key, 'is not a field of an erase request')
+  if (typeof accountId !== 'string' || accountId === '') add('accountId', 'must be an id')
+  if (callId !== undefined && (typeof callId !== 'string' || callId === '')) add('callId', 'must be an id')
+  if (
+    number !== undefined &&
+    (typeof number !== 'string' || !/^\+?[^\s"\\\p{Cc}\p{Cs}+]{3,128}$/u.test(number))
+  ) {
+    add('number', 'must be a number or name of 3 to 128 characters')
+  }
+  if (callId !== undefined && number !== undefined) add('number', 'must not be combined with callId')
+  return failures
+}

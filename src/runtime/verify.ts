@@ -1,0 +1,31 @@
+import { type Verified, verify as verifyAt } from '../delivery/signature.js'
+
+/** A webhook request as its receiver got it. */
+export interface SignedRequest {
+  /** Headers as Node (`request.headers`), fetch (`Headers`) or a plain record provide them. */
+  readonly headers:
+    | Readonly<Record<string, string | readonly string[] | undefined>>
+    | { get(name: string): string | null }
+  /** The body exactly as received, byte for byte; empty for GET and DELETE. */
+  readonly body: string | Uint8Array
+}
+
+/**
+ * For receivers: checks that a request is signed with the webhook's secret and is recent (Standard Webhooks 1.0.0).
+ * Never throws; compares in constant time.
+ *
+ * @param request headers and unparsed body
+ * @param secrets the webhook's `whsec_…`, or several
+ * @param options `nowSeconds`: Unix time in seconds, default the machine's; `toleranceSeconds`: greatest allowed
+ *   difference between the request's timestamp and `nowSeconds`, in either direction, default 300
+ * @example
+ * const result = verify({ headers: request.headers, body: rawBody }, process.env.WEBHOOK_SECRET)
+ * if (!result.ok) response.writeHead(401).end(result.reason)
+ */
+export function verify(
+  request: SignedRequest,
+  secrets: string | readonly string[],
+  options: { readonly nowSeconds?: number; readonly toleranceSeconds?: number } = {},
+): Verified {
+  return verifyAt(request, secrets, { nowSeconds: Math.floor(Date.now() / 1000), ...options })
+}

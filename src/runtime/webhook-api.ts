@@ -1,0 +1,215 @@
+/**
+ * `hs.webhooks`: webhooks as the host manages them. The host is trusted, so nothing here authorizes; the HTTP API calls
+ * the operations of `webhooks/manage` itself (`runtime/api-backend`).
+ */
+import type { StoredAttempt } from '../delivery/attempt-record.js'
+import type { StoredDelivery } from '../delivery/delivery-queries.js'
+import { explainDelivery } from '../delivery/explain.js'
+import type { DeliveryState } from '../delivery/lifecycle.js'
+import { type ReplayRequest, replayDeliveries } from '../delivery/replay.js'
+import { sendTest } from '../delivery/test-delivery.js'
+import { invalidInput, notFound } from '../errors.js'
+import {
+  type ChangeOptions,
+  createWebhook,
+  listWebhooks,
+  patchWebhook,
+  readSigningSecret,
+  readWebhook,
+  reenableWebhooks,
+  removeWebhook,
+  replaceWebhook,
+  rotateSigningSecret,
+} from '../webhooks/manage.js'
+import { isSettingName } from '../webhooks/settings.js'
+import type { UncheckedWebhook, WebhookView } from '../webhooks/view.js'
+import type { WebhookSettings } from '../webhooks/webhook.js'
+import type { Core } from './core.js'
+
+/** Settings of a webhook as a host passes them. `name`, `uri` and `hook` are required to create a webhook. */
+export type WebhookInput = Partial<WebhookSettings> & {
+  /** Further keys of the host, stored and returned unchanged. Default: none. */
+  readonly extra?: Readonly<Record<string, unknown>>
+}
+
+/** Changes to a webhook as JSON Merge Patch (RFC 7396): a key that is absent stays, `null` removes it. */
+export type WebhookPatch = { readonly [Key in keyof WebhookInput]?: WebhookInput[Key] | null }
+
+/** One page of a list. */
+export interface PageOptions {
+  /** Maximum number of entries to return, at least 1. Default 50. */
+  readonly limit?: number
+  /** Continue behind this `position` of the previous page. Default: start at the beginning. */
+  readonly cursor?: number
+  /** True: oldest first. Default false. */
+  readonly ascending?: boolean
+  /** Earliest time, inclusive, in Unix milliseconds. Default: no limit. */
+  readonly fromMs?: number
+  /** Latest time, inclusive, in Unix milliseconds. Default: no limit. */
+  readonly toMs?: number
+}
+
+/** Which attempts to list. */
+export interface AttemptListOptions extends PageOptions {
+  /** Only attempts for any of these calls. Default: all calls. */
+  readonly callIds?: readonly string[]
+  /** Only attempts of this delivery. Default: all deliveries. */
+  readonly deliveryId?: string
+}
+
+/** Which deliveries to list. */
+export interface DeliveryListOptions extends PageOptions {
+  /** Only deliveries in any of these states. Default: all states. */
+  readonly states?: readonly DeliveryState[]
+}
+
+/** `hs.webhooks`. Every method may also reject with `StoreUnavailable` or `Closing`. */
+export interface WebhookApi {
+  /** Creates a webhook. Throws `InvalidInput`, `NotFound` for the account. */
+  create(accountId: string, input: WebhookInput): Promise<WebhookView>
+  /** An account's webhooks, sorted by name, then id. */
+  list(accountId: string): Promise<readonly WebhookView[]>
+  /** One webhook. Throws `NotFound`. */
+  read(accountId: string, webhookId: string): Promise<WebhookView>
+  /** Replaces all settings; an absent key returns to its default. Throws `NotFound`, `InvalidInput`, `RevisionConflict`. */
+  replace(
+    accountId: string,
+    webhookId: string,
+    input: WebhookInput,
+    options?: ChangeOptions,
+  ): Promise<WebhookView>
+  /** Merges changes into the settings (RFC 7396). Throws `NotFound`, `InvalidInput`, `RevisionConflict`. */
+  patch(
+    accountId: string,
+    webhookId: string,
+    patch: WebhookPatch,
+    options?: ChangeOptions,
+  ): Promise<WebhookView>
+  /**
+   * Deletes a webhook and cancels its pending deliveries; its attempts stay readable. Resolves to the webhook as it was
+   * before. Throws `NotFound`, `RevisionConflict`.
+   */
+  remove(accountId: string, webhookId: string, options?: ChangeOptions): Promise<WebhookView>
+  /** Enables the webhooks of these accounts that the service disabled; resolves to their number. */
+  reenable(accountIds: readonly string[]): Promise<number>
+  /** The current signing secret, `whsec_…` (Standard Webhooks 1.0.0). Throws `NotFound`. */
+  secret(accountId: string, webhookId: string): Promise<string>
+  /** Creates a new signing secret; requests carry a signature of the previous one too for 24 h. Throws `NotFound`. */
+  rotateSecret(accountId: string, webhookId: string): Promise<string>
+  /** Sends the sample of the webhook's hook; resolves to the delivery's id. Throws `NotFound`, `QueueFull`. */
+  test(accountId: string, webhookId: string): Promise<string>
+  /** Repeats ended deliveries as new ones; resolves to their ids. Throws `NotFound`, `Conflict`, `QueueFull`. */
+  replay(accountId: string, webhookId: string, request: ReplayRequest): Promise<readonly string[]>
+  /** Recent attempts of one webhook, or of all webhooks of the account, newest first. Throws `InvalidInput`. */
+  attempts(
+    accountId: string,
+    webhookId?: string,
+    options?: AttemptListOptions,
+  ): Promise<readonly StoredAttempt[]>
+  /** Deliveries of a webhook, newest first. Throws `InvalidInput`. */
+  deliveries(
+    accountId: string,
+    webhookId: string,
+    options?: DeliveryListOptions,
+  ): Promise<readonly StoredDelivery[]>
+  /** One delivery. Throws `NotFound`. */
+  delivery(accountId: string, deliveryId: string): Promise<StoredDelivery>
+  /** One sentence that says why a delivery is not finished, or how it ended. Throws `NotFound`. */
+  explain(accountId: string, deliveryId: string): Promise<string>
+}
+
+const DEFAULT_LIMIT = 50
+
+/** @throws `InvalidInput` naming `limit` */
+function withLimit<Options extends PageOptions>(options: Options): Options & { readonly limit: number } {
+  const { limit = DEFAULT_LIMIT } = options
+  if (!Number.isSafeInteger(limit) || limit < 1) {
+    throw invalidInput([
+      { path: 'limit', rule: 'minimum', message: 'must be a whole number of at least 1', target: 1 },
+    ])
+  }
+  return { ...options, limit }
+}
+
+/** @throws `InvalidInput` naming every unknown key, because a misspelt field would otherwise be lost */
+function toInput(fields: WebhookInput | WebhookPatch): UncheckedWebhook {
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
+    throw invalidInput([{ path: '', rule: 'type', message: 'a webhook must be an object', target: 'object' }])
+  }
+  const { extra, ...settings } = fields
+  const unknown = Object.keys(settings).filter((key) => !isSettingName(key))
+  if (unknown.length > 0) {
+    throw invalidInput(
+      unknown.map((path) => ({ path, rule: 'error', message: 'is not a field of a webhook' })),
+    )
+  }
+  return { settings, ...(extra && { extra }) }
+}
+
+/**
+ * Binds the webhook operations to a running instance.
+ *
+ * @param core returns the running instance; throws while there is none
+ * @param maxPending limit of pending deliveries, for tests and replays
+ */
+export function createWebhookApi(core: () => Core, maxPending: number): WebhookApi {
+  const deps = () => core().webhooks
+
+  async function readDelivery(accountId: string, deliveryId: string): Promise<StoredDelivery> {
+    const delivery = await core().store.deliveries.delivery(accountId, deliveryId)
+    if (!delivery) throw notFound(deliveryId, 'delivery')
+    return delivery
+  }
+
+  return {
+    async create(accountId, fields) {
+      const input = toInput(fields)
+      // A webhook of an account that does not exist would never be called.
+      if ((await core().auth.lineages.lineage(accountId)).length === 0)
+        throw notFound(String(accountId), 'account')
+      return createWebhook(deps(), accountId, input)
+    },
+    list: async (accountId) => listWebhooks(deps(), accountId),
+    read: async (accountId, webhookId) => readWebhook(deps(), accountId, webhookId),
+    replace: async (accountId, webhookId, fields, options) =>
+      replaceWebhook(deps(), accountId, webhookId, toInput(fields), options),
+    patch: async (accountId, webhookId, patch, options) =>
+      patchWebhook(deps(), accountId, webhookId, toInput(patch), options),
+    remove: async (accountId, webhookId, options) => removeWebhook(deps(), accountId, webhookId, options),
+    reenable: async (accountIds) => reenableWebhooks(deps(), accountIds),
+    secret: async (accountId, webhookId) => readSigningSecret(deps(), accountId, webhookId),
+    rotateSecret: async (accountId, webhookId) => rotateSigningSecret(deps(), accountId, webhookId),
+    async test(accountId, webhookId) {
+      const { accept, store, catalogue } = core()
+      const sampleOf = (hook: string) => catalogue.find(({ id }) => id === hook)?.sample[0]
+      return sendTest({ ...accept, webhooks: store.webhooks, sampleOf }, accountId, webhookId, maxPending)
+    },
+    async replay(accountId, webhookId, request) {
+      const { accept, store } = core()
+      return replayDeliveries({ ...accept, ...store }, accountId, webhookId, request, maxPending)
+    },
+    attempts: async (accountId, webhookId, options = {}) =>
+      core().store.deliveries.attempts({
+        ...withLimit(options),
+        accountId,
+        ...(webhookId !== undefined && { webhookId }),
+      }),
+    deliveries: async (accountId, webhookId, options = {}) =>
+      core().store.deliveries.deliveries({ ...withLimit(options), accountId, webhookId }),
+    delivery: async (accountId, deliveryId) => readDelivery(accountId, deliveryId),
+    async explain(accountId, deliveryId) {
+      return explain(core(), await readDelivery(accountId, deliveryId))
+    },
+  }
+}
+
+/** One sentence about the current state of a delivery. */
+export async function explain(core: Core, delivery: StoredDelivery): Promise<string> {
+  const { store, dispatcher, caps } = core
+  return explainDelivery(delivery, {
+    webhook: await store.deliveries.webhookOf(delivery.webhookId),
+    now: dispatcher.now(),
+    limitReached: dispatcher.limitReached(delivery.webhookId),
+    caps,
+  })
+}

@@ -1,0 +1,142 @@
+/**
+ * Connects to one of a list of addresses, and to no other (RFC 8305, "happy eyeballs").
+ *
+ * Addresses are tried in order; the next attempt starts when the previous one fails or has not connected after a delay,
+ * and the first connection wins. Node's own implementation is not used: it abandons a slow address after 250 ms, and
+ * takes the list from a lookup hook.
+ */
+import { connect as connectTcp, type Socket } from 'node:net'
+import { isSameAddress } from '../values/address.js'
+import { classifyError, noResponse, type SendFailure } from './error-classifier.js'
+
+/** Limits attempts, so that a third party's DNS answer cannot make this process a port scanner. */
+const MAX_ATTEMPTS = 8
+/** RFC 8305, section 5: "Connection Attempt Delay", 250 ms recommended. */
+const ATTEMPT_DELAY_MS = 250
+
+export type ConnectResult = { readonly socket: Socket } | { readonly failure: SendFailure }
+
+/** Tries one address; calls `done` at most once, asynchronously. Returns a function that aborts it and its connection. */
+export type ConnectAttempt = (ip: string, done: (result: ConnectResult) => void) => () => void
+
+/** IPv4 first, then alternating families: most machines have IPv4, and where it is missing it fails at once. */
+export function interleaveFamilies(addresses: readonly string[]): readonly string[] {
+  const four = addresses.filter((ip) => !ip.includes(':'))
+  const six = addresses.filter((ip) => ip.includes(':'))
+  const length = Math.max(four.length, six.length)
+  return Array.from({ length }, (_, i) => [four[i], six[i]])
+    .flat()
+    .filter((ip) => ip !== undefined)
+}
+
+/**
+ * Connects to one of the addresses over TCP. `onSocket` receives every socket as soon as it exists; `done` is called
+ * once. Returns a function that aborts everything, after which `done` is not called.
+ */
+export function connectHappyEyeballs(
+  addresses: readonly string[],
+  port: number,
+  onSocket: (socket: Socket) => void,
+  done: (result: ConnectResult) => void,
+): () => void {
+  return raceAddresses(
+    addresses,
+    (ip, attemptDone) => connectOne(ip, port, onSocket, attemptDone),
+    ATTEMPT_DELAY_MS,
+    done,
+  )
+}
+
+/** As `connectHappyEyeballs`, with any kind of attempt. `delayMs`: time until the next attempt starts as well. */
+export function raceAddresses(
+  addresses: readonly string[],
+  attempt: ConnectAttempt,
+  delayMs: number,
+  done: (result: ConnectResult) => void,
+): () => void {
+  const list = interleaveFamilies(addresses).slice(0, MAX_ATTEMPTS)
+  const pending = new Map<string, () => void>()
+  let timer: NodeJS.Timeout | undefined
+  let failure: SendFailure = noResponse('connection', 'no address to connect to')
+  let next = 0
+  let isOver = false
+
+  function end(winner?: string): void {
+    isOver = true
+    clearTimeout(timer)
+    for (const [key, abort] of pending) if (key !== winner) abort()
+    pending.clear()
+  }
+
+  function start(): void {
+    clearTimeout(timer)
+    const ip = list[next++]!
+    // The list may contain an address twice.
+    const key = `${next} ${ip}`
+    const abort = attempt(ip, (result) => {
+      if (isOver) return
+      if ('socket' in result) {
+        end(key)
+        done(result)
+        return
+      }
+      pending.delete(key)
+      // An internal fault takes precedence over other failures: the receiver did not get every attempt.
+      if (failure.kind !== 'own_fault') failure = result.failure
+      if (next < list.length) start()
+      else if (pending.size === 0) {
+        end()
+        done({ failure })
+      }
+    })
+    pending.set(key, abort)
+    if (next < list.length) timer = setTimeout(start, delayMs)
+  }
+
+  if (list.length === 0) queueMicrotask(() => isOver || done({ failure }))
+  else start()
+  return end
+}
+
+function connectOne(
+  ip: string,
+  port: number,
+  onSocket: (socket: Socket) => void,
+  done: (result: ConnectResult) => void,
+): () => void {
+  const socket = connectTcp({ host: ip, port, lookup: refuseLookup, noDelay: true })
+  let isOver = false
+  const fail = (failure: SendFailure) => {
+    if (isOver) return
+    isOver = true
+    done({ failure })
+  }
+  onSocket(socket)
+  socket.on('error', (error) => fail(classifyError(error, { ip })))
+  socket.once('connect', () => {
+    if (isOver) return
+    if (socket.remoteAddress && isSameAddress(socket.remoteAddress, ip)) {
+      isOver = true
+      done({ socket })
+      return
+    }
+    const isOtherPeer = socket.remoteAddress !== undefined
+    socket.destroy()
+    fail(
+      noResponse(isOtherPeer ? 'blocked_address' : 'connection', 'the peer is not the address connected to'),
+    )
+  })
+  return () => {
+    isOver = true
+    socket.destroy()
+  }
+}
+
+/** Only addresses are connected to. If Node ever mistook one for a name, the lookup fails. */
+function refuseLookup(
+  hostname: string,
+  _: unknown,
+  callback: (error: Error, address: string, family: number) => void,
+) {
+  callback(new Error(`not an address: ${hostname}`), '', 0)
+}

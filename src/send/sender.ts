@@ -1,0 +1,103 @@
+/**
+ * The default sender, over undici's `Client`: one client is one connection, and one connection carries one request at a
+ * time.
+ *
+ * undici's own pools are not used, because they give no control over a request that waits or connects (its deadline
+ * could not end it), have no limit over all origins, and do not tell which connection serves whom. At this level there
+ * is no HTTP/2, and there are no proxy variables, cookies, redirects, decompression or retries to be disabled.
+ */
+
+import type { Socket } from 'node:net'
+import type { Observation, Resolver, Sender, SendRequest } from '../ports.js'
+import type { CompiledAddressPolicy } from '../values/address-policy.js'
+import type { ForwardProxy, TlsOptions } from '../values/tls-and-proxy.js'
+import { createConnector } from './connect.js'
+import { createConnectionPool } from './connection-pool.js'
+import { classifyError, noResponse, ownFault } from './error-classifier.js'
+import { Exchange } from './exchange.js'
+import { createTargetCache } from './target-cache.js'
+import { createTimerBuckets } from './timer-buckets.js'
+
+export interface SenderOptions {
+  readonly addressPolicy: CompiledAddressPolicy
+  /** Resolves host names. The sender does not close it. */
+  readonly resolver: Resolver
+  /** How long an idle connection is kept when the receiver sends no hint, in ms. Default 4,000; at most 10,000. */
+  readonly keepAliveMs?: number
+  /** Idle origins that keep connections. Default 256; the least recently used is closed first. */
+  readonly maxPools?: number
+  /** Connections per origin. Default 100; further requests wait within their deadline. */
+  readonly maxPerOrigin?: number
+  /** Idle connections in total. Default 512. */
+  readonly maxIdle?: number
+  /** TLS options for all receivers, and for an https proxy. */
+  readonly tls?: TlsOptions | undefined
+  /** The proxy that all connections use. */
+  readonly proxy?: ForwardProxy | undefined
+}
+
+/**
+ * Creates the sender. Opens nothing before the first `send`. `send` never rejects and never throws.
+ *
+ * @throws the error of `node:tls` for invalid `tls` options
+ */
+export function createSender(options: SenderOptions): Required<Sender> {
+  const sockets = new Set<Socket>()
+  const timerBuckets = createTimerBuckets()
+  let onAllClosed = () => {}
+  let isClosed = false
+
+  const connect = createConnector({
+    addressPolicy: options.addressPolicy,
+    resolver: options.resolver,
+    tls: options.tls,
+    proxy: options.proxy,
+    onSocket(socket) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.once('close', () => {
+        sockets.delete(socket)
+        if (sockets.size === 0) onAllClosed()
+      })
+    },
+  })
+  const targetOf = createTargetCache(options.addressPolicy)
+  const pool = createConnectionPool({ ...options, connect })
+
+  function start(request: SendRequest, resolve: (observation: Observation) => void): void {
+    const target = isClosed ? ownFault('the sender is closed') : targetOf(request.url)
+    if ('kind' in target) {
+      resolve(target)
+      return
+    }
+    const exchange = new Exchange(request, target.path, timerBuckets, resolve)
+    try {
+      pool.dispatch(target, exchange)
+    } catch (error) {
+      exchange.abandon(classifyError(error))
+    }
+  }
+
+  return {
+    send: (request) =>
+      new Promise((resolve) => {
+        try {
+          start(request, resolve)
+        } catch (error) {
+          resolve(noResponse('protocol', String(error)))
+        }
+      }),
+    cancel: pool.cancel,
+    releaseIdle: pool.releaseIdle,
+    async close() {
+      isClosed = true
+      pool.close()
+      timerBuckets.close()
+      if (sockets.size > 0) {
+        await new Promise<void>((resolve) => {
+          onAllClosed = resolve
+        })
+      }
+    },
+  }
+}

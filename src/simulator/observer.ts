@@ -1,0 +1,304 @@
+/**
+ * Checks every store operation as soon as the store has executed it, and tracks deliveries and leases from it. The
+ * invariants that need the whole run are in `oracle`.
+ */
+
+import type {
+  Acceptance,
+  AcceptedEvent,
+  ClaimResult,
+  Ownership,
+  Settlement,
+  SettlementResult,
+} from '../delivery/delivery-store.js'
+import type { Webhook } from '../webhooks/webhook.js'
+import type { RunningNode } from './cluster.js'
+import { disruptionsBetween } from './disruptions.js'
+import type { StoreOperation } from './faulty-store.js'
+import type { NodeLife } from './node-life.js'
+import type { SimulatedCaps } from './options.js'
+import type { Secrets } from './secrets.js'
+import { checkDisabling, checkRetryDelay, type SettlementRuleDeps, trackHealth } from './settlement-rules.js'
+import { canFollow, hasEnded, type TrackedDelivery, type TrackedDeliveryState } from './tracked-state.js'
+
+export interface ObserverDeps extends SettlementRuleDeps {
+  /** Wall clock at moment 0, Unix ms. */
+  readonly startMs: number
+  readonly secrets: Secrets
+  /** Number of receivers. */
+  readonly receivers: number
+  readonly caps: SimulatedCaps
+  cover(name: string): void
+}
+
+export interface Observer {
+  /** A store operation was executed. */
+  executed(operation: StoreOperation, args: readonly unknown[], result: unknown): void
+  /** A request started; see `NetworkDeps.requestStarted`. */
+  requestStarted(life: NodeLife, inFlight: ReadonlyMap<string, number>, total: number, group: string): void
+  /** A node has closed; `listeners` counts its subscriptions that are still active. */
+  closed(running: RunningNode, listeners: number): void
+}
+
+/** Writes that may contain a secret. */
+const WRITES = new Set(['insert', 'replace', 'update', 'putUser', 'putApiKey', 'issue', 'settle'])
+/** How long after an outage the store may still fail operations that were called during it. */
+const OUTAGE_AFTERMATH_MS = 60_000
+/** With this many silent receivers, the service assumes an outage of its own network. */
+const OUTAGE_RECEIVERS = 5
+
+export function createObserver(deps: ObserverDeps): Observer {
+  const { queue, tracked, violations, history, caps, startMs, cover } = deps
+  /** The owner name that each node uses in the store. */
+  const owners = new Map<string, string>()
+  const now = () => queue.now()
+
+  function accepted({ deliveries }: Acceptance, results: readonly AcceptedEvent[]): void {
+    const events = new Set<string>()
+    for (const { id, duplicate } of results) {
+      if (duplicate) continue
+      events.add(id)
+      if (tracked.events.has(id)) violations.add('I6', now(), `event ${id} was accepted twice`, id)
+      tracked.events.add(id)
+    }
+    for (const delivery of deliveries) {
+      // The store skips deliveries of duplicates. A replay refers to a stored event.
+      if (!events.has(delivery.eventId) && delivery.replayOf === undefined) continue
+      const { id, webhookId, epoch, callId = '' } = delivery
+      const lane = `${webhookId} ${delivery.lane}`
+      const others = tracked.lanes.get(lane)
+      const created: TrackedDelivery = {
+        id,
+        webhook: webhookId,
+        call: callId,
+        lane,
+        epoch,
+        acceptedMs: now(),
+        isHead: !others,
+        state: 'waiting',
+        attempts: 0,
+        charged: 0,
+        dueMs: 0,
+        owner: '',
+        claimedMs: 0,
+        claimedStoreMs: 0,
+        endedMs: Number.POSITIVE_INFINITY,
+        successMs: Number.POSITIVE_INFINITY,
+      }
+      tracked.deliveries.set(id, created)
+      if (others) others.push(created)
+      else tracked.lanes.set(lane, [created])
+    }
+  }
+
+  /** @param calledMs store time at the call, as the node knew it */
+  function claimed(owner: string, { claims }: ClaimResult, calledMs: number): void {
+    const lease = tracked.leases.get(owner)
+    if (claims.length > 0 && (!lease || lease.isReleased || lease.aliveUntilMs <= calledMs)) {
+      violations.add(
+        'I16',
+        now(),
+        `${owner} claimed without a lease`,
+        ...claims.map(({ delivery }) => delivery.id),
+      )
+    }
+    for (const claim of claims) {
+      const delivery = tracked.deliveries.get(claim.delivery.id)
+      if (!delivery) {
+        const { id } = claim.delivery
+        violations.add('I3', now(), `${id} was claimed but never accepted`, id)
+        continue
+      }
+      const { id, webhook, call } = delivery
+      if (!canFollow(delivery.state, 'in_flight')) {
+        violations.add('I10', now(), `${id} was ${delivery.state} and is claimed`, id, webhook)
+      }
+      const first = tracked.lanes.get(delivery.lane)?.[0]
+      if (first !== delivery) {
+        const why = first ? `before ${first.id} has ended` : 'after its lane had ended'
+        violations.add('I17', now(), `${id} is sent ${why}`, id, first?.id ?? '', webhook, call)
+      }
+      if (delivery.dueMs > calledMs) {
+        const earlyMs = delivery.dueMs - calledMs
+        violations.add('I11', now(), `${id} is sent ${earlyMs} ms before it is due`, id, webhook)
+      }
+      const epoch = tracked.epochs.get(webhook)
+      if (epoch !== undefined && epoch > delivery.epoch) {
+        violations.add('I21', now(), `${id} was claimed after its webhook was disabled`, id, webhook)
+      }
+      delivery.state = 'in_flight'
+      delivery.owner = owner
+      delivery.claimedMs = now()
+      delivery.claimedStoreMs = calledMs
+    }
+  }
+
+  /** @param calledMs store time at the call, as the node knew it */
+  function settled(
+    settlements: readonly Settlement[],
+    results: readonly SettlementResult[],
+    calledMs: number,
+  ): void {
+    settlements.forEach((settlement, index) => {
+      const result = results[index]!
+      cover(`settle ${result.kind}`)
+      if (result.kind === 'settled') checkSettlement(settlement, result.disabled, calledMs)
+    })
+  }
+
+  function checkSettlement(settlement: Settlement, disabled: Webhook | undefined, calledMs: number): void {
+    const { owner, deliveryId: id, webhookId: webhook, next } = settlement
+    const delivery = tracked.deliveries.get(id)
+    const add = (invariant: string, message: string) =>
+      violations.add(invariant, queue.now(), message, id, webhook)
+    if (!delivery) {
+      add('I3', `${id} was settled but never accepted`)
+      return
+    }
+    const lease = tracked.leases.get(owner)
+    if (!lease || lease.isReleased || lease.aliveUntilMs <= calledMs) {
+      add('I16', `${owner} settled ${id} after its lease had ended`)
+    }
+    if (isTakenOver(delivery, owner)) {
+      add('I16', `${owner} ended ${id}, which ${delivery.owner} has in flight under a lease`)
+    }
+    const state = next.state as TrackedDeliveryState
+    cover(`${delivery.state} → ${state}`)
+    if (!canFollow(delivery.state, state)) add('I10', `${id} was ${delivery.state} and becomes ${state}`)
+    checkCounts(delivery, settlement, add)
+    checkRetryDelay(deps, delivery, settlement, calledMs)
+    trackHealth(deps, webhook, settlement)
+    trackSettlement(delivery, settlement)
+    if (settlement.endpoint?.disable && disabled) {
+      const { reason } = settlement.endpoint.disable
+      tracked.epochs.set(webhook, disabled.epoch)
+      history.webhooks.get(webhook)?.disabledMs.push(queue.now())
+      checkDisabling(deps, webhook, reason)
+      cover(`disabled: ${reason}`)
+    }
+  }
+
+  /** Whether another node ends what a node has in flight although that node still has its lease. */
+  function isTakenOver(delivery: TrackedDelivery, owner: string): boolean {
+    if (delivery.state !== 'in_flight' || delivery.owner === owner) return false
+    const lease = tracked.leases.get(delivery.owner)
+    if (!lease || lease.isReleased || lease.sinceMs > delivery.claimedMs) return false
+    return lease.aliveUntilMs > Math.floor(startMs + queue.now())
+  }
+
+  function checkCounts(
+    delivery: TrackedDelivery,
+    { next, record }: Settlement,
+    add: (invariant: string, message: string) => void,
+  ): void {
+    const { id } = delivery
+    if (record?.attempt !== undefined) {
+      delivery.attempts += 1
+      if (record.attempt !== delivery.attempts) {
+        add('I9', `attempt ${record.attempt} of ${id} is recorded as number ${delivery.attempts}`)
+      }
+      if (record.reason !== 'interrupted' && record.clientError !== 'own_fault') delivery.charged += 1
+      cover(`attempt ${record.clientError ?? (record.status === undefined ? record.reason : record.result)}`)
+    }
+    if (next.attempts !== delivery.attempts) {
+      add('I9', `${id} counts ${next.attempts} attempts, but ${delivery.attempts} are recorded`)
+    }
+    // With fewer receivers the service never assumes an outage, so every failure is charged.
+    if (
+      next.tries > delivery.charged ||
+      (deps.receivers < OUTAGE_RECEIVERS && next.tries < delivery.charged)
+    ) {
+      add('I7', `${id} is charged ${next.tries} tries, but ${delivery.charged} failed or succeeded`)
+    }
+  }
+
+  function trackSettlement(delivery: TrackedDelivery, { next, record }: Settlement): void {
+    delivery.state = next.state as TrackedDeliveryState
+    delivery.dueMs = next.dueMs ?? 0
+    if (record?.result === 'success') delivery.successMs = queue.now()
+    if (!hasEnded(delivery.state)) return
+    delivery.endedMs = queue.now()
+    const lane = tracked.lanes.get(delivery.lane)
+    const at = lane?.indexOf(delivery) ?? -1
+    if (at >= 0) lane!.splice(at, 1)
+    if (lane?.length === 0) tracked.lanes.delete(delivery.lane)
+  }
+
+  function owned(life: NodeLife, owner: string, { aliveUntilMs, shards, storeMs }: Ownership): void {
+    owners.set(life.name, owner)
+    // In an unshared store the last owner fences the one before.
+    if (aliveUntilMs === Number.POSITIVE_INFINITY) tracked.leases.clear()
+    const before = tracked.leases.get(owner)
+    const isContinued = before && before.aliveUntilMs > storeMs && shards.length >= before.shards
+    const sinceMs = isContinued ? before.sinceMs : now()
+    tracked.leases.set(owner, { aliveUntilMs, isReleased: false, shards: shards.length, sinceMs })
+  }
+
+  function checkAccountCaps(life: NodeLife, inFlight: ReadonlyMap<string, number>): void {
+    const counts = new Map<string, number>()
+    for (const [group, count] of inFlight) {
+      const account = history.webhooks.get(group)?.accountId ?? group
+      counts.set(account, (counts.get(account) ?? 0) + count)
+    }
+    for (const [account, count] of counts) {
+      if (count <= caps.perAccount) continue
+      violations.add('I15', now(), `${life.name} has ${count} requests in flight of ${account}`, life.name)
+    }
+  }
+
+  const HANDLERS: Readonly<
+    Record<string, (life: NodeLife, args: readonly unknown[], result: unknown) => void>
+  > = {
+    accept: (_, [acceptance], result) => accepted(acceptance as Acceptance, result as AcceptedEvent[]),
+    claim: (_, [request], result) => {
+      const { owner, now: calledMs } = request as { owner: string; now: number }
+      claimed(owner, result as ClaimResult, calledMs)
+    },
+    settle: (_, [settlements, calledMs], result) =>
+      settled(settlements as Settlement[], result as SettlementResult[], calledMs as number),
+    own: (life, [owner], result) => owned(life, owner as string, result as Ownership),
+    renew: (life, [owner], result) => owned(life, owner as string, result as Ownership),
+    release(_, [owner]) {
+      const lease = tracked.leases.get(owner as string)
+      if (lease) lease.isReleased = true
+    },
+    replace(_, [webhook], replaced) {
+      const { id, epoch } = webhook as Webhook
+      if (replaced === true && epoch > (tracked.epochs.get(id) ?? 1)) tracked.epochs.set(id, epoch)
+    },
+  }
+
+  return {
+    executed({ name, life }, args, result) {
+      if (WRITES.has(name)) deps.secrets.wrote(name, args)
+      HANDLERS[name]?.(life, args, result)
+    },
+    requestStarted(life, inFlight, total, group) {
+      if ((inFlight.get(group) ?? 0) > caps.perEndpoint) {
+        violations.add(
+          'I15',
+          now(),
+          `${life.name} has ${inFlight.get(group)} requests in flight to ${group}`,
+          group,
+        )
+      }
+      if (total > caps.total)
+        violations.add('I15', now(), `${life.name} has ${total} requests in flight`, life.name)
+      if (total > caps.perAccount) checkAccountCaps(life, inFlight)
+    },
+    closed({ life, sender }, listeners) {
+      const lease = tracked.leases.get(owners.get(life.name) ?? '')
+      // During a store fault the release can fail.
+      const hadStoreFault = () =>
+        [...disruptionsBetween(history.disruptions, now() - OUTAGE_AFTERMATH_MS, now())].some(({ kind }) =>
+          kind.startsWith('store'),
+        )
+      const add = (message: string) =>
+        violations.add('I18', now(), `${life.name} is closed ${message}`, life.name)
+      if (lease && !lease.isReleased && !hadStoreFault()) add('and still holds a lease')
+      if (listeners > 0) add('and still subscribed to its store')
+      if (sender.open() > 0) add('with requests in flight')
+      if (life.sleepers() > 0) add(`with ${life.sleepers()} timers`)
+    },
+  }
+}

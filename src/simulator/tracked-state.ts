@@ -1,0 +1,90 @@
+/**
+ * The oracle's own state of deliveries and leases, tracked from the store operations that were executed. Written without
+ * the service's lifecycle table.
+ */
+
+export type TrackedDeliveryState =
+  | 'waiting'
+  | 'in_flight'
+  | 'delivered'
+  | 'exhausted'
+  | 'expired'
+  | 'cancelled'
+  | 'quarantined'
+
+export interface TrackedDelivery {
+  readonly id: string
+  readonly webhook: string
+  readonly call: string
+  readonly lane: string
+  /** Epoch of the webhook at accept. */
+  readonly epoch: number
+  readonly acceptedMs: number
+  /** Whether its lane was empty at accept. */
+  readonly isHead: boolean
+  state: TrackedDeliveryState
+  /** Attempts recorded. */
+  attempts: number
+  /** Attempts recorded, without interrupted ones and internal faults. */
+  charged: number
+  /** Due time: store time, ms. */
+  dueMs: number
+  /** The node that claimed it last. */
+  owner: string
+  /** Time of the last claim: true time, ms. */
+  claimedMs: number
+  /** Time of the last claim: store time as its node knew it, ms. */
+  claimedStoreMs: number
+  endedMs: number
+  /** When a success was recorded. */
+  successMs: number
+}
+
+export interface TrackedLease {
+  /** Store time, ms. */
+  aliveUntilMs: number
+  isReleased: boolean
+  readonly shards: number
+  /** Since when it was renewed in time without losing a shard: true time, ms. */
+  readonly sinceMs: number
+}
+
+export interface TrackedState {
+  readonly deliveries: Map<string, TrackedDelivery>
+  /** Pending deliveries by webhook and lane, in order. */
+  readonly lanes: Map<string, TrackedDelivery[]>
+  /** Ids of accepted events, without duplicates. */
+  readonly events: Set<string>
+  /** By owner. */
+  readonly leases: Map<string, TrackedLease>
+  /** Current epochs of webhooks, where above 1. */
+  readonly epochs: Map<string, number>
+  /** Failing webhooks: since when, and how many deliveries were exhausted since. */
+  readonly health: Map<string, { readonly failingSinceMs: number; readonly exhausted: number }>
+}
+
+export function createTrackedState(): TrackedState {
+  return {
+    deliveries: new Map(),
+    lanes: new Map(),
+    events: new Set(),
+    leases: new Map(),
+    epochs: new Map(),
+    health: new Map(),
+  }
+}
+
+/** Permitted transitions. */
+const TRANSITIONS: Readonly<Record<TrackedDeliveryState, readonly TrackedDeliveryState[]>> = {
+  waiting: ['in_flight', 'expired', 'cancelled'],
+  in_flight: ['waiting', 'delivered', 'exhausted', 'expired', 'cancelled', 'quarantined'],
+  delivered: [],
+  exhausted: [],
+  expired: [],
+  cancelled: [],
+  quarantined: [],
+}
+
+export const canFollow = (from: TrackedDeliveryState, to: TrackedDeliveryState) =>
+  TRANSITIONS[from].includes(to)
+export const hasEnded = (state: TrackedDeliveryState) => TRANSITIONS[state].length === 0

@@ -1,0 +1,139 @@
+import type { AttemptRecord } from '../../delivery/attempt-record.js'
+import { pruneCalls } from './calls.js'
+import { mergedWalk } from './merge.js'
+import { append, oldest, type PositionLog, removeAt, valueAt } from './position-log.js'
+import { deleteInner, type Endpoint, nextPosition, type Row, type State } from './state.js'
+
+/**
+ * Retention of attempts and ended deliveries, and `prune`. Memory is bounded: the oldest are removed as soon as one
+ * webhook, or all webhooks together, exceed their limit.
+ *
+ * Old entries are cold memory, so access is minimised: there is one log per webhook and none over all webhooks, and a
+ * row points to its event and its call.
+ */
+
+/** Stores an attempt record; removes the oldest ones above the limits. */
+export function addAttempt(state: State, row: Row, record: AttemptRecord, now: number): void {
+  const { endpoint, call } = row
+  append(endpoint.attempts, nextPosition(state), { record, row })
+  state.attemptCount += 1
+  if (call) {
+    call.retainedRows += 1
+    if (now > call.lastMs) call.lastMs = now
+  }
+  if (endpoint.attempts.size > state.limits.attemptsPerWebhook) dropOldestAttempt(state, endpoint)
+  if (state.attemptCount > state.limits.attemptsInAll) {
+    const surplus = excess(state.attemptCount, state.limits.attemptsInAll)
+    for (const { row } of oldestInAll(state, (one) => one.attempts, surplus))
+      dropOldestAttempt(state, row.endpoint)
+  }
+}
+
+/** Stores a delivery that has ended; removes the oldest ones above the limits. */
+export function addEnded(state: State, row: Row): void {
+  const { ended } = row.endpoint
+  row.endedPosition = nextPosition(state)
+  append(ended, row.endedPosition, row)
+  state.endedCount += 1
+  if (ended.size > state.limits.attemptsPerWebhook) dropEnded(state, front(ended))
+  if (state.endedCount > state.limits.attemptsInAll) {
+    const surplus = excess(state.endedCount, state.limits.attemptsInAll)
+    for (const old of oldestInAll(state, (one) => one.ended, surplus)) dropEnded(state, old)
+  }
+}
+
+/** How many to remove: 1 % of the limit more than necessary, because finding the oldest of all scans every webhook. */
+function excess(count: number, limit: number): number {
+  return count - limit + Math.floor(limit / 100)
+}
+
+/** The `count` oldest entries over all webhooks. */
+function oldestInAll<T>(state: State, logOf: (endpoint: Endpoint) => PositionLog<T>, count: number): T[] {
+  const found: T[] = []
+  const logs = Array.from(state.endpoints.values(), logOf)
+  for (const [, value] of mergedWalk(logs, true)) if (found.push(value) >= count) break
+  return found
+}
+
+/** Removes expired rows, oldest first, so that a batch scans little more than it removes. */
+export function prune(
+  state: State,
+  limits: { readonly attemptsPerWebhook: number; readonly beforeMs: number; readonly limit: number },
+  now: number,
+): number {
+  const { attemptsPerWebhook, beforeMs, limit } = limits
+  let removed = 0
+  for (const endpoint of state.endpoints.values()) {
+    while (removed < limit && endpoint.attempts.size > attemptsPerWebhook) {
+      dropOldestAttempt(state, endpoint)
+      removed += 1
+    }
+    if (removed < limit && isRemovable(endpoint, now)) {
+      removeEndpoint(state, endpoint)
+      removed += 1
+    }
+  }
+  for (const endpoint of state.endpoints.values()) {
+    for (; removed < limit && endpoint.attempts.size > 0; removed += 1) {
+      if (front(endpoint.attempts).record.atMs >= beforeMs) break
+      dropOldestAttempt(state, endpoint)
+    }
+    for (; removed < limit && endpoint.ended.size > 0; removed += 1) {
+      const row = front(endpoint.ended)
+      if (row.delivery.endedMs! >= beforeMs) break
+      dropEnded(state, row)
+    }
+  }
+  for (; removed < limit && state.keyQueue.size > 0; removed += 1) {
+    const position = oldest(state.keyQueue)!
+    const { accountId, key, untilMs } = valueAt(state.keyQueue, position)!
+    if (untilMs > now) break
+    removeAt(state.keyQueue, position)
+    // The key may have been reused after its window.
+    if (state.keys.get(accountId)?.get(key)?.untilMs === untilMs) deleteInner(state.keys, accountId, key)
+  }
+  return removed + pruneCalls(state, limit - removed, now)
+}
+
+/** How long a deleted webhook is retained, ms: an acceptance in progress may still refer to it. */
+const DELETED_RETENTION_MS = 60_000
+
+/** Deleted long enough ago, without any delivery or attempt left. */
+function isRemovable({ webhook, deliveries, attempts }: Endpoint, now: number): boolean {
+  const { deletedMs = now } = webhook
+  return now - deletedMs > DELETED_RETENTION_MS && deliveries.size === 0 && attempts.size === 0
+}
+
+export function removeEndpoint(state: State, endpoint: Endpoint): void {
+  const { id, accountId } = endpoint.webhook
+  state.endpoints.delete(id)
+  state.stale.delete(endpoint)
+  const others = state.endpointsByAccount.get(accountId)!.filter((one) => one !== endpoint)
+  if (others.length > 0) state.endpointsByAccount.set(accountId, others)
+  else state.endpointsByAccount.delete(accountId)
+}
+
+const front = <T>(log: PositionLog<T>): T => valueAt(log, oldest(log)!)!
+
+function dropOldestAttempt(state: State, endpoint: Endpoint): void {
+  dropAttempt(state, endpoint, oldest(endpoint.attempts)!)
+}
+
+export function dropAttempt(state: State, endpoint: Endpoint, position: number): void {
+  const { call } = removeAt(endpoint.attempts, position)!.row
+  state.attemptCount -= 1
+  if (call) call.retainedRows -= 1
+}
+
+export function dropEnded(state: State, row: Row): void {
+  removeAt(row.endpoint.ended, row.endedPosition)
+  removeRow(state, row)
+  state.endedCount -= 1
+}
+
+/** Removes a delivery that is in no lane and no queue. */
+export function removeRow(state: State, { endpoint, position, delivery, call }: Row): void {
+  removeAt(endpoint.deliveries, position)
+  state.rows.delete(delivery.id)
+  if (call) call.retainedRows -= 1
+}

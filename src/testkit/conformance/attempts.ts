@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict'
+import type { AttemptRecord, StoredAttempt } from '../../delivery/attempt-record.js'
+import type { AttemptQuery } from '../../delivery/delivery-queries.js'
+import type { NewEvent } from '../../delivery/delivery-store.js'
+import type { Webhook } from '../../webhooks/webhook.js'
+import { type DefineRule, type Fixture, idsOf } from './fixture.js'
+import { newRecord, WALL_MS } from './sample-data.js'
+
+/** Accepts one event and settles its delivery with an attempt record. Returns the record's id. */
+async function acceptAndRecord(
+  fixture: Fixture,
+  webhook: Webhook,
+  changes: Partial<AttemptRecord> = {},
+  event: Partial<NewEvent> = {},
+): Promise<string> {
+  await fixture.accept(webhook, event)
+  const { delivery } = await fixture.claimOne(webhook)
+  const written = newRecord(delivery, changes)
+  await fixture.settle(delivery, 'exhausted', { record: written })
+  return written.id
+}
+
+async function acceptAndRecordMany(fixture: Fixture, webhook: Webhook, count: number): Promise<string[]> {
+  const written: string[] = []
+  for (let index = 0; index < count; index += 1) written.push(await acceptAndRecord(fixture, webhook))
+  return written
+}
+
+async function listIds(fixture: Fixture, query: Partial<AttemptQuery> = {}): Promise<string[]> {
+  return idsOf(await fixture.store.deliveries.attempts({ accountId: 'account', limit: 100, ...query }))
+}
+
+/** Rules of attempt records and their queries. */
+export function attemptRules(rule: DefineRule): void {
+  rule('an attempt record is read back completely, with a position and the request body', async (fixture) => {
+    const webhook = await fixture.webhook()
+    await fixture.accept(webhook)
+    const { delivery, body } = await fixture.claimOne(webhook)
+    const written = newRecord(delivery, {
+      clientError: 'timeout',
+      responseBody: '\u{1F4DE}',
+      durationMs: 0.5,
+    })
+    await fixture.settle(delivery, 'exhausted', { record: written })
+    const [read] = await fixture.store.deliveries.attempts({ accountId: 'account', limit: 5 })
+    assert.ok(Number.isSafeInteger(read?.position))
+    assert.deepEqual(read, { ...written, position: read?.position, requestBody: body })
+  })
+
+  rule(
+    'attempts of post, put and patch have a request body; attempts of get and delete, and ends without a request, do not',
+    async (fixture) => {
+      for (const httpVerb of ['post', 'put', 'patch', 'get', 'delete'] as const) {
+        const webhook = await fixture.webhook({ settings: { httpVerb } })
+        await acceptAndRecord(fixture, webhook)
+        const [read] = await fixture.store.deliveries.attempts({
+          accountId: 'account',
+          webhookId: webhook.id,
+          limit: 1,
+        })
+        assert.equal(read?.requestBody !== undefined, httpVerb.startsWith('p'), httpVerb)
+      }
+      const webhook = await fixture.webhook()
+      await fixture.accept(webhook)
+      const { delivery } = await fixture.claimOne(webhook)
+      const { attempt: _none, ...end } = newRecord(delivery, { reason: 'expired' })
+      await fixture.settle(delivery, 'expired', { record: end })
+      const [read] = await fixture.store.deliveries.attempts({
+        accountId: 'account',
+        webhookId: webhook.id,
+        limit: 1,
+      })
+      assert.deepEqual(read, { ...end, position: read?.position })
+    },
+  )
+
+  rule('a request body is truncated to 8 KiB of UTF-8 without splitting a character', async (fixture) => {
+    const webhook = await fixture.webhook()
+    for (const [head, kept] of [
+      ['x'.repeat(8_192), 8_192],
+      ['x'.repeat(8_193), 8_192],
+      ['\u{1F4DE}'.repeat(2_049), 4_096],
+      [`x${'\u20AC'.repeat(3_000)}`, 1 + 2_730],
+    ] as const) {
+      const id = await acceptAndRecord(fixture, webhook, {}, { bodies: [{ head }] })
+      const [read] = await fixture.store.deliveries.attempts({
+        accountId: 'account',
+        webhookId: webhook.id,
+        limit: 1,
+      })
+      assert.equal(read?.id, id)
+      assert.equal(read?.requestBody, head.slice(0, kept))
+    }
+  })
+
+  rule('attempts are listed newest first, or oldest first with ascending', async (fixture) => {
+    const written = await acceptAndRecordMany(fixture, await fixture.webhook(), 4)
+    assert.deepEqual(await listIds(fixture), [...written].reverse())
+    assert.deepEqual(await listIds(fixture, { ascending: true }), written)
+    assert.deepEqual(await listIds(fixture, { limit: 2 }), [written[3], written[2]])
+  })
+
+  rule(
+    'the attempts of an account are those of all its webhooks in one order, deleted webhooks included',
+    async (fixture) => {
+      const [one, two, gone] = [await fixture.webhook(), await fixture.webhook(), await fixture.webhook()]
+      const written: string[] = []
+      for (const webhook of [one, gone, two, one, two, gone, one])
+        written.push(await acceptAndRecord(fixture, webhook))
+      await fixture.store.webhooks.replace({ ...gone, deletedMs: WALL_MS, revision: 2, epoch: 2 }, 1)
+      assert.deepEqual(await listIds(fixture, { ascending: true }), written)
+      assert.deepEqual(await listIds(fixture, { limit: 3 }), written.slice(4).reverse())
+      assert.deepEqual(await listIds(fixture, { webhookId: gone.id }), [written[5], written[1]])
+    },
+  )
+
+  for (const ascending of [false, true]) {
+    rule(
+      `${ascending ? 'ascending' : 'descending'} pages neither skip nor repeat attempts while records are added`,
+      async (fixture) => {
+        const webhooks = [await fixture.webhook(), await fixture.webhook()]
+        const before = [
+          ...(await acceptAndRecordMany(fixture, webhooks[0]!, 3)),
+          ...(await acceptAndRecordMany(fixture, webhooks[1]!, 4)),
+        ]
+        const seen: StoredAttempt[] = []
+        for (;;) {
+          const cursor = seen.at(-1)?.position
+          const page = await fixture.store.deliveries.attempts({
+            accountId: 'account',
+            ascending,
+            limit: 2,
+            ...(cursor === undefined ? {} : { cursor }),
+          })
+          seen.push(...page)
+          if (page.length < 2) break
+          if (seen.length < 8) await acceptAndRecord(fixture, webhooks[seen.length % 2]!)
+        }
+        const positions = seen.map((row) => (ascending ? row.position : -row.position))
+        assert.deepEqual(
+          positions,
+          [...new Set(positions)].sort((a, b) => a - b),
+        )
+        assert.deepEqual(
+          idsOf(seen).filter((id) => before.includes(id)),
+          ascending ? before : [...before].reverse(),
+        )
+      },
+    )
+  }
+
+  rule(
+    'attempts are filtered by webhook, delivery, calls and time, in every combination',
+    async (fixture) => {
+      const [one, two] = [await fixture.webhook(), await fixture.webhook()]
+      const a = await acceptAndRecord(fixture, one, { atMs: 1_000 }, { callId: 'a' })
+      const b = await acceptAndRecord(fixture, one, { atMs: 2_000 }, { callId: 'b' })
+      const c = await acceptAndRecord(fixture, two, { atMs: 3_000 }, { callId: 'c' })
+      const d = await acceptAndRecord(fixture, two, { atMs: 4_000 }, { callId: 'a' })
+      const all = await fixture.store.deliveries.attempts({ accountId: 'account', limit: 9 })
+      const deliveryId = all.find((row) => row.id === c)!.deliveryId
+      assert.deepEqual(await listIds(fixture, { webhookId: one.id }), [b, a])
+      assert.deepEqual(await listIds(fixture, { deliveryId }), [c])
+      assert.deepEqual(await listIds(fixture, { deliveryId, webhookId: one.id }), [])
+      assert.deepEqual(await listIds(fixture, { callIds: ['a'] }), [d, a])
+      assert.deepEqual(await listIds(fixture, { callIds: ['a', 'b', 'a', 'unknown'] }), [d, b, a])
+      assert.deepEqual(await listIds(fixture, { callIds: ['a'], webhookId: two.id }), [d])
+      assert.deepEqual(await listIds(fixture, { callIds: [] }), [])
+      assert.deepEqual(await listIds(fixture, { fromMs: 2_000, toMs: 3_000 }), [c, b])
+      assert.deepEqual(await listIds(fixture, { fromMs: 2_001 }), [d, c])
+      assert.deepEqual(await listIds(fixture, { toMs: 999 }), [])
+      assert.deepEqual(
+        await listIds(fixture, { callIds: ['a', 'c'], toMs: 3_500, ascending: true, limit: 1 }),
+        [a],
+      )
+      assert.deepEqual(await listIds(fixture, { webhookId: 'unknown' }), [])
+      assert.deepEqual(await listIds(fixture, { deliveryId: 'unknown' }), [])
+    },
+  )
+
+  rule('all attempts of a delivery are found by its id', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const [id] = await fixture.accept(webhook)
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      const { delivery } = await fixture.claimOne(webhook)
+      await fixture.settle(delivery, 'waiting', { next: { dueMs: fixture.now() } })
+    }
+    const rows = await fixture.store.deliveries.attempts({ accountId: 'account', deliveryId: id!, limit: 9 })
+    assert.deepEqual(
+      rows.map((row) => row.attempt),
+      [3, 2, 1],
+    )
+  })
+
+  rule('no query returns attempts of another account', async (fixture) => {
+    const webhook = await fixture.webhook({ accountId: 'parent' })
+    await acceptAndRecord(fixture, webhook, {}, { accountId: 'child', callId: 'call' })
+    const [row] = await fixture.store.deliveries.attempts({ accountId: 'parent', limit: 9 })
+    assert.ok(row)
+    for (const accountId of ['child', 'stranger']) {
+      for (const filter of [
+        {},
+        { webhookId: webhook.id },
+        { deliveryId: row.deliveryId },
+        { callIds: ['call'] },
+        { webhookId: webhook.id, callIds: ['call'], deliveryId: row.deliveryId },
+      ]) {
+        assert.deepEqual(await listIds(fixture, { accountId, ...filter }), [])
+      }
+    }
+  })
+}

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import type { Erasure } from '../../delivery/erasure-store.js'
+import { type DefineRule, errorCodeOf, type Fixture, idsOf } from './fixture.js'
+import { newDelivery, newEvent } from './sample-data.js'
+
+/** Erases in small batches until nothing is left. Returns the number of rows. */
+async function eraseAll(fixture: Fixture, erasure: Erasure): Promise<number> {
+  let erased = 0
+  for (;;) {
+    const count = await fixture.store.deliveries.erase(erasure, 2)
+    if (count === 0) return erased
+    erased += count
+  }
+}
+
+const attemptsOf = async (fixture: Fixture, accountId = 'account') =>
+  (await fixture.store.deliveries.attempts({ accountId, limit: 99 })).map((row) => row.callId)
+
+/** Rules of `erase`, `mentions` and `scrub`. */
+export function erasureRules(rule: DefineRule): void {
+  rule('erasing an unknown call or account removes nothing', async (fixture) => {
+    const webhook = await fixture.webhook()
+    await fixture.accept(webhook, { callId: 'kept' })
+    assert.equal(await eraseAll(fixture, { accountId: 'account', callIds: ['other'] }), 0)
+    assert.equal(await eraseAll(fixture, { accountId: 'stranger', callIds: ['kept'] }), 0)
+    assert.equal(await eraseAll(fixture, { accountId: 'stranger' }), 0)
+    assert.equal((await fixture.claim(webhook)).length, 1)
+  })
+
+  rule(
+    'erasing a call removes its deliveries, attempts, legs, numbers and idempotency keys',
+    async (fixture) => {
+      const webhook = await fixture.webhook()
+      const key = { key: 'key', bodyHash: 'hash', untilMs: fixture.now() + 9_000 }
+      const event = newEvent({ callId: 'gone', otherLegCallId: 'leg', idempotency: key })
+      const first = newDelivery(webhook, event)
+      await fixture.store.deliveries.accept(
+        { events: [event], deliveries: [first], maxPending: 9 },
+        fixture.now(),
+      )
+      await fixture.settle((await fixture.claimOne(webhook)).delivery, 'delivered')
+      const [other] = await fixture.accept(webhook, { callId: 'kept' })
+      await fixture.settle((await fixture.claimOne(webhook)).delivery, 'delivered')
+      assert.ok((await eraseAll(fixture, { accountId: 'account', callIds: ['gone'] })) > 0)
+
+      const { deliveries } = fixture.store
+      assert.equal(await deliveries.delivery('account', first.id), undefined)
+      assert.deepEqual(await attemptsOf(fixture), ['kept'])
+      assert.deepEqual(await deliveries.attempts({ accountId: 'account', callIds: ['gone'], limit: 9 }), [])
+      assert.deepEqual(await deliveries.legs('account', 'gone'), [])
+      assert.deepEqual(await deliveries.legs('account', 'leg'), ['leg'])
+      const rows = await deliveries.deliveries({ accountId: 'account', webhookId: webhook.id, limit: 9 })
+      assert.deepEqual(idsOf(rows), [other])
+      const again = newEvent({ callId: 'gone', idempotency: { ...key, bodyHash: 'other hash' } })
+      assert.deepEqual(await fixture.acceptEvents(again), [{ id: again.id, sequence: 1, duplicate: false }])
+    },
+  )
+
+  rule(
+    'erased pending deliveries are never sent, and other deliveries of their lanes continue',
+    async (fixture) => {
+      const webhook = await fixture.webhook()
+      const lane = 'one lane for both'
+      const made = []
+      for (const callId of ['gone', 'kept']) {
+        const event = newEvent({ callId })
+        const delivery = newDelivery(webhook, event, { lane })
+        made.push(delivery.id)
+        await fixture.store.deliveries.accept(
+          { events: [event], deliveries: [delivery], maxPending: 9 },
+          fixture.now(),
+        )
+      }
+      assert.equal(await fixture.store.deliveries.pending(), 2)
+      await eraseAll(fixture, { accountId: 'account', callIds: ['gone'] })
+      assert.equal(await fixture.store.deliveries.pending(), 1)
+      const { delivery } = await fixture.claimOne(webhook)
+      assert.equal(delivery.id, made[1])
+      await fixture.settle(delivery, 'delivered')
+    },
+  )
+
+  rule('the settlement of an erased delivery is fenced', async (fixture) => {
+    const webhook = await fixture.webhook()
+    await fixture.accept(webhook, { callId: 'gone' })
+    const { delivery } = await fixture.claimOne(webhook)
+    await fixture.accept(webhook, { callId: 'gone' })
+    await eraseAll(fixture, { accountId: 'account', callIds: ['gone'] })
+    const late = await fixture.store.deliveries.settle(
+      [fixture.settlement(delivery, 'delivered')],
+      fixture.now(),
+    )
+    assert.deepEqual(late, [{ kind: 'fenced' }])
+    assert.deepEqual(await attemptsOf(fixture), [])
+    assert.equal(await fixture.store.deliveries.pending(), 0)
+    assert.deepEqual(await fixture.store.deliveries.orphans(fixture.owner, 9), [])
+  })
+
+  rule('erasing a call includes deliveries to webhooks of ancestor accounts', async (fixture) => {
+    const [own, above] = [await fixture.webhook(), await fixture.webhook({ accountId: 'parent' })]
+    const event = newEvent({ callId: 'gone' })
+    const deliveries = [newDelivery(own, event), newDelivery(above, event)]
+    await fixture.store.deliveries.accept({ events: [event], deliveries, maxPending: 9 }, fixture.now())
+    for (const { delivery } of await fixture.claim([own, above])) await fixture.settle(delivery, 'delivered')
+    await fixture.accept(above, { accountId: 'parent', callId: 'gone' })
+    await fixture.settle((await fixture.claimOne(above)).delivery, 'delivered')
+    await eraseAll(fixture, { accountId: 'account', callIds: ['gone'] })
+    assert.deepEqual([await attemptsOf(fixture), await attemptsOf(fixture, 'parent')], [[], ['gone']])
+    assert.equal(await fixture.store.deliveries.delivery('parent', deliveries[1]!.id), undefined)
+  })
+
+  rule('erasing an account removes everything sent about it and its deleted webhooks', async (fixture) => {
+    const [kept, deleted] = [await fixture.webhook(), await fixture.webhook()]
+    const stranger = await fixture.webhook({ accountId: 'stranger' })
+    const made = await fixture.accept([kept, deleted], { callId: 'a' })
+    for (const { delivery } of await fixture.claim([kept, deleted]))
+      await fixture.settle(delivery, 'delivered')
+    await fixture.accept(kept, { callId: 'b' })
+    await fixture.accept(stranger, { accountId: 'stranger', callId: 'a' })
+    const removed = { ...deleted, deletedMs: fixture.now(), revision: 2, epoch: 2 }
+    await fixture.store.webhooks.replace(removed, 1)
+    await eraseAll(fixture, { accountId: 'account' })
+    assert.deepEqual(await attemptsOf(fixture), [])
+    assert.equal(await fixture.store.deliveries.pending(), 1)
+    for (const id of made) assert.equal(await fixture.store.deliveries.delivery('account', id), undefined)
+    assert.equal(await fixture.store.deliveries.webhookOf(deleted.id), undefined)
+    assert.deepEqual(await fixture.store.webhooks.read('account', kept.id), kept)
+    assert.equal((await fixture.claim(stranger)).length, 1)
+  })
+
+  rule('a replay of an erased delivery is rejected', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const event = newEvent({ callId: 'gone' })
+    const delivery = newDelivery(webhook, event)
+    await fixture.store.deliveries.accept(
+      { events: [event], deliveries: [delivery], maxPending: 9 },
+      fixture.now(),
+    )
+    await eraseAll(fixture, { accountId: 'account', callIds: ['gone'] })
+    const replay = {
+      events: [],
+      deliveries: [newDelivery(webhook, event, { replayOf: delivery.id })],
+      maxPending: 9,
+    }
+    assert.equal(await errorCodeOf(fixture.store.deliveries.accept(replay, fixture.now())), 'NotFound')
+  })
+
+  rule('mentions finds calls by a whole number in their bodies, page by page', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const bodies = {
+      a: '{"from":"+15551234"}',
+      b: 'from=%2B15551234&to=7',
+      c: '{"from":"915551234"}',
+      d: '{"to":"155512345"}',
+      e: '{"to":"sip:15551234@example.com"}',
+    }
+    for (const [callId, head] of Object.entries(bodies)) {
+      await fixture.accept(webhook, { callId, bodies: [{ head }] })
+    }
+    await fixture.accept(await fixture.webhook({ accountId: 'stranger' }), {
+      accountId: 'stranger',
+      callId: 'f',
+      bodies: [{ head: bodies.a }],
+    })
+    const found: string[] = []
+    let cursor: number | undefined
+    let pages = 0
+    do {
+      const page = await fixture.store.deliveries.mentions('account', '15551234', cursor, 2)
+      found.push(...page.callIds)
+      cursor = page.cursor
+      pages += 1
+    } while (cursor !== undefined)
+    assert.deepEqual([...new Set(found)].sort(), ['a', 'b', 'e'])
+    assert.ok(pages > 1)
+  })
+
+  rule('scrub after an erasure leaves other rows unchanged', async (fixture) => {
+    const webhook = await fixture.webhook()
+    await fixture.accept(webhook, { callId: 'gone' })
+    await fixture.accept(webhook, { callId: 'kept' })
+    await eraseAll(fixture, { accountId: 'account', callIds: ['gone'] })
+    await fixture.store.deliveries.scrub()
+    assert.equal((await fixture.claimOne(webhook)).delivery.callId, 'kept')
+  })
+}

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict'
+import type { Settlement } from '../../delivery/delivery-store.js'
+import type { Webhook } from '../../webhooks/webhook.js'
+import type { DefineRule, Fixture } from './fixture.js'
+import { WALL_MS } from './sample-data.js'
+
+/** Accepts one event and settles its delivery with this change of the endpoint. */
+async function acceptAndSettle(
+  fixture: Fixture,
+  webhook: Webhook,
+  endpoint: NonNullable<Settlement['endpoint']>,
+) {
+  await fixture.accept(webhook)
+  const { delivery } = await fixture.claimOne(webhook)
+  return fixture.settle(delivery, 'exhausted', { endpoint })
+}
+
+const readWebhook = (fixture: Fixture, webhook: Webhook) =>
+  fixture.store.webhooks.read(webhook.accountId, webhook.id)
+
+/** Rules of endpoint health and of disabling by the service. */
+export function healthRules(rule: DefineRule): void {
+  rule(
+    'a settlement writes the health, keeps it when it has none, and removes it when clean',
+    async (fixture) => {
+      const webhook = await fixture.webhook()
+      const health = { failuresInRow: 3, pausedUntilMs: fixture.now() }
+      await acceptAndSettle(fixture, webhook, { epoch: 1, health })
+      assert.deepEqual(await readWebhook(fixture, webhook), { ...webhook, health })
+      await acceptAndSettle(fixture, webhook, { epoch: 1 })
+      assert.deepEqual(await readWebhook(fixture, webhook), { ...webhook, health })
+      await acceptAndSettle(fixture, webhook, { epoch: 1, health: null })
+      assert.deepEqual(await readWebhook(fixture, webhook), webhook)
+    },
+  )
+
+  rule('an endpoint is failing from a failure to the next success', async (fixture) => {
+    const webhook = await fixture.webhook()
+    for (const health of [{ failuresInRow: 1 }, null] as const) {
+      await fixture.accept(webhook)
+      const { delivery } = await fixture.claimOne(webhook)
+      await fixture.accept(webhook)
+      const { endpoint } = await fixture.settle(delivery, 'exhausted', { endpoint: { epoch: 1, health } })
+      const [ready] = await fixture.store.deliveries.ready(fixture.owner)
+      assert.deepEqual([endpoint.failing, ready?.failing], [health !== null, health !== null])
+      const next = await fixture.claimOne(webhook)
+      await fixture.settle(next.delivery, 'delivered')
+    }
+  })
+
+  rule(
+    'a claim takes one delivery of a probed endpoint, the one with the earliest due time',
+    async (fixture) => {
+      const webhook = await fixture.webhook()
+      const [old] = await fixture.accept(webhook)
+      const first = await fixture.claimOne(webhook)
+      await fixture.accept(webhook)
+      await fixture.accept(webhook)
+      await fixture.settle(first.delivery, 'waiting', {
+        next: { dueMs: fixture.now() - 1, attempts: 1, tries: 1 },
+        endpoint: { epoch: 1, health: { failuresInRow: 10, openings: 1 } },
+      })
+      const probes = await fixture.claim(webhook, 5)
+      assert.deepEqual(
+        probes.map(({ delivery }) => delivery.id),
+        [old],
+      )
+    },
+  )
+
+  rule(
+    'health and disabling of another epoch are ignored, the rest of the settlement is applied',
+    async (fixture) => {
+      const webhook = await fixture.webhook({ epoch: 5 })
+      const disable = { reason: 'gone', atMs: WALL_MS }
+      const settled = await acceptAndSettle(fixture, webhook, {
+        epoch: 4,
+        health: { failuresInRow: 1 },
+        disable,
+      })
+      assert.equal(settled.disabled, undefined)
+      assert.deepEqual(await readWebhook(fixture, webhook), webhook)
+      assert.equal((await fixture.store.deliveries.attempts({ accountId: 'account', limit: 9 })).length, 1)
+    },
+  )
+
+  rule(
+    'disabling by the service increments revision and epoch, stores the reason, and cancels waiting deliveries',
+    async (fixture) => {
+      const webhook = await fixture.webhook()
+      const atMs = WALL_MS + 77
+      await fixture.accept(webhook, { callId: 'call' })
+      const [waiting] = await fixture.accept(webhook, { callId: 'call' })
+      const { delivery } = await fixture.claimOne(webhook)
+      const settled = await fixture.settle(delivery, 'exhausted', {
+        endpoint: { epoch: 1, health: { failuresInRow: 2 }, disable: { reason: 'gone', atMs } },
+      })
+      const stored = await readWebhook(fixture, webhook)
+      assert.deepEqual(stored, settled.disabled)
+      assert.deepEqual(
+        [
+          stored?.settings.enabled,
+          stored?.disableReason,
+          stored?.disabledMs,
+          stored?.revision,
+          stored?.epoch,
+        ],
+        [false, 'gone', atMs, 2, 2],
+      )
+      assert.equal(settled.endpoint.dueMs, undefined)
+      assert.equal(await fixture.state(webhook, waiting!), 'cancelled')
+      assert.equal((await fixture.claim(webhook)).length, 0)
+    },
+  )
+
+  rule('several settlements disable a webhook only once', async (fixture) => {
+    const webhook = await fixture.webhook()
+    await fixture.accept(webhook)
+    await fixture.accept(webhook)
+    const claims = await fixture.claim(webhook)
+    const endpoint = { epoch: 1, disable: { reason: 'gone', atMs: WALL_MS } }
+    const settled = await fixture.store.deliveries.settle(
+      claims.map(({ delivery }) => fixture.settlement(delivery, 'exhausted', { endpoint })),
+      fixture.now(),
+    )
+    assert.deepEqual(
+      settled.map((result) => result.kind === 'settled' && result.disabled !== undefined),
+      [true, false],
+    )
+    assert.equal((await readWebhook(fixture, webhook))?.epoch, 2)
+  })
+
+  rule('a fenced settlement changes no health', async (fixture) => {
+    const webhook = await fixture.webhook()
+    await fixture.accept(webhook)
+    const { delivery } = await fixture.claimOne(webhook)
+    const endpoint = { epoch: 1, health: { failuresInRow: 1 }, disable: { reason: 'gone', atMs: WALL_MS } }
+    const fenced = fixture.settlement(delivery, 'delivered', {
+      endpoint,
+      expect: { state: 'in_flight', fence: 9 },
+    })
+    await fixture.store.deliveries.settle([fenced], fixture.now())
+    assert.deepEqual(await readWebhook(fixture, webhook), webhook)
+  })
+
+  rule(
+    'health changes without a new revision: a replacement of the old revision succeeds and keeps the health',
+    async (fixture) => {
+      const webhook = await fixture.webhook()
+      const health = { failuresInRow: 4, pausedUntilMs: fixture.now() + 60_000 }
+      await acceptAndSettle(fixture, webhook, { epoch: 1, health })
+      const renamed = { ...webhook, settings: { ...webhook.settings, name: 'Renamed' }, revision: 2 }
+      assert.equal(await fixture.store.webhooks.replace(renamed, 1), true)
+      assert.deepEqual(await readWebhook(fixture, webhook), { ...renamed, health })
+    },
+  )
+
+  rule('a replacement does not restore the older health it contains', async (fixture) => {
+    const webhook = await fixture.webhook()
+    await acceptAndSettle(fixture, webhook, { epoch: 1, health: { failuresInRow: 1 } })
+    const readEarlier = (await readWebhook(fixture, webhook))!
+    await acceptAndSettle(fixture, webhook, { epoch: 1, health: null })
+    await fixture.store.webhooks.replace({ ...readEarlier, revision: 2 }, 1)
+    assert.equal((await readWebhook(fixture, webhook))?.health, undefined)
+  })
+
+  rule('a webhook with a new URI starts with clean health and without pause', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const health = { failuresInRow: 4, pausedUntilMs: fixture.now() + 60_000 }
+    await acceptAndSettle(fixture, webhook, { epoch: 1, health })
+    await fixture.accept(webhook)
+    const settings = { ...webhook.settings, uri: 'https://elsewhere.example.com/' }
+    const moved = { ...webhook, settings, health, revision: 2 }
+    assert.equal(await fixture.store.webhooks.replace(moved, 1), true)
+    const { health: _old, ...clean } = moved
+    assert.deepEqual(await readWebhook(fixture, webhook), clean)
+    await fixture.claimOne(webhook)
+  })
+
+  rule('a webhook that is enabled again starts with clean health and is due at once', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const endpoint = {
+      epoch: 1,
+      health: { failuresInRow: 4, pausedUntilMs: fixture.now() + 60_000 },
+      disable: { reason: 'gone', atMs: WALL_MS },
+    }
+    const { disabled } = await acceptAndSettle(fixture, webhook, endpoint)
+    assert.ok(disabled)
+    const { health: _old, disableReason: _why, ...row } = disabled
+    const enabled = { ...row, settings: { ...row.settings, enabled: true }, revision: 3 }
+    assert.equal(await fixture.store.webhooks.replace(enabled, 2), true)
+    assert.deepEqual(await readWebhook(fixture, webhook), enabled)
+    const [id] = await fixture.accept(enabled)
+    assert.equal((await fixture.claimOne(enabled)).delivery.id, id)
+  })
+}

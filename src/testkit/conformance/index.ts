@@ -1,0 +1,99 @@
+import { acceptRules } from './accept.js'
+import { accountRules } from './accounts.js'
+import { attemptRules } from './attempts.js'
+import { claimRules } from './claim.js'
+import { claimContentsRules } from './claim-contents.js'
+import { claimFairnessRules } from './claim-fairness.js'
+import { closingRules, durabilityRules } from './closing.js'
+import { deliveryRules } from './deliveries.js'
+import { epochRules } from './epochs.js'
+import { erasureRules } from './erasure.js'
+import { type DefineRule, openFixture, type StoreHarness } from './fixture.js'
+import { healthRules } from './health.js'
+import { inboxRules } from './inbox.js'
+import { laneRules } from './lanes.js'
+import { leaseRules } from './leases.js'
+import { legRules } from './legs.js'
+import { notificationRules } from './notifications.js'
+import { numberingRules } from './numbering.js'
+import { ownershipRules, singleNodeRules } from './ownership.js'
+import { pruneRules } from './prune.js'
+import { settleRules } from './settle.js'
+import { tokenRules } from './tokens.js'
+import { userRules } from './users.js'
+import { webhookRules } from './webhooks.js'
+
+export type { StoreHarness } from './fixture.js'
+
+/** The functions of a test runner: `describe` and `it` of vitest, mocha or `node:test` fit. */
+export interface ConformanceRunner {
+  /** Groups the tests that `body` registers. */
+  readonly describe: (name: string, body: () => void) => unknown
+  /** Registers a test, which fails if `body` rejects. */
+  readonly it: (name: string, body: () => Promise<void>) => unknown
+}
+
+/**
+ * Registers one test for every rule of the store contract. Each test opens its own store.
+ *
+ * @param runner `describe` and `it` of the test runner
+ * @param harness opens the store under test; `supports` selects the rules that apply
+ *
+ * @example
+ * storeConformance({ describe, it }, {
+ *   name: 'my store',
+ *   supports: { durable: false, sharedBetweenNodes: false, transactions: false },
+ *   async open({ clock }) {
+ *     const store = myStore()
+ *     await store.open({ clock, log: silent })
+ *     return store
+ *   },
+ * })
+ */
+export function storeConformance(runner: ConformanceRunner, harness: StoreHarness): void {
+  const { durable, sharedBetweenNodes, transactions } = harness.supports
+  const groups: readonly (readonly [string, (rule: DefineRule) => void])[] = [
+    ['accounts', accountRules],
+    ['users', userRules],
+    ['tokens', tokenRules],
+    ['webhooks', webhookRules],
+    ['accept', acceptRules],
+    ['numbers and idempotency keys', numberingRules],
+    ['ownership', ownershipRules],
+    sharedBetweenNodes ? ['several nodes', leaseRules] : ['one node', singleNodeRules],
+    ['claim', claimRules],
+    ['claim fairness', claimFairnessRules],
+    ['claim contents', claimContentsRules],
+    ['settle', settleRules],
+    ['lanes', laneRules],
+    ['epochs', epochRules],
+    ['health', healthRules],
+    ['deliveries', deliveryRules],
+    ['attempts', attemptRules],
+    ['legs', legRules],
+    ['notifications', notificationRules],
+    ['pruning', pruneRules],
+    ['erasure', erasureRules],
+    ['closing', closingRules],
+    ...(transactions ? [['inbox', inboxRules] as const] : []),
+    ...(durable ? [['durability', durabilityRules] as const] : []),
+  ]
+  runner.describe(harness.name, () => {
+    for (const [group, defineRules] of groups) {
+      runner.describe(group, () => {
+        defineRules((sentence, check) => {
+          runner.it(sentence, () => runRule(harness, check))
+        })
+      })
+    }
+  })
+}
+
+async function runRule(harness: StoreHarness, check: Parameters<DefineRule>[1]): Promise<void> {
+  const fixture = await openFixture(harness)
+  try {
+    await check(fixture)
+  } finally {
+    await (harness.close ? harness.close(fixture.store) : fixture.store.close())
+  }
+}

@@ -1,0 +1,166 @@
+/** Rows for the conformance suite and the tests of stores: valid, distinct, with overrides. */
+
+import type { Account } from '../../accounts/account.js'
+import type { ApiKeyRow } from '../../accounts/account-store.js'
+import type { User } from '../../accounts/user.js'
+import type { TokenRow } from '../../auth/token-store.js'
+import type { AttemptRecord } from '../../delivery/attempt-record.js'
+import type { NewDelivery, NewEvent } from '../../delivery/delivery-store.js'
+import type { Delivery } from '../../delivery/lifecycle.js'
+import type { Webhook } from '../../webhooks/webhook.js'
+
+/** 2025-01-01T00:00:00Z: the wall clock of all sample rows, Unix ms. */
+export const WALL_MS = 1_735_689_600_000
+
+let created = 0
+
+/** A unique id. */
+export function freshId(kind: string): string {
+  created += 1
+  return `${kind}-${created}`
+}
+
+export function newAccount(overrides: Partial<Account> = {}): Account {
+  const id = overrides.id ?? freshId('account')
+  return {
+    id,
+    name: `Account ${id}`,
+    realm: `${id}.example.com`,
+    enabled: true,
+    language: 'en-us',
+    isReseller: false,
+    createdMs: WALL_MS,
+    modifiedMs: WALL_MS,
+    ...overrides,
+  }
+}
+
+export function newApiKey(accountId: string, overrides: Partial<ApiKeyRow> = {}): ApiKeyRow {
+  const version = freshId('version')
+  return { accountId, hash: `hash-of-${version}`, sealed: `sealed-${version}`, version, ...overrides }
+}
+
+export function newUser(accountId: string, overrides: Partial<User> = {}): User {
+  const id = overrides.id ?? freshId('user')
+  return {
+    id,
+    accountId,
+    username: `name-${id}`,
+    credentialKeys: [`md5-${id}`, `sha1-${id}`],
+    credentialVersion: freshId('version'),
+    createdMs: WALL_MS,
+    modifiedMs: WALL_MS,
+    ...overrides,
+  }
+}
+
+export function newToken(accountId: string, overrides: Partial<TokenRow> = {}): TokenRow {
+  return {
+    hash: freshId('token-hash'),
+    accountId,
+    credentialVersion: 'version-1',
+    issuedMs: WALL_MS,
+    expiresMs: WALL_MS + 86_400_000,
+    ...overrides,
+  }
+}
+
+/** Origin of all webhooks made by `newWebhook`. */
+export const ORIGIN = 'https://receiver.example.com'
+
+export function newWebhook(
+  overrides: Omit<Partial<Webhook>, 'settings'> & { readonly settings?: Partial<Webhook['settings']> } = {},
+): Webhook {
+  const { settings, ...row } = overrides
+  const id = row.id ?? freshId('webhook')
+  return {
+    id,
+    accountId: 'account',
+    settings: {
+      name: `Webhook ${id}`,
+      uri: `${ORIGIN}/${id}`,
+      hook: 'channel_create',
+      httpVerb: 'post',
+      retries: 2,
+      format: 'json',
+      enabled: true,
+      includeSubaccounts: false,
+      includeInternalLegs: true,
+      ordering: 'call',
+      ...settings,
+    },
+    secrets: [{ sealed: `sealed-secret-of-${id}` }],
+    createdMs: WALL_MS,
+    modifiedMs: WALL_MS,
+    enabledMs: WALL_MS,
+    revision: 1,
+    epoch: 1,
+    ...row,
+  }
+}
+
+/** An event of a new call, with one body that lacks its sequence number. */
+export function newEvent(overrides: Partial<NewEvent> = {}): NewEvent {
+  const id = overrides.id ?? freshId('event')
+  return {
+    id,
+    accountId: 'account',
+    callId: `call-of-${id}`,
+    hook: 'channel_create',
+    timestampMs: WALL_MS,
+    numbered: true,
+    bodies: [{ head: `{"event_id":"${id}","sequence":`, tail: '}' }],
+    ...overrides,
+  }
+}
+
+/** The delivery of an event to a webhook, in the lane of the event's call, or in a new lane for ordering `none`. */
+export function newDelivery(
+  webhook: Webhook,
+  event: NewEvent,
+  overrides: Partial<NewDelivery> = {},
+): NewDelivery {
+  const id = overrides.id ?? freshId('delivery')
+  return {
+    id,
+    accountId: webhook.accountId,
+    webhookId: webhook.id,
+    eventId: event.id,
+    eventAccountId: event.accountId,
+    ...(event.callId === undefined ? {} : { callId: event.callId }),
+    hook: event.hook,
+    eventTimestampMs: event.timestampMs,
+    variant: 0,
+    encoding: 'json',
+    httpVerb: webhook.settings.httpVerb,
+    lane: webhook.settings.ordering === 'call' ? `${event.accountId}/${event.callId}` : id,
+    epoch: webhook.epoch,
+    ...overrides,
+  }
+}
+
+/** The record of a failed attempt. */
+export function newRecord(delivery: Delivery, overrides: Partial<AttemptRecord> = {}): AttemptRecord {
+  return {
+    id: freshId('attempt'),
+    accountId: delivery.accountId,
+    webhookId: delivery.webhookId,
+    hook: delivery.hook,
+    eventId: delivery.eventId,
+    deliveryId: delivery.id,
+    ...(delivery.callId === undefined ? {} : { callId: delivery.callId }),
+    uri: `https://receiver.example.com/${delivery.webhookId}`,
+    method: delivery.httpVerb,
+    attempt: delivery.attempts + 1,
+    retriesLeft: 2,
+    result: 'failure',
+    reason: 'bad response code',
+    status: 500,
+    responseHeaders: ['content-type', 'text/plain'],
+    responseBody: 'oops',
+    requestHeaders: ['content-type', 'application/json'],
+    durationMs: 12.5,
+    atMs: WALL_MS,
+    ...overrides,
+  }
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { type DefineRule, errorCodeOf, type Fixture } from './fixture.js'
+import { newAccount, newApiKey, newUser } from './sample-data.js'
+
+async function insertAccount(fixture: Fixture) {
+  const account = newAccount()
+  await fixture.store.accounts.insert(account, newApiKey(account.id), [])
+  return account.id
+}
+
+/** Rules of users and their credentials. */
+export function userRules(rule: DefineRule): void {
+  rule('a user is inserted, read, replaced by id and removed', async (fixture) => {
+    const accountId = await insertAccount(fixture)
+    const user = newUser(accountId)
+    await fixture.store.accounts.putUser(user)
+    assert.deepEqual(await fixture.store.accounts.user(accountId, user.id), user)
+    const renamed = {
+      ...user,
+      username: 'other',
+      credentialKeys: ['new-md5', 'new-sha1'],
+      credentialVersion: 'v2',
+    }
+    await fixture.store.accounts.putUser(renamed)
+    assert.deepEqual(await fixture.store.accounts.users(accountId), [renamed])
+    assert.equal(await fixture.store.accounts.removeUser(accountId, user.id), true)
+    assert.equal(await fixture.store.accounts.user(accountId, user.id), undefined)
+    assert.equal(await fixture.store.accounts.removeUser(accountId, user.id), false)
+  })
+
+  rule('users are listed in order of username', async (fixture) => {
+    const accountId = await insertAccount(fixture)
+    for (const username of ['carol', 'alice', 'bob']) {
+      await fixture.store.accounts.putUser(newUser(accountId, { username }))
+    }
+    const names = (await fixture.store.accounts.users(accountId)).map((user) => user.username)
+    assert.deepEqual(names, ['alice', 'bob', 'carol'])
+    assert.deepEqual(await fixture.store.accounts.users('nobody'), [])
+  })
+
+  rule('usernames are unique per account, ignoring case', async (fixture) => {
+    const [one, two] = [await insertAccount(fixture), await insertAccount(fixture)]
+    await fixture.store.accounts.putUser(newUser(one, { username: 'Alice' }))
+    const taken = newUser(one, { username: 'aLICE' })
+    await assert.rejects(fixture.store.accounts.putUser(taken), { code: 'Conflict', field: 'username' })
+    assert.equal(await fixture.store.accounts.user(one, taken.id), undefined)
+    await fixture.store.accounts.putUser(newUser(two, { username: 'alice' }))
+  })
+
+  rule('a user may keep or change its name, and its old name becomes free', async (fixture) => {
+    const accountId = await insertAccount(fixture)
+    const user = newUser(accountId, { username: 'alice' })
+    await fixture.store.accounts.putUser(user)
+    await fixture.store.accounts.putUser({ ...user, username: 'Alice' })
+    await fixture.store.accounts.putUser({ ...user, username: 'bob' })
+    await fixture.store.accounts.putUser(newUser(accountId, { username: 'alice' }))
+  })
+
+  rule('a user of an unknown account is rejected with NotFound', async (fixture) => {
+    assert.equal(await errorCodeOf(fixture.store.accounts.putUser(newUser('nobody'))), 'NotFound')
+  })
+
+  rule('a user is found by any of its credential keys, only in the given accounts', async (fixture) => {
+    const [one, two] = [await insertAccount(fixture), await insertAccount(fixture)]
+    const user = newUser(one, { credentialKeys: ['md5', 'sha1', 'md5-lower'] })
+    await fixture.store.accounts.putUser(user)
+    await fixture.store.accounts.putUser(newUser(one))
+    assert.deepEqual(await fixture.store.accounts.userByCredential([two, one], ['nothing', 'sha1']), user)
+    assert.deepEqual(await fixture.store.accounts.userByCredential([one], ['md5-lower']), user)
+    assert.equal(await fixture.store.accounts.userByCredential([two], ['sha1']), undefined)
+    assert.equal(await fixture.store.accounts.userByCredential([one], ['nothing']), undefined)
+    assert.equal(await fixture.store.accounts.userByCredential([], ['sha1']), undefined)
+  })
+
+  rule('a replaced credential key finds no user', async (fixture) => {
+    const accountId = await insertAccount(fixture)
+    const user = newUser(accountId, { credentialKeys: ['old'] })
+    await fixture.store.accounts.putUser(user)
+    await fixture.store.accounts.putUser({ ...user, credentialKeys: ['new'] })
+    assert.equal(await fixture.store.accounts.userByCredential([accountId], ['old']), undefined)
+    assert.equal((await fixture.store.accounts.userByCredential([accountId], ['new']))?.id, user.id)
+    await fixture.store.accounts.removeUser(accountId, user.id)
+    assert.equal(await fixture.store.accounts.userByCredential([accountId], ['new']), undefined)
+  })
+
+  rule('users of two accounts may share a credential key', async (fixture) => {
+    const [one, two] = [await insertAccount(fixture), await insertAccount(fixture)]
+    const users = [newUser(one, { credentialKeys: ['same'] }), newUser(two, { credentialKeys: ['same'] })]
+    for (const user of users) await fixture.store.accounts.putUser(user)
+    assert.deepEqual(await fixture.store.accounts.userByCredential([two], ['same']), users[1])
+    await fixture.store.accounts.removeUser(two, users[1]!.id)
+    assert.deepEqual(await fixture.store.accounts.userByCredential([one, two], ['same']), users[0])
+  })
+
+  rule('an account cannot read or remove a user of another account', async (fixture) => {
+    const [one, two] = [await insertAccount(fixture), await insertAccount(fixture)]
+    const user = newUser(one)
+    await fixture.store.accounts.putUser(user)
+    assert.equal(await fixture.store.accounts.user(two, user.id), undefined)
+    assert.equal(await fixture.store.accounts.removeUser(two, user.id), false)
+    assert.deepEqual(await fixture.store.accounts.user(one, user.id), user)
+  })
+}

@@ -1,0 +1,158 @@
+/** Parameters, headers, envelopes and security schemes of the OpenAPI document. */
+import type { JsonSchema } from '../../values/json-schema.js'
+import { integer, object, text } from './schemas.js'
+
+type SpecObject = Readonly<Record<string, unknown>>
+
+const pathParameter = (name: string, description: string): SpecObject => ({
+  name,
+  in: 'path',
+  required: true,
+  description,
+  schema: { type: 'string' },
+})
+const queryParameter = (name: string, description: string, schema: JsonSchema): SpecObject => ({
+  name,
+  in: 'query',
+  description,
+  schema,
+})
+const headerParameter = (name: string, description: string): SpecObject => ({
+  name,
+  in: 'header',
+  description,
+  schema: { type: 'string' },
+})
+
+const ID: JsonSchema = { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' }
+
+/** Parameters by component name; path parameters have the name in braces. */
+export const PARAMETERS: Readonly<Record<string, SpecObject>> = {
+  account_id: {
+    ...pathParameter('account_id', "Id of the token's account or of one of its descendants."),
+    schema: ID,
+  },
+  webhook_id: { ...pathParameter('webhook_id', 'Id of a webhook.'), schema: ID },
+  delivery_id: { ...pathParameter('delivery_id', 'Id of a delivery.'), schema: ID },
+  call_id: pathParameter('call_id', 'Id of a call leg, percent-encoded as one path segment.'),
+  sample_id: pathParameter('sample_id', 'Name from the list of samples, or id of a hook.'),
+
+  page_size: queryParameter('page_size', 'Maximum number of items per page.', {
+    type: 'integer',
+    minimum: 1,
+    maximum: 1000,
+    default: 50,
+  }),
+  start_key: queryParameter('start_key', '`next_start_key` of the previous page.', { type: 'string' }),
+  paginate: queryParameter('paginate', 'false: all items in one page.', { type: 'boolean', default: true }),
+  created_from: queryParameter(
+    'created_from',
+    'Only items created at or after this time, in Gregorian seconds.',
+    { type: 'integer' },
+  ),
+  created_to: queryParameter(
+    'created_to',
+    'Only items created at or before this time, in Gregorian seconds.',
+    { type: 'integer' },
+  ),
+  ascending: queryParameter('ascending', 'true: ascending order.', { type: 'boolean', default: false }),
+  has_key: queryParameter(
+    'has_key',
+    'Only items that have this field; a dotted name selects a nested field.',
+    {
+      type: 'string',
+    },
+  ),
+  key_missing: queryParameter('key_missing', 'Only items without this field.', { type: 'string' }),
+  filters: {
+    name: 'filters',
+    in: 'query',
+    style: 'form',
+    explode: true,
+    description:
+      '`filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field ' +
+      'has another value. All conditions must hold; a dotted name selects a nested field.',
+    schema: { type: 'object', additionalProperties: { type: 'string' } },
+    example: { filter_result: 'failure' },
+  },
+  filter_state: queryParameter('filter_state', 'Only deliveries in this state.', { type: 'string' }),
+  pretty_print: queryParameter('pretty_print', 'true: the response is indented.', { type: 'boolean' }),
+
+  if_match: headerParameter('If-Match', '`ETag` of the revision to change; any other revision is 412.'),
+  if_none_match: headerParameter(
+    'If-None-Match',
+    '`ETag` of a revision; 304 without a body if it is current.',
+  ),
+  request_id: headerParameter(
+    'X-Request-ID',
+    'Id of the request, at most 128 printable ASCII characters; returned as `request_id`.',
+  ),
+}
+
+export const LIST_PARAMETERS = [
+  'page_size',
+  'start_key',
+  'paginate',
+  'created_from',
+  'created_to',
+  'ascending',
+  'has_key',
+  'key_missing',
+  'filters',
+]
+
+export const HEADERS: Readonly<Record<string, SpecObject>> = {
+  'X-Request-ID': { description: 'Id of the request.', schema: { type: 'string' } },
+  ETag: { description: 'Revision of the document.', schema: { type: 'string' } },
+  Location: { description: 'Path of the new webhook.', schema: { type: 'string' } },
+  'Retry-After': { description: 'Seconds to wait before the next request.', schema: { type: 'integer' } },
+}
+
+/** Envelope fields of every response, in addition to `data`. */
+const commonFields: Readonly<Record<string, JsonSchema>> = {
+  auth_token: text('The token of the request; for logins, the new token.'),
+  request_id: text('Id of the request.'),
+  timestamp: { type: 'string', format: 'date-time', description: 'Time of the response, UTC.' },
+  version: text('Version of the service; only for authenticated requests.'),
+  node: text('Opaque id of the process that responded.'),
+}
+
+export const ENVELOPES: Readonly<Record<string, JsonSchema>> = {
+  Success: object(
+    {
+      data: {},
+      status: { type: 'string', const: 'success' },
+      ...commonFields,
+      revision: text('Revision of the document; changes with every change of the document.'),
+      page_size: integer('Number of items in this page.'),
+      start_key: text('Start of this page, as sent by the client.'),
+      next_start_key: text('Start of the next page; absent on the last page.'),
+    },
+    ['data', 'status', 'request_id', 'timestamp', 'node'],
+  ),
+  Error: object(
+    {
+      data: {
+        type: 'object',
+        description: 'Details of the error; for `validation error`, by field and rule.',
+      },
+      error: text('The HTTP status as a string.'),
+      message: text('Name of the error.'),
+      status: { type: 'string', const: 'error' },
+      ...commonFields,
+    },
+    ['data', 'error', 'message', 'status', 'request_id', 'timestamp', 'node'],
+  ),
+}
+
+/** Alternatives to send the token of a login. */
+export const SECURITY_SCHEMES: Readonly<Record<string, SpecObject>> = {
+  token: { type: 'apiKey', in: 'header', name: 'X-Auth-Token', description: 'Token from a login.' },
+  tokenInQuery: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'auth_token',
+    description: 'The same token in the query.',
+  },
+  bearer: { type: 'http', scheme: 'bearer', description: 'The same token as a bearer token.' },
+}

@@ -1,0 +1,135 @@
+import { errorCode } from 'hookswitch'
+import { describe, expect, it } from 'vitest'
+import { chooseStore, type StoreFlags, targetOf } from '../../../adapters/cli/store-options.js'
+
+type Environment = Readonly<Record<string, string>>
+
+const choose = (flags: Partial<StoreFlags>, env: Environment = {}) =>
+  chooseStore({ memory: false, ...flags }, env)
+
+const URL_OF = { A: 'postgres://user:hunter2@a.example/calls', B: 'postgresql://b.example:5433/calls' }
+const IN_ENVIRONMENT = { HOOKSWITCH_POSTGRES: URL_OF.B }
+
+describe('chooseStore', () => {
+  it('chooses a file in the working directory by default', () => {
+    expect(choose({})).toEqual({ store: 'sqlite', path: './hookswitch.db' })
+  })
+
+  it.each<[string, Partial<StoreFlags>, Environment, object]>([
+    ['--data', { data: 'calls.db' }, {}, { store: 'sqlite', path: 'calls.db' }],
+    ['--memory', { memory: true }, {}, { store: 'memory' }],
+    [
+      '--postgres',
+      { postgres: URL_OF.A },
+      {},
+      { store: 'postgres', flag: '--postgres', connectionString: URL_OF.A },
+    ],
+    [
+      '--schema beside --postgres',
+      { postgres: URL_OF.A, schema: 'calls' },
+      {},
+      { store: 'postgres', flag: '--postgres', connectionString: URL_OF.A, schema: 'calls' },
+    ],
+    [
+      'HOOKSWITCH_POSTGRES',
+      { schema: 'calls' },
+      IN_ENVIRONMENT,
+      { store: 'postgres', flag: 'HOOKSWITCH_POSTGRES', connectionString: URL_OF.B, schema: 'calls' },
+    ],
+    [
+      '--postgres rather than the environment',
+      { postgres: URL_OF.A },
+      IN_ENVIRONMENT,
+      { store: 'postgres', flag: '--postgres', connectionString: URL_OF.A },
+    ],
+    [
+      '--data rather than the environment',
+      { data: 'calls.db' },
+      IN_ENVIRONMENT,
+      { store: 'sqlite', path: 'calls.db' },
+    ],
+    ['--memory rather than the environment', { memory: true }, IN_ENVIRONMENT, { store: 'memory' }],
+  ])('follows %s', (_, flags, env, choice) => {
+    expect(choose(flags, env)).toEqual(choice)
+  })
+
+  it.each<[Partial<StoreFlags>, Environment, string, RegExp]>([
+    [{ data: 'x', memory: true }, {}, '--memory', /cannot be combined with --data/],
+    [{ data: 'x', postgres: URL_OF.A }, {}, '--postgres', /cannot be combined with --data/],
+    [{ postgres: URL_OF.A, memory: true }, {}, '--memory', /cannot be combined with --postgres/],
+    [{ data: 'x', postgres: URL_OF.A, memory: true }, {}, '--postgres', /cannot be combined with --data/],
+    [{ schema: 'calls' }, {}, '--schema', /is for PostgreSQL/],
+    [{ schema: 'calls', memory: true }, IN_ENVIRONMENT, '--schema', /is for PostgreSQL/],
+    [{ schema: 'calls', data: 'x' }, IN_ENVIRONMENT, '--schema', /is for PostgreSQL/],
+    [{ data: '' }, {}, '--data', /must not be empty/],
+    [{ data: ':memory:' }, {}, '--data', /use --memory/],
+    [{ data: URL_OF.A }, {}, '--data', /a URL belongs to --postgres/],
+    [{}, { HOOKSWITCH_POSTGRES: '' }, 'HOOKSWITCH_POSTGRES', /must be a URL/],
+  ])('rejects %o with %o in one sentence that begins with the flag', (flags, env, name, problem) => {
+    expect(() => choose(flags, env)).toThrow(problem)
+    expect(errorOf(flags, env)).toMatchObject({ code: 'InvalidOption', field: name })
+    const { message } = errorOf(flags, env)
+    expect(message.startsWith(`${name}: `)).toBe(true)
+    expect(message).not.toMatch(/\n|hunter2/)
+  })
+
+  it.each([
+    '',
+    'calls',
+    'localhost:5432/calls',
+    'mysql://user:hunter2@db/calls',
+    'host=db user=x password=hunter2',
+    'postgres:',
+    'postgres://user:hunter#2@db/calls',
+    'postgres://user:12#hunter2@db/calls',
+    'postgres://user:12/hunter2@db/calls',
+    'postgres://user:12?hunter2@db/calls',
+    'postgres://user:hunter2@db/%E0%A4%A',
+    'postgres://a:1,b:2/calls',
+  ])("rejects '%s' as the URL of a database, without quoting it", (postgres) => {
+    const { message } = errorOf({ postgres }, {})
+    expect(message).toMatch(
+      /^--postgres: must be a URL like postgres:\/\/user:password@host:5432\/database, /,
+    )
+    expect(message).not.toContain('hunter')
+  })
+})
+
+function errorOf(flags: Partial<StoreFlags>, env: Environment): Error {
+  try {
+    choose(flags, env)
+  } catch (thrown) {
+    expect(errorCode(thrown)).toBe('InvalidOption')
+    return thrown as Error
+  }
+  throw new Error('accepted')
+}
+
+describe('targetOf', () => {
+  it.each([
+    ['postgres://hookswitch:hunter2@db.example/calls', { host: 'db.example', database: 'calls' }],
+    [
+      'postgres://hookswitch:h%40%23@db.example:5433/calls?sslmode=require',
+      { host: 'db.example:5433', database: 'calls' },
+    ],
+    ['postgres://hookswitch:hunter2@[::1]:5433', { host: '[::1]:5433' }],
+    [
+      'postgres:///calls?host=/var/run/postgresql&password=hunter2&user=hookswitch',
+      {
+        host: '/var/run/postgresql',
+        database: 'calls',
+      },
+    ],
+    [
+      'postgres://hookswitch:hunter2@%2Fvar%2Frun%2Fpostgresql/calls',
+      {
+        host: '/var/run/postgresql',
+        database: 'calls',
+      },
+    ],
+    ['postgresql:///', {}],
+  ])('%s', (postgres, target) => {
+    const choice = choose({ postgres })
+    expect(choice.store === 'postgres' && targetOf(choice)).toEqual(target)
+  })
+})

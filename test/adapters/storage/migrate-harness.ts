@@ -1,0 +1,236 @@
+/** Equipment of the migration tests: SQLite files with contents, services on stores, and everything a store shows. */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { constant, createHookswitch, type Hookswitch } from 'hookswitch'
+import { createServer } from 'hookswitch/node'
+import { sqliteStore } from 'hookswitch/sqlite'
+import type { Log, Store } from 'hookswitch/store'
+import { hang, type ScriptedReceiver, status, until } from 'hookswitch/testkit'
+import { loadDriver } from '../../../adapters/storage/sqlite/driver.js'
+import { createHostInbox } from '../../../adapters/storage/sqlite/host-database.js'
+import { API_KEY_NONCE_BYTES, encryptApiKey } from '../../../src/accounts/api-key.js'
+import { hashToken } from '../../../src/auth/token.js'
+import { stageEvent } from '../../../src/delivery/inbox-relay.js'
+import { systemClock } from '../../../src/runtime/clock.js'
+import {
+  newAccount,
+  newDelivery,
+  newEvent,
+  newWebhook,
+} from '../../../src/testkit/conformance/sample-data.js'
+import { createSecretCipher } from '../../../src/values/encryption.js'
+import { type ApiResponse, callApi } from '../../service/api-client.js'
+import { ACCOUNTS, API_KEY, channelCreate, closeServer, listen } from '../../service/service-fixture.js'
+
+export const log: Log = { debug() {}, info() {}, warn() {}, error() {} }
+const HOUR_MS = 3_600_000
+const md5Of = (text: string) => createHash('md5').update(text).digest('hex')
+
+/** A running service with its HTTP API. */
+export interface RunningService {
+  readonly hs: Hookswitch
+  get(path: string, token: string): Promise<ApiResponse>
+  close(): Promise<void>
+}
+
+/** @param aheadMs how far its clock is ahead, so that retries are due at once */
+export async function startService(store: Store, secret?: string, aheadMs = 0): Promise<RunningService> {
+  const system = systemClock()
+  const hs = createHookswitch({
+    store,
+    allowLocal: true,
+    retryPolicy: constant(aheadMs > 0 ? 1 : HOUR_MS / 1000, { jitter: 0 }),
+    clock: { ...system, now: () => system.now() + aheadMs },
+    ...(secret === undefined ? {} : { secret }),
+  })
+  await hs.start()
+  const server = createServer(hs)
+  const port = await listen(server)
+  return {
+    hs,
+    get: (path, token) => callApi(port, 'GET', `/v1/accounts/parent${path}`, { token }),
+    async close() {
+      await hs.close({ drainMs: 0 })
+      await closeServer(server)
+    },
+  }
+}
+
+/** The contents of a filled file. */
+export interface FilledFile {
+  readonly path: string
+  readonly secret: string
+  readonly tokens: readonly string[]
+  readonly webhooks: Readonly<Record<'steady' | 'failing' | 'hangs' | 'doomed' | 'off' | 'deleted', string>>
+  /** Responses of its API by path, which a migration must not change. */
+  readonly answers: ReadonlyMap<string, unknown>
+}
+
+export const KEYED_OPTIONS = { idempotencyKey: 'once' }
+export const CALLS = ['call-a', 'call-b', 'call-c', 'call-of-child']
+
+/**
+ * Creates a file with data of every kind: tokens of an API key and of a user, various webhooks, deliveries in every state,
+ * lanes with several deliveries, deliveries that a dead node had in flight, and inbox entries of the host.
+ */
+export async function createFilledFile(path: string, receiver: ScriptedReceiver): Promise<FilledFile> {
+  const { hs, get, close } = await startService(sqliteStore({ path, inThread: true }))
+  for (const account of ACCOUNTS) await hs.accounts.create({ ...account })
+  await hs.accounts.create({ id: 'gone', name: 'Gone', realm: 'gone.example.com' })
+  await hs.accounts.remove('gone')
+  const user = { credentials: md5Of('Ada:lovelace'), realm: 'parent.example.com' }
+  const tokens: string[] = []
+  for (const login of [{ apiKey: API_KEY }, user]) tokens.push((await hs.auth.signIn(login)).token)
+
+  receiver.on('/failing', [status(500)])
+  receiver.on('/hangs', [hang()])
+  receiver.on('/doomed', [status(500)])
+  const createWebhook = async (name: string, more: object = {}) =>
+    (await hs.webhooks.create('parent', { name, uri: receiver.url(`/${name}`), hook: 'all', ...more })).id
+  const webhooks = {
+    steady: await createWebhook('steady', {
+      includeSubaccounts: true,
+      customRequestHeaders: { 'x-own': 'secret' },
+    }),
+    failing: await createWebhook('failing', { format: 'form-data', retries: 4 }),
+    hangs: await createWebhook('hangs', { customData: { mine: 'yes' } }),
+    doomed: await createWebhook('doomed'),
+    off: await createWebhook('off'),
+    deleted: await createWebhook('deleted'),
+  }
+  for (const round of [1, 2, 3]) {
+    for (const callId of CALLS.slice(0, 3)) {
+      const other = { otherLegCallId: `${callId}-b`, from: `round-${round}@x` }
+      await hs.publish(channelCreate(callId, other), {
+        idempotencyKey: `${callId} ${round}`,
+        traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
+      })
+    }
+    await hs.publish({ ...channelCreate(CALLS[3]!), accountId: 'child' })
+  }
+  await hs.publish(channelCreate('keyed'), KEYED_OPTIONS)
+  const countDelivered = async (id: string) =>
+    (await hs.webhooks.deliveries('parent', id, { states: ['delivered'] })).length
+  await until(async () => (await countDelivered(webhooks.steady)) === 13)
+  await until(async () => (await hs.webhooks.attempts('parent', webhooks.failing)).length === 4)
+  await until(() => receiver.requests.filter(({ path }) => path === '/hangs').length > 0)
+  await hs.webhooks.patch('parent', webhooks.off, { enabled: false })
+  await hs.webhooks.remove('parent', webhooks.deleted)
+
+  const answers = new Map<string, unknown>()
+  const list = '/webhooks/attempts?page_size=3'
+  const { next_start_key: next } = (await get(list, tokens[0]!)).json
+  const paths = [`${list}&start_key=${next}`, `/webhooks/${webhooks.steady}`, `/webhooks/${webhooks.off}`]
+  for (const path of paths) answers.set(path, (await get(path, tokens[0]!)).json.data)
+  await close()
+  await addCrashRemains(path, webhooks.hangs, webhooks.doomed)
+  const secret = readFileSync(`${path}.key`, 'utf8').trim()
+  return { path, secret, tokens, webhooks, answers }
+}
+
+/** Adds deliveries that a killed node had in flight, a webhook disabled at that moment, and inbox entries. */
+async function addCrashRemains(path: string, inFlight: string, disabled: string): Promise<void> {
+  const store = sqliteStore({ path, inThread: true })
+  const clock = systemClock()
+  await store.open({ clock, log })
+  const { storeMs: now } = await store.deliveries.own('a node that dies', 30_000)
+  const endpoints = [{ webhookId: inFlight, slots: 2 }]
+  const { claims } = await store.deliveries.claim({ owner: 'a node that dies', endpoints, limit: 2, now })
+  if (claims.length !== 2) throw new Error(`${claims.length} deliveries in flight instead of 2`)
+  const row = (await store.webhooks.read('parent', disabled))!
+  const settings = { ...row.settings, enabled: false }
+  await store.webhooks.replace(
+    { ...row, settings, epoch: row.epoch + 1, revision: row.revision + 1 },
+    row.revision,
+  )
+  await store.close()
+
+  const { DatabaseSync } = loadDriver()
+  const database = new DatabaseSync(path)
+  const inbox = createHostInbox(database, () => {})
+  for (const callId of STAGED_CALLS) {
+    const deps = { clock, isKnownHook: () => true, newId: () => `staged ${callId} ${stagedCount++}` }
+    inbox.put(database, stageEvent(deps, channelCreate(callId), undefined))
+  }
+  inbox.stop()
+  database.close()
+}
+let stagedCount = 0
+export const STAGED_CALLS = ['call-a', 'call-staged', 'call-staged']
+
+/** Row counts of `smallFile`: three deliveries in each of two lanes. */
+export const SMALL_COUNTS = { accounts: 1, apiKeys: 1, webhooks: 1, calls: 2, events: 6, deliveries: 6 }
+
+/** Creates a small file like that of a stopped service: key, account, webhook and waiting deliveries. */
+export async function createSmallFile(path: string): Promise<void> {
+  const store = sqliteStore({ path, inThread: true })
+  await store.open({ clock: systemClock(), log })
+  const box = createSecretCipher([await store.secret!()])
+  const account = newAccount({ id: 'acme' })
+  const apiKey = encryptApiKey(box, 'acme', 'k'.repeat(40), 'v1', new Uint8Array(API_KEY_NONCE_BYTES))
+  await store.accounts.insert(account, apiKey, [])
+  const webhook = newWebhook({ accountId: 'acme' })
+  await store.webhooks.insert(webhook)
+  for (const callId of ['one', 'two', 'one', 'two', 'one', 'two']) {
+    const event = newEvent({ accountId: 'acme', callId })
+    const deliveries = [newDelivery(webhook, event)]
+    await store.deliveries.accept({ events: [event], deliveries, maxPending: 100 }, Date.now())
+  }
+  await store.close()
+}
+
+/** Reads everything that a store returns. */
+export async function readEverything(store: Store, { webhooks, tokens }: FilledFile): Promise<unknown> {
+  const { accounts, deliveries } = store
+  const accountIds = (await accounts.list()).map(({ id }) => id)
+  const found: Record<string, unknown> = {
+    accounts: await accounts.list(),
+    webhooks: await store.webhooks.list(accountIds),
+    tokens: await Promise.all(tokens.map((token) => store.tokens.read(hashToken(token)))),
+    pending: await deliveries.pending(),
+  }
+  for (const id of accountIds) {
+    found[`users of ${id}`] = await accounts.users(id)
+    found[`key of ${id}`] = await accounts.apiKey(id)
+    for (const callId of [...CALLS, ...STAGED_CALLS, 'call-a-b', 'keyed']) {
+      found[`legs of ${id} ${callId}`] = await deliveries.legs(id, callId)
+      found[`attempts of ${id} ${callId}`] = await deliveries.attempts({
+        accountId: id,
+        callIds: [callId],
+        limit: 500,
+      })
+    }
+    for (const ascending of [true, false]) {
+      found[`attempts of ${id} ${ascending}`] = await readAllPages((page) =>
+        deliveries.attempts({ accountId: id, ascending, ...page }),
+      )
+    }
+  }
+  for (const [name, webhookId] of Object.entries(webhooks)) {
+    found[name] = await deliveries.webhookOf(webhookId)
+    for (const ascending of [true, false]) {
+      found[`deliveries of ${name} ${ascending}`] = await readAllPages((page) =>
+        deliveries.deliveries({ accountId: 'parent', webhookId, ascending, ...page }),
+      )
+    }
+  }
+  return found
+}
+
+interface Page {
+  readonly cursor?: number
+  readonly limit: number
+}
+
+/** Reads all pages. */
+async function readAllPages<Item extends { readonly position: number }>(
+  read: (page: Page) => Promise<readonly Item[]>,
+): Promise<readonly Item[]> {
+  const all: Item[] = []
+  for (;;) {
+    const cursor = all.at(-1)?.position
+    const page = await read({ limit: 4, ...(cursor === undefined ? {} : { cursor }) })
+    if (page.length === 0) return all
+    all.push(...page)
+  }
+}

@@ -1,0 +1,112 @@
+import type { InboxEntry } from 'hookswitch/store'
+import pg from 'pg'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { freshId, newEvent } from '../../../src/testkit/conformance/sample-data.js'
+import { postgresForTests } from './pg-cluster.js'
+import { openNode, type QueueNode } from './postgres-queue-harness.js'
+
+const server = await postgresForTests()
+afterAll(() => server?.end())
+
+function newEntry(overrides: Partial<InboxEntry> = {}): InboxEntry {
+  const id = freshId('event')
+  return { id, accountId: 'account', callId: 'call', event: `{"id":"${id}"}`, ...overrides }
+}
+
+describe.skipIf(!server)("the inbox in the host's transaction", () => {
+  const direct = server!
+  let node: QueueNode
+  let host: pg.Client
+  beforeEach(async () => {
+    node = await openNode(direct, { schema: direct.freshSchema() })
+    await node.own()
+    host = new pg.Client({ connectionString: direct.url })
+    await host.connect()
+    await host.query('begin')
+  })
+  afterEach(async () => {
+    await host.end()
+    await node.close()
+  })
+
+  const staged = async () => {
+    const entries = await node.store.inbox!.staged(node.owner, 99)
+    return entries.map(({ id }) => id)
+  }
+  const put = (entry: InboxEntry) => node.store.inbox!.put(host, entry)
+
+  it('shows all entries after a commit, and none after a rollback', async () => {
+    const [one, two, three] = [newEntry(), newEntry(), newEntry()]
+    await put(one)
+    await put(two)
+    expect(await staged()).toEqual([])
+    await host.query('commit')
+    expect(await staged()).toEqual([one.id, two.id])
+    await host.query('begin')
+    await put(three)
+    await host.query('rollback')
+    expect(await staged()).toEqual([one.id, two.id])
+  })
+
+  it('drops entries that are rolled back to a savepoint', async () => {
+    const [remaining, undone] = [newEntry(), newEntry()]
+    await put(remaining)
+    await host.query('savepoint before')
+    await put(undone)
+    await host.query('rollback to savepoint before')
+    await host.query('commit')
+    expect(await staged()).toEqual([remaining.id])
+  })
+
+  it('blocks nothing while it is open: events of the same call are accepted, claimed, settled and relayed', async () => {
+    const webhook = await node.webhook()
+    const before = newEntry()
+    await put(before)
+    await host.query('commit; begin')
+    await put(newEntry())
+    const [id] = await node.accept([webhook], { callId: 'call' })
+    const claims = await node.claim([webhook])
+    expect(claims.map(({ delivery }) => delivery.id)).toEqual([id])
+    expect(await node.settle(claims)).toMatchObject([{ kind: 'settled' }])
+    const event = newEvent({ id: before.id, callId: 'call' })
+    const acceptance = { events: [event], deliveries: [], maxPending: 9, inboxIds: [before.id] }
+    const [accepted] = await node.store.deliveries.accept(acceptance, node.now())
+    expect(accepted).toEqual({ id: before.id, sequence: 2, duplicate: false })
+    expect(await staged()).toEqual([])
+  })
+
+  it('locks the inbox and no other table of the store', async () => {
+    await put(newEntry())
+    const { rows } = await host.query(
+      `select distinct coalesce(i.relname, c.relname) as name
+      from pg_locks l join pg_class c on c.oid = l.relation
+      left join pg_index x on x.indexrelid = c.oid left join pg_class i on i.oid = x.indrelid
+      where l.pid = pg_backend_pid() and c.relnamespace = to_regnamespace($1) and c.relkind in ('r', 'i')`,
+      [`"${node.schema}"`],
+    )
+    expect(rows.map(({ name }) => name)).toEqual(['inbox'])
+  })
+
+  it('rejects a pool, a client of another database and other objects, naming tx', async () => {
+    const pool = new pg.Pool({ connectionString: direct.url })
+    const [{ name }] = (await direct.sql("select 'other_' || pg_backend_pid() as name")) as [{ name: string }]
+    await direct.sql(`create database ${name}`)
+    const other = new pg.Client({ connectionString: direct.urlOf({ database: name }) })
+    await other.connect()
+    const rejection = { code: 'InvalidOption', field: 'tx' }
+    for (const tx of [pool, other, {}, undefined]) {
+      await expect(node.store.inbox!.put(tx, newEntry())).rejects.toMatchObject(rejection)
+    }
+    await pool.end()
+    await other.end()
+    await direct.sql(`drop database ${name}`)
+  })
+
+  it('rejects with the error of PostgreSQL when the entry cannot be written', async () => {
+    const entry = newEntry()
+    await put(entry)
+    await expect(put(entry)).rejects.toMatchObject({ code: '23505' })
+    await host.query('rollback')
+    expect(await staged()).toEqual([])
+  })
+})

@@ -1,0 +1,153 @@
+/** Nodes on the PostgreSQL store, for tests of its queue. */
+import { type PostgresPool, type PostgresQuery, postgresStore } from 'hookswitch/postgres'
+import type { Claim, Log, NewEvent, Settlement, SettlementResult, Store, Webhook } from 'hookswitch/store'
+import type { ManualClock } from 'hookswitch/testkit'
+import pg from 'pg'
+import { expect } from 'vitest'
+import { manualClock } from '../../../src/testkit/clock.js'
+import { newDelivery, newEvent, newRecord, newWebhook } from '../../../src/testkit/conformance/sample-data.js'
+import type { PgServer } from './pg-cluster.js'
+
+export const log: Log = { debug() {}, info() {}, warn() {}, error() {} }
+
+/** Functions that run before and after each statement of a store. */
+export interface QueryHooks {
+  before?(text: string, query: PostgresQuery): Promise<void> | void
+  /** Runs when the server has answered. An error thrown here replaces the answer. */
+  after?(text: string): Promise<void> | void
+}
+
+/** A host's pool that runs the hooks around each statement. */
+export function hookedPool(url: string, hooks: QueryHooks): pg.Pool & PostgresPool {
+  const pool = new pg.Pool({ connectionString: url, max: 8 })
+  const connect = pool.connect.bind(pool)
+  const hooked = new WeakSet<pg.PoolClient>()
+  const connectWithHooks = async () => {
+    const client = await connect()
+    if (hooked.has(client)) return client
+    hooked.add(client)
+    const send = client.query.bind(client) as (query: PostgresQuery) => Promise<unknown>
+    const query = async (given: PostgresQuery) => {
+      await hooks.before?.(given.text, given)
+      const answer = await send(given)
+      await hooks.after?.(given.text)
+      return answer
+    }
+    return Object.assign(client, { query })
+  }
+  return Object.assign(pool, { connect: connectWithHooks }) as unknown as pg.Pool & PostgresPool
+}
+
+export const LEASE_MS = 30_000
+
+/** A node with its own store, and the operations that these tests consist of. */
+export interface QueueNode {
+  readonly store: Store
+  readonly schema: string
+  readonly owner: string
+  /** Store time, ms. */
+  now(): number
+  own(): Promise<readonly number[]>
+  webhook(overrides?: Parameters<typeof newWebhook>[0]): Promise<Webhook>
+  /** Accepts an event for these webhooks. Returns the ids of the deliveries. */
+  accept(webhooks: readonly Webhook[], event?: Partial<NewEvent>): Promise<string[]>
+  claim(webhooks: readonly Webhook[], slots?: number): Promise<readonly Claim[]>
+  /** A settlement of the claim; default: delivered. */
+  settlement(claim: Claim, next?: Partial<Settlement['next']>): Settlement
+  settle(claims: readonly Claim[], next?: Partial<Settlement['next']>): Promise<readonly SettlementResult[]>
+  close(): Promise<void>
+}
+
+export interface NodeOptions {
+  readonly schema: string
+  readonly owner?: string
+  readonly clock?: ManualClock
+  readonly hooks?: QueryHooks
+}
+
+export async function openNode(server: PgServer, options: NodeOptions): Promise<QueueNode> {
+  const { schema, owner = 'node-1', clock = manualClock(), hooks } = options
+  const pool = hooks && hookedPool(server.url, hooks)
+  const store = postgresStore(
+    pool ? { pool, schema, clock } : { connectionString: server.url, schema, clock, maxConnections: 6 },
+  )
+  await store.open({ clock, log })
+  const { deliveries } = store
+  const now = () => clock.now()
+
+  const node: QueueNode = {
+    store,
+    schema,
+    owner,
+    now,
+    own: async () => (await deliveries.own(owner, LEASE_MS)).shards,
+    async webhook(overrides) {
+      const webhook = newWebhook(overrides)
+      await store.webhooks.insert(webhook)
+      return webhook
+    },
+    async accept(webhooks, overrides) {
+      const event = newEvent({ accountId: webhooks[0]!.accountId, ...overrides })
+      const list = webhooks.map((webhook) => newDelivery(webhook, event))
+      await deliveries.accept({ events: [event], deliveries: list, maxPending: 1_000_000 }, now())
+      return list.map(({ id }) => id)
+    },
+    async claim(webhooks, slots = 100) {
+      const endpoints = webhooks.map(({ id }) => ({ webhookId: id, slots: slots }))
+      return (await deliveries.claim({ owner, endpoints, limit: 1_000, now: now() })).claims
+    },
+    settlement({ delivery }, next) {
+      return {
+        owner,
+        deliveryId: delivery.id,
+        webhookId: delivery.webhookId,
+        expect: { state: 'in_flight', fence: delivery.fence },
+        next: {
+          state: 'delivered',
+          attempts: delivery.attempts + 1,
+          tries: delivery.tries + 1,
+          interruptions: 0,
+          ...next,
+        },
+        record: newRecord(delivery, { atMs: now() }),
+      }
+    },
+    settle: (claims, next) =>
+      deliveries.settle(
+        claims.map((claim) => node.settlement(claim, next)),
+        now(),
+      ),
+    async close() {
+      await store.close()
+      await pool?.end()
+    },
+  }
+  return node
+}
+
+/**
+ * Waits until at least `count` sessions of the database wait for a lock.
+ *
+ * @param schema counts only sessions whose statement contains this name; default all
+ */
+export async function waitForBlockedSessions(server: PgServer, count = 1, schema = ''): Promise<void> {
+  await expect
+    .poll(async () => {
+      const [row] = await server.sql(
+        `select count(*)::int as count from pg_stat_activity
+          where wait_event_type = 'Lock' and datname = current_database() and strpos(query, $1) > 0`,
+        [schema],
+      )
+      return row!.count as number
+    })
+    .toBeGreaterThanOrEqual(count)
+}
+
+/** `passed` resolves when `open` is called. */
+export function gate(): { readonly passed: Promise<void>; open(): void } {
+  let open = () => {}
+  const passed = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { passed, open }
+}

@@ -1,0 +1,60 @@
+import type { Store, Webhook } from 'hookswitch/store'
+import { WALL_MS } from '../../../src/testkit/conformance/sample-data.js'
+import { ACCOUNTS } from './postgres-retention-history.js'
+
+/** Reads everything, through every statement of the queries. */
+export async function readEverything(store: Store, webhooks: ReadonlyMap<string, Webhook>) {
+  const { deliveries } = store
+  const withoutPosition = <Row extends { position: number }>(rows: readonly Row[]) =>
+    rows.map(({ position: _position, ...row }) => row)
+  const found: Record<string, unknown> = { pending: await deliveries.pending() }
+  for (const accountId of ACCOUNTS) {
+    for (const ascending of [false, true]) {
+      const all = await deliveries.attempts({ accountId, ascending, limit: 99 })
+      found[`attempts of ${accountId} ${ascending}`] = withoutPosition(all)
+      const page = { accountId, ascending, limit: 2, ...(all[1] ? { cursor: all[1].position } : {}) }
+      found[`second page of ${accountId} ${ascending}`] = withoutPosition(await deliveries.attempts(page))
+      const ofCalls = {
+        accountId,
+        ascending,
+        limit: 99,
+        callIds: ['account-a', 'parent-c'],
+        fromMs: WALL_MS + 300,
+      }
+      found[`attempts of calls of ${accountId} ${ascending}`] = withoutPosition(
+        await deliveries.attempts(ofCalls),
+      )
+    }
+    const mentioned = new Set<string>()
+    for (let cursor: number | undefined, more = true; more; more = cursor !== undefined) {
+      const page = await deliveries.mentions(accountId, '1555a', cursor, 3)
+      for (const one of page.callIds) mentioned.add(one)
+      cursor = page.cursor
+    }
+    found[`mentions of ${accountId}`] = [...mentioned].sort()
+    for (const one of ['account-a', 'account-b', 'account-c', 'parent-a', 'parent-b']) {
+      found[`legs of ${one} of ${accountId}`] = [...(await deliveries.legs(accountId, one))].sort()
+    }
+  }
+  for (const { id: webhookId, accountId } of webhooks.values()) {
+    for (const ascending of [false, true]) {
+      const query = { accountId, webhookId, ascending, limit: 99 }
+      const rows = await deliveries.deliveries(query)
+      found[`deliveries of ${webhookId} ${ascending}`] = withoutPosition(rows)
+      for (const states of [['exhausted'], ['waiting', 'cancelled'], ['in_flight', 'exhausted']] as const) {
+        found[`${states} of ${webhookId} ${ascending}`] = (
+          await deliveries.deliveries({ ...query, states, limit: 3 })
+        ).map(({ id }) => id)
+      }
+      found[`attempts of ${webhookId} ${ascending}`] = withoutPosition(await deliveries.attempts(query))
+      const [row] = rows
+      if (!row) continue
+      found[`attempts of ${row.id} ${ascending}`] = withoutPosition(
+        await deliveries.attempts({ accountId, deliveryId: row.id, ascending, limit: 9 }),
+      )
+      const one = await deliveries.delivery(accountId, row.id)
+      found[`delivery ${row.id}`] = { ...one, position: 0 }
+    }
+  }
+  return found
+}

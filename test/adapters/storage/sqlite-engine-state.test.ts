@@ -1,0 +1,136 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { migrateSchema, SCHEMA_VERSION } from '../../../adapters/storage/sqlite/migrations.js'
+
+import { newDelivery, newEvent, newWebhook } from '../../../src/testkit/conformance/sample-data.js'
+import { type EngineStore, engineStore, openDatabase, temporaryDatabase } from './sqlite-engine-store.js'
+
+const NOW = 1_000
+
+function openEngine(path?: string): EngineStore {
+  const file = path === undefined ? temporaryDatabase() : undefined
+  const store = engineStore(path ?? file!.path, { now: () => NOW })
+  onTestFinished(async () => {
+    await store.close()
+    file?.remove()
+  })
+  return store
+}
+
+/** Accepts `count` events for a webhook and returns the newest position. */
+function acceptDeliveries(store: EngineStore, count: number, webhook = newWebhook()): number {
+  return store.inTransaction(({ webhooks, deliveries }) => {
+    if (!deliveries.webhookOf(webhook.id)) webhooks.insert(webhook)
+    for (let index = 0; index < count; index += 1) {
+      const event = newEvent({ callId: 'call' })
+      deliveries.accept(
+        { events: [event], deliveries: [newDelivery(webhook, event)], maxPending: 999_999 },
+        NOW,
+      )
+    }
+    const query = { accountId: 'account', webhookId: webhook.id, limit: 1 }
+    return deliveries.deliveries(query)[0]!.position
+  })
+}
+
+it('never reuses a position, not even after the newest rows were erased and the file was reopened', async () => {
+  const store = openEngine()
+  const newest = acceptDeliveries(store, 3)
+  while ((await store.deliveries.erase({ accountId: 'account' }, 99)) > 0) {}
+  await store.close()
+  expect(acceptDeliveries(openEngine(store.path), 1)).toBeGreaterThan(newest)
+})
+
+it('reserves a block of positions again after the group that reserved it was rolled back', async () => {
+  const store = openEngine()
+  expect(() =>
+    store.inTransaction(({ webhooks, deliveries }) => {
+      const webhook = newWebhook()
+      webhooks.insert(webhook)
+      const event = newEvent()
+      deliveries.accept({ events: [event], deliveries: [newDelivery(webhook, event)], maxPending: 9 }, NOW)
+      throw new Error('the disk is full')
+    }),
+  ).toThrow('the disk is full')
+  const newest = acceptDeliveries(store, 2)
+  await store.close()
+  const again = openEngine(store.path)
+  expect(acceptDeliveries(again, 2)).toBeGreaterThan(newest)
+  expect(await again.deliveries.pending()).toBe(4)
+})
+
+it('treats deliveries in flight before a restart as orphans, even for a node with the same name', async () => {
+  const store = openEngine()
+  const webhook = newWebhook()
+  await store.deliveries.own('node', 1)
+  acceptDeliveries(store, 1, webhook)
+  const request = { owner: 'node', endpoints: [{ webhookId: webhook.id, slots: 1 }], limit: 1, now: NOW }
+  const { claims } = await store.deliveries.claim(request)
+  await store.close()
+  const again = openEngine(store.path)
+  expect(await again.deliveries.orphans('node', 9)).toEqual([])
+  await again.deliveries.own('node', 1)
+  expect(await again.deliveries.orphans('node', 9)).toEqual([claims[0]!.delivery])
+})
+
+it('rolls back an ownership with its transaction', async () => {
+  const store = openEngine()
+  await store.deliveries.own('node', 1)
+  expect(() =>
+    store.inTransaction(({ deliveries }) => {
+      deliveries.own('thief', 1, NOW)
+      throw new Error('the disk is full')
+    }),
+  ).toThrow('the disk is full')
+  expect((await store.deliveries.renew('thief', 1)).shards).toEqual([])
+  expect((await store.deliveries.renew('node', 1)).shards).toHaveLength(64)
+})
+
+it('creates the tables once, and sets application_id in its own file but not in a host’s', () => {
+  const file = temporaryDatabase()
+  onTestFinished(file.remove)
+  for (let round = 0; round < 2; round += 1) {
+    const db = openDatabase(file.path)
+    expect(db.prepare('pragma application_id').get()).toEqual({ application_id: 0x486b5377 })
+    expect(db.prepare("select value from hookswitch_meta where name = 'schema'").get()).toEqual({
+      value: SCHEMA_VERSION,
+    })
+    db.close()
+  }
+  const host = temporaryDatabase()
+  onTestFinished(host.remove)
+  const db = openHostDatabase(host.path)
+  migrateSchema(db, { path: host.path, field: 'database' })
+  expect(db.prepare('pragma application_id').get()).toEqual({ application_id: 7 })
+  expect(db.prepare('pragma user_version').get()).toEqual({ user_version: 9 })
+  const names = db.prepare("select name from sqlite_schema where type = 'table' order by name").all()
+  const ours = (names as { name: string }[]).filter(({ name }) => name.startsWith('hookswitch_'))
+  expect(ours.length).toBe(names.length - 1)
+  db.close()
+})
+
+/** A host's file: a table of the host, and none of ours. */
+function openHostDatabase(path: string) {
+  const db = openDatabase(path)
+  const ours = db.prepare("select name from sqlite_schema where type = 'table' and name like 'hookswitch%'")
+  for (const { name } of ours.all() as { name: string }[]) db.exec(`drop table ${name}`)
+  db.exec('create table host_calls (id integer); pragma application_id = 7; pragma user_version = 9')
+  return db
+}
+
+it('rejects tables of a newer version with one sentence and changes nothing', () => {
+  const file = temporaryDatabase()
+  onTestFinished(file.remove)
+  const db = openDatabase(file.path)
+  onTestFinished(() => db.close())
+  db.exec("update hookswitch_meta set value = 99 where name = 'schema'")
+  const before = db.prepare('pragma data_version').get()
+  expect(() => migrateSchema(db, { path: file.path, field: 'path' })).toThrow(
+    expect.objectContaining({
+      code: 'InvalidOption',
+      field: 'path',
+      message: `path was written by a newer hookswitch (schema 99, this version supports ${SCHEMA_VERSION}), update the package: ${file.path}`,
+    }),
+  )
+  expect(db.prepare('pragma data_version').get()).toEqual(before)
+  expect(db.prepare("select value from hookswitch_meta where name = 'schema'").get()).toEqual({ value: 99 })
+})

@@ -1,0 +1,170 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { HookswitchError, type TokenRow } from 'hookswitch/store'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { loadDriver, type SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
+import type { Engine } from '../../../adapters/storage/sqlite/engine.js'
+import { createGroupCommit } from '../../../adapters/storage/sqlite/group-commit.js'
+import { createPendingNotifications } from '../../../adapters/storage/sqlite/pending-notifications.js'
+import { configureConnection, enableWal } from '../../../adapters/storage/sqlite/pragmas.js'
+import type { RpcRequest, RpcResult } from '../../../adapters/storage/sqlite/rpc-methods.js'
+import { createFolder } from './sqlite-harness.js'
+
+const { DatabaseSync } = loadDriver()
+let folder: string
+let db: SqliteHandle
+let otherConnection: SqliteHandle
+
+beforeEach(() => {
+  folder = createFolder()
+  db = new DatabaseSync(join(folder, 'db'))
+  configureConnection(db)
+  enableWal(db, 'db')
+  db.exec('CREATE TABLE note (name TEXT UNIQUE)')
+  otherConnection = new DatabaseSync(join(folder, 'db'))
+})
+afterEach(() => {
+  db.close()
+  otherConnection.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const row = (hash: string): TokenRow => ({ hash }) as TokenRow
+const write = (name: string): RpcRequest => ({ port: 'tokens', method: 'issue', args: [row(name)] })
+const read: RpcRequest = { port: 'tokens', method: 'read', args: ['first'] }
+const scrub: RpcRequest = { port: 'deliveries', method: 'scrub', args: [] }
+
+/** An engine with one table that records its calls. */
+function setUp() {
+  const notifications = createPendingNotifications()
+  const events: string[] = []
+  const engine = {
+    tokens: {
+      issue({ hash }: TokenRow) {
+        if (hash === 'refused') throw new HookswitchError('Conflict', 'refused')
+        db.prepare('INSERT INTO note VALUES (?)').run(hash)
+        notifications.add(hash === 'silent' ? [] : undefined)
+        if (hash === 'broken') throw new TypeError('a bug in the engine')
+        return undefined
+      },
+      read: (hash: string) => db.prepare('SELECT name FROM note WHERE name = ?').get(hash),
+    },
+    deliveries: { scrub: () => events.push(db.isTransaction ? 'scrub inside' : 'scrub outside') },
+    committed: () => events.push('committed'),
+    rolledBack: () => events.push(db.isTransaction ? 'rolled back too early' : 'rolled back'),
+  }
+  const run = createGroupCommit({
+    db,
+    engine: engine as unknown as Engine,
+    notifications,
+    path: '/data/db',
+    busyTimeoutMs: 1,
+  })
+  return { run, events, notifications }
+}
+
+const names = () =>
+  (otherConnection.prepare('SELECT name FROM note ORDER BY rowid').all() as { name: string }[]).map(
+    (one) => one.name,
+  )
+const codes = (results: readonly (RpcResult | undefined)[]) =>
+  results.map((one) => (one === undefined ? 'deferred' : 'error' in one ? one.error.code : 'done'))
+
+describe('a group of requests', () => {
+  it('is one atomic transaction', () => {
+    const { run, events } = setUp()
+    const seen: string[][] = []
+    const runObserved = createGroupCommit({
+      db,
+      engine: {
+        tokens: {
+          issue: ({ hash }: TokenRow) => {
+            db.prepare('INSERT INTO note VALUES (?)').run(hash)
+            seen.push(names())
+          },
+        },
+        committed() {},
+      } as unknown as Engine,
+      notifications: createPendingNotifications(),
+      path: 'db',
+      busyTimeoutMs: 1,
+    })
+    expect(codes(runObserved([write('a'), write('b')], false))).toEqual(['done', 'done'])
+    expect([seen, names()]).toEqual([
+      [[], []],
+      ['a', 'b'],
+    ])
+    run([write('c')], false)
+    expect(events).toEqual(['committed'])
+  })
+
+  it('commits the other requests when one is refused', () => {
+    const { run, events, notifications } = setUp()
+    expect(codes(run([write('a'), write('refused'), write('b')], false))).toEqual([
+      'done',
+      'Conflict',
+      'done',
+    ])
+    expect(names()).toEqual(['a', 'b'])
+    expect([events, notifications.take()]).toEqual([['committed'], [undefined, undefined]])
+    expect(notifications.take()).toEqual([])
+  })
+
+  it('is rolled back after any other error, and each request is retried on its own', () => {
+    const { run, events, notifications } = setUp()
+    const results = run([write('a'), write('broken'), write('a'), write('refused'), read], false)
+    expect(codes(results)).toEqual(['done', 'StoreUnavailable', 'StoreUnavailable', 'Conflict', 'done'])
+    expect(names()).toEqual(['a'])
+    expect(events).toEqual([
+      'rolled back',
+      'committed',
+      'rolled back',
+      'rolled back',
+      'committed',
+      'committed',
+    ])
+    expect(notifications.take()).toEqual([undefined])
+    const [, broken] = results as readonly { error: HookswitchError }[]
+    expect(broken!.error).toMatchObject({ retryAfterSeconds: 1, cause: expect.any(TypeError) })
+    expect(broken!.error.message).toContain('/data/db')
+  })
+
+  it('sends no notification if nothing became ready', () => {
+    const { run, notifications } = setUp()
+    run([write('silent')], false)
+    expect(notifications.take()).toEqual([])
+  })
+
+  it('that only reads does not wait for a writing connection', () => {
+    const { run } = setUp()
+    otherConnection.exec('BEGIN IMMEDIATE')
+    expect(codes(run([read, read], false))).toEqual(['done', 'done'])
+    otherConnection.exec('COMMIT')
+  })
+
+  it('answers reads and defers or rejects writes while another connection writes', () => {
+    const { run } = setUp()
+    otherConnection.exec("BEGIN IMMEDIATE; INSERT INTO note VALUES ('theirs')")
+    expect(codes(run([write('a'), read, write('b')], true))).toEqual(['deferred', 'done', 'deferred'])
+    const refused = run([write('a'), read], false)
+    expect(codes(refused)).toEqual(['StoreUnavailable', 'done'])
+    expect((refused[0] as { error: HookswitchError }).error.message).toBe(
+      '/data/db is locked by another connection; end its transaction',
+    )
+    otherConnection.exec('COMMIT')
+    expect(codes(run([write('a')], true))).toEqual(['done'])
+    expect(names()).toEqual(['theirs', 'a'])
+  })
+
+  it('runs a request that needs no transaction outside any, in order', () => {
+    const { run, events } = setUp()
+    expect(codes(run([write('a'), read, scrub, scrub, write('b')], false))).toEqual(Array(5).fill('done'))
+    expect(events).toEqual(['committed', 'scrub outside', 'scrub outside', 'committed'])
+  })
+
+  it('reports a missing table as damage', () => {
+    const { run } = setUp()
+    db.exec('DROP TABLE note')
+    expect(codes(run([read], false))).toEqual(['StoreCorrupt'])
+  })
+})

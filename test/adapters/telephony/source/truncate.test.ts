@@ -1,0 +1,84 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { idempotencyKey } from '../../../../adapters/telephony/source/idempotency-key.js'
+import { sanitizeError, sanitizeText } from '../../../../adapters/telephony/source/sanitize.js'
+import { truncateEvent } from '../../../../adapters/telephony/source/truncate.js'
+import { checkEvent } from '../../../../src/delivery/event.js'
+import { hostileText } from '../../../support/hostile-text.js'
+
+const event = { hook: 'channel_destroy', accountId: 'acme', callId: 'leg', timestampMs: 1 }
+const accepted = (given: Parameters<typeof truncateEvent>[0]) =>
+  checkEvent(truncateEvent(given), 1, () => true)
+
+describe('truncateEvent', () => {
+  it('returns an event that fits unchanged', () => {
+    const whole = { ...event, from: 'a@b', durationSeconds: 3, customChannelVars: { a: '1', b: ['x'] } }
+    expect(truncateEvent(whole)).toBe(whole)
+  })
+
+  it('truncates long strings, never inside a character', () => {
+    const cut = truncateEvent({ ...event, callerIdName: `${'x'.repeat(1_023)}😀`, from: '😀'.repeat(5_000) })
+    expect(cut.callerIdName).toBe(`${'x'.repeat(1_023)}\uFFFD`)
+    expect(cut.from).toHaveLength(1_024)
+  })
+
+  it('omits an invalid id of the other leg and keeps other ids unchanged', () => {
+    expect(truncateEvent({ ...event, otherLegCallId: '' })).not.toHaveProperty('otherLegCallId')
+    expect(truncateEvent({ ...event, otherLegCallId: 'a\nb' })).not.toHaveProperty('otherLegCallId')
+    expect(truncateEvent({ ...event, otherLegCallId: 'x'.repeat(256) })).not.toHaveProperty('otherLegCallId')
+    expect(truncateEvent({ ...event, otherLegCallId: 'other' }).otherLegCallId).toBe('other')
+    expect(truncateEvent({ ...event, callId: 'x'.repeat(2_000) }).callId).toHaveLength(2_000)
+  })
+
+  it('drops the last variables above the limit', () => {
+    const all = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`v${i}`, 'x'.repeat(2_000)]))
+    const { customChannelVars = {} } = truncateEvent({ ...event, customChannelVars: all })
+    expect(Object.keys(customChannelVars)).toHaveLength(31)
+    expect(customChannelVars.v0).toHaveLength(1_024)
+    accepted({ ...event, customChannelVars: all, customApplicationVars: all })
+  })
+
+  it('returns an event that publish accepts, whatever the strings and durations', () => {
+    const text = hostileText({ maxLength: 3_000 })
+    const seconds = fc.integer({ min: -4_000_000_000, max: 400_000_000_000 })
+    const hostile = fc.record(
+      {
+        from: text,
+        to: text,
+        request: text,
+        callerIdName: text,
+        callerIdNumber: text,
+        otherLegCallId: text,
+        hangupCause: text,
+        durationSeconds: seconds,
+        billingSeconds: seconds,
+        customChannelVars: fc.dictionary(fc.string({ maxLength: 20 }), text, { maxKeys: 30 }),
+      },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(hostile, (values) => {
+        accepted({ ...event, ...values } as never)
+      }),
+    )
+  })
+})
+
+describe('idempotencyKey', () => {
+  it('joins the ids, or hashes them if they are not a valid key', () => {
+    expect(idempotencyKey('run', 'leg', 1, 'create')).toBe('run/leg/1/create')
+    for (const odd of ['x'.repeat(300), 'a\nb', '\u2028', '\ud800']) {
+      expect(idempotencyKey(odd, 'create')).toMatch(/^sha256\/[\w-]{43}$/)
+      expect(idempotencyKey(odd, 'create')).not.toBe(idempotencyKey(odd, 'destroy'))
+    }
+  })
+})
+
+describe('sanitizeError and sanitizeText', () => {
+  it('return one line without control characters and without the secret', () => {
+    expect(sanitizeError(new TypeError('no'))).toBe('TypeError: no')
+    expect(sanitizeError(Object.create(null))).toBe('a thrown object')
+    expect(sanitizeText('wrong s3cret\r\n\u001b[2J', 's3cret')).toBe('wrong …???[2J')
+    expect(sanitizeText('x'.repeat(1_000))).toHaveLength(200)
+  })
+})

@@ -1,0 +1,30 @@
+/** A receiver that responds after a delay and records when requests arrive. */
+import { handleRequests, sharedMicros } from '../processes.js'
+import { createBareServer, listen } from './bare-server.js'
+
+let delayMs = 0
+let arrivals = []
+const server = createBareServer(
+  () => {
+    arrivals.push(sharedMicros())
+  },
+  { write: (socket, response) => setTimeout(() => socket.write(response), delayMs) },
+)
+
+handleRequests({
+  listen(input) {
+    delayMs = input.delayMs
+    return listen(server)
+  },
+  reset() {
+    arrivals = []
+  },
+  received: () => arrivals.length,
+  /** Arrival of the first request on the shared clock, in µs; `undefined` if there is none yet. */
+  firstArrival: () => arrivals[0],
+  /** Requests a second between two positions, given as shares of all requests. */
+  rate({ from, to }) {
+    const [first, last] = [from, to].map((share) => Math.round(share * (arrivals.length - 1)))
+    return ((last - first) * 1e6) / (arrivals[last] - arrivals[first])
+  },
+})

@@ -1,0 +1,52 @@
+/** The registry of rows: the function that measures each, the stores it runs on, and whether it can be profiled. */
+
+import { measureBacklog } from './backlog.js'
+import { measureDeliveries } from './deliveries.js'
+import { measureDurablePeer } from './durable-peer.js'
+import { measureStalls } from './event-loop-stalls.js'
+import { measureFanOut } from './fan-out.js'
+import { measureIdle, measureStart } from './footprint.js'
+import { measureGrowth } from './growth.js'
+import { measureExpress, measureNode } from './http-reads.js'
+import { measureIsolation } from './isolation.js'
+import { measureLatency } from './latency.js'
+import { measurePeers } from './peers.js'
+import { measurePublish } from './publishing.js'
+import { measureNodes } from './scale-out.js'
+import { measureSources } from './sources.js'
+import { STORE_KINDS } from './stores.js'
+
+const DURABLE = ['sqlite', 'postgres']
+
+/**
+ * @typedef {object} Options
+ * @property {string} name of the row, such as `P1`
+ * @property {number} rounds
+ * @property {number} pending number of waiting deliveries, for rows with a backlog
+ * @property {number} largest number of webhooks and attempts in the largest instance, for P15
+ * @property {number} snapshotSeconds how long another session holds a snapshot before the measurement, for P10
+ * @property {string | false} profile name of the CPU profiles of the hookswitch side; `false`: none
+ * @property {import('./stores.js').Stores} stores the stores of this measurement
+ *
+ * @type {Record<string, { measure: (options: Options) => Promise<object[]>, storeKinds: readonly string[],
+ *   profiled?: true }>}
+ */
+export const MEASUREMENTS = {
+  P1: { measure: measureDeliveries, storeKinds: ['memory'], profiled: true },
+  PEERS: { measure: measurePeers, storeKinds: ['memory'] },
+  P2: { measure: measureDeliveries, storeKinds: ['sqlite'], profiled: true },
+  P3: { measure: measureDurablePeer, storeKinds: ['postgres'], profiled: true },
+  P4: { measure: measureNode, storeKinds: ['memory'], profiled: true },
+  P5: { measure: measureExpress, storeKinds: ['memory'], profiled: true },
+  P6: { measure: measurePublish, storeKinds: STORE_KINDS },
+  P7: { measure: measureLatency, storeKinds: STORE_KINDS, profiled: true },
+  P8: { measure: measureIsolation, storeKinds: ['memory'], profiled: true },
+  P9: { measure: measureFanOut, storeKinds: STORE_KINDS, profiled: true },
+  P10: { measure: measureBacklog, storeKinds: DURABLE },
+  P11: { measure: measureNodes, storeKinds: ['postgres'] },
+  P12: { measure: measureStalls, storeKinds: STORE_KINDS },
+  P13: { measure: measureIdle, storeKinds: ['memory'] },
+  P14: { measure: measureStart, storeKinds: ['memory'] },
+  P15: { measure: measureGrowth, storeKinds: STORE_KINDS },
+  SOURCES: { measure: measureSources, storeKinds: ['memory'] },
+}

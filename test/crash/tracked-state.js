@@ -1,0 +1,60 @@
+// @ts-check
+/** Indexes of a history, for the rules of the oracle. */
+
+/**
+ * @typedef {import('./history.js').History} History
+ * @typedef {import('./history.js').ReceivedRequest} ReceivedRequest
+ * @typedef {ReturnType<typeof trackState>} TrackedState
+ */
+
+/** @param {History} history */
+export function trackState(history) {
+  const { publishes, acks, requests } = history
+  /** Requests of each delivery, in order of arrival. @type {Map<string, ReceivedRequest[]>} */
+  const deliveries = new Map()
+  /** Event ids of each position in a call: there should be one. @type {Map<string, Set<string>>} */
+  const events = new Map()
+  /** @type {Map<string, import('./load.js').EventPosition>} */
+  const positionOf = new Map()
+  /** `webhook event` pairs that were answered with a success, in any delivery. @type {Set<string>} */
+  const succeeded = new Set()
+
+  /** When each position was first published. @type {Map<string, number>} */
+  const publishedAt = new Map()
+  for (const { call, index, at } of publishes) getOrCreate(publishedAt, `${call}#${index}`, () => at)
+
+  for (const { call, index, event } of [...acks, ...requests]) {
+    getOrCreate(events, `${call}#${index}`, () => new Set()).add(event)
+    positionOf.set(event, { call, index })
+  }
+  for (const request of requests) {
+    getOrCreate(deliveries, request.delivery, () => /** @type {ReceivedRequest[]} */ ([])).push(request)
+    if (request.status >= 200 && request.status < 300) succeeded.add(`${request.webhook} ${request.event}`)
+  }
+  return {
+    history,
+    deliveries,
+    events,
+    positionOf,
+    succeeded,
+    publishedAt,
+    acked: new Set(acks.map(({ event }) => event)),
+    undelivered: new Map(history.undelivered.map((one) => [`${one.webhook} ${one.event}`, one])),
+    replays: new Set(history.undelivered.map(({ replay }) => replay)),
+  }
+}
+
+/**
+ * @template Key, Value
+ * @param {Map<Key, Value>} map
+ * @param {Key} key
+ * @param {() => Value} create
+ * @returns {Value} the stored value, created if there was none
+ */
+export function getOrCreate(map, key, create) {
+  const existing = map.get(key)
+  if (existing !== undefined) return existing
+  const created = create()
+  map.set(key, created)
+  return created
+}

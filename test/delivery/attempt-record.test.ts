@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest'
+import { redactHeaders } from '../../src/delivery/attempt-record.js'
+
+describe('redactHeaders', () => {
+  it.each([
+    'Authorization',
+    'Proxy-Authorization',
+    'Cookie',
+    'Set-Cookie',
+    'X-Api-Key',
+    'x-auth',
+    'X-Token',
+    'my-secret',
+    'password',
+    'webhook-signature',
+  ])('replaces the value of %s', (name) => {
+    expect(redactHeaders(['a', 'b', name, 'hidden'])).toEqual(['a', 'b', name, '[redacted]'])
+  })
+
+  it('returns the same list when there is nothing to redact', () => {
+    const headers = ['content-type', 'a secret', 'webhook-id', 'token']
+    expect(redactHeaders(headers)).toBe(headers)
+    expect(headers).toEqual(['content-type', 'a secret', 'webhook-id', 'token'])
+  })
+})

@@ -1,0 +1,189 @@
+import { type ManualClock, manualClock, type SeededRandom, seededRandom } from 'hookswitch/testkit'
+import { type AcceptDeps, acceptEvents } from '../../src/delivery/accept.js'
+import type { DeliveryEvents, Emit } from '../../src/delivery/delivery-events.js'
+import type { StoredDelivery } from '../../src/delivery/delivery-queries.js'
+import type { DeliveryStore } from '../../src/delivery/delivery-store.js'
+import { createDispatcher, type Dispatcher, type DispatcherDeps } from '../../src/delivery/dispatcher.js'
+import { POLICY_PRESETS, type RetryPolicy } from '../../src/delivery/policy.js'
+import type { EndpointSecrets } from '../../src/delivery/request.js'
+import type { Caps } from '../../src/delivery/scheduler/fair-queue.js'
+import { HookswitchError } from '../../src/errors.js'
+import type { Log, Observation, Sender, SendRequest } from '../../src/ports.js'
+import type { Store } from '../../src/store/contract.js'
+import { memoryStore } from '../../src/store/memory.js'
+import { createIdGenerator } from '../../src/values/ids.js'
+import { HEALTH_PRESETS, type HealthRules } from '../../src/webhooks/health.js'
+import type { Webhook } from '../../src/webhooks/webhook.js'
+import { anAccount, aWebhook } from './fixtures.js'
+
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} }
+
+/** The observation of a response with this status. */
+export function responseWith(status: number, headers: readonly string[] = []): Observation {
+  return { kind: 'response', status, headers, body: '', bodyEnd: 'complete' }
+}
+
+/** The value of a request header; empty: absent. */
+export const headerOf = (request: SendRequest, name: string): string => {
+  const at = request.headers.findIndex((text, index) => index % 2 === 0 && text.toLowerCase() === name)
+  return at < 0 ? '' : request.headers[at + 1]!
+}
+
+export interface FakeSender extends Sender {
+  /** All requests, in order. */
+  readonly requests: SendRequest[]
+  /** The requests without an answer; `answer` gives one. */
+  readonly open: { readonly request: SendRequest; readonly answer: (observation: Observation) => void }[]
+  /** The immediate answer to a request; `undefined`: none until the test calls `answer`. */
+  script: (request: SendRequest, attempt: number) => Observation | undefined
+  /** Most requests that were open at the same time. */
+  maxOpen: number
+}
+
+export function fakeSender(script: FakeSender['script'] = () => responseWith(200)): FakeSender {
+  const sender: FakeSender = {
+    requests: [],
+    open: [],
+    script,
+    maxOpen: 0,
+    async send(request) {
+      sender.requests.push(request)
+      const observation = sender.script(request, Number(headerOf(request, 'x-hook-attempt')))
+      if (observation) return observation
+      return new Promise((resolve) => {
+        const pending = {
+          request,
+          answer(observation: Observation) {
+            sender.open.splice(sender.open.indexOf(pending), 1)
+            resolve(observation)
+          },
+        }
+        sender.open.push(pending)
+        sender.maxOpen = Math.max(sender.maxOpen, sender.open.length)
+      })
+    },
+    async close() {
+      for (const { answer } of [...sender.open]) {
+        answer({ kind: 'no_response', failure: 'connection', detail: 'closed' })
+      }
+    },
+  }
+  return sender
+}
+
+/**
+ * A store whose calls can be made to fail: before they do anything (`failing`), or after they have committed
+ * (`losesAnswer`).
+ */
+export function createFaultyStore(deliveries: DeliveryStore) {
+  const failing = new Set<keyof DeliveryStore>()
+  const losesAnswer = new Set<keyof DeliveryStore>()
+  const failure = () => new HookswitchError('StoreUnavailable', 'unavailable')
+  const store = Object.fromEntries(
+    Object.entries(deliveries).map(([name, method]: [string, (...args: unknown[]) => unknown]) => [
+      name,
+      name === 'subscribe'
+        ? method
+        : async (...args: unknown[]) => {
+            if (failing.has(name as keyof DeliveryStore)) throw failure()
+            const result = await method(...args)
+            if (losesAnswer.has(name as keyof DeliveryStore)) throw failure()
+            return result
+          },
+    ]),
+  ) as unknown as DeliveryStore
+  return { store, failing, losesAnswer }
+}
+
+export interface NodeOptions {
+  readonly caps?: Partial<Caps>
+  readonly policy?: RetryPolicy
+  readonly healthRules?: HealthRules
+  readonly recordSuccesses?: boolean
+  readonly endpointSecrets?: (webhook: Webhook) => EndpointSecrets
+}
+
+/**
+ * A memory store with webhooks and the accounts `acc` and `sub` (its child), and nodes that deliver from it,
+ * in manual time.
+ */
+export async function createHarness(webhooks: readonly Webhook[] = [aWebhook()], isShared = false) {
+  const clock: ManualClock = manualClock()
+  const random: SeededRandom = seededRandom('world')
+  const store: Store = memoryStore(isShared ? { shared: true, clock } : {})
+  await store.open({ clock, log: silentLog })
+  for (const webhook of webhooks) await store.webhooks.insert(webhook)
+  const newId = createIdGenerator(random.bytes)
+  const sender = fakeSender()
+  const faults = createFaultyStore(store.deliveries)
+  const emitted: { name: keyof DeliveryEvents; payload: DeliveryEvents[keyof DeliveryEvents] }[] = []
+  const emit: Emit = (name, payload) => void emitted.push({ name, payload })
+  const accounts = [anAccount('acc'), anAccount('sub', 'acc')]
+
+  const accept: AcceptDeps = {
+    clock,
+    newId,
+    isKnownHook: (hook) => hook.startsWith('channel_'),
+    storeNow: clock.now,
+    directory: {
+      async lineage(id) {
+        return id === 'sub' ? [accounts[1]!, accounts[0]!] : accounts.filter((account) => account.id === id)
+      },
+    },
+    webhooks: store.webhooks,
+    deliveries: store.deliveries,
+  }
+
+  function node(options: NodeOptions = {}, deps: Partial<DispatcherDeps> = {}): Dispatcher {
+    const { caps, healthRules = HEALTH_PRESETS.standard, policy = POLICY_PRESETS.telephony } = options
+    const { endpointSecrets = () => ({ keys: [], headers: [] }), recordSuccesses = true } = options
+    return createDispatcher(
+      {
+        store: faults.store,
+        clock,
+        random,
+        log: silentLog,
+        emit,
+        sender,
+        newId,
+        endpointSecrets,
+        rulesOf: (webhook) => ({ policy, functions: {}, retries: webhook.settings.retries }),
+        ...deps,
+      },
+      {
+        caps: { perEndpoint: 10, perAccount: 100, perOrigin: 100, total: 500, ...caps },
+        attemptDeadlineMs: 10_000,
+        isShared,
+        healthRules,
+        recordSuccesses,
+      },
+    )
+  }
+
+  return {
+    clock,
+    random,
+    store,
+    sender,
+    faults,
+    emitted,
+    accept,
+    node,
+    newId,
+    /** Publishes an event of this call; returns its id. */
+    async publish(callId: string, event: object = {}): Promise<string> {
+      const input = { hook: 'channel_create', accountId: 'acc', callId, ...event }
+      return (await acceptEvents(accept, [input], 1_000_000))[0]!.id
+    },
+    /** All deliveries of a webhook, oldest first. */
+    deliveries: async (webhookId = 'w1', accountId = 'acc'): Promise<readonly StoredDelivery[]> =>
+      store.deliveries.deliveries({ accountId, webhookId, ascending: true, limit: 10_000 }),
+    /** All attempts of the account, oldest first. */
+    attempts: async (accountId = 'acc') =>
+      store.deliveries.attempts({ accountId, ascending: true, limit: 10_000 }),
+    /** Call ids of all requests, in order. */
+    sent: () => sender.requests.map((request) => JSON.parse(request.body ?? '{}').call_id as string),
+  }
+}
+
+export type Harness = Awaited<ReturnType<typeof createHarness>>

@@ -1,0 +1,359 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Caps } from '../../../src/delivery/scheduler/fair-queue.js'
+import { createScheduler, type Scheduler, type Selection } from '../../../src/delivery/scheduler/scheduler.js'
+import { propertyRuns } from '../../support/property-runs.js'
+
+const CAPS: Caps = { perEndpoint: 10, perAccount: 100, perOrigin: 1000, total: 500 }
+const ready = (
+  webhookId: string,
+  dueMs: number | undefined,
+  accountId = 'acc',
+  origin = 'https://a.example',
+) => ({
+  webhookId,
+  accountId,
+  origin,
+  failing: false,
+  dueMs,
+})
+
+/** A scheduler in which every endpoint has answered fast. Priority classes have their own tests. */
+function createFastScheduler(caps: Caps): Scheduler {
+  const scheduler = createScheduler(caps)
+  const known = new Set<string>()
+  const update: Scheduler['update'] = (endpoint, since) => {
+    if (!known.has(endpoint.webhookId) && endpoint.dueMs !== undefined) {
+      known.add(endpoint.webhookId)
+      const request = scheduler.start(endpoint, false, 0)
+      scheduler.recordLatency(request, true, 0)
+      scheduler.end(request)
+    }
+    scheduler.update(endpoint, since)
+  }
+  return { ...scheduler, update }
+}
+
+/** A selection of which nothing is claimed. */
+function select(scheduler: Scheduler, now: number, free: number): readonly Omit<Selection, 'retriesFirst'>[] {
+  const selections = scheduler.next(now, free)
+  scheduler.completeClaim(selections, undefined, scheduler.version())
+  return selections.map(({ webhookId, slots }) => ({ webhookId, slots }))
+}
+
+describe('the scheduler', () => {
+  it('allocates all slots that its caps leave to a due endpoint', () => {
+    const scheduler = createFastScheduler(CAPS)
+    scheduler.update(ready('w', 100))
+    expect(scheduler.next(99, 500)).toEqual([])
+    expect(scheduler.nextDueMs()).toBe(100)
+    expect(select(scheduler, 100, 500)).toEqual([{ webhookId: 'w', slots: 10 }])
+    for (let count = 0; count < 7; count++) scheduler.start(ready('w', 100), false, 0)
+    expect(select(scheduler, 100, 500)).toEqual([{ webhookId: 'w', slots: 3 }])
+    expect(select(scheduler, 100, 2)).toEqual([{ webhookId: 'w', slots: 2 }])
+  })
+
+  it('shares the slots of an account among its endpoints, and all slots among the accounts', () => {
+    const scheduler = createFastScheduler({ ...CAPS, perAccount: 6, total: 8 })
+    for (const id of ['a', 'b', 'c']) scheduler.update(ready(id, 0, 'one'))
+    scheduler.update(ready('d', 0, 'two'))
+    const selections = scheduler.next(0, 8)
+    expect(selections.find(({ webhookId }) => webhookId === 'd')?.slots).toBe(4)
+    const slotCounts = selections.filter(({ webhookId }) => webhookId !== 'd').map(({ slots }) => slots)
+    expect(slotCounts.sort()).toEqual([1, 1, 2])
+  })
+
+  it('allocates as many slots to an account with one endpoint as to one with a thousand', () => {
+    const scheduler = createFastScheduler(CAPS)
+    for (let index = 0; index < 1000; index++) scheduler.update(ready(`big-${index}`, 0, 'big'))
+    scheduler.update(ready('small', 0, 'small'))
+    expect(scheduler.next(0, 12).find(({ webhookId }) => webhookId === 'small')?.slots).toBe(6)
+  })
+
+  it('serves an account although the one before it in the queue has nothing due any more', () => {
+    const scheduler = createFastScheduler({ ...CAPS, perEndpoint: 1 })
+    scheduler.update(ready('first', 0, 'one'))
+    scheduler.update(ready('second', 0, 'two'))
+    expect(select(scheduler, 0, 500)).toHaveLength(2)
+    const since = scheduler.version()
+    scheduler.update(ready('first', undefined, 'one'), since)
+    expect(select(scheduler, 0, 500)).toEqual([{ webhookId: 'second', slots: 1 }])
+  })
+
+  it('reaches every endpoint of an account, however few slots there are', () => {
+    const scheduler = createFastScheduler({ ...CAPS, perEndpoint: 1, perAccount: 1, total: 1 })
+    const served = new Set<string>()
+    for (let index = 0; index < 20; index++) scheduler.update(ready(`w${index}`, 0, `acc-${index % 3}`))
+    for (let turn = 0; turn < 60; turn++) {
+      for (const { webhookId } of select(scheduler, 0, 1)) served.add(webhookId)
+    }
+    expect(served.size).toBe(20)
+  })
+
+  it('keeps the earlier due time when an answer may be older than another update', () => {
+    const scheduler = createFastScheduler(CAPS)
+    const since = scheduler.version()
+    scheduler.update(ready('w', 50))
+    scheduler.update(ready('w', undefined), since)
+    expect(scheduler.nextDueMs()).toBe(50)
+    scheduler.update(ready('w', 900), scheduler.version())
+    expect(scheduler.nextDueMs()).toBe(900)
+  })
+
+  it('removes an endpoint with nothing waiting and nothing in flight', () => {
+    const scheduler = createFastScheduler(CAPS)
+    scheduler.update(ready('w', 0))
+    const request = scheduler.start(ready('w', 0), false, 0)
+    expect(scheduler.inFlight('w')).toBe(1)
+    scheduler.update(ready('w', undefined), scheduler.version())
+    scheduler.end(request)
+    expect(scheduler.inFlight('w')).toBe(0)
+    expect(scheduler.next(0, 500)).toEqual([])
+    expect(scheduler.nextDueMs()).toBeUndefined()
+  })
+})
+
+describe('the cap of an origin', () => {
+  const caps: Caps = { perEndpoint: 10, perAccount: 100, perOrigin: 3, total: 500 }
+  const at = (id: string, origin: string, account = 'acc') => ready(id, 0, account, origin)
+
+  it('is shared by all its webhooks, and does not limit others', () => {
+    const scheduler = createFastScheduler(caps)
+    for (const id of ['a', 'b']) scheduler.update(at(id, 'https://shared.example'))
+    scheduler.update(at('c', 'https://other.example'))
+    const slotCounts = Object.fromEntries(
+      select(scheduler, 0, 500).map(({ webhookId, slots }) => [webhookId, slots]),
+    )
+    expect(slotCounts.a! + slotCounts.b!).toBe(3)
+    expect(slotCounts.c).toBe(3)
+  })
+
+  it('admits waiting endpoints in their order, as soon as a request ends', () => {
+    const scheduler = createFastScheduler({ ...caps, perOrigin: 1 })
+    const names = ['a', 'b', 'c']
+    for (const id of names) scheduler.update(at(id, 'https://shared.example', `of-${id}`))
+    const served: string[] = []
+    for (let round = 0; round < 6; round++) {
+      const selections = scheduler.next(0, 500)
+      expect(selections).toHaveLength(1)
+      const { webhookId } = selections[0]!
+      const request = scheduler.start(at(webhookId, 'https://shared.example', `of-${webhookId}`), false, 0)
+      scheduler.completeClaim(
+        selections,
+        [at(webhookId, 'https://shared.example', `of-${webhookId}`)],
+        scheduler.version(),
+      )
+      expect(select(scheduler, 0, 500)).toEqual([])
+      expect(scheduler.limitReached(webhookId)).toBe('origin')
+      served.push(webhookId)
+      scheduler.end(request)
+    }
+    expect(served.slice(0, 3).sort()).toEqual(names)
+    expect(served.slice(3).sort()).toEqual(names)
+  })
+
+  it('is not used up by slots that were allocated but not claimed', () => {
+    const scheduler = createFastScheduler({ ...caps, perOrigin: 2 })
+    scheduler.update(at('a', 'https://shared.example', 'one'))
+    scheduler.update(at('b', 'https://shared.example', 'two'))
+    scheduler.update(at('c', 'https://shared.example', 'three'))
+    const selections = scheduler.next(0, 500)
+    const endpoints = selections.map(({ webhookId }) =>
+      ready(webhookId, undefined, undefined, 'https://shared.example'),
+    )
+    scheduler.completeClaim(selections, endpoints, scheduler.version())
+    const left = ['a', 'b', 'c'].filter((id) => !selections.some(({ webhookId }) => webhookId === id))
+    expect(select(scheduler, 0, 500).map(({ webhookId }) => webhookId)).toEqual(left)
+    expect(left).toHaveLength(1)
+  })
+
+  it('admits the next waiting endpoint when the admitted one has nothing due any more', () => {
+    const scheduler = createFastScheduler({ ...caps, perOrigin: 1 })
+    for (const id of ['a', 'b', 'c']) scheduler.update(at(id, 'https://shared.example', `of-${id}`))
+    const served: string[] = []
+    for (let round = 0; round < 3; round++) {
+      const selections = scheduler.next(0, 500)
+      served.push(...selections.map(({ webhookId }) => webhookId))
+      const endpoints = selections.map(({ webhookId }) => ({
+        ...at(webhookId, 'https://shared.example'),
+        dueMs: undefined,
+      }))
+      scheduler.completeClaim(selections, endpoints, scheduler.version())
+    }
+    expect(served.sort()).toEqual(['a', 'b', 'c'])
+  })
+
+  it('follows a webhook that moves to another origin', () => {
+    const scheduler = createFastScheduler({ ...caps, perOrigin: 1 })
+    scheduler.update(at('a', 'https://slow.example'))
+    scheduler.start(at('a', 'https://slow.example'), false, 0)
+    scheduler.update(at('b', 'https://slow.example'))
+    expect(select(scheduler, 0, 500)).toEqual([])
+    scheduler.update(at('b', 'https://quick.example'))
+    expect(select(scheduler, 0, 500)).toEqual([{ webhookId: 'b', slots: 1 }])
+  })
+})
+
+describe('a probed endpoint', () => {
+  it('has one slot, and all of them again when it answers', () => {
+    const scheduler = createFastScheduler(CAPS)
+    scheduler.update(ready('w', 0))
+    const request = scheduler.start(ready('w', 0), true, 0)
+    expect(select(scheduler, 0, 500)).toEqual([])
+    expect(scheduler.limitReached('w')).toBe('endpoint')
+    scheduler.setProbed('w', false)
+    expect(select(scheduler, 0, 500)).toEqual([{ webhookId: 'w', slots: 9 }])
+    scheduler.end(request)
+    expect(scheduler.limitReached('w')).toBeUndefined()
+  })
+
+  it('counts in the stats as open or half-open, beside the longest due time', () => {
+    const scheduler = createScheduler(CAPS)
+    scheduler.update(ready('old', 100))
+    scheduler.update(ready('new', 900))
+    scheduler.update(ready('later', 5000))
+    scheduler.update(ready('probed', undefined), scheduler.version())
+    scheduler.start(ready('probed', undefined), true, 0)
+    expect(scheduler.stats(1000)).toEqual({ oldestDueMs: 900, open: 0, halfOpen: 1 })
+    const since = scheduler.version()
+    scheduler.update(ready('probed', 9000), since)
+    expect(scheduler.stats(1000)).toEqual({ oldestDueMs: 900, open: 1, halfOpen: 0 })
+  })
+})
+
+/** One step of a history; numbers are taken modulo the number of candidates. */
+const steps = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('due' as const), endpoint: fc.nat(11), dueMs: fc.nat(50) }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('idle' as const), endpoint: fc.nat(11) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('move' as const), endpoint: fc.nat(11) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('select' as const), free: fc.nat(12), taken: fc.nat(3) }),
+  },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('end' as const), which: fc.nat(99) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('later' as const), ms: fc.nat(30) }) },
+)
+
+describe('the scheduler under any history', () => {
+  it('exceeds no cap, selects nothing idle or not yet due, and leaves nothing due while slots are free', () => {
+    const anyCaps = fc.record({
+      perEndpoint: fc.integer({ min: 1, max: 4 }),
+      perAccount: fc.integer({ min: 1, max: 6 }),
+      perOrigin: fc.integer({ min: 1, max: 5 }),
+      total: fc.integer({ min: 1, max: 10 }),
+    })
+    fc.assert(
+      fc.property(anyCaps, fc.array(steps, { maxLength: 120 }), (limits, history) => {
+        const scheduler = createFastScheduler(limits)
+        const due = new Map<string, number>()
+        const origins = new Map<string, number>()
+        const inFlightRequests: { id: string; request: ReturnType<Scheduler['start']> }[] = []
+        let now = 0
+        const accountOf = (id: string) => `acc-${Number(id.slice(1)) % 3}`
+        const originOf = (id: string) => `https://${(origins.get(id) ?? Number(id.slice(1))) % 4}.example`
+        const endpointOf = (id: string, dueMs: number | undefined) =>
+          ready(id, dueMs, accountOf(id), originOf(id))
+        const inFlight = (isCounted: (id: string) => boolean) =>
+          inFlightRequests.filter(({ id }) => isCounted(id)).length
+        const freeSlotsOf = (id: string) =>
+          Math.min(
+            limits.perEndpoint - inFlight((one) => one === id),
+            limits.perAccount - inFlight((one) => accountOf(one) === accountOf(id)),
+            limits.perOrigin - inFlight((one) => originOf(one) === originOf(id)),
+          )
+        for (const step of history) {
+          if (step.kind === 'due') {
+            const id = `w${step.endpoint}`
+            due.set(id, Math.min(due.get(id) ?? Infinity, now + step.dueMs))
+            scheduler.update(endpointOf(id, now + step.dueMs))
+          } else if (step.kind === 'idle') {
+            const id = `w${step.endpoint}`
+            due.delete(id)
+            scheduler.update(endpointOf(id, undefined), scheduler.version())
+          } else if (step.kind === 'move') {
+            const id = `w${step.endpoint}`
+            // Requests in flight move along, so only endpoints without any are moved: caps hold when slots
+            // are allocated.
+            if (inFlight((one) => one === id) > 0) continue
+            origins.set(id, (origins.get(id) ?? 0) + 1)
+            scheduler.update(endpointOf(id, due.get(id)), scheduler.version())
+          } else if (step.kind === 'later') now += step.ms
+          else if (step.kind === 'end') {
+            const [one] = inFlightRequests.splice(step.which % Math.max(1, inFlightRequests.length), 1)
+            if (one) scheduler.end(one.request)
+          } else {
+            const free = Math.min(step.free, limits.total - inFlightRequests.length)
+            const selections = free > 0 ? scheduler.next(now, free) : []
+            let taken = 0
+            for (const { webhookId, slots } of selections) {
+              expect(due.get(webhookId)).toBeLessThanOrEqual(now)
+              expect(slots).toBeGreaterThan(0)
+              expect(slots).toBeLessThanOrEqual(freeSlotsOf(webhookId))
+              for (let count = 0; count < slots; count++) {
+                if (step.taken > 0 && (taken + count) % (step.taken + 1) === 0) continue
+                const request = scheduler.start(endpointOf(webhookId, undefined), false, now)
+                inFlightRequests.push({ id: webhookId, request })
+              }
+              taken += slots
+              expect(freeSlotsOf(webhookId)).toBeGreaterThanOrEqual(0)
+            }
+            scheduler.completeClaim(
+              selections,
+              selections.map(({ webhookId }) => endpointOf(webhookId, due.get(webhookId))),
+              scheduler.version(),
+            )
+            expect(inFlightRequests.length).toBeLessThanOrEqual(limits.total)
+            const given = selections.reduce((sum, { slots }) => sum + slots, 0)
+            expect(given).toBeLessThanOrEqual(Math.max(0, free))
+            if (given < free && step.taken === 0) {
+              const left = [...due].filter(([id, dueMs]) => dueMs <= now && freeSlotsOf(id) > 0)
+              expect(left).toEqual([])
+            }
+          }
+        }
+        for (let id = 0; id < 12; id++)
+          expect(scheduler.inFlight(`w${id}`)).toBe(inFlight((one) => one === `w${id}`))
+        // When all requests have ended, everything that is due is selected.
+        for (const { request } of inFlightRequests.splice(0)) scheduler.end(request)
+        const reached = new Set<string>()
+        for (let round = 0; round < 200 && reached.size < due.size; round++) {
+          const selections = scheduler.next(now + 50, limits.total)
+          for (const { webhookId } of selections) reached.add(webhookId)
+          scheduler.completeClaim(
+            selections,
+            selections.map(({ webhookId }) => endpointOf(webhookId, undefined)),
+            scheduler.version(),
+          )
+        }
+        expect([...reached].sort()).toEqual([...due.keys()].sort())
+      }),
+      { numRuns: propertyRuns(500) },
+    )
+  })
+
+  it('finds everything due by the timer alone', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(9), fc.nat(100)), { maxLength: 40 }), (updates) => {
+        const scheduler = createFastScheduler(CAPS)
+        const due = new Map<string, number>()
+        for (const [endpoint, dueMs] of updates) {
+          const id = `w${endpoint}`
+          due.set(id, dueMs)
+          scheduler.update(ready(id, dueMs, `acc-${endpoint % 2}`), scheduler.version())
+        }
+        const found = new Map<string, number>()
+        for (let now = scheduler.nextDueMs(); now !== undefined; now = scheduler.nextDueMs()) {
+          for (const { webhookId } of select(scheduler, now, 500)) {
+            found.set(webhookId, now)
+            scheduler.update(ready(webhookId, undefined), scheduler.version())
+          }
+          select(scheduler, now, 500)
+        }
+        expect(found).toEqual(due)
+      }),
+    )
+  })
+})

@@ -1,0 +1,2 @@
+// Under vitest the example registers its suite with vitest.
+import '../../examples/06-custom-store.js'

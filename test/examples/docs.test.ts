@@ -1,0 +1,273 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { dirname, join, normalize } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { MIGRATE_HELP, SERVE_HELP } from '../../adapters/cli/help.js'
+import { postgresForTests } from '../adapters/storage/pg-cluster.js'
+import { anchors, blocks, isQuoted, links, PAGES, ROOT, read } from './pages.js'
+import { createProject, inPairs, type Project, type RunResult, readerEnvironment, run } from './project.js'
+
+const PACKAGE = JSON.parse(read('package.json'))
+
+let project: Project
+beforeAll(async () => {
+  project = await createProject()
+})
+afterAll(() => project.remove())
+
+/** Programs that print something to rely on. */
+const OUTPUT: Readonly<Record<string, string | RegExp>> = {
+  "'hono'": 'asked by 192.0.2.1\nanswered 200\n',
+  'hookswitch/kamailio': 'channel_create alpha 1001@alpha.example 2001@alpha.example\n204\n',
+  'hs.handle(': '200 6\n',
+  'hookswitch/postgres': /^committed [0-9a-f]{32}\n$/,
+  'holderOfApiKey:': 'signed in: Acme\nInvalidCredentials\n',
+  queue_joined: 'leg-1 support\n',
+}
+
+interface Program {
+  readonly name: string
+  readonly text: string
+}
+
+/** Blocks that are not quoted from an example: each must be a whole program. */
+const programs: readonly Program[] = PAGES.flatMap((page) =>
+  blocks(page, 'js')
+    .filter((text) => !isQuoted(text))
+    .map((text, index) => ({ name: `${page} ${index + 1}`, text })),
+)
+
+describe('JavaScript in the documentation', () => {
+  const databases = postgresForTests()
+  let results: readonly Promise<RunResult | undefined>[]
+  beforeAll(() => {
+    results = inPairs(programs.map((program, index) => () => runProgram(program, index)))
+  })
+  afterAll(async () => (await databases)?.end())
+
+  async function runProgram({ text }: Program, index: number): Promise<RunResult | undefined> {
+    const database = text.includes('DATABASE_URL') ? await databases : undefined
+    if (text.includes('DATABASE_URL') && database === undefined) return undefined
+    const folder = await project.subfolder(`program-${index}`)
+    // A server would run forever: the program ends when everything that it does at first is done.
+    const isSuite = text.includes("from 'node:test'")
+    const end = isSuite
+      ? ''
+      : '\nawait globalThis.pending\nawait new Promise((resolve) => setImmediate(resolve))\nprocess.exit(0)\n'
+    const anyPort = text.replace(/\b(listen\(|port: )\d+/g, (_, before) => `${before}0`)
+    await writeFile(join(folder, 'program.js'), anyPort + end)
+    const env = readerEnvironment(database ? { DATABASE_URL: database.url } : {})
+    return run(process.execPath, ['program.js'], folder, env)
+  }
+
+  it('is whole programs and quotations of examples', () => {
+    expect(programs.filter(({ text }) => !text.startsWith('import ')).map(({ name }) => name)).toEqual([])
+    expect(programs.length).toBeGreaterThan(20)
+  })
+
+  it.each(programs.map(({ name, text }, index) => [name, text, index] as const))(
+    '%s runs',
+    async (_, text, index) => {
+      const result = await results[index]
+      // Without PostgreSQL: that is reported where the server is looked for.
+      if (result === undefined) return
+      expect([result.code, result.stderr]).toEqual([0, ''])
+      for (const [part, output] of Object.entries(OUTPUT)) {
+        if (!text.includes(part)) continue
+        if (typeof output === 'string') expect(result.stdout).toBe(output)
+        else expect(result.stdout).toMatch(output)
+      }
+    },
+  )
+
+  it('prints what is relied on', () => {
+    for (const part of Object.keys(OUTPUT))
+      expect(
+        programs.filter(({ text }) => text.includes(part)),
+        part,
+      ).toHaveLength(1)
+  })
+})
+
+describe('commands in the documentation', () => {
+  const scripts = PAGES.flatMap((page) => blocks(page, 'sh').map((text) => ({ page, text })))
+
+  it('are valid shell', async () => {
+    const checks = inPairs(
+      scripts.map(
+        ({ text }) =>
+          () =>
+            run('bash', ['-n', '-c', text], ROOT),
+      ),
+    )
+    for (const [index, { page }] of scripts.entries()) {
+      const { code, stderr } = await checks[index]!
+      expect([page, code, stderr]).toEqual([page, 0, ''])
+    }
+  })
+
+  it('name scripts and files of the package', () => {
+    const own = ['ci', 'install', 'pack', 'run', 'init', 'cache']
+    for (const page of [...PAGES, 'CONTRIBUTING.md', 'examples/demo/README.md']) {
+      const names = [...read(page).matchAll(/\bnpm (?:run )?([a-z]+:?[a-z]*)\b/g)].map(([, name]) => name!)
+      expect([page, names.filter((name) => !own.includes(name) && !(name in PACKAGE.scripts))]).toEqual([
+        page,
+        [],
+      ])
+      for (const [, file] of read(page).matchAll(/\bnode ((?:examples|dist|test)\/[\w/.-]+\.js)\b/g)) {
+        expect([page, file, existsSync(join(ROOT, file!))]).toEqual([page, file, true])
+      }
+    }
+    expect(read('README.md')).toContain('npm start')
+    expect(Object.keys(PACKAGE.bin)).toEqual(['hookswitch'])
+  })
+
+  it('use flags that exist', () => {
+    let count = 0
+    for (const page of PAGES) {
+      const texts = ['sh', 'ini', 'dockerfile'].flatMap((language) => blocks(page, language))
+      for (const [, command, line] of texts
+        .join('\n')
+        .replaceAll('\\\n', ' ')
+        .replace(/"(serve)", (.*)\]/g, (_, serve, rest) => `hookswitch ${serve} ${rest.replace(/[",]/g, '')}`)
+        .matchAll(/(?:hookswitch|bin\.js) (serve|migrate)( .*)?$/gm)) {
+        const help = command === 'serve' ? SERVE_HELP : MIGRATE_HELP
+        for (const flag of line?.match(/--[a-z-]+/g) ?? []) {
+          expect([page, flag, help.includes(`\n  ${flag} `)]).toEqual([page, flag, true])
+          count += 1
+        }
+      }
+    }
+    expect(count).toBeGreaterThan(20)
+  })
+
+  it('work when they are pasted: getting started, the runbook and paging', async () => {
+    const folder = await project.subfolder('service')
+    const [accounts = ''] = blocks('docs/getting-started.md', 'json')
+    await writeFile(join(folder, 'accounts.json'), accounts)
+    const bin = join(ROOT, PACKAGE.bin.hookswitch)
+    const flags = ['--accounts', 'accounts.json', '--allow-local', '--ingest', '--port', '0']
+    const service = spawn(process.execPath, [bin, 'serve', ...flags], {
+      cwd: folder,
+      env: readerEnvironment(),
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    const [line] = await once(service.stdout.setEncoding('utf8'), 'data')
+    const first = blocks('docs/getting-started.md', 'sh').find((text) => text.startsWith('API='))!
+    const script = `${first.replace('http://127.0.0.1:8000', JSON.parse(line).url)}
+echo "LATER=$API $TOKEN $HOOK"`
+    const { code, stdout } = await run('bash', ['-e', '-c', script], folder)
+    expect(code).toBe(0)
+    expect(stdout.match(/"status": ?"success"/g)).toHaveLength(5)
+    expect(stdout).toMatch(/"secret":"whsec_/)
+    expect(stdout).toMatch(/"delivery_id":/)
+    expect(stdout).toMatch(/"event_ids":\["[0-9a-f]{32}"\]/)
+
+    const [, API = '', TOKEN = '', HOOK = ''] = /^LATER=(\S+) (\S+) (\S+)$/m.exec(stdout) ?? []
+    const env = readerEnvironment({ API, TOKEN, HOOK, ACCOUNT: 'acme' })
+    const runbook = blocks('docs/operate/runbook.md', 'sh').filter((text) => !text.includes('…'))
+    const paging = blocks('docs/http/paging.md', 'sh')
+    const requests = [...runbook, ...paging].join('').match(/\bcurl\b/g) ?? []
+    expect(requests.length).toBeGreaterThan(6)
+    const later = await run('bash', ['-e', '-c', [...runbook, ...paging].join('echo\n')], folder, env)
+    expect(later.code).toBe(0)
+    expect(later.stdout.match(/"status": ?"success"/g)).toHaveLength(requests.length)
+
+    service.kill('SIGTERM')
+    expect((await once(service, 'close'))[0]).toBe(0)
+  })
+})
+
+describe('other blocks of the documentation', () => {
+  const KNOWN = ['js', 'sh', 'json', 'text', 'xml', 'ini', 'nginx', 'yaml', 'dockerfile'].concat(
+    ...['python', 'php', 'ruby', 'go', 'java', 'csharp'],
+  )
+
+  it('have a language, and none that no test knows', () => {
+    for (const page of PAGES) {
+      const fences = [...read(page).matchAll(/^```(\S*)$/gm)].map(([, language]) => language!)
+      const opened = fences.filter((_, index) => index % 2 === 0)
+      expect([page, fences.length % 2, opened.filter((language) => !KNOWN.includes(language))]).toEqual([
+        page,
+        0,
+        [],
+      ])
+    }
+  })
+
+  it('are valid JSON', () => {
+    for (const page of PAGES) {
+      for (const text of blocks(page, 'json')) expect(JSON.parse(text), page).toBeTypeOf('object')
+    }
+  })
+
+  it('start the program of the package in the Dockerfile, with a health check on the admin port', () => {
+    const [dockerfile = ''] = blocks('docs/operate/docker.md', 'dockerfile')
+    const instruction = (name: string) =>
+      JSON.parse(new RegExp(`^${name} (?:CMD )?(\\[.*\\])$`, 'm').exec(dockerfile)?.[1] ?? '[]')
+    expect(instruction('ENTRYPOINT')).toEqual([
+      'node',
+      join('node_modules/hookswitch', PACKAGE.bin.hookswitch),
+    ])
+    const command = instruction('CMD') as string[]
+    const port = command[command.indexOf('--admin-port') + 1]
+    expect(instruction('HEALTHCHECK').at(-1)).toContain(`http://127.0.0.1:${port}/readyz`)
+    expect(dockerfile).toMatch(/^FROM node:(22|24)-slim$/m)
+  })
+
+  it('are a unit that systemd accepts', async (context) => {
+    const [unit = ''] = blocks('docs/operate/systemd.md', 'ini')
+    expect(unit).toContain(join('node_modules/hookswitch', PACKAGE.bin.hookswitch))
+    if (!(await isOnPath('systemd-analyze'))) {
+      process.stderr.write('\n*** systemd-analyze is not installed: the unit was NOT checked ***\n')
+      return context.skip()
+    }
+    const folder = await project.subfolder('systemd')
+    const path = join(folder, 'hookswitch.service')
+    await writeFile(path, unit.replace('/usr/bin/node', process.execPath))
+    const { code, stderr } = await run('systemd-analyze', ['verify', '--man=no', path], folder)
+    expect([code, stderr.split('\n').filter((line) => line.includes('hookswitch'))]).toEqual([0, []])
+  })
+})
+
+async function isOnPath(command: string): Promise<boolean> {
+  return (await run('sh', ['-c', `command -v ${command}`], ROOT)).code === 0
+}
+
+describe('links in the documentation', () => {
+  const OWN = /^https:\/\/github\.com\/hookswitch\/hookswitch\/(?:blob|tree)\/main\/([^#]+)/
+  const shipped: readonly string[] = PACKAGE.files
+  const isShipped = (path: string) =>
+    shipped.some((entry) => path === entry || path.startsWith(`${entry}/`)) && path !== 'dist'
+
+  /** What is wrong with a link; `undefined` for one that leads somewhere. */
+  function problemOf(page: string, link: string): string | undefined {
+    const own = OWN.exec(link)
+    if (own) return existsSync(join(ROOT, own[1]!)) ? undefined : 'no such file in the repository'
+    if (/^[a-z]+:/.test(link)) return link.startsWith('https:') ? undefined : 'not https'
+    const [target = '', anchor] = link.split('#')
+    const path = target === '' ? page : normalize(join(dirname(page), target))
+    if (!existsSync(join(ROOT, path))) return 'no such file'
+    if (PAGES.includes(page) && !isShipped(path)) return 'not in the package'
+    return anchor === undefined || anchors(path).has(anchor) ? undefined : 'no such heading'
+  }
+
+  it('lead to headings and files that exist, and from pages of the package to files of the package', () => {
+    const others = ['CONTRIBUTING.md', 'examples/demo/README.md', 'src/testkit/README.md']
+    for (const page of [...PAGES, ...others]) {
+      for (const link of links(page))
+        expect([page, link, problemOf(page, link)]).toEqual([page, link, undefined])
+    }
+    expect(PAGES.flatMap(links).length).toBeGreaterThan(200)
+  })
+
+  it('lead from the index to every page', () => {
+    const indexed = new Set(
+      links('docs/README.md').map((link) => normalize(join('docs', link.split('#')[0]!))),
+    )
+    const pages = PAGES.filter((page) => !page.startsWith('docs/decisions/') && page !== 'docs/README.md')
+    expect(pages.filter((page) => !indexed.has(page))).toEqual([])
+  })
+})

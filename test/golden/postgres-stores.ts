@@ -1,0 +1,27 @@
+/** The PostgreSQL store for golden files; each file gets empty tables. */
+import { postgresStore } from 'hookswitch/postgres'
+import { afterAll } from 'vitest'
+import { postgresForTests } from '../adapters/storage/pg-cluster.js'
+import { emptyTables } from '../adapters/storage/postgres-truncate.js'
+import type { StoreFactory } from './store-factory.js'
+
+const server = await postgresForTests()
+/** Shared by all files: the store creates its tables for the first one. */
+const schema = server?.freshSchema() ?? ''
+afterAll(() => server?.end())
+
+/** PostgreSQL, if this machine has it. */
+export const POSTGRES: readonly StoreFactory[] = server
+  ? [
+      {
+        name: 'PostgreSQL',
+        async create(clock) {
+          await emptyTables(server, schema)
+          return {
+            store: postgresStore({ connectionString: server.url, schema, clock }),
+            dispose: async () => {},
+          }
+        },
+      },
+    ]
+  : []

@@ -1,0 +1,209 @@
+/** An in-memory API backend that records its calls and can be made to fail. */
+import type { StoredAttempt } from '../../src/delivery/attempt-record.js'
+import type { AttemptQuery, DeliveryQuery, StoredDelivery } from '../../src/delivery/delivery-queries.js'
+import { notFound } from '../../src/errors.js'
+import type { ApiBackend } from '../../src/http/api-backend.js'
+import { catalogueOf } from '../../src/webhooks/catalogue.js'
+import { jsonMergePatch } from '../../src/webhooks/json-merge-patch.js'
+import type { UncheckedWebhook, WebhookView } from '../../src/webhooks/view.js'
+import {
+  API_KEY,
+  account,
+  CHILD_ACCOUNT,
+  errorWithCode,
+  NODE,
+  NOW,
+  OWN_ACCOUNT,
+  REQUEST_ID,
+  TOKEN,
+  VERSION,
+  WEBHOOK_ID,
+  webhook,
+} from './records.js'
+
+export interface FakeBackend {
+  readonly backend: ApiBackend
+  /** The calls in order: method name, then arguments. */
+  readonly calls: unknown[][]
+  readonly webhooks: Map<string, WebhookView>
+  readonly attempts: StoredAttempt[]
+  readonly deliveries: StoredDelivery[]
+}
+
+/** Returns the rows of one query, as a store does. */
+function selectRows<Row extends { position: number }>(
+  rows: readonly Row[],
+  query: AttemptQuery | DeliveryQuery,
+  atMs: (row: Row) => number,
+): Row[] {
+  const { cursor, ascending = false, fromMs = -Infinity, toMs = Infinity, limit } = query
+  const sign = ascending ? 1 : -1
+  return rows
+    .filter((row) => cursor === undefined || sign * (row.position - cursor) > 0)
+    .filter((row) => atMs(row) >= fromMs && atMs(row) <= toMs)
+    .sort((a, b) => sign * (a.position - b.position))
+    .slice(0, limit)
+}
+
+/** Creates a fake backend; `faults` maps method names to the values that they throw. */
+export function createFakeBackend(
+  options: { readonly ingest?: boolean; readonly faults?: Readonly<Record<string, unknown>> } = {},
+): FakeBackend {
+  const calls: unknown[][] = []
+  const webhooks = new Map([[WEBHOOK_ID, webhook()]])
+  const attempts: StoredAttempt[] = []
+  const deliveries: StoredDelivery[] = []
+  const record = (method: string, ...args: unknown[]) => {
+    calls.push([method, ...args])
+    if (options.faults && method in options.faults) throw options.faults[method]
+  }
+  const find = (accountId: string, id: string) => {
+    const found = webhooks.get(id)
+    if (!found || found.accountId !== accountId) throw notFound(id)
+    return found
+  }
+  const store = (view: WebhookView) => {
+    webhooks.set(view.id, view)
+    return view
+  }
+  const change = (accountId: string, id: string, options: { revision?: number } = {}) => {
+    const found = find(accountId, id)
+    if (options.revision !== undefined && options.revision !== found.revision)
+      throw errorWithCode('RevisionConflict')
+    return found
+  }
+  const viewOf = (base: WebhookView, { settings, extra }: UncheckedWebhook, revision: number) =>
+    ({ ...base, ...settings, ...(extra && { extra }), revision }) as WebhookView
+
+  const backend: ApiBackend = {
+    node: NODE,
+    version: VERSION,
+    now: () => NOW,
+    newId: () => REQUEST_ID,
+    auth: {
+      async signIn(login, from) {
+        record('signIn', login, from)
+        if ('apiKey' in login ? login.apiKey !== API_KEY : login.credentials !== 'c'.repeat(32)) {
+          throw errorWithCode('InvalidCredentials')
+        }
+        const userId = 'apiKey' in login ? {} : { userId: 'user-1' }
+        return { token: 'new-token', expiresMs: NOW + 1, account, ...userId }
+      },
+      async authenticate(token) {
+        record('authenticate', token)
+        if (token !== TOKEN) throw errorWithCode('InvalidCredentials')
+        return { accountId: OWN_ACCOUNT, token, expiresMs: NOW + 1 }
+      },
+      async signOut(token) {
+        record('signOut', token)
+      },
+    },
+    accounts: {
+      async authorize(caller, accountId) {
+        record('authorize', caller.accountId, accountId)
+        if (accountId !== OWN_ACCOUNT && accountId !== CHILD_ACCOUNT) throw errorWithCode('Forbidden')
+      },
+      async readApiKey(accountId) {
+        record('readApiKey', accountId)
+        return API_KEY
+      },
+      async rotateApiKey(accountId) {
+        record('rotateApiKey', accountId)
+        return 'b'.repeat(64)
+      },
+      async descendants(accountId) {
+        record('descendants', accountId)
+        return [CHILD_ACCOUNT]
+      },
+    },
+    webhooks: {
+      catalogue: () => catalogueOf(),
+      async list(accountId) {
+        record('list', accountId)
+        return [...webhooks.values()].filter((one) => one.accountId === accountId)
+      },
+      async create(accountId, input) {
+        record('create', accountId, input)
+        return store(viewOf(webhook({ id: 'created', accountId }), input, 1))
+      },
+      async read(accountId, id) {
+        record('read', accountId, id)
+        return find(accountId, id)
+      },
+      async replace(accountId, id, input, options) {
+        record('replace', accountId, id, input, options)
+        const found = change(accountId, id, options)
+        return store(viewOf(webhook({ id, accountId }), input, found.revision + 1))
+      },
+      async patch(accountId, id, input, options) {
+        record('patch', accountId, id, input, options)
+        const found = change(accountId, id, options)
+        const settings = jsonMergePatch({ ...found }, input.settings) as Record<string, unknown>
+        return store(viewOf(found, { ...input, settings }, found.revision + 1))
+      },
+      async remove(accountId, id, options) {
+        record('remove', accountId, id, options)
+        const found = change(accountId, id, options)
+        webhooks.delete(id)
+        return found
+      },
+      async reenable(accountIds) {
+        record('reenable', accountIds)
+      },
+      async readSecret(accountId, id) {
+        record('readSecret', accountId, id)
+        find(accountId, id)
+        return 'whsec_old'
+      },
+      async rotateSecret(accountId, id) {
+        record('rotateSecret', accountId, id)
+        find(accountId, id)
+        return 'whsec_new'
+      },
+      async test(accountId, id) {
+        record('test', accountId, id)
+        find(accountId, id)
+        return 'delivery-test'
+      },
+      async replay(accountId, id, selection) {
+        record('replay', accountId, id, selection)
+        find(accountId, id)
+        return ['delivery-again']
+      },
+    },
+    deliveries: {
+      async list(query) {
+        record('deliveries', query)
+        return selectRows(deliveries, query, (row) => row.acceptedMs)
+      },
+      async read(accountId, id) {
+        record('delivery', accountId, id)
+        const found = deliveries.find((one) => one.id === id)
+        if (!found) throw notFound(id)
+        return found
+      },
+      async explain(one) {
+        record('explain', one.id)
+        return `about ${one.id}`
+      },
+      async attempts(query) {
+        record('attempts', query)
+        const matching = attempts.filter(
+          (one) => query.webhookId === undefined || one.webhookId === query.webhookId,
+        )
+        return selectRows(matching, query, (row) => row.atMs)
+      },
+      async legs(accountId, callId) {
+        record('legs', accountId, callId)
+        return callId === 'unknown' ? [] : [callId, 'other-leg']
+      },
+    },
+    ...(options.ingest === true && {
+      async ingest(accountId: string, events: readonly unknown[]) {
+        record('ingest', accountId, events)
+        return events.map((_, index) => `event-${index + 1}`)
+      },
+    }),
+  }
+  return { backend, calls, webhooks, attempts, deliveries }
+}

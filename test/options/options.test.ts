@@ -1,0 +1,210 @@
+import { createHookswitch, errorCode, memoryStore, OPTION_DEFAULTS } from 'hookswitch'
+import { describe, expect, it } from 'vitest'
+import { resolveHealthRules } from '../../src/options/presets.js'
+import { HEALTH_PRESETS } from '../../src/webhooks/health.js'
+
+const make = (options: Record<string, unknown>) => () =>
+  createHookswitch({ store: memoryStore(), ...options } as never)
+
+describe('an invalid option', () => {
+  it.each<[string, Record<string, unknown>]>([
+    ['store', { store: undefined }],
+    ['store', { store: {} }],
+    ['tokenTtl', { tokenTtl: 5 }],
+    ['__proto__x', { __proto__x: 5 }],
+    ['toString', { toString: 5 }],
+    ['tokenTtlSeconds', { tokenTtlSeconds: 0 }],
+    ['tokenTtlSeconds', { tokenTtlSeconds: '86400' }],
+    ['tokenTtlSeconds', { tokenTtlSeconds: 1.5 }],
+    ['loginBurst', { loginBurst: 0 }],
+    ['attemptTimeoutMs', { attemptTimeoutMs: Number.NaN }],
+    ['inFlight', { inFlight: 0 }],
+    ['retryPolicy', { retryPolicy: 'often' }],
+    ['retryPolicy', { retryPolicy: { kind: 'constant', delayMs: -1 } }],
+    ['retryPolicy', { retryPolicy: { kind: 'custom', name: 'mine', jitter: 0, retryOn: 'failure' } }],
+    ['policies.mine', { policies: { mine: 5 } }],
+    ['preset', { preset: 'asterisk' }],
+    ['defaultFormat', { defaultFormat: 'xml' }],
+    ['hooks[0].id', { hooks: [{ id: 'all' }] }],
+    ['hooks[0].sample', { hooks: [{ id: 'queue_joined', sample: { misspelt: true } }] }],
+    ['allowLocal', { allowLocal: 'yes' }],
+    ['allow', { allow: ['http://example.com/'] }],
+    ['allow', { allow: 'example.com' }],
+    ['trustProxy', { trustProxy: ['nowhere'] }],
+    ['cors', { cors: 5 }],
+    ['cors', { cors: '' }],
+    ['cors', { cors: ['https://app.example.com/'] }],
+    ['log', { log: {} }],
+    ['log', { log: null }],
+    ['clock', { clock: { now: () => 0 } }],
+    ['directory', { directory: {} }],
+    ['secret', { secret: 'short' }],
+    ['secret', { secret: [] }],
+    ['breaker', { breaker: true }],
+    ['breaker', { breaker: null }],
+    ['breaker', { breaker: [] }],
+    ['breaker.failures', { breaker: { failures: 0 } }],
+    ['breaker.failures', { breaker: { failures: 1.5 } }],
+    ['breaker.pauseMs', { breaker: { pauseMs: Number.NaN } }],
+    ['breaker.capMs', { breaker: { capMs: '600000' } }],
+    ['breaker.capMs', { breaker: { capMs: 29_999 } }],
+    ['breaker.capMs', { breaker: { pauseMs: 700_000 } }],
+    ['breaker.failure', { breaker: { failure: 3 } }],
+    ['breaker.toString', { breaker: { toString: 3 } }],
+    ['autoDisable', { autoDisable: true }],
+    ['autoDisable', { autoDisable: null }],
+    ['autoDisable', { autoDisable: {} }],
+    ['autoDisable', { autoDisable: { kind: 'loud', afterMs: 1, exhausted: 1 } }],
+    ['autoDisable.afterMs', { autoDisable: { kind: 'silent', exhausted: 1 } }],
+    ['autoDisable.afterMs', { autoDisable: { kind: 'silent', afterMs: -1, exhausted: 1 } }],
+    ['autoDisable.exhausted', { autoDisable: { kind: 'silent', afterMs: 1 } }],
+    ['autoDisable.exhausted', { autoDisable: { kind: 'silent', afterMs: 1, exhausted: '20' } }],
+    ['autoDisable.failures', { autoDisable: { kind: 'burst', withinMs: 1 } }],
+    ['autoDisable.failures', { autoDisable: { kind: 'burst', failures: 0, withinMs: 1 } }],
+    ['autoDisable.withinMs', { autoDisable: { kind: 'burst', failures: 6 } }],
+    ['autoDisable.withinMs', { autoDisable: { kind: 'burst', failures: 6, withinMs: Infinity } }],
+    ['autoDisable.afterMs', { autoDisable: { kind: 'burst', failures: 6, withinMs: 1, afterMs: 1 } }],
+    ['replayBurst', { replayBurst: 0 }],
+    ['replayBurst', { replayBurst: Number.NaN }],
+    ['replayBurst', { replayBurst: '20' }],
+    ['replayBurst', { replayBurst: -Infinity }],
+    ['replayBurst', { replayBurst: false }],
+    ['replayRefillPerSecond', { replayRefillPerSecond: 0 }],
+    ['replayRefillPerSecond', { replayRefillPerSecond: Infinity }],
+    ['replayRefillPerSecond', { replayRefillPerSecond: null }],
+    ['inFlightPerOrigin', { inFlightPerOrigin: 0 }],
+    ['inFlightPerOrigin', { inFlightPerOrigin: 1.5 }],
+    ['inFlightPerOrigin', { inFlightPerOrigin: Infinity }],
+    ['inFlightPerOrigin', { inFlightPerOrigin: '100' }],
+    ['recordSuccesses', { recordSuccesses: 0 }],
+    ['recordSuccesses', { recordSuccesses: 'no' }],
+    ['recordSuccesses', { recordSuccesses: null }],
+  ])('%s throws at construction, and the error names it', (field, options) => {
+    try {
+      make(options)()
+      expect.unreachable('it was accepted')
+    } catch (thrown) {
+      expect(errorCode(thrown)).toBe('InvalidOption')
+      expect(thrown).toMatchObject({ field, message: expect.stringContaining(field) })
+    }
+  })
+
+  it.each([
+    [{ retrypolicy: 'kazoo' }, "unknown option 'retrypolicy' (did you mean 'retryPolicy'?)"],
+    [{ tokenTtl: 5 }, "unknown option 'tokenTtl' (did you mean 'tokenTtlSeconds'?)"],
+    [{ breaker: { failure: 3 } }, "unknown option 'breaker.failure' (did you mean 'breaker.failures'?)"],
+    [
+      { autoDisable: { kind: 'silent', aftrMs: 1, exhausted: 1 } },
+      "unknown option 'autoDisable.aftrMs' (did you mean 'autoDisable.afterMs'?)",
+    ],
+    [{ tls: { certs: '' } }, "unknown option 'tls.certs' (did you mean 'tls.cert'?)"],
+    [{ colour: 'red' }, "unknown option 'colour'"],
+  ])('%j is unknown, and the message suggests the closest name', (options, message) => {
+    expect(make(options)).toThrow(expect.objectContaining({ code: 'InvalidOption', message }))
+  })
+
+  it('does not appear in the message if it is a secret', () => {
+    expect(make({ secret: 'hunter2' })).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining('hunter2') }),
+    )
+  })
+
+  it('undefined selects the default', () => {
+    expect(make({ tokenTtlSeconds: undefined, allow: undefined })).not.toThrow()
+    expect(make({ breaker: undefined, autoDisable: undefined, replayBurst: undefined })).not.toThrow()
+  })
+})
+
+describe('a valid option', () => {
+  it.each([
+    { breaker: false, autoDisable: false, recordSuccesses: false },
+    { breaker: {} },
+    { breaker: { failures: 1, pauseMs: 1, capMs: 1 } },
+    { breaker: { capMs: 30_000 } },
+    { autoDisable: { kind: 'silent', afterMs: 0, exhausted: 0 } },
+    { autoDisable: { kind: 'burst', failures: 1, withinMs: 1 } },
+    { preset: 'kazoo', breaker: { failures: 3 }, autoDisable: false },
+    { replayBurst: Number.POSITIVE_INFINITY, replayRefillPerSecond: 0.001 },
+    { replayBurst: 1.5, inFlightPerOrigin: 1 },
+  ])('is accepted: %j', (options) => {
+    expect(make(options)).not.toThrow()
+  })
+
+  it('absent fields of breaker have their defaults, also with the preset kazoo', () => {
+    expect(resolveHealthRules({ breaker: { failures: 3 } }).breaker).toEqual({
+      failures: 3,
+      pauseMs: 30_000,
+      capMs: 600_000,
+    })
+    expect(resolveHealthRules({ preset: 'kazoo', breaker: {} })).toEqual({
+      breaker: { failures: 10, pauseMs: 30_000, capMs: 600_000 },
+      autoDisable: { kind: 'burst', failures: 6, withinMs: 60_000 },
+    })
+    expect(resolveHealthRules({ breaker: false, autoDisable: false })).toEqual({
+      breaker: null,
+      autoDisable: null,
+    })
+    expect(resolveHealthRules({})).toEqual(HEALTH_PRESETS.standard)
+  })
+})
+
+describe('arguments of hs.webhooks', () => {
+  it('are rejected by name if invalid', async () => {
+    const hs = createHookswitch({ store: memoryStore(), loginBurst: Number.POSITIVE_INFINITY })
+    await hs.start()
+    const { id } = await hs.accounts.create({ name: 'Acme', realm: 'acme.example' })
+    const input = { name: 'w', uri: 'https://example.com', hook: 'all' } as const
+    await expect(hs.webhooks.create('nope', input)).rejects.toMatchObject({ code: 'NotFound', id: 'nope' })
+    await expect(hs.webhooks.create(id, undefined as never)).rejects.toMatchObject({ code: 'InvalidInput' })
+    await expect(hs.webhooks.create(id, { ...input, retry: 5 } as never)).rejects.toMatchObject({
+      field: 'retry',
+    })
+    await expect(hs.webhooks.attempts(id, undefined, { limit: -1 })).rejects.toMatchObject({ field: 'limit' })
+    await hs.close()
+  })
+})
+
+describe('OPTION_DEFAULTS', () => {
+  it('are those of the specification and of KAZOO, and frozen', () => {
+    expect(OPTION_DEFAULTS).toMatchObject({
+      tokenTtlSeconds: 86_400,
+      loginBurst: 100,
+      loginRefillPerSecond: 10,
+    })
+    expect(Object.isFrozen(OPTION_DEFAULTS)).toBe(true)
+  })
+})
+
+describe('an instance that is not running', () => {
+  const event = { hook: 'channel_create', accountId: 'a', callId: 'c' }
+
+  it('rejects calls before start() and names start()', async () => {
+    const hs = createHookswitch({ store: memoryStore() })
+    await expect(hs.publish(event)).rejects.toMatchObject({
+      code: 'StoreUnavailable',
+      message: expect.stringContaining('start()'),
+    })
+    const response = await hs.handle({
+      method: 'PUT',
+      url: '/v1/api_auth',
+      headers: {},
+      body: Buffer.from('{"data":{"api_key":"x"}}'),
+    })
+    expect(response.status).toBe(503)
+    await hs.close()
+  })
+
+  it('rejects calls after close(), which may be called twice', async () => {
+    const hs = createHookswitch({ store: memoryStore() })
+    await hs.start()
+    await Promise.all([hs.close(), hs.close()])
+    await expect(hs.publish(event)).rejects.toMatchObject({ code: 'Closing' })
+    await expect(hs.start()).rejects.toMatchObject({ code: 'Closing' })
+  })
+
+  it('rejects an invalid drainMs', async () => {
+    const hs = createHookswitch({ store: memoryStore() })
+    await expect(hs.close({ drainMs: Number.NaN })).rejects.toThrow('drainMs')
+    await hs.close()
+  })
+})

@@ -1,0 +1,62 @@
+/**
+ * A claim was still sent if its webhook was disabled, or responded 410, while the result of the claim was pending: the
+ * sender's `cancel` was called before it had the request.
+ */
+import { expect, it } from 'vitest'
+import { changeSettings, encryptedSettingsOf } from '../../src/webhooks/webhook.js'
+import { createHarness, responseWith } from '../delivery/harness.js'
+import { createTwoPhaseSender } from '../delivery/two-phase-sender.js'
+
+/** A store that claims at once, but returns the result only when the test releases it. */
+async function slowClaims() {
+  const harness = await createHarness()
+  const sender = createTwoPhaseSender()
+  const { store: deliveries } = harness.faults
+  const releases: (() => void)[] = []
+  const store: typeof deliveries = {
+    ...deliveries,
+    async claim(request) {
+      const result = await deliveries.claim(request)
+      if (result.claims.length > 0) await new Promise<void>((resolve) => releases.push(resolve))
+      return result
+    },
+  }
+  const node = harness.node({ caps: { perEndpoint: 2 } }, { sender, store })
+  await node.start()
+  return { harness, sender, node, releases }
+}
+
+it('a claim that is pending while the webhook is disabled is not sent', async () => {
+  const { harness, sender, node, releases } = await slowClaims()
+  await harness.publish('call')
+  await harness.clock.settle()
+  const row = (await harness.store.webhooks.read('acc', 'w1'))!
+  const next = changeSettings(
+    row,
+    { ...encryptedSettingsOf(row), settings: { ...row.settings, enabled: false } },
+    1,
+  )
+  await harness.store.webhooks.replace(next, row.revision)
+  node.cancelUnsent('w1')
+  for (const release of releases) release()
+  await harness.clock.settle()
+  expect(sender.waiting).toEqual([])
+  expect(await harness.deliveries()).toMatchObject([{ state: 'cancelled', attempts: 0 }])
+})
+
+it('a claim that is pending while the receiver responds 410 is not sent', async () => {
+  const { harness, sender, releases } = await slowClaims()
+  await harness.publish('a')
+  await harness.clock.settle()
+  releases.shift()!()
+  await harness.clock.settle()
+  sender.waiting[0]!.connect()
+  await harness.publish('b')
+  await harness.clock.settle()
+  expect(releases).toHaveLength(1)
+  sender.onWire[0]!.answer(responseWith(410))
+  await harness.clock.settle()
+  releases.shift()!()
+  await harness.clock.settle()
+  expect(sender.waiting).toEqual([])
+})

@@ -1,0 +1,35 @@
+import { createHookswitch, type HookswitchError, memoryStore } from 'hookswitch'
+import { expect, it } from 'vitest'
+
+const KAZOO_SENTENCE = 'Strict checking of data is enabled; only include schema-defined properties'
+
+it('errors of undefined fields are plain in JavaScript, and in the words of KAZOO over HTTP', async () => {
+  const hs = createHookswitch({ store: memoryStore(), ingest: true })
+  await hs.start()
+  const { id, apiKey } = await hs.accounts.create({ name: 'Acme', realm: 'acme.example' })
+  const input = { name: 'w', uri: 'https://example.com/', hook: 'all', customData: { '\ud800': 'x' } }
+  const event = { hook: 'channel_create', accountId: id, callId: 'c', colour: 'red' }
+  for (const operation of [
+    () => hs.webhooks.create(id, input),
+    () => hs.publish(event as never),
+    () => hs.publish({ ...event, customChannelVars: 5 } as never),
+  ]) {
+    const error = await operation().then(
+      () => expect.unreachable('it was accepted'),
+      (thrown: HookswitchError) => thrown,
+    )
+    expect(error.code).toBe('InvalidInput')
+    expect(`${error.message} ${JSON.stringify(error.failures)}`).not.toContain('Strict checking')
+  }
+  const { token } = await hs.auth.signIn({ apiKey })
+  const response = await hs.handle({
+    method: 'PUT',
+    url: `/v1/accounts/${id}/events`,
+    headers: { 'content-type': 'application/json', 'x-auth-token': token },
+    body: JSON.stringify({ data: { hook_event: 'channel_create', call_id: 'c', colour: 'red' } }),
+  })
+  expect(JSON.parse(response.body).data).toEqual({
+    colour: { additionalProperties: { message: KAZOO_SENTENCE, target: false, value: 'red' } },
+  })
+  await hs.close()
+})

@@ -1,0 +1,223 @@
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { describe, expect, it, vi } from 'vitest'
+import { createDnsResolver, type DnsResolverOptions } from '../../src/send/dns-resolver.js'
+import { createHostsFileLookup, parseHostsFile } from '../../src/send/hosts-file.js'
+import { addresses, cleanUpAfterEach, onCleanup } from './harness.js'
+import { startNameServer } from './name-server.js'
+
+cleanUpAfterEach()
+
+function resolver(options: DnsResolverOptions) {
+  const created = createDnsResolver({ hostsPath: '/nowhere', ...options })
+  onCleanup(() => created.close())
+  return created
+}
+
+async function resolverWith(
+  reply: Parameters<typeof startNameServer>[0],
+  options: DnsResolverOptions = {},
+  answersRoot = true,
+) {
+  const server = await startNameServer(reply, answersRoot)
+  return { server, resolver: resolver({ servers: [server.address], ...options }) }
+}
+
+const V6 = [0x26, 6, 0x47, 0, ...new Array(11).fill(0), 1]
+
+describe('createDnsResolver', () => {
+  it('queries both families and returns every address', async () => {
+    const { resolver, server } = await resolverWith((type) =>
+      type === 'A'
+        ? [
+            [1, 2, 3, 4],
+            [5, 6, 7, 8],
+          ]
+        : [V6],
+    )
+    expect(await resolver.resolve('both.test', 5_000)).toEqual(
+      addresses('1.2.3.4', '5.6.7.8', '2606:4700::1'),
+    )
+    expect(server.queries.sort()).toEqual(['A both.test', 'AAAA both.test'])
+  })
+
+  it('queries a name without the trailing dot and without search domains', async () => {
+    const { resolver, server } = await resolverWith(() => 3)
+    expect(await resolver.resolve('Single.', 5_000)).toMatchObject({ kind: 'missing' })
+    expect([...new Set(server.queries)].sort()).toEqual(['A single', 'AAAA single'])
+  })
+
+  it('accepts addresses of one family only', async () => {
+    const four = await resolverWith((type) => (type === 'A' ? [[1, 2, 3, 4]] : []))
+    expect(await four.resolver.resolve('four.test', 5_000)).toEqual(addresses('1.2.3.4'))
+    const six = await resolverWith((type) => (type === 'A' ? 2 : [V6]))
+    expect(await six.resolver.resolve('six.test', 5_000)).toEqual(addresses('2606:4700::1'))
+  })
+
+  it('does not wait long for a family without a response', async () => {
+    const { resolver } = await resolverWith((type) => (type === 'A' ? [[1, 2, 3, 4]] : undefined), {
+      lookupMs: 60_000,
+    })
+    expect(await resolver.resolve('half.test', 60_000)).toEqual(addresses('1.2.3.4'))
+  })
+
+  it.each([
+    ['does not exist', 3, 'no such host name'],
+    ['has no address', [], 'the host name has no address'],
+    ['fails at its name servers', 2, 'the name server answered ESERVFAIL'],
+    ['is refused', 5, 'the name server answered EREFUSED'],
+  ] as const)('reports a name as missing that %s', async (_, reply, detail) => {
+    const { resolver } = await resolverWith(() => reply)
+    expect(await resolver.resolve('bad.test', 20_000)).toEqual({ kind: 'missing', detail })
+  })
+
+  it('reports a name as missing that gets no response while the root query does', async () => {
+    const { resolver, server } = await resolverWith(() => undefined, { lookupMs: 1_500 })
+    expect(await resolver.resolve('lame.test', 5_000)).toEqual({
+      kind: 'missing',
+      detail: 'the name server does not answer for this host name',
+    })
+    expect(server.queries).toContain('NS ')
+  })
+
+  it('reports an unresponsive name server as unreachable', async () => {
+    const { resolver } = await resolverWith(() => undefined, { lookupMs: 300 }, false)
+    expect(await resolver.resolve('any.test', 5_000)).toEqual({
+      kind: 'unreachable',
+      detail: 'the name server does not respond',
+    })
+  })
+
+  it('reports a name server with a closed port as unreachable', async () => {
+    const { resolver: closed } = { resolver: resolver({ servers: ['127.0.0.1:9'] }) }
+    expect(await closed.resolve('any.test', 5_000)).toEqual({
+      kind: 'unreachable',
+      detail: 'the name server is unreachable',
+    })
+  })
+
+  it('reports invalid name server options as unreachable instead of throwing', async () => {
+    expect(await resolver({ servers: ['nonsense'] }).resolve('any.test', 5_000)).toMatchObject({
+      kind: 'unreachable',
+    })
+  })
+
+  it('uses at most a thousand addresses of a response', async () => {
+    const many = Array.from({ length: 1_500 }, (_, n) => [9, 9, n >> 8, n & 255])
+    const { resolver } = await resolverWith((type) => (type === 'A' ? many : []))
+    const resolution = await resolver.resolve('many.test', 20_000)
+    expect(resolution.kind === 'addresses' && resolution.addresses.length).toBe(1_000)
+  })
+
+  it('sends no query for addresses and localhost names', async () => {
+    const { resolver, server } = await resolverWith(() => [[1, 2, 3, 4]])
+    expect(await resolver.resolve('8.8.8.8', 5_000)).toEqual(addresses('8.8.8.8'))
+    expect(await resolver.resolve('2606:4700::1', 5_000)).toEqual(addresses('2606:4700::1'))
+    for (const name of ['localhost', 'LOCALHOST.', 'a.b.localhost']) {
+      expect(await resolver.resolve(name, 5_000)).toEqual(addresses('127.0.0.1', '::1'))
+    }
+    expect(server.queries).toEqual([])
+  })
+
+  it('ends within the given timeout', async () => {
+    const { resolver } = await resolverWith(() => undefined)
+    // The result depends on whether the root query was answered in time.
+    expect((await resolver.resolve('slow.test', 50)).kind).toMatch(/missing|unreachable/)
+  })
+
+  it('limits concurrent lookups; further ones wait in order', async () => {
+    let open = 0
+    let peak = 0
+    const { resolver, server } = await resolverWith(
+      (type) => {
+        if (type === 'AAAA') return []
+        peak = Math.max(peak, ++open)
+        setImmediate(() => open--)
+        return [[1, 2, 3, 4]]
+      },
+      { concurrency: 1 },
+    )
+    const names = Array.from({ length: 20 }, (_, n) => `n${n}.test`)
+    const resolutions = await Promise.all(names.map((name) => resolver.resolve(name, 20_000)))
+    expect(resolutions).toEqual(names.map(() => addresses('1.2.3.4')))
+    expect(peak).toBe(1)
+    const order = server.queries.filter((query) => query.startsWith('A ')).map((query) => query.slice(2))
+    expect([...new Set(order)]).toEqual(names)
+  })
+
+  it('reports a lookup as unreachable that got no slot in time', async () => {
+    const { resolver } = await resolverWith(
+      (_, name) => (name === 'slow.test' ? undefined : [[1, 2, 3, 4]]),
+      {
+        concurrency: 1,
+        lookupMs: 300,
+      },
+    )
+    const slow = resolver.resolve('slow.test', 5_000)
+    expect(await resolver.resolve('quick.test', 50)).toEqual({
+      kind: 'unreachable',
+      detail: 'too many concurrent lookups',
+    })
+    await slow
+    expect(await resolver.resolve('quick.test', 5_000)).toEqual(addresses('1.2.3.4'))
+  })
+
+  it('ends lookups in progress when it is closed', async () => {
+    const { resolver } = await resolverWith(() => undefined, { concurrency: 1, lookupMs: 60_000 })
+    const pending = [resolver.resolve('a.test', 60_000), resolver.resolve('b.test', 60_000)]
+    resolver.close()
+    expect((await Promise.all(pending)).map(({ kind }) => kind)).toEqual(['unreachable', 'unreachable'])
+    expect(await resolver.resolve('c.test', 60_000)).toMatchObject({ kind: 'unreachable' })
+  })
+
+  it('prefers the hosts file to the name server', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hosts-'))
+    onCleanup(() => rmSync(folder, { recursive: true }))
+    const hostsPath = join(folder, 'hosts')
+    writeFileSync(hostsPath, '10.1.2.3 inside.test\n')
+    const { resolver, server } = await resolverWith(() => 3, { hostsPath })
+    expect(await resolver.resolve('Inside.test.', 5_000)).toEqual(addresses('10.1.2.3'))
+    expect(server.queries).toEqual([])
+  })
+})
+
+describe('parseHostsFile', () => {
+  it('parses addresses with all their names, and skips invalid lines', () => {
+    const hosts = parseHostsFile(
+      '# top\r\n127.0.0.1\tlocalhost Box # mine\n::1 box\nnonsense box\n\n10.0.0.1\n10.0.0.2 a. #b\n',
+    )
+    expect(Object.fromEntries(hosts)).toEqual({
+      localhost: ['127.0.0.1'],
+      box: ['127.0.0.1', '::1'],
+      a: ['10.0.0.2'],
+    })
+  })
+})
+
+describe('createHostsFileLookup', () => {
+  it('reads a changed file again, and treats a missing or too large one as empty', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hosts-'))
+    onCleanup(() => rmSync(folder, { recursive: true }))
+    const path = join(folder, 'hosts')
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(0)
+    onCleanup(() => clock.mockRestore())
+    const lookup = createHostsFileLookup(path)
+    expect(lookup('a')).toEqual([])
+    writeFileSync(path, '10.0.0.1 a\n')
+    expect(lookup('a')).toEqual([])
+    clock.mockReturnValue(1_001)
+    expect(lookup('a')).toEqual(['10.0.0.1'])
+    writeFileSync(path, '10.0.0.2 a\n')
+    utimesSync(path, 1, 1)
+    clock.mockReturnValue(2_002)
+    expect(lookup('a')).toEqual(['10.0.0.2'])
+    writeFileSync(path, `10.0.0.3 a\n${'#'.repeat(1024 * 1024)}`)
+    clock.mockReturnValue(3_003)
+    expect(lookup('a')).toEqual([])
+    rmSync(path)
+    clock.mockReturnValue(4_004)
+    expect(lookup('a')).toEqual([])
+  })
+})

@@ -1,0 +1,86 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { classifyError, noResponse, wrapSendFailure } from '../../src/send/error-classifier.js'
+
+const error = (code: string, message = 'something', more = {}) =>
+  Object.assign(new Error(message), { code, ...more })
+const classOf = (thrown: unknown, context = {}) => {
+  const observation = classifyError(thrown, context)
+  return observation.kind === 'own_fault' ? observation.kind : observation.failure
+}
+
+describe('classifyError', () => {
+  it.each([
+    ['EMFILE', 'own_fault'],
+    ['ENFILE', 'own_fault'],
+    ['ENOBUFS', 'own_fault'],
+    ['ENOMEM', 'own_fault'],
+    ['EADDRNOTAVAIL', 'own_fault'],
+    ['ECONNREFUSED', 'connection'],
+    ['ECONNRESET', 'connection'],
+    ['EPIPE', 'connection'],
+    ['ENETUNREACH', 'connection'],
+    ['EHOSTUNREACH', 'connection'],
+    ['UND_ERR_SOCKET', 'connection'],
+    ['UND_ERR_DESTROYED', 'connection'],
+    ['UND_ERR_ABORTED', 'connection'],
+    ['', 'connection'],
+    ['SOMETHING_NEW', 'connection'],
+    ['ETIMEDOUT', 'timeout'],
+    ['UND_ERR_HEADERS_TIMEOUT', 'timeout'],
+    ['UND_ERR_BODY_TIMEOUT', 'timeout'],
+    ['UND_ERR_CONNECT_TIMEOUT', 'timeout'],
+    ['HPE_INVALID_CONSTANT', 'protocol'],
+    ['UND_ERR_HEADERS_OVERFLOW', 'protocol'],
+    ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'protocol'],
+    ['UND_ERR_REQ_CONTENT_LENGTH_MISMATCH', 'protocol'],
+    ['ERR_ASSERTION', 'protocol'],
+    ['UND_ERR_INVALID_ARG', 'protocol'],
+    ['ERR_INVALID_CHAR', 'protocol'],
+    ['CERT_HAS_EXPIRED', 'tls'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'tls'],
+    ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'tls'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'tls'],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', 'tls'],
+    ['EPROTO', 'tls'],
+    ['CRL_HAS_EXPIRED', 'tls'],
+  ])('%s is %s', (code, expected) => {
+    expect(classOf(error(code))).toBe(expected)
+  })
+
+  it('treats EADDRNOTAVAIL as an internal fault for IPv4 only: without IPv6 every IPv6 address fails with it', () => {
+    expect(classOf(error('EADDRNOTAVAIL'), { ip: '8.8.8.8' })).toBe('own_fault')
+    expect(classOf(error('EADDRNOTAVAIL'), { ip: '2606:4700::1' })).toBe('connection')
+  })
+
+  it("recognises invalid responses by undici's messages", () => {
+    expect(classOf(error('UND_ERR_SOCKET', 'bad response'))).toBe('protocol')
+    expect(classOf(error('UND_ERR_SOCKET', 'bad upgrade'))).toBe('protocol')
+    expect(classOf(error('UND_ERR_SOCKET', 'other side closed'))).toBe('connection')
+    expect(classOf(Object.assign(new Error('x'), { name: 'HTTPParserError' }))).toBe('protocol')
+  })
+
+  it('returns the wrapped failure of the connector', () => {
+    const observation = noResponse('blocked_address', 'the host is a private address')
+    expect(classifyError(wrapSendFailure(observation))).toBe(observation)
+  })
+
+  it('returns a short single-line failure for any thrown value', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.anything(),
+          fc.record({ code: fc.anything(), message: fc.anything(), name: fc.anything() }),
+          fc.string({ maxLength: 2_000 }),
+        ),
+        (thrown) => {
+          const observation = classifyError(thrown)
+          expect(['no_response', 'own_fault']).toContain(observation.kind)
+          expect(observation.detail).not.toMatch(/[\r\n\0]/)
+          expect(observation.detail.length).toBeLessThan(600)
+        },
+      ),
+    )
+  })
+})

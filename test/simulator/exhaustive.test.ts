@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { exhaust, type FaultInjector } from '../../src/simulator/index.js'
+
+/** Two or three events for a few webhooks. */
+const SCENARIO = { minutes: 0.1, callsPerDay: 15_000, faults: 'none' } as const
+
+describe('a crash at any store operation', { timeout: 120_000 }, () => {
+  it('before or after each store operation of a short run, on one node', async () => {
+    const { runs, failed } = await exhaust(6, { ...SCENARIO, nodes: 1 })
+    expect(failed?.run.violations).toBeUndefined()
+    expect(runs).toBeGreaterThan(60)
+  })
+
+  it('before or after each store operation of a short run, on two nodes', async () => {
+    const { runs, failed } = await exhaust(3, { ...SCENARIO, nodes: 2 })
+    expect(failed?.run.violations).toBeUndefined()
+    expect(runs).toBeGreaterThan(60)
+  })
+
+  it('is reported when it loses an event', async () => {
+    const { failed } = await exhaust(3, { ...SCENARIO, nodes: 1, faultInjector: writesLater() })
+    expect(failed?.options.crashes?.size).toBe(1)
+    // A lost event also leaves a gap in the sequence of its call.
+    expect(['I1', 'I5']).toContain(failed?.run.violations[0]?.invariant)
+  })
+})
+
+/** A node that acknowledges an event and writes it 50 ms later. */
+function writesLater(): FaultInjector {
+  const numbers = new Map<string, number>()
+  return {
+    nodeStore(store, life) {
+      if (life.generation === 1) numbers.clear()
+      return {
+        ...store,
+        deliveries: {
+          ...store.deliveries,
+          async accept(acceptance, now) {
+            void life.clock.sleep(50).then(() => store.deliveries.accept(acceptance, now))
+            return acceptance.events.map(({ id, callId = '' }) => {
+              const sequence = (numbers.get(callId) ?? 0) + 1
+              numbers.set(callId, sequence)
+              return { id, sequence, duplicate: false }
+            })
+          },
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,173 @@
+import type { Webhook } from '../../src/webhooks/webhook.js'
+import type { Defect } from './fault-injectors.js'
+
+/** Defects that show only together with a fault, or after a while. */
+export const MORE_DEFECTS: readonly Defect[] = [
+  {
+    description: 'a store in which tokens never expire',
+    invariants: ['I12'],
+    options: { minutes: 1800, nodes: 1, callsPerDay: 10, leaseSeconds: 3000 },
+    seed: 5,
+    faultInjector: () => ({
+      nodeStore: (store) => ({
+        ...store,
+        tokens: {
+          ...store.tokens,
+          pruneTokens: async () => 0,
+          async read(hash) {
+            const row = await store.tokens.read(hash)
+            return row && { ...row, expiresMs: Number.MAX_SAFE_INTEGER }
+          },
+        },
+      }),
+    }),
+  },
+  {
+    description: 'an address guard that checks only the first address',
+    invariants: ['I14'],
+    options: { faults: ['dns hostile'] },
+    faultInjector: () => ({
+      approve: (real) => async (deps, host, timeoutMs) => {
+        const { resolver } = deps
+        let others: readonly string[] = []
+        const first = {
+          async resolve(name: string, ms: number) {
+            const found = await resolver.resolve(name, ms)
+            if (found.kind !== 'addresses') return found
+            others = found.addresses.slice(1)
+            return { ...found, addresses: found.addresses.slice(0, 1) }
+          },
+          close() {},
+        }
+        const approved = await real({ ...deps, resolver: first }, host, timeoutMs)
+        return 'kind' in approved ? approved : [...approved, ...others]
+      },
+    }),
+  },
+  {
+    description: 'a dialler that resolves the name again',
+    invariants: ['I14'],
+    options: { faults: ['dns hostile'] },
+    faultInjector: () => ({
+      approve: (real) => async (deps, host, timeoutMs) => {
+        const approved = await real(deps, host, timeoutMs)
+        if ('kind' in approved) return approved
+        const again = await deps.resolver.resolve(host, timeoutMs)
+        return again.kind === 'addresses' && again.addresses.length > 0 ? again.addresses : approved
+      },
+    }),
+  },
+  {
+    description: 'an address guard that caches its result',
+    invariants: ['I14'],
+    options: { faults: ['dns hostile'] },
+    faultInjector: () => {
+      const approvedByHost = new Map<string, readonly string[]>()
+      return {
+        approve: (real) => async (deps, host, timeoutMs) => {
+          await deps.resolver.resolve(host, timeoutMs)
+          const cached = approvedByHost.get(host)
+          if (cached) return cached
+          const approved = await real(deps, host, timeoutMs)
+          if (!('kind' in approved)) approvedByHost.set(host, approved)
+          return approved
+        },
+      }
+    },
+  },
+  {
+    description: 'a sender that sends one request at a time',
+    invariants: ['I15'],
+    options: { minutes: 4, nodes: 1, callsPerDay: 30_000 },
+    faultInjector: () => ({
+      sender(sender) {
+        let last: Promise<unknown> = Promise.resolve()
+        return {
+          ...sender,
+          send(request) {
+            const sent = last.then(() => sender.send(request))
+            last = sent
+            return sent
+          },
+        }
+      },
+    }),
+  },
+  {
+    description: 'a node that keeps its lease when it closes',
+    invariants: ['I18'],
+    faultInjector: () => ({
+      nodeStore: (store) => ({ ...store, deliveries: { ...store.deliveries, release: async () => {} } }),
+    }),
+  },
+  {
+    description: 'a node that stays subscribed after it closes',
+    invariants: ['I18'],
+    faultInjector: () => ({
+      nodeStore: (store) => ({
+        ...store,
+        deliveries: {
+          ...store.deliveries,
+          subscribe(listener) {
+            store.deliveries.subscribe(listener)
+            return () => {}
+          },
+        },
+      }),
+    }),
+  },
+  {
+    description: 'a node that caches webhooks for ever',
+    invariants: ['I21'],
+    seed: 4,
+    faultInjector: () => ({
+      nodeStore(store) {
+        const cached = new Map<string, Webhook>()
+        return {
+          ...store,
+          webhooks: {
+            ...store.webhooks,
+            async read(accountId, id) {
+              const row = cached.get(id) ?? (await store.webhooks.read(accountId, id))
+              if (row) cached.set(id, row)
+              return row
+            },
+          },
+        }
+      },
+    }),
+  },
+  {
+    description: 'a store in which the last writer wins',
+    invariants: ['I21'],
+    seed: 4,
+    options: { minutes: 30, faults: ['store slow'] },
+    faultInjector: () => ({
+      store: (store) => ({
+        ...store,
+        webhooks: {
+          ...store.webhooks,
+          async replace(webhook, revision) {
+            const now = await store.webhooks.read(webhook.accountId, webhook.id)
+            return store.webhooks.replace(webhook, now?.revision ?? revision)
+          },
+        },
+      }),
+    }),
+  },
+  {
+    description: 'a sender that sends requests in bursts',
+    invariants: ['I23'],
+    seed: 3,
+    options: { nodes: 1, minutes: 3, callsPerDay: 300_000, faults: ['deaf'], caps: { total: 4 } },
+    faultInjector: () => ({
+      sender: (sender, { clock }) => ({
+        ...sender,
+        async send(request) {
+          await clock.sleep(3000 - (clock.monotonic() % 3000))
+          return sender.send(request)
+        },
+      }),
+    }),
+  },
+]

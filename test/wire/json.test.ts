@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest'
+import { attemptJson } from '../../src/wire/attempt-json.js'
+import { loginJson, parseCredentialsLogin } from '../../src/wire/auth-json.js'
+import { parseReplay } from '../../src/wire/command-json.js'
+import { deliveryJson } from '../../src/wire/delivery-json.js'
+import { parseWebhookFields } from '../../src/wire/field-names.js'
+import { webhookJson, webhookSummaryJson } from '../../src/wire/webhook-json.js'
+import { account, attempt, delivery, NOW, webhook } from '../http/records.js'
+
+/** The JSON that a client reads, without absent fields. */
+const roundTrip = (value: unknown) => JSON.parse(JSON.stringify(value))
+const keys = (value: unknown) => Object.keys(roundTrip(value)).join(' ')
+const gregorian = (ms: number) => Math.floor(ms / 1000) + 62_167_219_200
+
+const full = webhook({
+  customData: { k: 'v' },
+  customRequestHeaders: { 'x-key': 'v' },
+  group: 'g',
+  maxAgeSeconds: 60,
+  extra: { ui: { color: 'red' }, id: 'evil', _read_only: 'evil', httpVerb: 'get' },
+  disableReason: 'too many failed attempts',
+  enabledMs: NOW,
+  disabledMs: NOW + 1000,
+})
+
+describe('webhookJson', () => {
+  it('has every field in the order of the documentation', () => {
+    expect(keys(webhookJson(webhook()))).toBe(
+      'id name uri hook http_verb retries format enabled include_subaccounts include_internal_legs ordering _read_only',
+    )
+    expect(keys(webhookJson(full))).toBe(
+      'id name uri hook http_verb retries format enabled include_subaccounts include_internal_legs custom_data ' +
+        'custom_request_headers group max_age_seconds ordering ui _read_only httpVerb disable_reason',
+    )
+  })
+
+  it("does not let the client's keys replace fields of the service", () => {
+    const json = roundTrip(webhookJson(full))
+    expect(json._read_only).toEqual({
+      created: gregorian(NOW - 5000),
+      modified: gregorian(NOW - 1000),
+      enabled_at: gregorian(NOW),
+      disabled_at: gregorian(NOW + 1000),
+    })
+    expect(json.disable_reason).toBe('too many failed attempts')
+  })
+
+  it('can be parsed back to the same settings', () => {
+    const { settings, extra } = parseWebhookFields(
+      roundTrip(webhookJson({ ...full, extra: { ui: { color: 'red' } } })),
+    )
+    expect(extra).toEqual({ ui: { color: 'red' } })
+    expect(full).toMatchObject(settings)
+    expect(Object.keys(settings)).toHaveLength(14)
+  })
+
+  it('has a summary for lists', () => {
+    expect(keys(webhookSummaryJson(full))).toBe('id hook name uri group enabled disable_reason')
+    expect(keys(webhookSummaryJson(webhook()))).toBe('id hook name uri enabled')
+  })
+})
+
+describe('attemptJson', () => {
+  it('has every field in the format that user interfaces read', () => {
+    const json = attemptJson(
+      attempt(1, {
+        method: 'POST',
+        reason: 'bad response code',
+        clientError: 'timeout',
+        status: 503,
+        responseHeaders: ['Set-Cookie', 'a', 'X-A', '1', 'Set-Cookie', 'b', '__proto__', 'p'],
+        responseBody: 'no',
+        requestHeaders: ['X-Hook-ID', 'webhook-1'],
+        requestBody: '{}',
+        durationMs: 12,
+      }),
+    )
+    expect(keys(json)).toBe(
+      'id hook_id hook_event event_id delivery_id call_id uri method attempt retries_left retries result reason ' +
+        'client_error resp_status_code resp_headers resp_body req_headers req_body duration_ms timestamp sent_at',
+    )
+    expect(json).toMatchObject({
+      method: 'post',
+      resp_status_code: '503',
+      retries_left: 2,
+      retries: 3,
+      req_headers: { 'X-Hook-ID': 'webhook-1' },
+      timestamp: gregorian(NOW),
+      sent_at: '2030-01-15T12:00:00.251Z',
+    })
+    expect(JSON.stringify(json.resp_headers)).toBe('{"Set-Cookie":"a, b","X-A":"1","__proto__":"p"}')
+  })
+
+  it('omits fields of the request if the delivery ended without one', () => {
+    const { attempt: _, callId: __, ...end } = attempt(1, { reason: 'expired' })
+    expect(keys(attemptJson(end))).toBe(
+      'id hook_id hook_event event_id delivery_id uri method retries_left retries result reason timestamp sent_at',
+    )
+  })
+})
+
+describe('deliveryJson', () => {
+  it('has the time of the next attempt only while the delivery waits', () => {
+    expect(keys(deliveryJson(delivery(1), 'why'))).toBe('id event_id hook_id call_id state attempts explain')
+    expect(deliveryJson(delivery(1, { dueMs: NOW }), 'why').next_attempt_at).toBe('2030-01-15T12:00:00.250Z')
+    expect(
+      deliveryJson(delivery(1, { dueMs: NOW, state: 'in_flight' }), 'why').next_attempt_at,
+    ).toBeUndefined()
+  })
+})
+
+describe('JSON of logins and commands', () => {
+  it('has the account fields in the order of the documentation', () => {
+    expect(keys(loginJson(account, 'user-1'))).toBe(
+      'account_id account_name owner_id language is_reseller reseller_id apps',
+    )
+    const { resellerId: _, ...plain } = { ...account, name: '' }
+    expect(roundTrip(loginJson(plain, undefined))).toEqual({
+      account_id: account.id,
+      language: 'en-US',
+      is_reseller: false,
+      apps: [],
+    })
+  })
+
+  it('prefers account_realm to realm', () => {
+    expect(
+      parseCredentialsLogin({ credentials: 'c', account_realm: 'new', realm: 'old', ui_metadata: {} }),
+    ).toEqual({
+      credentials: 'c',
+      realm: 'new',
+    })
+    expect(
+      parseCredentialsLogin({ credentials: 'c', realm: 'old', method: 'sha', account_name: 'n' }),
+    ).toEqual({
+      credentials: 'c',
+      realm: 'old',
+      method: 'sha',
+      accountName: 'n',
+    })
+  })
+
+  it('includes the whole last second of the range of a replay', () => {
+    expect(parseReplay({ delivery_id: 'd', created_from: 5 })).toEqual({ deliveryId: 'd' })
+    expect(
+      parseReplay({ created_from: 62_167_219_201, created_to: 62_167_219_201, result: 'failure' }),
+    ).toEqual({
+      createdFromMs: 1000,
+      createdToMs: 1999,
+      result: 'failure',
+    })
+  })
+})

@@ -1,0 +1,152 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, it } from 'vitest'
+import type { Account } from '../../src/accounts/account.js'
+import type { StoredAttempt } from '../../src/delivery/attempt-record.js'
+import type { StoredDelivery } from '../../src/delivery/delivery-queries.js'
+import type { CheckedEvent } from '../../src/delivery/event.js'
+import { payloadOf } from '../../src/delivery/payload.js'
+import { catalogueOf } from '../../src/webhooks/catalogue.js'
+import type { WebhookView } from '../../src/webhooks/view.js'
+import { attemptJson } from '../../src/wire/attempt-json.js'
+import { loginJson } from '../../src/wire/auth-json.js'
+import { deliveryJson } from '../../src/wire/delivery-json.js'
+import { SCHEMAS } from '../../src/wire/openapi/schemas.js'
+import { webhookJson, webhookSummaryJson } from '../../src/wire/webhook-json.js'
+
+const webhook: Required<WebhookView> = {
+  id: 'w',
+  accountId: 'a',
+  name: 'n',
+  uri: 'https://example.com/',
+  hook: 'all',
+  httpVerb: 'post',
+  retries: 2,
+  format: 'json',
+  enabled: true,
+  includeSubaccounts: false,
+  includeInternalLegs: true,
+  customData: {},
+  customRequestHeaders: {},
+  group: 'g',
+  maxAgeSeconds: 1,
+  ordering: 'call',
+  extra: {},
+  disableReason: 'gone',
+  createdMs: 1,
+  modifiedMs: 1,
+  enabledMs: 1,
+  disabledMs: 1,
+  deleted: true,
+  revision: 1,
+}
+const attempt: Required<StoredAttempt> = {
+  id: 'i',
+  accountId: 'a',
+  webhookId: 'w',
+  hook: 'channel_create',
+  eventId: 'e',
+  deliveryId: 'd',
+  callId: 'c',
+  uri: 'https://example.com/',
+  method: 'POST',
+  attempt: 1,
+  retriesLeft: 0,
+  result: 'failure',
+  reason: 'bad response code',
+  clientError: 'timeout',
+  status: 500,
+  responseHeaders: ['a', 'b'],
+  responseBody: '',
+  requestHeaders: [],
+  requestBody: '',
+  durationMs: 1,
+  atMs: 1,
+  position: 1,
+}
+const delivery: Required<StoredDelivery> = {
+  id: 'd',
+  accountId: 'a',
+  webhookId: 'w',
+  eventId: 'e',
+  eventAccountId: 'a',
+  callId: 'c',
+  hook: 'channel_create',
+  eventTimestampMs: 1,
+  variant: 0,
+  encoding: 'json',
+  httpVerb: 'post',
+  lane: 'l',
+  epoch: 1,
+  state: 'waiting',
+  dueMs: 1,
+  attempts: 0,
+  tries: 0,
+  interruptions: 0,
+  fence: 0,
+  reason: 'r',
+  replayOf: 'o',
+  acceptedMs: 1,
+  endedMs: 1,
+  position: 1,
+  ahead: 0,
+}
+const account: Required<Account> = {
+  id: 'a',
+  name: 'n',
+  realm: 'r',
+  parentId: 'p',
+  enabled: true,
+  language: 'en-us',
+  isReseller: false,
+  resellerId: 'q',
+  createdMs: 1,
+  modifiedMs: 1,
+}
+const sample = catalogueOf().flatMap((hook) => hook.sample)
+const payload = Object.assign(
+  {},
+  ...sample.map((event) => payloadOf(event as unknown as CheckedEvent, 'e')),
+  {
+    sequence: 1,
+  },
+)
+
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
+const documents: [name: string, document: object][] = [
+  ['Webhook', webhookJson(webhook)],
+  ['WebhookSummary', webhookSummaryJson(webhook)],
+  ['Attempt', attemptJson(attempt)],
+  ['Delivery', deliveryJson(delivery, 'why')],
+  ['Login', loginJson(account, 'u')],
+  ['Payload', payload],
+]
+
+describe('JSON in API responses', () => {
+  for (const [name, document] of documents) {
+    it(`has exactly the fields of the OpenAPI schema ${name}`, () => {
+      const json = JSON.parse(JSON.stringify(document))
+      expect(Object.keys(json).sort()).toEqual(Object.keys(SCHEMAS[name]!.properties!).sort())
+      const check = ajv.compile(SCHEMAS[name]!)
+      check(json)
+      expect(check.errors ?? []).toEqual([])
+    })
+
+    it(`contains all required fields of ${name}`, () => {
+      expect(Object.keys(JSON.parse(JSON.stringify(document)))).toEqual(
+        expect.arrayContaining([...SCHEMAS[name]!.required!]),
+      )
+    })
+  }
+
+  it('omits only fields that the OpenAPI schema does not require', () => {
+    const { id, accountId, name, uri, hook, ...defaults } = webhook
+    const bare = { id, accountId, name, uri, hook } as const
+    const { customData, customRequestHeaders, group, maxAgeSeconds, extra, disableReason, ...rest } = defaults
+    const { enabledMs, disabledMs, deleted, ...required } = rest
+    const json = JSON.parse(JSON.stringify(webhookJson({ ...bare, ...required })))
+    const check = ajv.compile(SCHEMAS.Webhook!)
+    check(json)
+    expect(check.errors ?? []).toEqual([])
+    expect(Object.keys(json).sort()).toEqual([...SCHEMAS.Webhook!.required!].sort())
+  })
+})
