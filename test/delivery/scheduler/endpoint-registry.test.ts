@@ -1,0 +1,346 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  createEndpointRegistry,
+  IDLE,
+  type ScheduledEndpoint,
+  type ScheduledOrigin,
+  statsOf,
+} from '../../../src/delivery/scheduler/endpoint-registry.js'
+import { UNKNOWN } from '../../../src/delivery/scheduler/priority.js'
+
+const ONE = 'https://one.example'
+const TWO = 'https://two.example'
+const MAX_IDLE_LATENCIES = 20_000
+
+function createRegistry() {
+  const registry = createEndpointRegistry()
+  const upsert = (webhookId: string, { accountId = 'acc', origin = ONE, failing = false } = {}) =>
+    registry.upsert({ webhookId, accountId, origin, failing })
+  return {
+    registry,
+    upsert,
+    /** Registers an endpoint, lets it answer and removes it. */
+    answerAndLeave(webhookId: string, latency: { isSlow?: boolean; lastFastMs?: number } = { isSlow: true }) {
+      const endpoint = Object.assign(upsert(webhookId), latency)
+      registry.remove(endpoint)
+    },
+  }
+}
+
+describe('an endpoint registry', () => {
+  it('is empty at first', () => {
+    const { registry } = createRegistry()
+    expect(registry.size).toBe(0)
+    expect([...registry.all()]).toEqual([])
+    expect(registry.find('a')).toBeUndefined()
+  })
+
+  it('adds an endpoint for which nothing waits and of which nothing is known', () => {
+    const { upsert } = createRegistry()
+    const endpoint = upsert('a', { failing: true })
+    expect(endpoint).toMatchObject({
+      id: 'a',
+      account: { id: 'acc', endpoints: 1, isQueued: [false, false, false] },
+      origin: { id: ONE, endpoints: 1, inFlight: 0, allocated: 0 },
+      dueMs: IDLE,
+      inFlight: 0,
+      allocated: 0,
+      priority: UNKNOWN,
+      lastFastMs: Number.NEGATIVE_INFINITY,
+      isSlow: undefined,
+      isFailing: true,
+      overdueCount: 0,
+      isProbed: false,
+      retriesFirst: false,
+      queuedIn: 'none',
+    })
+    expect(endpoint.queuedDueMs).toBeNaN()
+    expect(endpoint.account.slots).toEqual({ inFlight: [0, 0, 0], allocated: [0, 0, 0] })
+    expect(endpoint.account.due.map(({ length }) => length)).toEqual([0, 0, 0])
+    expect(new Set(endpoint.account.due).size).toBe(3)
+  })
+
+  it('finds and lists the endpoints in the order in which they came', () => {
+    const { registry, upsert } = createRegistry()
+    const added = ['b', 'a', 'c'].map((id) => upsert(id))
+    upsert('b')
+    expect(registry.size).toBe(3)
+    expect([...registry.all()]).toEqual(added)
+    expect(registry.find('a')).toBe(added[1])
+    registry.remove(added[1]!)
+    expect(registry.size).toBe(2)
+    expect(registry.find('a')).toBeUndefined()
+    expect([...registry.all()]).toEqual([added[0], added[2]])
+  })
+
+  it('updates whether a known endpoint fails, and nothing else', () => {
+    const { upsert } = createRegistry()
+    const endpoint = upsert('a')
+    Object.assign(endpoint, { dueMs: 5, inFlight: 2, lastFastMs: 7, isSlow: false, queuedIn: 'origin' })
+    const before = { ...endpoint }
+    expect(upsert('a', { failing: true })).toBe(endpoint)
+    expect(endpoint).toEqual({ ...before, isFailing: true })
+    expect(endpoint.origin.endpoints).toBe(1)
+    expect(endpoint.account.endpoints).toBe(1)
+    upsert('a')
+    expect(endpoint.isFailing).toBe(false)
+  })
+
+  it('shares an account and an origin among their endpoints', () => {
+    const { upsert } = createRegistry()
+    const a = upsert('a')
+    const b = upsert('b', { origin: TWO })
+    const c = upsert('c', { accountId: 'other' })
+    expect(b.account).toBe(a.account)
+    expect(c.account).not.toBe(a.account)
+    expect(c.origin).toBe(a.origin)
+    expect(b.origin).not.toBe(a.origin)
+    expect([a, b, c].map(({ account, origin }) => [account.endpoints, origin.endpoints])).toEqual([
+      [2, 2],
+      [2, 1],
+      [1, 2],
+    ])
+  })
+
+  it('keeps an account and an origin until their last endpoint is removed', () => {
+    const { registry, upsert } = createRegistry()
+    const { account, origin } = upsert('a')
+    const b = upsert('b')
+    registry.remove(registry.find('a')!)
+    expect([account.endpoints, origin.endpoints]).toEqual([1, 1])
+    const again = upsert('a')
+    expect(again.account).toBe(account)
+    expect(again.origin).toBe(origin)
+    registry.remove(again)
+    registry.remove(b)
+    const fresh = upsert('a')
+    expect(fresh.account).not.toBe(account)
+    expect(fresh.origin).not.toBe(origin)
+    expect([fresh.account.endpoints, fresh.origin.endpoints]).toEqual([1, 1])
+  })
+
+  it('ignores an endpoint that was removed before', () => {
+    const { registry, upsert } = createRegistry()
+    const a = upsert('a')
+    const b = upsert('b')
+    upsert('c')
+    registry.remove(a)
+    registry.remove(a)
+    expect(registry.size).toBe(2)
+    expect([b.account.endpoints, b.origin.endpoints]).toEqual([2, 2])
+  })
+})
+
+describe('an endpoint whose origin changes', () => {
+  it('moves with its requests in flight', () => {
+    const { upsert } = createRegistry()
+    const a = upsert('a')
+    const one = upsert('stays').origin
+    const two = upsert('b', { origin: TWO }).origin
+    a.inFlight = 3
+    one.inFlight = 5
+    two.inFlight = 1
+    expect(upsert('a', { origin: TWO, failing: true })).toBe(a)
+    expect(a.origin).toBe(two)
+    expect(a.inFlight).toBe(3)
+    expect(a.isFailing).toBe(true)
+    expect([one.inFlight, one.endpoints]).toEqual([2, 1])
+    expect([two.inFlight, two.endpoints]).toEqual([4, 2])
+    expect(a.account.endpoints).toBe(3)
+  })
+
+  it('takes the former origin with it when it was the last one there', () => {
+    const { upsert } = createRegistry()
+    const a = upsert('a')
+    const one = a.origin
+    upsert('a', { origin: TWO })
+    expect(one.endpoints).toBe(0)
+    expect(upsert('b').origin).not.toBe(one)
+    expect(upsert('c', { origin: TWO }).origin).toBe(a.origin)
+  })
+
+  it('leaves the former origin to the others there', () => {
+    const { upsert } = createRegistry()
+    const one = upsert('a').origin
+    upsert('stays')
+    upsert('a', { origin: TWO })
+    expect(upsert('b').origin).toBe(one)
+  })
+
+  it.each([
+    ['a fast one becomes unknown', { isSlow: false, lastFastMs: 7 }, undefined],
+    ['a slow one stays slow', { isSlow: true, lastFastMs: 7 }, true],
+    ['an unknown one stays unknown', { isSlow: undefined, lastFastMs: Number.NEGATIVE_INFINITY }, undefined],
+  ])('is a new receiver: %s', (_, latency, isSlow) => {
+    const { upsert } = createRegistry()
+    const endpoint = Object.assign(upsert('a'), latency)
+    upsert('a', { origin: TWO })
+    expect([endpoint.isSlow, endpoint.lastFastMs]).toEqual([isSlow, Number.NEGATIVE_INFINITY])
+  })
+
+  it.each([
+    ['origin', 'none'],
+    ['account', 'account'],
+    ['none', 'none'],
+  ] as const)('leaves the queue of its former origin: %s becomes %s', (before, after) => {
+    const { upsert } = createRegistry()
+    const endpoint = upsert('a')
+    endpoint.queuedIn = before
+    upsert('a', { origin: TWO })
+    expect(endpoint.queuedIn).toBe(after)
+  })
+})
+
+describe('the latency of an idle endpoint', () => {
+  it.each([
+    ['fast', { isSlow: false, lastFastMs: 7 }],
+    ['slow', { isSlow: true, lastFastMs: 3 }],
+  ])('is remembered when it is %s', (_, latency) => {
+    const { upsert, answerAndLeave } = createRegistry()
+    answerAndLeave('a', latency)
+    expect(upsert('a')).toMatchObject(latency)
+    expect(upsert('b')).toMatchObject({ isSlow: undefined, lastFastMs: Number.NEGATIVE_INFINITY })
+  })
+
+  it('is not remembered when this node has sent no request', () => {
+    const { upsert, answerAndLeave } = createRegistry()
+    answerAndLeave('a', { lastFastMs: 7 })
+    expect(upsert('a')).toMatchObject({ isSlow: undefined, lastFastMs: Number.NEGATIVE_INFINITY })
+  })
+
+  it('is replaced by what was seen last', () => {
+    const { upsert, answerAndLeave } = createRegistry()
+    answerAndLeave('a', { isSlow: true, lastFastMs: 3 })
+    answerAndLeave('a', { isSlow: false, lastFastMs: 9 })
+    expect(upsert('a')).toMatchObject({ isSlow: false, lastFastMs: 9 })
+  })
+
+  it('is all that is remembered of it', () => {
+    const { registry, upsert } = createRegistry()
+    const before = Object.assign(upsert('a', { failing: true }), {
+      isSlow: true,
+      dueMs: 5,
+      overdueCount: 2,
+      isProbed: true,
+      queuedDueMs: 5,
+    })
+    registry.remove(before)
+    const endpoint = upsert('a')
+    expect(endpoint).not.toBe(before)
+    expect(endpoint).toMatchObject({
+      isSlow: true,
+      dueMs: IDLE,
+      overdueCount: 0,
+      isProbed: false,
+      isFailing: false,
+      queuedDueMs: Number.NaN,
+    })
+  })
+
+  it('is remembered for 20,000 endpoints and then forgotten, the oldest first', () => {
+    const { upsert, answerAndLeave } = createRegistry()
+    for (let n = 0; n < MAX_IDLE_LATENCIES; n++) answerAndLeave(`e-${n}`)
+    expect(upsert('e-0').isSlow).toBe(true)
+    answerAndLeave('one-more')
+    expect(upsert('e-1').isSlow).toBe(true)
+    const { upsert: upsertAgain, answerAndLeave: answerAgain } = createRegistry()
+    for (let n = 0; n <= MAX_IDLE_LATENCIES; n++) answerAgain(`e-${n}`)
+    expect(['e-0', 'e-1', `e-${MAX_IDLE_LATENCIES}`].map((id) => upsertAgain(id).isSlow)).toEqual([
+      undefined,
+      true,
+      true,
+    ])
+  })
+
+  it('counts as recent again after the endpoint was in use', () => {
+    const { upsert, answerAndLeave } = createRegistry()
+    for (let n = 0; n < MAX_IDLE_LATENCIES; n++) answerAndLeave(`e-${n}`)
+    answerAndLeave('e-0')
+    answerAndLeave('one-more')
+    expect(['e-0', 'e-1', 'e-2'].map((id) => upsert(id).isSlow)).toEqual([true, undefined, true])
+  })
+})
+
+describe('any sequence of updates and removals', () => {
+  const action = fc.record({
+    id: fc.constantFrom('a', 'b', 'c', 'd'),
+    origin: fc.constantFrom(ONE, TWO, 'https://three.example'),
+    started: fc.nat(3),
+    leaves: fc.boolean(),
+  })
+
+  it('counts the endpoints and requests of every account and origin', () => {
+    fc.assert(
+      fc.property(fc.array(action, { maxLength: 60 }), (actions) => {
+        const { registry, upsert } = createRegistry()
+        const model = new Map<string, ScheduledEndpoint>()
+        for (const { id, origin, started, leaves } of actions) {
+          const endpoint = upsert(id, { origin, accountId: id < 'c' ? 'early' : 'late' })
+          expect(model.get(id) ?? endpoint).toBe(endpoint)
+          expect(endpoint.origin.id).toBe(origin)
+          model.set(id, endpoint)
+          endpoint.inFlight += started
+          endpoint.origin.inFlight += started
+          if (leaves) {
+            endpoint.origin.inFlight -= endpoint.inFlight
+            endpoint.inFlight = 0
+            registry.remove(endpoint)
+            model.delete(id)
+          }
+          const all = [...model.values()]
+          expect(registry.size).toBe(all.length)
+          const origins = new Map<string, ScheduledOrigin>()
+          for (const { origin, account } of all) {
+            expect(origins.get(origin.id) ?? origin).toBe(origin)
+            origins.set(origin.id, origin)
+            const there = all.filter((other) => other.origin === origin)
+            expect(origin.endpoints).toBe(there.length)
+            expect(origin.inFlight).toBe(there.reduce((sum, { inFlight }) => sum + inFlight, 0))
+            expect(account.endpoints).toBe(all.filter((other) => other.account.id === account.id).length)
+          }
+        }
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
+
+describe('the state of the scheduler', () => {
+  const NOW = 1_000
+  const stats = (...states: { dueMs: number; isProbed?: boolean }[]) => {
+    const { upsert } = createRegistry()
+    return statsOf(
+      states.map((state, index) => Object.assign(upsert(`e-${index}`), state)),
+      NOW,
+    )
+  }
+
+  it('is zero without endpoints', () => {
+    expect(stats()).toEqual({ oldestDueMs: 0, open: 0, halfOpen: 0 })
+  })
+
+  it('has the longest time for which a delivery has been due', () => {
+    expect(stats({ dueMs: 900 }, { dueMs: 300 }, { dueMs: 600 }).oldestDueMs).toBe(700)
+    expect(stats({ dueMs: NOW - 1 }, { dueMs: NOW }).oldestDueMs).toBe(1)
+  })
+
+  it('counts neither future nor idle endpoints as due', () => {
+    expect(stats({ dueMs: NOW + 1 }, { dueMs: NOW + 500 }, { dueMs: IDLE }).oldestDueMs).toBe(0)
+  })
+
+  it.each([
+    ['open until it is due', NOW + 1, { open: 1, halfOpen: 0 }],
+    ['half open when it is due', NOW, { open: 0, halfOpen: 1 }],
+    ['half open when it has been due', NOW - 1, { open: 0, halfOpen: 1 }],
+    ['half open when nothing waits', IDLE, { open: 0, halfOpen: 1 }],
+  ])('counts a probed endpoint as %s', (_, dueMs, counts) => {
+    expect(stats({ dueMs, isProbed: true })).toMatchObject(counts)
+    expect(stats({ dueMs, isProbed: false })).toMatchObject({ open: 0, halfOpen: 0 })
+  })
+
+  it('counts every endpoint', () => {
+    const probed = [NOW + 1, NOW + 2, IDLE, 0, NOW].map((dueMs) => ({ dueMs, isProbed: true }))
+    expect(stats(...probed, { dueMs: 400 })).toEqual({ oldestDueMs: NOW, open: 2, halfOpen: 3 })
+  })
+})
