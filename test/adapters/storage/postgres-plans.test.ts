@@ -15,10 +15,12 @@ import { userStatements } from '../../../adapters/storage/postgres/sql/users.js'
 import { webhookStatements } from '../../../adapters/storage/postgres/sql/webhooks.js'
 import type { Statement } from '../../../adapters/storage/postgres/statement.js'
 import { systemClock } from '../../../src/runtime/clock.js'
-import { localPostgres } from './pg-cluster.js'
+import { privatePostgres } from './pg-cluster.js'
 
 const log: Log = { debug() {}, info() {}, warn() {}, error() {} }
-const server = await localPostgres()
+// A private server: on a shared one, catalog changes of other tests can overflow the queue of cache invalidations. The
+// session then discards its plans and plans again on filled tables that were never analyzed.
+const server = await privatePostgres({ autovacuum: 'off' })
 const SCHEMA = 'hookswitch'
 
 /** Statements that may read a whole table: a list of everything, one that ends at the first row, a small table. */

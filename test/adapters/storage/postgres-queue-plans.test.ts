@@ -6,13 +6,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { notificationStatements } from '../../../adapters/storage/postgres/sql/notifications.js'
 import { readyStatements } from '../../../adapters/storage/postgres/sql/ready.js'
 import { newDelivery, newEvent } from '../../../src/testkit/conformance/sample-data.js'
-import { localPostgres } from './pg-cluster.js'
+import { privatePostgres } from './pg-cluster.js'
 import { openNode, type QueueNode } from './postgres-queue-harness.js'
 
 const { prepareValue } = createRequire(import.meta.url)('pg/lib/utils') as {
   prepareValue(value: unknown): string | null
 }
-const server = await localPostgres()
+// A private server: on a shared one, catalog changes of other tests can overflow the queue of cache invalidations. The
+// session then discards its plans and plans again on filled tables that were never analyzed.
+const server = await privatePostgres({ autovacuum: 'off' })
 afterAll(() => server?.end())
 
 /** State of the statistics when the plans are made. */
