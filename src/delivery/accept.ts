@@ -213,7 +213,7 @@ function countAccepted(
     countDeliveries(deps, deliveries.length)
     return
   }
-  // A duplicate has the id of the first event: the store did not write the deliveries of its own id.
+  // A duplicate has the id of the first event: the store did not write the deliveries of the new id.
   const newIds = new Set(accepted.filter(({ duplicate }) => !duplicate).map(({ id }) => id))
   countDeliveries(deps, deliveries.filter(({ eventId }) => newIds.has(eventId)).length)
 }

@@ -125,7 +125,7 @@ export function createFaultyStore(deps: FaultyStoreDeps): FaultyStore {
   function subscribe(listener: Listener): () => void {
     listeners.add(listener)
     const unsubscribe = store.deliveries.subscribe((all) => {
-      // As with PostgreSQL, a node is notified of its own shards; the shared memory store notifies all nodes.
+      // As with PostgreSQL, a node is notified of the shards that it owns; the shared memory store notifies all nodes.
       const ready = all?.filter(({ webhookId }) => ownShards.has(shardOf(webhookId)))
       if (ready?.length === 0) return
       const delayMs = deps.notificationDelayMs(life)

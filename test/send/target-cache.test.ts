@@ -7,18 +7,18 @@ import { MAX_URI_LENGTH } from '../../src/values/uri.js'
 /** URLs in one generation of the cache. */
 const MAX_TARGETS = 10_000
 
-/** A cache and the hosts that its policy was asked about: one for each URL that was parsed. */
+/** A cache, and the hosts that its policy checked: one per parsed URL. */
 function createCache(...allow: string[]) {
   const policy = compileAddressPolicy({ allowLocal: false, allow })
-  const asked: string[] = []
+  const checkedHosts: string[] = []
   const lookup = createTargetCache({
     ...policy,
     checkHost(hostname) {
-      asked.push(hostname)
+      checkedHosts.push(hostname)
       return policy.checkHost(hostname)
     },
   })
-  return { lookup, asked }
+  return { lookup, checkedHosts }
 }
 
 const urlOf = (name: string | number) => `https://a.example/${name}`
@@ -41,9 +41,9 @@ describe('a parsed target', () => {
     ['http://[2600::1]:81/', 'http://[2600::1]:81', '/', '[2600::1]', 81, false],
     ['http://0x08.8.8.8/', 'http://8.8.8.8', '/', '8.8.8.8', 80, false],
   ])('of %s has its origin, path, host and port', (url, origin, path, hostname, port, secure) => {
-    const { lookup, asked } = createCache()
+    const { lookup, checkedHosts } = createCache()
     expect(lookup(url)).toEqual({ origin, path, target: { hostname, port, secure } })
-    expect(asked).toEqual([hostname])
+    expect(checkedHosts).toEqual([hostname])
   })
 
   it('leads to the same URL without its fragment', () => {
@@ -82,9 +82,9 @@ describe('a URL that must not be called', () => {
     'file:///etc/hosts',
     'javascript:alert(1)',
   ])('is refused without asking the policy: %j', (url) => {
-    const { lookup, asked } = createCache()
+    const { lookup, checkedHosts } = createCache()
     expect(lookup(url)).toEqual(blocked('not an http or https URL'))
-    expect(asked).toEqual([])
+    expect(checkedHosts).toEqual([])
   })
 
   it('is refused with the reason of the policy', () => {
@@ -102,20 +102,20 @@ describe('a URL that must not be called', () => {
 
 describe('the target cache', () => {
   it('parses a URL once, and each spelling for itself', () => {
-    const { lookup, asked } = createCache()
+    const { lookup, checkedHosts } = createCache()
     const first = lookup('https://a.example/')
     expect(lookup('https://a.example/')).toBe(first)
-    expect(asked).toHaveLength(1)
+    expect(checkedHosts).toHaveLength(1)
     expect(lookup('https://a.example')).toEqual(first)
     expect(lookup('https://a.example')).not.toBe(first)
     expect(lookup('https://a.example/x')).not.toEqual(first)
-    expect(asked).toHaveLength(3)
+    expect(checkedHosts).toHaveLength(3)
   })
 
   it('remembers also why a URL must not be called', () => {
-    const { lookup, asked } = createCache()
+    const { lookup, checkedHosts } = createCache()
     for (const url of ['http://10.0.0.1/', 'ftp://a.example/']) expect(lookup(url)).toBe(lookup(url))
-    expect(asked).toEqual(['10.0.0.1'])
+    expect(checkedHosts).toEqual(['10.0.0.1'])
   })
 
   it('shares nothing with the cache of another policy', () => {
@@ -124,15 +124,15 @@ describe('the target cache', () => {
   })
 
   it('keeps a URL of the maximum length, and parses a longer one each time', () => {
-    const { lookup, asked } = createCache()
+    const { lookup, checkedHosts } = createCache()
     const longest = urlOf('?').padEnd(MAX_URI_LENGTH, 'x')
     expect(lookup(longest)).toBe(lookup(longest))
-    expect(asked).toHaveLength(1)
+    expect(checkedHosts).toHaveLength(1)
     const longer = `${longest}x`
     const first = lookup(longer)
     expect(lookup(longer)).toEqual(first)
     expect(lookup(longer)).not.toBe(first)
-    expect(asked).toHaveLength(4)
+    expect(checkedHosts).toHaveLength(4)
   })
 })
 
@@ -147,33 +147,33 @@ describe('a target cache that is full', () => {
     const before = kept.lookup(urlOf('unused'))
     fill(kept.lookup, 'filler', 2 * MAX_TARGETS - 1)
     expect(kept.lookup(urlOf('unused'))).toBe(before)
-    expect(kept.asked).toHaveLength(2 * MAX_TARGETS)
+    expect(kept.checkedHosts).toHaveLength(2 * MAX_TARGETS)
 
     const forgotten = createCache()
     const parsed = forgotten.lookup(urlOf('unused'))
     fill(forgotten.lookup, 'filler', 2 * MAX_TARGETS)
     expect(forgotten.lookup(urlOf('unused'))).toEqual(parsed)
     expect(forgotten.lookup(urlOf('unused'))).not.toBe(parsed)
-    expect(forgotten.asked).toHaveLength(2 * MAX_TARGETS + 2)
+    expect(forgotten.checkedHosts).toHaveLength(2 * MAX_TARGETS + 2)
   })
 
   it('keeps a URL in use, however many new ones come', () => {
-    const { lookup, asked } = createCache()
+    const { lookup, checkedHosts } = createCache()
     const first = lookup(urlOf('used'))
     for (let round = 0; round < 8; round++) {
       fill(lookup, `round-${round}`, MAX_TARGETS / 2)
       expect(lookup(urlOf('used'))).toBe(first)
     }
-    expect(asked).toHaveLength(1 + 4 * MAX_TARGETS)
+    expect(checkedHosts).toHaveLength(1 + 4 * MAX_TARGETS)
   })
 
   it('forgets nothing for a URL that it does not keep', () => {
-    const { lookup, asked } = createCache()
+    const { lookup, checkedHosts } = createCache()
     const first = lookup(urlOf('unused'))
     fill(lookup, 'filler', 2 * MAX_TARGETS - 1)
     // Both generations are full now: one more URL that is kept would evict the older one.
     lookup(urlOf('?').padEnd(MAX_URI_LENGTH + 1, 'x'))
     expect(lookup(urlOf('unused'))).toBe(first)
-    expect(asked).toHaveLength(2 * MAX_TARGETS + 1)
+    expect(checkedHosts).toHaveLength(2 * MAX_TARGETS + 1)
   })
 })
