@@ -57,7 +57,7 @@ async function settleAll(
  */
 export function recoverOrphans(deps: RecoveryDeps): Promise<number> {
   return settleAll(deps, deps.store.orphans, (delivery, context) =>
-    settleInterrupted(delivery, 'lost', context),
+    settleInterrupted(delivery, 'crashed', context),
   )
 }
 

@@ -109,16 +109,16 @@ export function settleAttempt(
 }
 
 /**
- * Settles a delivery without an outcome: its node crashed (`lost`), or `close` aborted its request
+ * Settles a delivery without an outcome: its node crashed (`crashed`), or `close` aborted its request
  * (`aborted`).
  */
 export function settleInterrupted(
   delivery: Delivery,
-  how: 'lost' | 'aborted',
+  how: 'crashed' | 'aborted',
   context: SettleContext,
 ): Settlement {
   const next =
-    how === 'lost' ? nextAfterInterruption(delivery, context.now) : nextAfterAbort(delivery, context.now)
+    how === 'crashed' ? nextAfterInterruption(delivery, context.now) : nextAfterAbort(delivery, context.now)
   const { recordId, webhook, rules, wallMs } = context
   const buildRecord = next.state === 'quarantined' ? buildSkippedRecord : buildInterruptedRecord
   const record = buildRecord(recordId, delivery, webhook, next, rules, wallMs)

@@ -158,7 +158,7 @@ describe('settleAttempt', () => {
 
 describe('a settlement without an outcome', () => {
   it('records an attempt that may have been sent', () => {
-    for (const how of ['lost', 'aborted'] as const) {
+    for (const how of ['crashed', 'aborted'] as const) {
       const { next, record } = settleInterrupted(aDelivery({ attempts: 1 }), how, contextOf())
       expect(next).toMatchObject({ state: 'waiting', dueMs: NOW, attempts: 2, tries: 0 })
       expect(record).toMatchObject({ attempt: 2, reason: 'interrupted', result: 'failure', atMs: WALL })
@@ -169,7 +169,7 @@ describe('a settlement without an outcome', () => {
   it('quarantines the delivery the third time in a row: an end, not an attempt', () => {
     const { next, record } = settleInterrupted(
       aDelivery({ attempts: 2, interruptions: 2 }),
-      'lost',
+      'crashed',
       contextOf(),
     )
     expect(next).toMatchObject({ state: 'quarantined', attempts: 2, interruptions: 3 })

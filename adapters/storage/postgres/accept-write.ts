@@ -20,14 +20,14 @@ export function countValues({ calls, lanes }: Counters): readonly unknown[] {
 /**
  * Values of the statement `write`.
  *
- * @param nudged webhooks that another node may own: the statement writes a `nudge` row for each
+ * @param toNotify webhooks that another node may own: the statement writes a `nudge` row for each
  */
 export function writeValues(
   plan: Plan,
   heads: ReadonlySet<PlannedDelivery>,
   { legs }: Counters,
   slot: number,
-  nudged: readonly { readonly key: number; readonly shard: number }[],
+  toNotify: readonly { readonly key: number; readonly shard: number }[],
 ): readonly unknown[] {
   /** Events to store, with their place among them, from 1. */
   const stored = new Map<PlannedEvent, number>()
@@ -41,8 +41,8 @@ export function writeValues(
     textArray(legs.map(([accountId]) => accountId)),
     textArray(legs.map(([, callId]) => callId)),
     textArray(legs.map(([, , other]) => other)),
-    int4Array(nudged.map(({ key }) => key)),
-    int2Array(nudged.map(({ shard }) => shard)),
+    int4Array(toNotify.map(({ key }) => key)),
+    int2Array(toNotify.map(({ shard }) => shard)),
   ]
 }
 

@@ -89,14 +89,14 @@ export function createChannelRegistry(
       const accountId = toText(accountOf(factsOf(leg, channel)))
       if (accountId === undefined) return
       if (accountId === '') {
-        if (!reported.has(leg)) addProblem('account_of_threw', 'accountOf returned no string', leg)
+        if (!reported.has(leg)) addProblem('callback_failed', 'accountOf returned no string', leg)
         reported.add(leg)
         return
       }
       leg.accountId = accountId
       updates.push({ callId: leg.id, accountId, events: [], isEnded: false })
     } catch (thrown) {
-      addProblem('account_of_threw', `accountOf threw: ${sanitizeError(thrown)}`, leg)
+      addProblem('callback_failed', `accountOf threw: ${sanitizeError(thrown)}`, leg)
     }
   }
 

@@ -113,12 +113,12 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
       else if (accountId !== undefined && accountId !== '' && !leg.hasReportedBadAccountId) {
         leg.hasReportedBadAccountId = true
         const message = `accountOf returned no string (${typeof accountId}) at ${event.name}`
-        problems.push({ kind: 'account_of_threw', message, callId: leg.callId })
+        problems.push({ kind: 'callback_failed', message, callId: leg.callId })
       }
     } catch (thrown) {
       const name = thrown instanceof Error ? thrown.name : typeof thrown
       const message = `accountOf threw (${name}) at ${event.name}`
-      problems.push({ kind: 'account_of_threw', message, callId: leg.callId })
+      problems.push({ kind: 'callback_failed', message, callId: leg.callId })
     }
     return leg.accountId !== undefined
   }

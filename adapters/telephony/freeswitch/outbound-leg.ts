@@ -14,7 +14,7 @@ export interface OutboundLegDeps {
   readonly clock: Clock
   readonly format: EventFormat
   readonly extraEvents: readonly string[]
-  readonly goOnWith: ((facts: FreeswitchFacts) => string) | undefined
+  readonly continueWith: ((facts: FreeswitchFacts) => string) | undefined
   /** The mapping for a run (`Core-UUID`) of a switch. */
   readonly mappingFor: (coreUuid: string) => FreeswitchMapping
 }
@@ -130,16 +130,16 @@ export function serveOutboundLeg(deps: OutboundLegDeps, socket: Socket, onClosed
 
 /** The command that continues the dial plan; `undefined`: it would not fit on one line. */
 function continueCommand(
-  { pipeline, goOnWith }: OutboundLegDeps,
+  { pipeline, continueWith }: OutboundLegDeps,
   facts: FreeswitchFacts,
 ): string | undefined {
   let chosen: unknown
   try {
-    chosen = goOnWith?.(facts)
+    chosen = continueWith?.(facts)
   } catch (thrown) {
     const name = thrown instanceof Error ? thrown.name : typeof thrown
-    const message = `goOnWith threw (${name})`
-    pipeline.push({ updates: [], problems: [{ kind: 'account_of_threw', message, callId: facts.uuid }] })
+    const message = `continueWith threw (${name})`
+    pipeline.push({ updates: [], problems: [{ kind: 'callback_failed', message, callId: facts.uuid }] })
   }
   const text = typeof chosen === 'string' ? chosen : transferToDestination(facts)
   const [, application, argument = ''] = /^(\w+)(?: ([^\r\n\0]*))?$/.exec(text ?? '') ?? []

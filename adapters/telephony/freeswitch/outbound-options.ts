@@ -28,7 +28,7 @@ export interface FreeswitchOutboundOptions extends Omit<FreeswitchOptions, 'sile
    * is suspended while the leg is connected, so it needs such a command. Default: a transfer to the leg's original
    * destination, for which the dial plan needs a guard (see `freeswitchOutbound`).
    */
-  readonly goOnWith?: (facts: FreeswitchFacts) => string
+  readonly continueWith?: (facts: FreeswitchFacts) => string
 }
 
 export const OUTBOUND_DEFAULTS = Object.freeze({
@@ -51,7 +51,7 @@ export function checkOutboundOptions(options: FreeswitchOutboundOptions): Checke
       port: integerBetween(0, 65_535),
       allow: checkStrings,
       maxConnections: integerBetween(1, 1_000_000),
-      goOnWith: checkFunction,
+      continueWith: checkFunction,
     },
     ['accountOf'],
   )

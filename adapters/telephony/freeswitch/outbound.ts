@@ -37,7 +37,7 @@ export interface FreeswitchOutbound {
  * connected to. It sees the one leg that runs the dial plan, from there to its hang-up, but not the legs that it dials.
  *
  * The dial plan is suspended while the connection is open, so the server sends a command that continues the leg
- * (`goOnWith`), by default a transfer to its original destination. A guard keeps the leg from coming here again:
+ * (`continueWith`), by default a transfer to its original destination. A guard keeps the leg from coming here again:
  *
  * ```xml
  * <extension name="hookswitch">
@@ -55,7 +55,7 @@ export interface FreeswitchOutbound {
  */
 export function freeswitchOutbound(options: FreeswitchOutboundOptions): FreeswitchOutbound {
   const { publish, clock, random, log, bufferLimits, maxOpenLegs } = checkOutboundOptions(options)
-  const { accountOf, customVariables = [], extraEvents = [], goOnWith } = options
+  const { accountOf, customVariables = [], extraEvents = [], continueWith } = options
   const { host = OUTBOUND_DEFAULTS.host, port = OUTBOUND_DEFAULTS.port } = options
   const { maxConnections = OUTBOUND_DEFAULTS.maxConnections } = options
   const allowed = new Set(options.allow ?? OUTBOUND_DEFAULTS.allow)
@@ -90,7 +90,7 @@ export function freeswitchOutbound(options: FreeswitchOutboundOptions): Freeswit
     socket.on('error', () => {})
     if (!allowed.has(address)) return refuse(socket, `a connection from ${address}, which is not allowed`)
     if (legs.size >= maxConnections) return refuse(socket, `more than ${maxConnections} connections`)
-    const leg = serveOutboundLeg({ pipeline, clock, format, extraEvents, goOnWith, mappingFor }, socket, () =>
+    const leg = serveOutboundLeg({ pipeline, clock, format, extraEvents, continueWith, mappingFor }, socket, () =>
       legs.delete(leg),
     )
     legs.add(leg)

@@ -132,11 +132,11 @@ export function createKamailioMapping({
       if (call.hasReportedBadAccountId) return false
       call.hasReportedBadAccountId = true
       const message = 'accountOf returned no string, or an empty one'
-      problems.push({ kind: 'account_of_threw', message, callId: call.callId })
+      problems.push({ kind: 'callback_failed', message, callId: call.callId })
       return false
     } catch (thrown) {
       const message = `accountOf threw ${sanitizeError(thrown)}`
-      problems.push({ kind: 'account_of_threw', message, callId: call.callId })
+      problems.push({ kind: 'callback_failed', message, callId: call.callId })
       return false
     }
   }

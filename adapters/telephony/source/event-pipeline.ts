@@ -82,7 +82,7 @@ export interface PipelineCounts {
 
 /** Log sentences of problems that are not an unusable message. */
 const PROBLEM_MESSAGES: Partial<Record<Problem['kind'], string>> = {
-  account_of_threw: 'a function of the host failed',
+  callback_failed: 'a function of the host failed',
   overflow: 'too many legs are open',
   lost: 'a connection was lost',
   refused: 'a connection was refused',

@@ -29,11 +29,11 @@ export interface LegUpdate {
 export interface Problem {
   /**
    * `malformed`: a message that cannot be parsed. `overflow`: more open legs than `maxOpenLegs`; the oldest is dropped.
-   * `account_of_threw`: the host's `accountOf` threw or did not return a string, which counts as not known yet (or its
-   * `goOnWith` threw). `unknown_leg`: the end of a leg whose begin was not seen. `lost`: a connection for one leg was
+   * `callback_failed`: the host's `accountOf` threw or did not return a string, which counts as not known yet (or its
+   * `continueWith` threw). `unknown_leg`: the end of a leg whose begin was not seen. `lost`: a connection for one leg was
    * lost before the leg ended. `refused`: an incoming connection was refused.
    */
-  readonly kind: 'malformed' | 'overflow' | 'account_of_threw' | 'unknown_leg' | 'lost' | 'refused'
+  readonly kind: 'malformed' | 'overflow' | 'callback_failed' | 'unknown_leg' | 'lost' | 'refused'
   /** The reason in one sentence, without secrets. */
   readonly message: string
   /** The leg, where the problem concerns one. */

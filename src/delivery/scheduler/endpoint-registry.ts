@@ -72,6 +72,11 @@ export interface ScheduledOrigin {
   endpoints: number
 }
 
+/** The latency of an idle endpoint; it holds for the origin where it was measured. */
+interface IdleLatency extends Pick<EndpointLatency, 'lastFastMs' | 'isSlow'> {
+  readonly originId: string
+}
+
 /** The due time of an endpoint for which nothing waits. */
 export const IDLE = Number.POSITIVE_INFINITY
 /** Idle endpoints whose latency is remembered. */
@@ -82,7 +87,7 @@ export function createEndpointRegistry(): EndpointRegistry {
   const accounts = new Map<string, ScheduledAccount>()
   const origins = new Map<string, ScheduledOrigin>()
   /** Least recently used first. */
-  const idleLatencies = new Map<string, Pick<EndpointLatency, 'lastFastMs' | 'isSlow'>>()
+  const idleLatencies = new Map<string, IdleLatency>()
 
   function accountOf(id: string): ScheduledAccount {
     const found = accounts.get(id)
@@ -129,18 +134,24 @@ export function createEndpointRegistry(): EndpointRegistry {
     origin.inFlight += endpoint.inFlight
     before.inFlight -= endpoint.inFlight
     endpoint.origin = origin
-    // A new origin is a new receiver: a fast endpoint becomes unknown, a slow one stays slow.
-    endpoint.lastFastMs = Number.NEGATIVE_INFINITY
-    if (endpoint.isSlow === false) endpoint.isSlow = undefined
+    forgetFast(endpoint)
     leave(before)
     if (endpoint.queuedIn === 'origin') endpoint.queuedIn = 'none'
   }
 
-  function rememberLatency({ id, lastFastMs, isSlow }: ScheduledEndpoint): void {
+  function rememberLatency({ id, origin, lastFastMs, isSlow }: ScheduledEndpoint): void {
     if (isSlow === undefined) return
     idleLatencies.delete(id)
-    idleLatencies.set(id, { lastFastMs, isSlow })
+    idleLatencies.set(id, { originId: origin.id, lastFastMs, isSlow })
     if (idleLatencies.size > MAX_IDLE_LATENCIES) idleLatencies.delete(idleLatencies.keys().next().value!)
+  }
+
+  function restoreLatency(endpoint: ScheduledEndpoint): void {
+    const latency = idleLatencies.get(endpoint.id)
+    if (!latency) return
+    endpoint.lastFastMs = latency.lastFastMs
+    endpoint.isSlow = latency.isSlow
+    if (latency.originId !== endpoint.origin.id) forgetFast(endpoint)
   }
 
   return {
@@ -159,7 +170,6 @@ export function createEndpointRegistry(): EndpointRegistry {
       const origin = originOf(originId)
       account.endpoints++
       origin.endpoints++
-      const latency = idleLatencies.get(webhookId)
       const endpoint: ScheduledEndpoint = {
         id: webhookId,
         account,
@@ -168,8 +178,8 @@ export function createEndpointRegistry(): EndpointRegistry {
         inFlight: 0,
         allocated: 0,
         priority: UNKNOWN,
-        lastFastMs: latency?.lastFastMs ?? Number.NEGATIVE_INFINITY,
-        isSlow: latency?.isSlow,
+        lastFastMs: Number.NEGATIVE_INFINITY,
+        isSlow: undefined,
         isFailing: failing,
         overdueCount: 0,
         retriesFirst: false,
@@ -178,17 +188,25 @@ export function createEndpointRegistry(): EndpointRegistry {
         queuedIn: 'none',
         queuedDueMs: Number.NaN,
       }
+      restoreLatency(endpoint)
       endpoints.set(webhookId, endpoint)
       return endpoint
     },
     remove(endpoint) {
-      if (!endpoints.delete(endpoint.id)) return
+      if (endpoints.get(endpoint.id) !== endpoint) return
+      endpoints.delete(endpoint.id)
       rememberLatency(endpoint)
       leave(endpoint.origin)
       if (--endpoint.account.endpoints === 0) accounts.delete(endpoint.account.id)
     },
     all: () => endpoints.values(),
   }
+}
+
+/** A new origin is a new receiver: a fast endpoint becomes unknown, a slow one stays slow. */
+function forgetFast(endpoint: ScheduledEndpoint): void {
+  endpoint.lastFastMs = Number.NEGATIVE_INFINITY
+  if (endpoint.isSlow === false) endpoint.isSlow = undefined
 }
 
 /** The state of the scheduler, for metrics. */

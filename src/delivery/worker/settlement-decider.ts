@@ -173,7 +173,7 @@ export function createSettlementDecider(
       const context = settleContext(webhook, monotonicMs)
       // Handled like a crash: a delivery whose request cannot be built is quarantined after a few claims, not
       // retried forever.
-      if (!result) return { slot, delivery, settlement: settleInterrupted(delivery, 'lost', context) }
+      if (!result) return { slot, delivery, settlement: settleInterrupted(delivery, 'crashed', context) }
       const { observation } = result
       recordLatency(slot, result, context.now)
       logOwnFault(result, monotonicMs)

@@ -43,7 +43,7 @@ describe('the Asterisk mapping', () => {
     })
     apply(channelEvent('created', A, 0, { extension: 'x' }), channelEvent('updated', A))
     expect(trace().problems.map(({ kind, message }) => [kind, message])).toEqual([
-      ['account_of_threw', 'accountOf threw: Error: oops'],
+      ['callback_failed', 'accountOf threw: Error: oops'],
       ['malformed', 'realmOf threw: Error: no realm'],
     ])
     expect(hooksOf(trace().events)).toEqual(['create'])

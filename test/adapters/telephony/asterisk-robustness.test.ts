@@ -56,7 +56,7 @@ describe('faulty functions of the host', () => {
     const { apply, trace } = createTracedMapping({ accountOf: bare, realmOf: bare })
     apply(channelEvent('created', A))
     expect(trace().problems).toEqual([
-      { kind: 'account_of_threw', message: 'accountOf threw: a thrown object', callId: A },
+      { kind: 'callback_failed', message: 'accountOf threw: a thrown object', callId: A },
       { kind: 'malformed', message: 'realmOf threw: a thrown object', callId: A },
     ])
   })
@@ -76,7 +76,7 @@ describe('faulty functions of the host', () => {
       channelEvent('updated', B),
     )
     const message = 'accountOf returned no string'
-    expect(trace().problems).toEqual([A, B].map((callId) => ({ kind: 'account_of_threw', message, callId })))
+    expect(trace().problems).toEqual([A, B].map((callId) => ({ kind: 'callback_failed', message, callId })))
   })
 
   it('a realmOf that returns no string is a problem, and the leg continues without a realm', () => {

@@ -228,9 +228,9 @@ describe('the account of a leg', () => {
       { accountOf },
     )
     expect(problems).toEqual([
-      { kind: 'account_of_threw', message: 'accountOf threw (TypeError) at CHANNEL_CREATE', callId: 'a' },
+      { kind: 'callback_failed', message: 'accountOf threw (TypeError) at CHANNEL_CREATE', callId: 'a' },
       {
-        kind: 'account_of_threw',
+        kind: 'callback_failed',
         message: 'accountOf returned no string (number) at CHANNEL_PROGRESS',
         callId: 'a',
       },

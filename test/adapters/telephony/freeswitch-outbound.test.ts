@@ -118,7 +118,7 @@ describe('a leg that its dial plan hands over', () => {
 
   it('continues with the command of the host', async () => {
     const { port } = await listening({
-      goOnWith: ({ variable }) => `bridge user/${variable('ecallmgr_Account-ID')}`,
+      continueWith: ({ variable }) => `bridge user/${variable('ecallmgr_Account-ID')}`,
     })
     const leg = await call(port, 'a')
     await until(() => leg.commands.length === 5)
@@ -135,7 +135,7 @@ describe('a leg that its dial plan hands over', () => {
     [
       'the command of the host would not fit on one line',
       {},
-      { goOnWith: () => 'transfer 1\n\napi shutdown' },
+      { continueWith: () => 'transfer 1\n\napi shutdown' },
     ],
   ])('resumes its dial plan when it cannot be continued: %s', async (_, callOptions, over) => {
     const { port, problems, published } = await listening(over)
@@ -272,7 +272,7 @@ describe('the server', () => {
     ['port', { port: -1 }],
     ['allow', { allow: '127.0.0.1' }],
     ['maxConnections', { maxConnections: 0 }],
-    ['goOnWith', { goOnWith: 'transfer' }],
+    ['continueWith', { continueWith: 'transfer' }],
     ['silenceMs', { silenceMs: 5_000 }],
   ])('a wrong %s is an InvalidOption that names it', (name, wrong) => {
     const options = { publish: async () => {}, accountOf: () => undefined, ...wrong }

@@ -408,7 +408,7 @@ describe('an account', () => {
       const { source, published, notices } = sourceWith({ accountOf: none })
       for (const line of call) source.push(line)
       expect(published).toEqual([])
-      const problem = { kind: 'account_of_threw', message, callId: 'k01-caller-hangup-1' }
+      const problem = { kind: 'callback_failed', message, callId: 'k01-caller-hangup-1' }
       expect(notices).toMatchObject([
         ...(message === undefined ? [] : [['problem', problem]]),
         ['account_unknown', { callId: 'k01-caller-hangup-1', reason: 'ended', events: { length: 4 } }],
@@ -425,7 +425,7 @@ describe('an account', () => {
     source.push(call[0] ?? '')
     expect(of('problem')).toMatchObject([
       {
-        kind: 'account_of_threw',
+        kind: 'callback_failed',
         message: 'accountOf threw Error: no database',
         callId: 'k01-caller-hangup-1',
       },

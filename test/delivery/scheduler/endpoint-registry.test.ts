@@ -192,6 +192,18 @@ describe('an endpoint whose origin changes', () => {
   })
 })
 
+describe('the removal of an endpoint', () => {
+  it('concerns only the object that is registered', () => {
+    const { registry, upsert } = createRegistry()
+    const before = upsert('a')
+    registry.remove(before)
+    const now = upsert('a')
+    registry.remove(before)
+    expect(registry.find('a')).toBe(now)
+    expect(now.account.endpoints).toBe(1)
+  })
+})
+
 describe('the latency of an idle endpoint', () => {
   it.each([
     ['fast', { isSlow: false, lastFastMs: 7 }],
@@ -201,6 +213,15 @@ describe('the latency of an idle endpoint', () => {
     answerAndLeave('a', latency)
     expect(upsert('a')).toMatchObject(latency)
     expect(upsert('b')).toMatchObject({ isSlow: undefined, lastFastMs: Number.NEGATIVE_INFINITY })
+  })
+
+  it('belongs to the origin where it was measured: at another one a fast endpoint is unknown, a slow one slow', () => {
+    const { upsert, answerAndLeave } = createRegistry()
+    answerAndLeave('a', { isSlow: false, lastFastMs: 7 })
+    answerAndLeave('b', { isSlow: true, lastFastMs: 7 })
+    const unknown = { isSlow: undefined, lastFastMs: Number.NEGATIVE_INFINITY }
+    expect(upsert('a', { origin: TWO })).toMatchObject(unknown)
+    expect(upsert('b', { origin: TWO })).toMatchObject({ ...unknown, isSlow: true })
   })
 
   it('is not remembered when this node has sent no request', () => {

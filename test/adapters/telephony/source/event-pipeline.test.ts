@@ -113,11 +113,11 @@ describe('the event pipeline', () => {
   it('logs the message of a problem as reason, beside its kind and leg', () => {
     const { push, records } = startPipeline()
     const message = 'accountOf threw: Error: oops'
-    push({ updates: [], problems: [{ kind: 'account_of_threw', message, callId: 'a' }] })
+    push({ updates: [], problems: [{ kind: 'callback_failed', message, callId: 'a' }] })
     push({ updates: [], problems: [{ kind: 'malformed', message: 'no Uniqueid' }] })
     expect(records).toEqual([
       [
-        { source: 'switch', kind: 'account_of_threw', callId: 'a', reason: message },
+        { source: 'switch', kind: 'callback_failed', callId: 'a', reason: message },
         'a function of the host failed',
       ],
       [
