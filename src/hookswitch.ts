@@ -144,8 +144,15 @@ export function createHookswitch<HookId extends string = never>(
     const { createDefaultSender } = await import('./send/index.js')
     const { resolver } = options
     const tls = options.tls && { ...options.tls }
-    const { addressPolicy, proxy, inFlightPerOrigin: maxPerOrigin } = normalized
-    return createDefaultSender({ addressPolicy, proxy, tls, maxPerOrigin, ...(resolver && { resolver }) })
+    const { addressPolicy, proxy, inFlight, inFlightPerOrigin: maxPerOrigin } = normalized
+    return createDefaultSender({
+      addressPolicy,
+      proxy,
+      tls,
+      maxPerOrigin,
+      // Each look-up belongs to a request in flight: one that the scheduler lets start never waits for others.
+      ...(resolver ? { resolver } : { dns: { concurrency: inFlight } }),
+    })
   }
 
   async function open(): Promise<void> {

@@ -1,4 +1,4 @@
-/** P8: how much dead or slow endpoints delay healthy ones. Latency: from publishing to the first byte received. */
+/** P8: how much a few dead or slow endpoints delay healthy ones. Latency: from publishing to the first byte received. */
 import { accountsOf, endpointsOf } from './endpoints.js'
 import { sleep, startProcess } from './processes.js'
 import { interleave, median, quantile, summarize } from './statistics.js'
@@ -7,10 +7,6 @@ const HEALTHY = { name: 'healthy', accounts: 20, perAccount: 10 }
 const SLOW_RESPONSE_MS = 9_000
 /** Dead endpoints, and slow ones: 1 % each, in accounts that also have healthy endpoints. */
 const FEW = 2
-
-const MANY = { accounts: 1_000, perAccount: 10 }
-const STEADY_EVENTS = 100
-const DEAD_EVENTS = 50
 
 /** Longest wait for late deliveries; the latency of those still missing is counted as this. */
 const MAX_WAIT_MS = 15_000
@@ -46,8 +42,12 @@ function describe(without, beside) {
   )
 }
 
-/** 1 % dead and 1 % slow endpoints beside 200 healthy ones, at half of the highest rate. */
-async function measureFew({ rounds, profile }) {
+/**
+ * 1 % dead and 1 % slow endpoints beside 200 healthy ones, at half of the highest rate.
+ *
+ * @param {{ rounds: number, profile: string | false }} options
+ */
+export async function measureIsolation({ rounds, profile }) {
   const receiver = startProcess('timing-receiver')
   const failing = startProcess('failing-receivers')
   const without = startProcess('steady-publisher')
@@ -76,68 +76,19 @@ async function measureFew({ rounds, profile }) {
       measureLatencies(publisher, receiver, { loads, rampMs: 2_000, ms: 4_000 })
     await run(beside)()
     const done = await interleave(rounds, { without: run(without), beside: run(beside) })
-    return {
-      row: 'P8',
-      measurement: `healthy endpoints' p99 beside 1 % dead and 1 % that respond after 9 s, ${Math.round(perSecond / 2)}/s`,
-      baseline: `${healthy.length} healthy endpoints alone`,
-      unit: '×',
-      goal: 1.1,
-      floor: 1.5,
-      ...summarize(done.beside.map((round, index) => round.p99 / done.without[index].p99)),
-      details: describe(done.without, done.beside),
-    }
+    return [
+      {
+        row: 'P8',
+        measurement: `healthy endpoints' p99 beside 1 % dead and 1 % that respond after 9 s, ${Math.round(perSecond / 2)}/s`,
+        baseline: `${healthy.length} healthy endpoints alone`,
+        unit: '×',
+        goal: 1.1,
+        floor: 1.5,
+        ...summarize(done.beside.map((round, index) => round.p99 / done.without[index].p99)),
+        details: describe(done.without, done.beside),
+      },
+    ]
   } finally {
     await Promise.all([without, beside, failing, receiver].map((process) => process.stop()))
   }
-}
-
-/** 10,000 dead endpoints beside 200 healthy ones. Each round starts a new publisher, which has no health data yet. */
-async function measureMany({ rounds, profile }, kind) {
-  const receiver = startProcess('timing-receiver')
-  const failing = startProcess('failing-receivers')
-  const without = startProcess('steady-publisher')
-  try {
-    const { port } = await receiver.request('listen')
-    const ports = await failing.request('listen', { delayMs: SLOW_RESPONSE_MS })
-    const dead = { name: 'dead', ...MANY, port: kind === 'refused' ? ports.closedPort : ports.silentPort }
-    const healthy = endpointsOf({ ...HEALTHY, port })
-    const load = { accounts: accountsOf(HEALTHY), perSecond: STEADY_EVENTS }
-    const deadLoad = { accounts: accountsOf(dead), perSecond: DEAD_EVENTS }
-    await without.request('prepare', { webhooks: healthy })
-    await without.request('maxRate', { accounts: load.accounts, fanOut: HEALTHY.perAccount, ms: 2_000 })
-    const times = { rampMs: 12_000, ms: 8_000 }
-    const beside = async () => {
-      const publisher = startProcess('steady-publisher', { profile })
-      try {
-        await publisher.request('prepare', { webhooks: [...healthy, ...endpointsOf(dead)] })
-        await publisher.request('maxRate', { accounts: load.accounts, fanOut: HEALTHY.perAccount, ms: 2_000 })
-        return await measureLatencies(publisher, receiver, { loads: [load, deadLoad], ...times })
-      } finally {
-        await publisher.stop()
-      }
-    }
-    const alone = () => measureLatencies(without, receiver, { loads: [load], ...times, rampMs: 1_000 })
-    const done = await interleave(Math.min(rounds, 3), { without: alone, beside })
-    const count = (MANY.accounts * MANY.perAccount).toLocaleString('en')
-    return {
-      row: 'P8',
-      measurement: `healthy endpoints' p99 beside ${count} dead ones (${kind}), minus that without them`,
-      baseline: `${healthy.length} healthy endpoints alone, ${STEADY_EVENTS * HEALTHY.perAccount}/s`,
-      unit: 'ms',
-      goal: 50,
-      ...summarize(done.beside.map((round, index) => round.p99 - done.without[index].p99)),
-      details: describe(done.without, done.beside),
-    }
-  } finally {
-    await Promise.all([without, failing, receiver].map((process) => process.stop()))
-  }
-}
-
-/** @param {{ rounds: number, profile: boolean }} options */
-export async function measureIsolation(options) {
-  return [
-    await measureFew(options),
-    await measureMany(options, 'refused'),
-    await measureMany(options, 'never respond'),
-  ]
 }

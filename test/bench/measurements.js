@@ -9,6 +9,7 @@ import { measureIdle, measureStart } from './footprint.js'
 import { measureGrowth } from './growth.js'
 import { measureExpress, measureNode } from './http-reads.js'
 import { measureIsolation } from './isolation.js'
+import { measureDead } from './isolation-dead.js'
 import { measureLatency } from './latency.js'
 import { measurePeers } from './peers.js'
 import { measurePublish } from './publishing.js'
@@ -41,6 +42,10 @@ export const MEASUREMENTS = {
   P6: { measure: measurePublish, storeKinds: STORE_KINDS },
   P7: { measure: measureLatency, storeKinds: STORE_KINDS, profiled: true },
   P8: { measure: measureIsolation, storeKinds: ['memory'], profiled: true },
+  P8A: { measure: measureDead, storeKinds: STORE_KINDS, profiled: true },
+  P8B: { measure: measureDead, storeKinds: STORE_KINDS, profiled: true },
+  P8C: { measure: measureDead, storeKinds: STORE_KINDS, profiled: true },
+  P8D: { measure: measureDead, storeKinds: STORE_KINDS, profiled: true },
   P9: { measure: measureFanOut, storeKinds: STORE_KINDS, profiled: true },
   P10: { measure: measureBacklog, storeKinds: DURABLE },
   P11: { measure: measureNodes, storeKinds: ['postgres'] },

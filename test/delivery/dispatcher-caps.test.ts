@@ -163,8 +163,8 @@ describe('requests in flight', () => {
     const second = harness.node({ caps })
     await second.start()
     await harness.clock.settle()
-    // It does not know yet which endpoints answer: some slots stay reserved for those that do.
-    expect(observed.peaks[cap]).toBeGreaterThanOrEqual(limit / 2)
+    // It does not know yet which endpoints answer: it starts with probes.
+    expect(observed.peaks[cap]).toBeGreaterThan(0)
     observed.expectWithinCaps()
     await second.close(0)
     await first.close(0)
@@ -180,11 +180,15 @@ describe('an origin that never answers', () => {
       aWebhook({ uri: `https://healthy-${index}.example/` }, { id: `healthy-${index}` }),
     )
     const harness = await createHarness([...silent, ...healthy])
-    harness.sender.script = (request) =>
-      hostOf(request) === 'silent.example' ? undefined : responseWith(200)
     // The cap of the account is above that of the origin, which is the one that limits.
     const node = harness.node({ caps: { perAccount: 400 } })
     await node.start()
+    // Its webhooks have answered once, fast: no other limit applies to them yet.
+    await harness.publish('warm-up', { accountId: 'sub' })
+    await harness.clock.settle()
+    expect(harness.sender.requests).toHaveLength(60)
+    harness.sender.script = (request) =>
+      hostOf(request) === 'silent.example' ? undefined : responseWith(200)
     for (let call = 0; call < 10; call++) await harness.publish(`silent-${call}`, { accountId: 'sub' })
     await harness.clock.settle()
     expect(harness.sender.open).toHaveLength(100)
@@ -203,7 +207,7 @@ describe('an origin that never answers', () => {
       await harness.clock.settle()
     }
     const calls = harness.sender.requests.filter((request) => hostOf(request) === 'silent.example')
-    expect(new Set(calls.map((request) => headerOf(request, 'webhook-id'))).size).toBe(600)
+    expect(new Set(calls.map((request) => headerOf(request, 'webhook-id'))).size).toBe(660)
     await node.close(0)
   })
 })

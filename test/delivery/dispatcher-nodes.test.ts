@@ -28,7 +28,9 @@ function killableStore(harness: Harness) {
 
 describe('nodes on one store', () => {
   it('share the webhooks, and each event is sent once', async () => {
-    const webhooks = Array.from({ length: 30 }, (_, index) => aWebhook({}, { id: `hook-${index}` }))
+    const webhooks = Array.from({ length: 30 }, (_, index) =>
+      aWebhook({ uri: `https://hook-${index}.example/` }, { id: `hook-${index}` }),
+    )
     const harness = await createHarness(webhooks, true)
     const [one, two] = [harness.node(), harness.node()]
     await one.start()

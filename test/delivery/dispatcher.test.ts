@@ -41,9 +41,11 @@ describe('the dispatcher', () => {
 
   it('does not wait within a call for a webhook without ordering', async () => {
     const harness = await createHarness([aWebhook({ ordering: 'none' })])
-    harness.sender.script = () => undefined
     const node = harness.node()
     await node.start()
+    await harness.publish('a')
+    await harness.clock.settle()
+    harness.sender.script = () => undefined
     for (const call of ['a', 'a', 'a']) await harness.publish(call)
     await harness.clock.settle()
     expect(harness.sender.open).toHaveLength(3)
@@ -100,11 +102,13 @@ describe('the dispatcher', () => {
   it('serves every account while one has a backlog and no receiver answers', async () => {
     const other = aWebhook({}, { id: 'w2', accountId: 'sub' })
     const harness = await createHarness([aWebhook(), other])
-    harness.sender.script = () => undefined
     const node = harness.node({ caps: { total: 5, perEndpoint: 4 } })
+    await node.start()
+    for (const accountId of ['acc', 'sub']) await harness.publish('warm-up', { accountId })
+    await harness.clock.settle()
+    harness.sender.script = () => undefined
     for (let call = 0; call < 20; call++) await harness.publish(`big-${call}`)
     for (let call = 0; call < 2; call++) await harness.publish(`small-${call}`, { accountId: 'sub' })
-    await node.start()
     await harness.clock.settle()
     expect(harness.sent().filter((call) => call.startsWith('small')).length).toBe(2)
     await node.close(0)

@@ -28,7 +28,7 @@ describe('Node does not warn of a listener leak', () => {
 
   it('while many settlements wait for an unavailable store', async () => {
     const ids = Array.from({ length: MANY }, (_, index) => `w${index}`)
-    const harness = await createHarness(ids.map((id) => aWebhook({}, { id })))
+    const harness = await createHarness(ids.map((id) => aWebhook({ uri: `https://${id}.example/` }, { id })))
     harness.sender.script = () => undefined
     const node = harness.node()
     await node.start()

@@ -65,7 +65,12 @@ it('an endpoint admitted at an origin passes its slot on if its account has no f
     endpoints.set(endpoint.webhookId, endpoint)
     scheduler.update(endpoint)
   }
-  for (let n = 0; n < 3; n++) add(endpointAt(`first-${n}`, `of-${n}`, shared))
+  for (let n = 0; n < 3; n++) {
+    const request = scheduler.start(endpointAt(`first-${n}`, `of-${n}`, shared), false, 0)
+    scheduler.recordAnswer(request, 'fast', 0)
+    scheduler.end(request)
+    add(endpointAt(`first-${n}`, `of-${n}`, shared))
+  }
   const atShared = send(scheduler, endpoints, 0, 100)
   expect(atShared).toHaveLength(3)
   // One tenant queues at the origin, then reaches its account's cap elsewhere; another tenant queues behind it.
@@ -81,7 +86,7 @@ it('an endpoint admitted at an origin passes its slot on if its account has no f
       { ...endpointAt(id, `of-${id.slice(6)}`, shared), dueMs: undefined },
       scheduler.version(),
     )
-    scheduler.recordLatency(request, true, 0)
+    scheduler.recordAnswer(request, 'fast', 0)
     scheduler.end(request)
   }
   expect(send(scheduler, endpoints, 0, 100).map(({ id }) => id)).toContain('behind')
@@ -102,7 +107,7 @@ it('an unknown endpoint is served although fast and immediately failing endpoint
     // By now the good endpoint has the class `fast` and takes every slot that is released.
     if (now === 100) add(endpointAt('stranger', 'new', 'https://new.example'))
     const one = inFlight.shift()!
-    scheduler.recordLatency(one.request, one.id === 'good', now)
+    scheduler.recordAnswer(one.request, one.id === 'good' ? 'fast' : 'none', now)
     scheduler.end(one.request)
     inFlight = [...inFlight, ...send(scheduler, endpoints, now, 8 - inFlight.length)]
     newEndpoints = inFlight.filter(({ id }) => id === 'stranger').length
@@ -119,7 +124,7 @@ it('a receiver that responds to some requests quickly and lets others hang gets 
     // Every fourth request is answered at once.
     const quick = inFlight.filter((_, index) => index % 4 === 0).slice(0, 2)
     for (const { request } of quick) {
-      scheduler.recordLatency(request, true, now)
+      scheduler.recordAnswer(request, 'fast', now)
       scheduler.end(request)
     }
     inFlight = inFlight.filter((one) => !quick.includes(one))

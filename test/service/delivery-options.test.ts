@@ -129,7 +129,6 @@ describe('the option recordSuccesses', () => {
 describe('the option inFlightPerOrigin', () => {
   it('is shared by all webhooks of one origin, however their URI is spelled', async () => {
     const { hs, sender, createWebhook, publish } = await serviceWithStatus(200, { inFlightPerOrigin: 3 })
-    sender.script = () => undefined
     for (const uri of [
       'https://shared.example/a',
       'https://SHARED.example:443/b?x=1',
@@ -137,6 +136,8 @@ describe('the option inFlightPerOrigin', () => {
       'https://shared.example:8443/d',
     ])
       await createWebhook(uri, { uri })
+    await publish(1)
+    sender.script = () => undefined
     await publish(5)
     const ports = sender.open.map(({ request }) => new URL(request.url).port)
     expect(ports.filter((port) => port === '')).toHaveLength(3)

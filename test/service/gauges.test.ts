@@ -120,7 +120,7 @@ it('a delivery that waits for a retry is pending, but not overdue before its due
 it('a breaker is open until its probe is sent, half open until the probe ends, then closed', async () => {
   const { hs, clock, sender, values, createWebhook, publish } = await harness({
     breaker: { failures: 3, pauseMs: 10_000 },
-    inFlightPerEndpoint: 3,
+    inFlightPerEndpoint: 1,
   })
   await createWebhook(0)
   sender.script = () => responseWith(500)

@@ -15,8 +15,12 @@ describe('a dead or slow receiver delays no other', () => {
     const healthy = scriptedReceiver()
     await healthy.start()
     try {
-      receiver.on('*', [hang()])
       const hanging = await Promise.all(Array.from({ length: 12 }, (_, n) => createWebhook(`/hangs-${n}`)))
+      // They have answered once, fast: no other limit than that of their origin applies to them yet.
+      const warm = nextEvents(hs, 'delivered', 12)
+      await hs.publish(channelCreate('warm-up'))
+      await warm
+      receiver.on('*', [hang()])
       const countInFlight = async () => {
         const inFlight = { states: ['in_flight'] as const }
         const lists = await Promise.all(hanging.map((id) => hs.webhooks.deliveries('parent', id, inFlight)))

@@ -23,7 +23,7 @@ export function createDelayQueue(registry: EndpointRegistry): DelayQueue {
   const heap: Entry[] = []
 
   const isWaiting = (endpoint: ScheduledEndpoint) =>
-    registry.find(endpoint.id) === endpoint && endpoint.queuedIn === 'none' && endpoint.dueMs !== IDLE
+    registry.find(endpoint.id) === endpoint && endpoint.queue === undefined && endpoint.dueMs !== IDLE
 
   function push(endpoint: ScheduledEndpoint): void {
     endpoint.queuedDueMs = endpoint.dueMs

@@ -1,17 +1,22 @@
-import { createFifoQueue, type FifoQueue } from '../../values/fifo-queue.js'
+import { createLinkedQueue, type LinkedQueue, type QueueItem } from '../../values/linked-queue.js'
+import { zoneOf } from '../../values/zone.js'
 import type { ReadyEndpoint } from '../delivery-store.js'
 import {
+  type AnswerHistory,
+  CLASSES,
   createSlotCounts,
-  type EndpointLatency,
   type PriorityClass,
   type SlotCounts,
   UNKNOWN,
 } from './priority.js'
+import { createStanding, isBlank, type Standing } from './standing.js'
 
 /**
- * The endpoints of this node that have something waiting or in flight, with their accounts and origins, and
- * the counters that caps and fairness need. Memory is proportional to that, not to the number of webhooks; of
- * idle endpoints only the latency is remembered, for at most `MAX_IDLE_LATENCIES` of them.
+ * The endpoints of this node that have something waiting or in flight, with their accounts, origins and zones,
+ * and the counters that caps and fairness need. Memory is proportional to that, not to the number of webhooks;
+ * of what is idle, only the answers are remembered: of `MAX_IDLE_ANSWERED` endpoints that answered fast, of
+ * `MAX_IDLE_OTHERS` others, and the standing of as many accounts and zones. So endpoints that do not answer,
+ * however many are created, displace no good history.
  */
 export interface EndpointRegistry {
   readonly size: number
@@ -23,89 +28,113 @@ export interface EndpointRegistry {
   all(): Iterable<ScheduledEndpoint>
 }
 
-export interface ScheduledEndpoint extends EndpointLatency {
+/**
+ * An endpoint is in one queue at most: of its account and class (due, waits for a slot), of its zone and class
+ * (the zone holds its share), or of its origin (the origin is at its cap). In none, it waits for its due time or
+ * for the end of one of its requests.
+ */
+export interface ScheduledEndpoint extends AnswerHistory, QueueItem<ScheduledEndpoint> {
   readonly id: string
   readonly account: ScheduledAccount
   origin: ScheduledOrigin
   /** Store time of its earliest due delivery, ms; `IDLE`: nothing waits. */
   dueMs: number
   inFlight: number
+  /** Requests in flight that started when nothing was known about it. */
+  probes: number
   /** Slots allocated by the selection in progress. */
   allocated: number
   /** The class that its slots are counted in, and whose queue it waits in. */
   priority: PriorityClass
+  /** Whether it was never tried and its class follows from strikes: it is in `suspects` of its account and zone. */
+  isSuspect: boolean
   /** Whether a retry gets the odd slot of its next allocation. */
   retriesFirst: boolean
   /** Its breaker has opened: one request at a time. */
   isProbed: boolean
   /** The scheduler's version when this endpoint was last updated. */
   updatedVersion: number
-  /**
-   * Which queue it is in: its account's, its origin's, or neither (then it waits for its due time or a free
-   * slot).
-   */
-  queuedIn: 'account' | 'origin' | 'none'
   /** The due time of its entry in the delay queue, ms; NaN: no entry. */
   queuedDueMs: number
 }
 
-export interface ScheduledAccount {
+/** The endpoints of an account or a zone. */
+export interface EndpointGroup {
   readonly id: string
   readonly slots: SlotCounts
-  /** Due endpoints by priority class, in round-robin order. */
-  readonly due: readonly [
-    FifoQueue<ScheduledEndpoint>,
-    FifoQueue<ScheduledEndpoint>,
-    FifoQueue<ScheduledEndpoint>,
-  ]
-  /** Whether the account is in the fair queue of a class. */
-  readonly isQueued: [boolean, boolean, boolean]
+  /** The sum of the endpoints' `probes`. */
+  probes: number
+  readonly standing: Standing
+  /** Never-tried endpoints that a fast answer would move to a faster class. */
+  readonly suspects: Set<ScheduledEndpoint>
   endpoints: number
+}
+
+export interface ScheduledAccount extends EndpointGroup {
+  /** Due endpoints by priority class, in round-robin order. */
+  readonly due: readonly LinkedQueue<ScheduledEndpoint>[]
+  /** Whether the account is in the fair queue of a class. */
+  readonly isQueued: boolean[]
+}
+
+/** See `zoneOf`. */
+export interface ScheduledZone extends EndpointGroup {
+  /** Due endpoints that wait because the zone holds its share of a class, by class. */
+  readonly waiting: readonly LinkedQueue<ScheduledEndpoint>[]
 }
 
 export interface ScheduledOrigin {
   readonly id: string
+  readonly zone: ScheduledZone
   inFlight: number
   allocated: number
-  /** Due endpoints that wait for a slot of this origin, in order of arrival; entries may be stale. */
-  readonly waiting: FifoQueue<ScheduledEndpoint>
+  /** Due endpoints that wait for a slot of this origin, in order of arrival. */
+  readonly waiting: LinkedQueue<ScheduledEndpoint>
   endpoints: number
 }
 
-/** The latency of an idle endpoint; it holds for the origin where it was measured. */
-interface IdleLatency extends Pick<EndpointLatency, 'lastFastMs' | 'isSlow'> {
+/** The answers of an idle endpoint; they hold for the origin where they came from. */
+interface IdleHistory extends Pick<AnswerHistory, 'lastFastMs' | 'lastAnswer'> {
   readonly originId: string
 }
 
 /** The due time of an endpoint for which nothing waits. */
 export const IDLE = Number.POSITIVE_INFINITY
-/** Idle endpoints whose latency is remembered. */
-const MAX_IDLE_LATENCIES = 20_000
+/** Idle endpoints, with a last answer that was fast, whose history is remembered; about 150 bytes each. */
+const MAX_IDLE_ANSWERED = 50_000
+/** Other idle endpoints whose history is remembered, and idle accounts and zones whose standing is. */
+const MAX_IDLE_OTHERS = 20_000
 
 export function createEndpointRegistry(): EndpointRegistry {
   const endpoints = new Map<string, ScheduledEndpoint>()
   const accounts = new Map<string, ScheduledAccount>()
   const origins = new Map<string, ScheduledOrigin>()
-  /** Least recently used first. */
-  const idleLatencies = new Map<string, IdleLatency>()
+  const zones = new Map<string, ScheduledZone>()
+  // Of these maps, the first entry is the one that has been idle longest.
+  const idleAnswered = new Map<string, IdleHistory>()
+  const idleOthers = new Map<string, IdleHistory>()
+  const idleAccounts = new Map<string, Standing>()
+  const idleZones = new Map<string, Standing>()
 
   function accountOf(id: string): ScheduledAccount {
     const found = accounts.get(id)
     if (found) return found
-    const due = [
-      createFifoQueue<ScheduledEndpoint>(),
-      createFifoQueue<ScheduledEndpoint>(),
-      createFifoQueue<ScheduledEndpoint>(),
-    ] as const
-    const account: ScheduledAccount = {
-      id,
-      slots: createSlotCounts(),
-      due,
-      isQueued: [false, false, false],
-      endpoints: 0,
+    const account = {
+      ...createGroup(id, idleAccounts),
+      due: createQueues(),
+      isQueued: CLASSES.map(() => false),
     }
     accounts.set(id, account)
     return account
+  }
+
+  function zoneOfOrigin(originId: string): ScheduledZone {
+    const id = zoneOf(originId)
+    const found = zones.get(id)
+    if (found) return found
+    const zone = { ...createGroup(id, idleZones), waiting: createQueues() }
+    zones.set(id, zone)
+    return zone
   }
 
   function originOf(id: string): ScheduledOrigin {
@@ -113,7 +142,8 @@ export function createEndpointRegistry(): EndpointRegistry {
     if (found) return found
     const origin = {
       id,
-      waiting: createFifoQueue<ScheduledEndpoint>(),
+      zone: zoneOfOrigin(id),
+      waiting: createLinkedQueue<ScheduledEndpoint>(),
       endpoints: 0,
       inFlight: 0,
       allocated: 0,
@@ -122,36 +152,55 @@ export function createEndpointRegistry(): EndpointRegistry {
     return origin
   }
 
+  function enter(origin: ScheduledOrigin): void {
+    origin.endpoints++
+    origin.zone.endpoints++
+  }
+
   function leave(origin: ScheduledOrigin): void {
+    const { zone } = origin
     if (--origin.endpoints === 0) origins.delete(origin.id)
+    if (--zone.endpoints === 0) leaveGroup(zone, zones, idleZones)
   }
 
   /** Its requests in flight move too: those still open to the former origin count for the new one. */
   function move(endpoint: ScheduledEndpoint, originId: string): void {
     const before = endpoint.origin
     const origin = originOf(originId)
-    origin.endpoints++
-    origin.inFlight += endpoint.inFlight
-    before.inFlight -= endpoint.inFlight
+    const { priority, inFlight, probes, queue } = endpoint
+    enter(origin)
+    origin.inFlight += inFlight
+    before.inFlight -= inFlight
+    origin.zone.slots.inFlight[priority]! += inFlight
+    before.zone.slots.inFlight[priority]! -= inFlight
+    origin.zone.probes += probes
+    before.zone.probes -= probes
+    before.zone.suspects.delete(endpoint)
+    if (endpoint.isSuspect) origin.zone.suspects.add(endpoint)
     endpoint.origin = origin
     forgetFast(endpoint)
+    if (queue && queue !== endpoint.account.due[priority]) queue.remove(endpoint)
     leave(before)
-    if (endpoint.queuedIn === 'origin') endpoint.queuedIn = 'none'
   }
 
-  function rememberLatency({ id, origin, lastFastMs, isSlow }: ScheduledEndpoint): void {
-    if (isSlow === undefined) return
-    idleLatencies.delete(id)
-    idleLatencies.set(id, { originId: origin.id, lastFastMs, isSlow })
-    if (idleLatencies.size > MAX_IDLE_LATENCIES) idleLatencies.delete(idleLatencies.keys().next().value!)
+  function rememberAnswers({ id, origin, lastFastMs, lastAnswer }: ScheduledEndpoint): void {
+    if (lastAnswer === undefined) return
+    const history = { originId: origin.id, lastFastMs, lastAnswer }
+    if (lastAnswer === 'fast') {
+      idleOthers.delete(id)
+      setNewest(idleAnswered, id, history, MAX_IDLE_ANSWERED)
+    } else {
+      idleAnswered.delete(id)
+      setNewest(idleOthers, id, history, MAX_IDLE_OTHERS)
+    }
   }
 
-  function restoreLatency(endpoint: ScheduledEndpoint): void {
-    const latency = idleLatencies.get(endpoint.id)
-    if (!latency) return
-    endpoint.lastFastMs = latency.lastFastMs
-    endpoint.isSlow = latency.isSlow
-    if (latency.originId !== endpoint.origin.id) forgetFast(endpoint)
+  function restoreAnswers(endpoint: ScheduledEndpoint): void {
+    const history = idleAnswered.get(endpoint.id) ?? idleOthers.get(endpoint.id)
+    if (!history) return
+    endpoint.lastFastMs = history.lastFastMs
+    endpoint.lastAnswer = history.lastAnswer
+    if (history.originId !== endpoint.origin.id) forgetFast(endpoint)
   }
 
   return {
@@ -169,44 +218,76 @@ export function createEndpointRegistry(): EndpointRegistry {
       const account = accountOf(accountId)
       const origin = originOf(originId)
       account.endpoints++
-      origin.endpoints++
+      enter(origin)
       const endpoint: ScheduledEndpoint = {
         id: webhookId,
         account,
         origin,
         dueMs: IDLE,
         inFlight: 0,
+        probes: 0,
         allocated: 0,
         priority: UNKNOWN,
+        isSuspect: false,
         lastFastMs: Number.NEGATIVE_INFINITY,
-        isSlow: undefined,
+        lastAnswer: undefined,
         isFailing: failing,
         overdueCount: 0,
         retriesFirst: false,
         isProbed: false,
         updatedVersion: 0,
-        queuedIn: 'none',
         queuedDueMs: Number.NaN,
+        queue: undefined,
+        previous: undefined,
+        next: undefined,
       }
-      restoreLatency(endpoint)
+      restoreAnswers(endpoint)
       endpoints.set(webhookId, endpoint)
       return endpoint
     },
     remove(endpoint) {
       if (endpoints.get(endpoint.id) !== endpoint) return
+      const { account, origin } = endpoint
       endpoints.delete(endpoint.id)
-      rememberLatency(endpoint)
-      leave(endpoint.origin)
-      if (--endpoint.account.endpoints === 0) accounts.delete(endpoint.account.id)
+      rememberAnswers(endpoint)
+      account.suspects.delete(endpoint)
+      origin.zone.suspects.delete(endpoint)
+      leave(origin)
+      if (--account.endpoints === 0) leaveGroup(account, accounts, idleAccounts)
     },
     all: () => endpoints.values(),
   }
 }
 
-/** A new origin is a new receiver: a fast endpoint becomes unknown, a slow one stays slow. */
+const createQueues = () => CLASSES.map(() => createLinkedQueue<ScheduledEndpoint>())
+
+/** A group without endpoints, with its remembered standing. */
+function createGroup(id: string, idle: Map<string, Standing>): EndpointGroup {
+  const standing = idle.get(id) ?? createStanding()
+  idle.delete(id)
+  return { id, slots: createSlotCounts(), probes: 0, standing, suspects: new Set(), endpoints: 0 }
+}
+
+function leaveGroup<Group extends EndpointGroup>(
+  { id, standing }: Group,
+  groups: Map<string, Group>,
+  idle: Map<string, Standing>,
+): void {
+  groups.delete(id)
+  if (!isBlank(standing)) setNewest(idle, id, standing, MAX_IDLE_OTHERS)
+}
+
+/** Sets an entry as the newest one, and removes the oldest above `max`. */
+function setNewest<Value>(map: Map<string, Value>, key: string, value: Value, max: number): void {
+  map.delete(key)
+  map.set(key, value)
+  if (map.size > max) map.delete(map.keys().next().value!)
+}
+
+/** A new origin is a new receiver: a fast endpoint becomes unknown, a slow or silent one stays so. */
 function forgetFast(endpoint: ScheduledEndpoint): void {
   endpoint.lastFastMs = Number.NEGATIVE_INFINITY
-  if (endpoint.isSlow === false) endpoint.isSlow = undefined
+  if (endpoint.lastAnswer === 'fast') endpoint.lastAnswer = undefined
 }
 
 /** The state of the scheduler, for metrics. */

@@ -1,15 +1,31 @@
 import { createFifoQueue } from '../../values/fifo-queue.js'
-import type { ScheduledAccount, ScheduledEndpoint, ScheduledOrigin } from './endpoint-registry.js'
+import { charge, type RateLimit, refill, type TokenBucket } from '../../values/token-bucket.js'
+import type {
+  EndpointGroup,
+  ScheduledAccount,
+  ScheduledEndpoint,
+  ScheduledOrigin,
+  ScheduledZone,
+} from './endpoint-registry.js'
 import {
+  CLASSES,
   createSlotCounts,
+  DOUBTFUL,
   FAST,
-  hasFreeSlot,
+  freeSlots,
+  groupLimit,
+  type InFlightRequest,
+  isUntried,
+  maxSlots,
+  mayProbeOneMore,
   type PriorityClass,
   priorityOf,
+  SILENT,
   SLOW,
   slotsHeld,
   UNKNOWN,
 } from './priority.js'
+import { addFastAnswer, addStrike, confirmStrikes, isProvenZone } from './standing.js'
 
 /** Limits on the requests in flight of one node. */
 export interface Caps {
@@ -21,11 +37,11 @@ export interface Caps {
 
 /**
  * Divides free slots among due endpoints: round-robin by priority class, account and endpoint, within all
- * caps.
+ * caps and within the shares of classes, accounts and zones.
  */
 export interface FairQueue {
   /** Queues a due endpoint. */
-  add(endpoint: ScheduledEndpoint): void
+  add(endpoint: ScheduledEndpoint, now: number): void
   /**
    * Allocates up to `free` slots; `allocated` of each returned endpoint holds its number until
    * `clearAllocations`.
@@ -33,25 +49,41 @@ export interface FairQueue {
   allocate(now: number, free: number): ReadonlySet<ScheduledEndpoint>
   /** Gives allocated slots back: those that are claimed count as requests in flight. */
   clearAllocations(served: ReadonlySet<ScheduledEndpoint>): void
-  /** Counts one request in flight more, or one less. */
-  countInFlight(endpoint: ScheduledEndpoint, change: 1 | -1): void
-  /** Updates the priority class of an endpoint and moves its slots along. */
-  reclassify(endpoint: ScheduledEndpoint): void
+  /** Counts one more request in flight. */
+  countStart(endpoint: ScheduledEndpoint, now: number): void
+  /** Counts one request in flight less. */
+  countEnd(request: InFlightRequest<ScheduledEndpoint>): void
+  /** Updates the standing of account and zone after a request that was answered, and the class of the endpoint. */
+  countAnswer(request: InFlightRequest<ScheduledEndpoint>, isFast: boolean, now: number): void
+  /**
+   * Updates the standing of account and zone after a request that became overdue or failed, and the class of the
+   * endpoint. `isFirst`: it is counted for the first time.
+   */
+  countSilence(request: InFlightRequest<ScheduledEndpoint>, isFirst: boolean, now: number): void
+  /**
+   * When the silent class may start its next request, if the last `allocate` had to leave some waiting for that;
+   * store time, ms.
+   */
+  nextStartMs(): number | undefined
+  /** Whether an endpoint waits for a slot. */
+  hasWaiting(): boolean
   isFull(endpoint: ScheduledEndpoint): boolean
-  /** The limit that an endpoint has reached; `priority`: the share of its priority class. */
+  /** The limit that an endpoint has reached; `priority`: the share of its priority class, account or zone. */
   limitReached(endpoint: ScheduledEndpoint): 'endpoint' | 'account' | 'origin' | 'priority' | undefined
 }
 
 /**
- * The order in which the classes are served, by round: fast endpoints usually come first; each of the other
- * classes comes first in every fourth round, so that none starves.
+ * The classes below `FAST`, in the order in which they come first, one in every second round, so that none starves.
+ * In the other rounds the faster class comes first.
  */
-const CLASS_ORDERS: readonly (readonly PriorityClass[])[] = [
-  [FAST, UNKNOWN, SLOW],
-  [UNKNOWN, FAST, SLOW],
-  [FAST, UNKNOWN, SLOW],
-  [SLOW, FAST, UNKNOWN],
-]
+const FIRST_BY_TURNS = CLASSES.slice(1)
+
+/**
+ * Requests to silent endpoints that may start per second and at once. A receiver that refuses connections holds its
+ * slot for a moment only: without this limit thousands of them would use the processor alone (0.3 ms or more each).
+ * An answer returns the token, so receivers that work again are not limited.
+ */
+const SILENT_STARTS: RateLimit = { burst: 100, refillPerSecond: 100 }
 
 /**
  * @param oldestOverdueMs see `priorityOf`
@@ -62,65 +94,134 @@ export function createFairQueue(
   oldestOverdueMs: () => number,
   defer: (endpoint: ScheduledEndpoint) => void,
 ): FairQueue {
-  const accountQueues = [
-    createFifoQueue<ScheduledAccount>(),
-    createFifoQueue<ScheduledAccount>(),
-    createFifoQueue<ScheduledAccount>(),
-  ] as const
+  const accountQueues = CLASSES.map(() => createFifoQueue<ScheduledAccount>())
   const total = createSlotCounts()
   /** Origins with endpoints that wait for one of their slots. */
   const waitingOrigins = new Set<ScheduledOrigin>()
+  /** Zones with endpoints that wait for their share. */
+  const waitingZones = new Set<ScheduledZone>()
+  let silentStarts: TokenBucket | undefined
+  let nextStartMs: number | undefined
   /** Calls of `allocate` that allocated a slot. */
   let rounds = 0
   let additions = 0
+  /** The time of the last `allocate`. */
+  let allocatedMs = 0
 
   const isFull = ({ isProbed, inFlight, allocated }: ScheduledEndpoint) =>
     inFlight + allocated >= (isProbed ? 1 : caps.perEndpoint)
-  const hasAccountSlot = ({ slots }: ScheduledAccount, priority: PriorityClass) =>
-    hasFreeSlot(slots, priority, caps.perAccount)
+
+  const freeInAll = (priority: PriorityClass) => freeSlots(total, priority, caps.total)
+  const limitOf = (priority: PriorityClass, isProven: boolean) =>
+    groupLimit(priority, freeInAll(priority), maxSlots(priority, caps.total), isProven)
+
+  /** The slots that count towards `groupLimit`: all open probes, or those of the class. */
+  function groupSlots({ slots, probes }: EndpointGroup, priority: PriorityClass): number {
+    if (isUntried(priority)) return probes + slots.allocated[UNKNOWN]! + slots.allocated[DOUBTFUL]!
+    return slots.inFlight[priority]! + slots.allocated[priority]!
+  }
+
+  function hasAccountSlot(account: ScheduledAccount, priority: PriorityClass): boolean {
+    if (freeSlots(account.slots, priority, caps.perAccount) <= 0) return false
+    if (priority === FAST || groupSlots(account, priority) < limitOf(priority, true)) return true
+    const { inFlight, allocated } = account.slots
+    const young = inFlight[UNKNOWN]! + inFlight[DOUBTFUL]! + allocated[UNKNOWN]! + allocated[DOUBTFUL]!
+    return isUntried(priority) && mayProbeOneMore(young, freeInAll(priority), maxSlots(priority, caps.total))
+  }
+
+  /** The slots of a class that a zone may still take. */
+  function zoneRoom(zone: ScheduledZone, priority: PriorityClass, now: number): number {
+    if (priority === FAST) return Number.POSITIVE_INFINITY
+    return limitOf(priority, isProvenZone(zone.standing, now)) - groupSlots(zone, priority)
+  }
 
   function countInFlight({ priority, account, origin }: ScheduledEndpoint, change: 1 | -1): void {
-    account.slots.inFlight[priority] += change
-    total.inFlight[priority] += change
+    account.slots.inFlight[priority]! += change
+    origin.zone.slots.inFlight[priority]! += change
+    total.inFlight[priority]! += change
     origin.inFlight += change
   }
 
-  function reclassify(endpoint: ScheduledEndpoint): void {
-    const priority = priorityOf(endpoint, oldestOverdueMs())
-    if (priority === endpoint.priority) return
-    for (const { inFlight, allocated } of [endpoint.account.slots, total]) {
-      inFlight[endpoint.priority] -= endpoint.inFlight
-      allocated[endpoint.priority] -= endpoint.allocated
-      inFlight[priority] += endpoint.inFlight
-      allocated[priority] += endpoint.allocated
-    }
-    endpoint.priority = priority
+  function countProbe(endpoint: ScheduledEndpoint, change: 1 | -1): void {
+    endpoint.probes += change
+    endpoint.account.probes += change
+    endpoint.origin.zone.probes += change
   }
 
-  function add(endpoint: ScheduledEndpoint): void {
-    reclassify(endpoint)
-    endpoint.queuedIn = 'account'
+  function enqueue(endpoint: ScheduledEndpoint): void {
     additions++
     const { account, priority } = endpoint
-    account.due[priority].push(endpoint)
+    account.due[priority]!.push(endpoint)
     if (account.isQueued[priority]) return
     account.isQueued[priority] = true
-    accountQueues[priority].push(account)
+    accountQueues[priority]!.push(account)
+  }
+
+  /** Updates the class of an endpoint; moves its slots along, and the endpoint if it waits in a queue of its class. */
+  function reclassify(endpoint: ScheduledEndpoint, now: number): void {
+    const { account, origin, queue, priority: before } = endpoint
+    const { zone } = origin
+    const priority = priorityOf(endpoint, account.standing, zone.standing, oldestOverdueMs(), now)
+    const isSuspect =
+      priority === DOUBTFUL ||
+      (priority === SILENT && endpoint.lastAnswer === undefined && !endpoint.isFailing)
+    if (isSuspect !== endpoint.isSuspect) {
+      endpoint.isSuspect = isSuspect
+      for (const { suspects } of [account, zone]) {
+        if (isSuspect) suspects.add(endpoint)
+        else suspects.delete(endpoint)
+      }
+    }
+    if (priority === before) return
+    for (const { inFlight, allocated } of [account.slots, zone.slots, total]) {
+      inFlight[before]! -= endpoint.inFlight
+      allocated[before]! -= endpoint.allocated
+      inFlight[priority]! += endpoint.inFlight
+      allocated[priority]! += endpoint.allocated
+    }
+    endpoint.priority = priority
+    if (!queue || queue === origin.waiting) return
+    queue.remove(endpoint)
+    enqueue(endpoint)
+  }
+
+  function reclassifySuspects({ suspects }: EndpointGroup, now: number): void {
+    for (const endpoint of [...suspects]) reclassify(endpoint, now)
+  }
+
+  function add(endpoint: ScheduledEndpoint, now: number): void {
+    reclassify(endpoint, now)
+    enqueue(endpoint)
   }
 
   /**
    * Queues as many of the endpoints that wait for an origin as it has free slots. Not all of them may get
    * one, since their account or class may have none: while slots are left, `allocate` admits the next ones.
    */
-  function admitWaiting(origin: ScheduledOrigin): void {
+  function admitToOrigin(origin: ScheduledOrigin, now: number): void {
     let free = caps.perOrigin - origin.inFlight - origin.allocated
-    while (free > 0 && origin.waiting.length > 0) {
-      const endpoint = origin.waiting.shift()!
-      if (endpoint.queuedIn !== 'origin' || endpoint.origin !== origin) continue
-      add(endpoint)
-      free--
-    }
+    for (; free > 0 && origin.waiting.length > 0; free--) add(origin.waiting.shift()!, now)
     if (origin.waiting.length === 0) waitingOrigins.delete(origin)
+  }
+
+  /** The same for a zone, by class. Endpoints whose class has changed are queued in their new one. */
+  function admitToZone(zone: ScheduledZone, now: number): void {
+    let left = 0
+    for (const priority of CLASSES) {
+      const waiting = zone.waiting[priority]!
+      if (waiting.length === 0) continue
+      let room = zoneRoom(zone, priority, now)
+      for (let first = waiting.peek(); first; first = waiting.peek()) {
+        reclassify(first, now)
+        if (first.queue !== waiting) continue
+        if (room <= 0) break
+        room--
+        waiting.remove(first)
+        enqueue(first)
+      }
+      left += waiting.length
+    }
+    if (left === 0) waitingZones.delete(zone)
   }
 
   /** Allocates one slot to the next endpoint of this account and class that can take it; null: none can. */
@@ -130,29 +231,37 @@ export function createFairQueue(
     now: number,
   ): ScheduledEndpoint | null {
     if (!hasAccountSlot(account, priority)) return null
-    const due = account.due[priority]
+    const due = account.due[priority]!
     for (let endpoint = due.shift(); endpoint; endpoint = due.shift()) {
-      reclassify(endpoint)
+      reclassify(endpoint, now)
       const { origin } = endpoint
+      const { zone } = origin
       if (endpoint.priority !== priority) {
-        add(endpoint)
+        enqueue(endpoint)
       } else if (endpoint.dueMs > now || isFull(endpoint)) {
-        endpoint.queuedIn = 'none'
         defer(endpoint)
       } else if (origin.inFlight + origin.allocated >= caps.perOrigin) {
-        endpoint.queuedIn = 'origin'
         origin.waiting.push(endpoint)
         waitingOrigins.add(origin)
+      } else if (zoneRoom(zone, priority, now) <= 0) {
+        zone.waiting[priority]!.push(endpoint)
+        waitingZones.add(zone)
       } else {
         due.push(endpoint)
         endpoint.allocated++
         origin.allocated++
-        account.slots.allocated[priority]++
-        total.allocated[priority]++
+        account.slots.allocated[priority]!++
+        zone.slots.allocated[priority]!++
+        total.allocated[priority]!++
         return endpoint
       }
     }
     return null
+  }
+
+  /** Whether a class may start one more request now. */
+  function isPaced(priority: PriorityClass): boolean {
+    return priority === SILENT && silentStarts!.tokens - total.allocated[SILENT]! < 1
   }
 
   /** Serves the accounts of a class round-robin; returns the number of slots left. */
@@ -162,17 +271,22 @@ export function createFairQueue(
     free: number,
     served: Set<ScheduledEndpoint>,
   ): number {
-    const queue = accountQueues[priority]
+    const queue = accountQueues[priority]!
     let left = free
     let skipped = 0
-    while (left > 0 && hasFreeSlot(total, priority, caps.total) && skipped < queue.length) {
+    while (left > 0 && freeInAll(priority) > 0 && skipped < queue.length) {
+      if (isPaced(priority)) {
+        const missing = 1 - silentStarts!.tokens + total.allocated[SILENT]!
+        nextStartMs = now + Math.ceil((missing * 1_000) / SILENT_STARTS.refillPerSecond)
+        break
+      }
       const account = queue.shift()!
       const endpoint = allocateSlot(account, priority, now)
       if (endpoint) {
         served.add(endpoint)
         left--
       }
-      if (account.due[priority].length > 0) {
+      if (account.due[priority]!.length > 0) {
         queue.push(account)
         skipped = endpoint ? 0 : skipped + 1
       } else account.isQueued[priority] = false
@@ -180,17 +294,28 @@ export function createFairQueue(
     return left
   }
 
+  /** The classes in the order of this round. */
+  function classOrder(): readonly PriorityClass[] {
+    if (rounds % 2 === 0) return CLASSES
+    const first = FIRST_BY_TURNS[(rounds >> 1) % FIRST_BY_TURNS.length]!
+    return [first, ...CLASSES.filter((priority) => priority !== first)]
+  }
+
   return {
     add,
     allocate(now, free) {
       const served = new Set<ScheduledEndpoint>()
-      const order = CLASS_ORDERS[rounds % CLASS_ORDERS.length]!
+      const order = classOrder()
       let left = Math.min(free, caps.total)
+      allocatedMs = now
+      nextStartMs = undefined
+      silentStarts = refillStarts(silentStarts, now)
       // An endpoint that is queued during a pass may belong to a class that the pass has served already:
       // repeat.
       for (let before = -1; before !== additions && left > 0; ) {
         before = additions
-        for (const origin of waitingOrigins) admitWaiting(origin)
+        for (const origin of waitingOrigins) admitToOrigin(origin, now)
+        for (const zone of waitingZones) admitToZone(zone, now)
         for (const priority of order) left = allocateClass(priority, now, left, served)
       }
       if (served.size > 0) rounds++
@@ -198,23 +323,60 @@ export function createFairQueue(
     },
     clearAllocations(served) {
       for (const endpoint of served) {
-        const { account, priority, allocated } = endpoint
-        account.slots.allocated[priority] -= allocated
-        total.allocated[priority] -= allocated
-        endpoint.allocated = endpoint.origin.allocated = 0
+        const { account, origin, priority, allocated } = endpoint
+        for (const { slots } of [account, origin.zone]) slots.allocated[priority]! -= allocated
+        total.allocated[priority]! -= allocated
+        endpoint.allocated = origin.allocated = 0
       }
     },
-    countInFlight,
-    reclassify,
+    countStart(endpoint, now) {
+      countInFlight(endpoint, 1)
+      if (isUntried(endpoint.priority)) countProbe(endpoint, 1)
+      if (endpoint.priority === SILENT)
+        silentStarts = charge(refillStarts(silentStarts, now), 1, now, SILENT_STARTS)
+    },
+    countEnd({ endpoint, priority }) {
+      countInFlight(endpoint, -1)
+      if (isUntried(priority)) countProbe(endpoint, -1)
+    },
+    countAnswer({ endpoint, priority }, isFast, now) {
+      const { account, origin } = endpoint
+      if (priority === SILENT) silentStarts = charge(refillStarts(silentStarts, now), -1, now, SILENT_STARTS)
+      if (isFast) {
+        const wasProven = isProvenZone(origin.zone.standing, now)
+        if (addFastAnswer(account.standing, now)) reclassifySuspects(account, now)
+        addFastAnswer(origin.zone.standing, now)
+        if (!wasProven && isProvenZone(origin.zone.standing, now)) reclassifySuspects(origin.zone, now)
+      }
+      reclassify(endpoint, now)
+    },
+    countSilence({ endpoint, priority }, isFirst, now) {
+      const isNews = isFirst && priority !== SLOW && priority !== SILENT
+      for (const { standing } of [endpoint.account, endpoint.origin.zone]) {
+        if (isNews) addStrike(standing, now)
+        else confirmStrikes(standing, now)
+      }
+      reclassify(endpoint, now)
+    },
+    nextStartMs: () => nextStartMs,
+    hasWaiting: () =>
+      waitingOrigins.size > 0 || waitingZones.size > 0 || accountQueues.some(({ length }) => length > 0),
     isFull,
     limitReached(endpoint) {
       const { account, origin, priority } = endpoint
       if (isFull(endpoint)) return 'endpoint'
       if (slotsHeld(account.slots, FAST) >= caps.perAccount) return 'account'
       if (origin.inFlight >= caps.perOrigin) return 'origin'
-      return hasAccountSlot(account, priority) && hasFreeSlot(total, priority, caps.total)
-        ? undefined
-        : 'priority'
+      const hasSlot =
+        hasAccountSlot(account, priority) &&
+        freeInAll(priority) > 0 &&
+        zoneRoom(origin.zone, priority, allocatedMs) > 0
+      return hasSlot ? undefined : 'priority'
     },
   }
+}
+
+/** Refills the tokens of silent endpoints. A clock that was set back must not stop them: the bucket is then full. */
+function refillStarts(bucket: TokenBucket | undefined, now: number): TokenBucket {
+  return refill(bucket && bucket.atMs <= now ? bucket : undefined, now, SILENT_STARTS)
 }

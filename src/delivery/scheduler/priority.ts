@@ -1,46 +1,71 @@
 import { createFifoQueue } from '../../values/fifo-queue.js'
+import { isProvenZone, isSuspectAccount, isSuspectZone, type Standing, TRUST_MS } from './standing.js'
 
 /**
- * Priority classes: which share of the slots an endpoint may use, given how fast it answers.
+ * Priority classes: which share of the slots an endpoint may use, given how it and its neighbours answer.
  *
  * A receiver that does not answer holds its slot until the deadline of the attempt. Endpoints that may be
  * such receivers never get all slots: some stay reserved for receivers that do answer.
  */
 export type PriorityClass =
-  /** Fast: it answered within `FAST_ANSWER_MS`, after the oldest overdue request of this node was sent. */
+  /** Fast: its last answer took at most `FAST_ANSWER_MS`, and came after the oldest overdue request was sent. */
   | 0
-  /** Unknown: nothing is known about how it answers. */
+  /** Trusted: its last answer was fast, at most `TRUST_MS` ago. */
   | 1
-  /** Slow: it did not answer its last request, or not within `FAST_ANSWER_MS`. */
+  /** Unknown: it was never tried, and nothing is held against its account and its zone. */
   | 2
+  /** Doubtful: it was never tried; others of its account do not answer, and nobody in its zone has answered. */
+  | 3
+  /** Slow: it answers, but its last answer took longer than `FAST_ANSWER_MS`, or it is overdue. */
+  | 4
+  /** Silent: its last attempt got no answer, or it was never tried and others of its zone do not answer. */
+  | 5
 
 export const FAST: PriorityClass = 0
-export const UNKNOWN: PriorityClass = 1
-export const SLOW: PriorityClass = 2
+export const TRUSTED: PriorityClass = 1
+export const UNKNOWN: PriorityClass = 2
+export const DOUBTFUL: PriorityClass = 3
+export const SLOW: PriorityClass = 4
+export const SILENT: PriorityClass = 5
+export const CLASSES: readonly PriorityClass[] = [FAST, TRUSTED, UNKNOWN, DOUBTFUL, SLOW, SILENT]
 
 /** An HTTP answer of any status within this time shows that the receiver is responsive, ms. */
 export const FAST_ANSWER_MS = 2_000
 /**
- * A request without an answer for this long is overdue, ms: its endpoint becomes slow before the attempt has
- * ended.
+ * A request without an answer for this long is overdue, ms: its endpoint becomes slow or silent before the
+ * attempt has ended.
  */
 const OVERDUE_MS = 1_000
 
-/** The slots of a cap that a class and the slower ones may use together: all, three quarters, half. */
+/** The share of a cap that a class and the slower ones may use together, by class. */
+const SHARES = [1, 7 / 8, 3 / 4, 5 / 8, 1 / 2, 1 / 4] as const
+/** The share of a cap that slow endpoints may use even while silent ones hold more than theirs. */
+const SLOW_RESERVE = 1 / 8
+/** The share of the free slots of a class up to which one account, or one zone, may hold slots of it. */
+const GROUP_SHARE = 1 / 4
+/** Slow endpoints answer: their share is larger. */
+const SLOW_SHARE = 1 / 2
+/** The share of a zone in which nobody has answered yet: its first one or two requests find out for all others. */
+const NEW_ZONE_SHARE = 1 / 200
+
+/** The share of the slots of never-tried endpoints that accounts beyond their limit leave free. */
+const PROBE_RESERVE = 1 / 8
+
+/** The slots of a cap that a class and the slower ones may use together. */
 export function maxSlots(priority: PriorityClass, cap: number): number {
-  return priority === FAST ? cap : Math.ceil(priority === UNKNOWN ? (cap * 3) / 4 : cap / 2)
+  return Math.ceil(cap * SHARES[priority])
 }
 
 /** Slots in use, by priority class. */
 export interface SlotCounts {
   /** Requests in flight. */
-  readonly inFlight: [number, number, number]
+  readonly inFlight: number[]
   /** Slots allocated by the selection in progress and not claimed yet. */
-  readonly allocated: [number, number, number]
+  readonly allocated: number[]
 }
 
 export function createSlotCounts(): SlotCounts {
-  return { inFlight: [0, 0, 0], allocated: [0, 0, 0] }
+  return { inFlight: CLASSES.map(() => 0), allocated: CLASSES.map(() => 0) }
 }
 
 /** Slots that a class and the slower ones use. */
@@ -51,79 +76,140 @@ export function slotsHeld({ inFlight, allocated }: SlotCounts, priority: Priorit
   return sum
 }
 
-/** Whether a class may use one more slot: within its own share and within that of every faster class. */
-export function hasFreeSlot(slots: SlotCounts, priority: PriorityClass, cap: number): boolean {
-  for (let faster = priority; ; faster--) {
-    if (slotsHeld(slots, faster as PriorityClass) >= maxSlots(faster as PriorityClass, cap)) return false
-    if (faster === FAST) return true
+/**
+ * Slots that a class may still use: within its own share and within that of every faster class. The reserve of slow
+ * endpoints is not part of the share of doubtful ones.
+ */
+export function freeSlots(slots: SlotCounts, priority: PriorityClass, cap: number): number {
+  let held = slotsHeld(slots, priority)
+  let free = maxSlots(priority, cap) - held
+  if (priority === SLOW) free = Math.max(free, Math.ceil(cap * SLOW_RESERVE) - ownSlots(slots, SLOW))
+  for (let faster = priority - 1; faster >= FAST; faster--) {
+    held += ownSlots(slots, faster as PriorityClass)
+    if (priority === SLOW && faster === DOUBTFUL) continue
+    free = Math.min(free, maxSlots(faster as PriorityClass, cap) - held)
   }
+  return free
 }
 
-/** How an endpoint answers, as far as this node knows. */
-export interface EndpointLatency {
-  /** Store time of its last fast answer, ms; -Infinity: none was seen. */
-  lastFastMs: number
-  /** Whether the last request got a slow answer or none; undefined: this node has sent none. */
-  isSlow: boolean | undefined
-  /** Whether its last attempt failed, according to the store. */
-  isFailing: boolean
-  /** Number of open overdue requests. While it is above 0 the endpoint is slow, whatever else it answers. */
-  overdueCount: number
+const ownSlots = ({ inFlight, allocated }: SlotCounts, priority: PriorityClass) =>
+  inFlight[priority]! + allocated[priority]!
+
+/** Whether endpoints of this class were never tried. Their requests are probes. */
+export function isUntried(priority: PriorityClass): boolean {
+  return priority === UNKNOWN || priority === DOUBTFUL
 }
 
 /**
+ * How many slots of a class (not the fast one, which has no such limit) an account or a zone may hold. The fewer are
+ * free, the smaller is the share of never-tried endpoints: those that do not answer hold their slots for long, and
+ * however many accounts have such endpoints, some slots must be left for the next one.
+ *
+ * @param free the slots that the class may still use, of `most`
+ * @param isProven whether this is an account, or a zone in which an endpoint has answered fast
+ */
+export function groupLimit(priority: PriorityClass, free: number, most: number, isProven: boolean): number {
+  if (!isUntried(priority)) return free * (priority === SLOW ? SLOW_SHARE : GROUP_SHARE)
+  return ((isProven ? GROUP_SHARE : NEW_ZONE_SHARE) * free * free) / most
+}
+
+/**
+ * Whether an account may have one more probe beyond its limit: one at a time, until it is overdue. A healthy endpoint
+ * then need not wait until probes of other endpoints of its account have timed out.
+ *
+ * @param young probes of the account that are not overdue
+ */
+export function mayProbeOneMore(young: number, free: number, most: number): boolean {
+  return young === 0 && free > most * PROBE_RESERVE
+}
+
+/** How an endpoint answers, as far as this node knows. */
+export interface AnswerHistory {
+  /** How its last request was answered: within `FAST_ANSWER_MS`, later, or not at all; undefined: it was not tried. */
+  lastAnswer: Answer | undefined
+  /** Store time of its last fast answer, ms; -Infinity: none was seen. */
+  lastFastMs: number
+  /** Whether its last attempt failed, according to the store. */
+  isFailing: boolean
+  /** Number of open overdue requests. While it is above 0 the endpoint is slow or silent. */
+  overdueCount: number
+}
+
+export type Answer = 'fast' | 'slow' | 'none'
+
+/**
+ * @param account the standing of its account
+ * @param zone the standing of its zone
  * @param oldestOverdueMs when the oldest overdue request of this node was sent; -Infinity: none is overdue
+ * @param now store time, ms
  */
 export function priorityOf(
-  { lastFastMs, isSlow, isFailing, overdueCount }: EndpointLatency,
+  { lastAnswer, lastFastMs, isFailing, overdueCount }: AnswerHistory,
+  account: Standing,
+  zone: Standing,
   oldestOverdueMs: number,
+  now: number,
 ): PriorityClass {
-  if (overdueCount > 0 || (isSlow ?? isFailing)) return SLOW
-  return lastFastMs >= oldestOverdueMs && lastFastMs !== Number.NEGATIVE_INFINITY ? FAST : UNKNOWN
+  if (overdueCount > 0) return lastAnswer === 'fast' || lastAnswer === 'slow' ? SLOW : SILENT
+  if (lastAnswer === 'none') return SILENT
+  if (lastAnswer === 'slow') return SLOW
+  if (lastAnswer === 'fast' && now - lastFastMs <= TRUST_MS)
+    return lastFastMs >= oldestOverdueMs ? FAST : TRUSTED
+  if (isFailing || isSuspectZone(zone, now)) return SILENT
+  return isSuspectAccount(account, now) && !isProvenZone(zone, now) ? DOUBTFUL : UNKNOWN
 }
 
 /** One request in flight. */
 export interface InFlightRequest<Endpoint> {
   readonly endpoint: Endpoint
   readonly startedMs: number
+  /** The class in which it started. */
+  readonly priority: PriorityClass
   hasEnded: boolean
   isOverdue: boolean
 }
 
 /** The requests in flight, in the order in which they were sent. */
 export interface InFlightRequests<Endpoint> {
-  start(endpoint: Endpoint, now: number): InFlightRequest<Endpoint>
+  start(endpoint: Endpoint, priority: PriorityClass, now: number): InFlightRequest<Endpoint>
   /** Finds the requests that have become overdue since the last scan; calls back once for each. */
-  scanOverdue(now: number, onOverdue: (endpoint: Endpoint) => void): void
+  scanOverdue(now: number, onOverdue: (request: InFlightRequest<Endpoint>) => void): void
   /** When the oldest overdue request was sent; -Infinity: none is overdue. */
   oldestOverdueMs(): number
+  /** When the next request becomes overdue, if it is not answered before; `undefined`: none is in flight. */
+  nextOverdueMs(): number | undefined
 }
 
 export function createInFlightRequests<Endpoint>(): InFlightRequests<Endpoint> {
   const young = createFifoQueue<InFlightRequest<Endpoint>>()
   const overdue = createFifoQueue<InFlightRequest<Endpoint>>()
   return {
-    start(endpoint, now) {
-      const request = { endpoint, startedMs: now, hasEnded: false, isOverdue: false }
+    start(endpoint, priority, now) {
+      const request = { endpoint, startedMs: now, priority, hasEnded: false, isOverdue: false }
       young.push(request)
       return request
     },
     scanOverdue(now, onOverdue) {
       for (
         let first = young.peek();
-        first && (first.hasEnded || now - first.startedMs > OVERDUE_MS);
+        first && (first.hasEnded || now - first.startedMs >= OVERDUE_MS);
         first = young.peek()
       ) {
         young.shift()
         if (first.hasEnded) continue
         first.isOverdue = true
         overdue.push(first)
-        onOverdue(first.endpoint)
+        onOverdue(first)
       }
     },
     oldestOverdueMs() {
       while (overdue.peek()?.hasEnded) overdue.shift()
       return overdue.peek()?.startedMs ?? Number.NEGATIVE_INFINITY
+    },
+    nextOverdueMs() {
+      while (young.peek()?.hasEnded) young.shift()
+      const first = young.peek()
+      return first && first.startedMs + OVERDUE_MS
     },
   }
 }

@@ -5,9 +5,9 @@
  * Theory of operation
  *
  * - The registry holds every endpoint of this node with something waiting or in flight. An endpoint is in one
- *   place: in the queue of its account (due, waits for a slot), in the queue of its origin (due, the origin
- *   is at its cap), or in neither (`queuedIn`). In neither it has an entry in the delay queue, unless it is
- *   full: then the end of one of its requests brings it back.
+ *   place: in the queue of its account and class (due, waits for a slot), in the queue of its origin (due, the
+ *   origin is at its cap), in that of its zone (due, the zone holds its share), or in none. In none it has an
+ *   entry in the delay queue, unless it is full: then the end of one of its requests brings it back.
  * - `next` moves the due endpoints from the delay queue to the fair queue and allocates slots to them.
  *   Allocated slots count against the caps only inside `next`. Between `next` and `completeClaim` the
  *   dispatcher claims deliveries for the selections; each claimed delivery becomes a request in flight by
@@ -18,8 +18,11 @@
  *   Too early costs an empty claim; too late would lose a wake-up.
  * - The dispatcher owns the scheduler: one instance per node, used from one thread, one `next` …
  *   `completeClaim` at a time. The caps hold for this node, not for all nodes of a store together.
+ * - Whatever an endpoint does, some slots stay free for endpoints that answer: each class has a share of the
+ *   slots, and each account and zone a share of those that are still free (`priority.ts`). What is known about an
+ *   account and a zone decides about endpoints that were never tried (`standing.ts`).
  * - Nothing here is stored. After a crash the next owner rebuilds the scheduler from `DeliveryStore.ready`;
- *   latencies are lost, so all endpoints start in the class unknown, or slow where the store says that they
+ *   answers are lost, so all endpoints start in the class unknown, or silent where the store says that they
  *   fail.
  */
 import type { ReadyEndpoint } from '../delivery-store.js'
@@ -32,7 +35,7 @@ import {
   statsOf,
 } from './endpoint-registry.js'
 import { type Caps, createFairQueue, type FairQueue } from './fair-queue.js'
-import { createInFlightRequests, type InFlightRequest } from './priority.js'
+import { type Answer, createInFlightRequests, type InFlightRequest } from './priority.js'
 
 /** The scheduler of one node. */
 export interface Scheduler {
@@ -59,12 +62,15 @@ export interface Scheduler {
     isProbed: boolean,
     now: number,
   ): InFlightRequest<ScheduledEndpoint>
-  /** Records whether the receiver of a request answered fast. */
-  recordLatency(request: InFlightRequest<ScheduledEndpoint>, isFast: boolean, now: number): void
+  /** Records whether and how fast the receiver of a request answered. */
+  recordAnswer(request: InFlightRequest<ScheduledEndpoint>, answer: Answer, now: number): void
   /** Frees the slot of a request. */
   end(request: InFlightRequest<ScheduledEndpoint>): void
   setProbed(webhookId: string, isProbed: boolean): void
-  /** When the next endpoint becomes due; `undefined`: none waits for its due time. */
+  /**
+   * When `next` may have something to select that it does not have now, if nothing happens before: an endpoint
+   * becomes due, or a request becomes overdue for which others wait. `undefined`: never.
+   */
   nextDueMs(): number | undefined
   /** Requests in flight to an endpoint. */
   inFlight(webhookId: string): number
@@ -95,7 +101,7 @@ export function createScheduler(caps: Caps): Scheduler {
    * it back.
    */
   function requeue(endpoint: ScheduledEndpoint): void {
-    if (endpoint.queuedIn !== 'none') return
+    if (endpoint.queue) return
     if (endpoint.dueMs !== IDLE) {
       if (!fairQueue.isFull(endpoint)) delayQueue.add(endpoint)
     } else if (endpoint.inFlight === 0) registry.remove(endpoint)
@@ -129,11 +135,11 @@ export function createScheduler(caps: Caps): Scheduler {
     version: () => updates,
     update,
     next(now, free) {
-      requests.scanOverdue(now, (endpoint) => {
-        endpoint.overdueCount++
-        fairQueue.reclassify(endpoint)
+      requests.scanOverdue(now, (request) => {
+        request.endpoint.overdueCount++
+        fairQueue.countSilence(request, true, now)
       })
-      delayQueue.takeDue(now, fairQueue.add)
+      delayQueue.takeDue(now, (endpoint) => fairQueue.add(endpoint, now))
       const served = fairQueue.allocate(now, free)
       const selections = Array.from(served, (endpoint): Selection => {
         const { id: webhookId, allocated: slots, retriesFirst } = endpoint
@@ -156,20 +162,22 @@ export function createScheduler(caps: Caps): Scheduler {
       const endpoint = registry.upsert(input)
       endpoint.isProbed = isProbed
       endpoint.inFlight++
-      fairQueue.countInFlight(endpoint, 1)
-      return requests.start(endpoint, now)
+      fairQueue.countStart(endpoint, now)
+      return requests.start(endpoint, endpoint.priority, now)
     },
-    recordLatency({ endpoint }, isFast, now) {
-      endpoint.isSlow = !isFast
-      if (isFast) endpoint.lastFastMs = now
-      fairQueue.reclassify(endpoint)
+    recordAnswer(request, answer, now) {
+      const { endpoint } = request
+      endpoint.lastAnswer = answer
+      if (answer === 'fast') endpoint.lastFastMs = now
+      if (answer === 'none') fairQueue.countSilence(request, !request.isOverdue, now)
+      else fairQueue.countAnswer(request, answer === 'fast', now)
     },
     end(request) {
       const { endpoint } = request
       request.hasEnded = true
       if (request.isOverdue) endpoint.overdueCount--
       endpoint.inFlight--
-      fairQueue.countInFlight(endpoint, -1)
+      fairQueue.countEnd(request)
       requeue(endpoint)
     },
     setProbed(webhookId, isProbed) {
@@ -178,7 +186,14 @@ export function createScheduler(caps: Caps): Scheduler {
       endpoint.isProbed = isProbed
       requeue(endpoint)
     },
-    nextDueMs: delayQueue.nextDueMs,
+    nextDueMs() {
+      const times = [
+        delayQueue.nextDueMs(),
+        fairQueue.nextStartMs(),
+        fairQueue.hasWaiting() ? requests.nextOverdueMs() : undefined,
+      ].filter((ms) => ms !== undefined)
+      return times.length > 0 ? Math.min(...times) : undefined
+    },
     inFlight: (webhookId) => registry.find(webhookId)?.inFlight ?? 0,
     limitReached(webhookId) {
       const endpoint = registry.find(webhookId)

@@ -71,7 +71,7 @@ export interface SettlementDecider {
 export function createSettlementDecider(
   deps: SettlementDeciderDeps,
   options: SettlementDeciderOptions,
-  scheduler: Pick<Scheduler, 'recordLatency' | 'setProbed'>,
+  scheduler: Pick<Scheduler, 'recordAnswer' | 'setProbed'>,
   health: HealthCache,
 ): SettlementDecider {
   const { clock, random, log } = deps
@@ -130,11 +130,11 @@ export function createSettlementDecider(
   }
 
   /** Internal faults and blocked addresses say nothing about the receiver. */
-  function recordLatency(slot: Slot, { observation, durationMs }: AttemptResult, atMs: number): void {
-    if (observation.kind === 'response') scheduler.recordLatency(slot, durationMs <= FAST_ANSWER_MS, atMs)
-    else if (observation.kind === 'no_response' && observation.failure !== 'blocked_address') {
-      scheduler.recordLatency(slot, false, atMs)
-    }
+  function recordAnswer(slot: Slot, { observation, durationMs }: AttemptResult, atMs: number): void {
+    if (observation.kind === 'response')
+      scheduler.recordAnswer(slot, durationMs <= FAST_ANSWER_MS ? 'fast' : 'slow', atMs)
+    else if (observation.kind === 'no_response' && observation.failure !== 'blocked_address')
+      scheduler.recordAnswer(slot, 'none', atMs)
   }
 
   /**
@@ -175,7 +175,7 @@ export function createSettlementDecider(
       // retried forever.
       if (!result) return { slot, delivery, settlement: settleInterrupted(delivery, 'crashed', context) }
       const { observation } = result
-      recordLatency(slot, result, context.now)
+      recordAnswer(slot, result, context.now)
       logOwnFault(result, monotonicMs)
       outageDetector.observe(webhook.settings.uri, observation, monotonicMs)
       if (drainDeadline.aborted && observation.kind !== 'response') {

@@ -72,7 +72,7 @@ export function createWorker(
   options: WorkerOptions,
   scheduler: Pick<
     Scheduler,
-    'start' | 'recordLatency' | 'end' | 'setProbed' | 'update' | 'version' | 'inFlight'
+    'start' | 'recordAnswer' | 'end' | 'setProbed' | 'update' | 'version' | 'inFlight'
   >,
   onEnded: (isUnknown: boolean) => void,
 ): Worker {

@@ -18,7 +18,21 @@ const createSilentServer = () =>
     socket.resume()
   })
 
+const freePorts = (count) => Promise.all(Array.from({ length: count }, findFreePort))
+
 handleRequests({
+  /** Opens many ports of each kind. */
+  async listenOnMany({ silent, closed, delayMs }) {
+    const [slow, ...servers] = await Promise.all([
+      listen(createSlowServer({ delayMs })),
+      ...Array.from({ length: silent }, () => listen(createSilentServer())),
+    ])
+    return {
+      slowPort: slow.port,
+      silentPorts: servers.map(({ port }) => port),
+      closedPorts: await freePorts(closed),
+    }
+  },
   async listen({ delayMs }) {
     const [{ port: slowPort }, { port: silentPort }] = await Promise.all([
       listen(createSlowServer({ delayMs })),

@@ -16,19 +16,26 @@ function record(buffer, length, arrived) {
   else requests.set(group, [[timestampOf(text), arrived]])
 }
 
-const server = createBareServer(record, { now: sharedMicros })
+let connections = 0
+function createTimingServer() {
+  const server = createBareServer(record, { now: sharedMicros })
+  server.on('connection', () => {
+    connections += 1
+  })
+  return server
+}
 
 /** Requests of a group that were published in a time range. */
 const within = ({ group, from, to }) =>
   (requests.get(group) ?? []).filter(([published]) => published >= from && published < to)
 
-let connections = 0
-server.on('connection', () => {
-  connections += 1
-})
-
 handleRequests({
-  listen: () => listen(server),
+  listen: () => listen(createTimingServer()),
+  /** Opens several ports. */
+  listenOnMany: async ({ ports }) =>
+    (await Promise.all(Array.from({ length: ports }, () => listen(createTimingServer())))).map(
+      ({ port }) => port,
+    ),
   sample: () => sample,
   now: sharedMicros,
   /** Number of connections so far. */

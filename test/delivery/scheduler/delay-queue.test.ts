@@ -7,6 +7,13 @@ import {
   type ScheduledEndpoint,
 } from '../../../src/delivery/scheduler/endpoint-registry.js'
 
+/** As the scheduler does with an endpoint that is due: it waits for a slot. */
+function enqueue(endpoint: ScheduledEndpoint): void {
+  if (!endpoint.queue) endpoint.account.due[endpoint.priority]!.push(endpoint)
+}
+
+const dequeue = (endpoint: ScheduledEndpoint) => endpoint.queue?.remove(endpoint)
+
 function createQueue() {
   const registry = createEndpointRegistry()
   const queue = createDelayQueue(registry)
@@ -28,7 +35,7 @@ function createQueue() {
       const taken: string[] = []
       queue.takeDue(now, (endpoint) => {
         taken.push(endpoint.id)
-        endpoint.queuedIn = 'account'
+        enqueue(endpoint)
       })
       return taken
     },
@@ -149,15 +156,15 @@ describe('an endpoint whose due time changes', () => {
 })
 
 describe('a stale entry', () => {
-  it.each(['account', 'origin'] as const)('of an endpoint in the queue of its %s is dropped', (queuedIn) => {
+  it('of an endpoint that waits for a slot is dropped', () => {
     const { queue, waiting, take } = createQueue()
-    for (const id of ['a', 'b']) waiting(id, 100).queuedIn = queuedIn
+    for (const id of ['a', 'b']) enqueue(waiting(id, 100))
     const free = waiting('free', 200)
     expect(take(100)).toEqual([])
     expect(queue.nextDueMs()).toBe(200)
-    free.queuedIn = queuedIn
+    enqueue(free)
     expect(queue.nextDueMs()).toBeUndefined()
-    free.queuedIn = 'none'
+    dequeue(free)
     queue.add(free)
     expect(take(200)).toEqual(['free'])
   })
@@ -199,7 +206,7 @@ describe('a delay queue with many stale entries', () => {
   function createCrowdedQueue(entries: number) {
     const created = createQueue()
     const queued = created.waiting('queued', 5)
-    queued.queuedIn = 'account'
+    enqueue(queued)
     const moving = created.register('moving')
     for (let n = 1; n < entries; n++) created.addAt(moving, 1_000 + n)
     return { ...created, queued, moving }
@@ -215,7 +222,7 @@ describe('a delay queue with many stale entries', () => {
     const { queue, queued, moving, take } = createCrowdedQueue(MAX_ENTRIES + 1)
     expect(queued.queuedDueMs).toBeNaN()
     expect(moving.queuedDueMs).toBe(moving.dueMs)
-    queued.queuedIn = 'none'
+    dequeue(queued)
     expect(queue.nextDueMs()).toBe(moving.dueMs)
     queue.add(queued)
     expect(queue.nextDueMs()).toBe(5)
@@ -226,9 +233,9 @@ describe('a delay queue with many stale entries', () => {
   it('starts counting again after it has dropped them', () => {
     // After the rebuild there is one entry, that of the moving endpoint.
     const { queue, queued, moving, addAt } = createCrowdedQueue(MAX_ENTRIES + 1)
-    queued.queuedIn = 'none'
+    dequeue(queued)
     queue.add(queued)
-    queued.queuedIn = 'account'
+    enqueue(queued)
     for (let n = 2; n < MAX_ENTRIES; n++) addAt(moving, 2_000 + n)
     expect(queued.queuedDueMs).toBe(5)
     addAt(moving, 3_000)
@@ -259,7 +266,7 @@ describe('any sequence of changes', () => {
           const found = registry.find(id)
           if (kind === 'add') {
             const endpoint = found ?? register(id)
-            endpoint.queuedIn = 'none'
+            dequeue(endpoint)
             addAt(endpoint, ms)
             model.set(id, ms)
           } else if (kind === 'take') {
@@ -269,7 +276,7 @@ describe('any sequence of changes', () => {
           } else if (kind === 'next') {
             expect(queue.nextDueMs()).toBe(model.size > 0 ? Math.min(...model.values()) : undefined)
           } else if (found) {
-            if (kind === 'queue') found.queuedIn = 'account'
+            if (kind === 'queue') enqueue(found)
             else if (kind === 'idle') found.dueMs = IDLE
             else registry.remove(found)
             model.delete(id)

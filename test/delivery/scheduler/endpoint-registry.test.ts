@@ -7,11 +7,13 @@ import {
   type ScheduledOrigin,
   statsOf,
 } from '../../../src/delivery/scheduler/endpoint-registry.js'
-import { UNKNOWN } from '../../../src/delivery/scheduler/priority.js'
+import { type Answer, SILENT, UNKNOWN } from '../../../src/delivery/scheduler/priority.js'
+import { createStanding } from '../../../src/delivery/scheduler/standing.js'
 
 const ONE = 'https://one.example'
 const TWO = 'https://two.example'
-const MAX_IDLE_LATENCIES = 20_000
+const MAX_IDLE_ANSWERED = 50_000
+const MAX_IDLE_OTHERS = 20_000
 
 function createRegistry() {
   const registry = createEndpointRegistry()
@@ -21,8 +23,11 @@ function createRegistry() {
     registry,
     upsert,
     /** Registers an endpoint, lets it answer and removes it. */
-    answerAndLeave(webhookId: string, latency: { isSlow?: boolean; lastFastMs?: number } = { isSlow: true }) {
-      const endpoint = Object.assign(upsert(webhookId), latency)
+    answerAndLeave(
+      webhookId: string,
+      history: { lastAnswer?: Answer; lastFastMs?: number } = { lastAnswer: 'slow' },
+    ) {
+      const endpoint = Object.assign(upsert(webhookId), history)
       registry.remove(endpoint)
     },
   }
@@ -41,24 +46,31 @@ describe('an endpoint registry', () => {
     const endpoint = upsert('a', { failing: true })
     expect(endpoint).toMatchObject({
       id: 'a',
-      account: { id: 'acc', endpoints: 1, isQueued: [false, false, false] },
+      account: { id: 'acc', endpoints: 1, isQueued: new Array(6).fill(false) },
       origin: { id: ONE, endpoints: 1, inFlight: 0, allocated: 0 },
       dueMs: IDLE,
       inFlight: 0,
       allocated: 0,
       priority: UNKNOWN,
       lastFastMs: Number.NEGATIVE_INFINITY,
-      isSlow: undefined,
+      lastAnswer: undefined,
       isFailing: true,
       overdueCount: 0,
       isProbed: false,
       retriesFirst: false,
-      queuedIn: 'none',
+      queue: undefined,
+      isSuspect: false,
     })
     expect(endpoint.queuedDueMs).toBeNaN()
-    expect(endpoint.account.slots).toEqual({ inFlight: [0, 0, 0], allocated: [0, 0, 0] })
-    expect(endpoint.account.due.map(({ length }) => length)).toEqual([0, 0, 0])
-    expect(new Set(endpoint.account.due).size).toBe(3)
+    const none = [0, 0, 0, 0, 0, 0]
+    for (const { slots, suspects } of [endpoint.account, endpoint.origin.zone]) {
+      expect(slots).toEqual({ inFlight: none, allocated: none })
+      expect(suspects.size).toBe(0)
+    }
+    for (const queues of [endpoint.account.due, endpoint.origin.zone.waiting]) {
+      expect(queues.map(({ length }) => length)).toEqual(none)
+      expect(new Set(queues).size).toBe(6)
+    }
   })
 
   it('finds and lists the endpoints in the order in which they came', () => {
@@ -77,7 +89,7 @@ describe('an endpoint registry', () => {
   it('updates whether a known endpoint fails, and nothing else', () => {
     const { upsert } = createRegistry()
     const endpoint = upsert('a')
-    Object.assign(endpoint, { dueMs: 5, inFlight: 2, lastFastMs: 7, isSlow: false, queuedIn: 'origin' })
+    Object.assign(endpoint, { dueMs: 5, inFlight: 2, lastFastMs: 7, lastAnswer: 'fast' })
     const before = { ...endpoint }
     expect(upsert('a', { failing: true })).toBe(endpoint)
     expect(endpoint).toEqual({ ...before, isFailing: true })
@@ -169,26 +181,50 @@ describe('an endpoint whose origin changes', () => {
   })
 
   it.each([
-    ['a fast one becomes unknown', { isSlow: false, lastFastMs: 7 }, undefined],
-    ['a slow one stays slow', { isSlow: true, lastFastMs: 7 }, true],
-    ['an unknown one stays unknown', { isSlow: undefined, lastFastMs: Number.NEGATIVE_INFINITY }, undefined],
-  ])('is a new receiver: %s', (_, latency, isSlow) => {
+    ['a fast one becomes unknown', { lastAnswer: 'fast', lastFastMs: 7 }, undefined],
+    ['a slow one stays slow', { lastAnswer: 'slow', lastFastMs: 7 }, 'slow'],
+    [
+      'an unknown one stays unknown',
+      { lastAnswer: undefined, lastFastMs: Number.NEGATIVE_INFINITY },
+      undefined,
+    ],
+  ])('is a new receiver: %s', (_, history, lastAnswer) => {
     const { upsert } = createRegistry()
-    const endpoint = Object.assign(upsert('a'), latency)
+    const endpoint = Object.assign(upsert('a'), history)
     upsert('a', { origin: TWO })
-    expect([endpoint.isSlow, endpoint.lastFastMs]).toEqual([isSlow, Number.NEGATIVE_INFINITY])
+    expect([endpoint.lastAnswer, endpoint.lastFastMs]).toEqual([lastAnswer, Number.NEGATIVE_INFINITY])
   })
 
   it.each([
-    ['origin', 'none'],
-    ['account', 'account'],
-    ['none', 'none'],
-  ] as const)('leaves the queue of its former origin: %s becomes %s', (before, after) => {
+    ['leaves the queue of its former origin', ({ origin }: ScheduledEndpoint) => origin.waiting, true],
+    [
+      'leaves the queue of its former zone',
+      ({ origin }: ScheduledEndpoint) => origin.zone.waiting[UNKNOWN]!,
+      true,
+    ],
+    ['stays in the queue of its account', ({ account }: ScheduledEndpoint) => account.due[UNKNOWN]!, false],
+  ])('%s', (_, queueOf, leaves) => {
     const { upsert } = createRegistry()
     const endpoint = upsert('a')
-    endpoint.queuedIn = before
+    upsert('stays')
+    const queue = queueOf(endpoint)
+    queue.push(endpoint)
     upsert('a', { origin: TWO })
-    expect(endpoint.queuedIn).toBe(after)
+    expect(endpoint.queue).toBe(leaves ? undefined : queue)
+    expect(queue.length).toBe(leaves ? 0 : 1)
+  })
+
+  it('moves its slots and its suspicion to the new zone', () => {
+    const { upsert } = createRegistry()
+    const endpoint = upsert('a')
+    const { zone } = upsert('stays').origin
+    Object.assign(endpoint, { inFlight: 2, priority: SILENT, isSuspect: true })
+    zone.slots.inFlight[SILENT] = 3
+    zone.suspects.add(endpoint)
+    upsert('a', { origin: TWO })
+    expect([zone.slots.inFlight[SILENT], zone.suspects.size]).toEqual([1, 0])
+    expect(endpoint.origin.zone.slots.inFlight[SILENT]).toBe(2)
+    expect([...endpoint.origin.zone.suspects]).toEqual([endpoint])
   })
 })
 
@@ -204,43 +240,43 @@ describe('the removal of an endpoint', () => {
   })
 })
 
-describe('the latency of an idle endpoint', () => {
-  it.each([
-    ['fast', { isSlow: false, lastFastMs: 7 }],
-    ['slow', { isSlow: true, lastFastMs: 3 }],
-  ])('is remembered when it is %s', (_, latency) => {
+describe('the history of an idle endpoint', () => {
+  it.each<[string, { lastAnswer: Answer; lastFastMs: number }]>([
+    ['fast', { lastAnswer: 'fast', lastFastMs: 7 }],
+    ['slow', { lastAnswer: 'slow', lastFastMs: 3 }],
+  ])('is remembered when it is %s', (_, history) => {
     const { upsert, answerAndLeave } = createRegistry()
-    answerAndLeave('a', latency)
-    expect(upsert('a')).toMatchObject(latency)
-    expect(upsert('b')).toMatchObject({ isSlow: undefined, lastFastMs: Number.NEGATIVE_INFINITY })
+    answerAndLeave('a', history)
+    expect(upsert('a')).toMatchObject(history)
+    expect(upsert('b')).toMatchObject({ lastAnswer: undefined, lastFastMs: Number.NEGATIVE_INFINITY })
   })
 
   it('belongs to the origin where it was measured: at another one a fast endpoint is unknown, a slow one slow', () => {
     const { upsert, answerAndLeave } = createRegistry()
-    answerAndLeave('a', { isSlow: false, lastFastMs: 7 })
-    answerAndLeave('b', { isSlow: true, lastFastMs: 7 })
-    const unknown = { isSlow: undefined, lastFastMs: Number.NEGATIVE_INFINITY }
+    answerAndLeave('a', { lastAnswer: 'fast', lastFastMs: 7 })
+    answerAndLeave('b', { lastAnswer: 'slow', lastFastMs: 7 })
+    const unknown = { lastAnswer: undefined, lastFastMs: Number.NEGATIVE_INFINITY }
     expect(upsert('a', { origin: TWO })).toMatchObject(unknown)
-    expect(upsert('b', { origin: TWO })).toMatchObject({ ...unknown, isSlow: true })
+    expect(upsert('b', { origin: TWO })).toMatchObject({ ...unknown, lastAnswer: 'slow' })
   })
 
   it('is not remembered when this node has sent no request', () => {
     const { upsert, answerAndLeave } = createRegistry()
     answerAndLeave('a', { lastFastMs: 7 })
-    expect(upsert('a')).toMatchObject({ isSlow: undefined, lastFastMs: Number.NEGATIVE_INFINITY })
+    expect(upsert('a')).toMatchObject({ lastAnswer: undefined, lastFastMs: Number.NEGATIVE_INFINITY })
   })
 
   it('is replaced by what was seen last', () => {
     const { upsert, answerAndLeave } = createRegistry()
-    answerAndLeave('a', { isSlow: true, lastFastMs: 3 })
-    answerAndLeave('a', { isSlow: false, lastFastMs: 9 })
-    expect(upsert('a')).toMatchObject({ isSlow: false, lastFastMs: 9 })
+    answerAndLeave('a', { lastAnswer: 'slow', lastFastMs: 3 })
+    answerAndLeave('a', { lastAnswer: 'fast', lastFastMs: 9 })
+    expect(upsert('a')).toMatchObject({ lastAnswer: 'fast', lastFastMs: 9 })
   })
 
   it('is all that is remembered of it', () => {
     const { registry, upsert } = createRegistry()
     const before = Object.assign(upsert('a', { failing: true }), {
-      isSlow: true,
+      lastAnswer: 'slow',
       dueMs: 5,
       overdueCount: 2,
       isProbed: true,
@@ -250,7 +286,7 @@ describe('the latency of an idle endpoint', () => {
     const endpoint = upsert('a')
     expect(endpoint).not.toBe(before)
     expect(endpoint).toMatchObject({
-      isSlow: true,
+      lastAnswer: 'slow',
       dueMs: IDLE,
       overdueCount: 0,
       isProbed: false,
@@ -261,25 +297,74 @@ describe('the latency of an idle endpoint', () => {
 
   it('is remembered for 20,000 endpoints and then forgotten, the oldest first', () => {
     const { upsert, answerAndLeave } = createRegistry()
-    for (let n = 0; n < MAX_IDLE_LATENCIES; n++) answerAndLeave(`e-${n}`)
-    expect(upsert('e-0').isSlow).toBe(true)
+    for (let n = 0; n < MAX_IDLE_OTHERS; n++) answerAndLeave(`e-${n}`)
+    expect(upsert('e-0').lastAnswer).toBe('slow')
     answerAndLeave('one-more')
-    expect(upsert('e-1').isSlow).toBe(true)
+    expect(upsert('e-1').lastAnswer).toBe('slow')
     const { upsert: upsertAgain, answerAndLeave: answerAgain } = createRegistry()
-    for (let n = 0; n <= MAX_IDLE_LATENCIES; n++) answerAgain(`e-${n}`)
-    expect(['e-0', 'e-1', `e-${MAX_IDLE_LATENCIES}`].map((id) => upsertAgain(id).isSlow)).toEqual([
+    for (let n = 0; n <= MAX_IDLE_OTHERS; n++) answerAgain(`e-${n}`)
+    expect(['e-0', 'e-1', `e-${MAX_IDLE_OTHERS}`].map((id) => upsertAgain(id).lastAnswer)).toEqual([
       undefined,
-      true,
-      true,
+      'slow',
+      'slow',
     ])
   })
 
   it('counts as recent again after the endpoint was in use', () => {
     const { upsert, answerAndLeave } = createRegistry()
-    for (let n = 0; n < MAX_IDLE_LATENCIES; n++) answerAndLeave(`e-${n}`)
+    for (let n = 0; n < MAX_IDLE_OTHERS; n++) answerAndLeave(`e-${n}`)
     answerAndLeave('e-0')
     answerAndLeave('one-more')
-    expect(['e-0', 'e-1', 'e-2'].map((id) => upsert(id).isSlow)).toEqual([true, undefined, true])
+    expect(['e-0', 'e-1', 'e-2'].map((id) => upsert(id).lastAnswer)).toEqual(['slow', undefined, 'slow'])
+  })
+})
+
+describe('the history of endpoints that answered fast', () => {
+  it('is not displaced by any number of endpoints that do not answer', () => {
+    const { upsert, answerAndLeave } = createRegistry()
+    answerAndLeave('good', { lastAnswer: 'fast', lastFastMs: 7 })
+    for (let n = 0; n < 3 * MAX_IDLE_ANSWERED; n++) answerAndLeave(`dead-${n}`, { lastAnswer: 'none' })
+    expect(upsert('good')).toMatchObject({ lastAnswer: 'fast', lastFastMs: 7 })
+  })
+
+  it('is remembered for 50,000 of them, the oldest is forgotten first', () => {
+    const { upsert, answerAndLeave } = createRegistry()
+    for (let n = 0; n <= MAX_IDLE_ANSWERED; n++)
+      answerAndLeave(`e-${n}`, { lastAnswer: 'fast', lastFastMs: n })
+    expect(upsert('e-0').lastAnswer).toBeUndefined()
+    expect(upsert('e-1').lastAnswer).toBe('fast')
+  })
+
+  it('gives way to a later answer that was not', () => {
+    const { upsert, answerAndLeave } = createRegistry()
+    answerAndLeave('a', { lastAnswer: 'fast', lastFastMs: 7 })
+    answerAndLeave('a', { lastAnswer: 'none' })
+    expect(upsert('a').lastAnswer).toBe('none')
+  })
+})
+
+describe('the standing of an account and of a zone', () => {
+  it('is remembered while it has no endpoint, unless it says nothing', () => {
+    const { registry, upsert } = createRegistry()
+    const before = upsert('a', { accountId: 'bad' })
+    before.account.standing.strikes = 4
+    before.origin.zone.standing.lastFastMs = 9
+    registry.remove(before)
+    const { account, origin } = upsert('b', { accountId: 'bad' })
+    expect(account).not.toBe(before.account)
+    expect(account.standing.strikes).toBe(4)
+    expect(origin.zone.standing.lastFastMs).toBe(9)
+    expect(upsert('c', { accountId: 'other', origin: TWO })).toMatchObject({
+      account: { standing: createStanding() },
+      origin: { zone: { standing: createStanding() } },
+    })
+  })
+
+  it('belongs to all hosts of a domain, and to one port', () => {
+    const { upsert } = createRegistry()
+    const zoneAt = (origin: string) => upsert(origin, { origin }).origin.zone
+    expect(zoneAt('https://a.example.com')).toBe(zoneAt('https://b.example.com'))
+    expect(zoneAt('https://a.example.com:8443')).not.toBe(zoneAt('https://a.example.com'))
   })
 })
 

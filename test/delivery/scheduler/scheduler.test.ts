@@ -26,7 +26,7 @@ function createFastScheduler(caps: Caps): Scheduler {
     if (!known.has(endpoint.webhookId) && endpoint.dueMs !== undefined) {
       known.add(endpoint.webhookId)
       const request = scheduler.start(endpoint, false, 0)
-      scheduler.recordLatency(request, true, 0)
+      scheduler.recordAnswer(request, 'fast', 0)
       scheduler.end(request)
     }
     scheduler.update(endpoint, since)
