@@ -2,8 +2,8 @@
  * P8a–P8d: how much many dead endpoints delay healthy ones from the first second on. Latency: from publishing to the
  * first byte received.
  *
- * Each round starts a new publisher with a new store, which knows nothing about any endpoint. 100 healthy endpoints in
- * 20 accounts get an event every 5 s each. Every second, a tenant that comes new creates its first webhook and gets an
+ * Each round starts a new publisher with a new store, which knows nothing about any endpoint. 100 healthy endpoints get
+ * an event every 5 s each. Every second, a tenant that comes new creates its first webhook and gets an
  * event. Beside them: 400 deliveries a second to dead endpoints, some of them in the accounts of healthy ones; ten
  * receivers that respond after 9 s; and a hostile tenant that keeps creating webhooks to silent ports that nobody used
  * before, and gets an event for all of them every second.
@@ -11,7 +11,7 @@
 import { sleep, startProcess } from './processes.js'
 import { interleave, median, quantile, summarize } from './statistics.js'
 
-const HEALTHY = { accounts: 20, perAccount: 5, hook: 'channel_answer' }
+const HEALTHY = { accounts: 100, perAccount: 1, ports: 20, hook: 'channel_answer' }
 /** Events to each healthy endpoint, per second. */
 const HEALTHY_RATE = 1 / 5
 const FRESH = { perSecond: 1, hook: 'channel_answer' }
@@ -21,7 +21,7 @@ const DEAD_HOOK = 'channel_create'
 const DEAD_PORTS = 200
 const DEAD_ON_PORTS = { accounts: 500, perAccount: 20, names: 10_000 }
 const DEAD_NAMES = { accounts: 10, perAccount: 100, names: 1_000 }
-/** Accounts with dead endpoints that have healthy ones too, of each kind. */
+/** Accounts that have a healthy endpoint beside dead ones, of each kind. */
 const MIXED = 5
 
 const SLOW = { accounts: 10, perSecond: 2, delayMs: 9_000 }
@@ -203,7 +203,7 @@ export async function measureDead({ name, rounds, profile, stores }) {
   const failing = startProcess('failing-receivers')
   const names = startProcess('name-server')
   try {
-    const ports = await receiver.request('listenOnMany', { ports: HEALTHY.accounts })
+    const ports = await receiver.request('listenOnMany', { ports: HEALTHY.ports })
     const { slowPort, silentPorts, closedPorts } = await failing.request('listenOnMany', {
       silent: kind.silent + HOSTILE.ports,
       closed: kind.closed,

@@ -83,7 +83,7 @@ const FIRST_BY_TURNS = CLASSES.slice(1)
  * slot for a moment only: without this limit thousands of them would use the processor alone (0.3 ms or more each).
  * An answer returns the token, so receivers that work again are not limited.
  */
-const SILENT_STARTS: RateLimit = { burst: 100, refillPerSecond: 100 }
+const SILENT_STARTS: RateLimit = { burst: 10, refillPerSecond: 50 }
 
 /**
  * @param oldestOverdueMs see `priorityOf`

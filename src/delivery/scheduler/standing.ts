@@ -55,11 +55,6 @@ export function addFastAnswer(standing: Standing, now: number): boolean {
   return true
 }
 
-/** Whether an endpoint has answered fast, at most `TRUST_MS` ago. */
-export function hasAnswered({ lastFastMs }: Standing, now: number): boolean {
-  return now - lastFastMs <= TRUST_MS
-}
-
 /** Whether never-tried endpoints of this account may be expected not to answer. */
 export function isSuspectAccount(standing: Standing, now: number): boolean {
   return standing.strikes >= MAX_ACCOUNT_STRIKES && isCurrent(standing, now)
@@ -70,9 +65,9 @@ export function isSuspectZone(standing: Standing, now: number): boolean {
   return standing.strikes > 0 && isCurrent(standing, now)
 }
 
-/** Whether an endpoint of this zone has answered fast, and none has failed to answer since. */
+/** Whether an endpoint of this zone has answered fast, at most `TRUST_MS` ago, and none has failed to answer since. */
 export function isProvenZone(standing: Standing, now: number): boolean {
-  return hasAnswered(standing, now) && !isSuspectZone(standing, now)
+  return now - standing.lastFastMs <= TRUST_MS && !isSuspectZone(standing, now)
 }
 
 const isCurrent = ({ strikes, lastStrikeMs }: Standing, now: number) =>

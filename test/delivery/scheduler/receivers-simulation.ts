@@ -7,73 +7,80 @@ import { type Answer, FAST_ANSWER_MS } from '../../../src/delivery/scheduler/pri
 import { createScheduler, type Scheduler } from '../../../src/delivery/scheduler/scheduler.js'
 
 export const DEFAULT_CAPS: Caps = { perEndpoint: 10, perAccount: 100, perOrigin: 100, total: 500 }
-const ATTEMPT_MS = 10_000
+export const ATTEMPT_MS = 10_000
 const STEP_MS = 5
 
 export interface Receiver {
   readonly id: string
   readonly accountId: string
   readonly origin: string
-  /** ms until it answers or fails; Infinity: it never does. May change during the simulation. */
+  /** ms until it answers or fails; Infinity: it never does. */
   afterMs: number
   /** Whether it fails instead of answering. */
-  readonly fails?: boolean
+  fails?: boolean
 }
 
-interface Request {
+/** A request in flight. */
+export interface SimulatedRequest {
   readonly receiver: Receiver
   readonly request: ReturnType<Scheduler['start']>
   readonly startedMs: number
-  readonly endMs: number
 }
 
-export function simulateReceivers(caps: Caps = DEFAULT_CAPS) {
+/** @param onStart called after the requests of one selection have started, with them */
+export function simulateReceivers(
+  caps: Caps = DEFAULT_CAPS,
+  onStart: (started: readonly SimulatedRequest[]) => void = () => {},
+) {
   const scheduler = createScheduler(caps)
   const receivers = new Map<string, Receiver>()
   /** Arrival times of the deliveries that wait, by receiver. */
   const waiting = new Map<string, number[]>()
+  /** How long started deliveries waited, ms, by receiver. */
   const waits = new Map<string, number[]>()
-  let inFlight: Request[] = []
-  let maxInFlight = 0
+  let inFlight: SimulatedRequest[] = []
   let now = 0
 
-  const readyOf = ({ id, accountId, origin }: Receiver) => ({
-    webhookId: id,
-    accountId,
-    origin,
-    failing: false,
-    dueMs: waiting.get(id)?.length ? waiting.get(id)![0] : undefined,
-  })
+  const readyOf = ({ id, accountId, origin }: Receiver) => {
+    const dueMs = waiting.get(id)![0]
+    return { webhookId: id, accountId, origin, failing: false, dueMs }
+  }
 
   function endRequests(): void {
-    const ended = inFlight.filter(({ endMs }) => endMs <= now)
+    const isOver = ({ receiver, startedMs }: SimulatedRequest) =>
+      now - startedMs >= Math.min(receiver.afterMs, ATTEMPT_MS)
+    const ended = inFlight.filter(isOver)
     if (ended.length === 0) return
-    inFlight = inFlight.filter(({ endMs }) => endMs > now)
-    for (const { receiver, request, startedMs, endMs } of ended) {
-      const isAnswered = !receiver.fails && endMs - startedMs < ATTEMPT_MS
-      const answer: Answer = !isAnswered ? 'none' : endMs - startedMs <= FAST_ANSWER_MS ? 'fast' : 'slow'
+    inFlight = inFlight.filter((one) => !isOver(one))
+    for (const { receiver, request, startedMs } of ended) {
+      const tookMs = now - startedMs
+      const isAnswered = !receiver.fails && tookMs < ATTEMPT_MS
+      const answer: Answer = !isAnswered ? 'none' : tookMs <= FAST_ANSWER_MS ? 'fast' : 'slow'
       scheduler.recordAnswer(request, answer, now)
       scheduler.update(readyOf(receiver), scheduler.version())
       scheduler.end(request)
     }
   }
 
+  function start(receiver: Receiver, arrivedMs: number): SimulatedRequest {
+    const request = scheduler.start(readyOf(receiver), false, now)
+    waits.get(receiver.id)!.push(now - arrivedMs)
+    return { receiver, request, startedMs: now }
+  }
+
   function startRequests(): void {
-    for (;;) {
-      const free = caps.total - inFlight.length
-      const selections = free > 0 ? scheduler.next(now, free) : []
+    for (let free = caps.total - inFlight.length; free > 0; free = caps.total - inFlight.length) {
+      const selections = scheduler.next(now, free)
       if (selections.length === 0) return
       const since = scheduler.version()
-      for (const { webhookId, slots } of selections) {
-        const receiver = receivers.get(webhookId)!
-        for (const arrivedMs of waiting.get(webhookId)?.splice(0, slots) ?? []) {
-          const request = scheduler.start(readyOf(receiver), false, now)
-          const endMs = now + Math.min(receiver.afterMs, ATTEMPT_MS)
-          inFlight.push({ receiver, request, startedMs: now, endMs })
-          waits.set(webhookId, [...(waits.get(webhookId) ?? []), now - arrivedMs])
-        }
-      }
-      maxInFlight = Math.max(maxInFlight, inFlight.length)
+      const started = selections.flatMap(({ webhookId, slots }) =>
+        waiting
+          .get(webhookId)!
+          .splice(0, slots)
+          .map((arrivedMs) => start(receivers.get(webhookId)!, arrivedMs)),
+      )
+      inFlight.push(...started)
+      onStart(started)
       const endpoints = selections.map(({ webhookId }) => readyOf(receivers.get(webhookId)!))
       scheduler.completeClaim(selections, endpoints, since)
     }
@@ -81,16 +88,17 @@ export function simulateReceivers(caps: Caps = DEFAULT_CAPS) {
 
   return {
     scheduler,
-    now: () => now,
     inFlight: () => inFlight,
-    maxInFlight: () => maxInFlight,
     /** A delivery for a receiver arrives. */
     deliver(receiver: Receiver) {
-      receivers.set(receiver.id, receiver)
-      const list = waiting.get(receiver.id)
-      if (list) list.push(now)
-      else waiting.set(receiver.id, [now])
-      scheduler.update({ ...readyOf(receiver), dueMs: waiting.get(receiver.id)![0]! })
+      const { id } = receiver
+      if (!receivers.has(id)) {
+        receivers.set(id, receiver)
+        waiting.set(id, [])
+        waits.set(id, [])
+      }
+      waiting.get(id)!.push(now)
+      scheduler.update(readyOf(receiver))
     },
     /** Lets time pass; `act` runs before every step. */
     run(ms: number, act: (now: number) => void = () => {}) {
@@ -100,14 +108,14 @@ export function simulateReceivers(caps: Caps = DEFAULT_CAPS) {
         startRequests()
       }
     },
-    /** ms that the started deliveries to these receivers waited, and the age of those that have not started. */
-    waitsOf(isCounted: (id: string) => boolean): readonly number[] {
-      const started = [...waits].filter(([id]) => isCounted(id)).flatMap(([, list]) => list)
-      const open = [...waiting].filter(([id]) => isCounted(id)).flatMap(([, list]) => list)
-      return [...started, ...open.map((arrivedMs) => now - arrivedMs)]
+    /** Receivers with deliveries that wait. */
+    waiting: () => [...receivers.values()].filter(({ id }) => waiting.get(id)!.length > 0),
+    /** How long the deliveries to some receivers waited, or have waited so far, ms; in ascending order. */
+    waitsOf(isCounted: (receiver: Receiver) => boolean): readonly number[] {
+      const all = [...receivers.values()]
+        .filter(isCounted)
+        .flatMap(({ id }) => [...waits.get(id)!, ...waiting.get(id)!.map((arrivedMs) => now - arrivedMs)])
+      return all.sort((a, b) => a - b)
     },
-    /** Deliveries to these receivers that have started. */
-    started: (isCounted: (id: string) => boolean) =>
-      [...waits].filter(([id]) => isCounted(id)).reduce((sum, [, list]) => sum + list.length, 0),
   }
 }

@@ -1,0 +1,317 @@
+/** What receivers that do not answer cost those that do: loads in simulated time, and invariants under any load. */
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Caps } from '../../../src/delivery/scheduler/fair-queue.js'
+import {
+  DOUBTFUL,
+  FAST,
+  maxSlots,
+  type PriorityClass,
+  SILENT,
+  SLOW,
+  UNKNOWN,
+} from '../../../src/delivery/scheduler/priority.js'
+import { propertyRuns } from '../../support/property-runs.js'
+import { ATTEMPT_MS, DEFAULT_CAPS, type Receiver, simulateReceivers } from './receivers-simulation.js'
+
+const RUN_MS = 15_000
+const GOAL_MS = 50
+
+const list = (count: number, at: (index: number) => Receiver) =>
+  Array.from({ length: count }, (_, n) => at(n))
+const isOf = (prefix: string) => (receiver: Receiver) => receiver.id.startsWith(prefix)
+const p99 = (sorted: readonly number[]) => sorted[Math.ceil(sorted.length * 0.99) - 1]!
+
+/** Calls `act` with 0, 1, … at a rate. */
+function atRate(perSecond: number, act: (count: number) => void): (now: number) => void {
+  let count = 0
+  return (now) => {
+    for (; count <= (now * perSecond) / 1000; count++) act(count)
+  }
+}
+
+interface DeadLoad {
+  readonly endpoints: number
+  readonly accounts: number
+  readonly zones: number
+  /** Accounts of dead endpoints that have healthy ones too. */
+  readonly mixed: number
+  readonly afterMs: number
+  readonly fails?: boolean
+}
+
+/**
+ * 100 healthy endpoints, each with one delivery every 5 s; 400 deliveries a second to dead endpoints; one new account
+ * with a healthy endpoint every second; ten receivers that answer after 9 s, with two deliveries a second in all; a
+ * hostile tenant that has 20 new silent endpoints every second and one delivery a second to each. All of them start at
+ * 0, and nothing is known about any.
+ */
+function runLoad({ endpoints, accounts, zones, mixed, afterMs, fails = false }: DeadLoad) {
+  const simulation = simulateReceivers()
+  const { deliver } = simulation
+  const healthy = list(100, (n) => ({
+    id: `healthy-${n}`,
+    accountId: `healthy-${n % 20}`,
+    origin: `https://healthy-${n}.example`,
+    afterMs: 5,
+  }))
+  const dead = list(endpoints, (n) => ({
+    id: `dead-${n}`,
+    accountId: n % accounts < mixed ? `healthy-${n % accounts}` : `dead-${n % accounts}`,
+    origin: `https://dead-${n}.zone-${n % zones}.example`,
+    afterMs,
+    fails,
+  }))
+  const slow = list(10, (n) => ({
+    id: `slow-${n}`,
+    accountId: `slow-${n}`,
+    origin: `https://slow-${n}.example`,
+    afterMs: 9_000,
+  }))
+  const hostile = list((RUN_MS / 1000) * 20, (n) => ({
+    id: `hostile-${n}`,
+    accountId: 'hostile',
+    origin: `https://hostile-${n}.example`,
+    afterMs: Number.POSITIVE_INFINITY,
+  }))
+  const fresh = (n: number) => ({
+    id: `fresh-${n}`,
+    accountId: `fresh-${n}`,
+    origin: `https://fresh-${n}.example`,
+    afterMs: 5,
+  })
+  const acts = [
+    atRate(20, (count) => deliver(healthy[count % 100]!)),
+    atRate(400, (count) => deliver(dead[count % endpoints]!)),
+    atRate(2, (count) => deliver(slow[count % 10]!)),
+    atRate(1, (count) => {
+      for (const receiver of hostile.slice(0, count * 20)) deliver(receiver)
+    }),
+    atRate(1, (count) => deliver(fresh(count))),
+  ]
+  simulation.run(RUN_MS, (now) => {
+    for (const act of acts) act(now)
+  })
+  return simulation
+}
+
+describe('healthy endpoints, from the first second on', () => {
+  const NEVER = Number.POSITIVE_INFINITY
+  it.each<[string, DeadLoad]>([
+    [
+      '10,000 silent ones in 200 zones and 500 accounts',
+      { endpoints: 10_000, accounts: 500, zones: 200, mixed: 5, afterMs: NEVER },
+    ],
+    [
+      '10,000 silent ones in 200 zones, each in its own account',
+      { endpoints: 10_000, accounts: 10_000, zones: 200, mixed: 5, afterMs: NEVER },
+    ],
+    [
+      '120 silent ones in 120 zones and six accounts, five with healthy ones',
+      { endpoints: 120, accounts: 6, zones: 120, mixed: 5, afterMs: NEVER },
+    ],
+    [
+      '1,000 names without an answer in a zone for each of ten accounts',
+      { endpoints: 1_000, accounts: 10, zones: 10, mixed: 5, afterMs: 5_000, fails: true },
+    ],
+    [
+      '1,000 names without an answer in 1,000 zones and ten accounts',
+      { endpoints: 1_000, accounts: 10, zones: 1_000, mixed: 0, afterMs: 5_000, fails: true },
+    ],
+    [
+      '10,000 silent ones in 10,000 zones and 50 accounts',
+      { endpoints: 10_000, accounts: 50, zones: 10_000, mixed: 0, afterMs: NEVER },
+    ],
+    [
+      '10,000 that refuse connections, in 200 zones and 500 accounts',
+      { endpoints: 10_000, accounts: 500, zones: 200, mixed: 5, afterMs: 1, fails: true },
+    ],
+  ])('wait at most 50 ms beside %s, and so do new ones', (_, load) => {
+    const simulation = runLoad(load)
+    expect(p99(simulation.waitsOf(isOf('healthy')))).toBeLessThanOrEqual(GOAL_MS)
+    expect(simulation.waitsOf(isOf('fresh')).at(-1)).toBeLessThanOrEqual(GOAL_MS)
+    // Slow receivers are served: they wait at most for the end of their first request.
+    expect(simulation.waitsOf(isOf('slow')).at(-1)).toBeLessThanOrEqual(9_000)
+    // The others are tried, too.
+    const hostile = simulation.waitsOf(isOf('hostile'))
+    expect(hostile[0]).toBeLessThanOrEqual(1_000)
+    expect(
+      simulation.inFlight().filter(({ receiver }) => isOf('hostile')(receiver)).length,
+    ).toBeLessThanOrEqual(maxSlots(UNKNOWN, DEFAULT_CAPS.total) / 4)
+  })
+})
+
+describe('the standing of an endpoint that answered fast', () => {
+  const good = { id: 'good', accountId: 'good', origin: 'https://good.example', afterMs: 5 }
+  const silentIn = (zone: string, accountId: string) => (n: number) => ({
+    id: `silent-${accountId}-${n}`,
+    accountId,
+    origin: `https://silent-${n}.${zone}`,
+    afterMs: Number.POSITIVE_INFINITY,
+  })
+
+  it('lasts for hours without an event, while others never stop being silent', () => {
+    const simulation = simulateReceivers()
+    simulation.deliver(good)
+    simulation.run(100)
+    const silent = list(4_000, (n) => silentIn(`zone-${n}.example`, `of-${n}`)(n))
+    const act = atRate(60, (count) => simulation.deliver(silent[count % silent.length]!))
+    simulation.run(60_000, act)
+    // So many silent endpoints in a zone and an account each hold all slots that never-tried endpoints may have.
+    const unknown = { ...good, id: 'unknown', accountId: 'unknown', origin: 'https://unknown.example' }
+    simulation.deliver(unknown)
+    simulation.deliver(good)
+    simulation.run(100)
+    expect(simulation.waitsOf(isOf('good')).at(-1)).toBe(0)
+    expect(simulation.waitsOf(isOf('unknown'))).toEqual([100])
+  })
+
+  it('does not let a zone that goes silent take the slots of other quiet endpoints', () => {
+    const simulation = simulateReceivers()
+    const quiet = list(20, (n) => ({
+      ...good,
+      id: `good-${n}`,
+      accountId: `good-${n}`,
+      origin: `https://good-${n}.example`,
+    }))
+    const outage = list(600, (n) => ({ ...silentIn('provider.example', `of-${n}`)(n), afterMs: 5 }))
+    for (const receiver of [...quiet, ...outage]) simulation.deliver(receiver)
+    simulation.run(20_000)
+    const first = { ...good, id: 'first', accountId: 'first', origin: 'https://first.example', afterMs: 1e9 }
+    simulation.deliver(first)
+    simulation.run(2_000)
+    for (const receiver of outage) receiver.afterMs = Number.POSITIVE_INFINITY
+    for (const receiver of outage) simulation.deliver(receiver)
+    simulation.run(500)
+    for (const receiver of quiet) simulation.deliver(receiver)
+    simulation.run(100)
+    expect(simulation.waitsOf(isOf('good-')).at(-1)).toBe(0)
+  })
+})
+
+describe('a fast answer', () => {
+  it('lets never-tried endpoints of its zone and account go at once that were suspect', () => {
+    const simulation = simulateReceivers({ ...DEFAULT_CAPS, total: 8 })
+    const at = (id: string, afterMs: number, zone = 'shared.example') => ({
+      id,
+      accountId: 'one',
+      origin: `https://${id}.${zone}`,
+      afterMs,
+    })
+    // Two silent endpoints: their slots are all that silent ones may have.
+    for (const id of ['dead-a', 'dead-b', 'dead-c']) simulation.deliver(at(id, 1e9))
+    simulation.run(1_100)
+    simulation.deliver(at('suspect', 5))
+    simulation.run(300)
+    expect(simulation.waitsOf(isOf('suspect'))).toEqual([300])
+    // A request that was overdue is answered after all.
+    const dead = simulation.inFlight()[0]!.receiver
+    dead.afterMs = 1_500
+    simulation.run(100)
+    expect(simulation.waitsOf(isOf('suspect'))).toEqual([400])
+    expect(simulation.inFlight().map(({ receiver }) => receiver.id)).not.toContain('suspect')
+  })
+})
+
+const anyReceiver = fc.record({
+  account: fc.nat(3),
+  zone: fc.nat(5),
+  afterMs: fc.constantFrom(5, 5, 300, 1_500, 4_000, 1e9, 1e9),
+  fails: fc.boolean(),
+})
+const anyStep = fc.record({
+  which: fc.nat(99),
+  deliveries: fc.integer({ min: 0, max: 4 }),
+  ms: fc.nat(2_500),
+})
+const anyCaps = fc.record({
+  perEndpoint: fc.integer({ min: 1, max: 4 }),
+  perAccount: fc.integer({ min: 1, max: 12 }),
+  perOrigin: fc.integer({ min: 1, max: 6 }),
+  total: fc.integer({ min: 1, max: 24 }),
+})
+
+describe('under any load', () => {
+  const receiverOf = (
+    one: { account: number; zone: number; afterMs: number; fails: boolean },
+    n: number,
+  ) => ({
+    id: `w${n}`,
+    accountId: `account-${one.account}`,
+    origin: `https://host-${n % 2}.zone-${one.zone}.example`,
+    afterMs: one.afterMs,
+    fails: one.fails,
+  })
+
+  it('no cap and no share is exceeded, fast endpoints get every slot that is free, and nothing starves', () => {
+    fc.assert(
+      fc.property(
+        anyCaps,
+        fc.array(anyReceiver, { minLength: 1, maxLength: 16 }),
+        fc.array(anyStep, { maxLength: 40 }),
+        (caps, parts, steps) => {
+          const receivers = parts.map(receiverOf)
+          const simulation = simulateReceivers(caps, (started) => {
+            const all = simulation.inFlight()
+            const classOf = (one: (typeof all)[number]) => one.request.endpoint.priority
+            expectWithinCaps(caps, all)
+            for (const one of started) {
+              const priority = classOf(one)
+              expect(priority).toBe(one.request.priority)
+              const held = all.filter((other) => classOf(other) >= priority).length
+              const own = all.filter((other) => classOf(other) === priority).length
+              const isReserve = priority === SLOW && own <= Math.ceil(caps.total / 8)
+              expect(held <= maxSlots(priority, caps.total) || isReserve).toBe(true)
+              if (priority === UNKNOWN || priority === DOUBTFUL) expectFewProbes(caps, all, one.receiver)
+            }
+          })
+          for (const { which, deliveries, ms } of steps) {
+            for (let n = 0; n < deliveries; n++) simulation.deliver(receivers[which % receivers.length]!)
+            simulation.run(ms)
+            expectFastAreServed(caps, simulation)
+          }
+          for (const receiver of receivers) Object.assign(receiver, { afterMs: 5, fails: false })
+          simulation.run(ATTEMPT_MS + 20_000)
+          expect(simulation.waiting()).toEqual([])
+        },
+      ),
+      { numRuns: propertyRuns(500) },
+    )
+  })
+})
+
+type Simulation = ReturnType<typeof simulateReceivers>
+type InFlight = ReturnType<Simulation['inFlight']>
+
+function expectWithinCaps(caps: Caps, all: InFlight): void {
+  const most = (keyOf: (receiver: Receiver) => string) => {
+    const counts = new Map<string, number>()
+    for (const { receiver } of all) counts.set(keyOf(receiver), (counts.get(keyOf(receiver)) ?? 0) + 1)
+    return Math.max(0, ...counts.values())
+  }
+  expect(all.length).toBeLessThanOrEqual(caps.total)
+  expect(most(({ id }) => id)).toBeLessThanOrEqual(caps.perEndpoint)
+  expect(most(({ accountId }) => accountId)).toBeLessThanOrEqual(caps.perAccount)
+  expect(most(({ origin }) => origin)).toBeLessThanOrEqual(caps.perOrigin)
+}
+
+/** An account holds at most a quarter of the slots of never-tried endpoints, and one more for each second. */
+function expectFewProbes(caps: Caps, all: InFlight, { accountId }: Receiver): void {
+  const isProbe = ({ request }: InFlight[number]) =>
+    request.priority === UNKNOWN || request.priority === DOUBTFUL
+  const probes = all.filter((one) => one.receiver.accountId === accountId && isProbe(one))
+  const limit = Math.ceil(maxSlots(UNKNOWN, caps.total) / 4) + ATTEMPT_MS / 1_000
+  expect(probes.length).toBeLessThanOrEqual(limit)
+}
+
+/** A fast endpoint waits only for a slot of its own, of its account or of its origin, or while all slots are used. */
+function expectFastAreServed(caps: Caps, { scheduler, waiting, inFlight }: Simulation): void {
+  if (inFlight().length >= caps.total) return
+  const classes = new Map<string, PriorityClass>()
+  for (const { request, receiver } of inFlight()) classes.set(receiver.id, request.endpoint.priority)
+  for (const { id } of waiting()) {
+    const priority = classes.get(id)
+    if (priority === FAST) expect(scheduler.limitReached(id)).toMatch(/endpoint|account|origin/)
+    if (priority === SILENT) expect(scheduler.inFlight(id)).toBeGreaterThan(0)
+  }
+}
