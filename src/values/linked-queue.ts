@@ -1,15 +1,12 @@
 /**
  * A first-in first-out queue from which any item can be removed in constant time: a doubly linked list through the
- * items. An item is in at most one queue at a time.
+ * items. An item is in at most one queue at a time. The first item is `queue.first`.
  */
 export interface LinkedQueue<Item extends QueueItem<Item>> {
-  readonly length: number
-  /** Adds an item that is in no queue. */
-  push(item: Item): void
-  shift(): Item | undefined
-  peek(): Item | undefined
-  /** Removes an item of this queue. */
-  remove(item: Item): void
+  // Written only by the functions of this file.
+  first: Item | undefined
+  last: Item | undefined
+  length: number
 }
 
 /** The links of an item. Written only by the functions of this file. */
@@ -22,36 +19,35 @@ export interface QueueItem<Item extends QueueItem<Item>> {
 
 /** Creates an empty queue. */
 export function createLinkedQueue<Item extends QueueItem<Item>>(): LinkedQueue<Item> {
-  let first: Item | undefined
-  let last: Item | undefined
-  let length = 0
-  const queue: LinkedQueue<Item> = {
-    get length() {
-      return length
-    },
-    push(item) {
-      item.queue = queue
-      item.previous = last
-      if (last) last.next = item
-      else first = item
-      last = item
-      length++
-    },
-    shift() {
-      const item = first
-      if (item) queue.remove(item)
-      return item
-    },
-    peek: () => first,
-    remove(item) {
-      const { previous, next } = item
-      if (previous) previous.next = next
-      else first = next
-      if (next) next.previous = previous
-      else last = previous
-      item.queue = item.previous = item.next = undefined
-      length--
-    },
-  }
-  return queue
+  return { first: undefined, last: undefined, length: 0 }
+}
+
+/** Adds an item that is in no queue. */
+export function enqueue<Item extends QueueItem<Item>>(queue: LinkedQueue<Item>, item: Item): void {
+  const { last } = queue
+  item.queue = queue
+  item.previous = last
+  if (last) last.next = item
+  else queue.first = item
+  queue.last = item
+  queue.length++
+}
+
+/** Removes an item from the queue that it is in, if any. */
+export function unqueue<Item extends QueueItem<Item>>(item: Item): void {
+  const { queue, previous, next } = item
+  if (!queue) return
+  if (previous) previous.next = next
+  else queue.first = next
+  if (next) next.previous = previous
+  else queue.last = previous
+  queue.length--
+  item.queue = item.previous = item.next = undefined
+}
+
+/** Removes the first item and returns it. */
+export function dequeue<Item extends QueueItem<Item>>(queue: LinkedQueue<Item>): Item | undefined {
+  const { first } = queue
+  if (first) unqueue(first)
+  return first
 }

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createLinkedQueue, type LinkedQueue, type QueueItem } from '../../src/values/linked-queue.js'
+import {
+  createLinkedQueue,
+  dequeue,
+  enqueue,
+  type LinkedQueue,
+  type QueueItem,
+  unqueue,
+} from '../../src/values/linked-queue.js'
 
 interface Item extends QueueItem<Item> {
   readonly id: number
@@ -11,25 +18,36 @@ const anItem = (id: number): Item => ({ id, queue: undefined, previous: undefine
 /** The items from first to last. */
 function itemsOf(queue: LinkedQueue<Item>): Item[] {
   const items: Item[] = []
-  for (let item = queue.peek(); item; item = item.next) items.push(item)
+  for (let item = queue.first; item; item = item.next) items.push(item)
   return items
 }
 
 describe('a linked queue', () => {
   it('is empty at first', () => {
     const queue = createLinkedQueue<Item>()
-    expect([queue.length, queue.peek(), queue.shift()]).toEqual([0, undefined, undefined])
+    expect([queue.length, queue.first, dequeue(queue)]).toEqual([0, undefined, undefined])
   })
 
   it('yields its items in order, and frees them for another queue', () => {
     const [one, two] = [createLinkedQueue<Item>(), createLinkedQueue<Item>()]
     const items = [anItem(1), anItem(2)]
-    for (const item of items) one.push(item)
+    for (const item of items) enqueue(one, item)
     expect(items.map(({ queue }) => queue)).toEqual([one, one])
-    expect(one.shift()).toBe(items[0])
+    expect(dequeue(one)).toBe(items[0])
     expect(items[0]!.queue).toBeUndefined()
-    two.push(items[0]!)
+    enqueue(two, items[0]!)
     expect([itemsOf(one), itemsOf(two)].map((list) => list.map(({ id }) => id))).toEqual([[2], [1]])
+  })
+
+  it('is left by an item once', () => {
+    const queue = createLinkedQueue<Item>()
+    const [one, two] = [anItem(1), anItem(2)]
+    enqueue(queue, one)
+    enqueue(queue, two)
+    unqueue(one)
+    unqueue(one)
+    expect(itemsOf(queue)).toEqual([two])
+    expect(queue.length).toBe(1)
   })
 
   it('is like an array under any pushes, shifts and removals', () => {
@@ -41,16 +59,17 @@ describe('a linked queue', () => {
         steps.forEach((action, id) => {
           if (action === 'push') {
             const item = anItem(id)
-            queue.push(item)
+            enqueue(queue, item)
             model.push(item)
-          } else if (action === 'shift') expect(queue.shift()).toBe(model.shift())
+          } else if (action === 'shift') expect(dequeue(queue)).toBe(model.shift())
           else if (model.length > 0) {
             const [item] = model.splice(action % model.length, 1)
-            queue.remove(item!)
+            unqueue(item!)
             expect(item).toEqual(anItem(item!.id))
           }
           expect(queue.length).toBe(model.length)
-          expect(queue.peek()).toBe(model[0])
+          expect(queue.first).toBe(model[0])
+          expect(queue.last).toBe(model.at(-1))
           expect(itemsOf(queue).every((item, index) => item === model[index])).toBe(true)
         })
       }),

@@ -1,4 +1,4 @@
-import { createLinkedQueue, type LinkedQueue, type QueueItem } from '../../values/linked-queue.js'
+import { createLinkedQueue, type LinkedQueue, type QueueItem, unqueue } from '../../values/linked-queue.js'
 import { zoneOf } from '../../values/zone.js'
 import type { ReadyEndpoint } from '../delivery-store.js'
 import {
@@ -62,7 +62,7 @@ export interface ScheduledEndpoint extends AnswerHistory, QueueItem<ScheduledEnd
 export interface EndpointGroup {
   readonly id: string
   readonly slots: SlotCounts
-  /** The sum of the endpoints' `probes`. */
+  /** The sum of the endpoints' `probes`, and slots allocated for probes by the selection in progress. */
   probes: number
   readonly standing: Standing
   /** Never-tried endpoints that a fast answer would move to a faster class. */
@@ -104,6 +104,8 @@ export const IDLE = Number.POSITIVE_INFINITY
 const MAX_IDLE_ANSWERED = 50_000
 /** Other idle endpoints whose history is remembered, and idle accounts and zones whose standing is. */
 const MAX_IDLE_OTHERS = 20_000
+/** Origins whose zone is cached: an endpoint that is often idle need not parse its origin for each delivery. */
+const MAX_ZONE_IDS = 10_000
 
 export function createEndpointRegistry(): EndpointRegistry {
   const endpoints = new Map<string, ScheduledEndpoint>()
@@ -115,24 +117,43 @@ export function createEndpointRegistry(): EndpointRegistry {
   const idleOthers = new Map<string, IdleHistory>()
   const idleAccounts = new Map<string, Standing>()
   const idleZones = new Map<string, Standing>()
+  /** Zones by origin. */
+  const zoneIds = new Map<string, string>()
 
   function accountOf(id: string): ScheduledAccount {
     const found = accounts.get(id)
     if (found) return found
-    const account = {
-      ...createGroup(id, idleAccounts),
+    const account: ScheduledAccount = {
+      id,
+      slots: createSlotCounts(),
+      probes: 0,
+      standing: takeStanding(id, idleAccounts),
+      suspects: new Set(),
+      endpoints: 0,
       due: createQueues(),
-      isQueued: CLASSES.map(() => false),
+      isQueued: [false, false, false, false, false, false],
     }
     accounts.set(id, account)
     return account
   }
 
   function zoneOfOrigin(originId: string): ScheduledZone {
-    const id = zoneOf(originId)
+    let id = zoneIds.get(originId)
+    if (id === undefined) {
+      id = zoneOf(originId)
+      setNewest(zoneIds, originId, id, MAX_ZONE_IDS)
+    }
     const found = zones.get(id)
     if (found) return found
-    const zone = { ...createGroup(id, idleZones), waiting: createQueues() }
+    const zone: ScheduledZone = {
+      id,
+      slots: createSlotCounts(),
+      probes: 0,
+      standing: takeStanding(id, idleZones),
+      suspects: new Set(),
+      endpoints: 0,
+      waiting: createQueues(),
+    }
     zones.set(id, zone)
     return zone
   }
@@ -171,15 +192,15 @@ export function createEndpointRegistry(): EndpointRegistry {
     enter(origin)
     origin.inFlight += inFlight
     before.inFlight -= inFlight
-    origin.zone.slots.inFlight[priority]! += inFlight
-    before.zone.slots.inFlight[priority]! -= inFlight
+    origin.zone.slots[priority]! += inFlight
+    before.zone.slots[priority]! -= inFlight
     origin.zone.probes += probes
     before.zone.probes -= probes
     before.zone.suspects.delete(endpoint)
     if (endpoint.isSuspect) origin.zone.suspects.add(endpoint)
     endpoint.origin = origin
     forgetFast(endpoint)
-    if (queue && queue !== endpoint.account.due[priority]) queue.remove(endpoint)
+    if (queue !== endpoint.account.due[priority]) unqueue(endpoint)
     leave(before)
   }
 
@@ -261,11 +282,12 @@ export function createEndpointRegistry(): EndpointRegistry {
 
 const createQueues = () => CLASSES.map(() => createLinkedQueue<ScheduledEndpoint>())
 
-/** A group without endpoints, with its remembered standing. */
-function createGroup(id: string, idle: Map<string, Standing>): EndpointGroup {
-  const standing = idle.get(id) ?? createStanding()
+/** The remembered standing of a group that is registered again. */
+function takeStanding(id: string, idle: Map<string, Standing>): Standing {
+  const standing = idle.get(id)
+  if (!standing) return createStanding()
   idle.delete(id)
-  return { id, slots: createSlotCounts(), probes: 0, standing, suspects: new Set(), endpoints: 0 }
+  return standing
 }
 
 function leaveGroup<Group extends EndpointGroup>(

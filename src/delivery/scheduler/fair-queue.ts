@@ -1,4 +1,5 @@
 import { createFifoQueue } from '../../values/fifo-queue.js'
+import { dequeue, enqueue, unqueue } from '../../values/linked-queue.js'
 import { charge, type RateLimit, refill, type TokenBucket } from '../../values/token-bucket.js'
 import type {
   EndpointGroup,
@@ -73,10 +74,13 @@ export interface FairQueue {
 }
 
 /**
- * The classes below `FAST`, in the order in which they come first, one in every second round, so that none starves.
- * In the other rounds the faster class comes first.
+ * The order in which the classes are served, by round. In every second round the faster class comes first; in the
+ * others one of the slower ones, each in its turn, so that none starves.
  */
-const FIRST_BY_TURNS = CLASSES.slice(1)
+const CLASS_ORDERS: readonly (readonly PriorityClass[])[] = CLASSES.slice(1).flatMap((first) => [
+  CLASSES,
+  [first, ...CLASSES.filter((priority) => priority !== first)],
+])
 
 /**
  * Requests to silent endpoints that may start per second and at once. A receiver that refuses connections holds its
@@ -101,6 +105,8 @@ export function createFairQueue(
   /** Zones with endpoints that wait for their share. */
   const waitingZones = new Set<ScheduledZone>()
   let silentStarts: TokenBucket | undefined
+  /** Slots that the selection in progress has allocated to silent endpoints. */
+  let silentAllocated = 0
   let nextStartMs: number | undefined
   /** Calls of `allocate` that allocated a slot. */
   let rounds = 0
@@ -116,16 +122,13 @@ export function createFairQueue(
     groupLimit(priority, freeInAll(priority), maxSlots(priority, caps.total), isProven)
 
   /** The slots that count towards `groupLimit`: all open probes, or those of the class. */
-  function groupSlots({ slots, probes }: EndpointGroup, priority: PriorityClass): number {
-    if (isUntried(priority)) return probes + slots.allocated[UNKNOWN]! + slots.allocated[DOUBTFUL]!
-    return slots.inFlight[priority]! + slots.allocated[priority]!
-  }
+  const groupSlots = ({ slots, probes }: EndpointGroup, priority: PriorityClass) =>
+    isUntried(priority) ? probes : slots[priority]!
 
   function hasAccountSlot(account: ScheduledAccount, priority: PriorityClass): boolean {
     if (freeSlots(account.slots, priority, caps.perAccount) <= 0) return false
     if (priority === FAST || groupSlots(account, priority) < limitOf(priority, true)) return true
-    const { inFlight, allocated } = account.slots
-    const young = inFlight[UNKNOWN]! + inFlight[DOUBTFUL]! + allocated[UNKNOWN]! + allocated[DOUBTFUL]!
+    const young = account.slots[UNKNOWN]! + account.slots[DOUBTFUL]!
     return isUntried(priority) && mayProbeOneMore(young, freeInAll(priority), maxSlots(priority, caps.total))
   }
 
@@ -135,23 +138,22 @@ export function createFairQueue(
     return limitOf(priority, isProvenZone(zone.standing, now)) - groupSlots(zone, priority)
   }
 
-  function countInFlight({ priority, account, origin }: ScheduledEndpoint, change: 1 | -1): void {
-    account.slots.inFlight[priority]! += change
-    origin.zone.slots.inFlight[priority]! += change
-    total.inFlight[priority]! += change
-    origin.inFlight += change
+  /** Counts slots that an endpoint uses more, or less. */
+  function countSlots({ priority, account, origin }: ScheduledEndpoint, change: number): void {
+    account.slots[priority]! += change
+    origin.zone.slots[priority]! += change
+    total[priority]! += change
   }
 
-  function countProbe(endpoint: ScheduledEndpoint, change: 1 | -1): void {
-    endpoint.probes += change
-    endpoint.account.probes += change
-    endpoint.origin.zone.probes += change
+  function countProbes({ account, origin }: ScheduledEndpoint, change: number): void {
+    account.probes += change
+    origin.zone.probes += change
   }
 
-  function enqueue(endpoint: ScheduledEndpoint): void {
+  function queueByClass(endpoint: ScheduledEndpoint): void {
     additions++
     const { account, priority } = endpoint
-    account.due[priority]!.push(endpoint)
+    enqueue(account.due[priority]!, endpoint)
     if (account.isQueued[priority]) return
     account.isQueued[priority] = true
     accountQueues[priority]!.push(account)
@@ -173,16 +175,17 @@ export function createFairQueue(
       }
     }
     if (priority === before) return
-    for (const { inFlight, allocated } of [account.slots, zone.slots, total]) {
-      inFlight[before]! -= endpoint.inFlight
-      allocated[before]! -= endpoint.allocated
-      inFlight[priority]! += endpoint.inFlight
-      allocated[priority]! += endpoint.allocated
+    const held = endpoint.inFlight + endpoint.allocated
+    if (held > 0) {
+      for (const slots of [account.slots, zone.slots, total]) {
+        slots[before]! -= held
+        slots[priority]! += held
+      }
     }
     endpoint.priority = priority
     if (!queue || queue === origin.waiting) return
-    queue.remove(endpoint)
-    enqueue(endpoint)
+    unqueue(endpoint)
+    queueByClass(endpoint)
   }
 
   function reclassifySuspects({ suspects }: EndpointGroup, now: number): void {
@@ -191,7 +194,7 @@ export function createFairQueue(
 
   function add(endpoint: ScheduledEndpoint, now: number): void {
     reclassify(endpoint, now)
-    enqueue(endpoint)
+    queueByClass(endpoint)
   }
 
   /**
@@ -200,7 +203,7 @@ export function createFairQueue(
    */
   function admitToOrigin(origin: ScheduledOrigin, now: number): void {
     let free = caps.perOrigin - origin.inFlight - origin.allocated
-    for (; free > 0 && origin.waiting.length > 0; free--) add(origin.waiting.shift()!, now)
+    for (; free > 0 && origin.waiting.length > 0; free--) add(dequeue(origin.waiting)!, now)
     if (origin.waiting.length === 0) waitingOrigins.delete(origin)
   }
 
@@ -211,13 +214,13 @@ export function createFairQueue(
       const waiting = zone.waiting[priority]!
       if (waiting.length === 0) continue
       let room = zoneRoom(zone, priority, now)
-      for (let first = waiting.peek(); first; first = waiting.peek()) {
+      for (let { first } = waiting; first; first = waiting.first) {
         reclassify(first, now)
         if (first.queue !== waiting) continue
         if (room <= 0) break
         room--
-        waiting.remove(first)
-        enqueue(first)
+        unqueue(first)
+        queueByClass(first)
       }
       left += waiting.length
     }
@@ -232,27 +235,27 @@ export function createFairQueue(
   ): ScheduledEndpoint | null {
     if (!hasAccountSlot(account, priority)) return null
     const due = account.due[priority]!
-    for (let endpoint = due.shift(); endpoint; endpoint = due.shift()) {
+    for (let endpoint = dequeue(due); endpoint; endpoint = dequeue(due)) {
       reclassify(endpoint, now)
       const { origin } = endpoint
       const { zone } = origin
       if (endpoint.priority !== priority) {
-        enqueue(endpoint)
+        queueByClass(endpoint)
       } else if (endpoint.dueMs > now || isFull(endpoint)) {
         defer(endpoint)
       } else if (origin.inFlight + origin.allocated >= caps.perOrigin) {
-        origin.waiting.push(endpoint)
+        enqueue(origin.waiting, endpoint)
         waitingOrigins.add(origin)
       } else if (zoneRoom(zone, priority, now) <= 0) {
-        zone.waiting[priority]!.push(endpoint)
+        enqueue(zone.waiting[priority]!, endpoint)
         waitingZones.add(zone)
       } else {
-        due.push(endpoint)
+        enqueue(due, endpoint)
         endpoint.allocated++
         origin.allocated++
-        account.slots.allocated[priority]!++
-        zone.slots.allocated[priority]!++
-        total.allocated[priority]!++
+        countSlots(endpoint, 1)
+        if (isUntried(priority)) countProbes(endpoint, 1)
+        if (priority === SILENT) silentAllocated++
         return endpoint
       }
     }
@@ -261,7 +264,7 @@ export function createFairQueue(
 
   /** Whether a class may start one more request now. */
   function isPaced(priority: PriorityClass): boolean {
-    return priority === SILENT && silentStarts!.tokens - total.allocated[SILENT]! < 1
+    return priority === SILENT && silentStarts!.tokens - silentAllocated < 1
   }
 
   /** Serves the accounts of a class round-robin; returns the number of slots left. */
@@ -274,9 +277,9 @@ export function createFairQueue(
     const queue = accountQueues[priority]!
     let left = free
     let skipped = 0
-    while (left > 0 && freeInAll(priority) > 0 && skipped < queue.length) {
+    while (left > 0 && skipped < queue.length && freeInAll(priority) > 0) {
       if (isPaced(priority)) {
-        const missing = 1 - silentStarts!.tokens + total.allocated[SILENT]!
+        const missing = 1 - silentStarts!.tokens + silentAllocated
         nextStartMs = now + Math.ceil((missing * 1_000) / SILENT_STARTS.refillPerSecond)
         break
       }
@@ -294,21 +297,15 @@ export function createFairQueue(
     return left
   }
 
-  /** The classes in the order of this round. */
-  function classOrder(): readonly PriorityClass[] {
-    if (rounds % 2 === 0) return CLASSES
-    const first = FIRST_BY_TURNS[(rounds >> 1) % FIRST_BY_TURNS.length]!
-    return [first, ...CLASSES.filter((priority) => priority !== first)]
-  }
-
   return {
     add,
     allocate(now, free) {
       const served = new Set<ScheduledEndpoint>()
-      const order = classOrder()
+      const order = CLASS_ORDERS[rounds % CLASS_ORDERS.length]!
       let left = Math.min(free, caps.total)
       allocatedMs = now
       nextStartMs = undefined
+      silentAllocated = 0
       silentStarts = refillStarts(silentStarts, now)
       // An endpoint that is queued during a pass may belong to a class that the pass has served already:
       // repeat.
@@ -323,21 +320,28 @@ export function createFairQueue(
     },
     clearAllocations(served) {
       for (const endpoint of served) {
-        const { account, origin, priority, allocated } = endpoint
-        for (const { slots } of [account, origin.zone]) slots.allocated[priority]! -= allocated
-        total.allocated[priority]! -= allocated
-        endpoint.allocated = origin.allocated = 0
+        const { priority, allocated } = endpoint
+        countSlots(endpoint, -allocated)
+        if (isUntried(priority)) countProbes(endpoint, -allocated)
+        endpoint.allocated = endpoint.origin.allocated = 0
       }
     },
     countStart(endpoint, now) {
-      countInFlight(endpoint, 1)
-      if (isUntried(endpoint.priority)) countProbe(endpoint, 1)
-      if (endpoint.priority === SILENT)
+      const { priority } = endpoint
+      countSlots(endpoint, 1)
+      endpoint.origin.inFlight++
+      if (isUntried(priority)) {
+        endpoint.probes++
+        countProbes(endpoint, 1)
+      } else if (priority === SILENT)
         silentStarts = charge(refillStarts(silentStarts, now), 1, now, SILENT_STARTS)
     },
     countEnd({ endpoint, priority }) {
-      countInFlight(endpoint, -1)
-      if (isUntried(priority)) countProbe(endpoint, -1)
+      countSlots(endpoint, -1)
+      endpoint.origin.inFlight--
+      if (!isUntried(priority)) return
+      endpoint.probes--
+      countProbes(endpoint, -1)
     },
     countAnswer({ endpoint, priority }, isFast, now) {
       const { account, origin } = endpoint

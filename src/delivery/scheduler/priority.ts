@@ -56,23 +56,20 @@ export function maxSlots(priority: PriorityClass, cap: number): number {
   return Math.ceil(cap * SHARES[priority])
 }
 
-/** Slots in use, by priority class. */
-export interface SlotCounts {
-  /** Requests in flight. */
-  readonly inFlight: number[]
-  /** Slots allocated by the selection in progress and not claimed yet. */
-  readonly allocated: number[]
-}
+/**
+ * Slots in use, by priority class: requests in flight, and slots allocated by the selection in progress and not
+ * claimed yet.
+ */
+export type SlotCounts = number[]
 
 export function createSlotCounts(): SlotCounts {
-  return { inFlight: CLASSES.map(() => 0), allocated: CLASSES.map(() => 0) }
+  return [0, 0, 0, 0, 0, 0]
 }
 
 /** Slots that a class and the slower ones use. */
-export function slotsHeld({ inFlight, allocated }: SlotCounts, priority: PriorityClass): number {
+export function slotsHeld(slots: SlotCounts, priority: PriorityClass): number {
   let sum = 0
-  for (let index: number = priority; index < inFlight.length; index++)
-    sum += inFlight[index]! + allocated[index]!
+  for (let index: number = priority; index <= SILENT; index++) sum += slots[index]!
   return sum
 }
 
@@ -83,17 +80,14 @@ export function slotsHeld({ inFlight, allocated }: SlotCounts, priority: Priorit
 export function freeSlots(slots: SlotCounts, priority: PriorityClass, cap: number): number {
   let held = slotsHeld(slots, priority)
   let free = maxSlots(priority, cap) - held
-  if (priority === SLOW) free = Math.max(free, Math.ceil(cap * SLOW_RESERVE) - ownSlots(slots, SLOW))
+  if (priority === SLOW) free = Math.max(free, Math.ceil(cap * SLOW_RESERVE) - slots[SLOW]!)
   for (let faster = priority - 1; faster >= FAST; faster--) {
-    held += ownSlots(slots, faster as PriorityClass)
+    held += slots[faster]!
     if (priority === SLOW && faster === DOUBTFUL) continue
     free = Math.min(free, maxSlots(faster as PriorityClass, cap) - held)
   }
   return free
 }
-
-const ownSlots = ({ inFlight, allocated }: SlotCounts, priority: PriorityClass) =>
-  inFlight[priority]! + allocated[priority]!
 
 /** Whether endpoints of this class were never tried. Their requests are probes. */
 export function isUntried(priority: PriorityClass): boolean {

@@ -187,12 +187,12 @@ export function createScheduler(caps: Caps): Scheduler {
       requeue(endpoint)
     },
     nextDueMs() {
-      const times = [
-        delayQueue.nextDueMs(),
-        fairQueue.nextStartMs(),
-        fairQueue.hasWaiting() ? requests.nextOverdueMs() : undefined,
-      ].filter((ms) => ms !== undefined)
-      return times.length > 0 ? Math.min(...times) : undefined
+      const nextMs = Math.min(
+        delayQueue.nextDueMs() ?? IDLE,
+        fairQueue.nextStartMs() ?? IDLE,
+        (fairQueue.hasWaiting() ? requests.nextOverdueMs() : undefined) ?? IDLE,
+      )
+      return nextMs === IDLE ? undefined : nextMs
     },
     inFlight: (webhookId) => registry.find(webhookId)?.inFlight ?? 0,
     limitReached(webhookId) {

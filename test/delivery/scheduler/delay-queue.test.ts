@@ -6,13 +6,12 @@ import {
   IDLE,
   type ScheduledEndpoint,
 } from '../../../src/delivery/scheduler/endpoint-registry.js'
+import { enqueue, unqueue } from '../../../src/values/linked-queue.js'
 
 /** As the scheduler does with an endpoint that is due: it waits for a slot. */
-function enqueue(endpoint: ScheduledEndpoint): void {
-  if (!endpoint.queue) endpoint.account.due[endpoint.priority]!.push(endpoint)
+function waitForSlot(endpoint: ScheduledEndpoint): void {
+  if (!endpoint.queue) enqueue(endpoint.account.due[endpoint.priority]!, endpoint)
 }
-
-const dequeue = (endpoint: ScheduledEndpoint) => endpoint.queue?.remove(endpoint)
 
 function createQueue() {
   const registry = createEndpointRegistry()
@@ -35,7 +34,7 @@ function createQueue() {
       const taken: string[] = []
       queue.takeDue(now, (endpoint) => {
         taken.push(endpoint.id)
-        enqueue(endpoint)
+        waitForSlot(endpoint)
       })
       return taken
     },
@@ -158,13 +157,13 @@ describe('an endpoint whose due time changes', () => {
 describe('a stale entry', () => {
   it('of an endpoint that waits for a slot is dropped', () => {
     const { queue, waiting, take } = createQueue()
-    for (const id of ['a', 'b']) enqueue(waiting(id, 100))
+    for (const id of ['a', 'b']) waitForSlot(waiting(id, 100))
     const free = waiting('free', 200)
     expect(take(100)).toEqual([])
     expect(queue.nextDueMs()).toBe(200)
-    enqueue(free)
+    waitForSlot(free)
     expect(queue.nextDueMs()).toBeUndefined()
-    dequeue(free)
+    unqueue(free)
     queue.add(free)
     expect(take(200)).toEqual(['free'])
   })
@@ -206,7 +205,7 @@ describe('a delay queue with many stale entries', () => {
   function createCrowdedQueue(entries: number) {
     const created = createQueue()
     const queued = created.waiting('queued', 5)
-    enqueue(queued)
+    waitForSlot(queued)
     const moving = created.register('moving')
     for (let n = 1; n < entries; n++) created.addAt(moving, 1_000 + n)
     return { ...created, queued, moving }
@@ -222,7 +221,7 @@ describe('a delay queue with many stale entries', () => {
     const { queue, queued, moving, take } = createCrowdedQueue(MAX_ENTRIES + 1)
     expect(queued.queuedDueMs).toBeNaN()
     expect(moving.queuedDueMs).toBe(moving.dueMs)
-    dequeue(queued)
+    unqueue(queued)
     expect(queue.nextDueMs()).toBe(moving.dueMs)
     queue.add(queued)
     expect(queue.nextDueMs()).toBe(5)
@@ -233,9 +232,9 @@ describe('a delay queue with many stale entries', () => {
   it('starts counting again after it has dropped them', () => {
     // After the rebuild there is one entry, that of the moving endpoint.
     const { queue, queued, moving, addAt } = createCrowdedQueue(MAX_ENTRIES + 1)
-    dequeue(queued)
+    unqueue(queued)
     queue.add(queued)
-    enqueue(queued)
+    waitForSlot(queued)
     for (let n = 2; n < MAX_ENTRIES; n++) addAt(moving, 2_000 + n)
     expect(queued.queuedDueMs).toBe(5)
     addAt(moving, 3_000)
@@ -266,7 +265,7 @@ describe('any sequence of changes', () => {
           const found = registry.find(id)
           if (kind === 'add') {
             const endpoint = found ?? register(id)
-            dequeue(endpoint)
+            unqueue(endpoint)
             addAt(endpoint, ms)
             model.set(id, ms)
           } else if (kind === 'take') {
@@ -276,7 +275,7 @@ describe('any sequence of changes', () => {
           } else if (kind === 'next') {
             expect(queue.nextDueMs()).toBe(model.size > 0 ? Math.min(...model.values()) : undefined)
           } else if (found) {
-            if (kind === 'queue') enqueue(found)
+            if (kind === 'queue') waitForSlot(found)
             else if (kind === 'idle') found.dueMs = IDLE
             else registry.remove(found)
             model.delete(id)

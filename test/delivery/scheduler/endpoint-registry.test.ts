@@ -9,6 +9,7 @@ import {
 } from '../../../src/delivery/scheduler/endpoint-registry.js'
 import { type Answer, SILENT, UNKNOWN } from '../../../src/delivery/scheduler/priority.js'
 import { createStanding } from '../../../src/delivery/scheduler/standing.js'
+import { enqueue } from '../../../src/values/linked-queue.js'
 
 const ONE = 'https://one.example'
 const TWO = 'https://two.example'
@@ -64,7 +65,7 @@ describe('an endpoint registry', () => {
     expect(endpoint.queuedDueMs).toBeNaN()
     const none = [0, 0, 0, 0, 0, 0]
     for (const { slots, suspects } of [endpoint.account, endpoint.origin.zone]) {
-      expect(slots).toEqual({ inFlight: none, allocated: none })
+      expect(slots).toEqual(none)
       expect(suspects.size).toBe(0)
     }
     for (const queues of [endpoint.account.due, endpoint.origin.zone.waiting]) {
@@ -208,7 +209,7 @@ describe('an endpoint whose origin changes', () => {
     const endpoint = upsert('a')
     upsert('stays')
     const queue = queueOf(endpoint)
-    queue.push(endpoint)
+    enqueue(queue, endpoint)
     upsert('a', { origin: TWO })
     expect(endpoint.queue).toBe(leaves ? undefined : queue)
     expect(queue.length).toBe(leaves ? 0 : 1)
@@ -219,11 +220,11 @@ describe('an endpoint whose origin changes', () => {
     const endpoint = upsert('a')
     const { zone } = upsert('stays').origin
     Object.assign(endpoint, { inFlight: 2, priority: SILENT, isSuspect: true })
-    zone.slots.inFlight[SILENT] = 3
+    zone.slots[SILENT] = 3
     zone.suspects.add(endpoint)
     upsert('a', { origin: TWO })
-    expect([zone.slots.inFlight[SILENT], zone.suspects.size]).toEqual([1, 0])
-    expect(endpoint.origin.zone.slots.inFlight[SILENT]).toBe(2)
+    expect([zone.slots[SILENT], zone.suspects.size]).toEqual([1, 0])
+    expect(endpoint.origin.zone.slots[SILENT]).toBe(2)
     expect([...endpoint.origin.zone.suspects]).toEqual([endpoint])
   })
 })

@@ -94,7 +94,7 @@ describe('the slots of a class', () => {
   const freeBeside = (...inFlight: number[]) => {
     const slots = createSlotCounts()
     inFlight.forEach((count, priority) => {
-      slots.inFlight[priority] = count
+      slots[priority] = count
     })
     return CLASSES.map((priority) => freeSlots(slots, priority, 400))
   }
@@ -115,10 +115,10 @@ describe('the slots of a class', () => {
     expect(freeBeside(0, 0, 70, 0, 0, 230)[SLOW]).toBe(0)
   })
 
-  it('count requests in flight and allocated slots', () => {
+  it('are counted with those of slower classes', () => {
     const slots = createSlotCounts()
-    slots.inFlight[SLOW] = 2
-    slots.allocated[SILENT] = 3
+    slots[SLOW] = 2
+    slots[SILENT] = 3
     expect([slotsHeld(slots, FAST), slotsHeld(slots, SLOW), slotsHeld(slots, SILENT)]).toEqual([5, 5, 3])
     expect(freeSlots(slots, SILENT, 400)).toBe(97)
   })

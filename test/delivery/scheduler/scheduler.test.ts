@@ -221,6 +221,105 @@ describe('a probed endpoint', () => {
   })
 })
 
+describe('endpoints that were never tried', () => {
+  const at = (id: string) => ready(id, 0, `of-${id}`, `https://${id}.shared.example`)
+
+  it('wait for the first requests to their zone, and go when one of those is answered fast', () => {
+    const scheduler = createScheduler(CAPS)
+    const ids = ['a', 'b', 'c', 'd']
+    for (const id of ids) scheduler.update(at(id))
+    const selections = scheduler.next(0, 500)
+    const waiting = ids.filter((id) => !selections.some(({ webhookId }) => webhookId === id))
+    expect(selections.map(({ slots }) => slots)).toEqual([1, 1])
+    const requests = selections.map(({ webhookId }) => scheduler.start(at(webhookId), false, 0))
+    scheduler.completeClaim(
+      selections,
+      selections.map(({ webhookId }) => ({ ...at(webhookId), dueMs: undefined })),
+      scheduler.version(),
+    )
+    expect(select(scheduler, 10, 500)).toEqual([])
+    expect(scheduler.limitReached(waiting[0]!)).toBe('priority')
+    scheduler.recordAnswer(requests[0]!, 'fast', 20)
+    expect(new Set(select(scheduler, 20, 500).map(({ webhookId }) => webhookId))).toEqual(new Set(waiting))
+  })
+
+  it('are selected as silent ones when the first request to their zone is overdue, which has a wake-up', () => {
+    const scheduler = createScheduler({ ...CAPS, total: 100 })
+    for (const id of ['a', 'b', 'c']) scheduler.update(at(id))
+    const selections = scheduler.next(5, 500)
+    expect(selections).toHaveLength(1)
+    const { webhookId } = selections[0]!
+    scheduler.start(at(webhookId), false, 5)
+    scheduler.completeClaim(selections, [{ ...at(webhookId), dueMs: undefined }], scheduler.version())
+    expect(scheduler.next(900, 500)).toEqual([])
+    expect(scheduler.nextDueMs()).toBe(1005)
+    const others = scheduler.next(1005, 500).map(({ webhookId }) => webhookId)
+    expect(new Set([webhookId, ...others])).toEqual(new Set(['a', 'b', 'c']))
+  })
+
+  it('cause no wake-up while none of them waits', () => {
+    const scheduler = createScheduler(CAPS)
+    scheduler.start(at('a'), false, 0)
+    expect(scheduler.nextDueMs()).toBeUndefined()
+  })
+})
+
+describe('endpoints that refuse connections', () => {
+  const dead = Array.from({ length: 40 }, (_, n) => ({
+    ...ready(`dead-${n}`, 0, `of-${n}`, `https://dead-${n}.example`),
+    failing: true,
+  }))
+
+  /** Selects and ends requests at a time until none is selected. */
+  function tryAll(scheduler: Scheduler, now: number, answer: 'fast' | 'none'): number {
+    let count = 0
+    for (;;) {
+      const selections = scheduler.next(now, 500)
+      if (selections.length === 0) return count
+      count += selections.length
+      const requests = selections.map(({ webhookId }) =>
+        scheduler.start(dead.find((one) => one.webhookId === webhookId)!, false, now),
+      )
+      scheduler.completeClaim(
+        selections,
+        selections.map(({ webhookId }) => dead.find((one) => one.webhookId === webhookId)!),
+        scheduler.version(),
+      )
+      for (const request of requests) {
+        scheduler.recordAnswer(request, answer, now)
+        scheduler.end(request)
+      }
+      if (answer === 'fast' && count >= dead.length) return count
+    }
+  }
+
+  it('are tried ten at once, then fifty times a second, with a wake-up for the next one', () => {
+    const scheduler = createScheduler({ ...CAPS, perEndpoint: 1 })
+    for (const endpoint of dead) scheduler.update(endpoint)
+    expect(tryAll(scheduler, 0, 'none')).toBe(10)
+    expect(scheduler.nextDueMs()).toBe(20)
+    expect(tryAll(scheduler, 19, 'none')).toBe(0)
+    expect(tryAll(scheduler, 20, 'none')).toBe(1)
+    expect(tryAll(scheduler, 100, 'none')).toBe(4)
+    let count = 0
+    for (let now = 100; now <= 10_100; now += 20) count += tryAll(scheduler, now, 'none')
+    expect(count).toBe(500)
+  })
+
+  it('are not held back once they answer', () => {
+    const scheduler = createScheduler({ ...CAPS, perEndpoint: 1 })
+    for (const endpoint of dead) scheduler.update(endpoint)
+    expect(tryAll(scheduler, 0, 'fast')).toBeGreaterThanOrEqual(dead.length)
+  })
+
+  it('are tried although the clock was set back', () => {
+    const scheduler = createScheduler({ ...CAPS, perEndpoint: 1 })
+    for (const endpoint of dead) scheduler.update(endpoint)
+    expect(tryAll(scheduler, 3_600_000, 'none')).toBe(10)
+    expect(tryAll(scheduler, 0, 'none')).toBe(10)
+  })
+})
+
 /** One step of a history; numbers are taken modulo the number of candidates. */
 const steps = fc.oneof(
   {
