@@ -53,4 +53,11 @@ export const mutants = [
     replace: 'return priority >= FAST ? cap :',
     tests: ['test/delivery/scheduler/priority.test.ts'],
   },
+  {
+    what: 'a removed endpoint still counts for its origin',
+    file: 'src/delivery/scheduler/endpoint-registry.ts',
+    find: '      leave(endpoint.origin)\n',
+    replace: '',
+    tests: ['test/delivery/scheduler/endpoint-registry.test.ts'],
+  },
 ]
