@@ -29,7 +29,7 @@ it('a body of exactly the limit is read, one byte more is too large', async () =
 })
 
 it('a client that does not stop sending after its body was rejected is read for 8 MiB at most', async () => {
-  const { req, sent } = requestOf(Number.POSITIVE_INFINITY)
+  const { req, sent } = requestOf(64 * MAX_BODY_BYTES)
   await drainRequest(req)
   expect(sent()).toBeGreaterThan(8 * MAX_BODY_BYTES)
   expect(sent()).toBeLessThan(9 * MAX_BODY_BYTES)

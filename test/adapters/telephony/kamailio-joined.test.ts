@@ -151,15 +151,6 @@ describe('a wrong line', () => {
     expect(published.filter(({ hook }) => hook === 'channel_destroy')).toHaveLength(77)
   })
 
-  it('yields no negative duration if the dialog started after its end', () => {
-    const end = oneCall('k01-caller-hangup-1').find((line) => line.includes('dialog:end')) ?? ''
-    const { dialog, time } = JSON.parse(end)
-    const [destroy] = mapAll([
-      changed(end, { dialog: { ...dialog, start_ts: Math.ceil(Number(time)) } }),
-    ]).events
-    expect(destroy).toMatchObject({ hook: 'channel_destroy', billingSeconds: 0 })
-  })
-
   it('yields no duration above the limit of an event', () => {
     const lines = oneCall('k01-caller-hangup-1')
     const begin = lines.findIndex((line) => line.includes('dialog:start'))
