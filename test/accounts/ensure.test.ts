@@ -56,6 +56,12 @@ describe('accounts ensured at every start', () => {
     const another = { ...acme, id: 'another', realm: 'another.test' }
     await expect(ensureAccounts(other, [another, acme])).rejects.toMatchObject({ field: 'secret' })
     expect(writes(deps.calls)).toEqual(before)
+    // An account without a key proves nothing.
+    const { apiKey } = deps.accounts
+    await ensureAccount(deps, { ...another, id: 'aaa', realm: 'aaa.test', apiKey: 'a'.repeat(64) })
+    const keyless: typeof apiKey = async (id) => (id === 'aaa' ? undefined : apiKey(id))
+    const withKeyless = { ...other, accounts: { ...deps.accounts, apiKey: keyless } }
+    await expect(ensureAccount(withKeyless, acme)).rejects.toMatchObject({ field: 'secret' })
     const rotated = { ...deps, cipher: createSecretCipher(['a secret that encrypted nothing here', SECRET]) }
     expect(await ensureAccount(rotated, acme)).toBe('acme')
   })
@@ -95,9 +101,14 @@ describe('accounts ensured at every start', () => {
 
   it('keep omitted fields and users', async () => {
     const deps = createAccountHarness()
-    await ensureAccount(deps, { ...acme, language: 'de-de' })
+    await ensureAccount(deps, { ...acme, language: 'de-de', enabled: false, isReseller: true })
     await ensureAccount(deps, { id: 'acme', name: 'Acme', realm: 'acme.test' })
-    expect(await getAccount(deps, 'acme')).toMatchObject({ language: 'de-de', users: [{ username: 'bob' }] })
+    expect(await getAccount(deps, 'acme')).toMatchObject({
+      language: 'de-de',
+      enabled: false,
+      isReseller: true,
+      users: [{ username: 'bob' }],
+    })
   })
 
   it('get new users, and new passwords with a new credential version', async () => {

@@ -78,6 +78,10 @@ const wrongLogins: [string, SignInInput][] = [
   ['an unknown account name', { credentials: bob.credentials, accountName: 'Nobody' }],
   ['an account name without letters', { credentials: bob.credentials, accountName: '***' }],
   ['another account’s realm', { ...bob, realm: 'other.test' }],
+  [
+    'another account’s realm, even with its own name',
+    { ...bob, realm: 'other.test', accountName: 'Acme Telecom' },
+  ],
   ['the digest of the other method', { ...bob, method: 'sha' }],
   ['credentials that are not a digest', { ...bob, credentials: 'bob:pw' }],
   ['an empty digest', { ...bob, credentials: '' }],

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { backoffMs, delayBounds } from '../../src/delivery/backoff.js'
-import { POLICY_PRESETS, schedule } from '../../src/delivery/policy.js'
+import { constant, POLICY_PRESETS, schedule } from '../../src/delivery/policy.js'
 import { anyPolicy } from './fixtures.js'
 
 const fractions = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
@@ -25,6 +25,11 @@ describe('backoffMs', () => {
     expect(delays).toEqual([2000, 6000, 18_000, 54_000, 162_000, 486_000, 600_000])
     expect(backoffMs(POLICY_PRESETS.telephony, 1, 0)).toBe(1600)
     expect(backoffMs(POLICY_PRESETS.telephony, 1, 0.999_999)).toBe(2400)
+  })
+
+  it('is longer than 10 min if the policy says so', () => {
+    expect(backoffMs(constant(3_600_000, { jitter: 0 }), 1, 0.5)).toBe(3_600_000)
+    expect(backoffMs(schedule([1000, 86_400_000], { jitter: 0 }), 2, 0.5)).toBe(86_400_000)
   })
 
   it('repeats the last delay of a schedule', () => {

@@ -136,6 +136,12 @@ describe('nextDelivery', () => {
     expect(next.dueMs).toBe(1000 + Math.max(2000, pause))
   })
 
+  it('does not retry earlier than the policy because of a short Retry-After', () => {
+    const outcome = failed({ status: 503, throttled: true, retryAfterMs: 3000 })
+    const next = nextDelivery(aDelivery({ attempts: 1, tries: 1 }), outcome, rules(2), 1000, 0.5)
+    expect(next).toMatchObject({ pauseUntilMs: 1000 + 3000, dueMs: 1000 + 6000 })
+  })
+
   it('pauses the endpoint with the last try too', () => {
     const next = nextDelivery(
       aDelivery(),

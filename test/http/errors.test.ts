@@ -154,6 +154,19 @@ describe('the error envelope', () => {
     expect(response.body).not.toContain('thrown:')
   })
 
+  it('is not returned on a route without a token if the token that was sent cannot be checked', async () => {
+    for (const code of ['StoreUnavailable', 'Closing', 'Internal'] as const) {
+      const { response, body } = await respond(
+        'GET',
+        '/v1/webhooks',
+        {},
+        { authenticate: errorWithCode(code) },
+      )
+      expect(response.status).toBe(200)
+      expect(body).not.toHaveProperty('auth_token')
+    }
+  })
+
   it('responds with 405 to a method that the host does not support', async () => {
     const url = `/v1/accounts/${OWN_ACCOUNT}/api_key`
     const { response } = await respond('PUT', url, {}, { rotateApiKey: errorWithCode('Unsupported') })

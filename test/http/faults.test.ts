@@ -42,6 +42,14 @@ describe('a 401 response', () => {
     expect(responses[0]!.response.headers['www-authenticate']).toBe('Bearer')
     expect(responses[0]!.body).not.toHaveProperty('auth_token')
   })
+
+  it('is the same for a token that is revoked while its request is processed', async () => {
+    const revoked = new HookswitchError('InvalidCredentials', 'invalid credentials')
+    const late = await respond('GET', WEBHOOK, {}, { read: revoked })
+    const early = await respond('GET', WEBHOOK, {}, { authenticate: revoked })
+    expect(late.status).toBe(401)
+    expect(late.response).toEqual(early.response)
+  })
 })
 
 describe('errors during a request', () => {

@@ -15,8 +15,8 @@ const lists = await Promise.all(
 const mutants = lists.flat()
 
 describe('the seeded faults', () => {
-  it('are more than 80 distinct faults', () => {
-    expect(mutants.length).toBeGreaterThan(80)
+  it('are more than 160 distinct faults', () => {
+    expect(mutants.length).toBeGreaterThan(160)
     expect(new Set(mutants.map(({ file, find, replace }) => `${file} ${find} ${replace}`)).size).toBe(
       mutants.length,
     )

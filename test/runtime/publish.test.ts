@@ -1,5 +1,5 @@
 import { createHookswitch, errorCode, type HookswitchOptions, memoryStore } from 'hookswitch'
-import { scriptedReceiver } from 'hookswitch/testkit'
+import { manualClock, scriptedReceiver } from 'hookswitch/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Metrics } from '../../src/metrics.js'
 import type { Tracing } from '../../src/ports.js'
@@ -86,6 +86,22 @@ it('an unregistered hook is rejected with the closest registered one and all oth
       message: `hook: '${hook}' is not a registered event (${hint})`,
     })
   }
+})
+
+it('an idempotency key is held for 24 hours after it was first published', async () => {
+  const clock = manualClock()
+  const { hs } = await harness({ clock })
+  // No webhook wants it, so nothing is sent while time passes.
+  const event = { ...call(), hook: 'channel_answer' } as const
+  const publishedMs = clock.now()
+  const first = await hs.publish(event, { idempotencyKey: 'k' })
+  await clock.advance(publishedMs + 86_400_000 - 1 - clock.now())
+  const within = await hs.publish(event, { idempotencyKey: 'k' })
+  expect(within).toEqual({ ...first, duplicate: true })
+  await clock.advance(publishedMs + 86_400_000 - clock.now())
+  const after = await hs.publish(event, { idempotencyKey: 'k' })
+  expect(after).toMatchObject({ duplicate: false })
+  expect(after.eventId).not.toBe(first.eventId)
 })
 
 describe('the event counters', () => {

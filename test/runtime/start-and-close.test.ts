@@ -1,4 +1,4 @@
-import { createHookswitch, type HookswitchOptions, memoryStore } from 'hookswitch'
+import { createHookswitch, type HookswitchOptions, memoryStore, type Random } from 'hookswitch'
 import { expect, it } from 'vitest'
 import { createLazyHandler } from '../../src/runtime/lazy-handler.js'
 
@@ -46,6 +46,23 @@ it('a failed start releases its lease and closes its sender', async () => {
   await expect(hs.start()).rejects.toThrow('no subscription')
   expect([released.length, closed()]).toEqual([1, 1])
   expect(renewed).toEqual([])
+  await hs.close()
+})
+
+it('a start that fails before its dispatcher exists closes its sender', async () => {
+  let isExhausted = false
+  const random: Random = {
+    bytes(count) {
+      if (isExhausted) throw new Error('no randomness')
+      return new Uint8Array(count)
+    },
+    fraction: () => 0,
+  }
+  const { sender, closed } = countingSender()
+  const hs = createHookswitch({ store: memoryStore(), sender, random })
+  isExhausted = true
+  await expect(hs.start()).rejects.toThrow('no randomness')
+  expect(closed()).toBe(1)
   await hs.close()
 })
 

@@ -140,9 +140,12 @@ describe('createDnsResolver', () => {
       { concurrency: 1 },
     )
     const names = Array.from({ length: 20 }, (_, n) => `n${n}.test`)
-    const resolutions = await Promise.all(names.map((name) => resolver.resolve(name, 20_000)))
-    expect(resolutions).toEqual(names.map(() => addresses('1.2.3.4')))
-    expect(peak).toBe(1)
+    // The second time shows that no lookup that had to wait has freed more than its slot.
+    for (let times = 0; times < 2; times++) {
+      const resolutions = await Promise.all(names.map((name) => resolver.resolve(name, 20_000)))
+      expect(resolutions).toEqual(names.map(() => addresses('1.2.3.4')))
+      expect(peak).toBe(1)
+    }
     const order = server.queries.filter((query) => query.startsWith('A ')).map((query) => query.slice(2))
     expect([...new Set(order)]).toEqual(names)
   })

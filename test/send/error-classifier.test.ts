@@ -54,6 +54,11 @@ describe('classifyError', () => {
     expect(classOf(error('EADDRNOTAVAIL'), { ip: '2606:4700::1' })).toBe('connection')
   })
 
+  it('treats no error of connect(2) as one of TLS', () => {
+    expect(classOf(error('EPROTO', 'connect EPROTO', { syscall: 'connect' }))).toBe('connection')
+    expect(classOf(error('EPROTO', 'write EPROTO', { syscall: 'write' }))).toBe('tls')
+  })
+
   it("recognises invalid responses by undici's messages", () => {
     expect(classOf(error('UND_ERR_SOCKET', 'bad response'))).toBe('protocol')
     expect(classOf(error('UND_ERR_SOCKET', 'bad upgrade'))).toBe('protocol')

@@ -271,6 +271,22 @@ describe('a faulty proxy', () => {
     expect(observation).toEqual(ownFault(expect.stringMatching(/^the proxy cannot be reached: [A-Z_]+$/)))
   })
 
+  it('has half of the time to be reached, so that a dead one ends before the deadline', async () => {
+    const silent = await startReceiver(() => {})
+    const ends: string[] = []
+    const deadProxy = senderThrough(parseProxy(`https://127.0.0.1:${silent.port}`)!)
+    await Promise.all([
+      deadProxy.send(post('http://name.test/', { deadlineMs: 600 })).then((observation) => {
+        ends.push('proxy')
+        expect(observation).toEqual(ownFault('the proxy was not reached in time'))
+      }),
+      localSender()
+        .send(post(silent.url, { deadlineMs: 450 }))
+        .then(() => ends.push('deadline of a shorter request')),
+    ])
+    expect(ends).toEqual(['proxy', 'deadline of a shorter request'])
+  })
+
   it('is a timeout when it does not respond: it may be waiting for the receiver', async () => {
     const proxy = await startProxy(() => '')
     const sender = senderThrough(proxy.option())

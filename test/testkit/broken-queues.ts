@@ -48,6 +48,23 @@ export const brokenQueues: readonly Fault[] = [
     })),
   ],
   [
+    'idempotency keys are compared without case',
+    'numbers and idempotency keys',
+    withDeliveries((store) => ({
+      accept: (acceptance, now) =>
+        store.accept(
+          {
+            ...acceptance,
+            events: acceptance.events.map(({ idempotency, ...event }) => ({
+              ...event,
+              ...(idempotency && { idempotency: { ...idempotency, key: idempotency.key.toLowerCase() } }),
+            })),
+          },
+          now,
+        ),
+    })),
+  ],
+  [
     'a claim is returned a second time when nothing else is due',
     'claim',
     withDeliveries((store) => {

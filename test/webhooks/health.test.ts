@@ -86,6 +86,15 @@ describe('the circuit breaker', () => {
     expect(pauses).toEqual([60, 120, 240, 480, 600, 600, 600])
   })
 
+  it('varies its pause by up to 20 %, never above 10 min', () => {
+    const pauseAfter = (openings: number, random: number) => {
+      const open = { failuresInRow: 10, openings, failingSinceMs: 1 }
+      return updateHealth(open, { kind: 'charged', random }, 1000, standard).health!.pausedUntilMs! - 1000
+    }
+    expect([0, 0.5, 0.999_999].map((random) => pauseAfter(1, random))).toEqual([48_000, 60_000, 72_000])
+    expect([0, 0.5, 0.999_999].map((random) => pauseAfter(9, random))).toEqual([480_000, 600_000, 600_000])
+  })
+
   it('closes and resets at the first success', () => {
     const { health } = updateHealth(failAt(range(10)).health, succeeded, 11, standard)
     expect(health).toBeUndefined()

@@ -168,6 +168,20 @@ describe('reenableWebhooks', () => {
     expect(await reenableWebhooks(harness.deps, [A])).toBe(0)
   })
 
+  it('writes nothing when one of them is enabled concurrently', async () => {
+    await disable(webhook.id)
+    let writes = Number.NaN
+    const list: WebhookStore['list'] = async (accountIds) => {
+      const found = await harness.stored.list(accountIds)
+      await patch({ enabled: true })
+      writes = harness.written.length
+      return found
+    }
+    const deps = { ...harness.deps, webhooks: { ...harness.deps.webhooks, list } }
+    expect(await reenableWebhooks(deps, [A])).toBe(0)
+    expect(harness.written).toHaveLength(writes)
+  })
+
   it('continues when one of them is deleted concurrently', async () => {
     const second = await createWebhook(harness.deps, A, { settings: { ...settings, name: 'z' } })
     await disable(webhook.id)

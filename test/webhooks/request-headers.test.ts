@@ -70,6 +70,8 @@ describe('a custom request header', () => {
     ['cookie', true],
     ['X-Auth-Token', true],
     ['webhook-signature', true],
+    ['X-Password', true],
+    ['x-client-secret', true],
     ['content-type', false],
     ['x-hook-id', false],
   ])('%s is secret: %s', (name, secret) => {

@@ -81,6 +81,7 @@ describe('the settings of a webhook', () => {
     [{ customData: [] }, ['customData type']],
     [{ customData: { a: 1 } }, ['customData.a type']],
     [{ customData: { a: 'x'.repeat(MAX_DATA_BYTES) } }, ['customData maxSize']],
+    [{ customData: { a: '\u00e9'.repeat(MAX_DATA_BYTES / 2) } }, ['customData maxSize']],
     [{ customRequestHeaders: { a: 1 } }, ['customRequestHeaders.a type']],
     [{ customRequestHeaders: { 'x y': 'a' } }, ['customRequestHeaders.x y error']],
     [{ customRequestHeaders: { Host: 'a' } }, ['customRequestHeaders.Host error']],

@@ -90,8 +90,10 @@ export function freeswitchOutbound(options: FreeswitchOutboundOptions): Freeswit
     socket.on('error', () => {})
     if (!allowed.has(address)) return refuse(socket, `a connection from ${address}, which is not allowed`)
     if (legs.size >= maxConnections) return refuse(socket, `more than ${maxConnections} connections`)
-    const leg = serveOutboundLeg({ pipeline, clock, format, extraEvents, continueWith, mappingFor }, socket, () =>
-      legs.delete(leg),
+    const leg = serveOutboundLeg(
+      { pipeline, clock, format, extraEvents, continueWith, mappingFor },
+      socket,
+      () => legs.delete(leg),
     )
     legs.add(leg)
   })

@@ -66,6 +66,26 @@ export function numberingRules(rule: DefineRule): void {
     assert.equal(other?.duplicate, false)
   })
 
+  rule('idempotency keys that differ in case, accents or spaces are different keys', async (fixture) => {
+    const until = fixture.now() + 86_400_000
+    const keys = [
+      'Order-\u00e9',
+      'order-\u00e9',
+      'Order-e\u0301',
+      'Order-e',
+      'Order-\u00e9 ',
+      ' Order-\u00e9',
+    ]
+    for (const key of keys) {
+      const [accepted] = await fixture.acceptEvents(newEvent(withKey(key, 'hash', until)))
+      assert.equal(accepted?.duplicate, false, JSON.stringify(key))
+    }
+    for (const key of keys) {
+      const [again] = await fixture.acceptEvents(newEvent(withKey(key, 'hash', until)))
+      assert.equal(again?.duplicate, true, JSON.stringify(key))
+    }
+  })
+
   rule('two events with the same key in one acceptance are one event', async (fixture) => {
     const webhook = await fixture.webhook()
     const until = fixture.now() + 86_400_000

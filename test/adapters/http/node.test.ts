@@ -104,6 +104,22 @@ describe('nodeHandler', () => {
     expect((await sendRaw(port, request('/v2/x'))).body).toBe('too late')
   })
 
+  it('does not disturb a response that the host is sending', async () => {
+    const service = echoService(true)
+    const port = await serve((req, res) => {
+      const { handle } = service
+      const answered = async (record: RequestRecord) => {
+        const response = await handle(record)
+        // The handler writes its responses in the next immediate.
+        setImmediate(() => setImmediate(() => res.end('later')))
+        return response
+      }
+      nodeHandler({ ...service, handle: answered })(req, res)
+      res.writeHead(503, { 'content-length': '9' }).write('now ')
+    })
+    expect(await sendRaw(port, request('/v2/x'))).toMatchObject({ status: 503, body: 'now later' })
+  })
+
   it('sends 204 and 304 without a body', async () => {
     for (const status of [204, 304]) {
       const response = { status, headers: { etag: '"1"' }, body: '' }

@@ -1,9 +1,15 @@
-import type { InboxEntry } from 'hookswitch/store'
+import { errorCode, type InboxEntry } from 'hookswitch/store'
 import pg from 'pg'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { freshId, newEvent } from '../../../src/testkit/conformance/sample-data.js'
 import { postgresForTests } from './pg-cluster.js'
-import { openNode, type QueueNode } from './postgres-queue-harness.js'
+import {
+  holdNextCommit,
+  openNode,
+  type QueryHooks,
+  type QueueNode,
+  waitForBlockedSessions,
+} from './postgres-queue-harness.js'
 
 const server = await postgresForTests()
 afterAll(() => server?.end())
@@ -73,6 +79,34 @@ describe.skipIf(!server)("the inbox in the host's transaction", () => {
     const [accepted] = await node.store.deliveries.accept(acceptance, node.now())
     expect(accepted).toEqual({ id: before.id, sequence: 2, duplicate: false })
     expect(await staged()).toEqual([])
+  })
+
+  it('lets one of two nodes accept an entry, even before the other has committed', async () => {
+    const entry = newEntry()
+    await put(entry)
+    await host.query('commit')
+    const acceptOn = ({ store, now }: QueueNode) =>
+      store.deliveries.accept(
+        { events: [newEvent({ id: entry.id })], deliveries: [], maxPending: 9, inboxIds: [entry.id] },
+        now(),
+      )
+    const hooks: QueryHooks = {}
+    const other = await openNode(direct, { schema: node.schema, owner: 'node-2', hooks })
+    try {
+      // Until a node knows that the queue is far from full, its acceptances wait for those of other nodes anyway.
+      const webhook = await node.webhook()
+      for (const one of [node, other]) await one.accept([webhook])
+      const commit = holdNextCommit(hooks)
+      const first = acceptOn(other)
+      await commit.reached
+      const second = acceptOn(node).then(() => 'accepted', errorCode)
+      await Promise.race([second, waitForBlockedSessions(direct, 1, node.schema)])
+      commit.release()
+      expect(await first).toMatchObject([{ id: entry.id, duplicate: false }])
+      expect(await second).toBe('Conflict')
+    } finally {
+      await other.close()
+    }
   })
 
   it('locks the inbox and no other table of the store', async () => {

@@ -151,3 +151,19 @@ export function gate(): { readonly passed: Promise<void>; open(): void } {
   })
   return { passed, open }
 }
+
+/**
+ * Sets hooks that hold the next COMMIT back. `reached` resolves when everything before it is written; `release` lets it
+ * commit.
+ */
+export function holdNextCommit(hooks: QueryHooks): { readonly reached: Promise<void>; release(): void } {
+  const arrival = gate()
+  const departure = gate()
+  hooks.before = (text) => {
+    if (text !== 'COMMIT') return
+    delete hooks.before
+    arrival.open()
+    return departure.passed
+  }
+  return { reached: arrival.passed, release: departure.open }
+}

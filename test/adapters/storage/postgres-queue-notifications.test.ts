@@ -97,21 +97,42 @@ describe.skipIf(!server)('notifications between nodes', () => {
       .toBeGreaterThan(0)
   })
 
-  for (const canListen of [true, false]) {
-    it(`request a scan for cancelled deliveries from an owner that ${canListen ? 'listens' : 'cannot listen'}`, async () => {
+  describe.each([
+    ['whose poll fails', isPoll],
+    ['that cannot listen', (text: string) => text.startsWith('LISTEN')],
+  ])('from another node to an owner %s', (_, fails) => {
+    /** A webhook of the owner with one waiting delivery, of which the owner knows. */
+    async function openOwnerWithDelivery(): Promise<Webhook> {
       hooks.before = (text) => {
-        if (!canListen && text.startsWith('LISTEN')) throw new Error('Connection terminated unexpectedly')
+        if (fails(text)) throw new Error('Connection terminated unexpectedly')
       }
       const webhook = await openOwner()
       await publisher.accept([webhook])
       await expect.poll(endpoints).toHaveLength(1)
+      return webhook
+    }
+
+    it('request a scan for the deliveries of a disabled webhook', async () => {
+      const webhook = await openOwnerWithDelivery()
       const before = scanRequests()
       const settings = { ...webhook.settings, enabled: false }
       await publisher.store.webhooks.replace({ ...webhook, settings, revision: 2, epoch: 2 }, 1)
       await expect.poll(scanRequests).toBeGreaterThan(before)
       expect(await owner.store.deliveries.stale(owner.owner, 9)).toHaveLength(1)
     })
-  }
+
+    it('bring the new origin of an edited webhook', async () => {
+      const webhook = await openOwnerWithDelivery()
+      const settings = { ...webhook.settings, uri: 'https://moved.example.com/calls' }
+      await publisher.store.webhooks.replace({ ...webhook, settings, revision: 2 }, 1)
+      await expect
+        .poll(() => endpoints().at(-1))
+        .toMatchObject({
+          webhookId: webhook.id,
+          origin: 'https://moved.example.com',
+        })
+    })
+  })
 
   it('are batched: one message for acceptances in quick succession', async () => {
     const messages: string[] = []

@@ -39,6 +39,7 @@ function eventsByCall(events: readonly ChannelEvent[]): Record<string, unknown[]
 const expected = eventsByCall(mapAll(recordedLines).events)
 const timeUs = (line: string) => Math.round(Number(JSON.parse(line).time) * 1_000_000)
 const oneCall = (id: string) => recordedLines.filter((line) => line.includes(`"call_id":"${id}"`))
+const changed = (line: string, change: object) => JSON.stringify({ ...JSON.parse(line), ...change })
 const hooks = (events: readonly ChannelEvent[]) => events.map((event) => event.hook)
 
 describe('the order of lines', () => {
@@ -78,7 +79,6 @@ describe('the order of lines', () => {
 })
 
 describe('rare lines', () => {
-  const changed = (line: string, change: object) => JSON.stringify({ ...JSON.parse(line), ...change })
   const held = oneCall('k08-caller-hold-1')
   const begin = held.findIndex((line) => line.includes('"event":"reinvite'))
   const end = held.findIndex((line) => line.includes('"event":"dialog:end"'))
@@ -285,6 +285,13 @@ describe('the state of the mapper', () => {
     ])
   })
 
+  it('a late refusal of the INVITE without credentials does not end the call', () => {
+    const [invite = '', challenge = '', retried = ''] = oneCall('k13-auth-1')
+    const refusal = changed(challenge, { code: 403 })
+    expect(mapAll([invite, challenge, retried, refusal]).openCalls).toBe(1)
+    expect(mapAll([invite, challenge, retried, changed(refusal, { cseq: '2' })]).openCalls).toBe(0)
+  })
+
   it('a challenged caller who sends no new INVITE is rejected after 32 seconds', () => {
     const [invite = '', challenge = ''] = oneCall('k13-auth-1')
     const later = (us: number) =>
@@ -294,7 +301,9 @@ describe('the state of the mapper', () => {
         time: `${((timeUs(challenge) + us) / 1_000_000).toFixed(6)}`,
       })
     expect(hooks(mapAll([invite, challenge, later(31_999_000)]).events)).toEqual(['channel_create'])
-    const { events, openCalls } = mapAll([invite, challenge, later(32_001_000)])
+    // A repetition of the challenge gives no more time.
+    const repeated = changed(challenge, { time: JSON.parse(later(20_000_000)).time })
+    const { events, openCalls } = mapAll([invite, challenge, repeated, later(32_001_000)])
     expect(openCalls).toBe(0)
     expect(events.at(-1)).toMatchObject({
       hook: 'channel_destroy',

@@ -39,4 +39,11 @@ export const mutants = [
       'const accepted = events.map(({ id }, n) => ({ id, sequence: n + 1, duplicate: false }))\n  setTimeout(() => void deps.deliveries.accept(acceptance, now).catch(() => {}), 5)',
     tests: ['test/delivery/accept.test.ts'],
   },
+  {
+    what: 'an idempotency key is held an hour too short',
+    file: 'src/delivery/accept.ts',
+    find: 'IDEMPOTENCY_WINDOW_MS = 86_400_000',
+    replace: 'IDEMPOTENCY_WINDOW_MS = 82_800_000',
+    tests: ['test/runtime/publish.test.ts'],
+  },
 ]

@@ -52,4 +52,18 @@ export const mutants = [
     replace: 'await claiming.idle().then(worker.idle)',
     tests: ['test/delivery/dispatcher-close.test.ts', 'test/service/closing.test.ts'],
   },
+  {
+    what: 'a start that fails early leaves its sender open',
+    file: 'src/hookswitch.ts',
+    find: '      await sender.close()\n',
+    replace: '',
+    tests: ['test/runtime/start-and-close.test.ts'],
+  },
+  {
+    what: 'a start that fails late leaves its sender open and its lease taken',
+    file: 'src/hookswitch.ts',
+    find: '        await opened?.dispatcher.close(0).catch(() => {})\n',
+    replace: '',
+    tests: ['test/runtime/start-and-close.test.ts'],
+  },
 ]

@@ -93,7 +93,7 @@ export const mutants = [
     file: 'src/delivery/scheduler/scheduler.ts',
     find: 'fairQueue.countSilence(request, true, now)',
     replace: 'fairQueue.countSilence(request, false, now)',
-    tests: ['test/delivery/scheduler/isolation.test.ts'],
+    tests: ['test/delivery/scheduler/scheduler.test.ts'],
   },
   {
     what: 'a fast answer leaves never-tried endpoints of its zone suspect',
@@ -136,5 +136,12 @@ export const mutants = [
     find: 'second.length <= 3 ? -3 : -2',
     replace: 'second.length <= 3 ? -2 : -2',
     tests: ['test/values/zone.test.ts'],
+  },
+  {
+    what: 'a removed endpoint still counts for its origin',
+    file: 'src/delivery/scheduler/endpoint-registry.ts',
+    find: '      leave(origin)\n',
+    replace: '',
+    tests: ['test/delivery/scheduler/endpoint-registry.test.ts'],
   },
 ]

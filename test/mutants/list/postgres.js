@@ -95,4 +95,32 @@ export const mutants = [
     replace: 'lines[accountIds.length - place]!',
     tests: ['test/adapters/storage/postgres-conformance.test.ts'],
   },
+  {
+    what: 'two nodes accept the same inbox entry',
+    file: 'adapters/storage/postgres/sql/inbox.ts',
+    find: 'order by event_id for update`',
+    replace: 'order by event_id`',
+    tests: ['test/adapters/storage/postgres-inbox.test.ts'],
+  },
+  {
+    what: 'an edited webhook does not notify its owner',
+    file: 'adapters/storage/postgres/webhooks.ts',
+    find: '      queue.notify(next.id, next.epoch > before.epoch)\n',
+    replace: '',
+    tests: ['test/adapters/storage/postgres-queue-notifications.test.ts'],
+  },
+  {
+    what: 'an owner that cannot listen does not find an edited webhook',
+    file: 'adapters/storage/postgres/sql/webhooks.ts',
+    find: '(webhook_key, shard) select key, shard from w`',
+    replace: '(webhook_key, shard) select key, shard from w where false`',
+    tests: ['test/adapters/storage/postgres-queue-notifications.test.ts'],
+  },
+  {
+    what: 'acceptances of several nodes together pass maxPending',
+    file: 'adapters/storage/postgres/accept.ts',
+    find: '      if (hasLock) await tx.query(sql.accept.lockPending, [])\n',
+    replace: '',
+    tests: ['test/adapters/storage/postgres-max-pending.test.ts'],
+  },
 ]

@@ -96,4 +96,11 @@ export const mutants = [
     replace: 'createRowCache(backend.request, () => 0)',
     tests: ['test/adapters/storage/sqlite-conformance.test.ts'],
   },
+  {
+    what: 'idempotency keys are compared without case',
+    file: 'adapters/storage/sqlite/schema.ts',
+    find: 'account integer not null, key text not null, event_id',
+    replace: 'account integer not null, key text not null collate nocase, event_id',
+    tests: ['test/adapters/storage/sqlite-conformance.test.ts'],
+  },
 ]

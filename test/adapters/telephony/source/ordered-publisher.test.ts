@@ -60,23 +60,26 @@ describe('the ordered publisher', () => {
     expect(size()).toBe(0)
   })
 
-  it('retries an event that the service cannot take now, and the others of the leg wait', async () => {
-    const { enqueue, pending, clock, retried } = startPublisher()
-    enqueue(event('a', 1))
-    enqueue(event('a', 2))
-    for (let tries = 0; tries < 40; tries += 1) {
-      pending.at(-1)?.reject(new HookswitchError('QueueFull', 'full'))
+  it.each(['QueueFull', 'StoreUnavailable', 'Closing'] as const)(
+    'retries an event while publish rejects with %s, and the others of the leg wait',
+    async (code) => {
+      const { enqueue, pending, clock, retried } = startPublisher()
+      enqueue(event('a', 1))
+      enqueue(event('a', 2))
+      for (let tries = 0; tries < 40; tries += 1) {
+        pending.at(-1)?.reject(new HookswitchError(code, 'not now'))
+        await flushMicrotasks()
+        await clock.advance(30_000)
+        await flushMicrotasks()
+      }
+      expect(new Set(pending.map((h) => h.event.timestampMs))).toEqual(new Set([1]))
+      expect(pending).toHaveLength(41)
+      expect(retried).toHaveLength(40)
+      pending.at(-1)?.resolve()
       await flushMicrotasks()
-      await clock.advance(30_000)
-      await flushMicrotasks()
-    }
-    expect(new Set(pending.map((h) => h.event.timestampMs))).toEqual(new Set([1]))
-    expect(pending).toHaveLength(41)
-    expect(retried).toHaveLength(40)
-    pending.at(-1)?.resolve()
-    await flushMicrotasks()
-    expect(pending.at(-1)?.event.timestampMs).toBe(2)
-  })
+      expect(pending.at(-1)?.event.timestampMs).toBe(2)
+    },
+  )
 
   it('rejects an event that is refused for good and continues with the next', async () => {
     const { enqueue, pending, rejected } = startPublisher()

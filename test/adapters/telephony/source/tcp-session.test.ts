@@ -109,6 +109,25 @@ describe('a TCP session', () => {
     expect(clock.sleepers().count).toBe(0)
   })
 
+  it('neither probes nor disconnects a switch that it does not read from', async () => {
+    const port = await startServer((socket) => socket.write('hello'))
+    const clock = manualClock()
+    let isFull = true
+    const { session, received, probes, lost } = await openSession(port, {
+      clock,
+      silenceMs: 20_000,
+      isFull: () => isFull,
+    })
+    await until(() => received.length > 0)
+    await clock.advance(200_000)
+    expect([probes, lost]).toEqual([[], []])
+    isFull = false
+    session.resume()
+    await clock.advance(20_000)
+    expect([probes.length, lost]).toEqual([1, []])
+    session.close()
+  })
+
   it('accepts any data as an answer to a probe', async () => {
     let write: (text: string) => void = () => {}
     const port = await startServer((socket) => {
