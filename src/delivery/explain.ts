@@ -53,7 +53,7 @@ function explainWaiting(
     case 'origin':
       return `Waits for capacity: the origin of the uri is at its cap of ${requests(caps.perOrigin)} in flight.`
     case 'priority':
-      return 'Waits for capacity: receivers that do not answer fast may use only a part of all requests in flight.'
+      return 'Waits for capacity: receivers that were never tried, or do not answer fast, share a part of all requests in flight.'
     case 'total':
       return `Waits for capacity: the service is at its cap of ${requests(caps.total)} in flight.`
     default:

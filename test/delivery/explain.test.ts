@@ -51,6 +51,10 @@ describe('the explanation of a waiting delivery', () => {
       'Waits for capacity: the origin of the uri is at its cap of 50 requests in flight.',
     ],
     [
+      explain({}, { limitReached: 'priority' }),
+      'Waits for capacity: receivers that were never tried, or do not answer fast, share a part of all requests in flight.',
+    ],
+    [
       explain({}, { limitReached: 'total' }),
       'Waits for capacity: the service is at its cap of 500 requests in flight.',
     ],
