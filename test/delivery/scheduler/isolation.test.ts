@@ -191,25 +191,29 @@ describe('the standing of an endpoint that answered fast', () => {
 
 describe('a fast answer', () => {
   it('lets never-tried endpoints of its zone go at once that were suspect', () => {
-    const simulation = simulateReceivers({ ...DEFAULT_CAPS, total: 8 })
-    const at = (id: string, afterMs: number, accountId = 'one') => ({
+    // Three slots for silent endpoints.
+    const simulation = simulateReceivers({ ...DEFAULT_CAPS, total: 12 })
+    const at = (id: string, zone: string, afterMs: number, fails = false) => ({
       id,
-      accountId,
-      origin: `https://${id}.shared.example`,
+      accountId: `of-${id}`,
+      origin: `https://${id}.${zone}.example`,
       afterMs,
+      fails,
     })
-    // Two silent endpoints: their slots are all that silent ones may have.
-    for (const id of ['dead-a', 'dead-b', 'dead-c']) simulation.deliver(at(id, 1e9))
-    simulation.run(1_100)
-    simulation.deliver(at('suspect', 5, 'other'))
-    simulation.run(300)
-    expect(simulation.waitsOf(isOf('suspect'))).toEqual([300])
-    // A request that was overdue is answered after all.
-    const dead = simulation.inFlight()[0]!.receiver
-    dead.afterMs = 1_500
+    const late = at('late', 'shared', 1_500)
+    const refusing = at('refusing', 'refusing', 100, true)
+    for (const receiver of [late, at('dead-a', 'a', 1e9), at('dead-b', 'b', 1e9), refusing])
+      simulation.deliver(receiver)
+    simulation.run(1_050)
+    // All slots of silent endpoints are in use. The next one is for the endpoint that has refused.
+    refusing.afterMs = 1e9
+    simulation.deliver(refusing)
+    simulation.run(50)
+    simulation.deliver(at('suspect', 'shared', 5))
+    simulation.run(395)
+    expect(simulation.waitsOf(isOf('suspect'))).toEqual([395])
     simulation.run(100)
     expect(simulation.waitsOf(isOf('suspect'))).toEqual([400])
-    expect(simulation.inFlight().map(({ receiver }) => receiver.id)).not.toContain('suspect')
   })
 })
 
