@@ -106,7 +106,7 @@ describe('a global outage', () => {
     for (let call = 0; call < 15; call++) {
       await harness.publish(`call-${call}`)
       // Endpoints that do not answer may start 50 requests a second.
-      await harness.clock.advance(200)
+      await harness.clock.advance(120)
     }
     expect(harness.sender.requests).toHaveLength(6 * 15)
     for (const { id } of six) {
