@@ -36,6 +36,7 @@ const SUBPROCESS = [
   'examples/*',
   'fsync/*',
   'golden/*',
+  'live/live-program',
   'mutants/*',
   'soak/*',
   'adapters/cli/bin*',

@@ -26,6 +26,7 @@ import { readEncryptionKeys } from './runtime/encryption-key.js'
 import { type EraseRequest, type EraseResult, erase } from './runtime/erase.js'
 import { readGauges } from './runtime/gauges.js'
 import { createLazyHandler } from './runtime/lazy-handler.js'
+import { bindOpenLegs, type OpenLegs } from './runtime/open-legs.js'
 import {
   type PublishDeps,
   type Published,
@@ -87,6 +88,11 @@ export interface Hookswitch<HookId extends string = never> extends Required<Http
   }
   /** Webhooks, their attempts and deliveries. */
   readonly webhooks: WebhookApi
+  /**
+   * Open legs of event sources, kept in the store: pass it to `freeswitchSource`, `asteriskAmi` or `asteriskAri`, so that
+   * a call that ends while this process is down gets its `channel_destroy` at the next start.
+   */
+  readonly openLegs: OpenLegs
   /** Erases the records of a call, of a number, or of all calls of an account permanently. Rejects with `InvalidInput`. */
   erase(request: EraseRequest): Promise<EraseResult>
 }
@@ -252,6 +258,7 @@ export function createHookswitch<HookId extends string = never>(
       signOut: async (token) => signOut(core().auth, token),
     },
     webhooks,
+    openLegs: bindOpenLegs(core),
     async erase(request) {
       const running = core()
       erasures.add(1)

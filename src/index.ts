@@ -6,6 +6,8 @@ export { createHookswitch, type Hookswitch } from './hookswitch.js'
 export { type HookswitchOptions, OPTION_DEFAULTS } from './options/options.js'
 export type { HookswitchEvents, PublishedEvent } from './runtime/core.js'
 export type { EraseRequest, EraseResult } from './runtime/erase.js'
+export type { OpenLegs } from './runtime/open-legs.js'
+export type { OpenLeg, OpenLegChanges } from './legs/open-leg-store.js'
 export type { Published, PublishOptions, StagedEvent } from './runtime/publish.js'
 export { type MemoryStoreOptions, memoryStore } from './store/memory.js'
 export type { Pem, TlsOptions } from './values/tls-and-proxy.js'
@@ -68,6 +70,7 @@ export type {
   HistogramName,
   LabelOf,
   Metrics,
+  ObservableCounterName,
 } from './metrics.js'
 export type {
   Clock,

@@ -1,7 +1,7 @@
 /**
  * The metrics port, and every metric as data: a closed set of names and label values, so that adapters can declare them
- * up front and no external input becomes a label. Names and units follow Prometheus and OpenTelemetry: seconds,
- * `_total`.
+ * up front and no external input becomes a label. Only the values of `source` are open: the addresses of the switches
+ * that the host connects to. Names and units follow Prometheus and OpenTelemetry: seconds, `_total`.
  */
 
 /** Results of one request, as label values. */
@@ -87,6 +87,41 @@ export const METRICS = Object.freeze({
     label: 'state',
     values: ['open', 'half_open'],
   },
+  hookswitch_source_connected: {
+    kind: 'gauge',
+    help: 'Whether the source is logged in and subscribed (1) or not (0).',
+    label: 'source',
+  },
+  hookswitch_source_reconnects_total: {
+    kind: 'observable_counter',
+    help: 'Connections of the source after its first.',
+    label: 'source',
+  },
+  hookswitch_source_events_read_total: {
+    kind: 'observable_counter',
+    help: 'Channel events read from the switch.',
+    label: 'source',
+  },
+  hookswitch_source_events_published_total: {
+    kind: 'observable_counter',
+    help: 'Channel events that publish accepted, duplicates included.',
+    label: 'source',
+  },
+  hookswitch_source_events_refused_total: {
+    kind: 'observable_counter',
+    help: 'Channel events that are not published: refused by publish, or without a known account.',
+    label: 'source',
+  },
+  hookswitch_source_events_held: {
+    kind: 'gauge',
+    help: 'Channel events that wait for their account or for the service.',
+    label: 'source',
+  },
+  hookswitch_source_lag_seconds: {
+    kind: 'gauge',
+    help: 'How late the source publishes what happened at the switch.',
+    label: 'source',
+  },
 } as const satisfies Readonly<Record<string, MetricShape>>)
 
 /** Declaration of one metric. */
@@ -95,10 +130,13 @@ export type MetricShape = {
   readonly help: string
   /** Name of the label. A metric has at most one. */
   readonly label?: string
-  /** All values of the label. */
+  /** All values of the label; absent where the host chooses them. */
   readonly values?: readonly string[]
 } & (
-  | { readonly kind: 'counter' | 'gauge' }
+  | {
+      /** An `observable_counter` is read at collection, as a gauge is, and never decreases. */
+      readonly kind: 'counter' | 'observable_counter' | 'gauge'
+    }
   /** `buckets`: upper bounds, in seconds. */
   | { readonly kind: 'histogram'; readonly buckets: readonly number[] }
 )
@@ -115,6 +153,10 @@ export type HistogramName = {
 export type GaugeName = {
   [Name in keyof typeof METRICS]: (typeof METRICS)[Name]['kind'] extends 'gauge' ? Name : never
 }[keyof typeof METRICS]
+/** Names of the counters in `METRICS` that are read at collection. */
+export type ObservableCounterName = {
+  [Name in keyof typeof METRICS]: (typeof METRICS)[Name]['kind'] extends 'observable_counter' ? Name : never
+}[keyof typeof METRICS]
 /** Label values of a metric; `undefined` for a metric without a label. */
 export type LabelOf<Name extends keyof typeof METRICS> = (typeof METRICS)[Name] extends {
   readonly values: readonly (infer Value)[]
@@ -122,11 +164,11 @@ export type LabelOf<Name extends keyof typeof METRICS> = (typeof METRICS)[Name] 
   ? Value
   : undefined
 
-/** Current value of one gauge. */
+/** Current value of one gauge or observable counter. */
 export interface GaugeReading {
-  /** Name of the gauge. */
-  readonly name: GaugeName
-  /** A value of the gauge's label; absent where it has no label. */
+  /** Name of the metric. */
+  readonly name: GaugeName | ObservableCounterName
+  /** A value of the metric's label; absent where it has no label. */
   readonly label?: string
   /** The current value, in the unit that the name states. */
   readonly value: number
@@ -139,9 +181,10 @@ export interface Metrics {
   /** Adds one value to a histogram, in seconds. */
   observe(name: HistogramName, seconds: number): void
   /**
-   * Registers the function that reads the gauges; called once, when the instance starts.
+   * Registers a function that reads gauges and observable counters; called once when an instance starts, and once by
+   * each source of switch events that has these metrics.
    *
-   * @param read call it at every collection; returns every gauge with all its label values, and may reject
+   * @param read call it at every collection; returns its metrics with all their label values, and may reject
    * @param ended aborts when the instance closes; do not call `read` afterwards
    */
   watch(read: () => Promise<readonly GaugeReading[]>, ended?: AbortSignal): void

@@ -13,6 +13,8 @@ export interface AccountLookup {
     key: 'realm' | 'id',
     make: (table: Readonly<Record<string, string>>) => (facts: Facts) => string | undefined,
   ): (facts: Facts) => string | undefined
+  /** The realm of an account; `undefined` for an unknown account. */
+  realmOf(accountId: string | undefined): string | undefined
 }
 
 /** Shortest pause between reads: at least this long, and ten times the duration of the last read. */
@@ -41,6 +43,7 @@ export async function accountLookup(
   }
   let nextMs = pauseAfter(startedMs)
   let isReading = false
+  let realms: { readonly of: readonly Account[]; readonly byId: ReadonlyMap<string, string> } | undefined
   const tables = { realm: new Map<unknown, CachedTable>(), id: new Map<unknown, CachedTable>() }
 
   const reread = async () => {
@@ -71,6 +74,14 @@ export async function accountLookup(
         if (id === undefined) void reread()
         return id
       }
+    },
+    realmOf(accountId) {
+      if (accountId === undefined) return undefined
+      if (realms?.of !== accounts)
+        realms = { of: accounts, byId: new Map(accounts.map(({ id, realm }) => [id, realm])) }
+      const realm = realms.byId.get(accountId)
+      if (realm === undefined) void reread()
+      return realm
     },
   }
 }

@@ -2,12 +2,33 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { PrometheusMetrics } from 'hookswitch/prometheus'
 
+/** The state of one source of switch events, as `/readyz` shows it. */
+export interface SourceHealth {
+  /** The switch: `freeswitch 127.0.0.1:8021`. */
+  readonly source: string
+  readonly connected: boolean
+  /** Why it is not connected. */
+  readonly reason?: string
+}
+
+/** What `/readyz` reports. */
+export interface Readiness {
+  /** Whether the service accepts work. */
+  readonly isReady: boolean
+  /** The sources in the order of their flags. */
+  readonly sources: readonly SourceHealth[]
+}
+
 /**
  * Creates the server without listening. `/healthz` responds 200 while the process runs; `/readyz` responds 200 while the
- * service accepts work and 503 before and after; `/metrics` is for Prometheus. Other paths are 404.
+ * service accepts work and 503 before and after, and lists the sources; `/metrics` is for Prometheus. Other paths are
+ * 404.
+ *
+ * A source that is not connected does not make a node unready: the node still serves the API and delivers webhooks, and
+ * its load balancer would remove every node when a switch restarts.
  */
 export function adminServer(
-  isReady: () => boolean,
+  readiness: () => Readiness,
   metrics: Pick<PrometheusMetrics, 'text' | 'contentType'>,
 ): Server {
   return createServer(async (request, response) => {
@@ -19,9 +40,17 @@ export function adminServer(
     } else if (path === '/metrics') respond(request, response, 200, metrics.contentType, await metrics.text())
     else if (path === '/healthz') respondStatus(request, response, 200, 'alive')
     else if (path !== '/readyz') respondStatus(request, response, 404, 'not found')
-    else if (isReady()) respondStatus(request, response, 200, 'ready')
-    else respondStatus(request, response, 503, 'not ready')
+    else respondReadiness(request, response, readiness())
   })
+}
+
+function respondReadiness(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { isReady, sources }: Readiness,
+): void {
+  const fields = sources.length > 0 ? { sources } : {}
+  respondStatus(request, response, isReady ? 200 : 503, isReady ? 'ready' : 'not ready', fields)
 }
 
 function respondStatus(
@@ -29,8 +58,9 @@ function respondStatus(
   response: ServerResponse,
   code: number,
   status: string,
+  fields: object = {},
 ): void {
-  respond(request, response, code, 'application/json', `${JSON.stringify({ status })}\n`)
+  respond(request, response, code, 'application/json', `${JSON.stringify({ status, ...fields })}\n`)
 }
 
 function respond(

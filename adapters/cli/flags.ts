@@ -1,5 +1,5 @@
 /** Parses and checks the flags of `hookswitch serve`. Reads and opens nothing. */
-import { includes, readFlags, wrongFlag } from './read-flags.js'
+import { defined, includes, readFlags, wrongFlag } from './read-flags.js'
 import type { StoreFlags } from './store-options.js'
 import type { SwitchFlags } from './switch-options.js'
 
@@ -24,7 +24,16 @@ const DEFAULTS = Object.freeze({ port: 8000, host: '127.0.0.1' })
 
 const NAMES = {
   switches: ['memory', 'ingest', 'allow-local'],
-  lists: ['cors', 'allow', 'trust-proxy', 'freeswitch', 'asterisk-ami', 'asterisk-ari', 'kamailio'],
+  lists: [
+    'cors',
+    'allow',
+    'trust-proxy',
+    'freeswitch',
+    'freeswitch-outbound',
+    'asterisk-ami',
+    'asterisk-ari',
+    'kamailio',
+  ],
   values: [
     'data',
     'postgres',
@@ -65,6 +74,7 @@ export function parseServeFlags(argv: readonly string[]): ServeFlags {
     allow: list('allow'),
     trustProxy: list('trust-proxy'),
     freeswitch: list('freeswitch'),
+    freeswitchOutbound: list('freeswitch-outbound'),
     asteriskAmi: list('asterisk-ami'),
     asteriskAri: list('asterisk-ari'),
     kamailio: list('kamailio'),
@@ -93,10 +103,4 @@ function integer(flag: string, text: string | undefined, min: number, max: numbe
 function oneOf<Name extends string>(flag: string, text: string | undefined, names: readonly Name[]) {
   if (text === undefined || includes(names, text)) return text
   throw wrongFlag(flag, `must be ${names.join(' or ')}, not '${text}'`)
-}
-
-type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> }
-
-function defined<T extends object>(entries: T): Defined<T> {
-  return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined)) as Defined<T>
 }

@@ -35,11 +35,18 @@ export function stopListening(server: Server, limitMs: number): Promise<void> {
   })
 }
 
-function listenProblem(
+/**
+ * Describes why a server cannot listen.
+ *
+ * @param flag the flag of the port
+ * @param hostFlag the flag of the host. Default `--host`
+ */
+export function listenProblem(
   error: NodeJS.ErrnoException,
   port: number,
   host: string,
   flag: string,
+  hostFlag = '--host',
 ): HookswitchError {
   switch (error.code) {
     case 'EADDRINUSE':
@@ -51,7 +58,7 @@ function listenProblem(
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return wrongFlag('--host', `'${host}' is not an address of this machine`)
+      return wrongFlag(hostFlag, `'${host}' is not an address of this machine`)
     default:
       return wrongFlag(flag, `cannot listen on port ${port} of ${host} (${error.code ?? error.message})`)
   }

@@ -19,13 +19,19 @@ export function lineLog(format: LogFormat, write: (line: string) => void, now: (
   return { debug: () => {}, info: at('info'), warn: at('warn'), error: at('error') }
 }
 
-/** One JSON object: `time`, `level`, `message`, then the fields. A field never replaces one of the three. */
+/**
+ * One JSON object: `time`, `level`, `message`, then the fields. A field with one of these names gets a `_` behind it, so
+ * that neither replaces the other.
+ */
 export function jsonLine(nowMs: number, level: Level, fields: Fields, message: string): string {
   const time = new Date(nowMs).toISOString()
   const head = { time, level, message }
-  const rest = Object.entries(fields).map(([key, value]) => [key, plain(value)])
+  const rest = Object.entries(fields).map(([key, value]) => [
+    Object.hasOwn(head, key) ? `${key}_` : key,
+    plain(value),
+  ])
   try {
-    return `${JSON.stringify({ ...head, ...Object.fromEntries(rest), ...head })}\n`
+    return `${JSON.stringify({ ...head, ...Object.fromEntries(rest) })}\n`
   } catch {
     return `${JSON.stringify(head)}\n`
   }

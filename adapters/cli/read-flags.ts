@@ -89,3 +89,11 @@ function withoutUrl(word: string): string {
   const end = word.indexOf('://')
   return end < 0 ? word : `${word.slice(0, end)}://…`
 }
+
+/** An object without its entries that have no value. */
+export type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> }
+
+/** Returns the entries that have a value. */
+export function defined<T extends object>(entries: T): Defined<T> {
+  return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined)) as Defined<T>
+}

@@ -55,7 +55,7 @@ const DELIVERY_DRAIN_MS = 5_000
 export async function serve(argv: readonly string[], io: ServeIo): Promise<Serving> {
   const flags = parseServeFlags(argv)
   const choice = chooseStore(flags, io.env)
-  const switchChoices = chooseSwitches(flags, io.env)
+  const chosenSwitches = chooseSwitches(flags, io.env)
   const secret = await secretFor(choice, io.env)
   const format = flags.log ?? (io.stderr.isTTY ? 'pretty' : 'json')
   const log = lineLog(format, (line) => io.stderr.write(line), Date.now)
@@ -66,7 +66,8 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
   let switches: Switches | undefined
   let isReady = false
   const server = createServer(hs)
-  const admin = metrics && adminServer(() => isReady, metrics)
+  const readiness = () => ({ isReady, sources: switches?.health() ?? [] })
+  const admin = metrics && adminServer(readiness, metrics)
   let closed: Promise<void> | undefined
   const close = () => {
     closed ??= (async () => {
@@ -84,11 +85,11 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
 
   try {
     await startService(hs, choice, flags.accounts ?? '', accounts)
-    if (switchChoices) switches = await connectSwitches(hs, switchChoices, log)
+    if (chosenSwitches.length > 0) switches = await connectSwitches(hs, chosenSwitches, { log, metrics })
     const adminUrl = admin && (await listen(admin, flags.adminPort ?? 0, flags.host, '--admin-port'))
     const url = await listen(server, flags.port, flags.host, '--port')
+    await switches?.start()
     isReady = true
-    switches?.start()
     if (choice.store === 'memory') log.warn({}, 'data is kept in memory and lost when this program ends')
     const addresses = { url, ...(adminUrl ? { adminUrl } : {}), accounts: accounts.length }
     log.info({ ...addresses, ...storeFields(choice) }, 'listening')

@@ -1,41 +1,40 @@
-/** Chooses the switches and the source of a call's account from the flags. Opens nothing. */
-import { wrongFlag } from './read-flags.js'
+/**
+ * Chooses the switches from the flags: each value is an address with parameters, `HOST:PORT?name=value&name=value`. Opens
+ * nothing.
+ */
+import { isIP } from 'node:net'
+import { OPTIONAL_HOOKS, type OptionalHook } from 'hookswitch/asterisk'
+import { type AccountFrom, accountFromParameter, realmFromParameter } from './account-from.js'
+import { defined, wrongFlag } from './read-flags.js'
+import type {
+  Address,
+  AmiChoice,
+  AnyChoice,
+  AriChoice,
+  FreeswitchChoice,
+  KamailioChoice,
+  OutboundChoice,
+  SwitchChoice,
+} from './switch-choice.js'
+import {
+  decoded,
+  integerParameter,
+  listParameter,
+  type ParameterValues,
+  readParameters,
+  splitParameters,
+  textParameter,
+  wordParameter,
+} from './switch-parameters.js'
 
 /** The flags that name a switch, as text. */
 export interface SwitchFlags {
   readonly freeswitch: readonly string[]
+  readonly freeswitchOutbound: readonly string[]
   readonly asteriskAmi: readonly string[]
   readonly asteriskAri: readonly string[]
   readonly kamailio: readonly string[]
   readonly accountFrom?: string
-}
-
-/** Where the account of a call is read. The value is an account id, except for `realm`. */
-export type AccountFrom =
-  | { readonly kind: 'variable' | 'sip-header'; readonly name: string }
-  | { readonly kind: 'realm' | 'context' | 'endpoint' | 'account-code' }
-
-interface Address {
-  readonly host: string
-  readonly port: number
-}
-
-/** A switch to connect to. */
-export type SwitchChoice =
-  | ({ readonly kind: 'freeswitch'; readonly password: string } & Address)
-  | ({ readonly kind: 'asterisk-ami'; readonly username: string; readonly secret: string } & Address)
-  | {
-      readonly kind: 'asterisk-ari'
-      readonly url: string
-      readonly username: string
-      readonly password: string
-    }
-  | ({ readonly kind: 'kamailio' } & Address)
-
-/** All switches and the source of the account. */
-export interface SwitchChoices {
-  readonly switches: readonly SwitchChoice[]
-  readonly accountFrom: AccountFrom
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -43,6 +42,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** What each switch can provide; the usual choice first. */
 const PROVIDES: Readonly<Record<SwitchChoice['kind'], readonly AccountFrom['kind'][]>> = {
   freeswitch: ['variable', 'sip-header', 'realm', 'context', 'endpoint', 'account-code'],
+  'freeswitch-outbound': ['variable', 'sip-header', 'realm', 'context', 'endpoint', 'account-code'],
   'asterisk-ami': ['variable', 'account-code', 'context', 'endpoint'],
   'asterisk-ari': ['variable', 'account-code', 'context', 'endpoint'],
   kamailio: ['realm'],
@@ -51,80 +51,193 @@ const PROVIDES: Readonly<Record<SwitchChoice['kind'], readonly AccountFrom['kind
 /** FreeSWITCH's default, which every installation should change. */
 const FREESWITCH_PASSWORD = 'ClueCon'
 
+const SHARED = {
+  'account-from': accountFromParameter,
+  'account-wait-ms': integerParameter(0, 86_400_000),
+  'max-open-legs': integerParameter(1, 10_000_000),
+}
+const PASSWORD_ENV = textParameter(/^[A-Za-z_]\w{0,127}$/, 'the name of an environment variable')
+const VARIABLES = {
+  'custom-variables': listParameter((item) => /^[^\s,]{1,128}$/.test(item), 'names of channel variables'),
+  'optional-hooks': optionalHooksParameter,
+}
+const FREESWITCH = {
+  ...SHARED,
+  ...VARIABLES,
+  'extra-events': listParameter(
+    (item) => /^[A-Z][A-Z_]*$/.test(item),
+    'names of FreeSWITCH events such as CHANNEL_EXECUTE',
+  ),
+  format: wordParameter('json', 'plain'),
+}
+const ASTERISK = { ...SHARED, ...VARIABLES, 'realm-from': realmFromParameter }
+const CONNECT_TIMEOUT = integerParameter(1, 600_000)
+
+/** The parameters of each flag. */
+export const SWITCH_PARAMETERS = {
+  '--freeswitch': {
+    ...FREESWITCH,
+    'password-env': PASSWORD_ENV,
+    'silence-ms': integerParameter(100, 3_600_000),
+    'connect-timeout-ms': CONNECT_TIMEOUT,
+  },
+  '--freeswitch-outbound': {
+    ...FREESWITCH,
+    allow: listParameter((item) => isIP(item) !== 0, 'addresses'),
+    'max-connections': integerParameter(1, 1_000_000),
+    'continue-with': textParameter(
+      /^\w+( .*)?$/,
+      "a dial plan application with its argument: 'transfer 2001 XML public'",
+    ),
+  },
+  '--asterisk-ami': {
+    ...ASTERISK,
+    'password-env': PASSWORD_ENV,
+    tls: wordParameter('yes', 'no'),
+    ca: textParameter(/^.+$/, 'a file'),
+  },
+  '--asterisk-ari': {
+    ...ASTERISK,
+    'password-env': PASSWORD_ENV,
+    app: textParameter(/^[^\s,]{1,128}$/u, 'the name of an application, without spaces and commas'),
+  },
+  '--kamailio': {
+    ...SHARED,
+    'connect-timeout-ms': CONNECT_TIMEOUT,
+    'max-call-ms': integerParameter(1_000, 31_536_000_000),
+  },
+} as const
+
+type Flag = keyof typeof SWITCH_PARAMETERS
+type Values<Name extends Flag> = ParameterValues<(typeof SWITCH_PARAMETERS)[Name]>
+
+/** How each flag's value becomes a choice. */
+const READERS: {
+  readonly [Name in Flag]: (address: string, values: Values<Name>, env: Environment) => AnyChoice
+} = {
+  '--freeswitch': freeswitch,
+  '--freeswitch-outbound': outbound,
+  '--asterisk-ami': ami,
+  '--asterisk-ari': ari,
+  '--kamailio': kamailio,
+}
+
 /**
  * Chooses the switches of the flags. Passwords come from the environment, to keep them out of the process list.
  *
- * @returns `undefined` without a switch
- * @throws `InvalidOption` naming the flag or the variable; the message quotes no password
+ * @returns empty without a switch
+ * @throws `InvalidOption` naming the flag and the parameter, or the variable; the message quotes no password
  */
-export function chooseSwitches(flags: SwitchFlags, env: Environment): SwitchChoices | undefined {
-  const switches: readonly SwitchChoice[] = [
-    ...flags.freeswitch.map((text) => freeswitch(text, env)),
-    ...flags.asteriskAmi.map((text) => ami(text, env)),
-    ...flags.asteriskAri.map((text) => ari(text, env)),
-    ...flags.kamailio.map((text): SwitchChoice => {
-      return { kind: 'kamailio', ...address('--kamailio', text, 8448) }
-    }),
-  ]
+export function chooseSwitches(flags: SwitchFlags, env: Environment): readonly SwitchChoice[] {
   const { accountFrom: text } = flags
-  if (switches.length === 0) {
-    if (text !== undefined) throw wrongFlag('--account-from', 'needs a switch, and none is given')
-    return undefined
-  }
-  if (text === undefined && switches.some(({ kind }) => kind !== 'kamailio')) {
-    throw wrongFlag(
-      '--account-from',
-      'is required: where to read the account of a call, such as variable:NAME',
-    )
-  }
-  const accountFrom = text === undefined ? { kind: 'realm' as const } : accountFromOf(text)
-  // Kamailio always uses the realm, also beside other switches.
-  const others = switches.filter(({ kind }) => kind !== 'kamailio')
-  const unable = (others.length > 0 ? others : switches).find(
-    ({ kind }) => !PROVIDES[kind].includes(accountFrom.kind),
-  )
-  if (unable) {
-    const possible = PROVIDES[unable.kind].join(', ')
-    throw wrongFlag(
-      '--account-from',
-      `cannot be ${accountFrom.kind} with ${unable.kind}, which provides ${possible}`,
-    )
-  }
-  return { switches, accountFrom }
+  const shared =
+    text === undefined
+      ? undefined
+      : accountFromParameter(text, (sentence) => wrongFlag('--account-from', `${sentence}, not '${text}'`))
+  const choose = (flag: Flag, values: readonly string[]) =>
+    values.map((value) => chooseSwitch(flag, value, env, shared))
+  const switches = [
+    ...choose('--freeswitch', flags.freeswitch),
+    ...choose('--freeswitch-outbound', flags.freeswitchOutbound),
+    ...choose('--asterisk-ami', flags.asteriskAmi),
+    ...choose('--asterisk-ari', flags.asteriskAri),
+    ...choose('--kamailio', flags.kamailio),
+  ]
+  if (shared && switches.length === 0) throw wrongFlag('--account-from', 'needs a switch, and none is given')
+  return switches
 }
 
-function accountFromOf(text: string): AccountFrom {
-  const [kind = '', ...rest] = text.split(':')
-  const name = rest.join(':')
-  if (kind === 'variable' || kind === 'sip-header') {
-    if (!/^[\w.-]{1,128}$/.test(name)) throw wrongFlag('--account-from', `needs a name: ${kind}:NAME`)
-    return { kind, name }
+function chooseSwitch<Name extends Flag>(
+  flag: Name,
+  text: string,
+  env: Environment,
+  shared: AccountFrom | undefined,
+): SwitchChoice {
+  const { address, query } = splitParameters(text)
+  const values = readParameters(flag, query, SWITCH_PARAMETERS[flag]) as Values<Name>
+  const choice = READERS[flag](address, values, env)
+  const own = values['account-from']
+  // A Kamailio provides the realm alone, so that a rule for other switches does not concern it.
+  const accountFrom = own ?? (choice.kind === 'kamailio' ? ({ kind: 'realm' } as const) : shared)
+  if (accountFrom === undefined) {
+    const like = 'where to read the account of a call, such as variable:NAME'
+    throw wrongFlag('--account-from', `is required: ${like} (or ${flag} ADDRESS?account-from=variable:NAME)`)
   }
-  if (kind === 'realm' || kind === 'context' || kind === 'endpoint' || kind === 'account-code') {
-    if (rest.length > 0) throw wrongFlag('--account-from', `${kind} takes no name`)
-    return { kind }
+  const possible = PROVIDES[choice.kind]
+  if (!possible.includes(accountFrom.kind)) {
+    const sentence = `cannot be ${accountFrom.kind} with ${choice.kind}, which provides ${possible.join(', ')}`
+    throw own
+      ? wrongFlag(flag, `the parameter account-from ${sentence}`)
+      : wrongFlag('--account-from', sentence)
   }
-  const possible = 'variable:NAME, sip-header:NAME, realm, context, endpoint or account-code'
-  throw wrongFlag('--account-from', `must be ${possible}, not '${text}'`)
+  return { ...choice, accountFrom }
 }
 
-function freeswitch(text: string, env: Environment): SwitchChoice {
-  const password = secretOf(env, 'HOOKSWITCH_FREESWITCH_PASSWORD') ?? FREESWITCH_PASSWORD
-  return { kind: 'freeswitch', ...address('--freeswitch', text, 8021), password }
+type SharedValues = ParameterValues<typeof SHARED>
+type VariableValues = SharedValues & ParameterValues<typeof VARIABLES>
+
+const sharedOptions = (values: SharedValues) => ({
+  accountWaitMs: values['account-wait-ms'],
+  maxOpenLegs: values['max-open-legs'],
+})
+const variableOptions = (values: VariableValues) => ({
+  ...sharedOptions(values),
+  customVariables: values['custom-variables'],
+  optionalHooks: values['optional-hooks'],
+})
+const freeswitchOptions = (values: ParameterValues<typeof FREESWITCH>) => ({
+  ...variableOptions(values),
+  extraEvents: values['extra-events'],
+  format: values.format,
+})
+
+function freeswitch(text: string, values: Values<'--freeswitch'>, env: Environment): FreeswitchChoice {
+  const flag = '--freeswitch'
+  const variables = { standard: 'HOOKSWITCH_FREESWITCH_PASSWORD', own: values['password-env'] }
+  const password = secretOf(env, flag, variables) ?? FREESWITCH_PASSWORD
+  const options = {
+    ...freeswitchOptions(values),
+    silenceMs: values['silence-ms'],
+    connectTimeoutMs: values['connect-timeout-ms'],
+  }
+  return {
+    kind: 'freeswitch',
+    options: { ...addressOf(flag, text, 8021), password, ...defined(options) },
+  }
 }
 
-function ami(text: string, env: Environment): SwitchChoice {
-  const [username, target] = userAt('--asterisk-ami', text)
-  const secret = requiredSecret(env, 'HOOKSWITCH_AMI_SECRET', '--asterisk-ami')
+function outbound(text: string, values: Values<'--freeswitch-outbound'>): OutboundChoice {
+  const options = {
+    ...freeswitchOptions(values),
+    allow: values.allow,
+    maxConnections: values['max-connections'],
+  }
+  return {
+    kind: 'freeswitch-outbound',
+    options: { ...addressOf('--freeswitch-outbound', text, 8084), ...defined(options) },
+    ...defined({ continueWith: values['continue-with'] }),
+  }
+}
+
+function ami(text: string, values: Values<'--asterisk-ami'>, env: Environment): AmiChoice {
+  const flag = '--asterisk-ami'
+  const [username, target] = userAt(flag, text)
+  const isTls = values.tls === 'yes'
+  if (values.ca !== undefined && !isTls) throw wrongFlag(flag, 'the parameter ca needs tls=yes')
+  const secret = requiredSecret(env, flag, {
+    standard: 'HOOKSWITCH_AMI_SECRET',
+    own: values['password-env'],
+  })
+  const address = addressOf(flag, target, isTls ? 5039 : 5038, 'USER@HOST or USER@HOST:PORT')
   return {
     kind: 'asterisk-ami',
-    username,
-    secret,
-    ...address('--asterisk-ami', target, 5038, 'USER@HOST or USER@HOST:PORT'),
+    options: { ...address, username, secret, ...defined(variableOptions(values)) },
+    isTls,
+    ...defined({ caFile: values.ca, realmFrom: values['realm-from'] }),
   }
 }
 
-function ari(text: string, env: Environment): SwitchChoice {
+function ari(text: string, values: Values<'--asterisk-ari'>, env: Environment): AriChoice {
   const flag = '--asterisk-ari'
   const like = 'must be a URL like http://user@127.0.0.1:8088/ari'
   const url = URL.canParse(text) ? new URL(text) : undefined
@@ -132,22 +245,42 @@ function ari(text: string, env: Environment): SwitchChoice {
   if (url.password !== '') throw wrongFlag(flag, 'must not contain a password: use HOOKSWITCH_ARI_PASSWORD')
   if (url.username === '') throw wrongFlag(flag, `${like}: the user is missing`)
   if (/[\r\n\t]/.test(text)) throw wrongFlag(flag, `${like}, on one line`)
-  if (url.search !== '' || url.hash !== '') throw wrongFlag(flag, `${like}, without ? and #`)
+  if (url.hash !== '') throw wrongFlag(flag, `${like}, without #`)
   const username = decoded(url.username)
   if (username === undefined || /[\p{Cc}:]/u.test(username)) {
     throw wrongFlag(flag, 'has an invalid user: wrong percent-encoding, a colon or a control character')
   }
   url.username = ''
-  const password = requiredSecret(env, 'HOOKSWITCH_ARI_PASSWORD', flag)
-  return { kind: 'asterisk-ari', url: url.href.replace(/\/$/, ''), username, password }
+  const password = requiredSecret(env, flag, {
+    standard: 'HOOKSWITCH_ARI_PASSWORD',
+    own: values['password-env'],
+  })
+  const options = { ...variableOptions(values), app: values.app }
+  return {
+    kind: 'asterisk-ari',
+    options: { url: url.href.replace(/\/$/, ''), username, password, ...defined(options) },
+    ...defined({ realmFrom: values['realm-from'] }),
+  }
 }
 
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
+function kamailio(text: string, values: Values<'--kamailio'>): KamailioChoice {
+  const options = {
+    ...sharedOptions(values),
+    connectTimeoutMs: values['connect-timeout-ms'],
+    maxCallMs: values['max-call-ms'],
   }
+  return { kind: 'kamailio', options: { ...addressOf('--kamailio', text, 8448), ...defined(options) } }
+}
+
+/** Reads hooks separated by commas, or `none`. */
+function optionalHooksParameter(text: string, problem: (sentence: string) => Error): readonly OptionalHook[] {
+  if (text === 'none') return []
+  return text.split(',').map((item) => {
+    const hook = OPTIONAL_HOOKS.find((one) => one === item)
+    if (hook === undefined)
+      throw problem(`must be none, or of ${OPTIONAL_HOOKS.join(', ')}, separated by commas`)
+    return hook
+  })
 }
 
 /** Splits `user@host:port` at the last `@`. */
@@ -159,23 +292,35 @@ function userAt(flag: string, text: string): readonly [string, string] {
 }
 
 /** `host`, `host:port`, `[::1]:port`. */
-function address(flag: string, text: string, defaultPort: number, like = 'HOST or HOST:PORT'): Address {
+function addressOf(flag: string, text: string, defaultPort: number, like = 'HOST or HOST:PORT'): Address {
   const match = /^(?:\[([0-9a-f:.]+)\]|([^\s:@/[\]]+))(?::(\d{1,5}))?$/i.exec(text)
   const port = Number(match?.[3] ?? defaultPort)
   if (!match || port < 1 || port > 65_535) throw wrongFlag(flag, `must be ${like}`)
   return { host: match[1] ?? match[2] ?? '', port }
 }
 
-function requiredSecret(env: Environment, name: string, flag: string): string {
-  const secret = secretOf(env, name)
-  if (secret === undefined) throw wrongFlag(name, `is required by ${flag}`)
+/** The environment variables of a password: that of all switches of a kind, and the one that `password-env` names. */
+interface SecretVariables {
+  readonly standard: string
+  readonly own: string | undefined
+}
+
+function requiredSecret(env: Environment, flag: string, variables: SecretVariables): string {
+  const secret = secretOf(env, flag, variables)
+  if (secret === undefined) throw wrongFlag(variables.standard, `is required by ${flag}`)
   return secret
 }
 
-function secretOf(env: Environment, name: string): string | undefined {
-  const secret = env[name]
-  if (secret === undefined) return undefined
-  if (secret === '') throw wrongFlag(name, 'must not be empty')
-  if (/[\r\n\0]/.test(secret)) throw wrongFlag(name, 'must be one line of text')
+/** The messages do not quote the parameter: it may be the password itself, by mistake. */
+function secretOf(env: Environment, flag: string, { standard, own }: SecretVariables): string | undefined {
+  const name = own ?? standard
+  const secret = Object.hasOwn(env, name) ? env[name] : undefined
+  const problem = (sentence: string) =>
+    own === undefined
+      ? wrongFlag(standard, sentence)
+      : wrongFlag(flag, `the parameter password-env names a variable that ${sentence}`)
+  if (secret === undefined && own !== undefined) throw problem('is not set')
+  if (secret === '') throw problem('must not be empty')
+  if (secret !== undefined && /[\r\n\0]/.test(secret)) throw problem('must be one line of text')
   return secret
 }

@@ -1,32 +1,63 @@
 /** Creates the event sources for the chosen switches. */
+import { readFile } from 'node:fs/promises'
 import type { Hookswitch, Log } from 'hookswitch'
 import * as asterisk from 'hookswitch/asterisk'
 import * as freeswitch from 'hookswitch/freeswitch'
 import * as kamailio from 'hookswitch/kamailio'
+import type { PrometheusMetrics } from 'hookswitch/prometheus'
+import type { AccountFrom, RealmFrom } from './account-from.js'
 import { type AccountLookup, accountLookup } from './account-lookup.js'
-import type { AccountFrom, SwitchChoice, SwitchChoices } from './switch-options.js'
+import type { SourceHealth } from './admin.js'
+import { listenProblem } from './listen.js'
+import { wrongFlag } from './read-flags.js'
+import type { AmiChoice, OutboundChoice, SwitchChoice } from './switch-choice.js'
 
-/** The running sources. */
+/** The sources of the service. */
 export interface Switches {
-  start(): void
+  /**
+   * Connects the sources, and listens for switches that connect themselves.
+   *
+   * @throws `Conflict`, `InvalidOption` naming the flag whose address cannot be listened on
+   */
+  start(): Promise<void>
+  /** The state of each source, for `/readyz`. */
+  health(): readonly SourceHealth[]
   /** Closes the sources; call it before the service closes, so that received events are published. */
   close(drainMs: number): Promise<void>
 }
 
-/** @param hs a started instance; its accounts are read */
+/** The log and the metrics of the service. */
+export interface SwitchOutputs {
+  readonly log: Log
+  readonly metrics?: PrometheusMetrics | undefined
+}
+
+/**
+ * @param hs a started instance; its accounts are read
+ * @throws `InvalidOption` naming the flag, for a file that cannot be read
+ */
 export async function connectSwitches(
   hs: Hookswitch,
-  { switches, accountFrom }: SwitchChoices,
-  log: Log,
+  switches: readonly SwitchChoice[],
+  { log, metrics }: SwitchOutputs,
 ): Promise<Switches> {
   const accounts = await accountLookup(hs.accounts.list, log)
-  const sources = switches.map((choice) =>
-    sourceOf(choice, accountFrom, accounts, { publish: hs.publish, log }),
-  )
+  const { publish, openLegs } = hs
+  const deps: SourceDeps = { publish, log, ...(metrics ? { metrics } : {}) }
+  const sources = await Promise.all(switches.map((choice) => sourceOf(choice, accounts, deps, openLegs)))
   return {
-    start() {
-      for (const source of sources) source.start()
+    async start() {
+      // All of them, so that a close after a failure finds no listener that is still being opened.
+      const results = await Promise.allSettled(sources.map((source) => source.start()))
+      const failed = results.find(({ status }) => status === 'rejected')
+      if (failed?.status === 'rejected') throw failed.reason
     },
+    health: () =>
+      sources.map(({ status }) => {
+        const { peer, isConnected, disconnectReason } = status()
+        const reason = isConnected ? undefined : (disconnectReason ?? 'not connected yet')
+        return { source: peer, connected: isConnected, ...(reason === undefined ? {} : { reason }) }
+      }),
     async close(drainMs) {
       await Promise.all(sources.map((source) => source.close({ drainMs })))
     },
@@ -36,45 +67,84 @@ export async function connectSwitches(
 interface SourceDeps {
   readonly publish: Hookswitch['publish']
   readonly log: Log
+  readonly metrics?: PrometheusMetrics
 }
 
-function sourceOf(
+/** A source of any kind. */
+interface Source {
+  start(): Promise<void>
+  status(): freeswitch.SourceStatus
+  close(options: { readonly drainMs: number }): Promise<void>
+}
+
+async function sourceOf(
   choice: SwitchChoice,
-  from: AccountFrom,
   accounts: AccountLookup,
   deps: SourceDeps,
-): freeswitch.SwitchSource {
-  switch (choice.kind) {
+  openLegs: Hookswitch['openLegs'],
+): Promise<Source> {
+  const { kind, accountFrom } = choice
+  switch (kind) {
     case 'freeswitch': {
-      const { host, port, password } = choice
-      return freeswitch.freeswitchSource({
-        ...deps,
-        host,
-        port,
-        password,
-        accountOf: freeswitchAccount(from, accounts),
-      })
+      const accountOf = freeswitchAccount(accountFrom, accounts)
+      return connecting(freeswitch.freeswitchSource({ ...deps, ...choice.options, openLegs, accountOf }))
     }
+    case 'freeswitch-outbound':
+      return listening(choice, freeswitchAccount(accountFrom, accounts), deps)
     case 'asterisk-ami': {
-      const { host, port, username, secret } = choice
-      const accountOf = asteriskAccount(from, accounts)
-      return asterisk.asteriskAmi({ ...deps, host, port, username, secret, accountOf })
+      const legOptions = asteriskLegOptions(choice, accounts)
+      const tls = await amiTls(choice)
+      return connecting(asterisk.asteriskAmi({ ...deps, ...choice.options, ...legOptions, openLegs, tls }))
     }
     case 'asterisk-ari': {
-      const { url, username, password } = choice
-      return asterisk.asteriskAri({
-        ...deps,
-        url,
-        username,
-        password,
-        accountOf: asteriskAccount(from, accounts),
-      })
+      const legOptions = asteriskLegOptions(choice, accounts)
+      return connecting(asterisk.asteriskAri({ ...deps, ...choice.options, ...legOptions, openLegs }))
     }
     case 'kamailio': {
-      const { host, port } = choice
       const accountOf = accounts.by('realm', kamailio.accountByDomain)
-      return kamailio.kamailioSource({ ...deps, host, port, accountOf })
+      return connecting(kamailio.kamailioSource({ ...deps, ...choice.options, accountOf }))
     }
+  }
+}
+
+/** A source that connects to its switch. */
+function connecting(source: freeswitch.SwitchSource): Source {
+  return { start: async () => source.start(), status: source.status, close: source.close }
+}
+
+/** A source that its switches connect to. */
+function listening(
+  { options, continueWith }: OutboundChoice,
+  accountOf: freeswitch.FreeswitchAccountOf,
+  deps: SourceDeps,
+): Source {
+  const source = freeswitch.freeswitchOutbound({
+    ...deps,
+    ...options,
+    accountOf,
+    ...(continueWith === undefined ? {} : { continueWith: () => continueWith }),
+  })
+  return {
+    async start() {
+      const { host, port } = options
+      const flag = '--freeswitch-outbound'
+      await source.listen().catch((error: NodeJS.ErrnoException) => {
+        throw listenProblem(error, port, host, flag, flag)
+      })
+    },
+    status: source.status,
+    close: source.close,
+  }
+}
+
+/** @throws `InvalidOption` when the file of the authority cannot be read */
+async function amiTls({ isTls, caFile }: AmiChoice): Promise<boolean | { readonly ca: string }> {
+  if (caFile === undefined) return isTls
+  try {
+    return { ca: await readFile(caFile, 'utf8') }
+  } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException
+    throw wrongFlag('--asterisk-ami', `the parameter ca names a file that cannot be read (${code})`)
   }
 }
 
@@ -92,6 +162,24 @@ function freeswitchAccount(from: AccountFrom, accounts: AccountLookup): freeswit
       return accounts.by('id', freeswitch.accountFromEndpoint)
     case 'realm':
       return accounts.by('realm', freeswitch.accountFromRealm)
+  }
+}
+
+function asteriskLegOptions(
+  choice: { readonly accountFrom: AccountFrom; readonly realmFrom?: RealmFrom },
+  accounts: AccountLookup,
+): Pick<asterisk.LegOptions, 'accountOf' | 'realmOf'> {
+  const accountOf = asteriskAccount(choice.accountFrom, accounts)
+  const { realmFrom } = choice
+  switch (realmFrom?.kind) {
+    case undefined:
+      return { accountOf }
+    case 'account':
+      return { accountOf, realmOf: (leg) => accounts.realmOf(accountOf(leg)) }
+    case 'variable':
+      return { accountOf, realmOf: (leg) => leg.variable(realmFrom.name) }
+    case 'fixed':
+      return { accountOf, realmOf: () => realmFrom.name }
   }
 }
 

@@ -1,5 +1,5 @@
-/** The gauges of every registered instance, read when metrics are collected. */
-import type { GaugeName, GaugeReading, Metrics } from 'hookswitch'
+/** The gauges and observable counters of every registered instance and source, read when metrics are collected. */
+import type { GaugeReading, Metrics } from 'hookswitch'
 import { METRICS, type MetricShape } from 'hookswitch/adapter'
 
 type Read = Parameters<Metrics['watch']>[0]
@@ -7,8 +7,8 @@ type Read = Parameters<Metrics['watch']>[0]
 export interface WatchedGauges {
   readonly watch: Metrics['watch']
   /**
-   * Reads every gauge. Returns nothing when one of the instances fails or takes longer than 2 s, because part of a sum would
-   * be a wrong figure. Never rejects.
+   * Reads every gauge and observable counter. When one of the instances fails or takes longer than 2 s, returns only the
+   * figures of single sources, because part of a sum would be a wrong figure. Never rejects.
    */
   read(): Promise<readonly GaugeReading[]>
 }
@@ -16,23 +16,27 @@ export interface WatchedGauges {
 /** Longest wait for a store that does not answer, below the collector's limit (Prometheus: 10 s). */
 const WAIT_MS = 2_000
 
-/** Gauges whose value over several instances is the maximum, not the sum. */
-const MAXIMA: ReadonlySet<GaugeName> = new Set(['hookswitch_oldest_due_seconds'])
+/** Gauges whose value over several instances is the minimum. */
+const MINIMA: ReadonlySet<GaugeReading['name']> = new Set(['hookswitch_source_connected'])
+/** Gauges whose value over several instances is the maximum; of all others it is the sum. */
+const MAXIMA: ReadonlySet<GaugeReading['name']> = new Set([
+  'hookswitch_oldest_due_seconds',
+  'hookswitch_source_lag_seconds',
+])
 
 export function watchedGauges(waitMs = WAIT_MS): WatchedGauges {
   const watched = new Set<Read>()
   let reading: Promise<readonly GaugeReading[]> | undefined
 
   async function readAll(): Promise<readonly GaugeReading[]> {
-    const readings = [...watched].map(async (read) => read())
     const limit = timeout(waitMs)
-    try {
-      return combine((await Promise.race([Promise.all(readings), limit.passed])).flat())
-    } catch {
-      return []
-    } finally {
-      limit.clear()
-    }
+    const results = await Promise.allSettled(
+      [...watched].map((read) => Promise.race([listOf(read), limit.passed])),
+    )
+    limit.clear()
+    const read = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
+    const isComplete = results.every(({ status }) => status === 'fulfilled')
+    return combine(isComplete ? read : read.filter(({ name }) => hasHostLabels(name)))
   }
 
   return {
@@ -53,6 +57,21 @@ export function watchedGauges(waitMs = WAIT_MS): WatchedGauges {
   }
 }
 
+/** @throws when the reader fails */
+async function listOf(read: Read): Promise<readonly GaugeReading[]> {
+  const readings = await read()
+  if (!Array.isArray(readings)) throw new TypeError('not a list')
+  return readings
+}
+
+/** Whether the host chooses the label's values, so that each series has one reader. */
+function hasHostLabels(name: string): boolean {
+  const shape: MetricShape | undefined = Object.hasOwn(METRICS, name)
+    ? METRICS[name as GaugeReading['name']]
+    : undefined
+  return shape?.label !== undefined && shape.values === undefined
+}
+
 function timeout(ms: number): { readonly passed: Promise<never>; clear(): void } {
   let timer: NodeJS.Timeout | undefined
   const passed = new Promise<never>((_, reject) => {
@@ -66,17 +85,19 @@ export function combine(readings: readonly GaugeReading[]): readonly GaugeReadin
   return Object.entries(METRICS).flatMap(([name, shape]: [string, MetricShape]) => {
     const own = readings.filter((one) => one.name === name && Number.isFinite(one.value))
     if (own.length === 0) return []
-    const gauge = name as GaugeName
+    const gauge = name as GaugeReading['name']
     const total = (label: string | undefined) =>
       aggregate(
         gauge,
         own.filter((one) => one.label === label).map(({ value }) => value),
       )
-    if (!shape.values) return [{ name: gauge, value: total(undefined) }]
-    return shape.values.map((label) => ({ name: gauge, label, value: total(label) }))
+    if (shape.label === undefined) return [{ name: gauge, value: total(undefined) }]
+    const labels = shape.values ?? new Set(own.flatMap(({ label }) => label ?? []))
+    return [...labels].map((label) => ({ name: gauge, label, value: total(label) }))
   })
 }
 
-function aggregate(name: GaugeName, values: readonly number[]): number {
+function aggregate(name: GaugeReading['name'], values: readonly number[]): number {
+  if (MINIMA.has(name)) return Math.min(...values)
   return MAXIMA.has(name) ? Math.max(0, ...values) : values.reduce((sum, value) => sum + value, 0)
 }

@@ -1,5 +1,5 @@
 /** OpenTelemetry instruments for every metric of `METRICS`. */
-import type { Attributes, Counter, Histogram, Meter, ObservableGauge } from '@opentelemetry/api'
+import type { Attributes, Counter, Histogram, Meter, Observable } from '@opentelemetry/api'
 import type { Metrics } from 'hookswitch'
 import { METRICS, type MetricShape } from 'hookswitch/adapter'
 import { watchedGauges } from './gauges.js'
@@ -22,7 +22,7 @@ interface CounterSeries {
 export function otelMetrics(meter: Meter): Metrics {
   const counters = new Map<string, CounterSeries>()
   const histograms = new Map<string, Histogram>()
-  const observables = new Map<string, ObservableGauge>()
+  const observables = new Map<string, Observable>()
   for (const [name, shape] of Object.entries(METRICS) as [string, MetricShape][]) {
     const options = { description: shape.help, ...(name.endsWith('_seconds') && { unit: 's' }) }
     if (shape.kind === 'counter') {
@@ -36,6 +36,8 @@ export function otelMetrics(meter: Meter): Metrics {
     } else if (shape.kind === 'histogram') {
       const advice = { explicitBucketBoundaries: [...shape.buckets] }
       histograms.set(name, meter.createHistogram(instrumentName(name), { ...options, advice }))
+    } else if (shape.kind === 'observable_counter') {
+      observables.set(name, meter.createObservableCounter(instrumentName(name), options))
     } else observables.set(name, meter.createObservableGauge(instrumentName(name), options))
   }
   const gauges = watchedGauges()

@@ -25,7 +25,8 @@ interface Distribution {
 const SHAPES: readonly (readonly [string, MetricShape])[] = Object.entries(METRICS)
 
 /**
- * Creates the option `metrics`. Counters and histograms are kept here; gauges are read when `text` is called.
+ * Creates the option `metrics`. Counters and histograms are kept here; gauges and the counters of sources are read when
+ * `text` is called.
  *
  * Several instances may share one: their counters and gauges are summed, and `hookswitch_oldest_due_seconds` is the maximum.
  *
@@ -79,7 +80,7 @@ export function prometheusMetrics(): PrometheusMetrics {
             : distribution
               ? samplesOf(distribution)
               : readings.filter((one) => one.name === name).map((one) => gaugeSample(labelName, one))
-          return { name, help, kind, samples }
+          return { name, help, kind: kind === 'observable_counter' ? 'counter' : kind, samples }
         }),
       )
     },

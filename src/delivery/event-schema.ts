@@ -8,8 +8,10 @@ const flag = (description: string) => ({ type: 'boolean', description }) as cons
 const vars = (description: string) => ({ type: 'object', description }) as const
 const leg = (description: string) =>
   ({ type: 'string', description, minLength: 1, maxLength: 255, pattern: PRINTABLE }) as const
-const seconds = (description: string) =>
+const count = (description: string) =>
   ({ type: 'integer', description, minimum: 0, maximum: 2_147_483_647 }) as const
+const seconds = count
+const milliseconds = count
 
 /**
  * JSON Schema of the event that a host publishes: the payload in camelCase, plus `idempotencyKey`. Fields and
@@ -69,6 +71,45 @@ export const eventSchema = {
     durationSeconds: seconds('Duration of the leg in seconds (`channel_destroy`).'),
     ringingSeconds: seconds('Seconds until the answer (`channel_destroy`).'),
     billingSeconds: seconds('Seconds from the answer to the end (`channel_destroy`).'),
+    transferType: {
+      type: 'string',
+      description:
+        '`attended`: the transferring party spoke to the new one before (`channel_transferee`, `channel_transferor`).',
+      enum: ['blind', 'attended'],
+    },
+    transferTo: text('Number that the call is transferred to (`channel_transferee`, `channel_transferor`).'),
+    targetCallId: leg('Id of the leg that the call is transferred to, if it exists (the same two kinds).'),
+    eventName: {
+      type: 'string',
+      description: 'Whether the call is parked, retrieved, or ended in the slot (`parking`).',
+      enum: ['PARK_PARKED', 'PARK_RETRIEVED', 'PARK_ABANDONED'],
+    },
+    parkingSlot: text('Slot in which the call is parked (`parking`).'),
+    fromUser: text('User part of `from` (`voicemail_new`, `missed_call`).'),
+    fromRealm: text('Realm of `from` (`voicemail_new`, `missed_call`).'),
+    toUser: text('User part of `to` (`voicemail_new`, `missed_call`).'),
+    toRealm: text('Realm of `to` (`voicemail_new`, `missed_call`).'),
+    voicemailBox: text('Voicemail box, `box` or `box@context` (`voicemail_new`).'),
+    voicemailId: text('Id of the message (`voicemail_new`).'),
+    voicemailLengthMs: milliseconds('Length of the message in milliseconds (`voicemail_new`).'),
+    callBridged: flag('Whether the call was answered by a user (`missed_call`).'),
+    messageLeft: flag('Whether the caller left a voicemail message (`missed_call`).'),
+    queueId: text('Name of the queue (`queue_…`).'),
+    queuePosition: count(
+      'Position of the caller in the queue, 1 for the next (`queue_join`, `queue_leave`).',
+    ),
+    queueLeaveReason: {
+      type: 'string',
+      description: 'Why the caller left, if the switch reports it (`queue_leave`).',
+      enum: ['answered', 'abandoned', 'timeout', 'no_agent', 'key'],
+    },
+    waitingSeconds: seconds('Seconds that the caller has waited (`queue_leave`, `queue_agent_answer`).'),
+    agentId: text('Id of the agent (`queue_agent_offer`, `queue_agent_answer`).'),
+    agentCallId: leg('Id of the leg to the agent (`queue_agent_offer`, `queue_agent_answer`).'),
+    dtmfDigit: text(
+      'Key that was pressed (`channel_dtmf`). The keys of a call may be a secret such as a PIN.',
+    ),
+    dtmfDurationMs: milliseconds('How long it was pressed, in milliseconds (`channel_dtmf`).'),
     idempotencyKey: {
       ...leg('Within 24 hours, events with the same key are one event.'),
     },

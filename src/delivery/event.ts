@@ -77,6 +77,50 @@ export interface ChannelEvent {
   readonly ringingSeconds?: number
   /** `channel_destroy`: time from the answer to the end in whole seconds, 0–2,147,483,647. */
   readonly billingSeconds?: number
+  /** `channel_transferee`, `channel_transferor`: `attended` if the transferring party spoke to the new one before. */
+  readonly transferType?: 'blind' | 'attended'
+  /** `channel_transferee`, `channel_transferor`: number that the call is transferred to. */
+  readonly transferTo?: string
+  /** `channel_transferee`, `channel_transferor`: id of the leg that the call is transferred to, if it exists. */
+  readonly targetCallId?: string
+  /** `parking`: whether the call is parked, retrieved, or ended in the slot. */
+  readonly eventName?: 'PARK_PARKED' | 'PARK_RETRIEVED' | 'PARK_ABANDONED'
+  /** `parking`: slot in which the call is parked. */
+  readonly parkingSlot?: string
+  /** `voicemail_new`, `missed_call`: user part of `from`. */
+  readonly fromUser?: string
+  /** `voicemail_new`, `missed_call`: realm of `from`. */
+  readonly fromRealm?: string
+  /** `voicemail_new`, `missed_call`: user part of `to`. */
+  readonly toUser?: string
+  /** `voicemail_new`, `missed_call`: realm of `to`. */
+  readonly toRealm?: string
+  /** `voicemail_new`: voicemail box, `box` or `box@context`. */
+  readonly voicemailBox?: string
+  /** `voicemail_new`: id of the message. */
+  readonly voicemailId?: string
+  /** `voicemail_new`: length of the message in milliseconds, 0–2,147,483,647; sent as `voicemail_length`. */
+  readonly voicemailLengthMs?: number
+  /** `missed_call`: whether the call was answered by a user. */
+  readonly callBridged?: boolean
+  /** `missed_call`: whether the caller left a voicemail message. */
+  readonly messageLeft?: boolean
+  /** `queue_…`: name of the queue. */
+  readonly queueId?: string
+  /** `queue_join`, `queue_leave`: position of the caller in the queue, 1 for the next. */
+  readonly queuePosition?: number
+  /** `queue_leave`: why the caller left, if the switch reports it. `key`: the caller pressed a key. */
+  readonly queueLeaveReason?: 'answered' | 'abandoned' | 'timeout' | 'no_agent' | 'key'
+  /** `queue_leave`, `queue_agent_answer`: how long the caller has waited, in whole seconds, 0–2,147,483,647. */
+  readonly waitingSeconds?: number
+  /** `queue_agent_offer`, `queue_agent_answer`: id of the agent. */
+  readonly agentId?: string
+  /** `queue_agent_offer`, `queue_agent_answer`: id of the leg to the agent. */
+  readonly agentCallId?: string
+  /** `channel_dtmf`: key that was pressed. The keys of a call may be a secret such as a PIN. */
+  readonly dtmfDigit?: string
+  /** `channel_dtmf`: how long it was pressed, in milliseconds, 0–2,147,483,647. */
+  readonly dtmfDurationMs?: number
   /** Within 24 h, events with the same key are one event. 1 to 255 printable characters. */
   readonly idempotencyKey?: string
 }

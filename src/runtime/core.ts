@@ -74,6 +74,26 @@ export interface HookswitchEvents {
   readonly channel_hold: PublishedEvent
   /** A leg was taken off hold. */
   readonly channel_unhold: PublishedEvent
+  /** A leg was transferred. */
+  readonly channel_transferee: PublishedEvent
+  /** A leg transferred its other party. */
+  readonly channel_transferor: PublishedEvent
+  /** A call was parked, retrieved, or ended in its slot. */
+  readonly parking: PublishedEvent
+  /** A caller left a voicemail message. */
+  readonly voicemail_new: PublishedEvent
+  /** A call to a user ended unanswered. */
+  readonly missed_call: PublishedEvent
+  /** A caller entered a queue. */
+  readonly queue_join: PublishedEvent
+  /** A caller left a queue. */
+  readonly queue_leave: PublishedEvent
+  /** A queue offered a caller to an agent. */
+  readonly queue_agent_offer: PublishedEvent
+  /** An agent answered a caller of a queue. */
+  readonly queue_agent_answer: PublishedEvent
+  /** A key was pressed. */
+  readonly channel_dtmf: PublishedEvent
 }
 
 /** Dependencies of one running instance, ready to use. */

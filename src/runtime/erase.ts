@@ -26,7 +26,8 @@ const BATCH = 200
 const KEYS = ['accountId', 'callId', 'number']
 
 /**
- * Erases the records of calls permanently: events, deliveries (pending ones too), attempts, numbers, legs and keys. For a
+ * Erases the records of calls permanently: events, deliveries (pending ones too), attempts, numbers, legs, keys, and what
+ * sources keep of open legs. For a
  * whole account also its deleted webhooks; its live webhooks, tokens and users have their own operations.
  *
  * @throws `InvalidInput` naming the field, `StoreUnavailable`
@@ -34,11 +35,11 @@ const KEYS = ['accountId', 'callId', 'number']
 export async function erase({ store, clock }: Core, request: EraseRequest): Promise<EraseResult> {
   const failures = validate(request)
   if (failures.length > 0) throw invalidInput(failures)
-  const { deliveries } = store
+  const { deliveries, openLegs } = store
   const { accountId, callId, number } = request
 
   async function findCallsMentioning(text: string): Promise<string[]> {
-    const found = new Set<string>()
+    const found = new Set(await openLegs.mentions(accountId, text))
     let cursor: number | undefined
     do {
       const page = await deliveries.mentions(accountId, text, cursor, BATCH)
@@ -51,12 +52,15 @@ export async function erase({ store, clock }: Core, request: EraseRequest): Prom
 
   async function eraseInBatches(erasure: Erasure): Promise<number> {
     let rows = 0
-    for (;;) {
-      const count = await deliveries.erase(erasure, BATCH)
-      if (count === 0) return rows
-      rows += count
-      await clock.yield()
+    for (const port of [deliveries, openLegs]) {
+      for (;;) {
+        const count = await port.erase(erasure, BATCH)
+        if (count === 0) break
+        rows += count
+        await clock.yield()
+      }
     }
+    return rows
   }
 
   if (callId === undefined && number === undefined) {

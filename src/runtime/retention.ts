@@ -15,7 +15,8 @@ export interface RetentionLimits {
 }
 
 /**
- * Removes expired rows every 10 minutes, in small batches: old attempts, ended deliveries and expired tokens. Its timer
+ * Removes expired rows every 10 minutes, in small batches: old attempts, ended deliveries, expired tokens, and
+ * open legs that no source continues. Its timer
  * does not keep the process alive.
  *
  * @returns a function that stops it and waits for the batch in progress
@@ -48,6 +49,7 @@ export function startRetention(
           store.deliveries.prune({ attemptsPerWebhook, beforeMs, limit: BATCH }, now),
         )
         await repeatWhileFull(() => store.tokens.pruneTokens(now, BATCH))
+        await repeatWhileFull(() => store.openLegs.prune(beforeMs, BATCH))
       } catch (thrown) {
         log.warn(
           { reason: thrown instanceof Error ? thrown.message : 'unknown' },

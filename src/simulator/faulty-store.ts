@@ -149,6 +149,7 @@ export function createFaultyStore(deps: FaultyStoreDeps): FaultyStore {
       close: async () => {},
       accounts: wrapped(store.accounts),
       tokens: wrapped(store.tokens),
+      openLegs: wrapped(store.openLegs),
       webhooks: wrapped(store.webhooks),
       deliveries: { ...wrapped({ ...store.deliveries, orphans: unknownClaims.orphans }), subscribe },
     },

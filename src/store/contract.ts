@@ -2,6 +2,7 @@ import type { AccountStore } from '../accounts/account-store.js'
 import type { TokenStore } from '../auth/token-store.js'
 import type { DeliveryStore } from '../delivery/delivery-store.js'
 import type { InboxStore } from '../delivery/inbox-store.js'
+import type { OpenLegStore } from '../legs/open-leg-store.js'
 import type { Clock, Log } from '../ports.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
 
@@ -42,6 +43,8 @@ export interface Store {
   readonly webhooks: WebhookStore
   /** Events, deliveries, attempts and shard leases. */
   readonly deliveries: DeliveryStore
+  /** Open legs of event sources, which survive a restart where the store is durable. */
+  readonly openLegs: OpenLegStore
   /** Present iff `supports.transactions`. */
   readonly inbox?: InboxStore
 }

@@ -9,6 +9,7 @@ import type { TokenRow } from '../auth/token.js'
 import type { AttemptRecord } from '../delivery/attempt-record.js'
 import type { InboxEntry } from '../delivery/inbox-store.js'
 import type { Delivery } from '../delivery/lifecycle.js'
+import type { OpenLeg } from '../legs/open-leg-store.js'
 import type { Webhook } from '../webhooks/webhook.js'
 
 /** One call of one account. */
@@ -81,6 +82,14 @@ export interface ExportedIdempotencyKey {
   readonly callId?: string
 }
 
+/** An open leg of an event source. */
+export interface ExportedOpenLeg extends OpenLeg {
+  /** Name of the source. */
+  readonly source: string
+  /** Store time (ms) at which it was added. */
+  readonly addedMs: number
+}
+
 /** Row type of each kind, in export order: a row follows the rows it refers to. */
 export interface ExportedRowTypes {
   /** Accounts, in any order. */
@@ -107,6 +116,8 @@ export interface ExportedRowTypes {
   readonly idempotencyKeys: ExportedIdempotencyKey
   /** In insertion order. */
   readonly inboxEntries: InboxEntry
+  /** Open legs of all sources. */
+  readonly openLegs: ExportedOpenLeg
 }
 
 /** A kind of exported rows. */

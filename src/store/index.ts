@@ -30,6 +30,12 @@ export type { InboxEntry, InboxStore } from '../delivery/inbox-store.js'
 export type { BodyEncoding, Delivery, DeliveryState } from '../delivery/lifecycle.js'
 export { isTerminal } from '../delivery/lifecycle.js'
 export { type ErrorCode, errorCode, HookswitchError, notFound } from '../errors.js'
+export type {
+  OpenLeg,
+  OpenLegChanges,
+  OpenLegErasure,
+  OpenLegStore,
+} from '../legs/open-leg-store.js'
 export type { Clock, Log } from '../ports.js'
 export { originOf } from '../values/origin.js'
 export type { Health } from '../webhooks/health.js'
@@ -53,6 +59,7 @@ export type {
   ExportedEvent,
   ExportedIdempotencyKey,
   ExportedKind,
+  ExportedOpenLeg,
   ExportedRows,
   ExportedRowTypes,
   ExportSource,

@@ -4,6 +4,7 @@ import type { AccountStore } from '../accounts/account-store.js'
 import type { TokenStore } from '../auth/token-store.js'
 import type { DeliveryStore } from '../delivery/delivery-store.js'
 import { HookswitchError } from '../errors.js'
+import type { OpenLegStore } from '../legs/open-leg-store.js'
 import type { Clock } from '../ports.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
 import type { Store } from './contract.js'
@@ -13,6 +14,7 @@ import { legs } from './memory/calls.js'
 import { claim } from './memory/claim.js'
 import { erase, mentions } from './memory/erase.js'
 import { orphans, own, release, renew } from './memory/leases.js'
+import { memoryOpenLegs } from './memory/open-legs.js'
 import { attempts, deliveries, delivery, ready, stale } from './memory/queries.js'
 import { prune } from './memory/retention.js'
 import { settle } from './memory/settle.js'
@@ -91,6 +93,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     },
     accounts: asyncPort<AccountStore>(memoryAccounts()),
     tokens: asyncPort<TokenStore>(memoryTokens()),
+    openLegs: asyncPort<OpenLegStore>(memoryOpenLegs()),
     webhooks: asyncPort<WebhookStore>({
       insert: (webhook) => insert(state, webhook),
       read: (accountId, webhookId) => read(state, accountId, webhookId),

@@ -1,5 +1,6 @@
 /** The catalogue of hooks: the built-in kinds of events and those that the host registers. */
 import { HookswitchError } from '../errors.js'
+import { DETAIL_SAMPLES } from './detail-samples.js'
 import { SAMPLES } from './samples.js'
 
 /** A kind of event that the host registers in addition to the built-in ones. */
@@ -26,7 +27,9 @@ export interface CatalogueEntry {
   readonly sample: readonly Readonly<Record<string, unknown>>[]
 }
 
-/** Names and descriptions from KAZOO's list (`GET /webhooks`). */
+const ALL_SAMPLES = [...SAMPLES, ...DETAIL_SAMPLES]
+
+/** Names and descriptions; the first six from KAZOO's list (`GET /webhooks`). */
 const BUILT_IN: readonly Omit<CatalogueEntry, 'sample'>[] = [
   { id: 'channel_create', name: 'Channel Create', description: 'A new call leg starts.' },
   {
@@ -38,6 +41,44 @@ const BUILT_IN: readonly Omit<CatalogueEntry, 'sample'>[] = [
   { id: 'channel_hold', name: 'Channel Hold', description: 'A call leg is put on hold.' },
   { id: 'channel_unhold', name: 'Channel Unhold', description: 'A call leg is taken off hold.' },
   { id: 'channel_destroy', name: 'Channel Destroy', description: 'A call leg ends, usually by hanging up.' },
+  {
+    id: 'channel_transferee',
+    name: 'Channel Transferee',
+    description: 'A call leg is transferred to another party.',
+  },
+  {
+    id: 'channel_transferor',
+    name: 'Channel Transferor',
+    description: 'A call leg transfers its other party.',
+  },
+  {
+    id: 'parking',
+    name: 'Parking',
+    description: 'A call is parked in a slot, retrieved from it, or ends there.',
+  },
+  { id: 'voicemail_new', name: 'Voicemail New', description: 'A caller has left a voicemail message.' },
+  {
+    id: 'missed_call',
+    name: 'Missed Call',
+    description: 'A call to a user ends unanswered, and the caller has left no message.',
+  },
+  { id: 'queue_join', name: 'Queue Join', description: 'A caller enters a queue.' },
+  { id: 'queue_leave', name: 'Queue Leave', description: 'A caller leaves a queue, answered or not.' },
+  {
+    id: 'queue_agent_offer',
+    name: 'Queue Agent Offer',
+    description: 'A queue offers a waiting caller to an agent, whose phone rings.',
+  },
+  {
+    id: 'queue_agent_answer',
+    name: 'Queue Agent Answer',
+    description: 'An agent answers a caller of a queue.',
+  },
+  {
+    id: 'channel_dtmf',
+    name: 'Channel DTMF',
+    description: 'A key is pressed during a call. The keys of a call may be a secret such as a PIN.',
+  },
 ]
 
 /** Fields that the host's samples may omit. */
@@ -59,7 +100,7 @@ export function catalogueOf(customHooks: readonly CustomHook[] = []): readonly C
   if (!Array.isArray(customHooks)) throw invalid('hooks', 'must be an array')
   const catalogue: CatalogueEntry[] = BUILT_IN.map((hook) => ({
     ...hook,
-    sample: SAMPLES.filter((event) => event.hook === hook.id),
+    sample: ALL_SAMPLES.filter((event) => event.hook === hook.id),
   }))
   customHooks.forEach((hook: unknown, index) => {
     const entry = entryOf(hook, `hooks[${index}]`)

@@ -10,10 +10,12 @@ const EVENT_FIELD_NAMES: Readonly<Record<string, string>> = Object.freeze({
   call_direction: 'direction',
   hook_event: 'hook',
   timestamp: 'timestampMs',
+  voicemail_length: 'voicemailLengthMs',
 })
 const WIRE_FIELD_NAMES: Readonly<Record<string, string>> = Object.freeze({
   direction: 'call_direction',
   timestampMs: 'timestamp',
+  voicemailLengthMs: 'voicemail_length',
 })
 
 /** Snake_case names, which convert to camelCase and back without loss. */

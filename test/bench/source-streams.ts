@@ -1,9 +1,9 @@
 /** Parses and maps the bytes of a switch to channel events, without a connection and without publishing. */
 
 import { accountFromVariable as ofAsterisk } from '../../adapters/telephony/asterisk/account-resolver.js'
-import { isRelevantEvent, parseAmiEvent } from '../../adapters/telephony/asterisk/ami-event.js'
+import { isRelevantEvent, parseAmiEvent, VARIABLE_SET } from '../../adapters/telephony/asterisk/ami-event.js'
 import { createAmiFrameReader } from '../../adapters/telephony/asterisk/ami-frames.js'
-import { createAmiMessage, eventNameOf } from '../../adapters/telephony/asterisk/ami-message.js'
+import { createAmiMessage, eventNameOf, uniqueIdOf } from '../../adapters/telephony/asterisk/ami-message.js'
 import { mayBeRelevant, parseAriEvent } from '../../adapters/telephony/asterisk/ari-event.js'
 import { createAsteriskMapping } from '../../adapters/telephony/asterisk/mapping.js'
 import { accountFromVariable as ofFreeswitch } from '../../adapters/telephony/freeswitch/account-resolver.js'
@@ -51,10 +51,12 @@ const ami: CreateStream = (counts) => {
   const frames = createAmiFrameReader(
     () => {},
     (message) => {
-      if (!isRelevantEvent(eventNameOf(message))) return
+      const name = eventNameOf(message)
+      if (name === VARIABLE_SET ? !mapping.awaitsAccount(uniqueIdOf(message)) : !isRelevantEvent(name)) return
       const event = parseAmiEvent(createAmiMessage(message), 0)
       if (event !== undefined && typeof event !== 'string') count(mapping.map(event))
     },
+    () => {},
   )
   return frames.receive
 }
@@ -67,7 +69,7 @@ const ari: CreateStream = (counts) => {
     const lines = (rest + chunk.toString('utf8')).split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines) {
-      if (!mayBeRelevant(line)) continue
+      if (!mayBeRelevant(line, mapping.awaitsAccount)) continue
       const read = parseAriEvent(line, 0)
       if (read && 'event' in read) count(mapping.map(read.event))
     }

@@ -1,6 +1,8 @@
 import { createHookswitch, memoryStore } from 'hookswitch'
+import { OPTIONAL_HOOKS } from 'hookswitch/freeswitch'
 import { describe, expect, it } from 'vitest'
 import { MIGRATE_HELP, SERVE_HELP } from '../../adapters/cli/help.js'
+import { SWITCH_PARAMETERS } from '../../adapters/cli/switch-options.js'
 import { eventSchema } from '../../src/delivery/event-schema.js'
 import { LIFECYCLE } from '../../src/delivery/lifecycle.js'
 import { POLICY_PRESETS } from '../../src/delivery/policy.js'
@@ -86,6 +88,8 @@ describe('the table of options', () => {
     const folder = 'adapters/telephony'
     const names = new Set([
       ...members(`${folder}/source/options.ts`, 'SourceOptions'),
+      ...members(`${folder}/source/options.ts`, 'OpenLegsOption'),
+      ...members(`${folder}/source/optional-hooks.ts`, 'OptionalHooksOption'),
       ...members(`${folder}/freeswitch/options.ts`, 'FreeswitchOptions'),
       ...members(`${folder}/freeswitch/options.ts`, 'FreeswitchSourceOptions'),
       ...members(`${folder}/asterisk/leg-options.ts`, 'LegOptions'),
@@ -100,6 +104,15 @@ describe('the table of options', () => {
 })
 
 describe('the page of all switches', () => {
+  it('lists every hook that a source publishes only if it is selected', () => {
+    const [, section = ''] =
+      /## More of a call\n([\s\S]*?)\n`optionalHooks`/.exec(read('docs/switches/README.md')) ?? []
+    const listed = section.split('\n').flatMap((row) => codes(row.split('|')[1] ?? ''))
+    expect(listed).toEqual([...OPTIONAL_HOOKS])
+    const kinds = new Set(catalogueOf().map(({ id }) => id))
+    expect(OPTIONAL_HOOKS.filter((hook) => !kinds.has(hook))).toEqual([])
+  })
+
   it('lists every event and every figure of a source', () => {
     const page = 'docs/switches/README.md'
     const folder = 'adapters/telephony/source'
@@ -108,7 +121,8 @@ describe('the page of all switches', () => {
     expect(firstCodes(page, '| `source.events` |')).toEqual(events)
     const figures = [
       ...members(`${folder}/switch-source.ts`, 'SourceStatus'),
-      ...members(`${folder}/event-pipeline.ts`, 'PipelineCounts'),
+      ...members(`${folder}/source-figures.ts`, 'ConnectionState'),
+      ...members(`${folder}/source-figures.ts`, 'PipelineCounts'),
     ]
     const [, sentence = ''] = /`source\.status\(\)` has ([^.]*)/.exec(read(page)) ?? []
     expect(codes(sentence)).toEqual(figures)
@@ -151,6 +165,36 @@ describe('the tables of the program', () => {
     ].map(([, flag]) => code(flag)!)
     for (const way of listed) expect([way, ways.includes(way)]).toEqual([way, true])
     expect(new Set(listed).size).toBe(6)
+  })
+})
+
+describe('the parameters of a switch', () => {
+  const rows = table('docs/operate/configuration.md', '| Parameter |')
+
+  it('are listed with the flags that have them', () => {
+    const flags = Object.keys(SWITCH_PARAMETERS)
+    const documented = Object.fromEntries(
+      flags.map((flag) => [
+        flag,
+        sorted(rows.flatMap(([name, , of]) => (of === 'all' || codes(of).includes(flag) ? codes(name) : []))),
+      ]),
+    )
+    const actual = Object.entries(SWITCH_PARAMETERS).map(([flag, names]) => [
+      flag,
+      sorted(Object.keys(names)),
+    ])
+    expect(documented).toEqual(Object.fromEntries(actual))
+  })
+
+  it('are listed by --help, with their defaults', () => {
+    for (const [name, byDefault] of rows) {
+      const [, entry = ''] =
+        new RegExp(`\\n {2}${code(name)}=([\\s\\S]*?)(?=\\n {2}[a-z]|\\n\\n)`).exec(SERVE_HELP) ?? []
+      const value = code(byDefault)
+      const isShown =
+        value === undefined || value.startsWith('--') || new RegExp(`\\(${value}[;)]`).test(entry)
+      expect([name, entry !== '' && isShown]).toEqual([name, true])
+    }
   })
 })
 
@@ -229,7 +273,8 @@ describe('the tables of the HTTP API', () => {
       expect([field, byDefault]).toEqual([field, expected])
     }
     const hooks = rows.find(([field]) => field === '`hook`')![2]!
-    expect(sorted(hooks.match(/channel_\w+/g)!)).toEqual(sorted(catalogueOf().map(({ id }) => id)))
+    const listed = [...hooks.matchAll(/`(\w+)`/g)].map(([, id]) => id!)
+    expect(sorted(listed)).toEqual(sorted([...catalogueOf().map(({ id }) => id), 'all']))
   })
 
   it('list every field of an attempt, of a delivery and of an event', () => {

@@ -28,7 +28,7 @@ export function createFailingStore(store: AnyStore): FailingStore {
             },
       ]),
     ) as Port
-  const { accounts, tokens, webhooks, deliveries } = store
+  const { accounts, tokens, webhooks, deliveries, openLegs } = store
   return {
     store: {
       ...store,
@@ -36,6 +36,7 @@ export function createFailingStore(store: AnyStore): FailingStore {
       tokens: wrapPort(tokens),
       webhooks: wrapPort(webhooks),
       deliveries: wrapPort(deliveries),
+      openLegs: wrapPort(openLegs),
     },
     setFailure(failure) {
       current = failure

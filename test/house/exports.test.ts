@@ -158,6 +158,7 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
   './freeswitch': [
     freeswitch,
     [
+      'OPTIONAL_HOOKS',
       'accountFromAccountCode',
       'accountFromContext',
       'accountFromEndpoint',
@@ -171,6 +172,7 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
   './asterisk': [
     asterisk,
     [
+      'OPTIONAL_HOOKS',
       'accountFromAccountCode',
       'accountFromContext',
       'accountFromEndpoint',

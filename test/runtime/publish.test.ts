@@ -72,12 +72,14 @@ const call = (callId = 'leg-1') => ({ hook: 'channel_create', accountId: 'acme',
 const event = (callId: string) => ({ hook: 'channel_create', call_id: callId })
 
 it('an unregistered hook is rejected with the closest registered one and all others', async () => {
-  const { hs } = await harness({ hooks: [{ id: 'queue_joined' }] })
+  const { hs } = await harness({ hooks: [{ id: 'fax_sent' }] })
   const known =
-    'channel_create, channel_answer, channel_bridge, channel_hold, channel_unhold, channel_destroy, queue_joined'
+    'channel_create, channel_answer, channel_bridge, channel_hold, channel_unhold, channel_destroy, ' +
+    'channel_transferee, channel_transferor, parking, voicemail_new, missed_call, queue_join, queue_leave, ' +
+    'queue_agent_offer, queue_agent_answer, channel_dtmf, fax_sent'
   for (const [hook, hint] of [
     ['channel_created', `did you mean 'channel_create'? known: ${known}`],
-    ['queue_join', `did you mean 'queue_joined'? known: ${known}`],
+    ['fax_send', `did you mean 'fax_sent'? known: ${known}`],
     ['transfer', `known: ${known}`],
   ]) {
     await expect(hs.publish({ ...call(), hook: hook as never })).rejects.toMatchObject({

@@ -194,7 +194,7 @@ describe('the OpenAPI document', () => {
     const { hs, receiver, createWebhook } = await startService()
     await createWebhook('/hook', { hook: 'all', customData: { tenant: '7' } })
     const hooks = Object.keys(document.webhooks)
-    expect(hooks).toHaveLength(6)
+    expect(hooks).toHaveLength(16)
     for (const hook of hooks) {
       await hs.publish(channelCreate('call', { hook, direction: 'inbound', customChannelVars: { a: 1 } }))
       const { body, headers } = await receiver.next()

@@ -17,6 +17,7 @@ const FOLDERS_USING_THE_PACKAGE = [
   'test/crash',
   'test/fuzz',
   'test/guard',
+  'test/live/live-program',
   'test/simulator',
   'test/soak',
   'test/golden',

@@ -3,6 +3,7 @@ import type { Log } from '../../src/ports.js'
 import type { Store } from '../../src/store/contract.js'
 import { memoryStore } from '../../src/store/memory.js'
 import { storeConformance } from '../../src/testkit/conformance/index.js'
+import { brokenOpenLegs } from './broken-open-legs.js'
 import { brokenLeases, brokenQueues } from './broken-queues.js'
 import { brokenRows } from './broken-rows.js'
 
@@ -42,10 +43,13 @@ describe('the conformance suite', () => {
     expect(await brokenRules(shared, (store) => store)).toEqual([])
   })
 
-  it.each([...brokenQueues, ...brokenRows])('notices that %s', async (_fault, caughtBy, breaking) => {
-    const broken = await brokenRules(false, breaking)
-    expect(broken.map((name) => name.split(': ')[0])).toContain(caughtBy)
-  })
+  it.each([...brokenQueues, ...brokenRows, ...brokenOpenLegs])(
+    'notices that %s',
+    async (_fault, caughtBy, breaking) => {
+      const broken = await brokenRules(false, breaking)
+      expect(broken.map((name) => name.split(': ')[0])).toContain(caughtBy)
+    },
+  )
 
   it.each(brokenLeases)('notices that %s, in a shared store', async (_fault, caughtBy, breaking) => {
     const broken = await brokenRules(true, breaking)

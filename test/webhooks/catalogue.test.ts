@@ -11,6 +11,16 @@ const kinds = [
   'channel_hold',
   'channel_unhold',
   'channel_destroy',
+  'channel_transferee',
+  'channel_transferor',
+  'parking',
+  'voicemail_new',
+  'missed_call',
+  'queue_join',
+  'queue_leave',
+  'queue_agent_offer',
+  'queue_agent_answer',
+  'channel_dtmf',
 ]
 
 describe('the catalogue of hooks', () => {
@@ -21,7 +31,7 @@ describe('the catalogue of hooks', () => {
     expect(isRegisteredHook(catalogue, 'all')).toBe(false)
     expect(isRegisteredHook(catalogue, 'toString')).toBe(false)
     for (const entry of catalogue) {
-      expect(entry.name).toMatch(/^Channel [A-Z][a-z]+$/)
+      expect(entry.name).toMatch(/^[A-Z][a-z]+( [A-Z][A-Za-z]+)*$/)
       expect(entry.description).toMatch(/^[A-Z].*\.$/)
     }
   })

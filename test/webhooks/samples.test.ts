@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { checkEvent } from '../../src/delivery/event.js'
 import { catalogueOf } from '../../src/webhooks/catalogue.js'
+import { DETAIL_SAMPLES } from '../../src/webhooks/detail-samples.js'
 import { SAMPLES } from '../../src/webhooks/samples.js'
 
 const START_MS = Date.UTC(2030, 0, 15, 12)
 const HOOKS = catalogueOf().map(({ id }) => id)
-const EVENTS = SAMPLES.map((sample) => checkEvent(sample, 0, (hook) => HOOKS.includes(hook), HOOKS))
+const check = (sample: object) => checkEvent(sample, 0, (hook) => HOOKS.includes(hook), HOOKS)
+const EVENTS = SAMPLES.map(check)
 const caller = EVENTS.filter(({ direction }) => direction === 'inbound')
 const phone = EVENTS.filter(({ direction }) => direction === 'outbound')
 const secondOf = (leg: typeof EVENTS, hook: string) =>
@@ -14,15 +16,19 @@ const secondOf = (leg: typeof EVENTS, hook: string) =>
 describe('the sample events', () => {
   it('are events that a host could publish as they are, with a time each', () => {
     expect(EVENTS).toEqual(SAMPLES)
-    expect(SAMPLES.every(({ timestampMs }) => typeof timestampMs === 'number')).toBe(true)
+    expect(DETAIL_SAMPLES.map(check)).toEqual(DETAIL_SAMPLES)
+    const all = [...SAMPLES, ...DETAIL_SAMPLES]
+    expect(all.every(({ timestampMs }) => typeof timestampMs === 'number')).toBe(true)
   })
 
   it('cover every built-in kind, and no other', () => {
-    expect(new Set(SAMPLES.map(({ hook }) => hook))).toEqual(new Set(HOOKS))
+    const sampled = [...SAMPLES, ...DETAIL_SAMPLES].map(({ hook }) => hook)
+    expect([...new Set(sampled)]).toEqual(HOOKS)
   })
 
   it('carry nothing that JSON would change', () => {
-    expect(JSON.parse(JSON.stringify(SAMPLES))).toStrictEqual(SAMPLES)
+    const all = [...SAMPLES, ...DETAIL_SAMPLES]
+    expect(JSON.parse(JSON.stringify(all))).toStrictEqual(all)
   })
 
   it('are in the order of the call, which lasts a minute from 2030-01-15T12:00:00Z', () => {

@@ -125,6 +125,7 @@ const CONVERSIONS: Conversions = {
       })),
     },
   ],
+  openLegs: (rows) => [{ table: 'openLeg', rows: rows.map((leg) => ({ ...leg })) }],
 }
 
 /** `term` keeps its default 0, so a delivery in flight is an orphan for the next owner. */

@@ -40,6 +40,7 @@ import type { Log, Store } from 'hookswitch/store'
 import { postgresAccounts } from './accounts.js'
 import { watchLongTransactions } from './long-transaction-monitor.js'
 import { checkServer, migrate, SCHEMA_VERSION, versionOf } from './migrations.js'
+import { postgresOpenLegs } from './open-legs.js'
 import { checkOptions, type PostgresStoreOptions } from './options.js'
 import { postgresQueries } from './queries.js'
 import { postgresQueue } from './queue.js'
@@ -181,6 +182,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     },
     accounts: whenOpen(postgresAccounts(deps)),
     tokens: whenOpen(postgresTokens(deps)),
+    openLegs: whenOpen(postgresOpenLegs(deps)),
     webhooks: whenOpen(postgresWebhooks(deps, queue)),
     deliveries: whenOpen({ ...queue.deliveries, ...postgresQueries(deps, queue) }),
     inbox: whenOpen(queue.inbox),

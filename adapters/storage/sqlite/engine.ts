@@ -6,6 +6,7 @@ import type {
   AccountStore,
   DeliveryStore,
   InboxStore,
+  OpenLegStore,
   Ownership,
   TokenStore,
   WebhookStore,
@@ -20,6 +21,7 @@ import { createErase } from './erase.js'
 import { createStagedQuery } from './inbox.js'
 import { createLeases } from './leases.js'
 import { createMentionSearch } from './mentions.js'
+import { createOpenLegStore } from './open-legs.js'
 import { createPrune } from './prune.js'
 import { createDeliveryQueries } from './queries.js'
 import { createSecureVacuum } from './secure-vacuum.js'
@@ -45,6 +47,7 @@ export interface Engine {
   /** `scrub` must be called outside any transaction. */
   readonly deliveries: EngineDeliveries
   readonly inbox: Pick<Synchronous<InboxStore>, 'staged'>
+  readonly openLegs: Synchronous<OpenLegStore>
   /** Number of webhook changes since the engine was created. */
   webhookVersion(): number
   /** The transaction of the last calls was committed. */
@@ -86,6 +89,7 @@ export function createEngine(db: SqliteHandle, notify: Notify): Engine {
       scrub,
     },
     inbox: { staged: createStagedQuery(context) },
+    openLegs: createOpenLegStore(db, noteErased),
     webhookVersion: endpoints.version,
     committed: context.committed,
     rolledBack: context.rolledBack,

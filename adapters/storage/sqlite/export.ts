@@ -254,6 +254,11 @@ function createReaders(db: SqliteHandle, path: string): Readers {
         from hookswitch_inbox order by id`,
       read: readColumns,
     },
+    openLegs: {
+      sql: `select source, call_id as "callId", account_id as "accountId", added_ms as "addedMs", state
+        from hookswitch_open_leg order by source, call_id`,
+      read: readColumns,
+    },
   }
 }
 

@@ -109,6 +109,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     },
     accounts: createPortClient('accounts', request),
     tokens: createPortClient('tokens', request),
+    openLegs: createPortClient('openLegs', request),
     webhooks: createPortClient('webhooks', request),
     deliveries: {
       ...createPortClient('deliveries', request),

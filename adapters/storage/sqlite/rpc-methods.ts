@@ -4,6 +4,7 @@ import type {
   DeliveryStore,
   HookswitchError,
   InboxStore,
+  OpenLegStore,
   TokenStore,
   WebhookStore,
 } from 'hookswitch/store'
@@ -18,6 +19,7 @@ interface RpcPorts {
   readonly webhooks: WebhookStore
   readonly deliveries: Omit<DeliveryStore, 'subscribe'>
   readonly inbox: Pick<InboxStore, 'staged'>
+  readonly openLegs: OpenLegStore
 }
 
 export type PortName = keyof RpcPorts
@@ -67,6 +69,7 @@ export const METHODS: {
     scrub: 'noTransaction',
   },
   inbox: { staged: 'read' },
+  openLegs: { write: 'write', list: 'read', erase: 'write', mentions: 'read', prune: 'write' },
 }
 
 /** A call of a store method. */

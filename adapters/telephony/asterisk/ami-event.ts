@@ -1,8 +1,9 @@
 /** Translates AMI messages into switch events. */
+import { isMessageLeft, parseAmiReport, REPORT_EVENTS } from './ami-call-report.js'
 import { type AmiMessage, unescapeC } from './ami-message.js'
 import { type Bridge, type Channel, DOWN, type ListedChannel, type SwitchEvent } from './switch-event.js'
 
-/** The events that the mapping uses; nearly all others (`VarSet`, `Newexten`, `CEL`, …) are skipped unparsed. */
+/** The events that the mapping uses; nearly all others (`Newexten`, `CEL`, …) are skipped unparsed. */
 const RELEVANT: ReadonlySet<string> = new Set([
   'Newchannel',
   'Newstate',
@@ -20,9 +21,12 @@ const RELEVANT: ReadonlySet<string> = new Set([
   'Hangup',
 ])
 
+/** Half of all events; used only while the account of the leg is not known. */
+export const VARIABLE_SET = 'VarSet'
+
 /** Whether events of this name are used. */
 export function isRelevantEvent(event: string): boolean {
-  return RELEVANT.has(event)
+  return RELEVANT.has(event) || REPORT_EVENTS.has(event)
 }
 
 /** Returns when the switch sent a message, Unix milliseconds; `undefined` without `timestampevents = yes` in `manager.conf`. */
@@ -38,24 +42,26 @@ export function timestampOf(message: AmiMessage): number | undefined {
  * @returns `undefined`: it does not concern a channel; a string: why it cannot be parsed
  */
 export function parseAmiEvent(message: AmiMessage, nowMs: number): SwitchEvent | string | undefined {
-  if (!RELEVANT.has(message.event)) return undefined
+  if (!isRelevantEvent(message.event) && message.event !== VARIABLE_SET) return undefined
   const atMs = timestampOf(message) ?? nowMs
+  if (REPORT_EVENTS.has(message.event)) {
+    const report = parseAmiReport(message, (prefix) => channelOf(message, prefix))
+    return typeof report === 'object' ? { ...report, atMs } : report
+  }
   const isDial = message.event.startsWith('Dial')
   const channel = channelOf(message, isDial ? 'Dest' : '')
+  // A global variable has no channel.
+  if (!channel && message.event === VARIABLE_SET) return undefined
   if (!channel) return `no ${isDial ? 'DestUniqueid' : 'Uniqueid'}`
   switch (message.event) {
     case 'Newchannel':
       return { kind: 'created', atMs, channel }
+    case VARIABLE_SET:
+      return { kind: isMessageLeft(message) ? 'message_left' : 'variable_set', atMs, channel }
     case 'DialBegin':
     case 'DialState':
-    case 'DialEnd': {
-      const caller = channelOf(message, '')
-      const status = message.event === 'DialBegin' ? '' : (message.get('DialStatus') ?? '')
-      const called = channel
-      return caller
-        ? { kind: 'dialled', atMs, caller, called, status }
-        : { kind: 'dialled', atMs, called, status }
-    }
+    case 'DialEnd':
+      return dialOf(message, atMs, channel)
     case 'BridgeEnter':
     case 'BridgeLeave': {
       const bridge = bridgeOf(message)
@@ -67,27 +73,68 @@ export function parseAmiEvent(message: AmiMessage, nowMs: number): SwitchEvent |
     case 'Unhold':
       return { kind: 'unheld', atMs, channel }
     case 'HangupRequest': {
-      const techCause = integerOf(message, 'TechCause')
+      const cause = integerOf(message, 'Cause')
       const requested = { kind: 'hangup_requested', atMs, channel } as const
-      return techCause === undefined ? requested : Object.assign(requested, { techCause })
+      return withTechCause(cause === undefined ? requested : Object.assign(requested, { cause }), message)
     }
     case 'Hangup': {
       const cause = integerOf(message, 'Cause') ?? 0
-      const techCause = integerOf(message, 'TechCause')
-      const hungUp = { kind: 'hung_up', atMs, channel, cause } as const
-      return techCause === undefined ? hungUp : Object.assign(hungUp, { techCause })
+      return withTechCause({ kind: 'hung_up', atMs, channel, cause } as const, message)
     }
     default:
       return { kind: 'updated', atMs, channel }
   }
 }
 
-/** Parses an item of the response to `CoreShowChannels`. It lacks the kind of the bridge: `talk` is assumed. */
-export function parseAmiChannel(message: AmiMessage): ListedChannel | undefined {
+/** Parses an item of the response to `BridgeList`. */
+export function parseAmiBridge(message: AmiMessage): Bridge | undefined {
+  return bridgeOf(message)
+}
+
+/**
+ * Parses an item of the response to `CoreShowChannels`.
+ *
+ * @param bridges the listed bridges by id; one that began since is assumed to connect two legs
+ */
+export function parseAmiChannel(
+  message: AmiMessage,
+  bridges: ReadonlyMap<string, Bridge>,
+): ListedChannel | undefined {
   const channel = channelOf(message, '')
   if (!channel) return undefined
+  const ageSeconds = secondsOf(message.get('Duration'))
+  const listed = ageSeconds === undefined ? channel : { ...channel, ageSeconds }
   const id = message.get('BridgeId')
-  return id === undefined ? { channel } : { channel, bridge: { id, kind: 'talk' } }
+  return id === undefined
+    ? { channel: listed }
+    : { channel: listed, bridge: bridges.get(id) ?? { id, kind: 'talk' } }
+}
+
+function dialOf(message: AmiMessage, atMs: number, called: Channel): SwitchEvent {
+  const isBegin = message.event === 'DialBegin'
+  const caller = channelOf(message, '')
+  const status = isBegin ? '' : (message.get('DialStatus') ?? '')
+  const dialString = isBegin ? message.get('DialString') : undefined
+  return {
+    kind: 'dialled',
+    atMs,
+    called,
+    status,
+    ...(caller ? { caller } : {}),
+    ...(dialString === undefined ? {} : { dialString }),
+    ...(!isBegin && message.get('Forward') !== undefined ? { isForwarded: true } : {}),
+  }
+}
+
+function withTechCause<T extends SwitchEvent>(event: T, message: AmiMessage): T {
+  const techCause = integerOf(message, 'TechCause')
+  return techCause === undefined ? event : Object.assign(event, { techCause })
+}
+
+/** Parses `01:02:03`; the hours have two digits or more. */
+function secondsOf(duration: string | undefined): number | undefined {
+  const [, hours, minutes, seconds] = /^(\d{2,6}):(\d\d):(\d\d)$/.exec(duration ?? '') ?? []
+  return hours === undefined ? undefined : Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)
 }
 
 function channelOf(message: AmiMessage, prefix: string): Channel | undefined {

@@ -1,13 +1,15 @@
 /**
  * Splits the bytes of an AMI connection into messages. A message is a sequence of lines that end with CRLF, followed by
  * an empty line; the first line of a connection is a banner. A bare LF does not end a line: values may contain it
- * (`Message: Park successful\n`).
+ * (`Message: Park successful\n`). A message that is too long, because a variable is, is skipped.
  */
 
-/** A longer line ends the connection. */
-const MAX_LINE_BYTES = 65_536
-/** A longer message ends the connection. */
-const MAX_MESSAGE_BYTES = 262_144
+/** A longer banner ends the connection. */
+const MAX_BANNER_BYTES = 65_536
+/** A longer message is skipped. */
+const MAX_MESSAGE_BYTES = 8_388_608
+/** A longer message ends the connection: it may never end. */
+const MAX_SKIPPED_BYTES = 67_108_864
 /** The start of the banner in every version. */
 const BANNER = 'Asterisk Call Manager/'
 
@@ -16,7 +18,7 @@ const LINE_END = Buffer.from('\r\n')
 
 /** The frame reader of one connection. */
 export interface AmiFrameReader {
-  /** @throws an error with the reason if the peer does not speak AMI, or a line or message is too long */
+  /** @throws an error with the reason if the peer does not speak AMI, or a message does not end */
   receive(chunk: Buffer): void
 }
 
@@ -25,15 +27,19 @@ export interface AmiFrameReader {
  *
  * @param onBanner called once the peer has identified itself as Asterisk
  * @param onMessage called with the bytes of a message, from its first line to the CRLF of its last
+ * @param onSkipped called with the reason when a message is skipped
  */
 export function createAmiFrameReader(
   onBanner: () => void,
   onMessage: (message: Buffer) => void,
+  onSkipped: (reason: string) => void,
 ): AmiFrameReader {
   let pending: Buffer = Buffer.alloc(0)
   /** No message ends before this offset of `pending`. */
   let searched = 0
   let hasBanner = false
+  /** Bytes of the current message that were skipped. */
+  let skippedBytes = 0
 
   /** Returns the offset behind the banner; 0 while it is incomplete. */
   const readBanner = (bytes: Buffer): number => {
@@ -42,11 +48,32 @@ export function createAmiFrameReader(
       throw new Error('it does not speak AMI: its first line is not the banner of the Asterisk Call Manager')
     }
     const end = bytes.indexOf(LINE_END)
-    if ((end < 0 ? bytes.length : end) > MAX_LINE_BYTES) throw tooLong('line', MAX_LINE_BYTES)
+    if ((end < 0 ? bytes.length : end) > MAX_BANNER_BYTES)
+      throw new Error(`a line above ${MAX_BANNER_BYTES / 1024} KiB`)
     if (end < 0) return 0
     hasBanner = true
     onBanner()
     return end + 2
+  }
+
+  const emit = (message: Buffer): void => {
+    if (skippedBytes > 0 || message.length > MAX_MESSAGE_BYTES) {
+      skippedBytes = 0
+      onSkipped(`a message above ${MAX_MESSAGE_BYTES / 1_048_576} MiB is skipped`)
+    } else if (message.length > LINE_END.length) onMessage(message)
+  }
+
+  /** Keeps the incomplete end of the received bytes: of a message that is skipped only what its end may begin with. */
+  const keep = (rest: Buffer): void => {
+    const kept = MESSAGE_END.length - 1
+    pending = rest
+    if (skippedBytes > 0 || rest.length > MAX_MESSAGE_BYTES) {
+      skippedBytes += Math.max(0, rest.length - kept)
+      pending = Buffer.from(rest.subarray(-kept))
+      if (skippedBytes > MAX_SKIPPED_BYTES)
+        throw new Error(`a message above ${MAX_SKIPPED_BYTES / 1_048_576} MiB`)
+    }
+    searched = Math.max(0, pending.length - kept)
   }
 
   return {
@@ -55,29 +82,11 @@ export function createAmiFrameReader(
       let start = hasBanner ? 0 : readBanner(bytes)
       let from = hasBanner ? Math.max(start, searched) : bytes.length
       for (let end = bytes.indexOf(MESSAGE_END, from); end >= 0; end = bytes.indexOf(MESSAGE_END, start)) {
-        if (end - start > MAX_LINE_BYTES) checkLengths(bytes.subarray(start, end))
-        if (end > start) onMessage(bytes.subarray(start, end + 2))
+        emit(bytes.subarray(start, end + 2))
         start = end + 4
         from = start
       }
-      pending = bytes.subarray(start)
-      if (pending.length > MAX_LINE_BYTES) checkLengths(pending)
-      searched = Math.max(0, pending.length - MESSAGE_END.length + 1)
+      keep(bytes.subarray(start))
     },
   }
-}
-
-/** @throws if a message, complete or not, is too long or has a line that is */
-function checkLengths(bytes: Buffer): void {
-  if (bytes.length > MAX_MESSAGE_BYTES) throw tooLong('message', MAX_MESSAGE_BYTES)
-  for (let start = 0; start <= bytes.length; ) {
-    const at = bytes.indexOf(LINE_END, start)
-    const end = at < 0 ? bytes.length : at
-    if (end - start > MAX_LINE_BYTES) throw tooLong('line', MAX_LINE_BYTES)
-    start = end + 2
-  }
-}
-
-function tooLong(unit: string, maxBytes: number): Error {
-  return new Error(`a ${unit} above ${maxBytes / 1024} KiB`)
 }

@@ -18,6 +18,7 @@ export interface AmiMessage {
 
 /** The first bytes of an event. */
 const EVENT = Buffer.from('Event: ')
+const UNIQUE_ID = Buffer.from('\r\nUniqueid: ')
 const CR = 13
 
 /** Returns the event name of a message without decoding the rest; '' for a response. */
@@ -26,6 +27,15 @@ export function eventNameOf(message: Buffer): string {
     return ''
   const end = message.indexOf(CR, EVENT.length)
   return message.toString('latin1', EVENT.length, end < 0 ? message.length : end)
+}
+
+/** Returns the value of `Uniqueid` without decoding the rest of the message; '' where there is none. */
+export function uniqueIdOf(message: Buffer): string {
+  const at = message.indexOf(UNIQUE_ID)
+  if (at < 0) return ''
+  const start = at + UNIQUE_ID.length
+  const end = message.indexOf(CR, start)
+  return message.toString('utf8', start, end < 0 ? message.length : end)
 }
 
 /** @param bytes the lines of the message, each with its CRLF */

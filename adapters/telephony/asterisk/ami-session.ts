@@ -1,22 +1,28 @@
 /**
- * The protocol of one AMI connection, without sockets: banner, login, list of open channels, events. The list starts
- * after the login, and events arrive at the same time; the mapping reconciles the two.
+ * The protocol of one AMI connection, without sockets: banner, login, check of the settings, resync, events. The resync
+ * starts after the login, and events arrive at the same time; the mapping reconciles the two.
  */
-import type { MappedBatch } from '../source/mapped-events.js'
+import type { MappedBatch, Problem } from '../source/mapped-events.js'
 import { sanitizeText } from '../source/sanitize.js'
 import type { SwitchProtocol } from '../source/tcp-session.js'
-import { isRelevantEvent, parseAmiChannel, parseAmiEvent, timestampOf } from './ami-event.js'
+import { mayBeMessageLeft } from './ami-call-report.js'
+import { isRelevantEvent, parseAmiEvent, timestampOf, VARIABLE_SET } from './ami-event.js'
 import { createAmiFrameReader } from './ami-frames.js'
-import { type AmiMessage, createAmiMessage, eventNameOf } from './ami-message.js'
-import type { Mapping, RegistrySnapshot } from './mapping.js'
-import type { ListedChannel } from './switch-event.js'
+import { type AmiMessage, createAmiMessage, eventNameOf, uniqueIdOf } from './ami-message.js'
+import { createAmiResync, RESYNC_EVENTS } from './ami-resync.js'
+import { NO_TIMESTAMPS, settingsCheck } from './ami-settings.js'
+import type { Mapping } from './mapping.js'
 
 /** Credentials and dependencies of a session. */
 export interface AmiSessionDeps {
   readonly username: string
   readonly secret: string
   readonly eventMask: string
+  /** Event classes of which the host has selected hooks. */
+  readonly selectedClasses: readonly string[]
   readonly mapping: Mapping
+  /** Wrong settings that were reported; each is reported once per source. */
+  readonly reportedSettings: Set<string>
   /** Takes what the mapping yields. */
   readonly push: (batch: MappedBatch) => void
   /** Sends a text to the switch. */
@@ -31,73 +37,74 @@ export interface AmiSession extends SwitchProtocol {
   readonly ready: Promise<void>
 }
 
-/** Maximum number of channels in a list. */
-const MAX_LISTED = 200_000
-
 const LOGIN_ID = 'hookswitch-login'
-const LIST_ID = 'hookswitch-list'
+const READ_ID = 'hookswitch-read'
+const TIMESTAMPS_ID = 'hookswitch-timestampevents'
 
 /** Creates the protocol of one connection; it logs in after the banner. */
 export function createAmiSession(deps: AmiSessionDeps): AmiSession {
-  const { mapping, push, nowMs } = deps
+  const { mapping, push, nowMs, reportedSettings } = deps
   let settleReady: { resolve: () => void; reject: (error: Error) => void } | undefined
   const ready = new Promise<void>((resolve, reject) => {
     settleReady = { resolve, reject }
   })
   // A session that is lost before its caller awaits `ready` must not cause an unhandled rejection.
   ready.catch(() => {})
-  let listing: { readonly snapshot: RegistrySnapshot; readonly listed: ListedChannel[] } | undefined
-  let hasReportedTimestamp = false
+  const settings = settingsCheck(deps.username, deps.eventMask, deps.selectedClasses)
+  let readClasses: string | undefined
 
   const sendAction = (action: string, id: string, ...lines: readonly string[]) =>
     deps.write(`${[`Action: ${action}`, `ActionID: ${id}`, ...lines].join('\r\n')}\r\n\r\n`)
 
+  const pushProblem = (kind: Problem['kind'], message: string): void =>
+    push({ updates: [], problems: [{ kind, message }] })
+
+  const reportSetting = (message: string): void => {
+    if (reportedSettings.has(message)) return
+    reportedSettings.add(message)
+    pushProblem('misconfigured', message)
+  }
+
+  const resync = createAmiResync({
+    mapping,
+    sendAction,
+    nowMs,
+    onReconciled(batch) {
+      push(batch)
+      settleReady?.resolve()
+    },
+  })
+
+  const onLoggedIn = (): void => {
+    if (settings) {
+      sendAction('Getvar', READ_ID, `Variable: ${settings.variables.read}`)
+      sendAction('Getvar', TIMESTAMPS_ID, `Variable: ${settings.variables.timestampevents}`)
+    }
+    resync.start()
+  }
+
   const onResponse = (message: AmiMessage): void => {
     const id = message.get('ActionID')
-    const isError = message.get('Response') === 'Error'
     // The response may echo the secret.
     const reason = () => sanitizeText(message.get('Message') ?? 'no reason given', deps.secret)
     if (id === LOGIN_ID) {
-      if (isError) throw new Error(`the switch refused the login: ${reason()}`)
-      listing = { snapshot: mapping.snapshot(), listed: [] }
-      sendAction('CoreShowChannels', LIST_ID)
-    } else if (id === LIST_ID && isError) {
-      throw new Error(`the switch refused CoreShowChannels: ${reason()} (the user needs write = reporting)`)
-    }
+      if (message.get('Response') === 'Error') throw new Error(`the switch refused the login: ${reason()}`)
+      onLoggedIn()
+    } else if (id === READ_ID) readClasses = message.get('Value')
+    else if (id === TIMESTAMPS_ID) {
+      const values = { read: readClasses, timestampevents: message.get('Value') }
+      for (const problem of settings?.problems(values) ?? []) reportSetting(problem)
+    } else resync.onResponse(message, reason)
   }
 
-  const pushMalformed = (reason: string): void =>
-    push({ updates: [], problems: [{ kind: 'malformed', message: reason }] })
-
   const onEvent = (message: AmiMessage): void => {
-    if (!hasReportedTimestamp && timestampOf(message) === undefined) {
-      hasReportedTimestamp = true
-      pushMalformed(
-        'events have no Timestamp, so their arrival time is used: manager.conf needs timestampevents = yes',
-      )
-    }
+    if (timestampOf(message) === undefined) reportSetting(NO_TIMESTAMPS)
     const event = parseAmiEvent(message, nowMs())
-    if (typeof event === 'string') pushMalformed(`${message.event}: ${event}`)
+    if (typeof event === 'string') pushProblem('malformed', `${message.event}: ${event}`)
     else if (event) {
       const batch = mapping.map(event)
       if (batch.updates.length > 0 || batch.problems.length > 0) push(batch)
     }
-  }
-
-  const isOwnList = (message: AmiMessage) => listing !== undefined && message.get('ActionID') === LIST_ID
-
-  const onListed = (message: AmiMessage): void => {
-    const channel = isOwnList(message) ? parseAmiChannel(message) : undefined
-    if (!channel) return
-    if (listing?.listed.push(channel) === MAX_LISTED)
-      throw new Error(`a list of more than ${MAX_LISTED} channels`)
-  }
-
-  const onListComplete = (message: AmiMessage): void => {
-    if (!listing || !isOwnList(message)) return
-    push(mapping.reconcile(listing.snapshot, listing.listed, nowMs()))
-    listing = undefined
-    settleReady?.resolve()
   }
 
   const login = () =>
@@ -108,13 +115,16 @@ export function createAmiSession(deps: AmiSessionDeps): AmiSession {
       `Secret: ${deps.secret}`,
       `Events: ${deps.eventMask}`,
     )
-  const frames = createAmiFrameReader(login, (bytes) => {
+  const onMessage = (bytes: Buffer): void => {
     const event = eventNameOf(bytes)
     if (event === '') onResponse(createAmiMessage(bytes))
-    else if (isRelevantEvent(event)) onEvent(createAmiMessage(bytes))
-    else if (event === 'CoreShowChannel') onListed(createAmiMessage(bytes))
-    else if (event === 'CoreShowChannelsComplete') onListComplete(createAmiMessage(bytes))
-  })
+    else if (event === VARIABLE_SET) {
+      if (mapping.awaitsAccount(uniqueIdOf(bytes)) || mayBeMessageLeft(bytes))
+        onEvent(createAmiMessage(bytes))
+    } else if (isRelevantEvent(event)) onEvent(createAmiMessage(bytes))
+    else if (RESYNC_EVENTS.has(event)) resync.onEvent(createAmiMessage(bytes))
+  }
+  const frames = createAmiFrameReader(login, onMessage, (reason) => pushProblem('malformed', reason))
 
   return {
     ready,

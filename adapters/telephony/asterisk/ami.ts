@@ -1,33 +1,51 @@
 /** The source for the Asterisk Manager Interface (AMI): options and TCP connection. */
+import { DEFAULT_OPTIONAL_HOOKS, type OptionalHook } from '../source/optional-hooks.js'
 import {
   checkHostName,
   checkSingleLine,
   checkSourceOptions,
+  checkTls,
   integerBetween,
+  OPEN_LEGS_CHECK,
+  type OpenLegsOption,
   type SourceOptions,
 } from '../source/options.js'
 import { createSwitchSource, type SwitchSource } from '../source/switch-source.js'
-import { openTcpSession, type TcpSession } from '../source/tcp-session.js'
+import { openTcpSession, type TcpSession, type TlsOptions } from '../source/tcp-session.js'
 import { type AmiSession, createAmiSession } from './ami-session.js'
 import { LEG_OPTION_CHECKS, type LegOptions } from './leg-options.js'
 import { createAsteriskMapping } from './mapping.js'
 
 /** Options of `asteriskAmi`. */
-export interface AsteriskAmiOptions extends SourceOptions, LegOptions {
+export interface AsteriskAmiOptions extends SourceOptions, LegOptions, OpenLegsOption {
   /** Host name or address of Asterisk. Default '127.0.0.1'. */
   readonly host?: string
-  /** `port` of `manager.conf`. Default 5038. */
+  /** `port` of `manager.conf`, or with `tls` that of `tlsbindaddr`. Default 5038, with `tls` 5039. */
   readonly port?: number
-  /** The user in `manager.conf`, with `read = call` and `write = reporting`. */
+  /**
+   * Encrypts the connection (`tlsenable = yes` in `manager.conf`). `true`: an authority that Node trusts has signed the
+   * certificate. Default: not encrypted.
+   */
+  readonly tls?: boolean | TlsOptions
+  /** The user in `manager.conf`, with `read = call,dialplan,agent` and `write = reporting`. */
   readonly username: string
   /** The user's `secret` in `manager.conf`. */
   readonly secret: string
-  /** The event classes to subscribe to. Default 'call', which contains all events that are needed. */
+  /**
+   * The event classes to subscribe to. Default 'call,dialplan,agent', which contain all events that are needed: without
+   * 'agent' if no hook of a queue is selected, with 'dtmf' if `channel_dtmf` is. 'call' alone is half of the stream; then
+   * a variable that the dial plan sets is known only with the next event of the call.
+   */
   readonly eventMask?: string
 }
 
 /** Defaults of `AsteriskAmiOptions`. */
-export const AMI_DEFAULTS = Object.freeze({ host: '127.0.0.1', port: 5038, eventMask: 'call' })
+export const AMI_DEFAULTS = Object.freeze({
+  host: '127.0.0.1',
+  port: 5038,
+  tlsPort: 5039,
+  eventMask: 'call,dialplan,agent',
+})
 
 const CONNECT_TIMEOUT_MS = 10_000
 const SILENCE_MS = 20_000
@@ -44,12 +62,12 @@ const SILENCE_MS = 20_000
  * channelvars = ACCOUNT_ID    ; the channel variables that accountOf and customVariables read
  * [hookswitch]
  * secret = …
- * read = call
- * write = reporting           ; to list the open channels
+ * read = call,dialplan,agent  ; dialplan: the variables that the dial plan sets; agent: queues
+ * write = reporting           ; to list the open channels, and to query their times and these settings
  * writetimeout = 5000         ; while `publish` is full nothing is read: Asterisk closes a connection that does not read
  * ```
- * The connection is not encrypted: use it on one machine or in a private network. If one host connects to several
- * Asterisks, give each a `systemname` in `asterisk.conf`; otherwise their channel ids may collide.
+ * Without `tls` the connection is not encrypted: use it on one machine or in a private network. If one host connects to
+ * several Asterisks, give each a `systemname` in `asterisk.conf`; otherwise their channel ids may collide.
  *
  * @throws `InvalidOption` with the name of the option
  * @example
@@ -60,8 +78,10 @@ const SILENCE_MS = 20_000
 export function asteriskAmi(options: AsteriskAmiOptions): SwitchSource {
   const specificChecks = {
     ...LEG_OPTION_CHECKS,
+    ...OPEN_LEGS_CHECK,
     host: checkHostName,
     port: integerBetween(1, 65_535),
+    tls: checkTls,
     username: checkSingleLine,
     secret: checkSingleLine,
     eventMask: checkSingleLine,
@@ -70,11 +90,21 @@ export function asteriskAmi(options: AsteriskAmiOptions): SwitchSource {
   const checked = checkSourceOptions('asteriskAmi', options, specificChecks, required)
   const { username, secret } = options
   const host = options.host ?? AMI_DEFAULTS.host
-  const port = options.port ?? AMI_DEFAULTS.port
-  const eventMask = options.eventMask ?? AMI_DEFAULTS.eventMask
-  const { accountOf, realmOf, customVariables } = options
+  const tls = options.tls === true ? {} : options.tls || undefined
+  const port = options.port ?? (tls ? AMI_DEFAULTS.tlsPort : AMI_DEFAULTS.port)
+  const { accountOf, realmOf, customVariables, optionalHooks = DEFAULT_OPTIONAL_HOOKS } = options
+  const classes = classesFor(optionalHooks)
+  const eventMask = options.eventMask ?? ['call', 'dialplan', ...classes].join(',')
+  const selectedClasses = options.optionalHooks ? classes : []
   const { clock, maxOpenLegs } = checked
-  const mapping = createAsteriskMapping({ accountOf, realmOf, customVariables, maxOpenLegs })
+  const mapping = createAsteriskMapping({
+    accountOf,
+    realmOf,
+    customVariables,
+    optionalHooks,
+    maxOpenLegs,
+  })
+  const reportedSettings = new Set<string>()
   let currentSession: TcpSession | undefined
   let isListening = false
   let lastResumeMs = 0
@@ -82,6 +112,7 @@ export function asteriskAmi(options: AsteriskAmiOptions): SwitchSource {
   return createSwitchSource(checked, {
     peer: `asterisk ${host}:${port}`,
     openLegs: mapping.openLegs,
+    savableLegs: mapping.savable,
     async open(pipeline, signal) {
       if (!isListening) {
         pipeline.onCapacity(() => {
@@ -93,6 +124,7 @@ export function asteriskAmi(options: AsteriskAmiOptions): SwitchSource {
       const tcpOptions = {
         host,
         port,
+        tls,
         clock,
         connectTimeoutMs: CONNECT_TIMEOUT_MS,
         silenceMs: SILENCE_MS,
@@ -104,7 +136,9 @@ export function asteriskAmi(options: AsteriskAmiOptions): SwitchSource {
           username,
           secret,
           eventMask,
+          selectedClasses,
           mapping,
+          reportedSettings,
           push: pipeline.push,
           write,
           nowMs: () => clock.now(),
@@ -135,4 +169,12 @@ export function asteriskAmi(options: AsteriskAmiOptions): SwitchSource {
       return session
     },
   })
+}
+
+/** Returns the event classes of these hooks beside those of a leg. */
+function classesFor(optionalHooks: readonly OptionalHook[]): readonly string[] {
+  const classes: string[] = []
+  if (optionalHooks.some((hook) => hook.startsWith('queue_'))) classes.push('agent')
+  if (optionalHooks.includes('channel_dtmf')) classes.push('dtmf')
+  return classes
 }

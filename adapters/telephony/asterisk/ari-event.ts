@@ -1,4 +1,5 @@
 /** Translates text frames and lists of ARI into switch events. */
+import { mailboxOfMessage, mayBeMessageLeft, parseAriReport, REPORT_TYPES } from './ari-call-report.js'
 import {
   type Bridge,
   BUSY,
@@ -11,7 +12,7 @@ import {
   UP,
 } from './switch-event.js'
 
-/** The events that the mapping uses; more than half of all others are `ChannelVarset`. */
+/** The events that the mapping uses. */
 const RELEVANT: ReadonlySet<string> = new Set([
   'ApplicationReplaced',
   'ChannelCallerId',
@@ -25,6 +26,7 @@ const RELEVANT: ReadonlySet<string> = new Set([
   'ChannelStateChange',
   'ChannelUnhold',
   'Dial',
+  ...REPORT_TYPES,
 ])
 
 /** The channel states that the mapping uses, by their ARI names. */
@@ -38,20 +40,38 @@ const STATES: Readonly<Record<string, number>> = {
 /** Any other state (`Rsrvd`, …). */
 const OTHER_STATE = 1
 
+/** More than half of all events; used only while the account of the leg is not known. */
+const VARIABLE_SET = 'ChannelVarset'
+
 const TYPE_KEY = '"type":"'
+const CHANNEL_KEY = '"channel":{"id":"'
 
 /**
  * Whether a frame may be relevant, without parsing it. `"type":"` cannot occur inside a JSON string, where its quotes are
  * escaped, but it may be a nested key; and a switch that formats with spaces (`pretty = yes`) never writes it.
+ *
+ * @param awaitsAccount whether the account of the leg with an id is not known: then its variables matter
  */
-export function mayBeRelevant(frame: string): boolean {
+export function mayBeRelevant(frame: string, awaitsAccount: (legId: string) => boolean): boolean {
   let at = frame.indexOf(TYPE_KEY)
   if (at < 0) return true
   for (; at >= 0; at = frame.indexOf(TYPE_KEY, at + TYPE_KEY.length)) {
     const end = frame.indexOf('"', at + TYPE_KEY.length)
-    if (end < 0 || RELEVANT.has(frame.slice(at + TYPE_KEY.length, end))) return true
+    if (end < 0) return true
+    const type = frame.slice(at + TYPE_KEY.length, end)
+    if (RELEVANT.has(type) || (type === VARIABLE_SET && isUsedVariable(frame, awaitsAccount))) return true
   }
   return false
+}
+
+function isUsedVariable(frame: string, awaitsAccount: (legId: string) => boolean): boolean {
+  if (mayBeMessageLeft(frame)) return true
+  const at = frame.indexOf(CHANNEL_KEY)
+  // A global variable has no channel.
+  if (at < 0) return false
+  const start = at + CHANNEL_KEY.length
+  const id = frame.slice(start, frame.indexOf('"', start))
+  return id.includes('\\') || awaitsAccount(id)
 }
 
 /** A parsed frame: an event, `undefined` where no channel is concerned, or why it cannot be parsed. */
@@ -73,21 +93,23 @@ export function parseAriEvent(frame: string, nowMs: number): AriParseResult {
   const event = objectOf(parseJson(frame))
   if (!event) return { malformed: 'a frame is not a JSON object' }
   const type = textOf(event.type)
-  if (type === undefined || !RELEVANT.has(type)) return undefined
+  if (type === undefined || (!RELEVANT.has(type) && type !== VARIABLE_SET)) return undefined
   if (type === 'ApplicationReplaced') return { isReplaced: true }
   const atMs = timeOf(event.timestamp) ?? nowMs
+  if (REPORT_TYPES.has(type)) return reportOf(type, event, atMs)
   const channel = channelOf(type === 'Dial' ? event.peer : event.channel)
+  if (!channel && type === VARIABLE_SET) return undefined
   if (!channel) return { malformed: `${type}: no ${type === 'Dial' ? 'peer' : 'channel'}` }
   switch (type) {
     case 'ChannelCreated':
       return { event: { kind: 'created', atMs, channel } }
-    case 'Dial': {
-      const caller = channelOf(event.caller)
-      const called = channel
-      const status = textOf(event.dialstatus) ?? ''
-      if (!caller) return { event: { kind: 'dialled', atMs, called, status } }
-      return { event: { kind: 'dialled', atMs, caller, called, status } }
+    case VARIABLE_SET: {
+      const message = mailboxOfMessage(event)
+      if (message) return { event: { kind: 'message_left', atMs, channel, ...message } }
+      return { event: { kind: 'variable_set', atMs, channel } }
     }
+    case 'Dial':
+      return { event: dialOf(event, atMs, channel) }
     case 'ChannelEnteredBridge':
     case 'ChannelLeftBridge': {
       const bridge = bridgeOf(event.bridge)
@@ -103,8 +125,11 @@ export function parseAriEvent(frame: string, nowMs: number): AriParseResult {
     case 'ChannelHangupRequest': {
       // A soft request comes from the switch and usually names the caller, whichever side hung up.
       if (event.soft === true) return { event: { kind: 'updated', atMs, channel } }
+      const cause = integerOf(event.cause)
       const requested = { kind: 'hangup_requested', atMs, channel } as const
-      return { event: withTechCause(requested, event) }
+      return {
+        event: withTechCause(cause === undefined ? requested : Object.assign(requested, { cause }), event),
+      }
     }
     case 'ChannelDestroyed': {
       const hungUp = { kind: 'hung_up', atMs, channel, cause: integerOf(event.cause) ?? 0 } as const
@@ -112,6 +137,29 @@ export function parseAriEvent(frame: string, nowMs: number): AriParseResult {
     }
     default:
       return { event: { kind: 'updated', atMs, channel } }
+  }
+}
+
+function reportOf(type: string, event: Json, atMs: number): AriParseResult {
+  const reports = parseAriReport(type, event, channelOf)
+  if (typeof reports === 'string') return { malformed: `${type}: ${reports}` }
+  const [first] = reports
+  return first && { event: { kind: 'reported', atMs, channel: first.channel, reports } }
+}
+
+function dialOf(event: Json, atMs: number, called: Channel): SwitchEvent {
+  const caller = channelOf(event.caller)
+  const status = textOf(event.dialstatus) ?? ''
+  // In later events of a forwarded call it is the new destination.
+  const dialString = status === '' ? textOf(event.dialstring) : undefined
+  return {
+    kind: 'dialled',
+    atMs,
+    called,
+    status,
+    ...(caller ? { caller } : {}),
+    ...(dialString === undefined ? {} : { dialString }),
+    ...(status !== '' && textOf(event.forward) !== undefined ? { isForwarded: true } : {}),
   }
 }
 

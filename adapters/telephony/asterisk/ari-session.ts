@@ -1,10 +1,13 @@
 /** One ARI connection: subscribes, reconciles the list of open channels, maps events, and checks liveness. */
 import type { Clock } from 'hookswitch'
 import type { SwitchSession } from '../source/connection.js'
+import { type Liveness, watchLiveness } from '../source/liveness.js'
 import type { MappedBatch } from '../source/mapped-events.js'
+import { queryAriDetails } from './ari-details.js'
 import { mayBeRelevant, parseAriChannels, parseAriEvent } from './ari-event.js'
 import { type AriAddress, type AriSocket, openAriSocket, sanitizedMessage } from './ari-socket.js'
 import type { BackpressureBuffer } from './backpressure-buffer.js'
+import { detailQueries } from './channel-details.js'
 import type { Mapping } from './mapping.js'
 
 /** Address, limits and dependencies of a session. */
@@ -15,9 +18,11 @@ export interface AriSessionDeps extends AriAddress {
   readonly push: (batch: MappedBatch) => void
   /** Holds frames that cannot be published yet; it outlives the connection. */
   readonly buffer: BackpressureBuffer
+  /** Called when another client takes over the application. @returns the reason of the disconnect */
+  readonly onEvicted: () => string
   /** How long opening and each request may take, milliseconds. */
   readonly timeoutMs: number
-  /** Sends a ping after this time without data and disconnects after twice this time, milliseconds. */
+  /** Sends a ping after this time without data, and disconnects when it goes unanswered for as long, milliseconds. */
   readonly silenceMs: number
 }
 
@@ -32,12 +37,14 @@ export async function openAriSession(deps: AriSessionDeps, signal: AbortSignal):
   await buffer.whenEmpty(signal)
   const over = new AbortController()
   let endReason: string | undefined
+  let isEvicted = false
   let resolveEnded: (reason: string) => void = () => {}
   const ended = new Promise<string>((resolve) => {
     resolveEnded = resolve
   })
-  let lastDataMs = clock.monotonic()
   let socket: AriSocket | undefined
+  let liveness: Liveness | undefined
+  const onSignOfLife = () => liveness?.onSignOfLife()
 
   const end = (reason: string): void => {
     if (over.signal.aborted) return
@@ -50,7 +57,8 @@ export async function openAriSession(deps: AriSessionDeps, signal: AbortSignal):
     const parsed = parseAriEvent(frame, clock.now())
     if (!parsed) return
     if ('isReplaced' in parsed) {
-      end('another client has taken over the application: each client needs its own `app`')
+      isEvicted = true
+      end(deps.onEvicted())
     } else if ('malformed' in parsed) {
       push({ updates: [], problems: [{ kind: 'malformed', message: parsed.malformed }] })
     } else {
@@ -59,16 +67,17 @@ export async function openAriSession(deps: AriSessionDeps, signal: AbortSignal):
     }
   }
 
+  // The begin of a leg may still be queued.
+  const awaitsAccount = (legId: string) => !buffer.isEmpty() || mapping.awaitsAccount(legId)
+
   const opened = await openAriSocket(deps, clock, timeoutMs, signal, {
     onFrame(text) {
-      lastDataMs = clock.monotonic()
-      if (over.signal.aborted || !mayBeRelevant(text)) return
+      onSignOfLife()
+      if (over.signal.aborted || !mayBeRelevant(text, awaitsAccount)) return
       if (!buffer.submit(() => handleFrame(text), text.length))
         end('more events than can be published: the connection is closed and reopened')
     },
-    onPong: () => {
-      lastDataMs = clock.monotonic()
-    },
+    onPong: onSignOfLife,
     onEnded: end,
   })
   socket = opened
@@ -82,6 +91,8 @@ export async function openAriSession(deps: AriSessionDeps, signal: AbortSignal):
     const snapshot = mapping.snapshot()
     const [channels, bridges] = await Promise.all([opened.get('/channels'), opened.get('/bridges')])
     const listed = parseAriChannels(channels, bridges)
+    const details = { get: opened.get, clock, timeoutMs, signal: over.signal }
+    await queryAriDetails(details, detailQueries(mapping, listed, clock.now()))
     buffer.submit(() => push(mapping.reconcile(snapshot, listed, clock.now())), 0)
   } catch (thrown) {
     end(sanitizedMessage(thrown, deps))
@@ -90,15 +101,6 @@ export async function openAriSession(deps: AriSessionDeps, signal: AbortSignal):
     signal.removeEventListener('abort', abort)
   }
 
-  const checkLiveness = async () => {
-    for (;;) {
-      await clock.sleep(silenceMs, over.signal)
-      if (over.signal.aborted) return
-      const silentMs = clock.monotonic() - lastDataMs
-      if (silentMs >= 2 * silenceMs) return end(`no sign of life for ${silentMs / 1000} s`)
-      if (silentMs >= silenceMs) opened.ping()
-    }
-  }
-  void checkLiveness()
-  return { ended, close: () => end('closed') }
+  liveness = watchLiveness({ clock, silenceMs, probe: opened.ping, onDead: end, signal: over.signal })
+  return { ended, isSettled: () => !isEvicted, close: () => end('closed') }
 }

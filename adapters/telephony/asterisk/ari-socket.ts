@@ -35,7 +35,7 @@ export interface AriSocket {
 }
 
 /** A larger frame ends the connection. */
-const MAX_FRAME_BYTES = 1_048_576
+const MAX_FRAME_BYTES = 16_777_216
 /** Largest response body. */
 const MAX_LIST_BYTES = 67_108_864
 
@@ -74,8 +74,8 @@ export async function openAriSocket(
   })
   const headers = { authorization: `Basic ${basicCredentials(address)}` }
 
-  const get = async (path: string): Promise<string> => {
-    const options = { dispatcher: agent, headers, signal: over.signal }
+  const read = async (path: string, ended: AbortSignal): Promise<string> => {
+    const options = { dispatcher: agent, headers, signal: ended }
     const { statusCode, body } = await request(`${url}${path}`, options)
     if (statusCode !== 200) {
       await body.dump()
@@ -90,6 +90,22 @@ export async function openAriSocket(
       chunks.push(chunk)
     }
     return Buffer.concat(chunks).toString('utf8')
+  }
+  const get = async (path: string): Promise<string> => {
+    const done = new AbortController()
+    const late = new AbortController()
+    // The timeouts of undici start anew with each part of a response.
+    void clock.sleep(timeoutMs, done.signal).then(() => {
+      if (!done.signal.aborted)
+        late.abort(new Error(`no complete response to ${path} within ${timeoutMs / 1000} s`))
+    })
+    try {
+      return await read(path, AbortSignal.any([over.signal, late.signal]))
+    } catch (thrown) {
+      throw late.signal.aborted ? late.signal.reason : thrown
+    } finally {
+      done.abort()
+    }
   }
 
   const onPong = (message: unknown) => {
@@ -125,6 +141,10 @@ export async function openAriSocket(
     })
     wire?.once('error', ({ message }) => {
       error = sanitizeText(message, ...secretsOf(address))
+    })
+    // After a close frame undici waits without limit for the switch to close the connection.
+    wire?.on('data', () => {
+      if (socket.readyState === WebSocket.CLOSING) wire.destroy()
     })
   })
   socket.addEventListener('message', ({ data }) => {

@@ -1,5 +1,15 @@
-/** The source for the Asterisk REST Interface (ARI): options and connection. */
-import { checkSingleLine, checkSourceOptions, invalidOption, type SourceOptions } from '../source/options.js'
+/** The source for the Asterisk REST Interface (ARI): options, name of the application, connection. */
+import { hostname } from 'node:os'
+import type { Random } from 'hookswitch'
+import { DEFAULT_OPTIONAL_HOOKS } from '../source/optional-hooks.js'
+import {
+  checkSingleLine,
+  checkSourceOptions,
+  invalidOption,
+  OPEN_LEGS_CHECK,
+  type OpenLegsOption,
+  type SourceOptions,
+} from '../source/options.js'
 import { createSwitchSource, type SwitchSource } from '../source/switch-source.js'
 import { openAriSession } from './ari-session.js'
 import { type BackpressureBuffer, createBackpressureBuffer } from './backpressure-buffer.js'
@@ -7,19 +17,30 @@ import { LEG_OPTION_CHECKS, type LegOptions } from './leg-options.js'
 import { createAsteriskMapping } from './mapping.js'
 
 /** Options of `asteriskAri`. */
-export interface AsteriskAriOptions extends SourceOptions, LegOptions {
+export interface AsteriskAriOptions extends SourceOptions, LegOptions, OpenLegsOption {
   /** The URL of ARI, without user and password. Default 'http://127.0.0.1:8088/ari'. */
   readonly url?: string
   /** The user in `ari.conf`; `read_only = yes` is sufficient. */
   readonly username: string
   /** The user's `password` in `ari.conf`. */
   readonly password: string
-  /** The application to subscribe as; no other client may use it. Default 'hookswitch'. */
+  /**
+   * The application to subscribe as; no other client may use it. Default 'hookswitch-', the name of this machine, and
+   * eight random hexadecimal digits, which differ at each start.
+   */
   readonly app?: string
 }
 
 /** Defaults of `AsteriskAriOptions`. */
-export const ARI_DEFAULTS = Object.freeze({ url: 'http://127.0.0.1:8088/ari', app: 'hookswitch' })
+export const ARI_DEFAULTS = Object.freeze({
+  url: 'http://127.0.0.1:8088/ari',
+})
+
+/** Returns the name of an application that no other service uses, on this machine or another. */
+function uniqueApp(random: Random): string {
+  const machine = hostname().replace(/[^\w.-]/g, '-')
+  return `hookswitch-${machine}-${Buffer.from(random.bytes(4)).toString('hex')}`
+}
 
 const TIMEOUT_MS = 10_000
 const SILENCE_MS = 20_000
@@ -42,6 +63,9 @@ const SILENCE_MS = 20_000
  * connection is closed. Buffered events are still published; then the source reconnects, and the list reveals what it
  * missed. Times of ARI have milliseconds only. Needs `undici`, a dependency of this package.
  *
+ * Asterisk gives the events of an application to its newest connection alone, so each service needs another application. The
+ * default name stays the same over reconnects: the new connection replaces one that the network has left behind.
+ *
  * @throws `InvalidOption` with the name of the option
  * @example
  * const source = asteriskAri({ publish: hs.publish, username: 'hookswitch', password, accountOf: accountFromVariable('ACCOUNT_ID') })
@@ -50,24 +74,38 @@ const SILENCE_MS = 20_000
 export function asteriskAri(options: AsteriskAriOptions): SwitchSource {
   const specificChecks = {
     ...LEG_OPTION_CHECKS,
+    ...OPEN_LEGS_CHECK,
     url: checkAriUrl,
     username: checkUsername,
     password: checkSingleLine,
-    app: checkSingleLine,
+    app: checkApp,
   }
   const required = ['username', 'password', 'accountOf']
   const checked = checkSourceOptions('asteriskAri', options, specificChecks, required)
   const { username, password } = options
   const url = (options.url ?? ARI_DEFAULTS.url).replace(/\/+$/, '')
-  const app = options.app ?? ARI_DEFAULTS.app
-  const { accountOf, realmOf, customVariables } = options
+  let app = options.app ?? uniqueApp(checked.random)
+  const onEvicted = (): string => {
+    const reason = 'another client has taken over the application'
+    if (options.app !== undefined) return `${reason} ${app}: each client needs its own app`
+    app = uniqueApp(checked.random)
+    return `${reason}: this one continues as ${app}`
+  }
+  const { accountOf, realmOf, customVariables, optionalHooks = DEFAULT_OPTIONAL_HOOKS } = options
   const { clock, maxOpenLegs } = checked
-  const mapping = createAsteriskMapping({ accountOf, realmOf, customVariables, maxOpenLegs })
+  const mapping = createAsteriskMapping({
+    accountOf,
+    realmOf,
+    customVariables,
+    optionalHooks,
+    maxOpenLegs,
+  })
   let buffer: BackpressureBuffer | undefined
 
   return createSwitchSource(checked, {
     peer: `asterisk ${url}`,
     openLegs: mapping.openLegs,
+    savableLegs: mapping.savable,
     open(pipeline, signal) {
       if (!buffer) {
         buffer = createBackpressureBuffer(pipeline.isFull)
@@ -79,12 +117,19 @@ export function asteriskAri(options: AsteriskAriOptions): SwitchSource {
         mapping,
         push: pipeline.push,
         buffer,
+        onEvicted,
         timeoutMs: TIMEOUT_MS,
         silenceMs: SILENCE_MS,
       }
       return openAriSession({ ...address, ...deps }, signal)
     },
   })
+}
+
+/** Checks for the name of one application: ARI takes a list, separated by commas. */
+function checkApp(field: string, value: unknown): void {
+  checkSingleLine(field, value)
+  if ((value as string).includes(',')) throw invalidOption(field, 'must not contain a comma')
 }
 
 /** Checks for a URL without credentials: it is logged. */

@@ -9,6 +9,8 @@ export interface BackpressureBuffer {
    * @returns false: the buffer is at its limit, and the caller must stop the sender
    */
   submit(work: () => void, bytes: number): boolean
+  /** Whether nothing is queued. */
+  isEmpty(): boolean
   /** Runs queued work until the service is full again. */
   drain(): void
   /** Resolves when the buffer is empty, or when the signal aborts. */
@@ -49,6 +51,7 @@ export function createBackpressureBuffer(isFull: () => boolean): BackpressureBuf
       queuedBytes += bytes
       return queue.length - next < MAX_QUEUED && queuedBytes < MAX_QUEUED_BYTES
     },
+    isEmpty: () => queue.length === 0,
     drain,
     async whenEmpty(signal) {
       if (queue.length === 0 || signal.aborted) return

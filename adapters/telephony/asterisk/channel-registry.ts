@@ -11,8 +11,9 @@ import {
 } from '../source/mapped-events.js'
 import { sanitizeError } from '../source/sanitize.js'
 import { type AsteriskAccountOf, type AsteriskFacts, factsOf } from './account-resolver.js'
+import { isInternalTechnology, parseChannelName } from './channel-name.js'
 import type { EventContext } from './event-builder.js'
-import { type Leg, openLeg, partiesOf } from './leg.js'
+import { type ChannelIdentity, isLaterChannel, type Leg, openLeg, partiesOf } from './leg.js'
 import type { Channel, SwitchEvent } from './switch-event.js'
 
 /** Options of a mapping. */
@@ -22,13 +23,22 @@ export interface MappingOptions {
   readonly realmOf?: ((leg: AsteriskFacts) => string | undefined) | undefined
   /** Channel variables for `customChannelVars`. */
   readonly customVariables?: readonly string[] | undefined
+  /** The hooks to publish beside those of a leg. Default: none. */
+  readonly optionalHooks?: readonly string[] | undefined
   readonly maxOpenLegs: number
 }
 
 /** The open legs, and the batch of the current message. */
 export interface ChannelRegistry {
-  /** Updates or opens the leg of a channel; `undefined`: it has ended, or ends without having been seen. */
-  track(channel: Channel, atMs: number, kind: SwitchEvent['kind']): Leg | undefined
+  /**
+   * Updates or opens the leg of a channel; `undefined`: it has ended, or ends without having been seen. A later channel
+   * with the id of an open leg replaces it.
+   */
+  track(channel: Channel, atMs: number, kind: SwitchEvent['kind'] | 'listed'): Leg | undefined
+  /** Adds a leg that was open when an earlier process ended. False: too many legs are open. */
+  restore(leg: Leg): boolean
+  /** Resolves the account of an open leg by the variables of its channel. */
+  updateAccount(channel: Channel): void
   /** Returns an open leg. */
   get(id: string | undefined): Leg | undefined
   /** Fixes the parties of a leg, as they are now, for all its events. */
@@ -41,8 +51,17 @@ export interface ChannelRegistry {
   eventContext(leg: Leg): EventContext
   /** Returns the other half of a Local channel while it is open. */
   otherHalf(leg: Leg): Leg | undefined
-  /** Returns the phone behind a leg: for a half of a Local channel, the other leg of its other half. */
-  phoneBehind(id: string | undefined): string | undefined
+  /** Sets the leg that a leg dialled, that dialled it, or that it is bridged with. */
+  setOtherLeg(leg: Leg, id: string): void
+  /**
+   * Returns the phone of the other side: the other leg, or where that is a half of a Local channel, the phone behind it.
+   * `undefined` while it is not known.
+   */
+  otherPhone(leg: Leg): string | undefined
+  /** Returns the phone behind a half of a Local channel, or the phone itself; `undefined` while it is not known. */
+  phoneBehind(id: string): string | undefined
+  /** Whether the account of an open leg is not known. */
+  awaitsAccount(id: string): boolean
   /** Returns the ids of the open legs. */
   ids(): ReadonlySet<string>
   /** Number of open legs. */
@@ -56,16 +75,31 @@ const MAX_ENDED = 10_000
 /** Longest chain of Local channels that is followed; a longer one is a loop. */
 const MAX_LOCAL_CHAIN = 8
 
-/** @param onEvicted called with a leg that is dropped because too many are open */
+/** Callbacks of a registry. */
+export interface RegistryListener {
+  /** A leg is dropped because too many are open. */
+  onEvicted(leg: Leg): void
+  /** A later channel has the id of an open leg, whose end was missed: closes the leg. */
+  onReplaced(leg: Leg, atMs: number): void
+}
+
+/** An ended leg. */
+interface EndedLeg extends ChannelIdentity {
+  readonly isInternal: boolean
+}
+
 export function createChannelRegistry(
   { accountOf, realmOf, customVariables = [], maxOpenLegs }: MappingOptions,
-  onEvicted: (leg: Leg) => void,
+  { onEvicted, onReplaced }: RegistryListener,
 ): ChannelRegistry {
   /** By id, oldest first. */
   const open = new Map<string, Leg>()
   /** Halves of Local channels, by their original names. */
   const halves = new Map<string, Leg>()
-  const ended = new Set<string>()
+  /** Recently ended legs by id, oldest first. */
+  const ended = new Map<string, EndedLeg>()
+  /** Ids of open legs whose account is not known. */
+  const withoutAccount = new Set<string>()
   let updates: LegUpdate[] = []
   let problems: Problem[] = []
 
@@ -74,14 +108,31 @@ export function createChannelRegistry(
   const addProblem = (kind: Problem['kind'], message: string, { id }: Leg): void =>
     void problems.push({ kind, message, callId: id })
 
+  const remember = (id: string, leg: EndedLeg): void => {
+    ended.delete(id)
+    ended.set(id, leg)
+    if (ended.size <= MAX_ENDED) return
+    const [oldest = ''] = ended.keys()
+    ended.delete(oldest)
+  }
+
+  /** Follows Local channels to a phone; `undefined`: the chain ends at an internal leg. */
+  const phoneBehind = (id: string): string | undefined => {
+    let current: string | undefined = id
+    for (let hops = 0; current !== undefined && hops < MAX_LOCAL_CHAIN; hops += 1) {
+      const leg = open.get(current)
+      if (!(leg ?? ended.get(current))?.isInternal) return current
+      current = leg && registry.otherHalf(leg)?.otherLegId
+    }
+    return undefined
+  }
+
   const remove = (leg: Leg): void => {
     open.delete(leg.id)
     if (halves.get(leg.originalName) === leg) halves.delete(leg.originalName)
-    ended.add(leg.id)
-    if (ended.size > MAX_ENDED) {
-      const [oldest = ''] = ended
-      ended.delete(oldest)
-    }
+    withoutAccount.delete(leg.id)
+    const { isInternal, originalName, createdMs, channel } = leg
+    remember(leg.id, { isInternal, originalName, createdMs, channel: { name: channel.name } })
   }
 
   const resolveAccount = (leg: Leg, channel: Channel): void => {
@@ -94,6 +145,7 @@ export function createChannelRegistry(
         return
       }
       leg.accountId = accountId
+      withoutAccount.delete(leg.id)
       updates.push({ callId: leg.id, accountId, events: [], isEnded: false })
     } catch (thrown) {
       addProblem('callback_failed', `accountOf threw: ${sanitizeError(thrown)}`, leg)
@@ -112,24 +164,45 @@ export function createChannelRegistry(
 
   const registry: ChannelRegistry = {
     track(channel, atMs, kind) {
+      const isBegin = kind === 'created'
+      const isLater = (known: ChannelIdentity) =>
+        (isBegin || kind === 'listed') && isLaterChannel(known, channel, atMs, isBegin)
       let leg = open.get(channel.id)
+      if (leg && isLater(leg)) {
+        onReplaced(leg, atMs)
+        leg = undefined
+      }
       if (leg) leg.channel = channel
       else {
-        if (ended.has(channel.id) && kind !== 'created') return undefined
+        const endedLeg = ended.get(channel.id)
+        if (endedLeg && !isBegin && !isLater(endedLeg)) return undefined
         if (kind === 'hung_up') {
           const message = 'the end of a channel whose begin was not seen'
           problems.push({ kind: 'unknown_leg', message, callId: channel.id })
-          ended.add(channel.id)
+          const { id, name } = channel
+          const isInternal = isInternalTechnology(parseChannelName(name).technology)
+          remember(id, { isInternal, originalName: name, createdMs: atMs, channel: { name } })
           return undefined
         }
         evictOldest()
-        leg = openLeg(channel, atMs, kind === 'created')
+        leg = openLeg(channel, atMs, isBegin)
         open.set(leg.id, leg)
+        withoutAccount.add(leg.id)
         ended.delete(leg.id)
         if (leg.otherHalf !== undefined) halves.set(leg.originalName, leg)
       }
       if (leg.accountId === undefined) resolveAccount(leg, channel)
       return leg
+    },
+    restore(leg) {
+      if (open.size >= maxOpenLegs) return false
+      open.set(leg.id, leg)
+      if (leg.otherHalf !== undefined) halves.set(leg.originalName, leg)
+      return true
+    },
+    updateAccount(channel) {
+      const leg = withoutAccount.has(channel.id) ? open.get(channel.id) : undefined
+      if (leg) resolveAccount(leg, channel)
     },
     get: (id) => (id === undefined ? undefined : open.get(id)),
     fixParties(leg) {
@@ -158,19 +231,21 @@ export function createChannelRegistry(
       }
       if (channel.linkedId !== undefined) vars.linked_id = channel.linkedId
       if (channel.protocolId !== undefined) vars.sip_call_id = channel.protocolId
-      return { otherLegId: registry.phoneBehind(leg.otherLegId), customChannelVars: vars }
+      return { otherLegId: registry.otherPhone(leg), customChannelVars: vars }
     },
     otherHalf: (leg) => (leg.otherHalf === undefined ? undefined : halves.get(leg.otherHalf)),
-    phoneBehind(id) {
-      let current = id
-      for (let hops = 0; current !== undefined && hops < MAX_LOCAL_CHAIN; hops += 1) {
-        const half = open.get(current)
-        const next = half && registry.otherHalf(half)?.otherLegId
-        if (next === undefined) return current
-        current = next
-      }
-      return id
+    setOtherLeg(leg, id) {
+      if (leg.otherLegId === id) return
+      leg.otherLegId = id
+      leg.otherPhoneId = undefined
     },
+    otherPhone(leg) {
+      // A phone that was found once stays known when the Local channel on the way to it ends first.
+      if (leg.otherLegId !== undefined) leg.otherPhoneId = phoneBehind(leg.otherLegId) ?? leg.otherPhoneId
+      return leg.otherPhoneId
+    },
+    phoneBehind,
+    awaitsAccount: (id) => withoutAccount.has(id),
     ids: () => new Set(open.keys()),
     size: () => open.size,
     takeBatch() {

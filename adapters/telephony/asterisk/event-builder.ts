@@ -1,6 +1,6 @@
 /** Builds channel events, without their account, from legs. Pure. */
 import type { PendingEvent } from '../source/mapped-events.js'
-import { secondsBetween } from '../source/seconds.js'
+import { durationsOf } from '../source/seconds.js'
 import type { HangupResult } from './hangup-mapping.js'
 import { eventKey, type Leg } from './leg.js'
 import type { Bridge } from './switch-event.js'
@@ -24,6 +24,8 @@ export interface EventContext {
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
+/** Maximum number of `channel_bridge` events that a leg remembers; the keys of later ones have the time. */
+const MAX_PAST_BRIDGES = 1_000
 /** A call id that `publish` accepts; an invalid one of the other leg is omitted. */
 const CALL_ID = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,255}$/u
 
@@ -63,7 +65,7 @@ export function buildEvent(
   return event
 }
 
-/** Builds a `channel_bridge`; `other` is `undefined` for a conference. */
+/** Builds a `channel_bridge`, and remembers it on the leg; `other` is `undefined` for a conference. */
 export function buildBridgeEvent(
   leg: Leg,
   other: Leg | undefined,
@@ -71,7 +73,10 @@ export function buildBridgeEvent(
   atMs: number,
   context: EventContext,
 ): PendingEvent {
-  const key = `${other?.id ?? ''}/${bridge.id}/${Math.round(atMs * 1000)}`
+  const meeting = `${other?.id ?? ''}/${bridge.id}`
+  const isFirst = !leg.pastBridges.has(meeting) && leg.pastBridges.size < MAX_PAST_BRIDGES
+  if (isFirst) leg.pastBridges.add(meeting)
+  const key = isFirst ? meeting : `${meeting}/${Math.round(atMs * 1000)}`
   const bridgeVars: Record<string, unknown> = { bridge_id: bridge.id }
   if (bridge.name !== undefined) bridgeVars.bridge_name = bridge.name
   const event: Mutable<PendingEvent> = buildEvent(
@@ -90,21 +95,39 @@ export function buildBridgeEvent(
   return event
 }
 
-/** Builds a `channel_destroy`. */
+/**
+ * Builds a `channel_destroy`.
+ *
+ * @param end when the leg ended, or, where that is not known, when that was found
+ */
 export function buildDestroyEvent(
   leg: Leg,
   result: HangupResult,
-  atMs: number,
-  context: EventContext,
+  end: { readonly atMs: number; readonly isTimeKnown: boolean },
+  { otherLegId, customChannelVars }: EventContext,
 ): PendingEvent {
-  const event: Mutable<PendingEvent> = buildEvent(leg, { hook: 'channel_destroy', atMs }, context)
-  const answeredMs = leg.answeredMs ?? atMs
+  const { createdMs, createdAccuracy, answeredMs, isAnswerTimeKnown } = leg
+  const { atMs, isTimeKnown } = end
+  // A leg whose end was missed may have been answered before it.
+  const isAnswerUnknown = answeredMs === undefined ? !isTimeKnown : !isAnswerTimeKnown
+  const durations = durationsOf({
+    createdMs: createdAccuracy === 'unknown' ? 'unknown' : createdMs,
+    answeredMs: isAnswerUnknown ? 'unknown' : answeredMs,
+    endedMs: isTimeKnown ? atMs : 'unknown',
+  })
+  const isEstimate = createdAccuracy === 'estimate' && durations.durationSeconds !== undefined
+  const estimateVars = { found_by: 'resync', duration_is_estimate: true }
+  const event: Mutable<PendingEvent> = buildEvent(
+    leg,
+    { hook: 'channel_destroy', atMs },
+    {
+      otherLegId,
+      customChannelVars: isEstimate ? { ...estimateVars, ...customChannelVars } : customChannelVars,
+    },
+  )
   event.hangupCause = result.hangupCause
   if (result.code !== undefined) event.hangupCode = `sip:${result.code}`
-  event.durationSeconds = secondsBetween(leg.createdMs, atMs)
-  event.ringingSeconds = secondsBetween(leg.ringingMs ?? answeredMs, answeredMs)
-  event.billingSeconds = secondsBetween(answeredMs, atMs)
-  return event
+  return Object.assign(event, durations)
 }
 
 function address(number: string | undefined, realm: string | undefined): string | undefined {

@@ -14,6 +14,8 @@ export interface HangupResult {
 
 /** Q.850 causes without meaning for a call that was never answered. */
 const UNSPECIFIC_CAUSES: ReadonlySet<number> = new Set([0, 16, 31, 127])
+/** Q.850 23: the phone redirected the call. */
+const REDIRECTION = 23
 /** Q.850 26, "non-selected user clearing": another phone answered first. FreeSWITCH calls it LOSE_RACE. */
 const ANSWERED_ELSEWHERE = 26
 
@@ -27,15 +29,17 @@ export function mapHangup(leg: Leg, cause: number, techCause: number | undefined
   if (leg.answeredMs !== undefined) {
     return { hangupCause: causeOfHangup(reasonHeader(cause === 0 ? 16 : cause)), code: 200 }
   }
-  const code = codeOf(leg, techCause)
+  const code = codeOf(leg, cause, techCause)
   return { hangupCause: unansweredCause(leg, cause, code), code }
 }
 
 function unansweredCause(leg: Leg, cause: number, code: number | undefined): string {
+  if (leg.hasForwarded) return causeOfRefusal(0, false, reasonHeader(REDIRECTION))
   if (cause === ANSWERED_ELSEWHERE) return 'LOSE_RACE'
   if (code === 487 || leg.dialStatus === 'CANCEL') return 'ORIGINATOR_CANCEL'
   const rang = leg.ringingMs !== undefined
-  if (!UNSPECIFIC_CAUSES.has(cause)) return causeOfRefusal(code ?? 0, rang, reasonHeader(cause))
+  const specific = specificCause(leg, cause, code)
+  if (specific !== undefined) return causeOfRefusal(code ?? 0, rang, reasonHeader(specific))
   if (code !== undefined) return causeOfRefusal(code, rang)
   switch (leg.dialStatus) {
     case 'BUSY':
@@ -55,11 +59,24 @@ function unansweredCause(leg: Leg, cause: number, code: number | undefined): str
 }
 
 /**
- * Returns the status code on the wire. An inbound phone was sent that of the hangup. That of a dialled phone counts only
- * if the phone itself refused: when the switch gives up, its code (500, 480) was never on the wire.
+ * Returns the Q.850 cause with a meaning: that of the hangup request or of the hangup. Where they differ, one is derived
+ * from the status code and the other is from the phone's Reason header, which knows more.
  */
-function codeOf(leg: Leg, techCause: number | undefined): number | undefined {
-  const code = leg.direction === 'inbound' ? techCause : leg.refusalCode
+function specificCause(leg: Leg, cause: number, code: number | undefined): number | undefined {
+  const causes = [leg.requestedCause ?? 0, cause].filter((one) => !UNSPECIFIC_CAUSES.has(one))
+  if (code === undefined) return causes.at(-1)
+  const derived = causeOfRefusal(code, false)
+  return causes.find((one) => causeOfRefusal(0, false, reasonHeader(one)) !== derived) ?? causes.at(-1)
+}
+
+/**
+ * Returns the status code on the wire. An inbound phone was sent that of the hangup. That of a dialled phone counts only
+ * if the phone itself refused: when the switch gives up, it derives a code (500, 480) from its cause, which was never on
+ * the wire; without a cause it derives none.
+ */
+function codeOf(leg: Leg, cause: number, techCause: number | undefined): number | undefined {
+  const ofPhone = leg.refusalCode ?? (cause === 0 ? techCause : undefined)
+  const code = leg.direction === 'inbound' ? techCause : ofPhone
   return code !== undefined && code >= 300 && code < 700 ? code : undefined
 }
 

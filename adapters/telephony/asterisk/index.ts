@@ -13,17 +13,21 @@
  * - `channel_hold`, `channel_unhold`: of the phone that holds; also when it leaves the bridge in which it held.
  * - `channel_destroy`: the cause combines all that Asterisk reports; `hangupCode` is absent where the phone's own code is
  *   not known (an INVITE that the switch gave up). `customChannelVars.ended_by`: `this_leg` if its phone hung up or
- *   refused, `other_leg`, else `switch`, also for the phone that transfers. `found_by`: `resync` for an end that was
- *   missed.
+ *   refused, `other_leg`, else `switch`, also for the phone that transfers; absent where that may have been missed.
+ *   `found_by`: `resync` for an event that was missed. Durations whose times are not known are absent;
+ *   `duration_is_estimate` where one is exact to the second.
  *
  * Asterisk does not report realms (use `realmOf`), codecs, media, or calls to extensions that do not exist.
  */
 export type { UnknownAccount } from '../source/account-buffer.js'
-export type { PipelineCounts, SourceEvents } from '../source/event-pipeline.js'
+export type { SourceEvents } from '../source/event-pipeline.js'
 export type { PendingEvent, Problem } from '../source/mapped-events.js'
-export type { SourceOptions } from '../source/options.js'
+export { OPTIONAL_HOOKS, type OptionalHook, type OptionalHooksOption } from '../source/optional-hooks.js'
+export type { OpenLegsOption, SourceOptions } from '../source/options.js'
 export type { Rejected } from '../source/ordered-publisher.js'
+export type { ConnectionState, PipelineCounts } from '../source/source-figures.js'
 export type { SourceStatus, SwitchSource } from '../source/switch-source.js'
+export type { TlsOptions } from '../source/tcp-session.js'
 export {
   type AsteriskAccountOf,
   type AsteriskFacts,

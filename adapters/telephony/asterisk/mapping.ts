@@ -9,37 +9,55 @@
  * - One call of `map` or `reconcile` is one step. It updates legs, then builds the events that the new state implies, and
  *   returns them as one batch in the order in which they happened.
  * - A leg passes through `channel_create` (once its parties are known), `channel_answer` (at its first state `Up`) and
- *   `channel_destroy`, each once, in that order. An end completes what is missing first.
+ *   `channel_destroy`, each once, in that order. An end completes what is missing first. The begin of a dial and the
+ *   hangup request of the dialled leg may arrive in either order.
  * - A bridge with a leg that has not answered is early media. It is kept by that leg and published at the answer, if it
  *   still exists.
  * - Resync: the session takes a `snapshot` when it requests the list of open channels and passes both to `reconcile`.
  *   Changes after the snapshot are newer than the list, so they win. Legs of the snapshot that the list lacks have ended;
- *   channels of the list that have no leg began unseen.
+ *   channels of the list that have no leg began unseen. Events of a resync have `found_by`. A time that the switch does not
+ *   know is left out of the durations.
+ * - `channel_bridge` has the partner and the bridge in its idempotency key, and the time only where the two meet again in
+ *   one bridge: so a bridge that is found has the key of the event that was missed, or published before a restart.
  */
 import type { MappedBatch } from '../source/mapped-events.js'
+import type { SavableLegs } from '../source/open-legs.js'
 import { type BridgedLeg, createBridgeGraph } from './bridge-graph.js'
+import { createCallReporter } from './call-report.js'
 import { type ChannelRegistry, createChannelRegistry, type MappingOptions } from './channel-registry.js'
-import { buildBridgeEvent, buildDestroyEvent, buildEvent } from './event-builder.js'
+import { dialledNumber } from './dial-string.js'
+import { buildBridgeEvent, buildDestroyEvent, buildEvent, type EventContext } from './event-builder.js'
 import { type HangupResult, mapHangup } from './hangup-mapping.js'
-import type { Leg } from './leg.js'
-import { type Bridge, BUSY, type ListedChannel, RINGING, type SwitchEvent, UP } from './switch-event.js'
+import { isLaterChannel, type Leg } from './leg.js'
+import { type RegistrySnapshot, reconcile } from './reconcile.js'
+import { restoreLeg, saveLeg } from './saved-leg.js'
+import {
+  type Bridge,
+  BUSY,
+  type Channel,
+  type ListedChannel,
+  RINGING,
+  type SwitchEvent,
+  UP,
+} from './switch-event.js'
 
 export type { MappingOptions } from './channel-registry.js'
-
-/** The state of a mapping when the list of open channels is requested. */
-export interface RegistrySnapshot {
-  /** Ids of the open legs. */
-  readonly openIds: ReadonlySet<string>
-  /** The number of the last step. */
-  readonly atStep: number
-}
+export type { RegistrySnapshot } from './reconcile.js'
 
 /** The mapping of one switch. */
 export interface Mapping {
   /** Maps one event of the switch. */
   map(event: SwitchEvent): MappedBatch
-  /** Take it when requesting the list: later changes are newer than the list. */
+  /** Whether the account of an open leg is not known: then its `variable_set` events are needed. */
+  awaitsAccount(id: string): boolean
+  /** Take it when requesting the list: later changes are newer than the list, earlier ones may have been missed. */
   snapshot(): RegistrySnapshot
+  /**
+   * Whether the begin or the answer of a listed channel was missed, so that its times are to be queried.
+   *
+   * @param nowMs the time of the list, Unix milliseconds
+   */
+  lacksTimes(listed: Channel, nowMs: number): boolean
   /**
    * Compares the open legs with the list of open channels: ends missing legs, opens new ones, updates bridges.
    *
@@ -48,43 +66,75 @@ export interface Mapping {
   reconcile(snapshot: RegistrySnapshot, listed: readonly ListedChannel[], nowMs: number): MappedBatch
   /** Number of open legs. */
   openLegs(): number
+  /** The open legs, to keep them over a restart. */
+  readonly savable: SavableLegs
 }
+
+type DialEvent = Extract<SwitchEvent, { kind: 'dialled' }>
 
 /** Dial states of a phone that rings, with or without early media. */
 const ALERTING: ReadonlySet<string> = new Set(['RINGING', 'PROGRESS'])
 
+/**
+ * Events of a dialled leg before the begin of its dial, which has the dialled number: they do not publish its
+ * `channel_create`. A quick refusal comes from another thread of Asterisk and may overtake that begin.
+ */
+const MAY_PRECEDE_DIAL: ReadonlySet<string> = new Set(['created', 'updated', 'hangup_requested'])
+
 /** Creates a mapping without open legs. */
 export function createAsteriskMapping(options: MappingOptions): Mapping {
-  const legs: ChannelRegistry = createChannelRegistry(options, (leg) => {
-    leave(leg)
-    earlyBridges.delete(leg.id)
+  const legs: ChannelRegistry = createChannelRegistry(options, {
+    onEvicted(leg) {
+      leave(leg)
+      earlyBridges.delete(leg.id)
+    },
+    onReplaced: (leg, atMs) => endMissed(leg, atMs),
   })
   const { enter, leave } = createBridgeGraph(legs)
   /** Bridges in early media, by the id of a leg that has not answered. */
   const earlyBridges = new Map<string, BridgedLeg[]>()
   let step = 0
+  let isResync = false
+  /** Whether a list was requested: legs that began unseen may have events before it arrives. */
+  let isListing = false
+
+  const contextOf = (leg: Leg): EventContext => {
+    const context = legs.eventContext(leg)
+    if (!isResync) return context
+    return { ...context, customChannelVars: { found_by: 'resync', ...context.customChannelVars } }
+  }
 
   /**
    * Adds `channel_create` and `channel_answer` where the state of the leg implies them.
    *
    * @param isDue whether the parties of a dialled or internal leg are known
+   * @param answeredMs the time of an answer
    */
-  const advance = (leg: Leg, atMs: number, isDue: boolean): void => {
+  const advance = (leg: Leg, atMs: number, isDue: boolean, answeredMs: number | 'unknown' = atMs): void => {
     if (!leg.parties && (isDue || (leg.direction === 'inbound' && !leg.isInternal))) {
       legs.fixParties(leg)
       const created = { hook: 'channel_create', atMs: leg.createdMs }
-      legs.addEvent(leg, buildEvent(leg, created, legs.eventContext(leg)))
+      legs.addEvent(leg, buildEvent(leg, created, contextOf(leg)))
     }
     const { state } = leg.channel
     if (state === RINGING) leg.ringingMs ??= atMs
     if (state === UP && leg.answeredMs === undefined && leg.parties) {
-      leg.answeredMs = atMs
-      legs.addEvent(leg, buildEvent(leg, { hook: 'channel_answer', atMs }, legs.eventContext(leg)))
+      leg.isAnswerTimeKnown = answeredMs !== 'unknown'
+      leg.answeredMs = answeredMs === 'unknown' ? atMs : answeredMs
+      const answered = { hook: 'channel_answer', atMs: leg.answeredMs }
+      legs.addEvent(leg, buildEvent(leg, answered, contextOf(leg)))
       const early = earlyBridges.get(leg.id) ?? []
       earlyBridges.delete(leg.id)
       for (const bridged of early) if (isStillBridged(bridged)) onBridged(bridged, atMs)
     }
   }
+
+  const reporter = createCallReporter({
+    legs,
+    hooks: new Set(options.optionalHooks),
+    advance: (leg, atMs) => advance(leg, atMs, true),
+    contextOf,
+  })
 
   /** Adds `channel_bridge`, or keeps the bridge until both legs have answered. */
   const onBridged = (bridged: BridgedLeg, atMs: number): void => {
@@ -99,18 +149,31 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
       earlyBridges.set(unanswered.id, early)
       return
     }
-    if (other && !other.isInternal && !leg.isInternal) leg.otherLegId = other.id
+    if (other && !other.isInternal && !leg.isInternal) legs.setOtherLeg(leg, other.id)
     leg.hasOtherRequestedHangup = false
-    legs.addEvent(leg, buildBridgeEvent(leg, other, bridge, atMs, legs.eventContext(leg)))
+    if (!isResync) leg.mayHaveMissedRequest = false
+    legs.addEvent(leg, buildBridgeEvent(leg, other, bridge, atMs, contextOf(leg)))
   }
 
-  const onDial = (caller: Leg | undefined, called: Leg, status: string, atMs: number): void => {
+  const onDial = (caller: Leg | undefined, called: Leg, event: DialEvent): void => {
+    const { status, atMs } = event
     if (status === '') {
-      if (caller) {
-        called.otherLegId ??= caller.id
-        caller.otherLegId = called.id
-        caller.hasOtherRequestedHangup = false
+      if (event.dialString !== undefined) {
+        called.dialledNumber ??= dialledNumber(called.technology, event.dialString)
       }
+      if (caller) {
+        if (called.otherLegId === undefined) legs.setOtherLeg(called, caller.id)
+        legs.setOtherLeg(caller, called.id)
+        caller.hasOtherRequestedHangup = false
+        caller.mayHaveMissedRequest = false
+        // A refusal that is reported before the begin of its dial.
+        const phone = legs.get(legs.phoneBehind(called.id))
+        if (phone?.hasRequestedHangup) notifyOther(phone)
+        reporter.onDialled(caller, called)
+      }
+    } else if (event.isForwarded) {
+      // The status that follows is that of the new destination.
+      called.hasForwarded = true
     } else if (ALERTING.has(status)) {
       called.ringingMs ??= atMs
       if (caller && caller.answeredMs === undefined) caller.ringingMs ??= atMs
@@ -118,18 +181,18 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
       called.dialStatus = status
       if (caller) {
         caller.dialStatus = status
-        if (status === 'ANSWER') caller.otherLegId = called.id
+        if (status === 'ANSWER') legs.setOtherLeg(caller, called.id)
       }
     }
   }
 
-  /** @param isReportable whether bridges of a leg are published */
-  const onEntered = (leg: Leg, bridge: Bridge, atMs: number, isReportable: (leg: Leg) => boolean): void => {
+  const onEntered = (leg: Leg, bridge: Bridge, atMs: number): void => {
     leg.lastMoveStep = step
-    if (leg.isHeld && leg.bridgeId !== bridge.id) setHeld(leg, false, atMs)
+    // A leg of an earlier process is found in the bridge in which it may hold.
+    const isRestored = isResync && leg.bridgeId === undefined
+    if (leg.isHeld && leg.bridgeId !== bridge.id && !isRestored) setHeld(leg, false, atMs)
     for (const bridged of enter(leg, bridge)) {
       const { leg: one, other } = bridged
-      if (!isReportable(one) && !(other && isReportable(other))) continue
       advance(one, atMs, true)
       if (other) advance(other, atMs, true)
       onBridged(bridged, atMs)
@@ -140,47 +203,75 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
   const setHeld = (leg: Leg, isHeld: boolean, atMs: number): void => {
     if (leg.isHeld === isHeld) return
     leg.isHeld = isHeld
-    const held = { hook: isHeld ? 'channel_hold' : 'channel_unhold', atMs, key: Math.round(atMs * 1000) }
-    legs.addEvent(leg, buildEvent(leg, held, legs.eventContext(leg)))
+    leg.lastHoldStep = step
+    // The time of a hold that is found is not known, and each node finds it at another time.
+    const key = isResync ? 'resync' : Math.round(atMs * 1000)
+    const held = { hook: isHeld ? 'channel_hold' : 'channel_unhold', atMs, key }
+    legs.addEvent(leg, buildEvent(leg, held, contextOf(leg)))
   }
 
-  const onHangupRequested = (leg: Leg, code: number | undefined): void => {
-    // A phone that the switch refused requests a hangup, too, when it acknowledges the refusal.
-    if (leg.direction === 'inbound' && leg.channel.state === BUSY) return
+  const onHangupRequested = (leg: Leg, cause: number | undefined, code: number | undefined): void => {
+    if (isRefusedBySwitch(leg, code)) return
     leg.hasRequestedHangup = true
+    leg.requestedCause ??= cause
     leg.refusalCode ??= code
-    const other = legs.get(leg.partnerId) ?? legs.get(legs.phoneBehind(leg.otherLegId))
+    notifyOther(leg)
+  }
+
+  /** Notes on the other leg that the phone of this leg has requested the hangup. */
+  const notifyOther = (leg: Leg): void => {
+    const other = legs.get(leg.partnerId) ?? legs.get(legs.otherPhone(leg))
     // A branch that refuses does not end a caller whose current other leg is another branch.
-    if (other && (other.partnerId ?? legs.phoneBehind(other.otherLegId)) === leg.id) {
+    if (other && (other.partnerId ?? legs.otherPhone(other)) === leg.id) {
       other.hasOtherRequestedHangup = true
     }
   }
 
   const end = (leg: Leg, atMs: number, result: HangupResult, vars: Record<string, unknown>): void => {
     advance(leg, atMs, true)
-    const { otherLegId, customChannelVars } = legs.eventContext(leg)
+    // Of a leg that was found ended it is not known whether it was answered.
+    if (!isResync) reporter.onEnd(leg, atMs)
+    const { otherLegId, customChannelVars } = contextOf(leg)
     const context = { otherLegId, customChannelVars: Object.assign(vars, customChannelVars) }
-    const event = buildDestroyEvent(leg, result, atMs, context)
+    const event = buildDestroyEvent(leg, result, { atMs, isTimeKnown: !isResync }, context)
     leave(leg)
     earlyBridges.delete(leg.id)
     legs.closeLeg(leg, event)
   }
 
+  /** Ends a leg whose end was missed. */
+  const endMissed = (leg: Leg, atMs: number): void => {
+    const wasResync = isResync
+    isResync = true
+    end(leg, atMs, { hangupCause: 'NORMAL_UNSPECIFIED', code: undefined }, {})
+    isResync = wasResync
+  }
+
   return {
+    awaitsAccount: (id) => legs.awaitsAccount(id) || (isListing && !legs.get(id)),
     map(event) {
       step += 1
       const { kind, atMs } = event
+      if (kind === 'variable_set') {
+        if (legs.get(event.channel.id)) legs.updateAccount(event.channel)
+        else if (isListing) legs.track(event.channel, atMs, kind)
+        return legs.takeBatch()
+      }
+      if (kind === 'reported') {
+        reporter.add(event.reports, atMs)
+        return legs.takeBatch()
+      }
       const channel = kind === 'dialled' ? event.called : event.channel
       const caller =
         kind === 'dialled' && event.caller ? legs.track(event.caller, atMs, 'updated') : undefined
       const leg = legs.track(channel, atMs, kind)
-      if (kind === 'dialled' && leg) onDial(caller, leg, event.status, atMs)
+      if (kind === 'dialled' && leg) onDial(caller, leg, event)
       if (caller) advance(caller, atMs, true)
       if (!leg) return legs.takeBatch()
-      advance(leg, atMs, kind !== 'created' && (kind !== 'updated' || channel.state === UP))
+      advance(leg, atMs, !MAY_PRECEDE_DIAL.has(kind) || (kind !== 'created' && channel.state === UP))
       switch (kind) {
         case 'entered':
-          onEntered(leg, event.bridge, atMs, () => true)
+          onEntered(leg, event.bridge, atMs)
           break
         case 'left':
           leg.lastMoveStep = step
@@ -191,48 +282,84 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
           setHeld(leg, kind === 'held', atMs)
           break
         case 'hangup_requested':
-          onHangupRequested(leg, event.techCause)
+          onHangupRequested(leg, event.cause, event.techCause)
+          break
+        case 'noted':
+          reporter.note(leg, event.notes)
+          break
+        case 'message_left':
+          reporter.onMessageLeft(leg, event.mailbox, atMs)
           break
         case 'hung_up': {
-          const endedBy = leg.hasRequestedHangup
-            ? 'this_leg'
-            : leg.hasOtherRequestedHangup
-              ? 'other_leg'
-              : 'switch'
-          const vars = leg.isInternal ? {} : { ended_by: endedBy }
+          const endedBy = leg.isInternal ? undefined : endedByOf(leg)
+          const vars = endedBy === undefined ? {} : { ended_by: endedBy }
           end(leg, atMs, mapHangup(leg, event.cause, event.techCause), vars)
         }
       }
       return legs.takeBatch()
     },
-    snapshot: () => ({ openIds: legs.ids(), atStep: step }),
+    snapshot() {
+      isListing = true
+      const openIds = legs.ids()
+      for (const id of openIds) {
+        const leg = legs.get(id)
+        if (leg) leg.mayHaveMissedRequest = true
+      }
+      return { openIds, atStep: step }
+    },
+    lacksTimes(listed, nowMs) {
+      const leg = legs.get(listed.id)
+      if (leg?.createdAccuracy !== 'exact' || isLaterChannel(leg, listed, nowMs, false)) return true
+      return listed.state === UP && leg.answeredMs === undefined
+    },
     reconcile(snapshot, listed, nowMs) {
       step += 1
-      const wasOpen = (leg: Leg) => snapshot.openIds.has(leg.id)
-      const listedIds = new Set<string>()
-      const tracked = listed.map(({ channel }) => {
-        listedIds.add(channel.id)
-        return legs.track(channel, nowMs, 'updated')
-      })
-      for (const leg of tracked) if (leg) advance(leg, nowMs, true)
-      listed.forEach(({ bridge }, index) => {
-        const leg = tracked[index]
-        // A move after the snapshot is newer than the list.
-        if (!leg || leg.lastMoveStep > snapshot.atStep) return
-        if (bridge) onEntered(leg, bridge, nowMs, wasOpen)
-        else leave(leg)
-      })
-      for (const id of snapshot.openIds) {
-        const leg = listedIds.has(id) ? undefined : legs.get(id)
-        if (leg) {
-          const unknown = { hangupCause: 'NORMAL_UNSPECIFIED', code: undefined }
-          end(leg, nowMs, unknown, { found_by: 'resync' })
-        }
-      }
+      isResync = true
+      reconcile(
+        {
+          legs,
+          advance: (leg, answeredMs) => advance(leg, nowMs, true, answeredMs),
+          enter: (leg, bridge) => onEntered(leg, bridge, nowMs),
+          leave,
+          setHeld: (leg, isHeld) => setHeld(leg, isHeld, nowMs),
+          end: (leg) => endMissed(leg, nowMs),
+        },
+        snapshot,
+        listed,
+        nowMs,
+      )
+      isResync = false
+      isListing = false
       return legs.takeBatch()
     },
     openLegs: legs.size,
+    savable: {
+      save(callId) {
+        const leg = legs.get(callId)
+        return leg && saveLeg(leg, legs.eventContext(leg).customChannelVars)
+      },
+      restore(callId, saved) {
+        const leg = restoreLeg(callId, saved)
+        return leg !== undefined && legs.restore(leg)
+      },
+    },
   }
+}
+
+/**
+ * Whether the hangup request of an unanswered caller only acknowledges a refusal of the switch, which may arrive before
+ * the state that shows it. A caller that hangs up is sent 487.
+ */
+function isRefusedBySwitch({ direction, answeredMs, channel }: Leg, code: number | undefined): boolean {
+  if (direction !== 'inbound' || answeredMs !== undefined) return false
+  return channel.state === BUSY || (code !== undefined && code >= 300 && code !== 487)
+}
+
+/** Returns who ended a leg; `undefined`: not known. */
+function endedByOf(leg: Leg): 'this_leg' | 'other_leg' | 'switch' | undefined {
+  if (leg.hasRequestedHangup) return 'this_leg'
+  if (leg.hasOtherRequestedHangup) return 'other_leg'
+  return leg.mayHaveMissedRequest ? undefined : 'switch'
 }
 
 /** Whether a bridge that was found earlier still exists. */

@@ -1,4 +1,5 @@
 /** Switch events: the common format of AMI and ARI messages, which the mapping takes. */
+import type { CallDetails, OptionalHook } from '../source/optional-hooks.js'
 
 /** The channel states that the mapping uses: `AST_STATE_*` of Asterisk's `channelstate.h`. */
 export const DOWN = 0
@@ -28,6 +29,8 @@ export interface Channel {
   readonly protocolId?: string | undefined
   /** When the channel was created, Unix milliseconds; ARI only. */
   readonly createdMs?: number | undefined
+  /** How long the channel has existed, whole seconds; only in the list of AMI. */
+  readonly ageSeconds?: number | undefined
   /** The running application: `Dial`, `AppDial`; not in AMI events. */
   readonly application?: string | undefined
   /** Returns a channel variable, if `channelvars` lists it. */
@@ -42,6 +45,14 @@ export interface Bridge {
   readonly name?: string
 }
 
+/** One event of an optional hook. */
+export interface CallReport {
+  readonly hook: OptionalHook
+  readonly channel: Channel
+  /** Its fields; ids of other channels may be those of halves of Local channels. */
+  readonly details: CallDetails
+}
+
 interface At {
   /** When it happened, Unix milliseconds, with a fraction where the switch sends one. */
   readonly atMs: number
@@ -51,6 +62,8 @@ interface At {
 export type SwitchEvent =
   /** A channel was created or changed: only its state and its values matter. */
   | (At & { readonly kind: 'created' | 'updated'; readonly channel: Channel })
+  /** A variable of a channel was set: matters only while the account of the leg is not known. */
+  | (At & { readonly kind: 'variable_set'; readonly channel: Channel })
   /** Progress of a dialled channel; without a caller where the switch itself dials (Originate). */
   | (At & {
       readonly kind: 'dialled'
@@ -58,11 +71,22 @@ export type SwitchEvent =
       readonly called: Channel
       /** '': the dial begins. `RINGING`, `PROGRESS`, … : in progress. `ANSWER`, `BUSY`, `NOANSWER`, … : the result. */
       readonly status: string
+      /** What the begin of a dial has dialled, without the technology: `2001`, `0044123@trunk`, `trunk/sip:0044123@host`. */
+      readonly dialString?: string
+      /** Whether the called phone redirected the call to another destination. */
+      readonly isForwarded?: boolean
     })
   | (At & { readonly kind: 'entered' | 'left'; readonly channel: Channel; readonly bridge: Bridge })
   | (At & { readonly kind: 'held' | 'unheld'; readonly channel: Channel })
   /** The phone hangs up or refuses the call. */
-  | (At & { readonly kind: 'hangup_requested'; readonly channel: Channel; readonly techCause?: number })
+  | (At & {
+      readonly kind: 'hangup_requested'
+      readonly channel: Channel
+      /** The Q.850 cause. */
+      readonly cause?: number
+      /** The SIP status code. */
+      readonly techCause?: number
+    })
   | (At & {
       readonly kind: 'hung_up'
       readonly channel: Channel
@@ -71,9 +95,36 @@ export type SwitchEvent =
       /** The SIP status code. */
       readonly techCause?: number
     })
+  /** What the switch reports of the call beyond its channels; `channel` is that of the first report. */
+  | (At & { readonly kind: 'reported'; readonly channel: Channel; readonly reports: readonly CallReport[] })
+  /** What later events of the channel need. */
+  | (At & {
+      readonly kind: 'noted'
+      readonly channel: Channel
+      /** The mailbox whose messages changed, and how long the caller had waited in the queue that it left by hanging up. */
+      readonly notes: { readonly mailbox?: string; readonly abandonedAfterSeconds?: number }
+    })
+  /** The caller has left a voicemail message. */
+  | (At & {
+      readonly kind: 'message_left'
+      readonly channel: Channel
+      /** `1001`, `1001@context`. Default: the mailbox that was noted. */
+      readonly mailbox?: string
+    })
 
 /** An item of the list of open channels. */
 export interface ListedChannel {
   readonly channel: Channel
   readonly bridge?: Bridge
+  /** Added by the queries that follow the list. */
+  details?: ChannelDetails
+}
+
+/** What the switch knows about an open channel beyond the list. What it does not know is absent. */
+export interface ChannelDetails {
+  /** When the channel began and was answered according to its CDR, Unix milliseconds. */
+  readonly cdrStartMs?: number | undefined
+  readonly cdrAnswerMs?: number | undefined
+  /** Whether the other side of its bridge holds: the channel hears music. */
+  readonly isPutOnHold?: boolean | undefined
 }

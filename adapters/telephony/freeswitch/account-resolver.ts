@@ -22,8 +22,13 @@ export interface FreeswitchFacts {
 export type FreeswitchAccountOf = (facts: FreeswitchFacts) => string | undefined
 
 /** @param uuid the leg's current id */
-export function factsOf(uuid: string, { name, header }: EslEvent): FreeswitchFacts {
-  return { event: name, uuid, header, variable: (variable) => header(`variable_${variable}`) }
+export function factsOf(uuid: string, event: EslEvent): FreeswitchFacts {
+  return {
+    event: event.name,
+    uuid,
+    header: (name) => event.header(name),
+    variable: (name) => event.header(`variable_${name}`),
+  }
 }
 
 /**

@@ -6,12 +6,16 @@ export interface ChannelRegistry {
   get(uuid: string): Leg | undefined
   /** Adds an open leg; returns the oldest one if it was evicted to keep the limit. */
   add(uuid: string, leg: Leg): Leg | undefined
+  /** Adds a leg that was open when an earlier process ended. */
+  restore(uuid: string, leg: Leg): void
   /** Removes a leg and remembers that it has ended. */
   end(uuid: string, leg: Leg): void
   /** Whether the leg with this id, run and creation time has ended: a late event must not open it again. */
   hasEnded(uuid: string, coreUuid: string, createdUs: number): boolean
   /** Changes the id of an open leg. */
   rename(oldUuid: string, uuid: string): void
+  /** The open leg that is published under this id, with its current id. */
+  find(callId: string): readonly [uuid: string, leg: Leg] | undefined
   /** The open legs by id, oldest first. */
   entries(): Iterable<[string, Leg]>
   /** Ids of the open legs. */
@@ -29,6 +33,13 @@ export function createChannelRegistry(maxOpenLegs: number): ChannelRegistry {
   const open = new Map<string, Leg>()
   /** Run and creation time, by id. */
   const ended = new Map<string, string>()
+  /** Current ids of renamed open legs, by the id under which they are published. */
+  const renamed = new Map<string, string>()
+
+  const remove = (uuid: string, leg: Leg): void => {
+    open.delete(uuid)
+    renamed.delete(leg.callId)
+  }
 
   return {
     get: (uuid) => open.get(uuid),
@@ -37,13 +48,17 @@ export function createChannelRegistry(maxOpenLegs: number): ChannelRegistry {
       if (open.size >= maxOpenLegs) {
         const [oldest = ''] = open.keys()
         evicted = open.get(oldest)
-        open.delete(oldest)
+        if (evicted) remove(oldest, evicted)
       }
       open.set(uuid, leg)
       return evicted
     },
+    restore(uuid, leg) {
+      open.set(uuid, leg)
+      if (uuid !== leg.callId) renamed.set(leg.callId, uuid)
+    },
     end(uuid, leg) {
-      open.delete(uuid)
+      remove(uuid, leg)
       ended.delete(uuid)
       ended.set(uuid, `${leg.coreUuid}/${leg.createdUs}`)
       if (ended.size <= MAX_ENDED) return
@@ -57,6 +72,14 @@ export function createChannelRegistry(maxOpenLegs: number): ChannelRegistry {
       if (!leg || oldUuid === uuid) return
       open.delete(oldUuid)
       open.set(uuid, leg)
+      renamed.set(leg.callId, uuid)
+    },
+    find(callId) {
+      for (const uuid of [callId, renamed.get(callId)]) {
+        const leg = uuid === undefined ? undefined : open.get(uuid)
+        if (uuid !== undefined && leg?.callId === callId) return [uuid, leg]
+      }
+      return undefined
     },
     entries: () => open,
     uuids: () => [...open.keys()],

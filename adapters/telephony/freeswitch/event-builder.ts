@@ -1,14 +1,19 @@
 /** Builds the events to publish from a leg and the switch's event. Pure. */
 import { idempotencyKey } from '../source/idempotency-key.js'
 import type { PendingEvent } from '../source/mapped-events.js'
-import { secondsBetween } from '../source/seconds.js'
-import type { EslEvent, EventValue } from './event.js'
-import { type Leg, readEventTimeUs, type Times } from './leg.js'
+import type { CallDetails } from '../source/optional-hooks.js'
+import { durationsOf } from '../source/seconds.js'
+import type { EventValue } from './event.js'
+import type { Hangup } from './hangup.js'
+import type { Leg } from './leg.js'
 
 type WritableEvent = { -readonly [Key in keyof PendingEvent]: PendingEvent[Key] }
 
 /** Hooks that occur once per leg: leg and hook identify the event. */
 type OnceHook = 'channel_create' | 'channel_answer' | 'channel_destroy'
+
+/** A clock that was set back by less is only rounded differently. */
+const CLOCK_TOLERANCE_US = 1_000_000
 
 export function buildCreateEvent(leg: Leg): PendingEvent {
   return buildEvent(leg, 'channel_create', leg.createdUs, keyOfOnceHook(leg, 'channel_create'))
@@ -18,86 +23,89 @@ export function buildAnswerEvent(leg: Leg): PendingEvent {
   return buildEvent(leg, 'channel_answer', leg.answeredUs, keyOfOnceHook(leg, 'channel_answer'))
 }
 
+/** @param key what distinguishes it from other holds of the leg */
 export function buildHoldEvent(
   leg: Leg,
   hook: 'channel_hold' | 'channel_unhold',
-  event: EslEvent,
+  key: string | number,
+  atUs: number,
 ): PendingEvent {
-  return buildEvent(leg, hook, readEventTimeUs(event), keyOfEvent(leg, hook, event))
+  return buildEvent(leg, hook, atUs, keyOfRepeatedHook(leg, hook, key))
 }
 
-/**
- * The bridge of a leg with its `otherLegCallId`.
- *
- * @param otherDestination the number that was dialled to reach the other leg
- */
-export function buildBridgeEvent(
-  leg: Leg,
-  event: EslEvent,
-  otherDestination: string | undefined,
-): PendingEvent {
-  const built = buildEvent(
-    leg,
-    'channel_bridge',
-    readEventTimeUs(event),
-    keyOfEvent(leg, 'channel_bridge', event),
-  )
+/** What an event and the channel data of a bridged leg have in common. */
+export interface BridgeFacts {
+  /** What distinguishes it from other bridges of the leg. */
+  readonly key: string | number
+  readonly atUs: number
+  /** The number that was dialled to reach the other leg, where that leg is not open. */
+  readonly otherDestination: string | undefined
+}
+
+/** The bridge of a leg with its `otherLegCallId`. */
+export function buildBridgeEvent(leg: Leg, other: Leg | undefined, facts: BridgeFacts): PendingEvent {
+  const key = keyOfRepeatedHook(leg, 'channel_bridge', facts.key)
+  const built = buildEvent(leg, 'channel_bridge', facts.atUs, key)
+  const otherDestination = other?.parties.destination ?? facts.otherDestination
   if (leg.parties.destination !== undefined) built.originalNumber = leg.parties.destination
   if (otherDestination !== undefined) built.otherLegDestinationNumber = otherDestination
   return built
 }
 
-export function buildDestroyEvent(leg: Leg, event: EslEvent, times: Times): PendingEvent {
-  const built = buildEvent(leg, 'channel_destroy', times.hangupUs, keyOfOnceHook(leg, 'channel_destroy'))
-  built.hangupCause =
-    event.header('Hangup-Cause') ?? event.header('variable_hangup_cause') ?? 'NORMAL_UNSPECIFIED'
-  const code = sipCodeOf(leg, event)
+/** The end of a leg; durations are left out if the switch's clock was set back during the leg. */
+export function buildDestroyEvent(leg: Leg, { atUs, cause, code, endedBy }: Hangup): PendingEvent {
+  const built = buildEvent(leg, 'channel_destroy', atUs, keyOfOnceHook(leg, 'channel_destroy'))
+  built.hangupCause = cause
   if (code !== undefined) built.hangupCode = code
-  return addDurations(built, leg, times)
+  if (endedBy !== undefined) built.customChannelVars = { ...built.customChannelVars, ended_by: endedBy }
+  if (isClockSetBack(leg, atUs)) return built
+  const { createdUs, answeredUs } = leg
+  const answeredMs = answeredUs === 0 ? undefined : answeredUs / 1000
+  // From exact times: the switch's `…sec` are differences of whole seconds, often off by one.
+  return Object.assign(built, durationsOf({ createdMs: createdUs / 1000, answeredMs, endedMs: atUs / 1000 }))
 }
 
-/** The end of a leg whose last event was missed. */
+/** The end of a leg whose last event was missed: when it ended is not known, nor whether it was answered before. */
 export function buildMissedDestroyEvent(leg: Leg, nowUs: number): PendingEvent {
   const built = buildEvent(leg, 'channel_destroy', nowUs, keyOfOnceHook(leg, 'channel_destroy'))
   built.hangupCause = 'NORMAL_UNSPECIFIED'
-  built.customChannelVars = { ...leg.customVariables.channelVars, found_by: 'resync' }
-  const times = { answeredUs: leg.answeredUs, ringingUs: 0, hangupUs: nowUs }
-  return addDurations(built, leg, times)
+  const answeredMs = leg.answeredUs === 0 ? 'unknown' : leg.answeredUs / 1000
+  Object.assign(built, durationsOf({ createdMs: leg.createdUs / 1000, answeredMs, endedMs: 'unknown' }))
+  return markFoundByResync(built)
 }
 
-/**
- * The final SIP status, as far as it is known. An answered leg has 200, whatever an earlier callee replied; otherwise the
- * far end's code if it ended the leg, otherwise the code of the failed INVITE.
- */
-function sipCodeOf(leg: Leg, event: EslEvent): string | undefined {
-  if (!leg.isSip) return undefined
-  if (leg.answeredUs > 0) return 'sip:200'
-  const farEndCode = event.header('variable_proto_specific_hangup_cause')
-  if (farEndCode !== undefined && /^sip:\d{3}$/.test(farEndCode)) return farEndCode
-  const inviteStatus = event.header('variable_sip_invite_failure_status')
-  return inviteStatus !== undefined && /^\d{3}$/.test(inviteStatus) ? `sip:${inviteStatus}` : undefined
-}
-
-/** Computed from exact times: the switch's `…sec` are differences of whole seconds, often off by one. */
-function addDurations(
-  built: WritableEvent,
+/** Builds an event of an optional hook. @param key what distinguishes it from others of the leg with this hook */
+export function buildDetailEvent(
   leg: Leg,
-  { answeredUs, ringingUs, hangupUs }: Times,
+  hook: string,
+  key: string | number,
+  atUs: number,
+  details: CallDetails,
 ): PendingEvent {
-  built.durationSeconds = secondsOf(leg.createdUs, hangupUs)
-  built.ringingSeconds = ringingUs === 0 ? 0 : secondsOf(ringingUs, answeredUs || hangupUs)
-  built.billingSeconds = answeredUs === 0 ? 0 : secondsOf(answeredUs, hangupUs)
-  return built
+  return Object.assign(buildEvent(leg, hook, atUs, keyOfRepeatedHook(leg, hook, key)), details)
 }
 
-function keyOfOnceHook({ coreUuid, callId, createdUs }: Leg, hook: OnceHook): string {
-  return idempotencyKey(coreUuid, callId, createdUs, hook)
+/** Marks an event that was not received but found by a resync. */
+export function markFoundByResync(event: PendingEvent): PendingEvent {
+  return { ...event, customChannelVars: { ...event.customChannelVars, found_by: 'resync' } }
 }
 
-/** A hook that can occur repeatedly is identified by the switch's sequence number too. */
-function keyOfEvent({ coreUuid, callId, createdUs }: Leg, hook: string, event: EslEvent): string {
-  const number = event.header('Event-Sequence') ?? readEventTimeUs(event)
-  return idempotencyKey(coreUuid, callId, createdUs, hook, number)
+/** Whether a leg ended before it began or was answered, by the switch's clock. */
+export function isClockSetBack({ createdUs, answeredUs }: Leg, endedUs: number): boolean {
+  return endedUs + CLOCK_TOLERANCE_US < Math.max(createdUs, answeredUs)
+}
+
+function keyOfOnceHook(leg: Leg, hook: OnceHook): string {
+  return idempotencyKey(keyPrefixOf(leg), hook)
+}
+
+function keyOfRepeatedHook(leg: Leg, hook: string, key: string | number): string {
+  return idempotencyKey(keyPrefixOf(leg), hook, key)
+}
+
+function keyPrefixOf(leg: Leg): string {
+  leg.keyPrefix ??= `${leg.coreUuid}/${leg.callId}/${leg.createdUs}`
+  return leg.keyPrefix
 }
 
 function buildEvent(leg: Leg, hook: string, atUs: number, key: string): WritableEvent {
@@ -144,8 +152,4 @@ function addKazooFields(built: WritableEvent, vars: Readonly<Record<string, Even
   if (forwarded !== undefined) built.callForwarded = forwarded === 'true'
   const inception = text('Inception')
   if (inception !== undefined) built.inception = inception
-}
-
-function secondsOf(fromUs: number, toUs: number): number {
-  return secondsBetween(fromUs / 1000, toUs / 1000)
 }

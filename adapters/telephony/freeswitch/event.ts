@@ -14,6 +14,10 @@ export interface EslEvent {
   header(name: string): string | undefined
   /** A header by its exact name; an array as an array. */
   value(name: string): EventValue | undefined
+  /** A time in microseconds since the Unix epoch, or a number of them; 0: none. */
+  microseconds(name: string): number
+  /** Whether a header has this value. */
+  hasValue(name: string, value: string): boolean
   /** Calls `visit` for every header with this prefix, with the name after the prefix. */
   forEach(prefix: string, visit: (name: string, value: EventValue) => void): void
 }
@@ -39,17 +43,26 @@ export function decodeUtf8(latin1: string): string {
   return NOT_ASCII.test(latin1) ? Buffer.from(latin1, 'latin1').toString('utf8') : latin1
 }
 
-/** Caches the search string of each header name: the same few names are looked up in every event. */
-export function cacheSearchKeys(make: (name: string) => string): (name: string) => string {
-  const cached = new Map<string, string>()
-  return (name) => {
-    const known = cached.get(name)
-    if (known !== undefined) return known
-    const key = make(name)
-    // Names come from the host's code, which may generate an unlimited number of them.
-    if (cached.size < MAX_CACHED_KEYS) cached.set(name, key)
-    return key
-  }
+const UNESCAPED = /^[\w-]*$/
+
+/** Whether both formats write a value as it is. */
+export function isUnescaped(value: string): boolean {
+  return UNESCAPED.test(value)
 }
 
-const MAX_CACHED_KEYS = 1_000
+const DIGIT_0 = 48
+/** Longest number that may be a safe integer. */
+const MAX_DIGITS = 16
+
+/** Reads the digits at an offset, up to the character `end`; 0: it is no positive number. */
+export function digitsAt(text: string, at: number, end: number): number {
+  let value = 0
+  for (let next = at; next <= at + MAX_DIGITS; next += 1) {
+    const code = text.charCodeAt(next)
+    if (code === end) return Number.isSafeInteger(value) ? value : 0
+    const digit = code - DIGIT_0
+    if (!(digit >= 0 && digit <= 9)) return 0
+    value = 10 * value + digit
+  }
+  return 0
+}

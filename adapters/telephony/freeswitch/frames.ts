@@ -3,12 +3,12 @@
  * body of `Content-Length` bytes. Chunks may end anywhere: an incomplete message is buffered, within the limits below.
  */
 
-/** Longest header line, bytes. */
-export const MAX_LINE_BYTES = 65_536
-/** Largest header block, bytes. */
-export const MAX_HEADER_BLOCK_BYTES = 262_144
-/** Largest body, bytes. */
-export const MAX_BODY_BYTES = 1_048_576
+/** Longest first header line, bytes: a peer of another protocol may send no line at all. */
+export const MAX_FIRST_LINE_BYTES = 65_536
+/** Largest header block, bytes: the reply to `connect` consists of all variables of a channel. */
+export const MAX_HEADER_BLOCK_BYTES = 16_777_216
+/** Largest body, bytes: an event has all variables of its channel, whose length FreeSWITCH does not limit. */
+export const MAX_BODY_BYTES = 16_777_216
 /** Largest reply to an `api` command, bytes: the list of all channels has about 1 KiB per channel. */
 export const MAX_REPLY_BYTES = 67_108_864
 
@@ -32,6 +32,8 @@ const CARRIAGE_RETURN = 13
 const SPACE = 32
 const COLON = 58
 const EMPTY = Buffer.alloc(0)
+/** How much is copied at once of a message whose length is not known yet. */
+const HEAD_STEP_BYTES = 256
 /** A larger buffer is released after its message. */
 const MAX_RETAINED_BYTES = 262_144
 
@@ -73,8 +75,7 @@ export function createFrameReader(onFrame: OnFrame): FrameReader {
       const line = at + lineAt
       const newline = buffer.indexOf(NEWLINE, line)
       if (newline < 0 || newline >= end) {
-        if (end - line > MAX_LINE_BYTES) throw new Error('a header line above 64 KiB')
-        if (end - at > MAX_HEADER_BLOCK_BYTES) throw new Error('a header block above 256 KiB')
+        checkHead(at, line, end)
         return false
       }
       if (newline === line) {
@@ -84,7 +85,7 @@ export function createFrameReader(onFrame: OnFrame): FrameReader {
         endAt = bodyAt + bodyLength(head, type)
         return true
       }
-      if (newline - line > MAX_LINE_BYTES) throw new Error('a header line above 64 KiB')
+      checkHead(at, line, newline)
       if (buffer[newline - 1] === CARRIAGE_RETURN || (lineAt === 0 && !isHeaderLine(buffer, line, newline)))
         throw new Error('the peer does not speak the event socket protocol')
       lineAt = newline + 1 - at
@@ -107,27 +108,43 @@ export function createFrameReader(onFrame: OnFrame): FrameReader {
     return next
   }
 
+  /** Reads the messages from `at` on; returns where the incomplete one begins. */
+  const readFrames = (buffer: Buffer, at: number, end: number): number => {
+    let begin = at
+    while (begin < end) {
+      const next = readFrame(buffer, begin, end)
+      if (next < 0) break
+      begin = next
+    }
+    return begin
+  }
+
   return {
     push(chunk) {
-      const isBuffered = length > 0
-      if (isBuffered) append(chunk, 0, chunk.length)
-      const buffer = isBuffered ? buffered : chunk
-      const end = isBuffered ? length : chunk.length
       let at = 0
-      while (at < end) {
-        const next = readFrame(buffer, at, end)
-        if (next < 0) break
-        at = next
+      // Only the rest of the incomplete message is copied; the messages behind it are read where they are.
+      while (length > 0 && at < chunk.length) {
+        const missing = endAt > 0 ? endAt - length : HEAD_STEP_BYTES
+        const end = Math.min(chunk.length, at + missing)
+        append(chunk, at, end)
+        at = end
+        const rest = readFrames(buffered, 0, length)
+        if (rest === 0) continue
+        buffered.copyWithin(0, rest, length)
+        length -= rest
+        if (length === 0 && buffered.length > MAX_RETAINED_BYTES) buffered = EMPTY
       }
-      if (!isBuffered) {
-        if (at < end) append(chunk, at, end)
-        return
-      }
-      buffered.copyWithin(0, at, end)
-      length = end - at
-      if (length === 0 && buffered.length > MAX_RETAINED_BYTES) buffered = EMPTY
+      if (at === chunk.length) return
+      const rest = readFrames(chunk, at, chunk.length)
+      if (rest < chunk.length) append(chunk, rest, chunk.length)
     },
   }
+}
+
+/** @throws when the header block that begins at `at`, or its first line, is too long */
+function checkHead(at: number, line: number, end: number): void {
+  if (line === at && end - line > MAX_FIRST_LINE_BYTES) throw new Error('a first header line above 64 KiB')
+  if (end - at > MAX_HEADER_BLOCK_BYTES) throw new Error('a header block above 16 MiB')
 }
 
 /** Whether the first line of a header block looks like `Name: value`. */

@@ -4,10 +4,11 @@
  * the two legs), `channel_hold`, `channel_unhold` and `channel_destroy`, with the switch's own times and the account
  * that the host's `accountOf` returns.
  *
- * Limits: the SIP status of a caller that the switch itself refused is not available (`hangupCode` is absent then), and
- * the `plain` format loses a `%` before two hex digits. Names and numbers are those of the leg's first event; names and
+ * Limits: the SIP status of a caller that the switch itself refused, and of a callee that redirects, is not available
+ * (`hangupCode` is absent then), and the `plain` format loses a `%` before two hex digits. Names and numbers are those of the leg's first event; names and
  * numbers of callers who request privacy are left out. `customChannelVars` are KAZOO's (`ecallmgr_…`) and those listed
- * in the option `customVariables`; `customApplicationVars` are those with the prefix `cav_`.
+ * in the option `customVariables`; `customApplicationVars` are those with the prefix `cav_`. Beyond KAZOO's fields,
+ * `customChannelVars` has `ended_by` (`this_leg`, `other_leg`, `switch`) and `found_by` (`resync`).
  *
  * Path of an event (inbound mode):
  *
@@ -15,10 +16,12 @@
  *                 └── resync: finds what was missed while disconnected
  */
 export type { UnknownAccount } from '../source/account-buffer.js'
-export type { PipelineCounts, SourceEvents } from '../source/event-pipeline.js'
+export type { SourceEvents } from '../source/event-pipeline.js'
 export type { PendingEvent, Problem } from '../source/mapped-events.js'
-export type { SourceOptions } from '../source/options.js'
+export { OPTIONAL_HOOKS, type OptionalHook, type OptionalHooksOption } from '../source/optional-hooks.js'
+export type { OpenLegsOption, SourceOptions } from '../source/options.js'
 export type { Rejected } from '../source/ordered-publisher.js'
+export type { ConnectionState, PipelineCounts } from '../source/source-figures.js'
 export type { SourceStatus, SwitchSource } from '../source/switch-source.js'
 export {
   accountFromAccountCode,

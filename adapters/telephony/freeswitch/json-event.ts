@@ -6,20 +6,27 @@
  * is exact, and 8 KiB need not be parsed for five values.
  */
 import { detachSubstring } from '../source/sanitize.js'
-import { cacheSearchKeys, decodeUtf8, type EslEvent, type EventValue, joinArray } from './event.js'
+import { decodeUtf8, digitsAt, type EslEvent, type EventValue, isUnescaped, joinArray } from './event.js'
+import { createHeaderFinder, type FoundHeaders } from './header-finder.js'
 
 const FIRST_KEY = '{"Event-Name":"'
-const searchKeyOf = cacheSearchKeys((name) => `,"${name}":`)
+/** The first key follows the brace; in a string neither can precede a quotation mark without a backslash. */
+const finder = createHeaderFinder({ before: '[,{]"', beforeLength: 2, after: '":' })
 const QUOTE = 34
 const BRACKET = 91
 const CLOSING_BRACKET = 93
 const BACKSLASH = 92
 const COMMA = 44
 const COLON = 58
+const BRACE = 123
+const NOT_PLAIN = /[\\\x80-\xff]/
 
 /** The event's name from the first bytes of a body; `undefined`: `Event-Name` is not the first key. */
 export function peekJsonEventName(body: Buffer): string | undefined {
-  const start = body.toString('latin1', 0, 80)
+  return firstName(body.toString('latin1', 0, 80))
+}
+
+function firstName(start: string): string | undefined {
   if (!start.startsWith(FIRST_KEY)) return undefined
   const end = start.indexOf('"', FIRST_KEY.length)
   return end < 0 ? undefined : start.slice(FIRST_KEY.length, end)
@@ -27,58 +34,84 @@ export function peekJsonEventName(body: Buffer): string | undefined {
 
 /** Parses a body; `undefined`: it is not an event. */
 export function parseJsonEvent(body: Buffer): EslEvent | undefined {
-  const whole = body.toString('latin1')
-  if (!whole.startsWith('{"') || !whole.endsWith('}')) return undefined
+  const text = body.toString('latin1')
+  if (!text.startsWith('{"') || !text.endsWith('}')) return undefined
+  const name = firstName(text)
+  if (name !== undefined) return new JsonEvent(name, text)
+  const unnamed = new JsonEvent('', text).header('Event-Name')
+  return unnamed === undefined ? undefined : new JsonEvent(unnamed, text)
+}
 
-  // The channel variables come last and are the largest part of an event: a search reads only one of the two parts.
-  const variablesAt = findKey(whole, 'variable_')
-  const head = variablesAt < 0 ? whole : whole.slice(0, variablesAt)
-  const tail = variablesAt < 0 ? '' : whole.slice(variablesAt)
+class JsonEvent implements EslEvent {
+  private readonly found: FoundHeaders
 
-  const find = (name: string): EventValue | undefined => {
-    if (name.startsWith('variable_')) return parseValue(tail, findValue(tail, name))
-    const at = findValue(head, name)
-    return at < 0 ? parseValue(tail, findValue(tail, name)) : parseValue(head, at)
+  constructor(
+    readonly name: string,
+    private readonly text: string,
+  ) {
+    this.found = finder.find(text)
   }
-  const header = (name: string): string | undefined => {
-    const value = find(name)
+
+  header(name: string): string | undefined {
+    const value = this.value(name)
     return typeof value === 'string' || value === undefined ? value : joinArray(value)
   }
-  const name = header('Event-Name')
-  if (name === undefined) return undefined
-  return {
-    name,
-    header,
-    value: find,
-    forEach(prefix, visit: (name: string, value: EventValue) => void) {
-      const text = prefix.startsWith('variable_') ? tail : whole
-      for (let at = findKey(text, prefix); at >= 0; at = findKey(text, prefix, at + 1)) {
-        const from = at + 2 + prefix.length
-        const end = findClosingQuote(text, from)
-        const value = parseValue(text, end + 2)
-        const shortName = unescapeString(text.slice(from, end))
-        if (value !== undefined && shortName !== undefined) visit(shortName, value)
-      }
-    },
+
+  value(name: string): EventValue | undefined {
+    return parseValue(this.text, this.offsetOf(name))
+  }
+
+  microseconds(name: string): number {
+    const at = this.offsetOf(name)
+    return at < 0 ? 0 : digitsAt(this.text, at + 1, QUOTE)
+  }
+
+  hasValue(name: string, value: string): boolean {
+    const at = this.offsetOf(name)
+    if (at < 0) return false
+    if (!isUnescaped(value)) return this.header(name) === value
+    if (this.text.charCodeAt(at) !== QUOTE) return false
+    return this.text.startsWith(value, at + 1) && this.text.charCodeAt(at + 1 + value.length) === QUOTE
+  }
+
+  private offsetOf(name: string): number {
+    return this.found.valueOf(name) ?? findValue(this.text, name)
+  }
+
+  forEach(prefix: string, visit: (name: string, value: EventValue) => void): void {
+    const { text } = this
+    for (const from of this.found.behindPrefix(prefix) ?? findPrefix(text, prefix)) {
+      const end = findClosingQuote(text, from)
+      // An element of an array is followed by a comma or a bracket.
+      if (end < 0 || text.charCodeAt(end + 1) !== COLON) continue
+      const value = parseValue(text, end + 2)
+      const shortName = unescapeString(text.slice(from, end))
+      if (value !== undefined && shortName !== undefined) visit(shortName, value)
+    }
   }
 }
 
-/** Index of the comma before the next key with this prefix, or -1. Array elements are skipped. */
-function findKey(text: string, prefix: string, from = 0): number {
-  const start = `,"${prefix}`
-  for (let at = text.indexOf(start, from); at >= 0; at = text.indexOf(start, at + 1)) {
-    const end = findClosingQuote(text, at + start.length)
-    if (end >= 0 && text.charCodeAt(end + 1) === COLON) return at
-  }
+/** Offsets behind this prefix, in names and in elements of arrays. */
+function findPrefix(text: string, prefix: string): number[] {
+  const key = `"${prefix}`
+  const offsets: number[] = []
+  for (let at = text.indexOf(key); at >= 0; at = text.indexOf(key, at + 1))
+    if (isNameAt(text, at)) offsets.push(at + key.length)
+  return offsets
+}
+
+/** Offset of the value of a key, or -1. */
+function findValue(text: string, name: string): number {
+  const key = finder.keyOf(name)
+  for (let at = text.indexOf(key); at >= 0; at = text.indexOf(key, at + 1))
+    if (text.charCodeAt(at - 1) === QUOTE && isNameAt(text, at - 1)) return at + key.length
   return -1
 }
 
-/** Index of the value of a key, or -1. */
-function findValue(text: string, name: string): number {
-  const key = searchKeyOf(name)
-  const at = text.indexOf(key)
-  if (at >= 0) return at + key.length
-  return text.startsWith(key.slice(1), 1) && text.startsWith('{') ? key.length : -1
+/** Whether the quotation mark at an offset begins a name, or an element of an array. */
+function isNameAt(text: string, at: number): boolean {
+  const before = text.charCodeAt(at - 1)
+  return before === COMMA || before === BRACE
 }
 
 function parseValue(text: string, at: number): EventValue | undefined {
@@ -115,8 +148,9 @@ function parseArray(text: string, at: number): readonly string[] | undefined {
 
 /** The string between two quotation marks; `undefined`: it has an invalid escape. */
 function unescapeString(raw: string): string | undefined {
+  if (!NOT_PLAIN.test(raw)) return detachSubstring(raw)
   const text = decodeUtf8(raw)
-  if (!text.includes('\\')) return detachSubstring(text)
+  if (!text.includes('\\')) return text
   try {
     // An escape may be a lone surrogate, which an event must not contain.
     return (JSON.parse(`"${text}"`) as string).toWellFormed()

@@ -7,12 +7,13 @@
  *   source was disconnected is published, with its own times, as soon as the switch sends an event of it or `resync`
  *   reads its channel data. An answer that was missed is published the same way.
  * - A leg is identified by the switch's run (`Core-UUID`), its id and its creation time, because ids are reused. A new
- *   run ends all legs of earlier runs; a CHANNEL_CREATE with a known id and another creation time ends the older leg.
- *   Ended legs are remembered, so that late events don't open them again.
+ *   run ends all legs of earlier runs; an event with a known id and a later creation time ends the older leg. Ended legs
+ *   are remembered, so that late events don't open them again.
  * - Idempotency keys are made of these same values: a leg that is seen twice, by an event and by `resync` or before and
  *   after a restart, is published once.
  * - The account is resolved at each event until `accountOf` returns it. Until then the event pipeline buffers the events.
- * - One CHANNEL_BRIDGE is published for both legs: the other leg gets no event from the switch.
+ * - One CHANNEL_BRIDGE is published for both legs: the other leg gets no event from the switch. Phones that are bridged
+ *   through loopback pairs are published as bridged with each other (`bridge-links.ts`).
  */
 import {
   EMPTY_BATCH,
@@ -21,28 +22,27 @@ import {
   type PendingEvent,
   type Problem,
 } from '../source/mapped-events.js'
+import type { SavableLegs } from '../source/open-legs.js'
+import { definedDetails } from '../source/optional-hooks.js'
 import { type FreeswitchAccountOf, factsOf } from './account-resolver.js'
+import { type Bridges, createBridges, type FoundBridge, type LegEvent } from './bridges.js'
+import { buildMissedCall, buildReportEvent, readReports, readTransfer } from './call-report.js'
 import { createChannelRegistry } from './channel-registry.js'
 import { readCustomVariables } from './custom-variables.js'
 import type { EslEvent } from './event.js'
 import {
   buildAnswerEvent,
-  buildBridgeEvent,
   buildCreateEvent,
   buildDestroyEvent,
-  buildHoldEvent,
+  buildDetailEvent,
   buildMissedDestroyEvent,
+  isClockSetBack,
 } from './event-builder.js'
-import {
-  addMissingAddresses,
-  type Leg,
-  openLeg,
-  readAnsweredUs,
-  readCreatedUs,
-  readEventTimeUs,
-  timesOf,
-} from './leg.js'
-import { type EndEvent, type EventRole, eventRoles } from './subscriptions.js'
+import { readHangup } from './hangup.js'
+import { endHold, findHolds, startHold, takePendingUnhold } from './holds.js'
+import { type Leg, openLeg, readAnsweredUs, readCreatedUs, readEventTimeUs, updateAddresses } from './leg.js'
+import { restoreLeg, saveLeg } from './saved-leg.js'
+import { CHANNEL_DATA, type EndEvent, type EventRole, eventRoles } from './subscriptions.js'
 
 /** How events are mapped. */
 export interface MappingOptions {
@@ -51,6 +51,8 @@ export interface MappingOptions {
   readonly customVariables: readonly string[]
   /** Names of events that are handled for `accountOf` only. */
   readonly extraEvents: readonly string[]
+  /** The hooks to publish beside those of a leg. Default: none. */
+  readonly optionalHooks?: readonly string[]
   /** Maximum number of open legs; above it, the oldest is dropped and a `problem` is reported. */
   readonly maxOpenLegs: number
   readonly endEvent: EndEvent
@@ -62,6 +64,10 @@ export interface FreeswitchMapping {
   isHandled(name: string): boolean
   /** Maps one event. */
   map(event: EslEvent): MappedBatch
+  /** Reads the bridge of an open leg from its channel data. */
+  readBridge(channelData: EslEvent): FoundBridge | undefined
+  /** Maps the bridges that were read from the channel data of all legs. */
+  mapBridges(found: readonly FoundBridge[]): MappedBatch
   /** Ends the open legs of all runs of the switch but this one. */
   endEarlierRuns(coreUuid: string, nowMs: number): MappedBatch
   /** Ends a leg whose end event was missed. */
@@ -72,32 +78,107 @@ export interface FreeswitchMapping {
   openUuids(): string[]
   /** Number of open legs. */
   openLegs(): number
+  /** The open legs, to keep them over a restart. */
+  readonly savable: SavableLegs
+}
+
+/** Events that describe the leg that has the id now. */
+const DESCRIBES_CURRENT_LEG: ReadonlySet<string> = new Set(['CHANNEL_CREATE', CHANNEL_DATA])
+
+/** The result of one event of the switch. `events` are the events of the leg that it names. */
+interface Yield {
+  readonly updates: LegUpdate[]
+  readonly problems: Problem[]
+  readonly events: PendingEvent[]
 }
 
 export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapping {
   const { accountOf, maxOpenLegs, endEvent, extraEvents } = options
   const roles = eventRoles(endEvent, extraEvents)
   const registry = createChannelRegistry(maxOpenLegs)
+  const bridges: Bridges = createBridges(registry)
+  const hooks: ReadonlySet<string> = new Set(options.optionalHooks)
   let currentRun = ''
 
   const endMissing = (uuid: string, leg: Leg, nowUs: number): LegUpdate => {
+    bridges.leave(leg)
     registry.end(uuid, leg)
     return updateOf(leg, [buildMissedDestroyEvent(leg, nowUs)], true)
   }
 
-  const startRun = (coreUuid: string, nowUs: number, updates: LegUpdate[]) => {
+  const startRun = (coreUuid: string, nowUs: number, { updates, problems }: Omit<Yield, 'events'>) => {
+    const before = updates.length
+    const isRestart = currentRun !== ''
     currentRun = coreUuid
     for (const [uuid, leg] of registry.entries())
       if (leg.coreUuid !== currentRun) updates.push(endMissing(uuid, leg, nowUs))
+    if (isRestart)
+      problems.push({
+        kind: 'restarted',
+        message: `${updates.length - before} open legs of the run before have ended`,
+      })
+  }
+
+  const legOf = (id: string | undefined): Leg | undefined =>
+    id === undefined ? undefined : (registry.get(id) ?? registry.find(id)?.[1])
+
+  /** Notes at the caller that a phone is dialled for it; a gateway leads to none. */
+  const noteDialled = (leg: Leg, event: EslEvent) => {
+    if (leg.direction !== 'outbound' || leg.isInternal) return
+    const caller = legOf(leg.otherLegCallId)
+    if (caller && event.header('variable_sip_gateway_name') === undefined) caller.notes.hasDialledPhone = true
+  }
+
+  /** Maps what the switch reports of a call beyond its channels. */
+  const mapReports = (event: EslEvent): MappedBatch => {
+    const updates: LegUpdate[] = []
+    const problems: Problem[] = []
+    for (const report of readReports(event, (uuid) => legOf(uuid)?.notes.parkedSlot)) {
+      const { hook, uuids, details } = report
+      const leg = uuids.map(legOf).find((found) => found !== undefined)
+      if (leg && hook === 'parking')
+        leg.notes.parkedSlot = details.eventName === 'PARK_PARKED' ? details.parkingSlot : undefined
+      if (leg && hook === 'voicemail_new') leg.notes.hasLeftMessage = true
+      if (!hooks.has(hook)) continue
+      if (leg) updates.push(updateOf(leg, [buildReportEvent(leg, report, event)], false))
+      else problems.push({ kind: 'unknown_leg', message: `${hook} of a leg that is not open` })
+    }
+    return updates.length + problems.length > 0 ? { updates, problems } : EMPTY_BATCH
+  }
+
+  /** Adds the transfer that a leg has requested; returns the event of the leg that is transferred. */
+  const mapTransfer = (leg: Leg, event: EslEvent, events: PendingEvent[]): readonly LegEvent[] => {
+    const transfer = readTransfer(leg, event)
+    if (!transfer || transfer.key === leg.notes.transferKey) return []
+    const { key, type, targetId, transfereeId } = transfer
+    leg.notes.transferKey = key
+    const target = legOf(targetId)
+    const details = definedDetails({
+      transferType: type,
+      transferTo: transfer.to ?? target?.parties.calleeIdNumber,
+      targetCallId: target?.callId ?? targetId,
+    })
+    const atUs = readEventTimeUs(event)
+    if (hooks.has('channel_transferor'))
+      events.push(buildDetailEvent(leg, 'channel_transferor', key, atUs, details))
+    const transferee = hooks.has('channel_transferee') ? legOf(transfereeId) : undefined
+    if (!transferee) return []
+    const built = buildDetailEvent(transferee, 'channel_transferee', `${leg.callId}/${key}`, atUs, details)
+    return [{ leg: transferee, event: built }]
+  }
+
+  const noteBridged = (bridged: readonly LegEvent[]): readonly LegEvent[] => {
+    for (const { leg } of bridged) leg.notes.wasBridged = true
+    return bridged
   }
 
   const open = (event: EslEvent, uuid: string, problems: Problem[]): Leg => {
-    const otherUuid = event.header('Other-Leg-Unique-ID')
-    const otherCallId = otherUuid && (registry.get(otherUuid)?.callId ?? otherUuid)
     const customVariables = readCustomVariables(event, options.customVariables)
-    const leg = openLeg(event, uuid, currentRun, customVariables, otherCallId)
+    const leg = openLeg(event, uuid, currentRun, customVariables, bridges.originatorOf(event))
     const evicted = registry.add(uuid, leg)
+    noteDialled(leg, event)
     if (evicted) {
+      bridges.leave(evicted)
       const message = `more than ${maxOpenLegs} open legs: the oldest is forgotten`
       problems.push({ kind: 'overflow', message, callId: evicted.callId })
     }
@@ -126,52 +207,77 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
   /** Applies what every published event shows of its leg: variables, addresses, and an answer that was missed. */
   const refresh = (leg: Leg, event: EslEvent, { isLegEnd }: EventRole, events: PendingEvent[]) => {
     leg.customVariables = readCustomVariables(event, options.customVariables)
-    addMissingAddresses(leg, event)
+    updateAddresses(leg, event)
     if (leg.answeredUs === 0) {
       leg.answeredUs = readAnsweredUs(event)
       if (leg.answeredUs > 0) events.push(buildAnswerEvent(leg))
     }
-    if (leg.pendingUnhold && !isLegEnd) events.push(leg.pendingUnhold)
-    leg.pendingUnhold = undefined
-  }
-
-  /** Publishes a bridge for both legs; returns the update of the other leg. */
-  const bridge = (uuid: string, leg: Leg, event: EslEvent, events: PendingEvent[]): LegUpdate | undefined => {
-    const { header } = event
-    const a = header('Bridge-A-Unique-ID') ?? uuid
-    const otherUuid = (a === uuid ? header('Bridge-B-Unique-ID') : a) ?? header('Other-Leg-Unique-ID')
-    const other = otherUuid === undefined ? undefined : registry.get(otherUuid)
-    leg.otherLegCallId = other?.callId ?? otherUuid
-    const otherDestination = other?.parties.destination ?? header('Other-Leg-Destination-Number')
-    events.push(buildBridgeEvent(leg, event, otherDestination))
-    if (!other || other === leg) return undefined
-    other.otherLegCallId = leg.callId
-    return updateOf(other, [buildBridgeEvent(other, event, leg.parties.destination)], false)
+    const unhold = takePendingUnhold(leg, isLegEnd)
+    if (unhold) events.push(unhold)
   }
 
   /** The leg of an event, opened if necessary; `undefined`: the event is ignored. */
-  const findOrOpenLeg = (
-    event: EslEvent,
-    uuid: string,
-    { canOpenLeg }: EventRole,
-    updates: LegUpdate[],
-    problems: Problem[],
-    events: PendingEvent[],
-  ): Leg | undefined => {
+  const findOrOpenLeg = (event: EslEvent, uuid: string, { canOpenLeg }: EventRole, yielded: Yield) => {
     const known = registry.get(uuid)
-    if (known && event.name !== 'CHANNEL_CREATE') return known
     const createdUs = readCreatedUs(event)
-    if (known?.createdUs === createdUs) return known
+    if (known && (createdUs === known.createdUs || createdUs === 0)) return known
+    // A late event of an earlier leg with this id; the clock of the switch may be set back between two legs.
+    if (known && createdUs < known.createdUs && !DESCRIBES_CURRENT_LEG.has(event.name)) return undefined
     // The switch reuses the id of a leg whose end was missed.
-    if (known) updates.push(endMissing(uuid, known, readEventTimeUs(event)))
+    if (known) yielded.updates.push(endMissing(uuid, known, readEventTimeUs(event)))
     if (!canOpenLeg || registry.hasEnded(uuid, currentRun, createdUs)) return undefined
     if (createdUs === 0) {
-      problems.push(malformed(`${event.name} without a time`))
+      yielded.problems.push(malformed(`${event.name} without a time`))
       return undefined
     }
-    const leg = open(event, uuid, problems)
-    events.push(buildCreateEvent(leg))
+    const leg = open(event, uuid, yielded.problems)
+    yielded.events.push(buildCreateEvent(leg))
     return leg
+  }
+
+  const end = (uuid: string, leg: Leg, event: EslEvent, { events, problems }: Yield) => {
+    const hangup = readHangup(leg, event)
+    const missed = hooks.has('missed_call') ? buildMissedCall(leg, event) : undefined
+    if (missed) events.push(missed)
+    events.push(buildDestroyEvent(leg, hangup))
+    if (isClockSetBack(leg, hangup.atUs)) {
+      const message = 'a leg ended before it began: its durations are left out'
+      problems.push({ kind: 'clock', message, callId: leg.callId })
+    }
+    const other = leg.otherLegCallId === undefined ? undefined : registry.find(leg.otherLegCallId)?.[1]
+    const otherPartner = other?.links.publishedCallId
+    if (other && hangup.endedBy && (otherPartner === undefined || otherPartner === leg.callId))
+      other.otherLegEnd = { atUs: hangup.atUs, isByPhone: hangup.endedBy === 'this_leg' }
+    bridges.leave(leg)
+    registry.end(uuid, leg)
+  }
+
+  /** Adds what is specific to an event; returns the events of other legs. */
+  const apply = (uuid: string, leg: Leg, event: EslEvent, yielded: Yield): readonly LegEvent[] => {
+    const { events } = yielded
+    const add = (added: PendingEvent | undefined) => {
+      if (added) events.push(added)
+    }
+    switch (event.name) {
+      case 'CHANNEL_BRIDGE': {
+        const bridged = noteBridged(bridges.connect(uuid, leg, event))
+        for (const one of bridged) if (one.leg === leg) add(one.event)
+        return bridged.filter((one) => one.leg !== leg)
+      }
+      case 'CHANNEL_HOLD':
+        add(startHold(leg, event))
+        break
+      case 'CHANNEL_UNHOLD':
+        add(endHold(leg, event))
+        break
+      case CHANNEL_DATA:
+        events.push(...findHolds(leg, event))
+        break
+      case endEvent:
+        end(uuid, leg, event, yielded)
+        break
+    }
+    return []
   }
 
   return {
@@ -180,39 +286,42 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
       const { name } = event
       const role = roles.get(name)
       if (!role) return EMPTY_BATCH
+      if (name === 'CUSTOM' || (name === 'DTMF' && hooks.has('channel_dtmf'))) return mapReports(event)
       const uuid = event.header('Unique-ID')
       if (uuid === undefined) return { updates: [], problems: [malformed(`${name} without Unique-ID`)] }
       if (name === 'CHANNEL_UUID') {
         registry.rename(event.header('Old-Unique-ID') ?? '', uuid)
         return EMPTY_BATCH
       }
-      const updates: LegUpdate[] = []
-      const problems: Problem[] = []
-      const events: PendingEvent[] = []
-      const coreUuid = event.header('Core-UUID') ?? currentRun
-      if (coreUuid !== currentRun) startRun(coreUuid, readEventTimeUs(event), updates)
-
-      const leg = findOrOpenLeg(event, uuid, role, updates, problems, events)
-      if (!leg) return updates.length + problems.length > 0 ? { updates, problems } : EMPTY_BATCH
-      const isAccountNew = resolveAccount(leg, uuid, event, problems)
-      if (role.isPublished) refresh(leg, event, role, events)
-
-      let otherUpdate: LegUpdate | undefined
-      if (name === 'CHANNEL_BRIDGE') otherUpdate = bridge(uuid, leg, event, events)
-      else if (name === 'CHANNEL_HOLD') events.push(buildHoldEvent(leg, 'channel_hold', event))
-      else if (name === 'CHANNEL_UNHOLD') resume(leg, event, events)
-      else if (role.isLegEnd) {
-        events.push(buildDestroyEvent(leg, event, timesOf(leg, event)))
-        registry.end(uuid, leg)
+      if (name === 'CHANNEL_UNBRIDGE') bridges.disconnect(uuid, event)
+      const yielded: Yield = { updates: [], problems: [], events: [] }
+      const { updates, problems, events } = yielded
+      if (!event.hasValue('Core-UUID', currentRun)) {
+        const coreUuid = event.header('Core-UUID')
+        if (coreUuid !== undefined) startRun(coreUuid, readEventTimeUs(event), yielded)
       }
-      if (events.length > 0 || isAccountNew) updates.push(updateOf(leg, events, role.isLegEnd))
-      if (otherUpdate) updates.push(otherUpdate)
+
+      const leg = findOrOpenLeg(event, uuid, role, yielded)
+      if (leg) {
+        const isAccountNew = resolveAccount(leg, uuid, event, problems)
+        if (role.isPublished) refresh(leg, event, role, events)
+        const canTransfer = name === 'CHANNEL_UNBRIDGE' || role.isLegEnd
+        const transferred = canTransfer && hooks.size > 0 ? mapTransfer(leg, event, events) : []
+        const others = apply(uuid, leg, event, yielded)
+        if (events.length > 0 || isAccountNew) updates.push(updateOf(leg, events, role.isLegEnd))
+        updates.push(...transferred.map(updateOfOther), ...others.map(updateOfOther))
+      }
       return updates.length + problems.length > 0 ? { updates, problems } : EMPTY_BATCH
     },
+    readBridge(channelData) {
+      const leg = registry.get(channelData.header('Unique-ID') ?? '')
+      return leg && bridges.read(leg, channelData)
+    },
+    mapBridges: (found) => ({ updates: noteBridged(bridges.update(found)).map(updateOfOther), problems: [] }),
     endEarlierRuns(coreUuid, nowMs) {
-      const updates: LegUpdate[] = []
-      if (coreUuid !== currentRun) startRun(coreUuid, nowMs * 1000, updates)
-      return { updates, problems: [] }
+      const yielded = { updates: [], problems: [] }
+      if (coreUuid !== currentRun) startRun(coreUuid, nowMs * 1000, yielded)
+      return yielded
     },
     endMissingLeg(uuid, nowMs) {
       const leg = registry.get(uuid)
@@ -221,24 +330,27 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
     getLeg: registry.get,
     openUuids: registry.uuids,
     openLegs: registry.size,
+    savable: {
+      save(callId) {
+        const found = registry.find(callId)
+        return found && saveLeg(...found)
+      },
+      restore(callId, saved) {
+        const restored = restoreLeg(callId, saved)
+        if (!restored || registry.size() >= maxOpenLegs) return false
+        registry.restore(...restored)
+        return true
+      },
+    },
   }
-}
-
-/**
- * Publishes an unhold, unless the switch generated it: when a held leg is hung up, the switch resumes it first. Such an
- * event already carries the final SIP status (then it is ignored), or the phone still sends `sendonly` or `inactive`:
- * then it is published only with a later event of the leg that is not its end.
- */
-function resume(leg: Leg, event: EslEvent, events: PendingEvent[]): void {
-  if (event.header('variable_sip_term_status') !== undefined) return
-  const unhold = buildHoldEvent(leg, 'channel_unhold', event)
-  const mediaFlow = event.header('variable_remote_audio_media_flow')
-  if (mediaFlow === 'sendonly' || mediaFlow === 'inactive') leg.pendingUnhold = unhold
-  else events.push(unhold)
 }
 
 function updateOf(leg: Leg, events: readonly PendingEvent[], isEnded: boolean): LegUpdate {
   return { callId: leg.callId, accountId: leg.accountId, events, isEnded }
+}
+
+function updateOfOther({ leg, event }: LegEvent): LegUpdate {
+  return updateOf(leg, [event], false)
 }
 
 function malformed(message: string): Problem {

@@ -1,4 +1,5 @@
 /** Options of `freeswitchSource`: validation and defaults. */
+import { OPTIONAL_HOOKS_CHECK, type OptionalHooksOption } from '../source/optional-hooks.js'
 import {
   type CheckedSourceOptions,
   checkFunction,
@@ -8,6 +9,8 @@ import {
   checkStrings,
   integerBetween,
   invalidOption,
+  OPEN_LEGS_CHECK,
+  type OpenLegsOption,
   type OptionCheck,
   oneOf,
   type SourceOptions,
@@ -16,7 +19,7 @@ import type { FreeswitchAccountOf } from './account-resolver.js'
 import type { EventFormat } from './event.js'
 
 /** Options of both modes, inbound (`freeswitchSource`) and outbound (`freeswitchOutbound`). */
-export interface FreeswitchOptions extends SourceOptions {
+export interface FreeswitchOptions extends SourceOptions, OptionalHooksOption {
   /** Returns the id of a leg's account. Called at each event of the leg until it returns one. */
   readonly accountOf: FreeswitchAccountOf
   /**
@@ -32,13 +35,14 @@ export interface FreeswitchOptions extends SourceOptions {
   /** How the switch writes events. Default `json`: `plain` loses bytes (a raw `%41` arrives as `A`). */
   readonly format?: EventFormat
   /**
-   * Sends a probe after this many milliseconds without data; disconnects after twice as many. Default 20,000.
+   * Sends a probe after this many milliseconds without data, and disconnects when it goes unanswered for as long.
+   * Default 20,000.
    */
   readonly silenceMs?: number
 }
 
 /** Options of `freeswitchSource`. */
-export interface FreeswitchSourceOptions extends FreeswitchOptions {
+export interface FreeswitchSourceOptions extends FreeswitchOptions, OpenLegsOption {
   /** Host name or address of the switch. Default `127.0.0.1`. */
   readonly host?: string
   /** Port of the event socket. Default 8021. */
@@ -63,6 +67,7 @@ export const SHARED_CHECKS: Readonly<Record<string, OptionCheck>> = {
   accountOf: checkFunction,
   customVariables: checkStrings,
   extraEvents: checkEventNames,
+  ...OPTIONAL_HOOKS_CHECK,
   format: oneOf('json', 'plain'),
   silenceMs: integerBetween(100, 3_600_000),
 }
@@ -74,6 +79,7 @@ export function checkFreeswitchOptions(options: FreeswitchSourceOptions): Checke
     options,
     {
       ...SHARED_CHECKS,
+      ...OPEN_LEGS_CHECK,
       host: checkHostName,
       port: integerBetween(1, 65_535),
       password: checkSingleLine,

@@ -1,4 +1,5 @@
 /** Options of `freeswitchOutbound`: validation and defaults. */
+import { isIP } from 'node:net'
 import {
   type CheckedSourceOptions,
   checkFunction,
@@ -6,6 +7,7 @@ import {
   checkSourceOptions,
   checkStrings,
   integerBetween,
+  invalidOption,
 } from '../source/options.js'
 import type { FreeswitchFacts } from './account-resolver.js'
 import { type FreeswitchOptions, SHARED_CHECKS } from './options.js'
@@ -49,10 +51,18 @@ export function checkOutboundOptions(options: FreeswitchOutboundOptions): Checke
       ...CHECKS,
       host: checkSingleLine,
       port: integerBetween(0, 65_535),
-      allow: checkStrings,
+      allow: checkAddresses,
       maxConnections: integerBetween(1, 1_000_000),
       continueWith: checkFunction,
     },
     ['accountOf'],
   )
+}
+
+/** Checks for an array of IP addresses: a name would be compared with addresses and never match. */
+function checkAddresses(field: string, value: unknown): void {
+  checkStrings(field, value)
+  if (!(value as readonly string[]).every((address) => isIP(address) !== 0)) {
+    throw invalidOption(field, 'must be an array of IP addresses')
+  }
 }

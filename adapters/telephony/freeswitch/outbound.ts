@@ -2,8 +2,10 @@
 import { createServer, type Socket } from 'node:net'
 import type { EventHub } from 'hookswitch'
 import { createEventPipeline, type SourceEvents } from '../source/event-pipeline.js'
+import { DEFAULT_OPTIONAL_HOOKS } from '../source/optional-hooks.js'
 import { integerBetween } from '../source/options.js'
 import type { SourceStatus } from '../source/switch-source.js'
+import { reportEvents } from './call-report.js'
 import { createFreeswitchMapping, type FreeswitchMapping } from './mapping.js'
 import { FREESWITCH_DEFAULTS } from './options.js'
 import { type OutboundLeg, serveOutboundLeg } from './outbound-leg.js'
@@ -54,13 +56,14 @@ export interface FreeswitchOutbound {
  * @throws `InvalidOption` naming the option
  */
 export function freeswitchOutbound(options: FreeswitchOutboundOptions): FreeswitchOutbound {
-  const { publish, clock, random, log, bufferLimits, maxOpenLegs } = checkOutboundOptions(options)
+  const { publish, clock, random, log, metrics, bufferLimits, maxOpenLegs } = checkOutboundOptions(options)
   const { accountOf, customVariables = [], extraEvents = [], continueWith } = options
+  const { optionalHooks = DEFAULT_OPTIONAL_HOOKS } = options
   const { host = OUTBOUND_DEFAULTS.host, port = OUTBOUND_DEFAULTS.port } = options
   const { maxConnections = OUTBOUND_DEFAULTS.maxConnections } = options
   const allowed = new Set(options.allow ?? OUTBOUND_DEFAULTS.allow)
   const name = `freeswitch outbound ${host}:${port}`
-  const pipeline = createEventPipeline({ publish, clock, random, log, name }, bufferLimits)
+  const pipeline = createEventPipeline({ publish, clock, random, log, metrics, name }, bufferLimits)
   const legs = new Set<OutboundLeg>()
   pipeline.onCapacity(() => {
     for (const leg of legs) leg.resume()
@@ -74,7 +77,14 @@ export function freeswitchOutbound(options: FreeswitchOutboundOptions): Freeswit
       if (other !== coreUuid && openLegs() === 0) mappings.delete(other)
     let mapping = mappings.get(coreUuid)
     if (!mapping) {
-      mapping = createFreeswitchMapping({ accountOf, customVariables, extraEvents, maxOpenLegs, endEvent })
+      mapping = createFreeswitchMapping({
+        accountOf,
+        customVariables,
+        extraEvents,
+        optionalHooks,
+        maxOpenLegs,
+        endEvent,
+      })
       mappings.set(coreUuid, mapping)
     }
     return mapping
@@ -91,7 +101,14 @@ export function freeswitchOutbound(options: FreeswitchOutboundOptions): Freeswit
     if (!allowed.has(address)) return refuse(socket, `a connection from ${address}, which is not allowed`)
     if (legs.size >= maxConnections) return refuse(socket, `more than ${maxConnections} connections`)
     const leg = serveOutboundLeg(
-      { pipeline, clock, format, extraEvents, continueWith, mappingFor },
+      {
+        pipeline,
+        clock,
+        format,
+        extraEvents: [...extraEvents, ...reportEvents(optionalHooks)],
+        continueWith,
+        mappingFor,
+      },
       socket,
       () => legs.delete(leg),
     )
@@ -121,7 +138,7 @@ export function freeswitchOutbound(options: FreeswitchOutboundOptions): Freeswit
     status() {
       let openLegs = 0
       for (const mapping of mappings.values()) openLegs += mapping.openLegs()
-      return { isConnected: isListening, openLegs, ...pipeline.counts() }
+      return { ...pipeline.connection(), openLegs, ...pipeline.counts() }
     },
     close({ drainMs = 5_000 } = {}) {
       integerBetween(0, 2_147_483_647)('drainMs', drainMs)

@@ -1,13 +1,18 @@
 /** Parses events in the `plain` format: header lines with URL-encoded values. */
 import { detachSubstring } from '../source/sanitize.js'
-import { cacheSearchKeys, decodeUtf8, type EslEvent, type EventValue, splitArray } from './event.js'
+import { decodeUtf8, digitsAt, type EslEvent, type EventValue, isUnescaped, splitArray } from './event.js'
+import { createHeaderFinder, type FoundHeaders } from './header-finder.js'
 
 const FIRST_HEADER = 'Event-Name: '
-const searchKeyOf = cacheSearchKeys((name) => `\n${name}: `)
+const NEWLINE = 10
+const finder = createHeaderFinder({ before: '\n', beforeLength: 1, after: ': ' })
 
 /** The event's name from the first bytes of a body; `undefined`: `Event-Name` is not the first header. */
 export function peekPlainEventName(body: Buffer): string | undefined {
-  const start = body.toString('latin1', 0, 80)
+  return firstName(body.toString('latin1', 0, 80))
+}
+
+function firstName(start: string): string | undefined {
   if (!start.startsWith(FIRST_HEADER)) return undefined
   const end = start.indexOf('\n')
   return end < 0 ? undefined : start.slice(FIRST_HEADER.length, end)
@@ -19,46 +24,81 @@ export function parsePlainEvent(body: Buffer): EslEvent | undefined {
   // Text after an empty line is the event's body, not a header.
   const end = whole.endsWith('\n\n') ? whole.length - 1 : whole.indexOf('\n\n') + 1
   if (end === 0) return undefined
-  // The channel variables come last and are the largest part of an event: a search reads only one of the two parts.
-  const variablesAt = whole.indexOf('\nvariable_')
-  const head = variablesAt < 0 ? whole.slice(0, end) : whole.slice(0, variablesAt + 1)
-  const tail = variablesAt < 0 ? '' : whole.slice(variablesAt, end)
+  const text = end === whole.length ? whole : whole.slice(0, end)
+  const name = firstName(text)
+  if (name !== undefined) return new PlainEvent(name, text)
+  // The first header must follow a newline to be found.
+  const unnamed = new PlainEvent('', `\n${text}`)
+  const found = unnamed.header('Event-Name')
+  return found === undefined ? undefined : new PlainEvent(found, `\n${text}`)
+}
 
-  const header = (name: string): string | undefined => {
-    if (name.startsWith('variable_')) return findValue(tail, name)
-    return findValue(head, name) ?? findValue(tail, name)
+class PlainEvent implements EslEvent {
+  private readonly found: FoundHeaders
+
+  constructor(
+    readonly name: string,
+    private readonly text: string,
+  ) {
+    this.found = finder.find(text)
   }
-  const name = header('Event-Name')
-  if (name === undefined) return undefined
-  return {
-    name,
-    header,
-    value(key) {
-      const text = header(key)
-      return text === undefined ? undefined : splitArray(text)
-    },
-    forEach(prefix, visit: (name: string, value: EventValue) => void) {
-      const key = `\n${prefix}`
-      const text = prefix.startsWith('variable_') ? tail : whole.slice(0, end)
-      for (let at = text.indexOf(key); at >= 0; at = text.indexOf(key, at + 1)) {
-        const from = at + key.length
-        const colon = text.indexOf(': ', from)
-        const lineEnd = text.indexOf('\n', from)
-        if (colon < 0) break
-        if (colon > lineEnd) continue
-        visit(decodeUtf8(text.slice(from, colon)), splitArray(decodeUrlValue(text.slice(colon + 2, lineEnd))))
-      }
-    },
+
+  header(name: string): string | undefined {
+    if (name === 'Event-Name' && this.name !== '') return this.name
+    return valueAt(this.text, this.offsetOf(name))
+  }
+
+  microseconds(name: string): number {
+    const at = this.offsetOf(name)
+    return at < 0 ? 0 : digitsAt(this.text, at, NEWLINE)
+  }
+
+  hasValue(name: string, value: string): boolean {
+    const at = this.offsetOf(name)
+    if (at < 0) return false
+    if (!isUnescaped(value)) return this.header(name) === value
+    return this.text.startsWith(value, at) && this.text.charCodeAt(at + value.length) === NEWLINE
+  }
+
+  private offsetOf(name: string): number {
+    return this.found.valueOf(name) ?? findValue(this.text, name)
+  }
+
+  value(name: string): EventValue | undefined {
+    const value = this.header(name)
+    return value === undefined ? undefined : splitArray(value)
+  }
+
+  forEach(prefix: string, visit: (name: string, value: EventValue) => void): void {
+    const { text } = this
+    for (const from of this.found.behindPrefix(prefix) ?? findPrefix(text, prefix)) {
+      const colon = text.indexOf(': ', from)
+      const lineEnd = text.indexOf('\n', from)
+      if (colon < 0) break
+      if (colon > lineEnd) continue
+      visit(decodeUtf8(text.slice(from, colon)), splitArray(decodeUrlValue(text.slice(colon + 2, lineEnd))))
+    }
   }
 }
 
-/** The decoded value of a header line; `undefined`: there is no such line. */
-function findValue(text: string, name: string): string | undefined {
-  const key = searchKeyOf(name)
-  let at = text.indexOf(key) + 1
-  if (at === 0 && !text.startsWith(key.slice(1))) return undefined
-  at += key.length - 1
-  return decodeUrlValue(text.slice(at, text.indexOf('\n', at)))
+/** Offsets behind this prefix in the names that have it. */
+function findPrefix(text: string, prefix: string): number[] {
+  const key = `\n${prefix}`
+  const offsets: number[] = []
+  for (let at = text.indexOf(key); at >= 0; at = text.indexOf(key, at + 1)) offsets.push(at + key.length)
+  return offsets
+}
+
+/** Offset of the value of a header, or -1. */
+function findValue(text: string, name: string): number {
+  const key = finder.keyOf(name)
+  for (let at = text.indexOf(key); at >= 0; at = text.indexOf(key, at + 1))
+    if (text[at - 1] === '\n') return at + key.length
+  return -1
+}
+
+function valueAt(text: string, at: number): string | undefined {
+  return at < 0 ? undefined : decodeUrlValue(text.slice(at, text.indexOf('\n', at)))
 }
 
 /**

@@ -1,6 +1,7 @@
 /**
- * Finds what was missed while disconnected, since FreeSWITCH never repeats an event. Channels that the switch lists and
- * the mapping does not have are opened from their channel data; open legs that the switch no longer has are ended.
+ * Finds what was missed while disconnected, since FreeSWITCH never repeats an event. The channel data of every leg show
+ * what it is now: channels that the mapping does not have are opened, and missed answers, holds and bridges are
+ * published. Open legs that the switch no longer has are ended.
  *
  * Events continue to arrive meanwhile, and a reply may overtake older events. So a leg is ended only if it was open
  * before the subscription, the switch reports that it does not exist, and no end event has arrived within a grace
@@ -8,6 +9,8 @@
  */
 import type { Clock } from 'hookswitch'
 import type { EventPipeline } from '../source/event-pipeline.js'
+import type { MappedBatch } from '../source/mapped-events.js'
+import type { FoundBridge } from './bridges.js'
 import type { CommandChannel } from './commands.js'
 import { parseJsonEvent } from './json-event.js'
 import type { FreeswitchMapping } from './mapping.js'
@@ -48,21 +51,30 @@ export function takeSnapshot(mapping: FreeswitchMapping): Snapshot {
 export async function resync(deps: ResyncDeps, before: Snapshot, signal: AbortSignal): Promise<void> {
   const { pipeline, mapping, commands, clock } = deps
   const coreUuid = (await commands.send('api global_getvar core_uuid')).trim()
-  if (/^[\w-]{1,64}$/.test(coreUuid)) pipeline.push(mapping.endEarlierRuns(coreUuid, clock.now()))
+  // A refusal begins with a minus.
+  if (/^\w[\w-]{0,63}$/.test(coreUuid)) pipeline.push(mapping.endEarlierRuns(coreUuid, clock.now()))
 
   const listed = parseUuids(await commands.send('api show channels as json'))
+  if (!listed)
+    pipeline.push(malformed('the list of channels cannot be read: channels that began meanwhile are missed'))
   // A switch without its core database lists nothing: then every open leg is checked by `uuid_exists`.
-  const unlisted = [...before].filter(([uuid, leg]) => mapping.getLeg(uuid) === leg && !listed.has(uuid))
-  await forEachConcurrently(
-    [...listed].filter((uuid) => mapping.getLeg(uuid) === undefined && isValidArgument(uuid)),
-    (uuid) => openFromDump(deps, uuid),
-  )
-
+  const unlisted = [...before].filter(([uuid, leg]) => mapping.getLeg(uuid) === leg && !listed?.has(uuid))
+  const existing = new Set(listed)
   const missing: [string, object][] = []
   await forEachConcurrently(unlisted, async ([uuid, leg]) => {
     if (!isValidArgument(uuid)) return
-    if ((await commands.send(`api uuid_exists ${uuid}`)).trim() === 'false') missing.push([uuid, leg])
+    const reply = (await commands.send(`api uuid_exists ${uuid}`)).trim()
+    if (reply === 'false') missing.push([uuid, leg])
+    else if (reply === 'true') existing.add(uuid)
   })
+  const bridges: FoundBridge[] = []
+  await forEachConcurrently([...existing].filter(isValidArgument), async (uuid) => {
+    const found = await readChannel(deps, uuid)
+    const leg = before.get(uuid)
+    if (typeof found === 'object') bridges.push(found)
+    else if (found === 'missing' && leg) missing.push([uuid, leg])
+  })
+  pipeline.push(mapping.mapBridges(bridges))
   if (missing.length === 0) return
   const nowMs = clock.now()
   do await clock.sleep(GRACE_MS, signal)
@@ -72,21 +84,34 @@ export async function resync(deps: ResyncDeps, before: Snapshot, signal: AbortSi
     if (mapping.getLeg(uuid) === leg) pipeline.push(mapping.endMissingLeg(uuid, nowMs))
 }
 
-/** Opens a leg from its channel data, if it still exists. */
-async function openFromDump({ commands, mapping, pipeline }: ResyncDeps, uuid: string): Promise<void> {
+/** Maps the channel data of a leg, and returns its bridge. A channel that is listed may have ended before. */
+async function readChannel(
+  { commands, mapping, pipeline }: ResyncDeps,
+  uuid: string,
+): Promise<FoundBridge | 'missing' | undefined> {
   const reply = await commands.send(`api uuid_dump ${uuid} json`)
+  if (reply.startsWith('-ERR No such channel')) return 'missing'
   const parsed = parseJson(reply)
-  if (typeof parsed !== 'object' || parsed === null) return
-  const channelData = { ...parsed, 'Event-Name': CHANNEL_DATA }
-  const event = parseJsonEvent(Buffer.from(JSON.stringify(channelData)))
-  if (event) pipeline.push(mapping.map(event))
+  const isObject = typeof parsed === 'object' && parsed !== null
+  const channelData = { ...(isObject ? parsed : undefined), 'Event-Name': CHANNEL_DATA }
+  const event = isObject ? parseJsonEvent(Buffer.from(JSON.stringify(channelData))) : undefined
+  pipeline.push(event ? mapping.map(event) : malformed('the data of a channel cannot be read', uuid))
+  return event && mapping.readBridge(event)
 }
 
-function parseUuids(reply: string): Set<string> {
-  const list = parseJson(reply) as { readonly rows?: unknown } | undefined
-  const rows: readonly unknown[] = Array.isArray(list?.rows) ? list.rows : []
-  const uuids = rows.map((row) => (row as { readonly uuid?: unknown } | null)?.uuid)
+/** The ids in the list of channels; `undefined`: it is not a list. */
+function parseUuids(reply: string): Set<string> | undefined {
+  const list = parseJson(reply) as { readonly row_count?: unknown; readonly rows?: unknown } | undefined
+  if (!Array.isArray(list?.rows)) return list?.row_count === 0 ? new Set() : undefined
+  const uuids = list.rows.map((row) => (row as { readonly uuid?: unknown } | null)?.uuid)
   return new Set(uuids.filter((uuid): uuid is string => typeof uuid === 'string'))
+}
+
+function malformed(message: string, callId?: string): MappedBatch {
+  return {
+    updates: [],
+    problems: [{ kind: 'malformed', message, ...(callId === undefined ? {} : { callId }) }],
+  }
 }
 
 function parseJson(json: string): unknown {

@@ -55,8 +55,14 @@ export async function openSession(deps: SessionDeps, signal: AbortSignal): Promi
     await login(deps, commands, session, authRequested, clock)
     const resynced = resync({ pipeline, mapping, commands, clock }, before, over.signal)
     // It fails only when the connection is lost; the next connection starts another one.
-    resynced.catch(() => {})
-    return session
+    let hasResynced = false
+    resynced.then(
+      () => {
+        hasResynced = true
+      },
+      () => {},
+    )
+    return { ...session, isSettled: () => hasResynced }
   } catch (thrown) {
     session.close()
     throw thrown

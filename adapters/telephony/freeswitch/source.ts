@@ -1,5 +1,6 @@
 /** Inbound mode: the source connects to the switch. */
 
+import { DEFAULT_OPTIONAL_HOOKS } from '../source/optional-hooks.js'
 import { createSwitchSource, type SwitchSource } from '../source/switch-source.js'
 import { createFreeswitchMapping } from './mapping.js'
 import { checkFreeswitchOptions, FREESWITCH_DEFAULTS, type FreeswitchSourceOptions } from './options.js'
@@ -13,10 +14,10 @@ import { subscribedEvents } from './subscriptions.js'
  * reading: the switch then queues about 100,000 events for the listener and drops further ones.
  *
  * FreeSWITCH never repeats an event, so after each connect the source reads the open channels (`show channels`,
- * `uuid_dump`, `uuid_exists`). Legs that began while disconnected are published with their own times. Legs that ended
- * while disconnected get a `channel_destroy` with the time of the discovery, NORMAL_UNSPECIFIED and
- * `customChannelVars.found_by: 'resync'`. Bridges and holds of that time are lost, and so are legs that began and ended
- * in it.
+ * `uuid_dump`, `uuid_exists`). Legs that began while disconnected, and answers, are published with their own times; so are
+ * bridges and holds that exist now, with `customChannelVars.found_by: 'resync'`. Legs that ended while disconnected get a
+ * `channel_destroy` with the time of the discovery, NORMAL_UNSPECIFIED, `found_by: 'resync'` and no duration. Bridges and
+ * holds that began and ended in that time are lost, and so are such legs.
  *
  * @throws `InvalidOption` naming the option
  * @example
@@ -26,11 +27,23 @@ import { subscribedEvents } from './subscriptions.js'
  */
 export function freeswitchSource(options: FreeswitchSourceOptions): SwitchSource {
   const checked = checkFreeswitchOptions(options)
-  const { accountOf, customVariables = [], extraEvents = [] } = options
+  const {
+    accountOf,
+    customVariables = [],
+    extraEvents = [],
+    optionalHooks = DEFAULT_OPTIONAL_HOOKS,
+  } = options
   const { host = FREESWITCH_DEFAULTS.host, port = FREESWITCH_DEFAULTS.port } = options
   const endEvent = 'CHANNEL_DESTROY'
   const { maxOpenLegs, clock } = checked
-  const mapping = createFreeswitchMapping({ accountOf, customVariables, extraEvents, maxOpenLegs, endEvent })
+  const mapping = createFreeswitchMapping({
+    accountOf,
+    customVariables,
+    extraEvents,
+    optionalHooks,
+    maxOpenLegs,
+    endEvent,
+  })
   const tcp = {
     host,
     port,
@@ -49,6 +62,7 @@ export function freeswitchSource(options: FreeswitchSourceOptions): SwitchSource
   return createSwitchSource(checked, {
     peer: `freeswitch ${host}:${port}`,
     openLegs: mapping.openLegs,
+    savableLegs: mapping.savable,
     async open(pipeline, signal) {
       if (!isListeningForCapacity) pipeline.onCapacity(() => onCapacity())
       isListeningForCapacity = true
@@ -59,7 +73,7 @@ export function freeswitchSource(options: FreeswitchSourceOptions): SwitchSource
           tcp,
           password: options.password ?? FREESWITCH_DEFAULTS.password,
           format: options.format ?? FREESWITCH_DEFAULTS.format,
-          eventNames: subscribedEvents(endEvent, extraEvents),
+          eventNames: subscribedEvents(endEvent, extraEvents, optionalHooks),
           mapping,
           pipeline,
           onOpen(session) {

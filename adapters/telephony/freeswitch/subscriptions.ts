@@ -1,5 +1,8 @@
 /** Which events of the switch are subscribed to, and how the mapping uses each of them. */
 
+import type { OptionalHook } from '../source/optional-hooks.js'
+import { REPORT_EVENTS, reportEvents } from './call-report.js'
+
 /** The last event of a leg: `CHANNEL_HANGUP_COMPLETE` where the switch delays CHANNEL_DESTROY (outbound mode). */
 export type EndEvent = 'CHANNEL_DESTROY' | 'CHANNEL_HANGUP_COMPLETE'
 
@@ -7,7 +10,11 @@ export type EndEvent = 'CHANNEL_DESTROY' | 'CHANNEL_HANGUP_COMPLETE'
 export const CHANNEL_DATA = 'CHANNEL_DATA'
 
 /** Names of the events to subscribe to. */
-export function subscribedEvents(endEvent: EndEvent, extraEvents: readonly string[]): readonly string[] {
+export function subscribedEvents(
+  endEvent: EndEvent,
+  extraEvents: readonly string[],
+  optionalHooks: readonly OptionalHook[],
+): readonly string[] {
   return [
     'CHANNEL_CREATE',
     // The first events of an inbound leg that carry its account: a leg may ring longer than its events may wait.
@@ -15,6 +22,7 @@ export function subscribedEvents(endEvent: EndEvent, extraEvents: readonly strin
     'CHANNEL_PROGRESS_MEDIA',
     'CHANNEL_ANSWER',
     'CHANNEL_BRIDGE',
+    'CHANNEL_UNBRIDGE',
     'CHANNEL_HOLD',
     'CHANNEL_UNHOLD',
     // Renames a leg in mid-call; it stays the same leg.
@@ -22,6 +30,8 @@ export function subscribedEvents(endEvent: EndEvent, extraEvents: readonly strin
     // Of HANGUP, HANGUP_COMPLETE and DESTROY the last is enough: it has the causes, the durations and the end time.
     endEvent,
     ...extraEvents,
+    // Behind CUSTOM all names are subclasses.
+    ...reportEvents(optionalHooks),
   ]
 }
 
@@ -47,11 +57,13 @@ export function eventRoles(
 ): ReadonlyMap<string, EventRole> {
   return new Map([
     ...extraEvents.map((name) => [name, ACCOUNT_ONLY] as const),
+    ...[...REPORT_EVENTS].map((name) => [name, ACCOUNT_ONLY] as const),
     ['CHANNEL_CREATE', PROGRESS],
     ['CHANNEL_PROGRESS', PROGRESS],
     ['CHANNEL_PROGRESS_MEDIA', PROGRESS],
     ['CHANNEL_ANSWER', PUBLISHED],
     ['CHANNEL_BRIDGE', PUBLISHED],
+    ['CHANNEL_UNBRIDGE', ACCOUNT_ONLY],
     ['CHANNEL_HOLD', PUBLISHED],
     ['CHANNEL_UNHOLD', PUBLISHED],
     [CHANNEL_DATA, PUBLISHED],

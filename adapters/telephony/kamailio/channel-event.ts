@@ -1,7 +1,7 @@
 /** Builds channel events, without the account, from a call and its changes. Pure. */
 import { idempotencyKey } from '../source/idempotency-key.js'
 import type { PendingEvent } from '../source/mapped-events.js'
-import { secondsBetween } from '../source/seconds.js'
+import { durationsOf, type LegDurations } from '../source/seconds.js'
 import type { CallChange, KamailioCall } from './call.js'
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
@@ -34,18 +34,12 @@ export function buildEvents(call: KamailioCall, change: CallChange): PendingEven
     }
     case 'ended': {
       const { cause, code, endedBy, foundBy } = change
-      const answeredUs = call.answeredUs ?? atUs
       const event = buildEvent('channel_destroy', call, atUs, 'destroy')
       if (endedBy !== undefined) event.customChannelVars = { ended_by: endedBy }
       if (foundBy !== undefined) event.customChannelVars = { found_by: foundBy }
       event.hangupCause = cause
       if (code !== undefined) event.hangupCode = `sip:${code}`
-      if (!call.isEndOnly) {
-        event.durationSeconds = secondsOf(call.createdUs, atUs)
-        event.ringingSeconds = secondsOf(call.ringingUs ?? answeredUs, answeredUs)
-      }
-      event.billingSeconds = secondsOf(answeredUs, atUs)
-      return [event]
+      return [{ ...event, ...callDurations(call, atUs) }]
     }
   }
 }
@@ -84,6 +78,11 @@ function callKeyOf({ callerTag = '', previousCseq }: KamailioCall): string {
   return previousCseq === undefined ? tag : `${tag};${previousCseq}`
 }
 
-function secondsOf(fromUs: number, toUs: number): number {
-  return secondsBetween(fromUs / 1000, toUs / 1000)
+/** The dialog of a call whose begin was missed does not contain when that was. */
+function callDurations({ isEndOnly, createdUs, answeredUs }: KamailioCall, endedUs: number): LegDurations {
+  return durationsOf({
+    createdMs: isEndOnly ? 'unknown' : createdUs / 1000,
+    answeredMs: answeredUs === undefined ? undefined : answeredUs / 1000,
+    endedMs: endedUs / 1000,
+  })
 }

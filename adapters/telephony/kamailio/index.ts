@@ -16,10 +16,11 @@
  * channel-event ─▶ event pipeline.
  */
 export type { UnknownAccount } from '../source/account-buffer.js'
-export type { PipelineCounts, SourceEvents } from '../source/event-pipeline.js'
+export type { SourceEvents } from '../source/event-pipeline.js'
 export type { PendingEvent, Problem as SourceProblem } from '../source/mapped-events.js'
 export type { SourceOptions } from '../source/options.js'
 export type { Rejected } from '../source/ordered-publisher.js'
+export type { ConnectionState, PipelineCounts } from '../source/source-figures.js'
 export type { SourceStatus, SwitchSource } from '../source/switch-source.js'
 export { accountByDomain, accountDomain, type KamailioAccountOf } from './accounts.js'
 export type { EndedBy } from './call.js'

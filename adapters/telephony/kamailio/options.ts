@@ -72,6 +72,5 @@ export function checkKamailioOptions(options: KamailioSourceOptions): CheckedKam
   if (options.port !== undefined && host === undefined)
     throw invalidOption('host', 'is missing: port needs it')
   const evapi = host === undefined ? undefined : { host, port, connectTimeoutMs }
-  const { publish, bufferLimits, maxOpenLegs, log, clock, random } = shared
-  return { publish, bufferLimits, maxOpenLegs, log, clock, random, accountOf, evapi, token, maxCallMs }
+  return { ...shared, accountOf, evapi, token, maxCallMs }
 }

@@ -16,9 +16,6 @@ import { checkKamailioOptions, type KamailioSourceOptions } from './options.js'
 /** How far the proxy's clock may be ahead of the local one: a later time would end all open calls. */
 const MAX_AHEAD_MS = 3_600_000
 
-/** No silence limit: a proxy without calls sends nothing. A dead connection is found by TCP keep-alive. */
-const NO_LIMIT_MS = Number.MAX_SAFE_INTEGER
-
 /** A source of channel events. `start` and `status().isConnected` concern `evapi` only. */
 export interface KamailioSource extends SwitchSource {
   /**
@@ -59,10 +56,21 @@ export interface KamailioSource extends SwitchSource {
  */
 export function kamailioSource(options: KamailioSourceOptions): KamailioSource {
   const checked = checkKamailioOptions(options)
-  const { publish, clock, random, log, bufferLimits, accountOf, evapi, maxCallMs, maxOpenLegs, token } =
-    checked
+  const {
+    publish,
+    clock,
+    random,
+    log,
+    metrics,
+    bufferLimits,
+    accountOf,
+    evapi,
+    maxCallMs,
+    maxOpenLegs,
+    token,
+  } = checked
   const peer = evapi ? `kamailio ${evapi.host}:${evapi.port}` : 'kamailio'
-  const pipeline = createEventPipeline({ publish, clock, random, log, name: peer }, bufferLimits)
+  const pipeline = createEventPipeline({ publish, clock, random, log, metrics, name: peer }, bufferLimits)
   const mapping = createKamailioMapping({
     accountOf,
     maxOpenCalls: maxOpenLegs,
@@ -77,7 +85,6 @@ export function kamailioSource(options: KamailioSourceOptions): KamailioSource {
   let session: TcpSession | undefined
   let connection: { close(): Promise<void> } | undefined
   let closed: Promise<void> | undefined
-  let isConnected = false
 
   pipeline.onCapacity(() => {
     session?.resume()
@@ -105,24 +112,26 @@ export function kamailioSource(options: KamailioSourceOptions): KamailioSource {
         clock,
         random,
         async open(signal) {
-          const { receive } = createNetstringReader(mapLine)
+          let hasReceived = false
+          const onLine = (line: string) => {
+            hasReceived = true
+            mapLine(line)
+          }
+          const { receive } = createNetstringReader(onLine, (message) =>
+            pipeline.push({ updates: [], problems: [{ kind: 'malformed', message }] }),
+          )
           const opened = await openTcpSession(
-            { host, port, connectTimeoutMs, silenceMs: NO_LIMIT_MS, clock, isFull: pipeline.isFull },
+            // `evapi` has no login and no probe: a proxy without calls sends nothing.
+            { host, port, connectTimeoutMs, silenceMs: undefined, clock, isFull: pipeline.isFull },
             signal,
-            // evapi has no login and expects no data.
             () => ({ receive, probe() {}, onDisconnected() {} }),
           )
           session = opened.session
-          return session
+          // A proxy may accept a connection only to close it.
+          return { ...session, isSettled: () => hasReceived }
         },
-        onConnected() {
-          isConnected = true
-          pipeline.reportConnected(peer)
-        },
-        onDisconnected(reason, retryInMs) {
-          isConnected = false
-          pipeline.reportDisconnected(peer, reason, retryInMs)
-        },
+        onConnected: () => pipeline.reportConnected(peer),
+        onDisconnected: (reason, retryInMs) => pipeline.reportDisconnected(peer, reason, retryInMs),
       })
     },
     handler: createKamailioHandler({
@@ -145,14 +154,13 @@ export function kamailioSource(options: KamailioSourceOptions): KamailioSource {
         mapLine(line)
       }
     },
-    status: () => ({ isConnected, openLegs: mapping.openCalls(), ...pipeline.counts() }),
+    status: () => ({ ...pipeline.connection(), openLegs: mapping.openCalls(), ...pipeline.counts() }),
     close({ drainMs = 5_000 } = {}) {
       integerBetween(0, 2_147_483_647)('drainMs', drainMs)
       closed ??= (async () => {
         expiry.close()
         for (const stop of stops) stop()
         await connection?.close()
-        isConnected = false
         resolveReady()
         await pipeline.close(drainMs)
       })()

@@ -4,7 +4,8 @@
  *
  * A switch often learns the account of a call some milliseconds after its first event, when the dial plan sets it. The
  * buffer is bounded in time and size. Events that exceed a bound are returned as an `UnknownAccount`, never dropped
- * silently.
+ * silently. So are all later events of that leg, even if its account becomes known: a receiver that missed the
+ * `channel_create` would see the leg begin with its answer or end.
  */
 import type { ChannelEvent } from 'hookswitch'
 import type { LegUpdate, PendingEvent } from './mapped-events.js'
@@ -44,7 +45,7 @@ export interface AccountBufferResult {
 export interface AccountBuffer {
   /** Adds the events of an update, or releases them where the account is known. */
   add(update: LegUpdate, nowMs: number): AccountBufferResult
-  /** Removes the legs that have waited for `maxWaitMs`. */
+  /** Gives up the legs that have waited for `maxWaitMs`. */
   expire(nowMs: number): readonly UnknownAccount[]
   /** When the next leg expires; `undefined`: the buffer is empty. */
   nextExpiryMs(): number | undefined
@@ -52,7 +53,12 @@ export interface AccountBuffer {
   flush(): readonly UnknownAccount[]
   /** Number of buffered legs. */
   size(): number
+  /** Number of buffered events, and when the oldest happened at the switch, Unix milliseconds. */
+  held(): { readonly events: number; readonly oldestMs: number | undefined }
 }
+
+/** Maximum number of legs whose later events are given up too; above it the oldest is forgotten. */
+const MAX_GIVEN_UP = 100_000
 
 interface BufferedLeg {
   readonly sinceMs: number
@@ -64,7 +70,15 @@ export function createAccountBuffer(limits: AccountBufferLimits): AccountBuffer 
   const { maxWaitMs, maxEventsPerLeg, maxLegs } = limits
   /** By call id, oldest first. */
   const buffered = new Map<string, BufferedLeg>()
+  /** Why open legs were given up, by call id, oldest first. */
+  const givenUp = new Map<string, UnknownAccount['reason']>()
 
+  const giveUp = (callId: string, reason: UnknownAccount['reason']): UnknownAccount => {
+    givenUp.set(callId, reason)
+    const [oldest = callId] = givenUp.keys()
+    if (givenUp.size > MAX_GIVEN_UP) givenUp.delete(oldest)
+    return remove(callId, reason)
+  }
   const remove = (callId: string, reason: UnknownAccount['reason']): UnknownAccount => {
     const { events } = buffered.get(callId) as BufferedLeg
     buffered.delete(callId)
@@ -73,6 +87,11 @@ export function createAccountBuffer(limits: AccountBufferLimits): AccountBuffer 
 
   return {
     add({ callId, accountId, events, isEnded }, nowMs) {
+      const reason = givenUp.get(callId)
+      if (reason !== undefined) {
+        if (isEnded) givenUp.delete(callId)
+        return { ready: [], unknown: events.length > 0 ? [{ callId, reason, events }] : [] }
+      }
       const leg = buffered.get(callId)
       if (accountId !== undefined) {
         buffered.delete(callId)
@@ -86,10 +105,10 @@ export function createAccountBuffer(limits: AccountBufferLimits): AccountBuffer 
 
       if (isEnded) unknown.push(remove(callId, 'ended'))
       else if ((buffered.get(callId)?.events.length ?? 0) > maxEventsPerLeg) {
-        unknown.push(remove(callId, 'too_many'))
+        unknown.push(giveUp(callId, 'too_many'))
       } else if (buffered.size > maxLegs) {
         const [oldest = callId] = buffered.keys()
-        unknown.push(remove(oldest, 'too_many'))
+        unknown.push(giveUp(oldest, 'too_many'))
       }
       return { ready: [], unknown }
     },
@@ -97,7 +116,7 @@ export function createAccountBuffer(limits: AccountBufferLimits): AccountBuffer 
       const expired: UnknownAccount[] = []
       for (const [callId, { sinceMs }] of buffered) {
         if (nowMs - sinceMs < maxWaitMs) break
-        expired.push(remove(callId, 'waited'))
+        expired.push(giveUp(callId, 'waited'))
       }
       return expired
     },
@@ -107,5 +126,15 @@ export function createAccountBuffer(limits: AccountBufferLimits): AccountBuffer 
     },
     flush: () => [...buffered.keys()].map((callId) => remove(callId, 'closed')),
     size: () => buffered.size,
+    held() {
+      let count = 0
+      let oldestMs: number | undefined
+      for (const { events } of buffered.values()) {
+        count += events.length
+        const firstMs = events[0]?.timestampMs
+        if (firstMs !== undefined) oldestMs = Math.min(firstMs, oldestMs ?? firstMs)
+      }
+      return { events: count, oldestMs }
+    },
   }
 }

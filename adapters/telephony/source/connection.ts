@@ -7,6 +7,11 @@ import { sanitizeError, sanitizeText } from './sanitize.js'
 export interface SwitchSession {
   /** Resolves when the connection is over, with a short reason. */
   readonly ended: Promise<string>
+  /**
+   * Whether the session has logged in and resynced, and was not evicted by another client. Such a session resets the
+   * backoff. Default: yes, because `open` has done both.
+   */
+  readonly isSettled?: () => boolean
   /** Ends the connection. */
   close(): void
 }
@@ -23,7 +28,9 @@ export interface ConnectionDeps {
   readonly onDisconnected: (reason: string, retryInMs: number) => void
 }
 
-/** A session that lasts this long after its login resets the backoff. */
+/** A settled session resets the backoff after this time: one that is cut at once would be reopened in a loop. */
+const SETTLED_AFTER_MS = 1_000
+/** Any other session resets it after this time. */
 const STABLE_AFTER_MS = 10_000
 /** Upper bound of the backoff. */
 const MAX_DELAY_MS = 30_000
@@ -40,13 +47,18 @@ export function keepConnected(deps: ConnectionDeps): { close(): Promise<void> } 
 
   const loop = async () => {
     for (let failures = 0; !signal.aborted; ) {
-      let connectedMs = Number.POSITIVE_INFINITY
-      const reason = await runSession(open, signal, () => {
+      let opened: SwitchSession | undefined
+      let connectedMs = 0
+      const reason = await runSession(open, signal, (session) => {
+        opened = session
         connectedMs = clock.monotonic()
         onConnected()
       })
       if (signal.aborted) return
-      failures = clock.monotonic() - connectedMs >= STABLE_AFTER_MS ? 1 : failures + 1
+      const isSettled = opened?.isSettled?.() ?? true
+      const stableAfterMs = isSettled ? SETTLED_AFTER_MS : STABLE_AFTER_MS
+      const isStable = opened !== undefined && clock.monotonic() - connectedMs >= stableAfterMs
+      failures = isStable ? 1 : failures + 1
       const retryInMs = retryDelayMs(failures, random.fraction(), MAX_DELAY_MS)
       onDisconnected(reason, retryInMs)
       await clock.sleep(retryInMs, signal)
@@ -65,7 +77,7 @@ export function keepConnected(deps: ConnectionDeps): { close(): Promise<void> } 
 async function runSession(
   open: ConnectionDeps['open'],
   signal: AbortSignal,
-  onConnected: () => void,
+  onConnected: (session: SwitchSession) => void,
 ): Promise<string> {
   try {
     const session = await open(signal)
@@ -73,7 +85,7 @@ async function runSession(
     signal.addEventListener('abort', close)
     try {
       if (signal.aborted) session.close()
-      else onConnected()
+      else onConnected(session)
       return sanitizeText(await session.ended)
     } finally {
       signal.removeEventListener('abort', close)

@@ -11,15 +11,20 @@
  * - The ordered publisher publishes the events of a leg one after the other and retries while the service is full.
  * - Backpressure: once 1,024 events wait, `isFull` is true, and the session stops reading from the switch. `onCapacity`
  *   listeners resume it.
- * - Every event ends in exactly one way: published, `rejected`, or `account_unknown`. Nothing is stored: events in memory
- *   are lost in a crash, and the resync of the next connection finds the legs that began or ended meanwhile.
+ * - Every event ends in exactly one way: published, `rejected`, or `account_unknown`; the counters add up: `read` is
+ *   `published` plus `refused` plus `held`. No event is stored: those in memory are lost in a crash, and the resync of
+ *   the next connection finds the legs that began or ended meanwhile. Open legs are stored (`open-legs.ts`).
  */
-import type { ChannelEvent, Clock, EventHub, Log, Random } from 'hookswitch'
+import type { ChannelEvent, Clock, EventHub, Log, Metrics, Random } from 'hookswitch'
 import { createEventBus, safeLog } from 'hookswitch/adapter'
 import { type AccountBufferLimits, createAccountBuffer, type UnknownAccount } from './account-buffer.js'
+import { createConnectionReport } from './connection-report.js'
+import { createLogLimiter } from './log-limiter.js'
 import type { LegUpdate, MappedBatch, Problem } from './mapped-events.js'
+import type { OpenLegRecorder } from './open-legs.js'
 import { createOrderedPublisher, type Rejected } from './ordered-publisher.js'
 import { sanitizeError } from './sanitize.js'
+import { type ConnectionState, type PipelineCounts, sourceReadings } from './source-figures.js'
 import { truncateEvent } from './truncate.js'
 
 /** Events of a source, by name. */
@@ -46,8 +51,12 @@ export interface EventPipelineDeps {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log | undefined
+  /** Receives the figures of the source. */
+  readonly metrics: Pick<Metrics, 'watch'> | undefined
   /** The log field `source`: `freeswitch 127.0.0.1:8021`. */
   readonly name: string
+  /** Keeps the open legs in the store. Default: nothing does. */
+  readonly openLegs?: Pick<OpenLegRecorder, 'touch' | 'keep'>
 }
 
 /** Publishes the events of one source and reports to its host. */
@@ -62,61 +71,81 @@ export interface EventPipeline {
   onCapacity(listener: () => void): void
   /** Logs and emits `connected`. */
   reportConnected(peer: string): void
-  /** Logs and emits `disconnected`. */
+  /** Logs and emits `disconnected`. A reason that repeats is logged every ten minutes. */
   reportDisconnected(peer: string, reason: string, retryInMs: number): void
+  /** Whether an event of this leg is not published yet. */
+  isWaiting(callId: string): boolean
+  /** The state of the connection for `status()`. */
+  connection(): ConnectionState
   /** Counters for `status()`. */
   counts(): PipelineCounts
   /** Publishes waiting events for at most `drainMs` milliseconds; emits the rest as `rejected` and `account_unknown`. */
   close(drainMs: number): Promise<void>
 }
 
-/** Counters of a source. */
-export interface PipelineCounts {
-  /** Events that `publish` accepted. */
-  readonly published: number
-  /** Events that wait for earlier ones of their leg, or are being published. */
-  readonly waiting: number
-  /** Legs whose account is not known yet. */
-  readonly legsWithoutAccount: number
-}
+/** The delay of the last published event counts as the lag for this long. */
+const RECENT_MS = 60_000
 
 /** Log sentences of problems that are not an unusable message. */
 const PROBLEM_MESSAGES: Partial<Record<Problem['kind'], string>> = {
   callback_failed: 'a function of the host failed',
   overflow: 'too many legs are open',
+  truncated: 'a value of the switch was cut',
   lost: 'a connection was lost',
   refused: 'a connection was refused',
+  restarted: 'the switch was restarted',
+  clock: 'the clock of the switch was changed',
+  misconfigured: 'a setting of the switch is wrong',
 }
+
+/** Returns the part of a call id that an event can hold: a switch may send any. */
+const loggedId = (callId: string) => callId.slice(0, 255)
 
 /** Creates the pipeline of one source. */
 export function createEventPipeline(deps: EventPipelineDeps, limits: AccountBufferLimits): EventPipeline {
-  const { publish, clock, random, name } = deps
+  const { publish, clock, random, name, openLegs } = deps
   const log = safeLog(deps.log)
   const events = createEventBus<SourceEvents>((thrown, event) =>
     log.error({ source: name, event, error: sanitizeError(thrown) }, 'a listener of the source threw'),
   )
+  const limitedLog = createLogLimiter(log, clock, name)
+  const connection = createConnectionReport({ clock, log, limitedLog, source: name })
   const buffer = createAccountBuffer(limits)
   const closing = new AbortController()
+  const ended = new AbortController()
   const listeners: (() => void)[] = []
+  let read = 0
   let published = 0
+  let refused = 0
+  let lastDelayMs = 0
+  let lastPublishedMs = Number.NEGATIVE_INFINITY
   let isExpiring = false
 
   const publisher = createOrderedPublisher({
     clock,
     random,
-    publish: async (event) => {
-      await publish(event)
+    publish,
+    onPublished({ callId, timestampMs }) {
       published += 1
+      openLegs?.touch(callId)
+      lastPublishedMs = clock.monotonic()
+      lastDelayMs = timestampMs === undefined ? 0 : clock.now() - timestampMs
     },
     onRejected(rejected) {
+      refused += 1
       const { hook, callId } = rejected.event
+      if (rejected.error === undefined) openLegs?.keep(callId)
+      // Its leg has ended, and its end will never be published.
+      else if (hook === 'channel_destroy') openLegs?.touch(callId)
       const error = rejected.error === undefined ? 'the source was closed' : sanitizeError(rejected.error)
-      log.error({ source: name, hook, callId, error }, 'an event is not published')
+      const fields = { hook, callId: loggedId(callId), error }
+      limitedLog.write('error', 'rejected', fields, 'an event is not published')
       events.emit('rejected', rejected)
     },
     onRetry(error, attempt) {
-      if (attempt === 1)
-        log.warn({ source: name, error: sanitizeError(error) }, 'publish failed: the event is retried')
+      if (attempt > 1) return
+      const fields = { error: sanitizeError(error) }
+      limitedLog.write('warn', 'retried', fields, 'publish failed: the event is retried')
     },
     onDuplicate: ({ hook, callId }) =>
       log.debug({ source: name, hook, callId }, 'the event was published before'),
@@ -128,8 +157,10 @@ export function createEventPipeline(deps: EventPipelineDeps, limits: AccountBuff
   const reportUnknown = (all: readonly UnknownAccount[]) => {
     for (const unknown of all) {
       const { callId, reason } = unknown
-      const fields = { source: name, callId, reason, events: unknown.events.length }
-      log.warn(fields, 'the account of a leg is not known: its events are not published')
+      refused += unknown.events.length
+      const fields = { callId: loggedId(callId), reason, events: unknown.events.length }
+      const message = 'the account of a leg is not known: its events are not published'
+      limitedLog.write('warn', 'account_unknown', fields, message)
       events.emit('account_unknown', unknown)
     }
   }
@@ -150,24 +181,55 @@ export function createEventPipeline(deps: EventPipelineDeps, limits: AccountBuff
   }
 
   const addUpdate = (update: LegUpdate) => {
+    read += update.events.length
     const { ready, unknown } = buffer.add(update, clock.monotonic())
-    for (const event of ready) publisher.enqueue(truncateEvent(event))
+    for (const event of ready) publisher.enqueue(truncateEvent(event, reportTruncated))
     if (unknown.length > 0) reportUnknown(unknown)
+  }
+
+  const reportProblem = (problem: Problem) => {
+    // `message` is the log record's own field, so the problem's is logged as `reason`.
+    const { kind, message: reason, callId } = problem
+    const fields = { kind, ...(callId === undefined ? {} : { callId: loggedId(callId) }), reason }
+    const message = PROBLEM_MESSAGES[kind] ?? 'a message of the switch could not be used'
+    limitedLog.write('warn', kind, fields, message)
+    // The mapping dropped the leg.
+    if (kind === 'overflow' && callId !== undefined) openLegs?.touch(callId)
+    events.emit('problem', problem)
+  }
+  const reportTruncated = (field: string, { callId }: ChannelEvent) =>
+    reportProblem({ kind: 'truncated', message: `${field} is longer than an event can hold`, callId })
+
+  const counts = (): PipelineCounts => {
+    const buffered = buffer.held()
+    const waiting = publisher.size()
+    const nowMs = clock.now()
+    const oldestMs = Math.min(publisher.oldestMs() ?? nowMs, buffered.oldestMs ?? nowMs)
+    const isRecent = clock.monotonic() - lastPublishedMs <= RECENT_MS
+    return {
+      read,
+      published,
+      refused,
+      held: waiting + buffered.events,
+      lagMs: Math.max(0, nowMs - oldestMs, isRecent ? lastDelayMs : 0),
+      waiting,
+      legsWithoutAccount: buffer.size(),
+    }
+  }
+  try {
+    deps.metrics?.watch(
+      async () => sourceReadings(name, counts(), connection.hasTried() ? connection.state() : undefined),
+      ended.signal,
+    )
+  } catch (thrown) {
+    log.warn({ source: name, reason: sanitizeError(thrown) }, 'metrics failed')
   }
 
   return {
     events,
     push({ updates, problems }) {
       for (const update of updates) addUpdate(update)
-      for (const problem of problems) {
-        // `message` is the log record's own field, so the problem's is logged as `reason`.
-        const { message: reason, ...fields } = problem
-        log.warn(
-          { source: name, ...fields, reason },
-          PROBLEM_MESSAGES[problem.kind] ?? 'a message of the switch could not be used',
-        )
-        events.emit('problem', problem)
-      }
+      for (const problem of problems) reportProblem(problem)
       if (!isExpiring && buffer.size() > 0) void expireLegs()
     },
     isFull: () => publisher.isFull(),
@@ -175,15 +237,18 @@ export function createEventPipeline(deps: EventPipelineDeps, limits: AccountBuff
       listeners.push(listener)
     },
     reportConnected(peer) {
-      log.info({ source: name }, 'connected to the switch')
+      connection.onConnected()
       events.emit('connected', { peer })
     },
     reportDisconnected(peer, reason, retryInMs) {
-      log.warn({ source: name, reason, retryInMs }, 'not connected to the switch')
+      connection.onDisconnected(reason, retryInMs)
       events.emit('disconnected', { peer, reason, retryInMs })
     },
-    counts: () => ({ published, waiting: publisher.size(), legsWithoutAccount: buffer.size() }),
+    isWaiting: publisher.isWaiting,
+    connection: connection.state,
+    counts,
     async close(drainMs) {
+      connection.onClosed()
       closing.abort()
       // `clock.sleep` does not keep the process alive: without this timer it could exit before events are reported.
       const keepAlive = setInterval(() => {}, 60_000)
@@ -193,6 +258,8 @@ export function createEventPipeline(deps: EventPipelineDeps, limits: AccountBuff
       // Connections push the events that they hold back for capacity, so that those are reported too.
       for (const listener of listeners) listener()
       reportUnknown(buffer.flush())
+      limitedLog.close()
+      ended.abort()
     },
   }
 }

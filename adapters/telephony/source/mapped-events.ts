@@ -31,9 +31,21 @@ export interface Problem {
    * `malformed`: a message that cannot be parsed. `overflow`: more open legs than `maxOpenLegs`; the oldest is dropped.
    * `callback_failed`: the host's `accountOf` threw or did not return a string, which counts as not known yet (or its
    * `continueWith` threw). `unknown_leg`: the end of a leg whose begin was not seen. `lost`: a connection for one leg was
-   * lost before the leg ended. `refused`: an incoming connection was refused.
+   * lost before the leg ended. `refused`: an incoming connection was refused. `truncated`: a value was too long for an
+   * event, which has the beginning of it, or not that variable. `restarted`: the switch was restarted, which ended its calls.
+   * `clock`: the clock of the switch was changed during a call. `misconfigured`: a setting of the switch withholds something.
    */
-  readonly kind: 'malformed' | 'overflow' | 'callback_failed' | 'unknown_leg' | 'lost' | 'refused'
+  readonly kind:
+    | 'malformed'
+    | 'overflow'
+    | 'callback_failed'
+    | 'unknown_leg'
+    | 'lost'
+    | 'refused'
+    | 'truncated'
+    | 'restarted'
+    | 'clock'
+    | 'misconfigured'
   /** The reason in one sentence, without secrets. */
   readonly message: string
   /** The leg, where the problem concerns one. */

@@ -5,6 +5,8 @@ import {
   type Clock,
   HookswitchError,
   type Log,
+  type Metrics,
+  type OpenLegs,
   type Random,
   systemClock,
 } from 'hookswitch'
@@ -27,10 +29,25 @@ export interface SourceOptions {
   readonly maxOpenLegs?: number
   /** The log. Default: none. */
   readonly log?: Log
+  /**
+   * Receives the figures of the source, labelled with its switch: the option `metrics` of `createHookswitch`. Default:
+   * none.
+   */
+  readonly metrics?: Pick<Metrics, 'watch'>
   /** The clock. Default: the system's. */
   readonly clock?: Clock
   /** The random numbers that jitter reconnects. Default: the system's. */
   readonly random?: Random
+}
+
+/** The option of the sources whose switch can be queried for its open calls. */
+export interface OpenLegsOption {
+  /**
+   * `hs.openLegs`: keeps the open legs in the store. A leg that ends while this process is down then gets its
+   * `channel_destroy` at the next start, and later events of the others have their own times. Default: none; open legs
+   * are known only while the process runs.
+   */
+  readonly openLegs?: OpenLegs
 }
 
 /** Defaults of the shared options, and the fixed limits of the account buffer. */
@@ -49,6 +66,8 @@ export interface CheckedSourceOptions {
   readonly bufferLimits: AccountBufferLimits
   readonly maxOpenLegs: number
   readonly log: Log | undefined
+  readonly metrics: SourceOptions['metrics']
+  readonly openLegs: OpenLegs | undefined
   readonly clock: Clock
   readonly random: Random
 }
@@ -61,8 +80,14 @@ const SHARED_CHECKS: Readonly<Record<keyof SourceOptions, OptionCheck>> = {
   accountWaitMs: integerBetween(0, 86_400_000),
   maxOpenLegs: integerBetween(1, 10_000_000),
   log: hasMethods('debug', 'info', 'warn', 'error'),
+  metrics: hasMethods('watch'),
   clock: hasMethods('now', 'monotonic', 'sleep', 'yield'),
   random: hasMethods('bytes', 'fraction'),
+}
+
+/** Check of `OpenLegsOption`. */
+export const OPEN_LEGS_CHECK: Readonly<Record<keyof OpenLegsOption, OptionCheck>> = {
+  openLegs: hasMethods('write', 'list'),
 }
 
 /**
@@ -91,7 +116,7 @@ export function checkSourceOptions(
   for (const name of ['publish', ...required]) {
     if (options[name] === undefined) throw invalidOption(name, `is missing: ${factory} needs it`)
   }
-  const shared = options as unknown as SourceOptions
+  const shared = options as unknown as SourceOptions & OpenLegsOption
   return {
     publish: shared.publish,
     bufferLimits: {
@@ -101,6 +126,8 @@ export function checkSourceOptions(
     },
     maxOpenLegs: shared.maxOpenLegs ?? SOURCE_DEFAULTS.maxOpenLegs,
     log: shared.log,
+    metrics: shared.metrics,
+    openLegs: shared.openLegs,
     clock: shared.clock ?? systemClock(),
     random: shared.random ?? systemRandom(),
   }
@@ -154,6 +181,19 @@ export function oneOf(...values: readonly string[]): OptionCheck {
 export function checkStrings(field: string, value: unknown): void {
   if (!Array.isArray(value) || value.some((item) => typeof item !== 'string' || item === '')) {
     throw invalidOption(field, 'must be an array of non-empty strings')
+  }
+}
+
+/** Checks for `true`, `false` or `TlsOptions`. */
+export function checkTls(field: string, value: unknown): void {
+  if (typeof value === 'boolean') return
+  if (typeof value !== 'object' || value === null)
+    throw invalidOption(field, 'must be true, false or an object')
+  for (const [name, given] of Object.entries(value)) {
+    if (name === 'servername') checkHostName(`${field}.servername`, given)
+    else if (name !== 'ca')
+      throw invalidOption(`${field}.${name}`, 'is not an option: it has ca and servername')
+    else checkStrings(`${field}.ca`, typeof given === 'string' ? [given] : given)
   }
 }
 

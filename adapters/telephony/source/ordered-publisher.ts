@@ -20,11 +20,16 @@ export interface OrderedPublisherDeps {
   readonly publish: (event: ChannelEvent) => Promise<unknown>
   readonly clock: Clock
   readonly random: Random
+  /** Called with an event that is published. */
+  readonly onPublished: (event: ChannelEvent) => void
   /** Called with an event that will not be published. */
   readonly onRejected: (rejected: Rejected) => void
   /** Called before an event is retried; `attempt` counts from 1. */
   readonly onRetry: (error: unknown, attempt: number) => void
-  /** Called with an event whose idempotency key is already in use for a slightly different body. */
+  /**
+   * Called with an event whose idempotency key is already in use for a slightly different body, before it counts as
+   * published.
+   */
   readonly onDuplicate: (event: ChannelEvent) => void
   /** Called when `isFull` becomes false. */
   readonly onCapacity: () => void
@@ -38,6 +43,10 @@ export interface OrderedPublisher {
   isFull(): boolean
   /** Number of events that are not published yet. */
   size(): number
+  /** Whether an event of this leg is not published yet. */
+  isWaiting(callId: string): boolean
+  /** When the oldest event that is not published yet happened at the switch, Unix milliseconds. */
+  oldestMs(): number | undefined
   /** Resolves when everything is published, or after `ms` milliseconds. */
   drain(ms: number): Promise<void>
   /** Stops publishing; rejects all remaining events, including those in flight. */
@@ -61,7 +70,7 @@ const MAX_AMBIGUOUS_ATTEMPTS = 10
 
 /** Creates an empty queue that publishes at once. */
 export function createOrderedPublisher(deps: OrderedPublisherDeps): OrderedPublisher {
-  const { publish, clock, random, onRejected, onRetry, onDuplicate, onCapacity } = deps
+  const { publish, clock, random, onPublished, onRejected, onRetry, onDuplicate, onCapacity } = deps
   /** Waiting events by leg; the first is in flight while the leg is not in `runnable`. */
   const lanes = new Map<string, ChannelEvent[]>()
   /** Legs with waiting events and none in flight, in order. */
@@ -93,6 +102,7 @@ export function createOrderedPublisher(deps: OrderedPublisherDeps): OrderedPubli
     else runnable.push(callId)
     size -= 1
     if (failure) onRejected({ event, error: failure.thrown })
+    else onPublished(event)
     if (wasFull && size < FULL_SIZE / 2) {
       wasFull = false
       onCapacity()
@@ -142,6 +152,15 @@ export function createOrderedPublisher(deps: OrderedPublisherDeps): OrderedPubli
       return wasFull
     },
     size: () => size,
+    isWaiting: (callId) => lanes.has(callId),
+    oldestMs() {
+      let oldestMs: number | undefined
+      for (const [first] of lanes.values()) {
+        const firstMs = first?.timestampMs
+        if (firstMs !== undefined) oldestMs = Math.min(firstMs, oldestMs ?? firstMs)
+      }
+      return oldestMs
+    },
     async drain(ms) {
       if (size === 0) return
       const done = new AbortController()

@@ -1,13 +1,10 @@
 /** A source that connects to its switch: one reconnecting connection, one mapping, one event pipeline. */
 import type { EventHub } from 'hookswitch'
 import { keepConnected, type SwitchSession } from './connection.js'
-import {
-  createEventPipeline,
-  type EventPipeline,
-  type PipelineCounts,
-  type SourceEvents,
-} from './event-pipeline.js'
+import { createEventPipeline, type EventPipeline, type SourceEvents } from './event-pipeline.js'
+import { createOpenLegRecorder, type OpenLegRecorder, type SavableLegs } from './open-legs.js'
 import { type CheckedSourceOptions, integerBetween } from './options.js'
+import type { ConnectionState, PipelineCounts } from './source-figures.js'
 
 /** Publishes the channel events of a switch. */
 export interface SwitchSource {
@@ -30,9 +27,7 @@ export interface SwitchSource {
 }
 
 /** The state of a source. */
-export interface SourceStatus extends PipelineCounts {
-  /** Whether the source is logged in and subscribed. */
-  readonly isConnected: boolean
+export interface SourceStatus extends ConnectionState, PipelineCounts {
   /** Legs that have begun and not ended. */
   readonly openLegs: number
 }
@@ -45,17 +40,33 @@ export interface SwitchConnector {
   readonly open: (pipeline: EventPipeline, signal: AbortSignal) => Promise<SwitchSession>
   /** Number of legs that have begun and not ended. */
   readonly openLegs: () => number
+  /** The open legs, which are kept in the store. */
+  readonly savableLegs: SavableLegs
 }
 
 /** Creates a source that is not started. */
 export function createSwitchSource(
-  { publish, clock, random, log, bufferLimits }: CheckedSourceOptions,
-  { peer, open, openLegs }: SwitchConnector,
+  { publish, clock, random, log, metrics, bufferLimits, openLegs: store }: CheckedSourceOptions,
+  { peer, open, openLegs, savableLegs }: SwitchConnector,
 ): SwitchSource {
-  const pipeline = createEventPipeline({ publish, clock, random, log, name: peer }, bufferLimits)
+  const recorder: OpenLegRecorder | undefined =
+    store &&
+    createOpenLegRecorder({
+      store,
+      source: peer,
+      legs: savableLegs,
+      isWaiting: (callId) => pipeline.isWaiting(callId),
+      clock,
+      random,
+      log,
+    })
+  const pipeline = createEventPipeline(
+    { publish, clock, random, log, metrics, name: peer, ...(recorder && { openLegs: recorder }) },
+    bufferLimits,
+  )
+  let isLoaded = recorder === undefined
   let connection: { close(): Promise<void> } | undefined
   let closed: Promise<void> | undefined
-  let isConnected = false
 
   return {
     events: pipeline.events,
@@ -64,24 +75,24 @@ export function createSwitchSource(
       connection ??= keepConnected({
         clock,
         random,
-        open: (signal) => open(pipeline, signal),
-        onConnected() {
-          isConnected = true
-          pipeline.reportConnected(peer)
+        async open(signal) {
+          // Before the first connection, whose resync compares them with the switch.
+          if (!isLoaded) await recorder?.load(signal)
+          isLoaded = true
+          return open(pipeline, signal)
         },
-        onDisconnected(reason, retryInMs) {
-          isConnected = false
-          pipeline.reportDisconnected(peer, reason, retryInMs)
-        },
+        onConnected: () => pipeline.reportConnected(peer),
+        onDisconnected: (reason, retryInMs) => pipeline.reportDisconnected(peer, reason, retryInMs),
       })
     },
-    status: () => ({ isConnected, openLegs: openLegs(), ...pipeline.counts() }),
+    status: () => ({ ...pipeline.connection(), openLegs: openLegs(), ...pipeline.counts() }),
     close({ drainMs = 5_000 } = {}) {
       integerBetween(0, 2_147_483_647)('drainMs', drainMs)
       closed ??= (async () => {
         await connection?.close()
-        isConnected = false
+        const untilMs = clock.monotonic() + drainMs
         await pipeline.close(drainMs)
+        await recorder?.close(Math.max(0, untilMs - clock.monotonic()))
       })()
       return closed
     },

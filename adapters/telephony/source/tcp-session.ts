@@ -2,8 +2,10 @@
  * A TCP connection to a switch, with backpressure and liveness: it stops reading while the service is full, probes a
  * silent switch, and disconnects if no data follows. The bytes are left to a `SwitchProtocol`.
  */
-import { connect, type Socket } from 'node:net'
+import { connect, isIP, type Socket } from 'node:net'
+import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import type { Clock } from 'hookswitch'
+import { watchLiveness } from './liveness.js'
 
 /** The protocol of a switch on one connection. */
 export interface SwitchProtocol {
@@ -15,15 +17,31 @@ export interface SwitchProtocol {
   onDisconnected(reason: string): void
 }
 
+/** How the certificate of a switch is checked. */
+export interface TlsOptions {
+  /**
+   * The certificates of the authorities to trust, PEM; with a self-signed certificate that certificate itself. Default:
+   * those of Node.
+   */
+  readonly ca?: string | readonly string[]
+  /** The name in the certificate. Default: the option `host`. */
+  readonly servername?: string
+}
+
 /** Address, limits and dependencies of a TCP session. */
 export interface TcpSessionOptions {
   readonly host: string
   readonly port: number
   readonly clock: Clock
+  /** Encrypts the connection. `undefined`: not encrypted. */
+  readonly tls?: TlsOptions | undefined
   /** How long connecting may take, milliseconds. */
   readonly connectTimeoutMs: number
-  /** Sends a probe after this time without data and disconnects after twice this time, milliseconds. */
-  readonly silenceMs: number
+  /**
+   * Sends a probe after this time without data, and disconnects when a probe goes unanswered for as long, milliseconds.
+   * `undefined`: a protocol without probes; TCP keep-alive finds a dead connection.
+   */
+  readonly silenceMs: number | undefined
   /** Whether to stop reading; checked after each chunk. */
   readonly isFull: () => boolean
 }
@@ -47,22 +65,25 @@ export interface TcpSession {
  * @throws an error whose message is the reason: refused, timed out, closed
  */
 export async function openTcpSession(
-  { host, port, clock, connectTimeoutMs, silenceMs, isFull }: TcpSessionOptions,
+  options: TcpSessionOptions,
   signal: AbortSignal,
   createProtocol: (session: TcpSession) => SwitchProtocol,
 ): Promise<{ readonly session: TcpSession; readonly protocol: SwitchProtocol }> {
-  const socket = await openSocket(host, port, clock, connectTimeoutMs, signal)
+  const { clock, silenceMs, isFull } = options
+  const socket = await openSocket(options, signal)
   let resolveEnded: (reason: string) => void = () => {}
   const ended = new Promise<string>((resolve) => {
     resolveEnded = resolve
   })
   const over = new AbortController()
-  let lastDataMs = clock.monotonic()
 
   const session: TcpSession = {
     ended,
     write: (text) => void socket.write(text),
-    resume: () => void socket.resume(),
+    resume() {
+      liveness?.onSignOfLife()
+      socket.resume()
+    },
     close(reason = 'closed') {
       if (over.signal.aborted) return
       over.abort()
@@ -72,10 +93,21 @@ export async function openTcpSession(
     },
   }
   const protocol = createProtocol(session)
+  const liveness =
+    silenceMs === undefined
+      ? undefined
+      : watchLiveness({
+          clock,
+          silenceMs,
+          probe: () => protocol.probe(),
+          isPaused: () => socket.isPaused(),
+          onDead: session.close,
+          signal: over.signal,
+        })
 
   socket.setKeepAlive(true, 30_000)
   socket.on('data', (chunk) => {
-    lastDataMs = clock.monotonic()
+    liveness?.onSignOfLife()
     try {
       protocol.receive(chunk)
       if (isFull()) socket.pause()
@@ -85,31 +117,16 @@ export async function openTcpSession(
   })
   socket.on('error', (error) => session.close(error.message))
   socket.on('close', () => session.close('the switch closed the connection'))
-
-  const checkLiveness = async () => {
-    for (;;) {
-      await clock.sleep(silenceMs, over.signal)
-      if (over.signal.aborted) return
-      const silentMs = clock.monotonic() - lastDataMs
-      // While the socket is paused, the missing data is not the switch's fault.
-      if (socket.isPaused()) lastDataMs = clock.monotonic()
-      else if (silentMs >= 2 * silenceMs) return session.close(`no sign of life for ${silentMs / 1000} s`)
-      else if (silentMs >= silenceMs) protocol.probe()
-    }
-  }
-  void checkLiveness()
   return { session, protocol }
 }
 
 function openSocket(
-  host: string,
-  port: number,
-  clock: Clock,
-  timeoutMs: number,
+  { host, port, tls, clock, connectTimeoutMs: timeoutMs }: TcpSessionOptions,
   signal: AbortSignal,
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, noDelay: true })
+    const socket = tls ? connectTls(tlsConnectOptions(host, port, tls)) : connect({ host, port })
+    socket.setNoDelay(true)
     const settled = new AbortController()
     const fail = (reason: string) => {
       settled.abort()
@@ -118,12 +135,13 @@ function openSocket(
       reject(new Error(reason))
     }
     const onAbort = () => fail('closed')
+    const onError = (error: Error) => fail(error.message)
     signal.addEventListener('abort', onAbort)
-    socket.on('error', (error) => fail(error.message))
-    socket.once('connect', () => {
+    socket.on('error', onError)
+    socket.once(tls ? 'secureConnect' : 'connect', () => {
       settled.abort()
       signal.removeEventListener('abort', onAbort)
-      socket.removeAllListeners('error')
+      socket.off('error', onError)
       resolve(socket)
     })
     if (signal.aborted) return onAbort()
@@ -131,4 +149,15 @@ function openSocket(
       if (!settled.signal.aborted) fail(`no connection within ${timeoutMs / 1000} s`)
     })
   })
+}
+
+/** A name is sent to the switch (SNI) only if it is not an address (RFC 6066, 3). */
+function tlsConnectOptions(host: string, port: number, { ca, servername }: TlsOptions): ConnectionOptions {
+  const name = servername ?? (isIP(host) === 0 ? host : undefined)
+  return {
+    host,
+    port,
+    ...(ca === undefined ? {} : { ca: typeof ca === 'string' ? ca : [...ca] }),
+    ...(name === undefined ? {} : { servername: name }),
+  }
 }

@@ -17,18 +17,41 @@ const VARIABLES: ReadonlySet<string> = new Set(['customChannelVars', 'customAppl
 /** A call id that `publish` accepts. */
 const CALL_ID = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,255}$/u
 
-/** Returns the event itself if it fits, else a truncated copy. */
-export function truncateEvent(event: ChannelEvent): ChannelEvent {
+/**
+ * Returns the event itself if it fits, else a truncated copy.
+ *
+ * @param onTruncated called with the name of each field that loses characters or variables. Default: not reported
+ */
+export function truncateEvent(
+  event: ChannelEvent,
+  onTruncated: (field: string, event: ChannelEvent) => void = () => {},
+): ChannelEvent {
   let copy: Record<string, unknown> | undefined
   for (const [key, value] of Object.entries(event)) {
     const truncated = truncateField(key, value)
     if (truncated === value) continue
+    if (isLoss(value, truncated)) onTruncated(key, event)
     copy ??= { ...event }
     if (truncated === undefined) delete copy[key]
     else copy[key] = truncated
   }
   return (copy as ChannelEvent | undefined) ?? event
 }
+
+/** Replaced lone surrogates and capped durations are no loss of length, nor is an absent id. */
+function isLoss(value: unknown, truncated: unknown): boolean {
+  return typeof value !== 'number' && lengthOf(truncated) < lengthOf(value)
+}
+
+function lengthOf(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  return typeof value === 'object' && value !== null
+    ? Object.entries(value).reduce((sum, [name, one]) => sum + variableLength(name, one), 0)
+    : 0
+}
+
+const variableLength = (name: string, value: unknown) =>
+  name.length + (typeof value === 'string' ? value.length : JSON.stringify(value).length)
 
 function truncateField(key: string, value: unknown): unknown {
   if (typeof value === 'string') {
@@ -52,7 +75,7 @@ function truncateVariables(all: Readonly<Record<string, unknown>>): Readonly<Rec
   const fitting: [string, unknown][] = []
   for (const [name, value] of Object.entries(all)) {
     const text = typeof value === 'string' ? truncateText(value) : value
-    const length = name.length + (typeof text === 'string' ? text.length : JSON.stringify(text).length)
+    const length = variableLength(name, text)
     if (text !== value) isSame = false
     if (size + length > MAX_VARIABLES_LENGTH) {
       isSame = false

@@ -58,6 +58,7 @@ export function createDisconnectableStore(real: Store, scheduler?: FastCheck.Sch
       accounts: wrapped(real.accounts),
       tokens: wrapped(real.tokens),
       webhooks: wrapped(real.webhooks),
+      openLegs: wrapped(real.openLegs),
       deliveries: {
         ...wrapped(deliveries),
         subscribe: (listener) =>

@@ -9,7 +9,7 @@ export function closingRules(rule: DefineRule): void {
   })
 
   rule('after close, every method rejects with StoreUnavailable', async (fixture) => {
-    const { accounts, tokens, webhooks, deliveries } = fixture.store
+    const { accounts, tokens, webhooks, deliveries, openLegs } = fixture.store
     await fixture.store.close()
     const limits = { attemptsPerWebhook: 1, beforeMs: 1, limit: 1 }
     const calls: readonly Promise<unknown>[] = [
@@ -30,8 +30,13 @@ export function closingRules(rule: DefineRule): void {
       deliveries.attempts({ accountId: 'account', limit: 1 }),
       deliveries.pending(),
       deliveries.prune(limits, fixture.now()),
+      openLegs.write('switch', { put: [], remove: ['call'] }, fixture.now()),
+      openLegs.list('switch', undefined, 1),
+      openLegs.erase({ accountId: 'account' }, 1),
+      openLegs.mentions('account', '555'),
+      openLegs.prune(1, 1),
     ]
-    for (const call of calls) assert.equal(await errorCodeOf(call), 'StoreUnavailable')
+    for (const code of await Promise.all(calls.map(errorCodeOf))) assert.equal(code, 'StoreUnavailable')
   })
 }
 
@@ -49,6 +54,17 @@ export function durabilityRules(rule: DefineRule): void {
     assert.deepEqual(await reopened.accounts.apiKeyByHash(key.hash), key)
     assert.deepEqual(await reopened.tokens.read(token.hash), token)
     assert.deepEqual(await reopened.webhooks.read(account.id, webhook.id), webhook)
+  })
+
+  rule('open legs survive a restart', async (fixture) => {
+    const legs = ['a', 'b'].map((callId) => ({ callId, accountId: 'account', state: `{"of":"${callId}"}` }))
+    await fixture.store.openLegs.write('switch', { put: legs, remove: [] }, fixture.now())
+    const reopened = await fixture.reopen()
+    const listed = await reopened.openLegs.list('switch', undefined, 9)
+    assert.deepEqual(
+      listed.toSorted((one, other) => (one.callId < other.callId ? -1 : 1)),
+      legs,
+    )
   })
 
   rule(

@@ -16,6 +16,7 @@ import { leaseRules } from './leases.js'
 import { legRules } from './legs.js'
 import { notificationRules } from './notifications.js'
 import { numberingRules } from './numbering.js'
+import { openLegRules } from './open-legs.js'
 import { ownershipRules, singleNodeRules } from './ownership.js'
 import { pruneRules } from './prune.js'
 import { settleRules } from './settle.js'
@@ -74,6 +75,7 @@ export function storeConformance(runner: ConformanceRunner, harness: StoreHarnes
     ['notifications', notificationRules],
     ['pruning', pruneRules],
     ['erasure', erasureRules],
+    ['open legs', openLegRules],
     ['closing', closingRules],
     ...(transactions ? [['inbox', inboxRules] as const] : []),
     ...(durable ? [['durability', durabilityRules] as const] : []),

@@ -1,8 +1,8 @@
 /** `fakeAsteriskAmi`: replays a recorded connection to the manager interface. */
-import type { Validator } from '../../options/validators.js'
+import { invalidOption, type Validator } from '../../options/validators.js'
 import { checkOptions, nonEmptyText } from '../check-options.js'
 import { type AmiChannels, createAmiChannels } from './asterisk-ami-channels.js'
-import { type AmiEvent, parseAmiRecording } from './asterisk-ami-recording.js'
+import { type AmiEvent, fieldOf, parseAmiRecording } from './asterisk-ami-recording.js'
 import { type CommandLog, createCommandLog } from './command-log.js'
 import {
   type Client,
@@ -18,6 +18,15 @@ export interface FakeAsteriskAmiOptions extends FakeOptions {
   readonly username: string
   /** Secret that clients log in with. */
   readonly secret: string
+  /**
+   * Settings of `manager.conf`, as `AST_CONFIG` returns them, and as Asterisk applies `read` and `write` to events and
+   * actions. Default: all classes, and `timestampevents` as in the recording.
+   */
+  readonly settings?: {
+    readonly read?: string
+    readonly write?: string
+    readonly timestampevents?: string
+  }
 }
 
 /** A local Asterisk. */
@@ -35,8 +44,14 @@ const CHECKS: Readonly<Record<keyof FakeAsteriskAmiOptions, Validator>> = Object
   ...FAKE_CHECKS,
   username: nonEmptyText,
   secret: nonEmptyText,
+  settings: checkSettings,
 })
 
+/** The classes of `write`, one of which an action needs. */
+const NEEDED_CLASSES: Readonly<Record<string, readonly string[]>> = {
+  coreshowchannels: ['system', 'reporting'],
+  getvar: ['call', 'reporting'],
+}
 /** A longer action ends the connection, bytes. */
 const MAX_ACTION_BYTES = 65_536
 
@@ -46,6 +61,7 @@ interface SharedState {
   readonly username: string
   readonly secret: string
   readonly channels: AmiChannels
+  readonly settings: Readonly<Record<'read' | 'write' | 'timestampevents', string>>
   readonly log: CommandLog
   /** Time of the last replayed event, Unix milliseconds. */
   readonly nowMs: () => number
@@ -55,8 +71,9 @@ interface SharedState {
 }
 
 /**
- * An Asterisk that replays a recorded manager interface (AMI): `Login`, `Logoff`, `Ping`, `Events`, `CoreShowChannels`.
- * Every other action gets Asterisk's reply to an unknown action.
+ * An Asterisk that replays a recorded manager interface (AMI): `Login`, `Logoff`, `Ping`, `Events`, `CoreShowChannels`,
+ * `BridgeList`, and `Getvar` for the functions `CDR`, `CHANNEL(onhold)` and `AST_CONFIG`. Every other action gets Asterisk's
+ * reply to an unknown action.
  *
  * @param options.recording the bytes that a client received, from the banner on
  * @throws `InvalidOption` naming the option, also for a recording without events
@@ -65,6 +82,15 @@ export function fakeAsteriskAmi(options: FakeAsteriskAmiOptions): FakeAsterisk {
   checkOptions('fakeAsteriskAmi', options, CHECKS, ['recording', 'username', 'secret'])
   const { username, secret } = options
   const { banner, events } = parseAmiRecording(options.recording)
+  const hasTimes = events.some(({ lines }) => fieldOf(lines, 'Timestamp') !== undefined)
+  const settings = {
+    read: 'all',
+    write: 'all',
+    timestampevents: hasTimes ? 'yes' : 'no',
+    ...options.settings,
+  }
+  const readable = new Set(classesOf(settings.read))
+  const isTimed = settings.timestampevents === 'yes'
   const channels = createAmiChannels()
   const log = createCommandLog()
   /** Ids of the channels that were open at a restart. */
@@ -84,13 +110,20 @@ export function fakeAsteriskAmi(options: FakeAsteriskAmiOptions): FakeAsterisk {
     username,
     secret,
     channels,
+    settings,
     log,
     nowMs: () => events[Math.max(0, timeline.position - 1)]?.atMs ?? 0,
     subscribe: (client, classes) =>
       subscribe(client, (event) => {
-        const isSubscribed =
-          classes.has('on') || event.classes.some((name) => name !== 'all' && classes.has(name))
-        return isSubscribed ? Buffer.from(event.text, 'latin1') : undefined
+        const isSubscribed = event.classes.some(
+          (name) =>
+            name !== 'all' &&
+            (classes.has('on') || classes.has(name)) &&
+            (readable.has('all') || readable.has(name)),
+        )
+        if (!isSubscribed) return undefined
+        const text = isTimed ? event.text : event.text.replace(/\r\nTimestamp: [^\r]*/, '')
+        return Buffer.from(text, 'latin1')
       }),
     unsubscribe,
   }
@@ -116,7 +149,7 @@ function serveClient(client: Client, shared: SharedState): (chunk: Buffer) => vo
     const reply = (first: string, ...lines: readonly string[]) =>
       client.send(Buffer.from(`${[first, ...id, ...lines].join('\r\n')}\r\n\r\n`, 'latin1'))
     const applyMask = (mask: string) => {
-      const classes = new Set(mask.toLowerCase().split(/\s*,\s*/))
+      const classes = new Set(classesOf(mask))
       if (classes.has('off')) shared.unsubscribe(client)
       else shared.subscribe(client, new Set(classes.has('all') ? ['on'] : classes))
     }
@@ -136,7 +169,10 @@ function serveClient(client: Client, shared: SharedState): (chunk: Buffer) => vo
         reply('Response: Goodbye', 'Message: Thanks for all the fish.')
         return client.socket.end()
     }
-    if (!isAuthenticated) return reply('Response: Error', 'Message: Permission denied')
+    const writable = new Set(classesOf(shared.settings.write))
+    const needed = NEEDED_CLASSES[action.toLowerCase()] ?? []
+    const isAllowed = needed.length === 0 || ['all', ...needed].some((name) => writable.has(name))
+    if (!isAuthenticated || !isAllowed) return reply('Response: Error', 'Message: Permission denied')
     switch (action.toLowerCase()) {
       case 'ping':
         return reply('Response: Success', 'Ping: Pong', `Timestamp: ${(shared.nowMs() / 1000).toFixed(6)}`)
@@ -155,6 +191,18 @@ function serveClient(client: Client, shared: SharedState): (chunk: Buffer) => vo
           `ListItems: ${channels.length}`,
         )
       }
+      case 'bridgelist': {
+        const bridges = shared.channels.bridges()
+        reply('Response: Success', 'EventList: start', 'Message: Bridge listing will follow')
+        for (const lines of bridges) reply('Event: BridgeListItem', ...lines)
+        return reply('Event: BridgeListComplete', 'EventList: Complete', `ListItems: ${bridges.length}`)
+      }
+      case 'getvar': {
+        const variable = fields.get('variable') ?? ''
+        const value = variableOf(fields.get('channel'), variable, shared)
+        if (value === undefined) return reply('Response: Error', 'Message: No such channel')
+        return reply('Response: Success', `Variable: ${variable}`, `Value: ${value}`)
+      }
       default:
         return reply('Response: Error', 'Message: Invalid/unknown command')
     }
@@ -168,6 +216,29 @@ function serveClient(client: Client, shared: SharedState): (chunk: Buffer) => vo
       if (client.socket.writableEnded) return
     }
     if (pending.length > MAX_ACTION_BYTES) client.socket.destroy()
+  }
+}
+
+/** The value of a function, of a channel or of the configuration; `undefined`: there is no such channel. */
+function variableOf(channel: string | undefined, variable: string, shared: SharedState): string | undefined {
+  if (channel !== undefined && channel !== '') return shared.channels.variable(channel, variable)
+  const { username, settings } = shared
+  const [, category, name] = /^AST_CONFIG\(manager\.conf,([^,]+),(\w+)\)$/.exec(variable) ?? []
+  if (category === 'general' && name === 'timestampevents') return settings.timestampevents
+  if (category === username && (name === 'read' || name === 'write')) return settings[name]
+  return ''
+}
+
+function classesOf(list: string): readonly string[] {
+  return list.toLowerCase().split(/\s*,\s*/)
+}
+
+function checkSettings(field: string, value: unknown): void {
+  if (typeof value !== 'object' || value === null) throw invalidOption(field, 'must be an object')
+  for (const [name, setting] of Object.entries(value)) {
+    const isKnown = ['read', 'write', 'timestampevents'].includes(name)
+    if (!isKnown || typeof setting !== 'string')
+      throw invalidOption(field, 'must have texts: read, write, timestampevents')
   }
 }
 

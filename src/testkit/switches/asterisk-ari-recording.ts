@@ -15,6 +15,11 @@ export interface AriEvent extends TimedEvent {
 /** A channel or bridge, as in an event. */
 export interface AriObject {
   readonly id: string
+  /** Of a channel: `Up`. */
+  readonly state?: string
+  readonly creationtime?: string
+  /** Of a bridge: the ids of its channels. */
+  readonly channels?: readonly string[]
 }
 
 /**

@@ -6,7 +6,7 @@ import { checkOptions, nonEmptyText } from '../check-options.js'
 import type { FakeAsterisk } from './asterisk-ami.js'
 import { type AriEvent, type AriObject, parseAriRecording } from './asterisk-ari-recording.js'
 import { createCommandLog } from './command-log.js'
-import { createFakeSwitch, FAKE_CHECKS, type FakeOptions } from './fake-switch.js'
+import { type Client, createFakeSwitch, FAKE_CHECKS, type FakeOptions } from './fake-switch.js'
 import { createFrameReader, encodeFrame, TEXT, upgradeResponse } from './websocket.js'
 
 /** Options of `fakeAsteriskAri`. */
@@ -28,8 +28,10 @@ const APPLICATION_EVENTS: ReadonlySet<string> = new Set(['StasisStart', 'StasisE
 
 /**
  * An Asterisk that replays a recorded ARI WebSocket: `GET /ari/events` (WebSocket; `app`, `subscribeAll`),
- * `GET /ari/channels`, `GET /ari/channels/{id}`, `GET /ari/bridges`, `GET /ari/asterisk/ping`; credentials by
- * `Authorization: Basic` or `api_key`.
+ * `GET /ari/channels`, `GET /ari/channels/{id}`, `GET /ari/channels/{id}/variable` (the functions `CDR(start,u)`,
+ * `CDR(answer,u)` and `CHANNEL(onhold)`), `GET /ari/bridges`, `GET /ari/asterisk/ping`; credentials by
+ * `Authorization: Basic` or `api_key`. A client takes over the application of an earlier one, which gets
+ * `ApplicationReplaced` and nothing more.
  *
  * @param options.recording the text frames that a client received with `subscribeAll=true`, one per line
  * @throws `InvalidOption` naming the option, also for a recording without events
@@ -40,19 +42,44 @@ export function fakeAsteriskAri(options: FakeAsteriskAriOptions): FakeAsterisk {
   const log = createCommandLog()
   const channels = new Map<string, AriObject>()
   const bridges = new Map<string, AriObject>()
+  /** When channels were answered, Unix milliseconds, and which hold; by id. */
+  const answered = new Map<string, number>()
+  const holding = new Set<string>()
+  /** The newest client of each application. */
+  const applications = new Map<string, Client>()
   /** Ids of the channels that were open at a restart. */
   const endedByRestart = new Set<string>()
 
-  const { controls, isSilent, subscribe } = createFakeSwitch<AriEvent>(options, {
+  const { controls, isSilent, subscribe, unsubscribe } = createFakeSwitch<AriEvent>(options, {
     events: parseAriRecording(options.recording),
-    applyEvent({ type, channel, bridge, text }) {
+    applyEvent({ type, channel, bridge, text, atMs }) {
       if (endedByRestart.size > 0 && [...endedByRestart].some((id) => text.includes(`"${id}"`))) return false
       updateOpen(channels, channel, type === 'ChannelCreated', type === 'ChannelDestroyed')
+      if (channel) updateProgress(channel, type, atMs)
       updateOpen(bridges, bridge, type === 'BridgeCreated', type === 'BridgeDestroyed')
       return true
     },
     createServer: () => createServer({ noDelay: true }, serve).on('upgrade', upgrade),
   })
+
+  function updateProgress(channel: AriObject, type: string, atMs: number) {
+    if (channel.state === 'Up' && !answered.has(channel.id)) answered.set(channel.id, atMs)
+    if (type === 'ChannelHold') holding.add(channel.id)
+    if (type === 'ChannelUnhold' || type === 'ChannelLeftBridge') holding.delete(channel.id)
+    if (type !== 'ChannelDestroyed') return
+    answered.delete(channel.id)
+    holding.delete(channel.id)
+  }
+
+  /** The value of a function for a channel; '' for others. */
+  function variableOf(channel: AriObject, variable: string | null): string {
+    const seconds = (ms: number) => (ms / 1000).toFixed(6)
+    if (variable === 'CDR(start,u)') return seconds(Date.parse(channel.creationtime ?? ''))
+    if (variable === 'CDR(answer,u)') return seconds(answered.get(channel.id) ?? 0)
+    if (variable !== 'CHANNEL(onhold)') return ''
+    const bridge = [...bridges.values()].find((one) => one.channels?.includes(channel.id))
+    return bridge?.channels?.some((id) => id !== channel.id && holding.has(id)) ? '1' : '0'
+  }
 
   function serve(request: IncomingMessage, response: ServerResponse) {
     if (isSilent()) return
@@ -65,10 +92,12 @@ export function fakeAsteriskAri(options: FakeAsteriskAriOptions): FakeAsterisk {
     }
     if (!isAuthorized(request, searchParams)) return reply(401, { message: 'Authentication required' })
     if (request.method !== 'GET') return reply(405, { message: 'Invalid method' })
-    const [, id] = /^\/ari\/channels\/([^/]+)$/.exec(pathname) ?? []
+    const [, id, isVariable] = /^\/ari\/channels\/([^/]+)(\/variable)?$/.exec(pathname) ?? []
     if (id !== undefined) {
       const channel = [...channels.values()].find((one) => encodeURIComponent(one.id) === id)
-      return channel ? reply(200, channel) : reply(404, { message: 'Channel not found' })
+      if (!channel) return reply(404, { message: 'Channel not found' })
+      if (isVariable === undefined) return reply(200, channel)
+      return reply(200, { value: variableOf(channel, searchParams.get('variable')) })
     }
     if (pathname === '/ari/channels') return reply(200, [...channels.values()])
     if (pathname === '/ari/bridges') return reply(200, [...bridges.values()])
@@ -92,11 +121,23 @@ export function fakeAsteriskAri(options: FakeAsteriskAriOptions): FakeAsterisk {
     socket.on('data', (chunk: Buffer) => void (isSilent() || read(chunk)))
     if (head.length > 0) read(head)
     const isSubscribedToAll = searchParams.get('subscribeAll') === 'true'
-    subscribe({ socket, send: (bytes) => send(Buffer.from(bytes)) }, ({ type, text }) =>
+    const client = { socket, send: (bytes: string | Buffer) => send(Buffer.from(bytes)) }
+    takeOver(searchParams.get('app') ?? '', client)
+    subscribe(client, ({ type, text }) =>
       isSubscribedToAll || APPLICATION_EVENTS.has(type)
         ? encodeFrame(TEXT, Buffer.from(text, 'latin1'))
         : undefined,
     )
+  }
+
+  function takeOver(application: string, client: Client) {
+    const replaced = applications.get(application)
+    applications.set(application, client)
+    if (!replaced) return
+    unsubscribe(replaced)
+    const timestamp = new Date().toISOString().replace('Z', '+0000')
+    const event = JSON.stringify({ type: 'ApplicationReplaced', timestamp, application })
+    replaced.send(encodeFrame(TEXT, Buffer.from(event)))
   }
 
   function isAuthorized({ headers }: IncomingMessage, query: URLSearchParams): boolean {
@@ -111,6 +152,8 @@ export function fakeAsteriskAri(options: FakeAsteriskAriOptions): FakeAsterisk {
       for (const id of channels.keys()) endedByRestart.add(id)
       channels.clear()
       bridges.clear()
+      answered.clear()
+      holding.clear()
       controls.cut()
     },
   })

@@ -23,6 +23,14 @@ export interface FreeswitchLegs {
 interface Leg {
   readonly created: readonly FreeswitchHeader[]
   readonly latest: FreeswitchEvent
+  /** What the leg is bridged with now. */
+  readonly bridge: Bridge | undefined
+}
+
+interface Bridge {
+  readonly uuid: string
+  /** `Caller-Channel-Bridged-Time`. */
+  readonly sinceUs: string
 }
 
 /** Columns of `show channels` and their headers (FreeSWITCH, switch_core_sqldb.c, table channels). */
@@ -67,13 +75,30 @@ const INITIAL_COLUMNS: readonly (readonly [column: string, header: string])[] = 
 /** @param coreUuid returns the current `Core-UUID` */
 export function createFreeswitchLegs(coreUuid: () => string): FreeswitchLegs {
   const open = new Map<string, Leg>()
+
+  /** Only one leg of a bridge has an event, but FreeSWITCH sets the variables and times of both. */
+  const setBridge = (event: FreeswitchEvent, isBridged: boolean) => {
+    const headers = event.headers()
+    const pair = ['Bridge-A-Unique-ID', 'Bridge-B-Unique-ID'].map((name) => findHeader(headers, name) ?? '')
+    const sinceUs = findHeader(headers, 'Caller-Channel-Bridged-Time') ?? '0'
+    for (const [at, uuid] of pair.entries()) {
+      const leg = open.get(uuid)
+      const other = pair[1 - at] ?? ''
+      if (!leg || (!isBridged && leg.bridge?.uuid !== other)) continue
+      open.set(uuid, { ...leg, bridge: isBridged ? { uuid: other, sinceUs } : undefined })
+    }
+  }
+
   return {
     apply(event) {
       const { name, uuid = '' } = event
       const leg = open.get(uuid)
       if (name === 'CHANNEL_DESTROY') open.delete(uuid)
-      else if (leg) open.set(uuid, { created: leg.created, latest: event })
-      else if (name === 'CHANNEL_CREATE') open.set(uuid, { created: event.headers(), latest: event })
+      else if (leg) open.set(uuid, { ...leg, latest: event })
+      else if (name === 'CHANNEL_CREATE')
+        open.set(uuid, { created: event.headers(), latest: event, bridge: undefined })
+      if (name === 'CHANNEL_BRIDGE' || name === 'CHANNEL_UNBRIDGE')
+        setBridge(event, name === 'CHANNEL_BRIDGE')
     },
     clear: () => open.clear(),
     has: (uuid) => open.has(uuid),
@@ -88,10 +113,15 @@ export function createFreeswitchLegs(coreUuid: () => string): FreeswitchLegs {
     dump(uuid, format) {
       const leg = open.get(uuid)
       if (!leg) return undefined
-      const headers = leg.latest.headers().map((header): FreeswitchHeader => {
-        if (header[0] === 'Event-Name') return ['Event-Name', 'CHANNEL_DATA']
-        return header[0] === 'Core-UUID' ? ['Core-UUID', coreUuid()] : header
+      const { bridge } = leg
+      const headers = leg.latest.headers().flatMap((header): FreeswitchHeader[] => {
+        const [name] = header
+        if (name === 'Event-Name') return [['Event-Name', 'CHANNEL_DATA']]
+        if (name === 'Core-UUID') return [['Core-UUID', coreUuid()]]
+        if (name === 'Caller-Channel-Bridged-Time' && bridge) return [[name, bridge.sinceUs]]
+        return name === 'variable_bridge_to' ? [] : [header]
       })
+      if (bridge) headers.push(['variable_bridge_to', bridge.uuid])
       return format === 'json' ? toJson(headers) : toPlain(headers)
     },
   }

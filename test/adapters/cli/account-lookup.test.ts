@@ -25,6 +25,15 @@ describe('accountLookup', () => {
     expect(lookup.by('id', inTable)('a')).toBe('a')
   })
 
+  it('finds the realm of an account, also of one that was created later', async () => {
+    const { state, lookup } = underTest()
+    const { realmOf } = await lookup
+    expect([realmOf('a'), realmOf(undefined), realmOf('b')]).toEqual(['a.example', undefined, undefined])
+    state.accounts = [account('a'), account('b')]
+    state.nowMs = 1_000
+    await until(() => realmOf('b') === 'b.example')
+  })
+
   it('reads the accounts again after a failed lookup, at most once per second', async () => {
     const { state, lookup } = underTest()
     const find = (await lookup).by('realm', inTable)

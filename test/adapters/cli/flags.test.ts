@@ -25,6 +25,7 @@ describe('parseServeFlags', () => {
       allow: [],
       trustProxy: [],
       freeswitch: [],
+      freeswitchOutbound: [],
       asteriskAmi: [],
       asteriskAri: [],
       kamailio: [],
@@ -37,7 +38,7 @@ describe('parseServeFlags', () => {
     const more =
       '--log json --cors https://ui.example.com --allow 10.0.0.0/8 --allow=pbx --trust-proxy 192.0.2.0/24'
     const switches =
-      '--freeswitch pbx --asterisk-ami u@a --asterisk-ami=u@b --kamailio k:1 --account-from realm'
+      '--freeswitch pbx --freeswitch-outbound 0.0.0.0 --asterisk-ami u@a --asterisk-ami=u@b --kamailio k:1 --account-from realm'
     expect(
       parseServeFlags(`${argv} ${more} ${switches} --login-burst 5 --admin-port 9000`.split(' ')),
     ).toEqual({
@@ -54,6 +55,7 @@ describe('parseServeFlags', () => {
       allow: ['10.0.0.0/8', 'pbx'],
       trustProxy: ['192.0.2.0/24'],
       freeswitch: ['pbx'],
+      freeswitchOutbound: ['0.0.0.0'],
       asteriskAmi: ['u@a', 'u@b'],
       asteriskAri: [],
       kamailio: ['k:1'],

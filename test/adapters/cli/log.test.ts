@@ -10,11 +10,14 @@ describe('lineLog', () => {
     )
   })
 
-  it('writes JSON whose time, level and message no field replaces', () => {
+  it('writes JSON in which no field replaces time, level and message, and none of both is lost', () => {
     expect(JSON.parse(jsonLine(NOW, 'warn', { level: 'fake', time: 0, message: 'fake' }, 'real'))).toEqual({
       time: '2026-11-20T12:34:56.789Z',
       level: 'warn',
       message: 'real',
+      time_: 0,
+      level_: 'fake',
+      message_: 'fake',
     })
   })
 

@@ -2,7 +2,13 @@ import { errorCode } from 'hookswitch'
 import { describe, expect, it } from 'vitest'
 import { chooseSwitches, type SwitchFlags } from '../../../adapters/cli/switch-options.js'
 
-const NONE: SwitchFlags = { freeswitch: [], asteriskAmi: [], asteriskAri: [], kamailio: [] }
+const NONE: SwitchFlags = {
+  freeswitch: [],
+  freeswitchOutbound: [],
+  asteriskAmi: [],
+  asteriskAri: [],
+  kamailio: [],
+}
 const ENV = { HOOKSWITCH_AMI_SECRET: 's3cret', HOOKSWITCH_ARI_PASSWORD: 'p4ss' }
 
 function errorOf(flags: Partial<SwitchFlags>, env: Record<string, string> = ENV): Error {
@@ -16,35 +22,128 @@ function errorOf(flags: Partial<SwitchFlags>, env: Record<string, string> = ENV)
 }
 
 describe('chooseSwitches', () => {
-  it('returns undefined without a switch', () => {
-    expect(chooseSwitches(NONE, ENV)).toBeUndefined()
+  it('returns nothing without a switch', () => {
+    expect(chooseSwitches(NONE, ENV)).toEqual([])
   })
 
   it('fills in default ports, and passwords from the environment', () => {
     const flags: SwitchFlags = {
       freeswitch: ['pbx1', '10.1.2.3:9021', '[::1]:8022'],
+      freeswitchOutbound: ['0.0.0.0'],
       asteriskAmi: ['hook@pbx2'],
       asteriskAri: ['http://me@pbx3:8088/ari/'],
       kamailio: [],
       accountFrom: 'variable:ACCOUNT_ID',
     }
-    expect(chooseSwitches(flags, { ...ENV, HOOKSWITCH_FREESWITCH_PASSWORD: 'fs' })).toEqual({
-      accountFrom: { kind: 'variable', name: 'ACCOUNT_ID' },
-      switches: [
-        { kind: 'freeswitch', host: 'pbx1', port: 8021, password: 'fs' },
-        { kind: 'freeswitch', host: '10.1.2.3', port: 9021, password: 'fs' },
-        { kind: 'freeswitch', host: '::1', port: 8022, password: 'fs' },
-        { kind: 'asterisk-ami', username: 'hook', secret: 's3cret', host: 'pbx2', port: 5038 },
-        { kind: 'asterisk-ari', url: 'http://pbx3:8088/ari', username: 'me', password: 'p4ss' },
+    const accountFrom = { kind: 'variable', name: 'ACCOUNT_ID' }
+    const freeswitch = { kind: 'freeswitch', accountFrom }
+    expect(chooseSwitches(flags, { ...ENV, HOOKSWITCH_FREESWITCH_PASSWORD: 'fs' })).toEqual([
+      { ...freeswitch, options: { host: 'pbx1', port: 8021, password: 'fs' } },
+      { ...freeswitch, options: { host: '10.1.2.3', port: 9021, password: 'fs' } },
+      { ...freeswitch, options: { host: '::1', port: 8022, password: 'fs' } },
+      { kind: 'freeswitch-outbound', accountFrom, options: { host: '0.0.0.0', port: 8084 } },
+      {
+        kind: 'asterisk-ami',
+        accountFrom,
+        options: { host: 'pbx2', port: 5038, username: 'hook', secret: 's3cret' },
+        isTls: false,
+      },
+      {
+        kind: 'asterisk-ari',
+        accountFrom,
+        options: { url: 'http://pbx3:8088/ari', username: 'me', password: 'p4ss' },
+      },
+    ])
+  })
+
+  it('reads the parameters of each switch, and its own rule for the account', () => {
+    const flags: SwitchFlags = {
+      freeswitch: [
+        'pbx1?account-from=realm&custom-variables=crm_id,queue&extra-events=CHANNEL_EXECUTE&format=plain&optional-hooks=missed_call,parking' +
+          '&silence-ms=5000&connect-timeout-ms=3000&account-wait-ms=30000&max-open-legs=5000&password-env=PBX1',
       ],
-    })
+      freeswitchOutbound: [
+        '[::]:8085?allow=10.0.0.7,::1&max-connections=50&optional-hooks=none&continue-with=transfer 2001 XML public',
+      ],
+      asteriskAmi: ['hook@pbx2?tls=yes&ca=/etc/ca%20file.pem&realm-from=account&account-from=endpoint'],
+      asteriskAri: [
+        'https://me@pbx3/ari?app=hookswitch-1&realm-from=fixed:pbx.example&account-from=variable:TENANT',
+        'http://me@pbx4:8088/ari?realm-from=variable:REALM',
+      ],
+      kamailio: ['proxy?max-call-ms=60000&account-from=realm'],
+      accountFrom: 'context',
+    }
+    const env = { ...ENV, PBX1: 'of pbx1' }
+    expect(chooseSwitches(flags, env)).toEqual([
+      {
+        kind: 'freeswitch',
+        accountFrom: { kind: 'realm' },
+        options: {
+          host: 'pbx1',
+          port: 8021,
+          password: 'of pbx1',
+          customVariables: ['crm_id', 'queue'],
+          optionalHooks: ['missed_call', 'parking'],
+          extraEvents: ['CHANNEL_EXECUTE'],
+          format: 'plain',
+          silenceMs: 5_000,
+          connectTimeoutMs: 3_000,
+          accountWaitMs: 30_000,
+          maxOpenLegs: 5_000,
+        },
+      },
+      {
+        kind: 'freeswitch-outbound',
+        accountFrom: { kind: 'context' },
+        options: {
+          host: '::',
+          port: 8085,
+          optionalHooks: [],
+          allow: ['10.0.0.7', '::1'],
+          maxConnections: 50,
+        },
+        continueWith: 'transfer 2001 XML public',
+      },
+      {
+        kind: 'asterisk-ami',
+        accountFrom: { kind: 'endpoint' },
+        options: { host: 'pbx2', port: 5039, username: 'hook', secret: 's3cret' },
+        realmFrom: { kind: 'account' },
+        isTls: true,
+        caFile: '/etc/ca file.pem',
+      },
+      {
+        kind: 'asterisk-ari',
+        accountFrom: { kind: 'variable', name: 'TENANT' },
+        options: { url: 'https://pbx3/ari', username: 'me', password: 'p4ss', app: 'hookswitch-1' },
+        realmFrom: { kind: 'fixed', name: 'pbx.example' },
+      },
+      {
+        kind: 'asterisk-ari',
+        accountFrom: { kind: 'context' },
+        options: { url: 'http://pbx4:8088/ari', username: 'me', password: 'p4ss' },
+        realmFrom: { kind: 'variable', name: 'REALM' },
+      },
+      {
+        kind: 'kamailio',
+        accountFrom: { kind: 'realm' },
+        options: { host: 'proxy', port: 8448, maxCallMs: 60_000 },
+      },
+    ])
+  })
+
+  it('needs no --account-from where each switch has its own rule', () => {
+    const flags = { ...NONE, freeswitch: ['pbx1?account-from=realm', 'pbx2?account-from=variable:A'] }
+    expect(chooseSwitches(flags, {}).map(({ accountFrom }) => accountFrom.kind)).toEqual([
+      'realm',
+      'variable',
+    ])
   })
 
   it('reads the account from the realm when only Kamailio is given', () => {
-    expect(chooseSwitches({ ...NONE, kamailio: ['proxy'] }, {})).toEqual({
-      accountFrom: { kind: 'realm' },
-      switches: [{ kind: 'kamailio', host: 'proxy', port: 8448 }],
-    })
+    expect(chooseSwitches({ ...NONE, kamailio: ['proxy'] }, {})).toEqual([
+      { kind: 'kamailio', accountFrom: { kind: 'realm' }, options: { host: 'proxy', port: 8448 } },
+    ])
   })
 
   it.each([
@@ -56,8 +155,8 @@ describe('chooseSwitches', () => {
     [{ freeswitch: ['pbx'], accountFrom: 'color' }, /^--account-from: must be variable:NAME, .* not 'color'/],
     [{ asteriskAri: ['http://u@pbx'], accountFrom: 'realm' }, /cannot be realm with asterisk-ari/],
     [
-      { kamailio: ['p'], accountFrom: 'variable:a' },
-      /cannot be variable with kamailio, which provides realm/,
+      { kamailio: ['p?account-from=variable:a'] },
+      /^--kamailio: the parameter account-from cannot be variable with kamailio, which provides realm/,
     ],
     [{ asteriskAmi: ['u@pbx'], accountFrom: 'sip-header:X-A' }, /cannot be sip-header with asterisk-ami/],
     [{ freeswitch: ['pbx:0'], accountFrom: 'realm' }, /^--freeswitch: must be HOST or HOST:PORT/],
@@ -77,15 +176,83 @@ describe('chooseSwitches', () => {
       { asteriskAri: ['http://a%3Ab@pbx/ari'], accountFrom: 'context' },
       /^--asterisk-ari: has an invalid user/,
     ],
-    [
-      { asteriskAri: ['http://a@pbx/ari?x=1'], accountFrom: 'context' },
-      /^--asterisk-ari: .*without \? and #/,
-    ],
+    [{ asteriskAri: ['http://a@pbx/ari#x'], accountFrom: 'context' }, /^--asterisk-ari: .*without #/],
     [{ asteriskAri: ['http://a@pbx/\r\nari'], accountFrom: 'context' }, /^--asterisk-ari: .*on one line/],
     [{ asteriskAri: ['pbx'], accountFrom: 'context' }, /^--asterisk-ari: must be a URL/],
     [{ asteriskAri: ['ftp://u@pbx'], accountFrom: 'context' }, /^--asterisk-ari: must be a URL/],
     [{ asteriskAri: ['http://pbx'], accountFrom: 'context' }, /the user is missing/],
     [{ asteriskAri: ['http://u:hush@pbx'], accountFrom: 'context' }, /must not contain a password/],
+    [
+      { asteriskAri: ['http://u@pbx/ari?x=1'] },
+      /^--asterisk-ari: has no parameter x: it has account-from, account-wait-ms, .*, app$/,
+    ],
+    [
+      { freeswitch: ['pbx?acount-from=realm'] },
+      /^--freeswitch: has no parameter acount-from \(did you mean 'account-from'\?\)$/,
+    ],
+    [{ kamailio: ['p?app=x'] }, /^--kamailio: has no parameter app: it has account-from, /],
+    [{ kamailio: ['p?'] }, /^--kamailio: must be ADDRESS\?name=value&name=value$/],
+    [{ kamailio: ['p?Pass:pw=1'] }, /^--kamailio: must be ADDRESS\?name=value&name=value$/],
+    [{ kamailio: ['p?constructor=1'] }, /^--kamailio: has no parameter constructor/],
+    [{ kamailio: ['p?max-call-ms'] }, /^--kamailio: the parameter max-call-ms needs a value: max-call-ms=…$/],
+    [
+      { kamailio: ['p?max-call-ms=%zz'] },
+      /^--kamailio: the parameter max-call-ms has a wrong percent-encoding$/,
+    ],
+    [
+      { kamailio: ['p?max-call-ms=2000&max-call-ms=3000'] },
+      /^--kamailio: the parameter max-call-ms was given twice$/,
+    ],
+    [
+      { freeswitch: ['pbx?account-wait-ms=10s'] },
+      /^--freeswitch: the parameter account-wait-ms must be an integer from 0 to 86400000$/,
+    ],
+    [
+      { freeswitch: ['pbx?account-from=variable'] },
+      /^--freeswitch: the parameter account-from needs a name: variable:NAME$/,
+    ],
+    [
+      { freeswitch: ['pbx?extra-events=CHANNEL_EXECUTE,all'] },
+      /^--freeswitch: the parameter extra-events must be names of FreeSWITCH events .*, separated by commas$/,
+    ],
+    [
+      { freeswitch: ['pbx?optional-hooks=missed_calls'] },
+      /^--freeswitch: the parameter optional-hooks must be none, or of channel_transferee, .*, separated by commas$/,
+    ],
+    [{ freeswitch: ['pbx?format=xml'] }, /^--freeswitch: the parameter format must be json or plain$/],
+    [
+      { freeswitch: ['pbx?password-env=hu%20sh'] },
+      /^--freeswitch: the parameter password-env must be the name of an environment variable$/,
+    ],
+    [
+      { freeswitch: ['pbx?account-from=realm&password-env=hush'] },
+      /^--freeswitch: the parameter password-env names a variable that is not set$/,
+    ],
+    [
+      { freeswitchOutbound: ['0.0.0.0?continue-with=a%0Ab'] },
+      /^--freeswitch-outbound: the parameter continue-with must be a dial plan application/,
+    ],
+    [
+      { freeswitchOutbound: ['0.0.0.0?allow=all'] },
+      /^--freeswitch-outbound: the parameter allow must be addresses, separated by commas$/,
+    ],
+    [
+      { freeswitchOutbound: ['0.0.0.0?allow=10.0.0.7,10.0.0.7.1'] },
+      /^--freeswitch-outbound: the parameter allow must be addresses, separated by commas$/,
+    ],
+    [
+      { freeswitch: ['pbx?account-from=realm&password-env=toString'] },
+      /^--freeswitch: the parameter password-env names a variable that is not set$/,
+    ],
+    [{ asteriskAmi: ['u@pbx?ca=/ca.pem'] }, /^--asterisk-ami: the parameter ca needs tls=yes$/],
+    [
+      { asteriskAri: ['http://u@pbx?app=a,b'] },
+      /^--asterisk-ari: the parameter app must be the name of an application, without spaces and commas$/,
+    ],
+    [
+      { asteriskAri: ['http://u@pbx?realm-from=realm'] },
+      /^--asterisk-ari: the parameter realm-from must be account, variable:NAME or fixed:DOMAIN$/,
+    ],
   ])('rejects %j', (flags, sentence) => {
     const { message } = errorOf(flags)
     expect(message).toMatch(sentence)
@@ -94,7 +261,7 @@ describe('chooseSwitches', () => {
 
   it('accepts a Kamailio beside other switches, whatever --account-from is', () => {
     const flags = { ...NONE, kamailio: ['proxy'], freeswitch: ['pbx'], accountFrom: 'variable:X' }
-    expect(chooseSwitches(flags, {})?.switches.map(({ kind }) => kind)).toEqual(['freeswitch', 'kamailio'])
+    expect(chooseSwitches(flags, {}).map(({ kind }) => kind)).toEqual(['freeswitch', 'kamailio'])
     const rejected = { kamailio: ['proxy'], asteriskAmi: ['u@pbx'], accountFrom: 'realm' }
     expect(errorOf(rejected).message).toMatch(/cannot be realm with asterisk-ami/)
   })
@@ -106,5 +273,9 @@ describe('chooseSwitches', () => {
     expect(errorOf(chosen, empty).message).toBe('HOOKSWITCH_AMI_SECRET: must not be empty')
     const injected = { HOOKSWITCH_AMI_SECRET: 'a\r\nAction: Originate' }
     expect(errorOf(chosen, injected).message).toBe('HOOKSWITCH_AMI_SECRET: must be one line of text')
+    const own = { asteriskAmi: ['u@pbx?password-env=PBX1'], accountFrom: 'context' }
+    expect(errorOf(own, { ...ENV, PBX1: '' }).message).toBe(
+      '--asterisk-ami: the parameter password-env names a variable that must not be empty',
+    )
   })
 })

@@ -1,9 +1,18 @@
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createServer as createTlsServer } from 'node:tls'
 import { serve } from 'hookswitch/cli'
 import { fakeAsteriskAmi, fakeAsteriskAri, fakeFreeswitch, fakeKamailio, until } from 'hookswitch/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { authority, good, key } from '../../send/certificates.js'
+import { parseExposition } from '../observability/parse-exposition.js'
+import { channelEvent, startAmiServer } from '../telephony/asterisk-ami-server.js'
+import { ariEvent, startAriServer } from '../telephony/asterisk-ari-server.js'
+import { freePort } from '../telephony/free-port.js'
+import { jsonFrame, legEvent, startFakeSwitch } from '../telephony/freeswitch-fake.js'
 
 const recording = (name: string) =>
   readFile(new URL(`../../../examples/switches/recordings/${name}.gz`, import.meta.url))
@@ -34,14 +43,14 @@ async function serving(argv: readonly string[], accounts: readonly object[], env
     env,
   }
   const all = ['--memory', '--port', '0', '--log', 'json', '--accounts', path, ...argv]
-  const { hs, close } = await serve(all, io)
+  const { hs, adminUrl = '', close } = await serve(all, io)
   cleanups.push(close)
   const counts: Record<string, number> = {}
   hs.events.on('event', ({ hook, accountId }) => {
     const key = `${accountId} ${hook}`
     counts[key] = (counts[key] ?? 0) + 1
   })
-  return { counts, close, logged: () => stderr }
+  return { counts, hs, adminUrl, close, logged: () => stderr }
 }
 
 /** Legs of the recorded Asterisk calls, as `delivered.test.ts` counts them. */
@@ -108,6 +117,38 @@ describe('serve with switches', () => {
     expect(logged()).not.toMatch(/hush/)
   })
 
+  it('keeps the open legs of switches that can be queried in the store', async () => {
+    const freeswitch = await startFakeSwitch()
+    const ami = await startAmiServer()
+    const ari = await startAriServer()
+    cleanups.push(async () => {
+      await freeswitch.close()
+      ami.close()
+      ari.close()
+    })
+    const argv = [
+      ...['--freeswitch', `127.0.0.1:${freeswitch.port}?account-from=variable:ecallmgr_Account-ID`],
+      ...['--asterisk-ami', `hookswitch@127.0.0.1:${ami.port}`],
+      ...['--asterisk-ari', ari.url.replace('//', '//hookswitch@'), '--account-from', 'account-code'],
+    ]
+    const env = { HOOKSWITCH_AMI_SECRET: 'secret', HOOKSWITCH_ARI_PASSWORD: 'secret' }
+    const { hs } = await serving(argv, [{ id: 'acme', name: 'Acme', realm: 'acme.example' }], env)
+    await until(() => freeswitch.commands.some((command) => command.includes('show channels')))
+    freeswitch.send(jsonFrame(legEvent('CHANNEL_CREATE', 'a')))
+    const connection = await ami.connected(0)
+    connection.send(channelEvent('Newchannel', '1767225600.1', Date.now()))
+    const peer = await ari.connected(0)
+    peer.send(ariEvent('ChannelCreated', '1767225600.2', Date.now()))
+    for (const [source, callId] of [
+      [`freeswitch 127.0.0.1:${freeswitch.port}`, 'a'],
+      [`asterisk 127.0.0.1:${ami.port}`, '1767225600.1'],
+      [`asterisk ${ari.url}`, '1767225600.2'],
+    ] as const) {
+      const stored = await until(async () => (await hs.openLegs.list(source, undefined, 9))[0])
+      expect(stored).toMatchObject({ callId, accountId: 'acme' })
+    }
+  })
+
   it('publishes the events of a Kamailio, with accounts looked up by realm', async () => {
     const fake = fakeKamailio({ recording: await dialogs() })
     cleanups.push(() => fake.close())
@@ -121,9 +162,121 @@ describe('serve with switches', () => {
     expect(counts['beta channel_create']).toBeGreaterThan(0)
   })
 
-  it('starts without a switch that cannot be reached, and logs that', async () => {
-    const { logged, close } = await serving(['--kamailio', '127.0.0.1:1'], [], {})
+  it('starts without a switch that cannot be reached, and says which and why', async () => {
+    const fake = fakeFreeswitch({ recording: await recording('freeswitch-esl-json.txt'), password: 'hush' })
+    cleanups.push(() => fake.close())
+    const port = await fake.start()
+    const down = await freePort('tcp')
+    const argv = [
+      ...['--freeswitch', `127.0.0.1:${port}?account-from=realm`],
+      ...['--kamailio', `127.0.0.1:${down}`, '--admin-port', '0'],
+    ]
+    const { logged, close, adminUrl } = await serving(argv, [], { HOOKSWITCH_FREESWITCH_PASSWORD: 'hush' })
+    await fake.waitFor('subscribed')
     await until(() => /not connected to the switch/.test(logged()))
+    const [entry] = logged()
+      .split('\n')
+      .filter((line) => line.includes('not connected'))
+      .map((line) => JSON.parse(line))
+    const reason = `connect ECONNREFUSED 127.0.0.1:${down}`
+    expect(entry).toMatchObject({ level: 'warn', source: `kamailio 127.0.0.1:${down}`, reason })
+
+    const ready = async () => (await fetch(`${adminUrl}/readyz`)).json() as Promise<{ sources: object[] }>
+    await until(async () => JSON.stringify((await ready()).sources[0]).includes('"connected":true'))
+    expect(await ready()).toEqual({
+      status: 'ready',
+      sources: [
+        { source: `freeswitch 127.0.0.1:${port}`, connected: true },
+        { source: `kamailio 127.0.0.1:${down}`, connected: false, reason },
+      ],
+    })
+    const { value } = parseExposition(await (await fetch(`${adminUrl}/metrics`)).text())
+    expect(value('hookswitch_source_connected', { source: `freeswitch 127.0.0.1:${port}` })).toBe(1)
+    expect(value('hookswitch_source_connected', { source: `kamailio 127.0.0.1:${down}` })).toBe(0)
     await close()
+  })
+
+  it('reads an Asterisk over TLS, and completes addresses with the realm of the account', async () => {
+    const fake = fakeAsteriskAmi({
+      recording: await recording('asterisk-ami.txt'),
+      username: 'hook',
+      secret: 'hush',
+    })
+    const plainPort = await fake.start()
+    const tls = createTlsServer({ cert: good, key }, (socket) => {
+      const plain = connect(plainPort, '127.0.0.1')
+      socket.on('error', () => {}).pipe(plain)
+      plain.on('error', () => {}).pipe(socket)
+    }).listen(0, '127.0.0.1')
+    cleanups.push(
+      () => fake.close(),
+      () => new Promise((resolve) => tls.close(resolve)),
+    )
+    await once(tls, 'listening')
+    const { port } = tls.address() as AddressInfo
+    const accounts = ['alpha', 'beta'].map((id) => ({ id, name: id, realm: `${id}.example` }))
+    const ca = join(folder, 'ca.pem')
+    await writeFile(ca, authority)
+    const own = 'account-from=account-code&realm-from=account&password-env=PBX_SECRET'
+    const argv = ['--asterisk-ami', `hook@127.0.0.1:${port}?tls=yes&ca=${ca}&${own}`]
+    const { hs, logged } = await serving(argv, accounts, { PBX_SECRET: 'hush' })
+    const addresses = new Set<string | undefined>()
+    hs.events.on('event', ({ hook, accountId, from }) => {
+      if (hook === 'channel_create' && from !== undefined)
+        addresses.add(`${accountId} ${from.replace(/^.*@/, '')}`)
+    })
+    await fake.waitFor('subscribed')
+    await fake.play({ speed: Infinity })
+    await until(() => addresses.size >= 2)
+    expect([...addresses].sort()).toEqual(['alpha alpha.example', 'beta beta.example'])
+    expect(logged()).not.toMatch(/hush/)
+  })
+
+  it('does not trust the certificate of an unknown authority', async () => {
+    const tls = createTlsServer({ cert: good, key }, () => {}).listen(0, '127.0.0.1')
+    cleanups.push(() => new Promise((resolve) => tls.close(resolve)))
+    await once(tls, 'listening')
+    const { port } = tls.address() as AddressInfo
+    const argv = ['--asterisk-ami', `hook@127.0.0.1:${port}?tls=yes&account-from=account-code`]
+    const { logged } = await serving(argv, [], { HOOKSWITCH_AMI_SECRET: 'hush' })
+    await until(() => /unable to verify the first certificate/.test(logged()))
+  })
+
+  it('rejects a file of an authority that cannot be read, naming the parameter', async () => {
+    const argv = [
+      '--asterisk-ami',
+      `hook@127.0.0.1?tls=yes&ca=${join(folder, 'none.pem')}&account-from=context`,
+    ]
+    await expect(serving(argv, [], { HOOKSWITCH_AMI_SECRET: 'hush' })).rejects.toThrow(
+      '--asterisk-ami: the parameter ca names a file that cannot be read (ENOENT)',
+    )
+  })
+
+  it('listens for a FreeSWITCH that connects itself', async () => {
+    const port = await freePort('tcp')
+    const argv = ['--freeswitch-outbound', `127.0.0.1:${port}?account-from=realm`, '--admin-port', '0']
+    const { adminUrl } = await serving(argv, [], {})
+    const socket = connect(port, '127.0.0.1')
+    cleanups.push(async () => socket.destroy())
+    const [bytes] = await once(socket, 'data')
+    expect(String(bytes)).toBe('connect\n\n')
+    const ready = await (await fetch(`${adminUrl}/readyz`)).json()
+    expect(ready).toMatchObject({
+      sources: [{ source: `freeswitch outbound 127.0.0.1:${port}`, connected: true }],
+    })
+  })
+
+  it('does not start where a FreeSWITCH cannot connect, naming the flag', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    cleanups.push(() => new Promise((resolve) => taken.close(resolve)))
+    await once(taken, 'listening')
+    const { port } = taken.address() as AddressInfo
+    const argv = (host: string) => ['--freeswitch-outbound', `${host}:${port}?account-from=realm`]
+    await expect(serving(argv('127.0.0.1'), [], {})).rejects.toThrow(
+      `--freeswitch-outbound: port ${port} of 127.0.0.1 is in use, choose another`,
+    )
+    await expect(serving(argv('192.0.2.1'), [], {})).rejects.toThrow(
+      "--freeswitch-outbound: '192.0.2.1' is not an address of this machine",
+    )
   })
 })

@@ -22,10 +22,10 @@ describe('openTelemetry().metrics', () => {
   it('creates every instrument at the start, with name, unit and type of the OpenTelemetry conventions', async () => {
     const { collected, metrics } = setUp()
     metrics.watch(async () =>
-      SHAPES.filter(([, { kind }]) => kind === 'gauge').map(([name, { values }]) => ({
+      SHAPES.filter(([, { kind }]) => /gauge|observable/.test(kind)).map(([name, { label, values }]) => ({
         name: name as never,
         value: 1,
-        ...(values && { label: values[0]! }),
+        ...(label && { label: values?.[0] ?? 'kamailio a:8448' }),
       })),
     )
     metrics.observe('hookswitch_attempt_duration_seconds', 1)
@@ -34,6 +34,7 @@ describe('openTelemetry().metrics', () => {
     expect([...found.keys()].sort()).toEqual(SHAPES.map(([name]) => instrumentName(name)).sort())
     const types = {
       counter: DataPointType.SUM,
+      observable_counter: DataPointType.SUM,
       gauge: DataPointType.GAUGE,
       histogram: DataPointType.HISTOGRAM,
     }
@@ -42,7 +43,8 @@ describe('openTelemetry().metrics', () => {
       expect([name, dataPointType]).toEqual([name, types[shape.kind]])
       expect(descriptor.description).toBe(shape.help)
       expect(descriptor.unit).toBe(name.endsWith('_seconds') ? 's' : '')
-      const labels = shape.values?.map((value) => ({ [shape.label!]: value })) ?? [{}]
+      const values = shape.label ? (shape.values ?? ['kamailio a:8448']) : undefined
+      const labels = values?.map((value) => ({ [shape.label!]: value })) ?? [{}]
       expect(dataPoints.map(({ attributes }) => attributes)).toEqual(labels)
     }
   })

@@ -18,6 +18,16 @@ const READINGS: readonly GaugeReading[] = [
   { name: 'hookswitch_breakers', label: 'open', value: 2 },
   { name: 'hookswitch_breakers', label: 'half_open', value: 1 },
 ]
+const SWITCH = 'freeswitch "a":8021'
+const SOURCE_READINGS: readonly GaugeReading[] = [
+  { name: 'hookswitch_source_connected', label: SWITCH, value: 1 },
+  { name: 'hookswitch_source_reconnects_total', label: SWITCH, value: 2 },
+  { name: 'hookswitch_source_events_read_total', label: SWITCH, value: 30 },
+  { name: 'hookswitch_source_events_published_total', label: SWITCH, value: 20 },
+  { name: 'hookswitch_source_events_refused_total', label: SWITCH, value: 4 },
+  { name: 'hookswitch_source_events_held', label: SWITCH, value: 6 },
+  { name: 'hookswitch_source_lag_seconds', label: SWITCH, value: 0.25 },
+]
 
 describe('prometheusMetrics', () => {
   it('shows every counter and histogram from the start, each label value at 0, with its help text', async () => {
@@ -85,7 +95,9 @@ describe('prometheusMetrics', () => {
     let inFlight = 3
     metrics.watch(
       async () =>
-        READINGS.map((one) => (one.name === 'hookswitch_in_flight' ? { ...one, value: inFlight } : one)),
+        [...READINGS, ...SOURCE_READINGS].map((one) =>
+          one.name === 'hookswitch_in_flight' ? { ...one, value: inFlight } : one,
+        ),
       ended.signal,
     )
     const first = await scrape(metrics)
@@ -98,6 +110,25 @@ describe('prometheusMetrics', () => {
     expect((await scrape(metrics)).value('hookswitch_in_flight')).toBe(0)
     ended.abort()
     expect((await scrape(metrics)).families.has('hookswitch_in_flight')).toBe(false)
+  })
+
+  it('shows the figures of each source under its name, also while the store cannot be read', async () => {
+    const metrics = prometheusMetrics()
+    const ended = new AbortController()
+    metrics.watch(() => Promise.reject(new Error('the store is unavailable')))
+    metrics.watch(async () => SOURCE_READINGS, ended.signal)
+    const other = SOURCE_READINGS.map((one) => ({ ...one, label: 'kamailio b:8448', value: one.value + 1 }))
+    metrics.watch(async () => other)
+    const { families, value } = await scrape(metrics)
+    for (const one of [...SOURCE_READINGS, ...other])
+      expect([one.name, value(one.name, { source: one.label! })]).toEqual([one.name, one.value])
+    expect(families.get('hookswitch_source_events_read_total')!.type).toBe('counter')
+    expect(families.get('hookswitch_source_events_held')!.type).toBe('gauge')
+    ended.abort()
+    const { families: left } = await scrape(metrics)
+    expect(left.get('hookswitch_source_connected')!.samples.map(({ labels }) => labels)).toEqual([
+      { source: 'kamailio b:8448' },
+    ])
   })
 
   it('omits only the gauges while they cannot be read', async () => {
@@ -173,6 +204,23 @@ describe('prometheusMetrics shared by two instances', () => {
     expect(both.value('hookswitch_breakers', { state: 'open' })).toBe(3)
     ended.abort()
     expect((await scrape(metrics)).value('hookswitch_deliveries_pending')).toBe(7)
+  })
+
+  it('shows two sources at one switch as connected only while both are', async () => {
+    const metrics = prometheusMetrics()
+    const source = (connected: number, read: number) => async () => [
+      { name: 'hookswitch_source_connected' as const, label: 'switch', value: connected },
+      { name: 'hookswitch_source_events_read_total' as const, label: 'switch', value: read },
+    ]
+    const second = new AbortController()
+    metrics.watch(source(1, 3))
+    metrics.watch(source(0, 4), second.signal)
+    const both = await scrape(metrics)
+    expect(both.value('hookswitch_source_connected', { source: 'switch' })).toBe(0)
+    expect(both.value('hookswitch_source_events_read_total', { source: 'switch' })).toBe(7)
+    second.abort()
+    metrics.watch(source(1, 4))
+    expect((await scrape(metrics)).value('hookswitch_source_connected', { source: 'switch' })).toBe(1)
   })
 
   it('shows no gauges while one instance cannot be read, because part of a sum is wrong', async () => {

@@ -143,6 +143,12 @@ async function addCrashRemains(path: string, inFlight: string, disabled: string)
     { ...row, settings, epoch: row.epoch + 1, revision: row.revision + 1 },
     row.revision,
   )
+  const legs = STAGED_CALLS.slice(0, 2).map((callId) => ({
+    callId,
+    accountId: 'parent',
+    state: `["${callId}"]`,
+  }))
+  for (const source of SOURCES) await store.openLegs.write(source, { put: legs, remove: [] }, now)
   await store.close()
 
   const { DatabaseSync } = loadDriver()
@@ -156,6 +162,8 @@ async function addCrashRemains(path: string, inFlight: string, disabled: string)
   database.close()
 }
 let stagedCount = 0
+/** Switches that had open calls. */
+const SOURCES = ['freeswitch 127.0.0.1:8021', 'asterisk 127.0.0.1:5038']
 export const STAGED_CALLS = ['call-a', 'call-staged', 'call-staged']
 
 /** Row counts of `smallFile`: three deliveries in each of two lanes. */
@@ -188,6 +196,7 @@ export async function readEverything(store: Store, { webhooks, tokens }: FilledF
     webhooks: await store.webhooks.list(accountIds),
     tokens: await Promise.all(tokens.map((token) => store.tokens.read(hashToken(token)))),
     pending: await deliveries.pending(),
+    openLegs: await Promise.all(SOURCES.map((source) => store.openLegs.list(source, undefined, 99))),
   }
   for (const id of accountIds) {
     found[`users of ${id}`] = await accounts.users(id)

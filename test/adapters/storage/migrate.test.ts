@@ -41,6 +41,7 @@ const TABLES: Readonly<Record<string, string>> = {
   attempt: 'attempt',
   idempotency: 'idempotency',
   inbox: 'inbox',
+  open_leg: 'open_leg',
 }
 
 describe.skipIf(!server)('a migration from SQLite to PostgreSQL', () => {
@@ -175,7 +176,7 @@ describe.skipIf(!server)('a migration from SQLite to PostgreSQL', () => {
       webhooks: 6,
       inboxEntries: STAGED_CALLS.length,
     })
-    expect(Object.keys(counts)).toHaveLength(12)
+    expect(Object.keys(counts)).toHaveLength(13)
   })
 })
 

@@ -114,6 +114,7 @@ export function engineStore(path: string, clock: Pick<Clock, 'now'>, transaction
     },
     accounts: createPort('accounts'),
     tokens: createPort('tokens'),
+    openLegs: createPort('openLegs'),
     webhooks: createPort('webhooks'),
     deliveries: {
       ...deliveries,

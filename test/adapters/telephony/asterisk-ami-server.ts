@@ -17,6 +17,10 @@ export interface AmiResponses {
   banner?: string
   login?: (action: Action) => string | undefined
   channelList?: (action: Action) => string | undefined
+  /** Lines of the items of `BridgeList`. */
+  bridges?: readonly Readonly<Record<string, string | number>>[]
+  /** Values of functions and channel variables by `Variable`, and by `Channel Variable`. */
+  variables?: Record<string, string>
   ping?: (action: Action) => string | undefined
 }
 
@@ -114,8 +118,29 @@ export async function startAmiServer() {
   }
 }
 
-function answerTo(action: Action, { login, channelList: channels, ping }: AmiResponses): string | undefined {
+/** The settings of `manager.conf` that are right. */
+export const SETTINGS = {
+  'AST_CONFIG(manager.conf,hookswitch,read)': 'call,dialplan',
+  'AST_CONFIG(manager.conf,general,timestampevents)': 'yes',
+}
+
+function answerTo(action: Action, responses: AmiResponses): string | undefined {
+  const { login, channelList: channels, ping, bridges = [], variables = SETTINGS } = responses
+  const ActionID = action.ActionID ?? ''
   switch (action.Action) {
+    case 'Getvar': {
+      const { Variable = '', Channel } = action
+      const value = (variables as Record<string, string>)[
+        Channel === undefined ? Variable : `${Channel} ${Variable}`
+      ]
+      return message({ Response: 'Success', ActionID, Variable, Value: value ?? '' })
+    }
+    case 'BridgeList':
+      return [
+        message({ Response: 'Success', ActionID, EventList: 'start' }),
+        ...bridges.map((one) => message({ Event: 'BridgeListItem', ActionID, ...one })),
+        message({ Event: 'BridgeListComplete', ActionID, EventList: 'Complete', ListItems: bridges.length }),
+      ].join('')
     case 'Login':
       if (login) return login(action)
       return action.Username === 'hookswitch' && action.Secret === 'secret'

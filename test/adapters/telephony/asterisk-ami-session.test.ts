@@ -11,7 +11,7 @@ const ID = '1767225600.7'
 const LATER_MS = 200
 
 describe('an AMI source', () => {
-  it('logs in only after the banner, subscribes to the class call and lists the open channels', async () => {
+  it('logs in only after the banner, subscribes, checks the settings and lists bridges and channels', async () => {
     const { server, connects, source } = await startAmiSource()
     const { actions } = await server.connected(0)
     expect(actions).toEqual([
@@ -20,8 +20,19 @@ describe('an AMI source', () => {
         ActionID: 'hookswitch-login',
         Username: 'hookswitch',
         Secret: 'secret',
-        Events: 'call',
+        Events: 'call,dialplan,agent',
       },
+      {
+        Action: 'Getvar',
+        ActionID: 'hookswitch-read',
+        Variable: 'AST_CONFIG(manager.conf,hookswitch,read)',
+      },
+      {
+        Action: 'Getvar',
+        ActionID: 'hookswitch-timestampevents',
+        Variable: 'AST_CONFIG(manager.conf,general,timestampevents)',
+      },
+      { Action: 'BridgeList', ActionID: 'hookswitch-bridges' },
       { Action: 'CoreShowChannels', ActionID: 'hookswitch-list' },
     ])
     await until(() => connects() === 1)
@@ -63,7 +74,7 @@ describe('an AMI source', () => {
       message({ Response: 'Error', ActionID: ActionID!, Message: 'Permission denied' })
     await until(() => reasons().length === 1)
     expect(reasons()[0]).toBe(
-      'the switch refused CoreShowChannels: Permission denied (the user needs write = reporting)',
+      'the switch refused CoreShowChannels: Permission denied (manager.conf: the user needs write = reporting)',
     )
   })
 
@@ -151,12 +162,15 @@ describe('an AMI source', () => {
     expect(JSON.stringify([emitted, logged])).not.toContain('not-it-9')
   })
 
-  it('an endless line ends the connection', async () => {
-    const { server, reasons } = await startAmiSource()
-    const { socket } = await server.connected(0)
-    socket.write(`Event: x\r\nA: ${'x'.repeat(200_000)}`)
-    await until(() => reasons().length === 1)
-    expect(reasons()[0]).toBe('a line above 64 KiB')
+  it('a variable of a mebibyte ends no connection, and one of nine is one problem', async () => {
+    const { server, published, emitted, reasons } = await startAmiSource()
+    const { send } = await server.connected(0)
+    send(channelEvent('Newchannel', ID, T0, { ChanVariable: `HUGE=${'x'.repeat(1_048_576)}` }))
+    send(channelEvent('VarSet', ID, T0, { Variable: 'HUGE', Value: 'x'.repeat(9_437_184) }))
+    send(channelEvent('Hangup', ID, T0 + 900, { Cause: 16 }))
+    await until(() => published.length === 2)
+    const problems = emitted.flatMap(([name, { message }]) => (name === 'problem' ? [message] : []))
+    expect([problems, reasons()]).toEqual([['a message above 8 MiB is skipped'], []])
   })
 
   it('while the service is full the switch must wait, and nothing is dropped', async () => {
@@ -196,7 +210,10 @@ describe('an AMI source', () => {
     expect(published.map(({ timestampMs }) => timestampMs)).toEqual([clock.now(), clock.now()])
     const problems = emitted.filter(([name]) => name === 'problem')
     expect(problems).toHaveLength(1)
-    expect(problems[0]?.[1].message).toMatch(/timestampevents = yes/)
+    expect(problems[0]?.[1]).toMatchObject({
+      kind: 'misconfigured',
+      message: expect.stringMatching(/timestampevents = yes/),
+    })
   })
 
   it('a malformed message is a problem, and later messages are still mapped', async () => {

@@ -35,9 +35,17 @@ export interface AriResponses {
   /** Events sent in the same write as the handshake response. */
   first?: readonly object[]
   channels?: () => unknown
+  /** The list of channels begins and does not end. */
+  partialChannels?: boolean
   bridges?: () => unknown
+  /** Values of functions and channel variables by `channel/name`; absent: every request for one gets 404. */
+  variables?: Record<string, string>
+  /** Requests for functions and variables get no response. */
+  ignoresVariables?: boolean
   ping?: () => unknown
   pongs?: boolean
+  /** The socket stays open after a close frame. */
+  ignoresClose?: boolean
 }
 
 /** The response to an unknown path. */
@@ -71,12 +79,15 @@ export async function startAriServer() {
   const peers: WebSocketPeer[] = []
   const sockets: Socket[] = []
   const requests: string[] = []
+  /** The newest connection of each application. */
+  const owners = new Map<string, WebSocketPeer>()
   const responses: AriResponses = {}
   const key = `Basic ${Buffer.from('hookswitch:secret').toString('base64')}`
 
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url}`)
     if (request.headers.authorization !== key) return void response.writeHead(401).end()
+    if (responses.partialChannels && request.url === '/ari/channels') return void response.write('[')
     const answer = answerTo(request.url, responses)
     if (answer === undefined) return
     if (answer === NOT_FOUND) response.writeHead(404)
@@ -98,17 +109,24 @@ export async function startAriServer() {
     socket.write(Buffer.concat([Buffer.from(head), ...first]))
     socket.on('data', (bytes: Buffer) => {
       const opcode = (bytes[0] ?? 0) & 15
-      if (opcode === CLOSE) socket.end(frame(CLOSE, Buffer.from([3, 232])))
+      if (opcode === CLOSE && !responses.ignoresClose) socket.end(frame(CLOSE, Buffer.from([3, 232])))
       if (opcode === PING && responses.pongs !== false) socket.write(frame(PONG, Buffer.alloc(0)))
     })
-    peers.push({
+    const url = request.url ?? ''
+    const application = new URL(url, 'http://fake').searchParams.get('app') ?? ''
+    const peer: WebSocketPeer = {
       socket,
-      url: request.url ?? '',
+      url,
       send: (...events) =>
         socket.write(Buffer.concat(events.map((event) => frame(TEXT, Buffer.from(JSON.stringify(event)))))),
       sendRaw: (bytes) =>
         void socket.write(typeof bytes === 'string' ? frame(TEXT, Buffer.from(bytes)) : bytes),
-    })
+    }
+    // The newest connection takes over the application; Asterisk leaves the older one open.
+    const replaced = owners.get(application)
+    owners.set(application, peer)
+    replaced?.send({ type: 'ApplicationReplaced', timestamp: '2026-01-01T00:00:00.000+0000', application })
+    peers.push(peer)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -117,6 +135,10 @@ export async function startAriServer() {
     responses,
     peers,
     requests,
+    /** Sends events to the newest connection of each application. */
+    broadcast(...events: readonly object[]) {
+      for (const peer of owners.values()) peer.send(...events)
+    },
     async connected(nth: number): Promise<WebSocketPeer> {
       await until(() => peers[nth])
       return peers[nth]!
@@ -128,7 +150,12 @@ export async function startAriServer() {
   }
 }
 
-function answerTo(url: string | undefined, { channels, bridges, ping }: AriResponses): unknown {
+function answerTo(url: string | undefined, responses: AriResponses): unknown {
+  const { channels, bridges, ping, variables, ignoresVariables } = responses
+  const [, id, name] = /^\/ari\/channels\/(.+)\/variable\?variable=(.+)$/.exec(url ?? '') ?? []
+  if (id !== undefined && ignoresVariables) return undefined
+  if (id !== undefined && variables === undefined) return NOT_FOUND
+  if (id !== undefined) return { value: variables?.[`${id}/${decodeURIComponent(name ?? '')}`] ?? '' }
   switch (url) {
     case '/ari/channels':
       return channels ? channels() : []

@@ -81,6 +81,37 @@ describe('an ARI source', () => {
     expect(reasons()[0]).toBe('no WebSocket within 10 s')
   })
 
+  it('a list that does not arrive, or not to its end, ends the connection', async () => {
+    const { server, clock, connects, reasons } = await startAriSource()
+    server.responses.channels = () => undefined
+    await until(() => server.requests.includes('GET /ari/channels'))
+    await clock.advance(10_000)
+    await until(() => reasons().length === 1)
+    expect(reasons()[0]).toBe('no complete response to /channels within 10 s')
+    server.responses.channels = () => []
+    await clock.advance(LATER_MS)
+    await until(() => connects() === 1)
+
+    const slow = await startAriSource()
+    slow.server.responses.partialChannels = true
+    await until(() => slow.server.requests.includes('GET /ari/channels'))
+    await slow.clock.advance(10_000)
+    await until(() => slow.reasons().length === 1)
+    expect(slow.reasons()[0]).toBe('no complete response to /channels within 10 s')
+  })
+
+  it('a close frame ends the connection, although the switch leaves the socket open', async () => {
+    const { server, clock, connects, reasons } = await startAriSource()
+    server.responses.ignoresClose = true
+    const { sendRaw } = await server.connected(0)
+    await until(() => connects() === 1)
+    sendRaw(Buffer.from([0x88, 2, 0x03, 0xf3]))
+    await until(() => reasons().length === 1)
+    expect(reasons()[0]).toBe('the switch closed the connection')
+    await clock.advance(LATER_MS)
+    await until(() => connects() === 2)
+  })
+
   it('a refused connection is reported', async () => {
     const { server, clock, reasons, connects } = await startAriSource()
     await until(() => connects() === 1)
@@ -119,14 +150,14 @@ describe('an ARI source', () => {
     expect(silent.reasons()[0]).toBe('no sign of life for 40 s')
   })
 
-  it('a frame above 1 MiB ends the connection before it is received', async () => {
+  it('a frame above 16 MiB ends the connection before it is received', async () => {
     const { server, connects, reasons } = await startAriSource()
     const { sendRaw, socket } = await server.connected(0)
     await until(() => connects() === 1)
-    const head = Buffer.from([0x81, 127, 0, 0, 0, 0, 0, 0x20, 0, 0])
+    const head = Buffer.from([0x81, 127, 0, 0, 0, 0, 0x02, 0, 0, 0])
     sendRaw(Buffer.concat([head, Buffer.alloc(1_000)]))
     await until(() => reasons().length === 1)
-    expect(reasons()[0]).toMatch(/above 1 MiB/)
+    expect(reasons()[0]).toMatch(/above 16 MiB/)
     expect(socket.bytesWritten).toBeLessThan(10_000)
   })
 

@@ -19,7 +19,7 @@ describe('reconciling with the list of open channels', () => {
   const listed = (...ids: string[]): ListedChannel[] =>
     ids.map((id) => ({ channel: channel(id, UP_STATE), bridge }))
 
-  it('ends missing legs once, at the time of the list', () => {
+  it('ends missing legs once, without the durations that are not known', () => {
     const { apply, mapping, push, trace } = createTracedMapping()
     apply(channelEvent('created', A), channelEvent('updated', A, 100, UP_STATE))
     push(mapping.reconcile(mapping.snapshot(), [], T0 + 7_100))
@@ -28,10 +28,14 @@ describe('reconciling with the list of open channels', () => {
     expect(hooksOf(trace().events)).toEqual(['create', 'answer', 'destroy'])
     expect(trace().events[2]).toMatchObject({
       hangupCause: 'NORMAL_UNSPECIFIED',
-      durationSeconds: 7,
-      billingSeconds: 7,
+      timestampMs: T0 + 7_100,
+      // It was answered after 0.1 s.
+      ringingSeconds: 0,
       idempotencyKey: `${A}/channel_destroy`,
+      customChannelVars: { found_by: 'resync' },
     })
+    expect(trace().events[2]).not.toHaveProperty('durationSeconds')
+    expect(trace().events[2]).not.toHaveProperty('billingSeconds')
     expect(trace().problems).toEqual([])
   })
 
@@ -46,14 +50,29 @@ describe('reconciling with the list of open channels', () => {
     ])
   })
 
-  it('publishes a missed bridge, but not the bridges of calls that are entirely new', () => {
-    const { apply, mapping, push, lines } = createTracedMapping()
+  it('publishes existing bridges, once, under the key of the event that was missed', () => {
+    const { apply, mapping, push, trace } = createTracedMapping()
     push(mapping.reconcile(mapping.snapshot(), listed(A, B), T0))
-    expect(lines().filter((line) => line.includes('bridge'))).toEqual([])
+    push(mapping.reconcile(mapping.snapshot(), listed(A, B), T0 + 5_000))
     apply(bridgeEvent('left', B), hangupEvent(B))
-    push(mapping.reconcile(mapping.snapshot(), listed(A, C), T0))
-    const talks = lines().filter((line) => line.includes('bridge'))
-    expect(talks.sort()).toEqual([`${A} bridge ${C}`, `${C} bridge ${A}`])
+    push(mapping.reconcile(mapping.snapshot(), listed(A, C), T0 + 9_000))
+    const talks = trace().events.filter(({ hook }) => hook === 'channel_bridge')
+    expect(talks.map(({ callId, otherLegCallId }) => [callId, otherLegCallId]).sort()).toEqual([
+      ...[
+        [A, B],
+        [A, C],
+        [B, A],
+        [C, A],
+      ],
+    ])
+    for (const { customChannelVars } of talks) expect(customChannelVars).toMatchObject({ found_by: 'resync' })
+
+    const heard = createTracedMapping()
+    heard.apply(...[A, B].map((id) => channelEvent('created', id, 0, UP_STATE)))
+    heard.apply(bridgeEvent('entered', B), bridgeEvent('entered', A))
+    const keys = (events: typeof talks) =>
+      events.flatMap((one) => (one.hook === 'channel_bridge' && one.callId === B ? [one.idempotencyKey] : []))
+    expect(keys(heard.trace().events)).toEqual(keys(talks))
   })
 
   it('a move after the snapshot takes precedence over the list', () => {

@@ -13,6 +13,7 @@ describe('the options of the Asterisk sources', () => {
     ['username', { secret: 's', username: 'a\r\nAction: x' }],
     ['eventMask', { secret: 's', eventMask: '' }],
     ['customVariables', { secret: 's', customVariables: [1] }],
+    ['optionalHooks', { secret: 's', optionalHooks: ['missed_calls'] }],
     ['realmOf', { secret: 's', realmOf: 'x' }],
     ['password', { secret: 's', password: 'p' }],
   ])('asteriskAmi names an invalid %s', (field, over) => {

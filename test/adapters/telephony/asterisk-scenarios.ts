@@ -1,6 +1,10 @@
 import type { ChannelEvent } from 'hookswitch'
 import { type AsteriskAccountOf, accountFromAccountCode, accountFromVariable } from 'hookswitch/asterisk'
-import { isRelevantEvent, parseAmiEvent } from '../../../adapters/telephony/asterisk/ami-event.js'
+import {
+  isRelevantEvent,
+  parseAmiEvent,
+  VARIABLE_SET,
+} from '../../../adapters/telephony/asterisk/ami-event.js'
 import { createAmiFrameReader } from '../../../adapters/telephony/asterisk/ami-frames.js'
 import { createAmiMessage, eventNameOf } from '../../../adapters/telephony/asterisk/ami-message.js'
 import { mayBeRelevant, parseAriEvent } from '../../../adapters/telephony/asterisk/ari-event.js'
@@ -54,10 +58,14 @@ export function amiEvents(chunks: Iterable<Buffer>): SwitchEvent[] {
   const frames = createAmiFrameReader(
     () => {},
     (bytes) => {
-      if (!isRelevantEvent(eventNameOf(bytes))) return
+      const name = eventNameOf(bytes)
+      if (!isRelevantEvent(name) && name !== VARIABLE_SET) return
       const switchEvent = parseAmiEvent(createAmiMessage(bytes), 0)
       if (typeof switchEvent === 'string') throw new Error(switchEvent)
       if (switchEvent) all.push(switchEvent)
+    },
+    (reason) => {
+      throw new Error(reason)
     },
   )
   for (const chunk of chunks) frames.receive(chunk)
@@ -68,7 +76,7 @@ export function amiEvents(chunks: Iterable<Buffer>): SwitchEvent[] {
 export function ariEvents(frames: readonly string[]): SwitchEvent[] {
   const all: SwitchEvent[] = []
   for (const frame of frames) {
-    const read = mayBeRelevant(frame) ? parseAriEvent(frame, 0) : undefined
+    const read = mayBeRelevant(frame, () => true) ? parseAriEvent(frame, 0) : undefined
     if (read && 'malformed' in read) throw new Error(read.malformed)
     if (read && 'event' in read) all.push(read.event)
   }

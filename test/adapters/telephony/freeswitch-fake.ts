@@ -7,6 +7,8 @@ export interface FakeReplies {
   readonly coreUuid?: string
   /** The channels that `show channels as json` lists. */
   readonly channels?: readonly string[]
+  /** The channel data of `uuid_dump`, by id; a listed channel without data has those of an unanswered leg. */
+  readonly dumps?: Readonly<Record<string, object>>
   /** Replies to `api` commands, by the command without `api `; `undefined`: the default reply. */
   readonly api?: (command: string) => string | undefined
   /** Reply to `event`. */
@@ -76,7 +78,14 @@ export async function startFakeSwitch(replies: FakeReplies = {}): Promise<FakeSw
   const commands: string[] = []
   const sockets = new Set<Socket>()
   const replyTo = (command: string, socket: Socket): string | undefined => {
-    const { password = 'ClueCon', coreUuid = CORE_UUID, channels = [], event, mute } = fake.replies
+    const {
+      password = 'ClueCon',
+      coreUuid = CORE_UUID,
+      channels = [],
+      dumps = {},
+      event,
+      mute,
+    } = fake.replies
     fake.replies.onReply?.(fake)
     if (mute) return undefined
     if (command === `auth ${password}`) return reply('+OK accepted')
@@ -96,7 +105,9 @@ export async function startFakeSwitch(replies: FakeReplies = {}): Promise<FakeSw
       return api(JSON.stringify(rows.length > 0 ? { row_count: rows.length, rows } : { row_count: 0 }))
     }
     if (apiCommand.startsWith('uuid_exists ')) return api(String(channels.includes(apiCommand.slice(12))))
-    return api('-ERR No such channel!\n')
+    const dumped = /^uuid_dump (\S+) json$/.exec(apiCommand)?.[1] ?? ''
+    const dump = dumps[dumped] ?? (channels.includes(dumped) ? legEvent('CHANNEL_DATA', dumped) : undefined)
+    return api(dump ? JSON.stringify(dump, undefined, '\t') : '-ERR No such channel!\n')
   }
   const server: Server = createServer((socket) => {
     sockets.add(socket)

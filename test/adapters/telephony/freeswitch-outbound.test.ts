@@ -94,7 +94,7 @@ describe('a leg that its dial plan hands over', () => {
       'connect',
       'linger 30',
       'myevents json',
-      'event json CHANNEL_HOLD CHANNEL_UNHOLD',
+      'event json CHANNEL_HOLD CHANNEL_UNHOLD CUSTOM valet_parking::info vm::maintenance callcenter::info',
       'sendmsg\ncall-command: execute\nexecute-app-name: transfer\nexecute-app-arg: 2001 XML public',
     ])
     expect(server.status().openLegs).toBe(1)
@@ -114,6 +114,52 @@ describe('a leg that its dial plan hands over', () => {
     expect(published[2]?.otherLegCallId).toBe('b')
     expect(problems).toEqual([])
     expect(server.status().openLegs).toBe(0)
+  })
+
+  it('after a REFER has its own parties, not those that the switch has swapped', async () => {
+    const { published, port } = await listening()
+    // As recorded of the leg that a phone called, after that phone has transferred it (C21 b).
+    const leg = await call(port, 'b', {
+      headers: {
+        'Call-Direction': 'outbound',
+        'Channel-HIT-Dialplan': 'true',
+        'Caller-Caller-ID-Name': 'Outbound Call',
+        'Caller-Caller-ID-Number': '2001',
+        'Caller-Orig-Caller-ID-Name': 'Ann Lee',
+        'Caller-Orig-Caller-ID-Number': '1001',
+        'Caller-Callee-ID-Name': 'Ann Lee',
+        'Caller-Callee-ID-Number': '1001',
+        'Caller-Destination-Number': '3000',
+        variable_sip_from_uri: '1001@127.0.0.1',
+        variable_sip_to_uri: '2001@acme.example',
+        variable_sip_req_uri: '2001@acme.example',
+      },
+    })
+    await until(() => leg.commands.length === 5)
+    // The leg continues to where it is transferred.
+    expect(leg.commands[4]).toMatch(/execute-app-arg: 3000 XML public$/)
+    leg.send(hangup('b'))
+    await until(() => published.length === 3)
+    for (const event of published) {
+      expect(event).toMatchObject({
+        direction: 'outbound',
+        callerIdName: 'Ann Lee',
+        callerIdNumber: '1001',
+        calleeIdNumber: '2001',
+        from: '1001@127.0.0.1',
+        to: '2001@acme.example',
+      })
+      expect(event).not.toHaveProperty('calleeIdName')
+    }
+  })
+
+  it('may have a variable of 1 MiB', async () => {
+    const { published, port, problems } = await listening()
+    const leg = await call(port, 'a', { headers: { variable_note: 'é'.repeat(524_288) } })
+    await until(() => leg.commands.length === 5)
+    leg.send(hangup('a'))
+    await until(() => published.length === 3)
+    expect(problems).toEqual([])
   })
 
   it('continues with the command of the host', async () => {
@@ -271,6 +317,7 @@ describe('the server', () => {
   it.each([
     ['port', { port: -1 }],
     ['allow', { allow: '127.0.0.1' }],
+    ['allow', { allow: ['localhost'] }],
     ['maxConnections', { maxConnections: 0 }],
     ['continueWith', { continueWith: 'transfer' }],
     ['silenceMs', { silenceMs: 5_000 }],

@@ -109,15 +109,26 @@ describe('recorded bridges', () => {
     expect(hooks(of('O02 b'))).toEqual(['create', 'answer', 'bridge', 'destroy'])
   })
 
-  it('C27: when a loopback pair is bypassed, the outer legs are bridged without a new answer', () => {
-    expect(hooks(of('C27 a'))).toEqual(['create', 'answer', 'bridge', 'bridge', 'destroy'])
-    expect(
-      of('C27 a')
-        .filter((e) => e.hook === 'channel_bridge')
-        .map((e) => e.otherLegCallId),
-    ).toEqual([leg('C27 loopback-a').uuid, leg('C27 b').uuid])
-    expect(hooks(of('C27 b'))).toEqual(['create', 'answer', 'bridge', 'bridge', 'destroy'])
-    expect(last('C27 b')?.otherLegCallId).toBe(leg('C27 a').uuid)
+  it('C27: two phones are bridged with each other through a loopback pair, and not again when it is bypassed', () => {
+    expect(raw('C27 a').filter(({ name }) => name === 'CHANNEL_BRIDGE')).toHaveLength(2)
+    expect(hooks(of('C27 a'))).toEqual(['create', 'answer', 'bridge', 'destroy'])
+    expect(hooks(of('C27 b'))).toEqual(['create', 'answer', 'bridge', 'destroy'])
+    for (const event of of('C27 b')) expect(event.otherLegCallId).toBe(leg('C27 a').uuid)
+    expect(of('C27 a').map((event) => event.otherLegCallId)).toEqual([
+      undefined,
+      undefined,
+      leg('C27 b').uuid,
+      leg('C27 b').uuid,
+    ])
+    const [a, b] = ['C27 a', 'C27 b'].map((name) => of(name).find((e) => e.hook === 'channel_bridge'))
+    expect(b?.timestampMs).toBe(a?.timestampMs)
+  })
+
+  it('a receiver without internal legs sees no id of a loopback leg', () => {
+    const internal = recorded.calls.flatMap((call) => call.legs.filter((one) => one.internal))
+    const seen = JSON.stringify(json.published.filter((event) => !event.isInternalLeg))
+    expect(internal).toHaveLength(6)
+    for (const { uuid } of internal) expect(seen).not.toContain(uuid)
   })
 
   it('C18: a transfer is a second bridge on the same leg, with no second create or answer', () => {
@@ -197,10 +208,22 @@ describe('names and numbers', () => {
     for (const event of json.published) expect(JSON.stringify(event)).not.toContain('Outbound Call')
   })
 
-  it('addresses that an outbound leg has from the first response on are kept', () => {
-    expect(first('C01 b')).not.toHaveProperty('to')
-    expect(first('C01 b')?.request).toBe('2001@acme.example')
-    expect(last('C01 b')).toMatchObject({ to: '2001@acme.example', from: '1001@127.0.0.1' })
+  it('a dialled leg has `from` and `to` at its create, before it has responded, and they do not change', () => {
+    expect(raw('C01 b')[0]?.header('variable_sip_to_uri')).toBeUndefined()
+    for (const event of of('C01 b')) {
+      expect(event).toMatchObject({
+        from: '1001@127.0.0.1',
+        to: '2001@acme.example',
+        request: '2001@acme.example',
+      })
+    }
+    const outbound = json.published.filter((e) => e.direction === 'outbound' && !e.isInternalLeg)
+    for (const { callId, hook, from, to } of outbound) {
+      const create = json.published.find((e) => e.callId === callId && e.hook === 'channel_create')
+      expect({ hook, from, to }).toEqual({ hook, from: create?.from, to: create?.to })
+      expect(from).toContain('@')
+      expect(to).toContain('@')
+    }
   })
 })
 

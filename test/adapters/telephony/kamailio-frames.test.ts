@@ -7,9 +7,12 @@ import { recordedLines } from './recorded.js'
 const framed = (texts: readonly string[]) =>
   Buffer.from(texts.map((text) => `${Buffer.byteLength(text)}:${text},`).join(''))
 
-function readNetstrings(chunks: Iterable<Buffer>): string[] {
+function readNetstrings(chunks: Iterable<Buffer>, skipped: string[] = []): string[] {
   const texts: string[] = []
-  const { receive } = createNetstringReader((text) => texts.push(text))
+  const { receive } = createNetstringReader(
+    (text) => texts.push(text),
+    (reason) => skipped.push(reason),
+  )
   for (const chunk of chunks) receive(chunk)
   return texts
 }
@@ -52,10 +55,22 @@ describe('netstrings', () => {
     )
   })
 
-  it('have at most 64 KiB', () => {
+  it('have at most 64 KiB: longer ones are skipped, wherever a chunk ends, and the others are read', () => {
     const longest = 'x'.repeat(65_536)
     expect(readNetstrings([framed([longest])])).toEqual([longest])
-    expect(() => readNetstrings([Buffer.from('65537:')])).toThrow(/longer than 65536 bytes/)
+    const all = framed(['before', 'y'.repeat(1_048_576), longest, 'z'.repeat(65_537), 'after'])
+    for (const size of [all.length, 65_536, 1_000_003]) {
+      const skipped: string[] = []
+      const chunks = Array.from({ length: Math.ceil(all.length / size) }, (_, nth) =>
+        all.subarray(nth * size, (nth + 1) * size),
+      )
+      expect(readNetstrings(chunks, skipped)).toEqual(['before', longest, 'after'])
+      expect(skipped).toEqual([
+        'a line of 1048576 bytes is longer than 65536',
+        'a line of 65537 bytes is longer than 65536',
+      ])
+    }
+    expect(() => readNetstrings([Buffer.from('16777217:')])).toThrow('a line above 16 MiB')
   })
 
   it.each([
@@ -63,7 +78,7 @@ describe('netstrings', () => {
     [':', /not made of netstrings/],
     ['{"event":"invite"}', /not made of netstrings/],
     ['2:{},\n2:{},', /not made of netstrings/],
-    ['000000:', /longer than 65536/],
+    ['000000000:', /above 16 MiB/],
   ])('do not include %s', (text, message) => {
     expect(() => readNetstrings([Buffer.from(text)])).toThrow(message)
   })
@@ -72,13 +87,14 @@ describe('netstrings', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 300 })), (chunks) => {
         let kept = 0
-        const { receive } = createNetstringReader((text) => {
+        const onText = (text: string) => {
           kept += text.length
-        })
+        }
+        const { receive } = createNetstringReader(onText, () => {})
         try {
           for (const chunk of chunks) receive(Buffer.from(chunk))
         } catch (thrown) {
-          expect((thrown as Error).message).toMatch(/netstring|line is longer/)
+          expect((thrown as Error).message).toMatch(/netstring|a line above 16 MiB/)
         }
         expect(kept).toBeLessThanOrEqual(chunks.reduce((sum, { length }) => sum + length, 0))
       }),

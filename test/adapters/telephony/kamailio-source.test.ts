@@ -68,9 +68,16 @@ describe('a source connected to evapi', () => {
     const { fake, port } = await fakeAt()
     const { source, published, notices } = sourceWith({ host: '127.0.0.1', port })
     expect(source.status()).toEqual({
+      peer: `kamailio 127.0.0.1:${port}`,
       isConnected: false,
+      disconnectReason: undefined,
+      reconnects: 0,
       openLegs: 0,
+      read: 0,
       published: 0,
+      refused: 0,
+      held: 0,
+      lagMs: 0,
       waiting: 0,
       legsWithoutAccount: 0,
     })
@@ -129,8 +136,8 @@ describe('a source connected to evapi', () => {
     ['JSON without netstrings', '{"event":"invite"}\n', /not made of netstrings .evapi: netstring_format/],
     ['a length without digits', ':', /not made of netstrings/],
     ['a netstring without its comma', '2:{}x', /does not end with a comma/],
-    ['a length above 64 KiB', '70000:', /longer than 65536 bytes/],
-    ['too many digits', '9'.repeat(100), /longer than 65536 bytes/],
+    ['a length above 16 MiB', '16777217:', /a line above 16 MiB/],
+    ['too many digits', '9'.repeat(100), /a line above 16 MiB/],
   ])('ends a connection that sends %s', async (_, bytes, reason) => {
     const server = createServer((socket) => {
       socket.on('error', () => {})

@@ -23,7 +23,17 @@ export interface RemovedRow {
 const SELECTED = `d.id, d.event, w.account_id as "accountId", w.id as "webhookId", e.call_id as "callId"`
 
 /** The tables that contain data of calls or accounts. */
-const TABLES = ['delivery', 'event', 'attempt', 'call', 'call_leg', 'idempotency', 'inbox', 'webhook']
+const TABLES = [
+  'delivery',
+  'event',
+  'attempt',
+  'call',
+  'call_leg',
+  'idempotency',
+  'inbox',
+  'webhook',
+  'open_leg',
+]
 
 export const eraseStatements = (s: string) =>
   ({

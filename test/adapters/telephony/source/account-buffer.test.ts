@@ -69,6 +69,20 @@ describe('the account buffer', () => {
     ])
   })
 
+  it('gives up the later events of a leg too, whose begin no receiver has seen, until it has ended', () => {
+    const buffer = createAccountBuffer(limits)
+    buffer.add(update('a', [10]), 0)
+    buffer.expire(1_000)
+    const answer = buffer.add(update('a', [20], { accountId: 'acme' }), 1_001)
+    expect(answer).toEqual({
+      ready: [],
+      unknown: [{ callId: 'a', reason: 'waited', events: [pendingEvent('a', 20)] }],
+    })
+    expect(buffer.add(update('a', [], { accountId: 'acme' }), 1_002)).toEqual({ ready: [], unknown: [] })
+    expect(buffer.add(update('a', [30], { accountId: 'acme', isEnded: true }), 1_003).ready).toEqual([])
+    expect(buffer.add(update('a', [40], { accountId: 'acme' }), 1_004).ready).toHaveLength(1)
+  })
+
   it('returns everything when it is flushed', () => {
     const buffer = createAccountBuffer(limits)
     buffer.add(update('a', [1]), 0)

@@ -28,9 +28,9 @@ describe('a burst of events', () => {
       }
     }) as never
     const { push, counts, close, rejected } = startPipeline({ ...hs, publish })
-    push({ updates: burstOf(100), problems: [] })
-    const requests = await receiver.next(400)
-    await until(() => counts().published === 400)
+    push({ updates: burstOf(40), problems: [] })
+    const requests = await receiver.next(160)
+    await until(() => counts().published === 160)
     await close(1_000)
     expect(refusals).toBeGreaterThan(0)
     expect(rejected).toEqual([])
@@ -40,6 +40,6 @@ describe('a burst of events', () => {
       byLeg.set(call_id, [...(byLeg.get(call_id) ?? []), hook_event])
     }
     const lifecycle = ['channel_create', 'channel_answer', 'channel_hold', 'channel_destroy']
-    expect([...byLeg.values()]).toEqual(Array.from({ length: 100 }, () => lifecycle))
+    expect([...byLeg.values()]).toEqual(Array.from({ length: 40 }, () => lifecycle))
   })
 })

@@ -5,9 +5,9 @@ import type { LegUpdate } from '../../../../adapters/telephony/source/mapped-eve
 
 /** Creates an event pipeline in front of a service. */
 export function startPipeline(hs: Hookswitch) {
-  const deps = { publish: hs.publish, clock: systemClock(), random: systemRandom(), log: undefined }
+  const shared = { clock: systemClock(), random: systemRandom(), log: undefined, metrics: undefined }
   const pipeline = createEventPipeline(
-    { ...deps, name: 'burst' },
+    { ...shared, publish: hs.publish, name: 'burst' },
     { maxWaitMs: 1_000, maxEventsPerLeg: 10, maxLegs: 10 },
   )
   const rejected: unknown[] = []

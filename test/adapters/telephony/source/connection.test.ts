@@ -48,6 +48,25 @@ describe('keepConnected', () => {
     expect(good.isClosed).toBe(true)
   })
 
+  it.each([
+    ['of one second that has logged in and resynced', 1_000, true, 'soon'],
+    ['that is cut at once', 999, true, 'later'],
+    ['of five seconds that has not resynced, or was evicted', 5_000, false, 'later'],
+    ['of ten seconds', 10_000, false, 'soon'],
+  ])('after failures, a session %s is followed by the next attempt', async (_, lastsMs, isSettled, next) => {
+    const session = { ...createSession(), isSettled: () => isSettled }
+    const { connection, clock, log } = startConnection(async (attempt) => {
+      if (attempt < 5) throw new Error('refused')
+      return session
+    })
+    await clock.runUntil(() => log.includes('connected'))
+    await clock.advance(lastsMs)
+    session.end('gone')
+    await clock.settle()
+    expect(log.at(-1)).toBe(`gone ${next}`)
+    await connection.close()
+  })
+
   it('reconnects soon after a stable session, and later after each short one', async () => {
     const sessions = Array.from({ length: 4 }, createSession)
     const { connection, clock, log } = startConnection(

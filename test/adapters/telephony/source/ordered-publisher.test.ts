@@ -23,6 +23,7 @@ interface PendingPublish {
 function startPublisher() {
   const clock = manualClock()
   const pending: PendingPublish[] = []
+  const done: ChannelEvent[] = []
   const rejected: Rejected[] = []
   const retried: unknown[] = []
   const duplicates: ChannelEvent[] = []
@@ -32,6 +33,7 @@ function startPublisher() {
     random: seededRandom(1),
     publish: (given) =>
       new Promise<void>((resolve, reject) => pending.push({ event: given, resolve, reject })),
+    onPublished: (one) => done.push(one),
     onRejected: (one) => rejected.push(one),
     onRetry: (error) => retried.push(error),
     onDuplicate: (one) => duplicates.push(one),

@@ -1,0 +1,138 @@
+/** Translates the AMI messages that tell more of a call than its channels: transfers, parking, voicemail, queues, keys. */
+import { type CallDetails, definedDetails, type OptionalHook } from '../source/optional-hooks.js'
+import type { AmiMessage } from './ami-message.js'
+import type { CallReport, Channel, SwitchEvent } from './switch-event.js'
+
+/** A parsed message, without its time; a string: why it cannot be parsed; `undefined`: it yields nothing. */
+export type AmiReportResult = Unstamped | string | undefined
+type Unstamped = SwitchEvent extends infer Event
+  ? Event extends SwitchEvent
+    ? Omit<Event, 'atMs'>
+    : never
+  : never
+
+/** Returns the channel of a message whose field names have this prefix. */
+type ChannelOf = (prefix: string) => Channel | undefined
+
+/** Parking events by message. A call that returns to the phone that parked it has left the slot too. */
+const PARKING: Readonly<Record<string, CallDetails['eventName']>> = {
+  ParkedCall: 'PARK_PARKED',
+  UnParkedCall: 'PARK_RETRIEVED',
+  ParkedCallTimeOut: 'PARK_RETRIEVED',
+  ParkedCallGiveUp: 'PARK_ABANDONED',
+}
+
+const QUEUE: Readonly<Record<string, OptionalHook>> = {
+  QueueCallerJoin: 'queue_join',
+  QueueCallerLeave: 'queue_leave',
+  AgentCalled: 'queue_agent_offer',
+  AgentConnect: 'queue_agent_answer',
+}
+
+/** The messages that `parseAmiReport` uses. */
+export const REPORT_EVENTS: ReadonlySet<string> = new Set([
+  'BlindTransfer',
+  'AttendedTransfer',
+  'MessageWaiting',
+  'QueueCallerAbandon',
+  'DTMFEnd',
+  ...Object.keys(PARKING),
+  ...Object.keys(QUEUE),
+])
+
+/** The variable that `VoiceMail()` sets when the caller has recorded a message. */
+const MESSAGE_LEFT = Buffer.from('\r\nVariable: VMSTATUS\r\n')
+
+/** Whether a `VarSet` may tell of a voicemail message, without decoding it. */
+export function mayBeMessageLeft(message: Buffer): boolean {
+  return message.includes(MESSAGE_LEFT)
+}
+
+/** Whether a `VarSet` tells of a voicemail message that the caller has left. */
+export function isMessageLeft(message: AmiMessage): boolean {
+  return message.get('Variable') === 'VMSTATUS' && message.get('Value') === 'SUCCESS'
+}
+
+/** Parses a message of `REPORT_EVENTS`. */
+export function parseAmiReport(message: AmiMessage, channelOf: ChannelOf): AmiReportResult {
+  const { event } = message
+  if (event === 'BlindTransfer' || event === 'AttendedTransfer') return parseTransfer(message, channelOf)
+  const parking = PARKING[event]
+  if (parking !== undefined) return parseParking(message, parking, channelOf)
+  const channel = channelOf('')
+  // A mailbox can change without a channel.
+  if (!channel) return event === 'MessageWaiting' ? undefined : 'no Uniqueid'
+  const queueHook = QUEUE[event]
+  if (queueHook !== undefined) return reported(reportOfQueue(message, queueHook, channel))
+  if (event === 'MessageWaiting') {
+    const mailbox = message.get('Mailbox')
+    return mailbox === undefined ? undefined : { kind: 'noted', channel, notes: { mailbox } }
+  }
+  if (event === 'QueueCallerAbandon') {
+    const abandonedAfterSeconds = countOf(message, 'HoldTime') ?? 0
+    return { kind: 'noted', channel, notes: { abandonedAfterSeconds } }
+  }
+  if (message.get('Direction') !== 'Received') return undefined
+  const details = definedDetails({
+    dtmfDigit: message.get('Digit'),
+    dtmfDurationMs: countOf(message, 'DurationMs'),
+  })
+  return reported({ hook: 'channel_dtmf', channel, details })
+}
+
+function parseTransfer(message: AmiMessage, channelOf: ChannelOf): AmiReportResult {
+  if (message.get('Result') !== 'Success') return undefined
+  const isBlind = message.event === 'BlindTransfer'
+  const transferor = channelOf(isBlind ? 'Transferer' : 'OrigTransferer')
+  if (!transferor) return `no ${isBlind ? 'Transferer' : 'OrigTransferer'}Uniqueid`
+  const details = definedDetails(
+    isBlind
+      ? { transferType: 'blind', transferTo: message.get('Extension') }
+      : {
+          transferType: 'attended',
+          transferTo: message.get('TransferTargetCallerIDNum') ?? message.get('SecondTransfererExten'),
+          targetCallId: message.get('TransferTargetUniqueid'),
+        },
+  )
+  const transferee = channelOf('Transferee')
+  return reported(
+    { hook: 'channel_transferor', channel: transferor, details },
+    ...(transferee ? [{ hook: 'channel_transferee', channel: transferee, details } as const] : []),
+  )
+}
+
+function parseParking(
+  message: AmiMessage,
+  eventName: CallDetails['eventName'],
+  channelOf: ChannelOf,
+): AmiReportResult {
+  const channel = channelOf('Parkee')
+  if (!channel) return 'no ParkeeUniqueid'
+  const details = definedDetails({
+    eventName,
+    parkingSlot: message.get('ParkingSpace'),
+    otherLegCallId: message.get('RetrieverUniqueid'),
+  })
+  return reported({ hook: 'parking', channel, details })
+}
+
+function reportOfQueue(message: AmiMessage, hook: OptionalHook, channel: Channel): CallReport {
+  const hasAgent = hook === 'queue_agent_offer' || hook === 'queue_agent_answer'
+  const details = definedDetails({
+    queueId: message.get('Queue'),
+    queuePosition: countOf(message, 'Position'),
+    waitingSeconds: countOf(message, 'HoldTime'),
+    agentId: hasAgent ? (message.get('MemberName') ?? message.get('Interface')) : undefined,
+    agentCallId: hasAgent ? message.get('DestUniqueid') : undefined,
+  })
+  return { hook, channel, details }
+}
+
+function reported(first: CallReport, ...others: readonly CallReport[]): AmiReportResult {
+  return { kind: 'reported', channel: first.channel, reports: [first, ...others] }
+}
+
+function countOf(message: AmiMessage, name: string): number | undefined {
+  const value = Number(message.get(name))
+  return Number.isSafeInteger(value) && value >= 0 && value <= 2_147_483_647 ? value : undefined
+}

@@ -1,0 +1,117 @@
+/**
+ * What the switch reports of a call beyond its channels: transfers, parking, voicemail, queues and keys; and missed calls,
+ * which follow from the legs. Decides which events that yields; the leg's own events are left to the mapping.
+ */
+import type { PendingEvent } from '../source/mapped-events.js'
+import {
+  type CallDetails,
+  detailsKey,
+  MISSED,
+  type OptionalHook,
+  partyDetails,
+} from '../source/optional-hooks.js'
+import type { ChannelRegistry } from './channel-registry.js'
+import { buildEvent, type EventContext } from './event-builder.js'
+import type { CallNotes, Leg } from './leg.js'
+import type { CallReport } from './switch-event.js'
+
+/** Dependencies on the mapping. */
+export interface CallReporterDeps {
+  readonly legs: ChannelRegistry
+  /** The hooks to publish. */
+  readonly hooks: ReadonlySet<string>
+  /** Publishes the `channel_create` of a leg if that is due. */
+  readonly advance: (leg: Leg, atMs: number) => void
+  readonly contextOf: (leg: Leg) => EventContext
+}
+
+/** Builds the events of reports. */
+export interface CallReporter {
+  /** Adds the events of reports whose hooks are selected. */
+  add(reports: readonly CallReport[], atMs: number): void
+  /** Notes what a later event needs. */
+  note(leg: Leg, notes: Partial<CallNotes>): void
+  /** Handles a voicemail message that the caller has left. */
+  onMessageLeft(leg: Leg, mailbox: string | undefined, atMs: number): void
+  /** Notes that a leg dials another. */
+  onDialled(caller: Leg, called: Leg): void
+  /** Adds `missed_call`, before the end of a leg. */
+  onEnd(leg: Leg, atMs: number): void
+}
+
+/** Creates a reporter. */
+export function createCallReporter({ legs, hooks, advance, contextOf }: CallReporterDeps): CallReporter {
+  /** The phone that a half of a Local channel stands for. */
+  const phoneOf = (leg: Leg): Leg | undefined => (leg.isInternal ? legs.get(legs.phoneBehind(leg.id)) : leg)
+  const idOfPhone = (id: string) => legs.phoneBehind(id) ?? id
+
+  const add = (leg: Leg, hook: OptionalHook, details: CallDetails, atMs: number): void => {
+    const key = `${Math.round(atMs * 1000)}/${detailsKey(details)}`
+    const event = buildEvent(leg, { hook, atMs, key }, contextOf(leg))
+    legs.addEvent(leg, Object.assign(event, details))
+  }
+
+  /** Replaces halves of Local channels with the phones behind them, and adds what was noted before. */
+  const complete = (leg: Leg, { hook, details }: CallReport): CallDetails => {
+    const { targetCallId, agentCallId } = details
+    const completed: { -readonly [Key in keyof CallDetails]: CallDetails[Key] } = { ...details }
+    if (targetCallId !== undefined) completed.targetCallId = idOfPhone(targetCallId)
+    if (agentCallId !== undefined) {
+      completed.agentCallId = idOfPhone(agentCallId)
+      completed.otherLegCallId = completed.agentCallId
+    }
+    if (hook === 'queue_leave' && leg.notes.abandonedAfterSeconds !== undefined) {
+      completed.queueLeaveReason = 'abandoned'
+      completed.waitingSeconds = leg.notes.abandonedAfterSeconds
+      leg.notes.abandonedAfterSeconds = undefined
+    }
+    return completed
+  }
+
+  return {
+    add(reports, atMs) {
+      for (const report of reports) {
+        const { hook, channel } = report
+        const leg = hooks.has(hook) ? legs.track(channel, atMs, 'updated') : undefined
+        // The keys of a phone pass through the Local channels behind it.
+        const phone = leg && (hook === 'channel_dtmf' && leg.isInternal ? undefined : phoneOf(leg))
+        if (!phone) continue
+        advance(phone, atMs)
+        add(phone, hook, complete(phone, report), atMs)
+      }
+    },
+    note(leg, notes) {
+      const phone = phoneOf(leg)
+      if (phone) Object.assign(phone.notes, notes)
+    },
+    onMessageLeft(leg, mailbox, atMs) {
+      const phone = phoneOf(leg)
+      if (!phone) return
+      phone.notes.hasLeftMessage = true
+      if (!hooks.has('voicemail_new')) return
+      advance(phone, atMs)
+      const voicemailBox = mailbox ?? phone.notes.mailbox
+      const details = voicemailBox === undefined ? {} : { voicemailBox }
+      const parties = partyDetails(buildEvent(phone, { hook: 'voicemail_new', atMs }, contextOf(phone)))
+      add(phone, 'voicemail_new', { ...parties, ...details }, atMs)
+    },
+    onDialled(caller, called) {
+      // A dialled number beside the endpoint: the endpoint is a trunk.
+      if (called.isInternal || called.dialledNumber !== undefined) return
+      const phone = phoneOf(caller)
+      if (phone) phone.notes.hasDialledPhone = true
+    },
+    onEnd(leg, atMs) {
+      if (!hooks.has('missed_call') || !isMissed(leg)) return
+      const occurrence = { hook: 'missed_call', atMs, key: '' }
+      const event: PendingEvent = buildEvent(leg, occurrence, contextOf(leg))
+      legs.addEvent(leg, Object.assign(event, partyDetails(event), MISSED))
+    },
+  }
+}
+
+/** Whether a call to a phone ends that nobody has answered, and that left no message. */
+function isMissed({ direction, isInternal, notes, pastBridges, dialStatus }: Leg): boolean {
+  if (direction !== 'inbound' || isInternal || !notes.hasDialledPhone || notes.hasLeftMessage) return false
+  return pastBridges.size === 0 && dialStatus !== 'ANSWER'
+}

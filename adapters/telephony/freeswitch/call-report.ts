@@ -1,0 +1,224 @@
+/**
+ * Reads what the switch reports of a call beyond its channels: transfers (variables of the leg that transfers), parking
+ * (`valet_park`), voicemail, queues (`mod_callcenter`) and keys. Pure.
+ */
+
+import type { PendingEvent } from '../source/mapped-events.js'
+import {
+  type CallDetails,
+  definedDetails,
+  MISSED,
+  type OptionalHook,
+  partyDetails,
+} from '../source/optional-hooks.js'
+import type { EslEvent } from './event.js'
+import { buildDetailEvent } from './event-builder.js'
+import { type Leg, readEventTimeUs } from './leg.js'
+
+/** One event of an optional hook, of the leg with the first of these ids that is open. */
+export interface CallReport {
+  readonly hook: OptionalHook
+  readonly uuids: readonly string[]
+  readonly details: CallDetails
+}
+
+/** The transfer that a leg has requested. */
+export interface Transfer {
+  /** Distinguishes it from other transfers of the leg. */
+  readonly key: string
+  readonly type: 'blind' | 'attended'
+  /** The number that the call is transferred to, if the switch reports it. */
+  readonly to: string | undefined
+  readonly targetId: string | undefined
+  readonly transfereeId: string | undefined
+}
+
+const CALLCENTER = 'callcenter::info'
+const VALET_PARKING = 'valet_parking::info'
+const VOICEMAIL = 'vm::maintenance'
+
+/** The subclasses of CUSTOM that a hook needs. A missed call is none if the caller left a message. */
+const SUBCLASSES: Partial<Record<OptionalHook, string>> = {
+  parking: VALET_PARKING,
+  voicemail_new: VOICEMAIL,
+  missed_call: VOICEMAIL,
+  queue_join: CALLCENTER,
+  queue_leave: CALLCENTER,
+  queue_agent_offer: CALLCENTER,
+  queue_agent_answer: CALLCENTER,
+}
+
+/** Returns the events that these hooks need, as arguments of the command `event`: behind CUSTOM all are subclasses. */
+export function reportEvents(hooks: readonly OptionalHook[]): readonly string[] {
+  const subclasses = new Set(hooks.flatMap((hook) => SUBCLASSES[hook] ?? []))
+  return [
+    ...(hooks.includes('channel_dtmf') ? ['DTMF'] : []),
+    ...(subclasses.size > 0 ? ['CUSTOM', ...subclasses] : []),
+  ]
+}
+
+/** Names of the events that `readReports` reads. */
+export const REPORT_EVENTS: ReadonlySet<string> = new Set(['CUSTOM', 'DTMF'])
+
+/**
+ * Reads an event.
+ *
+ * @param parkedSlot returns the slot in which a leg is parked
+ */
+export function readReports(
+  event: EslEvent,
+  parkedSlot: (uuid: string) => string | undefined,
+): readonly CallReport[] {
+  if (event.name === 'DTMF') return [keyReport(event)]
+  switch (event.header('Event-Subclass')) {
+    case CALLCENTER:
+      return queueReports(event)
+    case VALET_PARKING:
+      return parkingReports(event, parkedSlot)
+    case VOICEMAIL:
+      return event.hasValue('VM-Action', 'leave-message') ? [voicemailReport(event)] : []
+    default:
+      return []
+  }
+}
+
+/** The switch counts samples of 1/8000 s. */
+const SAMPLES_PER_MS = 8
+
+function keyReport(event: EslEvent): CallReport {
+  const samples = countOf(event.header('DTMF-Duration'))
+  const details = definedDetails({
+    dtmfDigit: event.header('DTMF-Digit'),
+    dtmfDurationMs: samples === undefined ? undefined : Math.round(samples / SAMPLES_PER_MS),
+  })
+  return { hook: 'channel_dtmf', uuids: idsOf(event.header('Unique-ID')), details }
+}
+
+function parkingReports(
+  event: EslEvent,
+  parkedSlot: (uuid: string) => string | undefined,
+): readonly CallReport[] {
+  const uuids = idsOf(event.header('Unique-ID'))
+  const parkingSlot = event.header('Valet-Extension')
+  const report = (eventName: CallDetails['eventName'], otherLegCallId?: string): CallReport => ({
+    hook: 'parking',
+    uuids,
+    details: definedDetails({ eventName, parkingSlot, otherLegCallId }),
+  })
+  switch (event.header('Action')) {
+    case 'hold':
+      return [report('PARK_PARKED')]
+    case 'bridge':
+      return [report('PARK_RETRIEVED', event.header('Bridge-To-UUID'))]
+    case 'exit': {
+      // It follows a retrieval too.
+      if (parkedSlot(uuids[0] ?? '') === undefined) return []
+      return [report(event.hasValue('Answer-State', 'hangup') ? 'PARK_ABANDONED' : 'PARK_RETRIEVED')]
+    }
+    default:
+      return []
+  }
+}
+
+/** The id of the leg is in the name of the file (`msg_<uuid>.wav`); `VM-UUID` is that of the message. */
+function voicemailReport(event: EslEvent): CallReport {
+  const [, fileId] = /msg_(.+)\.\w+$/.exec(event.header('VM-File-Path') ?? '') ?? []
+  const lengthSeconds = countOf(event.header('VM-Message-Len'))
+  const [user, domain] = [event.header('VM-User'), event.header('VM-Domain')]
+  const details = definedDetails({
+    voicemailBox: user !== undefined && domain !== undefined ? `${user}@${domain}` : user,
+    voicemailId: event.header('VM-UUID') ?? fileId,
+    voicemailLengthMs: lengthSeconds === undefined ? undefined : lengthSeconds * 1000,
+    toUser: user,
+    toRealm: domain,
+  })
+  const uuids = idsOf(event.header('Unique-ID'), event.header('VM-UUID'), fileId)
+  return { hook: 'voicemail_new', uuids, details }
+}
+
+const CANCEL_REASONS: Readonly<Record<string, CallDetails['queueLeaveReason']>> = {
+  BREAK_OUT: 'abandoned',
+  TIMEOUT: 'timeout',
+  NO_AGENT_TIMEOUT: 'no_agent',
+  EXIT_WITH_KEY: 'key',
+}
+
+function queueReports(event: EslEvent): readonly CallReport[] {
+  const uuids = idsOf(event.header('CC-Member-Session-UUID'))
+  const queueId = event.header('CC-Queue')
+  const agentId = event.header('CC-Agent')
+  const joinedAt = countOf(event.header('CC-Member-Joined-Time'))
+  const waitedUntil = (name: string) => {
+    const until = countOf(event.header(name))
+    return until === undefined || joinedAt === undefined ? undefined : Math.max(0, until - joinedAt)
+  }
+  const report = (hook: OptionalHook, details: Parameters<typeof definedDetails>[0] = {}): CallReport => ({
+    hook,
+    uuids,
+    details: definedDetails({ queueId, ...details }),
+  })
+  switch (event.header('CC-Action')) {
+    case 'member-queue-start':
+      return [report('queue_join')]
+    case 'agent-offering':
+      return [report('queue_agent_offer', { agentId })]
+    case 'bridge-agent-start': {
+      const waitingSeconds = waitedUntil('CC-Agent-Answered-Time')
+      const agentCallId = event.header('CC-Agent-UUID')
+      return [
+        report('queue_leave', { queueLeaveReason: 'answered', waitingSeconds }),
+        report('queue_agent_answer', { agentId, agentCallId, otherLegCallId: agentCallId, waitingSeconds }),
+      ]
+    }
+    case 'member-queue-end': {
+      // Of an answered caller it comes only when the conversation is over.
+      if (!event.hasValue('CC-Cause', 'Cancel')) return []
+      const queueLeaveReason = CANCEL_REASONS[event.header('CC-Cancel-Reason') ?? '']
+      return [
+        report('queue_leave', { queueLeaveReason, waitingSeconds: waitedUntil('CC-Member-Leaving-Time') }),
+      ]
+    }
+    default:
+      return []
+  }
+}
+
+/** Reads the transfer that a leg has requested by REFER, from its last events. */
+export function readTransfer(leg: Leg, event: EslEvent): Transfer | undefined {
+  const key = event.header('variable_transfer_to')
+  const [, kind, id] = /^(blind|s?att):(.+)$/.exec(key ?? '') ?? []
+  if (key === undefined || kind === undefined || id === undefined) return undefined
+  if (kind === 'att') {
+    return { key, type: 'attended', to: undefined, targetId: id, transfereeId: leg.otherLegCallId }
+  }
+  const [, to] = /^\w+:(.+)$/.exec(event.header('variable_transfer_destination') ?? '') ?? []
+  const type = kind === 'blind' ? 'blind' : 'attended'
+  return { key, type, to, targetId: undefined, transfereeId: id }
+}
+
+/** Builds the event of a report. */
+export function buildReportEvent(leg: Leg, { hook, details }: CallReport, event: EslEvent): PendingEvent {
+  const atUs = readEventTimeUs(event)
+  const key = event.header('Event-Sequence') ?? atUs
+  const built = buildDetailEvent(leg, hook, key, atUs, details)
+  return hook === 'voicemail_new' ? { ...partyDetails(built), ...built } : built
+}
+
+/** Builds `missed_call`, for the end of a leg that called a user; `undefined`: it is none. */
+export function buildMissedCall(leg: Leg, event: EslEvent): PendingEvent | undefined {
+  const { direction, isInternal, notes, answeredUs } = leg
+  if (direction !== 'inbound' || isInternal || !notes.hasDialledPhone || notes.hasLeftMessage)
+    return undefined
+  // A bridge before the answer is early media.
+  if (answeredUs > 0 && notes.wasBridged) return undefined
+  const built = buildDetailEvent(leg, 'missed_call', '', readEventTimeUs(event), MISSED)
+  return { ...partyDetails(built), ...built }
+}
+
+function idsOf(...ids: readonly (string | undefined)[]): readonly string[] {
+  return ids.filter((id) => id !== undefined)
+}
+
+function countOf(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,10}$/.test(text) ? Number(text) : undefined
+}

@@ -1,0 +1,105 @@
+/**
+ * The hooks that a source publishes beside the six of a leg (`channel_create` … `channel_destroy`), where its switch reports
+ * them, and the fields of their events. Pure.
+ */
+import type { ChannelEvent } from 'hookswitch'
+import type { PendingEvent } from './mapped-events.js'
+import { invalidOption, type OptionCheck } from './options.js'
+
+/** The hooks that a host can select. */
+export const OPTIONAL_HOOKS = [
+  'channel_transferee',
+  'channel_transferor',
+  'parking',
+  'voicemail_new',
+  'missed_call',
+  'queue_join',
+  'queue_leave',
+  'queue_agent_offer',
+  'queue_agent_answer',
+  'channel_dtmf',
+] as const
+
+/** A hook that a source publishes only if it is selected. */
+export type OptionalHook = (typeof OPTIONAL_HOOKS)[number]
+
+/** The option of the sources whose switch reports more of a call. */
+export interface OptionalHooksOption {
+  /**
+   * The hooks to publish beside `channel_create`, `channel_answer`, `channel_bridge`, `channel_hold`, `channel_unhold` and
+   * `channel_destroy`, if the switch reports them. Default: all but `channel_dtmf`, whose digits may be secrets (PINs, card
+   * numbers).
+   */
+  readonly optionalHooks?: readonly OptionalHook[]
+}
+
+/** The default of `optionalHooks`. */
+export const DEFAULT_OPTIONAL_HOOKS: readonly OptionalHook[] = OPTIONAL_HOOKS.filter(
+  (hook) => hook !== 'channel_dtmf',
+)
+
+/** Check of `OptionalHooksOption`. */
+export const OPTIONAL_HOOKS_CHECK: Readonly<Record<keyof OptionalHooksOption, OptionCheck>> = {
+  optionalHooks(field, value) {
+    const known: ReadonlySet<unknown> = new Set(OPTIONAL_HOOKS)
+    if (!Array.isArray(value) || value.some((hook) => !known.has(hook)))
+      throw invalidOption(field, `must be an array of ${OPTIONAL_HOOKS.join(', ')}`)
+  },
+}
+
+/** The fields of these events that the fields of their leg do not include. */
+export type CallDetails = Pick<
+  ChannelEvent,
+  | 'otherLegCallId'
+  | 'transferType'
+  | 'transferTo'
+  | 'targetCallId'
+  | 'eventName'
+  | 'parkingSlot'
+  | 'fromUser'
+  | 'fromRealm'
+  | 'toUser'
+  | 'toRealm'
+  | 'voicemailBox'
+  | 'voicemailId'
+  | 'voicemailLengthMs'
+  | 'callBridged'
+  | 'messageLeft'
+  | 'queueId'
+  | 'queuePosition'
+  | 'queueLeaveReason'
+  | 'waitingSeconds'
+  | 'agentId'
+  | 'agentCallId'
+  | 'dtmfDigit'
+  | 'dtmfDurationMs'
+>
+
+type Loose<T> = { readonly [Key in keyof T]?: T[Key] | undefined }
+
+/** Returns the details without the absent ones. */
+export function definedDetails(details: Loose<CallDetails>): CallDetails {
+  return Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined))
+}
+
+/** Returns what distinguishes these details from others of the same leg, hook and time, for an idempotency key. */
+export function detailsKey(details: CallDetails): string {
+  const { agentCallId, agentId, dtmfDigit, eventName, queueId } = details
+  return agentCallId ?? agentId ?? dtmfDigit ?? eventName ?? queueId ?? ''
+}
+
+/** Returns the users and realms of an event's addresses, as KAZOO sends them for voicemail and missed calls. */
+export function partyDetails({ from, to }: Pick<PendingEvent, 'from' | 'to'>): CallDetails {
+  const [fromUser, fromRealm] = splitAddress(from)
+  const [toUser, toRealm] = splitAddress(to)
+  return definedDetails({ fromUser, fromRealm, toUser, toRealm })
+}
+
+/** KAZOO notifies of a missed call only if it was neither bridged nor left a message. */
+export const MISSED: CallDetails = Object.freeze({ callBridged: false, messageLeft: false })
+
+function splitAddress(address: string | undefined): readonly [string?, string?] {
+  if (address === undefined) return []
+  const at = address.lastIndexOf('@')
+  return at < 0 ? [address] : [address.slice(0, at), address.slice(at + 1)]
+}

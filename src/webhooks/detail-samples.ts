@@ -1,0 +1,59 @@
+/**
+ * Example events of the built-in kinds that tell more of a call than its legs, as a host would publish them. The caller's
+ * leg is that of `samples.ts`; each hook is an example by itself, not a step of one call.
+ */
+import { SAMPLES } from './samples.js'
+
+type Sample = (typeof SAMPLES)[number]
+
+/** The first sample: the caller's leg, before another leg exists. */
+const { hook: _, ...caller } = SAMPLES[0] as Sample
+/** The second sample: the leg to the desk phone. */
+const { hook: __, ...desk } = SAMPLES[1] as Sample
+const startMs = caller.timestampMs as number
+const other = { otherLegCallId: desk.callId }
+const parties = {
+  fromUser: '+14155550142',
+  fromRealm: 'sip.example.com',
+  toUser: '+14155550100',
+  toRealm: 'sip.example.com',
+}
+const blind = { transferType: 'blind', transferTo: '1002' }
+const attended = { transferType: 'attended', transferTo: '1003', targetCallId: 'c-2d7a90b1c35e4f68' }
+const queue = { queueId: 'support' }
+const agent = { ...queue, ...other, agentId: 'agent-7', agentCallId: desk.callId }
+
+const at = (seconds: number) => ({ timestampMs: startMs + seconds * 1000 })
+
+/** In the order of the catalogue; times in Unix milliseconds. */
+export const DETAIL_SAMPLES: readonly Sample[] = [
+  { hook: 'channel_transferee', ...caller, ...other, ...at(40), ...blind },
+  { hook: 'channel_transferee', ...caller, ...other, ...at(50), ...attended },
+  { hook: 'channel_transferor', ...desk, ...at(40), ...blind },
+  { hook: 'channel_transferor', ...desk, ...at(50), ...attended },
+  { hook: 'parking', ...caller, ...other, ...at(15), eventName: 'PARK_PARKED', parkingSlot: '701' },
+  { hook: 'parking', ...caller, ...other, ...at(45), eventName: 'PARK_RETRIEVED', parkingSlot: '701' },
+  {
+    hook: 'voicemail_new',
+    ...caller,
+    ...at(35),
+    ...parties,
+    voicemailBox: '1001',
+    voicemailId: '202301-6f1c9e0b',
+    voicemailLengthMs: 12_000,
+  },
+  { hook: 'missed_call', ...caller, ...other, ...at(30), ...parties, callBridged: false, messageLeft: false },
+  { hook: 'queue_join', ...caller, ...at(2), ...queue, queuePosition: 1 },
+  {
+    hook: 'queue_leave',
+    ...caller,
+    ...at(22),
+    ...queue,
+    queuePosition: 1,
+    queueLeaveReason: 'abandoned',
+    waitingSeconds: 20,
+  },
+  { hook: 'queue_agent_offer', ...caller, ...at(3), ...agent },
+  { hook: 'queue_agent_answer', ...caller, ...at(10), ...agent, waitingSeconds: 8 },
+  { hook: 'channel_dtmf', ...caller, ...at(8), dtmfDigit: '1', dtmfDurationMs: 120 },
+]

@@ -1,0 +1,57 @@
+import { postgresStore } from 'hookswitch/postgres'
+import type { Log, Store } from 'hookswitch/store'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { systemClock } from '../../../src/runtime/clock.js'
+import { postgresForTests } from './pg-cluster.js'
+
+const log: Log = { debug() {}, info() {}, warn() {}, error() {} }
+const server = await postgresForTests()
+afterAll(() => server?.end())
+
+async function openNode(schema: string): Promise<Store> {
+  const store = postgresStore({ connectionString: server!.url, schema })
+  await store.open({ clock: systemClock(), log })
+  onTestFinished(() => store.close())
+  return store
+}
+
+const legs = (...ids: string[]) => ids.map((callId) => ({ callId, accountId: 'acme', state: '{}' }))
+
+describe.skipIf(!server)('open legs in PostgreSQL', () => {
+  it('a schema of version 2 is migrated, and keeps its rows', async () => {
+    const schema = server!.freshSchema()
+    const first = await openNode(schema)
+    const { put } = { put: legs('a') }
+    await first.openLegs.write('switch', { put, remove: [] }, 1)
+    await first.close()
+    await server!.sql(`drop table "${schema}".open_leg;
+      insert into "${schema}".gone_account (id) values ('kept');
+      delete from "${schema}".hookswitch_migration where version = 3`)
+
+    const migrated = await openNode(schema)
+    expect(await migrated.openLegs.list('switch', undefined, 9)).toEqual([])
+    await migrated.openLegs.write('switch', { put, remove: [] }, 1)
+    expect(await migrated.openLegs.list('switch', undefined, 9)).toEqual(put)
+    expect(await server!.sql(`select id from "${schema}".gone_account`)).toEqual([{ id: 'kept' }])
+  })
+
+  it('two nodes write and remove the same legs in opposite orders, again and again', async () => {
+    const schema = server!.freshSchema()
+    const [one, two] = [await openNode(schema), await openNode(schema)]
+    const ids = Array.from({ length: 200 }, (_, index) => `leg-${index}`)
+    const halves = [ids.slice(0, 100), ids.slice(100)] as const
+    for (let round = 0; round < 10; round += 1) {
+      const [removed, kept] = round % 2 === 0 ? halves : halves.toReversed()
+      const change = (order: readonly string[], gone: readonly string[]) => ({
+        put: legs(...order),
+        remove: gone,
+      })
+      await Promise.all([
+        one.openLegs.write('switch', change(kept!, removed!), 1),
+        two.openLegs.write('switch', change(kept!.toReversed(), removed!.toReversed()), 1),
+      ])
+      const left = (await two.openLegs.list('switch', undefined, 999)).map(({ callId }) => callId)
+      expect(left).toEqual([...kept!].sort())
+    }
+  })
+})

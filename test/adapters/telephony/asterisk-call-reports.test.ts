@@ -1,0 +1,332 @@
+import { describe, expect, it } from 'vitest'
+import { parseAmiEvent } from '../../../adapters/telephony/asterisk/ami-event.js'
+import { createAmiMessage } from '../../../adapters/telephony/asterisk/ami-message.js'
+import { mayBeRelevant, parseAriEvent } from '../../../adapters/telephony/asterisk/ari-event.js'
+import { OPTIONAL_HOOKS } from '../../../adapters/telephony/source/optional-hooks.js'
+import { createTracer, SWITCH_EVENTS, traceOf } from './asterisk-scenarios.js'
+import { A, B, channel, channelEvent, hangupEvent, T0, UP_STATE } from './asterisk-switch-events.js'
+
+const ALL = {
+  optionalHooks: OPTIONAL_HOOKS,
+  accountOf: (leg: { accountCode: string | undefined }) => leg.accountCode,
+}
+const OPTIONAL: ReadonlySet<string> = new Set(OPTIONAL_HOOKS)
+
+/** The events of optional hooks in a recorded stream, without fields of the leg. */
+const reportedIn = (stream: keyof typeof SWITCH_EVENTS) =>
+  traceOf(SWITCH_EVENTS[stream], { optionalHooks: OPTIONAL_HOOKS }).events.filter(({ hook }) =>
+    OPTIONAL.has(hook),
+  )
+
+const essence = (events: ReturnType<typeof reportedIn>) =>
+  events.map(({ hook, callId, transferType, transferTo, targetCallId, dtmfDigit }) =>
+    Object.values({ hook, callId, transferType, transferTo, targetCallId, dtmfDigit })
+      .filter((value) => value !== undefined)
+      .join(' '),
+  )
+
+/** An AMI message of a leg with these lines. */
+const ami = (event: string, id: string, ...lines: string[]) => {
+  const text = [
+    `Event: ${event}`,
+    `Timestamp: ${T0 / 1000 + 9}`,
+    `Channel: PJSIP/1001-${id}`,
+    'ChannelState: 6',
+    'CallerIDNum: 1001',
+    'AccountCode: acme',
+    'Exten: 2001',
+    `Uniqueid: ${id}`,
+    ...lines,
+  ].join('\r\n')
+  const parsed = parseAmiEvent(createAmiMessage(Buffer.from(`${text}\r\n`)), T0)
+  if (typeof parsed === 'string') throw new Error(parsed)
+  return parsed === undefined ? [] : [parsed]
+}
+
+const parkee = (id: string) => [
+  `ParkeeChannel: PJSIP/1001-${id}`,
+  'ParkeeChannelState: 6',
+  'ParkeeAccountCode: acme',
+  `ParkeeUniqueid: ${id}`,
+  'ParkingSpace: 701',
+]
+
+/** The events of optional hooks after these switch events. */
+const reportsOf = (...switchEvents: Parameters<ReturnType<typeof createTracer>['apply']>) => {
+  const { apply, trace } = createTracer(ALL)
+  apply(...switchEvents)
+  expect(trace().problems).toEqual([])
+  return trace().events.filter(({ hook }) => OPTIONAL.has(hook))
+}
+
+/** A calls B, whose phone has this name. */
+const dialled = (name = `PJSIP/2001-${B}`, dialString = '2001') =>
+  [
+    channelEvent('created', A),
+    channelEvent('created', B, 1, { name, state: 0, callerNumber: '2001' }),
+    {
+      kind: 'dialled',
+      atMs: T0 + 2,
+      caller: channel(A),
+      called: channel(B, { name, state: 0 }),
+      status: '',
+      dialString,
+    },
+  ] as const
+
+describe('what Asterisk reports of a call', () => {
+  it('is published only if its hook is selected', () => {
+    for (const stream of ['AMI', 'ARI'] as const) {
+      expect(traceOf(SWITCH_EVENTS[stream]).events.filter(({ hook }) => OPTIONAL.has(hook))).toEqual([])
+      const keys = traceOf(SWITCH_EVENTS[stream], { optionalHooks: ['channel_dtmf'] }).events.filter(
+        ({ hook }) => OPTIONAL.has(hook),
+      )
+      expect(new Set(keys.map(({ hook }) => hook))).toEqual(new Set(['channel_dtmf']))
+    }
+  })
+
+  it('changes nothing in the events of the legs', () => {
+    for (const stream of ['AMI', 'ARI'] as const) {
+      const selected = traceOf(SWITCH_EVENTS[stream], { optionalHooks: OPTIONAL_HOOKS }).events
+      expect(selected.filter(({ hook }) => !OPTIONAL.has(hook))).toEqual(
+        traceOf(SWITCH_EVENTS[stream]).events,
+      )
+    }
+  })
+
+  it('of the recorded transfers and keys is the same over AMI and ARI', () => {
+    const shared = (stream: 'AMI' | 'ARI') =>
+      essence(reportedIn(stream).filter(({ hook }) => /transfer|dtmf/.test(hook)))
+    expect(shared('AMI')).toEqual(shared('ARI'))
+    expect(shared('AMI').filter((line) => line.includes('transfer'))).toEqual([
+      'channel_transferor 1795174211.54 blind 2017',
+      'channel_transferee 1795174211.52 blind 2017',
+      'channel_transferor 1795174213.65 attended 2001 1795174214.69',
+      'channel_transferee 1795174213.63 attended 2001 1795174214.69',
+      expect.stringMatching(/^channel_transferor 1795174213\.62 attended 2001 /),
+      expect.stringMatching(/^channel_transferee 1795174213\.60 attended 2001 /),
+    ])
+    // Four more keys were heard by the halves of Local channels that they passed through.
+    expect(shared('AMI').filter((line) => line.includes('dtmf'))).toHaveLength(6)
+  })
+
+  it('of an attended transfer names the phone behind a Local channel', () => {
+    const [, , , , transferor] = reportedIn('AMI').filter(({ hook }) => hook.startsWith('channel_transfer'))
+    const target = traceOf(SWITCH_EVENTS.AMI).events.find(({ callId }) => callId === transferor?.targetCallId)
+    expect(target).toMatchObject({ isInternalLeg: false, direction: 'outbound' })
+  })
+
+  it('of the recorded queue belongs to the caller, and names the agent', () => {
+    const events = reportedIn('AMI').filter(({ hook }) => hook.startsWith('queue_'))
+    expect(events.map(({ hook, callId }) => `${hook} ${callId}`)).toEqual([
+      'queue_join 1795174219.92',
+      'queue_agent_offer 1795174219.92',
+      'queue_leave 1795174219.92',
+      'queue_agent_answer 1795174219.92',
+    ])
+    expect(events[0]).toMatchObject({ queueId: 'support', queuePosition: 1 })
+    const agent = { agentId: 'Support Agent', agentCallId: '1795174220.93', otherLegCallId: '1795174220.93' }
+    expect(events[1]).toMatchObject({ queueId: 'support', ...agent })
+    expect(events[2]).not.toHaveProperty('queueLeaveReason')
+    expect(events[3]).toMatchObject({ queueId: 'support', waitingSeconds: 0, ...agent })
+  })
+
+  it('of the recorded parked call has its slot, and its return to the parker', () => {
+    const events = reportedIn('AMI').filter(({ hook }) => hook === 'parking')
+    expect(events.map(({ callId, eventName, parkingSlot }) => [callId, eventName, parkingSlot])).toEqual([
+      ['1795174213.61', 'PARK_PARKED', '701'],
+      ['1795174213.61', 'PARK_RETRIEVED', '701'],
+    ])
+  })
+
+  it('has a key of its own for each event', () => {
+    const keys = reportedIn('AMI').map(({ idempotencyKey }) => idempotencyKey)
+    expect(new Set(keys).size).toBe(keys.length)
+  })
+
+  it('of a retrieved call names who retrieved it, and an abandoned one ends in its slot', () => {
+    const [retrieved, abandoned] = reportsOf(
+      channelEvent('created', A),
+      ...ami('UnParkedCall', A, ...parkee(A), `RetrieverUniqueid: ${B}`),
+      ...ami('ParkedCallGiveUp', A, ...parkee(A)),
+    )
+    expect(retrieved).toMatchObject({ hook: 'parking', eventName: 'PARK_RETRIEVED', otherLegCallId: B })
+    expect(abandoned).toMatchObject({ hook: 'parking', eventName: 'PARK_ABANDONED', parkingSlot: '701' })
+  })
+
+  it('of a caller who hangs up in a queue is that he abandoned it, and how long he waited', () => {
+    const [left] = reportsOf(
+      channelEvent('created', A),
+      ...ami('QueueCallerAbandon', A, 'Queue: support', 'Position: 2', 'OriginalPosition: 3', 'HoldTime: 17'),
+      ...ami('QueueCallerLeave', A, 'Queue: support', 'Position: 2', 'Count: 4'),
+    )
+    expect(left).toMatchObject({
+      hook: 'queue_leave',
+      queuePosition: 2,
+      queueLeaveReason: 'abandoned',
+      waitingSeconds: 17,
+    })
+  })
+
+  it('of a voicemail message is one event, when the message is recorded', () => {
+    const events = reportsOf(
+      channelEvent('created', A),
+      ...ami('MessageWaiting', A, 'Mailbox: 2001@default', 'Waiting: 1', 'New: 1', 'Old: 0'),
+      ...ami('VarSet', A, 'Variable: VMSTATUS', 'Value: SUCCESS'),
+    )
+    expect(events).toHaveLength(1)
+    expect(events[0]).toMatchObject({
+      hook: 'voicemail_new',
+      callId: A,
+      voicemailBox: '2001@default',
+      fromUser: '1001',
+      toUser: '2001',
+    })
+  })
+
+  it.each(['FAILED', 'USEREXIT'])(
+    'is nothing when VoiceMail() ends with %s, or a mailbox is read',
+    (status) => {
+      expect(
+        reportsOf(
+          channelEvent('created', A),
+          ...ami('MessageWaiting', A, 'Mailbox: 2001@default', 'Waiting: 1', 'New: 1', 'Old: 0'),
+          ...ami('VarSet', A, 'Variable: VMSTATUS', `Value: ${status}`),
+        ),
+      ).toEqual([])
+    },
+  )
+
+  it('of a voicemail message has the mailbox over ARI too', () => {
+    const frame = JSON.stringify({
+      variable: 'VMSTATUS',
+      value: 'SUCCESS',
+      type: 'ChannelVarset',
+      timestamp: '2026-01-01T00:00:09.000+0000',
+      channel: {
+        id: A,
+        name: `PJSIP/1001-${A}`,
+        state: 'Up',
+        accountcode: 'acme',
+        dialplan: {
+          context: 'phones',
+          exten: '2001',
+          priority: 3,
+          app_name: 'VoiceMail',
+          app_data: '2001@default,u',
+        },
+      },
+    })
+    expect(mayBeRelevant(frame, () => false)).toBe(true)
+    const parsed = parseAriEvent(frame, T0)
+    if (!parsed || !('event' in parsed)) throw new Error('not an event')
+    expect(reportsOf(channelEvent('created', A), parsed.event)).toMatchObject([
+      { hook: 'voicemail_new', voicemailBox: '2001@default' },
+    ])
+  })
+
+  it('of keys is what the phone pressed, not what the switch sends to it', () => {
+    const press = (direction: string) =>
+      ami('DTMFEnd', A, 'Digit: 5', 'DurationMs: 90', `Direction: ${direction}`)
+    expect(reportsOf(channelEvent('created', A), ...press('Sent'))).toEqual([])
+    expect(reportsOf(channelEvent('created', A), ...press('Received'))).toMatchObject([
+      { hook: 'channel_dtmf', dtmfDigit: '5', dtmfDurationMs: 90 },
+    ])
+  })
+})
+
+describe('a missed call on Asterisk', () => {
+  it('is a call to a phone that ends unanswered: one event, before the end of the caller', () => {
+    const { apply, trace } = createTracer(ALL)
+    apply(...dialled(), hangupEvent(B, 10, 19), hangupEvent(A, 11))
+    const ofCaller = trace().events.filter(({ callId }) => callId === A)
+    expect(ofCaller.map(({ hook }) => hook)).toEqual(['channel_create', 'missed_call', 'channel_destroy'])
+    expect(ofCaller[1]).toMatchObject({
+      callBridged: false,
+      messageLeft: false,
+      fromUser: '1001',
+      toUser: '2001',
+      otherLegCallId: B,
+    })
+  })
+
+  it('is each of the recorded calls that no phone answered, over AMI and ARI', () => {
+    for (const stream of ['AMI', 'ARI'] as const) {
+      const { events } = traceOf(SWITCH_EVENTS[stream], {
+        ...ALL,
+        accountOf: () => 'acme',
+        customVariables: ['SIPCALLID'],
+      })
+      const missed = events.filter(({ hook }) => hook === 'missed_call')
+      expect(missed.map(({ customChannelVars }) => customChannelVars?.SIPCALLID).sort()).toEqual([
+        'a03-busy-1',
+        'a03-busy-2',
+        'a04-caller-cancel-1',
+        'a04-caller-cancel-2',
+        'a05-no-answer-1',
+        'a05-no-answer-2',
+        'a06-callee-404-1',
+        'a15-declined-1',
+        'a16-dead-callee-1',
+      ])
+    }
+  })
+
+  it('is also one to a phone behind a Local channel', () => {
+    const [one, two, phone] = ['Local/2001@x-1;1', 'Local/2001@x-1;2', 'PJSIP/2001-1']
+    const half = (id: string, name: string) => channel(id, { name, state: name.endsWith('1') ? 0 : 4 })
+    const dial = (
+      caller: ReturnType<typeof channel>,
+      called: ReturnType<typeof channel>,
+      dialString: string,
+    ) => ({ kind: 'dialled', atMs: T0, caller, called, status: '', dialString }) as const
+    const phoneLeg = channel('p', { name: phone, state: 0 })
+    const events = reportsOf(
+      channelEvent('created', A),
+      dial(channel(A), half('l1', one), '2001@x'),
+      dial(half('l2', two), phoneLeg, '2001'),
+      hangupEvent(A, 9),
+    )
+    expect(events).toMatchObject([{ hook: 'missed_call', callId: A }])
+  })
+
+  it('is none to a trunk', () => {
+    expect(reportsOf(...dialled(`PJSIP/trunk-${B}`, '0044123@trunk'), hangupEvent(A, 9))).toEqual([])
+  })
+
+  it('is none without a call to a phone', () => {
+    expect(reportsOf(channelEvent('created', A), hangupEvent(A, 9))).toEqual([])
+  })
+
+  it('is none if the call was answered, or a message was left', () => {
+    const answered = {
+      kind: 'dialled',
+      atMs: T0 + 5,
+      caller: channel(A),
+      called: channel(B),
+      status: 'ANSWER',
+    } as const
+    expect(reportsOf(...dialled(), answered, hangupEvent(A, 9))).toEqual([])
+    const message = { kind: 'message_left', atMs: T0 + 5, channel: channel(A, UP_STATE) } as const
+    expect(reportsOf(...dialled(), message, hangupEvent(A, 9)).map(({ hook }) => hook)).toEqual([
+      'voicemail_new',
+    ])
+  })
+
+  it('is not invented for a caller who was found ended', () => {
+    const { apply, push, mapping, trace } = createTracer(ALL)
+    apply(...dialled())
+    push(mapping.reconcile(mapping.snapshot(), [], T0 + 60_000))
+    expect(trace().events.map(({ hook }) => hook)).not.toContain('missed_call')
+  })
+
+  it('is known after a restart', () => {
+    const before = createTracer(ALL)
+    before.apply(...dialled())
+    const saved = before.mapping.savable.save(A)
+    const { apply, mapping, trace } = createTracer(ALL)
+    expect(saved && mapping.savable.restore(A, saved)).toBe(true)
+    apply(hangupEvent(A, 9))
+    expect(trace().events.map(({ hook }) => hook)).toEqual(['missed_call', 'channel_destroy'])
+  })
+})

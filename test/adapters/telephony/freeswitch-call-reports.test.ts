@@ -1,0 +1,269 @@
+import { describe, expect, it } from 'vitest'
+import { subscribedEvents } from '../../../adapters/telephony/freeswitch/subscriptions.js'
+import { DEFAULT_OPTIONAL_HOOKS, OPTIONAL_HOOKS } from '../../../adapters/telephony/source/optional-hooks.js'
+import { account, createdMs, mapAll, syntheticEvent, time } from './freeswitch-mapped.js'
+import { recorded, recordedEvents } from './freeswitch-recorded.js'
+
+const ALL = { optionalHooks: OPTIONAL_HOOKS }
+const OPTIONAL: ReadonlySet<string> = new Set(OPTIONAL_HOOKS)
+
+type Headers = Readonly<Record<string, string>>
+
+const of = (name: string, uuid: string, atMs: number, headers: Headers = {}) =>
+  syntheticEvent(name, uuid, atMs, { ...account('acme'), ...headers })
+const custom = (subclass: string, uuid: string, atMs: number, headers: Headers) =>
+  of('CUSTOM', uuid, atMs, { 'Event-Subclass': subclass, ...headers })
+/** A phone that is dialled for a leg. */
+const phone = (uuid: string, caller: string, headers: Headers = {}) =>
+  of('CHANNEL_CREATE', uuid, 0, {
+    'Call-Direction': 'outbound',
+    'Channel-Name': `sofia/internal/${uuid}@acme.example`,
+    'Other-Leg-Unique-ID': caller,
+    ...headers,
+  })
+const valet = (action: string, atMs: number, headers: Headers = {}) =>
+  custom('valet_parking::info', 'a', atMs, { Action: action, 'Valet-Extension': '5901', ...headers })
+const queue = (action: string, atMs: number, headers: Headers = {}) =>
+  custom('callcenter::info', 'ignored', atMs, {
+    'CC-Action': action,
+    'CC-Queue': 'support@default',
+    'CC-Member-Session-UUID': 'a',
+    ...headers,
+  })
+
+/** The events of optional hooks that these events yield. */
+const reportsOf = (
+  ...events: Parameters<typeof mapAll>[0] extends Iterable<infer Event> ? Event[] : never
+) => {
+  const { published, problems } = mapAll(events, ALL)
+  expect(problems).toEqual([])
+  return published.filter(({ hook }) => OPTIONAL.has(hook))
+}
+
+describe('what FreeSWITCH reports of a call', () => {
+  it('is subscribed to behind all other events, the keys only if they are selected', () => {
+    const end = ['CHANNEL_DESTROY', 'CHANNEL_EXECUTE', 'CUSTOM', 'valet_parking::info', 'vm::maintenance']
+    const byDefault = subscribedEvents('CHANNEL_DESTROY', ['CHANNEL_EXECUTE'], DEFAULT_OPTIONAL_HOOKS)
+    expect(byDefault.slice(-6)).toEqual([...end, 'callcenter::info'])
+    expect(subscribedEvents('CHANNEL_DESTROY', [], ['channel_dtmf']).at(-1)).toBe('DTMF')
+    expect(subscribedEvents('CHANNEL_DESTROY', [], ['channel_transferee'])).not.toContain('CUSTOM')
+  })
+
+  it('changes nothing in the events of the recorded legs', () => {
+    const selected = mapAll(recordedEvents('json'), ALL).published.filter(({ hook }) => !OPTIONAL.has(hook))
+    expect(selected).toEqual(mapAll(recordedEvents('json')).published)
+  })
+
+  it('of the recorded transfers by REFER is both legs, and nothing of transfers by the switch', () => {
+    const { published } = mapAll(recordedEvents('json'), ALL)
+    const transfers = published.filter(({ hook }) => hook.startsWith('channel_transfer'))
+    expect(
+      transfers.map(({ hook, callId, transferType, transferTo }) => [hook, callId, transferType, transferTo]),
+    ).toEqual([
+      ['channel_transferor', '763fe4fb-a871-4106-b812-bd9482ea3111', 'blind', '2001'],
+      ['channel_transferee', 'c20.5f3c67bd@phone.acme.example', 'blind', '2001'],
+      ['channel_transferor', 'c21.5f3c86ac@phone.acme.example', 'blind', '3000'],
+      ['channel_transferee', '8bcdf538-95b7-4316-b939-29c872f14b15', 'blind', '3000'],
+    ])
+  })
+
+  it('of an attended transfer names the leg that the caller is transferred to', () => {
+    const events = reportsOf(
+      of('CHANNEL_CREATE', 'caller', 0),
+      phone('b', 'caller'),
+      of('CHANNEL_CREATE', 'b2', 1),
+      phone('c', 'b2', { 'Caller-Callee-ID-Number': '2002' }),
+      of('CHANNEL_DESTROY', 'b', 9, {
+        'Call-Direction': 'outbound',
+        variable_transfer_disposition: 'recv_replace',
+        variable_transfer_to: 'att:c',
+      }),
+    )
+    const details = { transferType: 'attended', transferTo: '2002', targetCallId: 'c' }
+    expect(events).toMatchObject([
+      { hook: 'channel_transferor', callId: 'b', ...details },
+      { hook: 'channel_transferee', callId: 'caller', ...details },
+    ])
+  })
+
+  it('of a transfer is one event for each leg, however often the switch shows it', () => {
+    const shown = { variable_transfer_to: 'blind:b', variable_transfer_destination: 'blind:2002' }
+    const events = reportsOf(
+      of('CHANNEL_CREATE', 'a', 0),
+      phone('b', 'a'),
+      of('CHANNEL_UNBRIDGE', 'a', 5, shown),
+      of('CHANNEL_DESTROY', 'a', 6, shown),
+    )
+    const transfers = events.filter(({ hook }) => hook.startsWith('channel_transfer'))
+    expect(transfers.map(({ hook }) => hook)).toEqual(['channel_transferor', 'channel_transferee'])
+  })
+
+  it('of a parked call has its slot: parked and retrieved', () => {
+    const events = reportsOf(
+      of('CHANNEL_CREATE', 'a', 0),
+      valet('hold', 1),
+      valet('bridge', 5, { 'Bridge-To-UUID': 'b' }),
+      valet('exit', 6),
+    )
+    expect(events).toMatchObject([
+      {
+        hook: 'parking',
+        callId: 'a',
+        eventName: 'PARK_PARKED',
+        parkingSlot: '5901',
+        timestampMs: createdMs + 1,
+      },
+      { hook: 'parking', eventName: 'PARK_RETRIEVED', parkingSlot: '5901', otherLegCallId: 'b' },
+    ])
+    expect(events).toHaveLength(2)
+  })
+
+  it('of a caller who hangs up in the slot is that the call was abandoned', () => {
+    const hungUp = { 'Answer-State': 'hangup' }
+    const events = reportsOf(of('CHANNEL_CREATE', 'a', 0), valet('hold', 1), valet('exit', 5, hungUp))
+    expect(events.map(({ eventName }) => eventName)).toEqual(['PARK_PARKED', 'PARK_ABANDONED'])
+  })
+
+  it.each([
+    ['in the name of its file', { 'VM-UUID': 'm1', 'VM-File-Path': '/vm/1001/msg_a.wav' }],
+    ['as the id of the message', { 'VM-UUID': 'a' }],
+  ])('of a voicemail message belongs to the leg whose id is %s', (_, headers) => {
+    const message = custom('vm::maintenance', '', 5, {
+      'VM-Action': 'leave-message',
+      'VM-User': '1001',
+      'VM-Domain': 'acme.example',
+      'VM-Message-Len': '12',
+      ...headers,
+    })
+    expect(reportsOf(of('CHANNEL_CREATE', 'a', 0), message)).toMatchObject([
+      {
+        hook: 'voicemail_new',
+        callId: 'a',
+        voicemailBox: '1001@acme.example',
+        voicemailId: headers['VM-UUID'],
+        voicemailLengthMs: 12_000,
+        toUser: '1001',
+        toRealm: 'acme.example',
+      },
+    ])
+  })
+
+  it('of a message that is read, or of other state of queues, is nothing', () => {
+    expect(
+      reportsOf(
+        of('CHANNEL_CREATE', 'a', 0),
+        custom('vm::maintenance', 'a', 5, { 'VM-Action': 'mwi-update' }),
+        queue('members-count', 6),
+        custom('other::event', 'a', 7, {}),
+      ),
+    ).toEqual([])
+  })
+
+  it('of a queue is the whole way of a caller to an agent', () => {
+    const events = reportsOf(
+      of('CHANNEL_CREATE', 'a', 0),
+      queue('member-queue-start', 1),
+      queue('agent-offering', 2, { 'CC-Agent': '1007@default' }),
+      queue('bridge-agent-start', 9, {
+        'CC-Agent': '1007@default',
+        'CC-Agent-UUID': 'b',
+        'CC-Member-Joined-Time': '1795173739',
+        'CC-Agent-Answered-Time': '1795173747',
+      }),
+      queue('member-queue-end', 90, { 'CC-Cause': 'Terminated' }),
+    )
+    const common = { callId: 'a', queueId: 'support@default' }
+    expect(events).toMatchObject([
+      { hook: 'queue_join', ...common },
+      { hook: 'queue_agent_offer', ...common, agentId: '1007@default' },
+      { hook: 'queue_leave', ...common, queueLeaveReason: 'answered', waitingSeconds: 8 },
+      { hook: 'queue_agent_answer', ...common, agentCallId: 'b', otherLegCallId: 'b', waitingSeconds: 8 },
+    ])
+    expect(events).toHaveLength(4)
+  })
+
+  it.each([
+    ['BREAK_OUT', 'abandoned'],
+    ['TIMEOUT', 'timeout'],
+    ['NO_AGENT_TIMEOUT', 'no_agent'],
+    ['EXIT_WITH_KEY', 'key'],
+    ['NONE', undefined],
+  ])('of a caller who leaves a queue by %s has the reason %s', (cancelReason, queueLeaveReason) => {
+    const [left] = reportsOf(
+      of('CHANNEL_CREATE', 'a', 0),
+      queue('member-queue-end', 9, { 'CC-Cause': 'Cancel', 'CC-Cancel-Reason': cancelReason }),
+    )
+    expect(left?.hook).toBe('queue_leave')
+    expect(left?.queueLeaveReason).toBe(queueLeaveReason)
+  })
+
+  it('of keys has the duration in milliseconds', () => {
+    const key = of('DTMF', 'a', 5, { 'DTMF-Digit': '#', 'DTMF-Duration': '960' })
+    expect(reportsOf(of('CHANNEL_CREATE', 'a', 0), key)).toMatchObject([
+      { hook: 'channel_dtmf', dtmfDigit: '#', dtmfDurationMs: 120 },
+    ])
+    expect(mapAll([of('CHANNEL_CREATE', 'a', 0), key]).published).toHaveLength(1)
+  })
+
+  it('of a leg that is not open is a problem', () => {
+    const { published, problems } = mapAll([queue('member-queue-start', 1)], ALL)
+    expect(published).toEqual([])
+    expect(problems).toEqual([{ kind: 'unknown_leg', message: 'queue_join of a leg that is not open' }])
+  })
+})
+
+describe('a missed call on FreeSWITCH', () => {
+  const ended = of('CHANNEL_DESTROY', 'a', 9)
+  const hooksOf = (...events: Parameters<typeof reportsOf>) => reportsOf(...events).map(({ hook }) => hook)
+
+  it('is a call to a phone that ends unanswered: one event, before the end of the caller', () => {
+    const { published } = mapAll([of('CHANNEL_CREATE', 'a', 0), phone('b', 'a'), ended], ALL)
+    const ofCaller = published.filter(({ callId }) => callId === 'a')
+    expect(ofCaller.map(({ hook }) => hook)).toEqual(['channel_create', 'missed_call', 'channel_destroy'])
+    expect(ofCaller[1]).toMatchObject({ callBridged: false, messageLeft: false })
+  })
+
+  it('is each of the recorded calls that no phone answered, also one that the switch answered itself', () => {
+    const { published } = mapAll(recordedEvents('json'), { ...ALL, accountOf: () => 'acme' })
+    const missed = published.filter(({ hook }) => hook === 'missed_call').map(({ callId }) => callId)
+    const calls = missed.map(
+      (id) => recorded.calls.find(({ legs }) => legs.some(({ uuid }) => uuid === id))?.id,
+    )
+    expect(calls.sort()).toEqual(['C03', 'C04', 'C05', 'C06', 'C07', 'C10', 'C26'])
+  })
+
+  it('is one also if early media was heard', () => {
+    const early = of('CHANNEL_BRIDGE', 'a', 3, { 'Bridge-A-Unique-ID': 'a', 'Bridge-B-Unique-ID': 'b' })
+    expect(hooksOf(of('CHANNEL_CREATE', 'a', 0), phone('b', 'a'), early, ended)).toEqual(['missed_call'])
+  })
+
+  it('is none if the call was answered by a phone', () => {
+    const answered = { 'Caller-Channel-Answered-Time': time(3) }
+    const bridged = of('CHANNEL_BRIDGE', 'a', 3, {
+      'Bridge-A-Unique-ID': 'a',
+      'Bridge-B-Unique-ID': 'b',
+      ...answered,
+    })
+    expect(hooksOf(of('CHANNEL_CREATE', 'a', 0), phone('b', 'a'), bridged, ended)).toEqual([])
+  })
+
+  it('is none through a gateway, or without a phone', () => {
+    const trunk = phone('b', 'a', { variable_sip_gateway_name: 'carrier' })
+    expect(hooksOf(of('CHANNEL_CREATE', 'a', 0), trunk, ended)).toEqual([])
+    expect(hooksOf(of('CHANNEL_CREATE', 'a', 0), ended)).toEqual([])
+  })
+
+  it('is none if the caller left a message', () => {
+    const message = custom('vm::maintenance', '', 5, { 'VM-Action': 'leave-message', 'VM-UUID': 'a' })
+    expect(hooksOf(of('CHANNEL_CREATE', 'a', 0), phone('b', 'a'), message, ended)).toEqual(['voicemail_new'])
+  })
+
+  it('is known after a restart', () => {
+    const before = mapAll([of('CHANNEL_CREATE', 'a', 0), phone('b', 'a')], ALL)
+    const saved = before.mapping.savable.save('a')
+    const { mapping, add, published } = mapAll([], ALL)
+    expect(saved && mapping.savable.restore('a', saved)).toBe(true)
+    add(mapping.map(ended))
+    expect(published.map(({ hook }) => hook)).toEqual(['missed_call', 'channel_destroy'])
+  })
+})

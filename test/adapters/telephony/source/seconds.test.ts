@@ -1,0 +1,64 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { durationsOf, MAX_SECONDS } from '../../../../adapters/telephony/source/seconds.js'
+
+const T0 = 1_767_225_600_000
+const at = (seconds: number) => T0 + seconds * 1000
+
+describe('the durations of a leg', () => {
+  it('divide the time of the leg at its answer', () => {
+    expect(durationsOf({ createdMs: T0, answeredMs: at(4), endedMs: at(59) })).toEqual({
+      durationSeconds: 59,
+      ringingSeconds: 4,
+      billingSeconds: 55,
+    })
+  })
+
+  it('leave the rounding to the time before the answer', () => {
+    expect(durationsOf({ createdMs: T0, answeredMs: at(0.5), endedMs: at(3) })).toEqual({
+      durationSeconds: 3,
+      ringingSeconds: 0,
+      billingSeconds: 3,
+    })
+  })
+
+  it('bill nothing of a leg that was never answered', () => {
+    expect(durationsOf({ createdMs: T0, answeredMs: undefined, endedMs: at(7.4) })).toEqual({
+      durationSeconds: 7,
+      ringingSeconds: 7,
+      billingSeconds: 0,
+    })
+  })
+
+  it('leave out what is not known', () => {
+    expect(durationsOf({ createdMs: T0, answeredMs: 'unknown', endedMs: at(7) })).toEqual({
+      durationSeconds: 7,
+    })
+    expect(durationsOf({ createdMs: T0, answeredMs: at(4), endedMs: 'unknown' })).toEqual({
+      ringingSeconds: 4,
+    })
+    expect(durationsOf({ createdMs: 'unknown', answeredMs: T0, endedMs: at(4) })).toEqual({
+      billingSeconds: 4,
+    })
+    expect(durationsOf({ createdMs: 'unknown', answeredMs: undefined, endedMs: T0 })).toEqual({
+      billingSeconds: 0,
+    })
+    expect(durationsOf({ createdMs: T0, answeredMs: undefined, endedMs: 'unknown' })).toEqual({})
+  })
+
+  it('always add up, whatever the clock of the switch does', () => {
+    const time = fc.oneof(
+      fc.double({ min: T0 - 10_000, max: T0 + 100_000, noNaN: true }),
+      fc.constantFrom(0, T0, Number.MAX_SAFE_INTEGER),
+    )
+    fc.assert(
+      fc.property(time, fc.option(time, { nil: undefined }), time, (createdMs, answeredMs, endedMs) => {
+        const durations = durationsOf({ createdMs, answeredMs, endedMs })
+        const { durationSeconds = -1, ringingSeconds = -1, billingSeconds = -1 } = durations
+        expect(ringingSeconds + billingSeconds).toBe(durationSeconds)
+        expect(Math.min(ringingSeconds, billingSeconds)).toBeGreaterThanOrEqual(0)
+        expect(durationSeconds).toBeLessThanOrEqual(MAX_SECONDS)
+      }),
+    )
+  })
+})

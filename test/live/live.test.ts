@@ -1,0 +1,264 @@
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { asteriskConf } from './asterisk.js'
+import { asteriskFiles, configurationBlocks, type SwitchConfig } from './asterisk-config.js'
+import { freeswitchFiles } from './freeswitch-config.js'
+import { compareLegs, type ExpectedLeg, legsOf, type PublishedLeg } from './legs.js'
+import { startRelay } from './relay.js'
+import { answeredCall } from './scenario-parts.js'
+import { SCENARIOS } from './scenarios.js'
+import * as step from './sipp-steps.js'
+
+const SIP = { address: '127.0.0.1', port: 5060 }
+const LIVE = {
+  ...{ kind: 'asterisk' as const, sip: SIP, phonesAddress: '127.0.0.1', transferor: 'hangs up' as const },
+  ...{ portOf: Number, restart: undefined },
+}
+const legsOfScenario = ({ legs }: (typeof SCENARIOS)[number]) =>
+  typeof legs === 'function' ? legs(LIVE) : legs
+
+const config: SwitchConfig = {
+  ...{
+    address: '192.0.2.1',
+    phonesAddress: '192.0.2.2',
+    secret: 'live-secret',
+    trunk: { port: 29_999, calls: '1261' },
+  },
+  ports: { sip: 25_060, ami: 25_038, http: 25_088, eventSocket: 25_021, rtp: 10_000 },
+  phones: [
+    { number: '1011', port: 21_011, account: 'acme' },
+    { number: '2011', port: 22_011, account: 'globex' },
+    { number: '1311', port: 21_311 },
+  ],
+  dialplan: [],
+}
+
+/** The events of an answered call, as they are received. */
+function published(): PublishedLeg[] {
+  const events = (callId: string, other: string, first: object, end: object) =>
+    ['create', 'answer', 'bridge', 'destroy'].map((name, index) => ({
+      source: 'ami',
+      account: 'acme',
+      event: {
+        ...first,
+        ...{ hook_event: `channel_${name}`, account_id: 'acme', call_id: callId, sequence: index + 1 },
+        ...{ timestamp: 63_962_420_250 + index, other_leg_call_id: other },
+        ...(name === 'destroy' ? end : {}),
+      },
+    }))
+  const end = { hangup_cause: 'NORMAL_CLEARING', hangup_code: 'sip:200', billing_seconds: 1 }
+  const parties = { from: '1011@acme.example', to: '1012@acme.example' }
+  const received = [
+    ...events(
+      'one',
+      'two',
+      { call_direction: 'inbound', ...parties },
+      { ...end, custom_channel_vars: { ended_by: 'this_leg' } },
+    ),
+    ...events(
+      'two',
+      'one',
+      { call_direction: 'outbound', ...parties },
+      { ...end, custom_channel_vars: { ended_by: 'other_leg' } },
+    ),
+  ]
+  return legsOf(received, 'ami')
+}
+const expected = () => answeredCall('1011', '1012', 'caller')
+
+describe('the comparison of legs', () => {
+  it('finds no difference where there is none', () => {
+    expect(compareLegs(expected(), published())).toEqual([])
+  })
+
+  const change = (index: number, changed: object) => (legs: PublishedLeg[]) =>
+    legs.map((leg, at) =>
+      at === 0
+        ? { ...leg, events: leg.events.map((event, n) => (n === index ? { ...event, ...changed } : event)) }
+        : leg,
+    )
+  const without = (index: number) => (legs: PublishedLeg[]) =>
+    legs.map((leg, at) => (at === 0 ? { ...leg, events: leg.events.filter((_, n) => n !== index) } : leg))
+
+  it.each<[string, (legs: PublishedLeg[]) => PublishedLeg[], RegExp]>([
+    ['a missing leg', ([one]) => [one!], /outbound leg of 1012: not published/],
+    ['a leg too many', (legs) => [...legs, { ...legs[0]!, callId: 'three' }], /a leg that no phone had/],
+    ['a missing event', without(1), /the events are create bridge:1012 destroy/],
+    ['a gap in the sequence', change(3, { sequence: 5 }), /the sequence is 1,2,3,5/],
+    [
+      'a leg in another account',
+      ([one, two]) => [{ ...one!, account: 'globex' }, two!],
+      /account is globex, not acme/,
+    ],
+    [
+      'an event of another account',
+      change(2, { account_id: 'globex' }),
+      /account of the events is acme,globex/,
+    ],
+    ['another party', change(0, { to: '1013@acme.example' }), /the other number is 1013, not 1012/],
+    ['a bridge with another leg', change(2, { other_leg_call_id: 'one' }), /bridge:1011/],
+    ['another cause', change(3, { hangup_cause: 'USER_BUSY' }), /the cause is USER_BUSY/],
+    ['another code', change(3, { hangup_code: 'sip:486' }), /the code is sip:486/],
+    [
+      'another end',
+      change(3, { custom_channel_vars: { ended_by: 'switch' } }),
+      /ended by switch, not this_leg/,
+    ],
+    ['times that go back', change(1, { timestamp: 1 }), /the times go back/],
+    [
+      'a duration that is no sum',
+      change(3, { duration_seconds: 9, ringing_seconds: 1 }),
+      /the duration is 9 s, but 1 s of ringing and 1 s billed/,
+    ],
+  ])('finds %s', (_, changed, sentence) => {
+    expect(compareLegs(expected(), changed(published())).join('\n')).toMatch(sentence)
+  })
+
+  it('finds an invented duration', () => {
+    const legs: ExpectedLeg[] = answeredCall('1011', '1012', 'caller', { billed: [3, 5] })
+    expect(compareLegs(legs, published()).join('\n')).toMatch(/1 s are billed, not 3 to 5 s/)
+  })
+
+  it('permits an event that may be missing, but no other', () => {
+    const [first, second] = expected()
+    const optional = { ...first!, hooks: ['create', 'answer', 'bridge:1012', 'unhold?', 'destroy'] }
+    expect(compareLegs([optional, second!], published())).toEqual([])
+  })
+})
+
+describe('the scenarios', () => {
+  it('share no phones, so that a late event of one is not taken for another', () => {
+    const numbers = SCENARIOS.flatMap(({ phones }) => Object.keys(phones))
+    expect(new Set(numbers).size).toBe(numbers.length)
+  })
+
+  it('expect legs of their own phones, which end', () => {
+    for (const scenario of SCENARIOS) {
+      const legs = legsOfScenario(scenario)
+      for (const leg of legs) expect(leg.hooks.at(-1)).toBe('destroy')
+      const inside = legs.filter(({ phone, isInternal }) => !isInternal && /^[12]\d{3}$/.test(phone))
+      for (const { phone } of inside) expect(Object.keys(scenario.phones)).toContain(phone)
+    }
+  })
+
+  it.each<[string, readonly step.Step[]]>([
+    [
+      'caller',
+      [
+        step.invite({ from: '1', to: '2' }),
+        step.hearsRinging,
+        step.waitForGo,
+        step.cancel({ from: '1', to: '2' }),
+      ],
+    ],
+    ['caller', [step.invite({ from: '1', to: '2' }), step.isAnswered, step.hold, step.resume, step.hangUp]],
+    ['callee', [step.isInvited, step.ring, step.answer, step.waitForGo, step.refer('<sip:3@x>', 'hangs up')]],
+    ['callee', [step.isInvited, step.sendEarlyMedia, step.answer, step.refer('[$value]', 'is hung up')]],
+    ['callee', [step.isInvited, step.ring, step.isCancelled]],
+  ])('have no step of a %s after a request that SIPp would miss the response in', (role, steps) => {
+    const xml = step.scenarioXml(role as step.Role, steps)
+    const beforeNop = xml.split(/<\/send>\s*<nop>/).slice(0, -1)
+    // Nothing answers a provisional response.
+    for (const text of beforeNop)
+      expect(text.slice(text.lastIndexOf('CDATA['))).toMatch(/^CDATA\[\s+SIP\/2\.0 1/)
+    const captured = [...xml.matchAll(/assign_to="(\w+)"/g)].map(([, name]) => name)
+    const referenced = /<Reference variables="([^"]*)"/.exec(xml)?.[1]?.split(',') ?? []
+    expect(referenced).toEqual(expect.arrayContaining(captured))
+  })
+})
+
+describe('the configuration of Asterisk', () => {
+  it('is that of the documents, with address, port and secret', () => {
+    const { 'manager.conf': manager = '', 'ari.conf': ari = '' } = asteriskFiles(config)
+    expect(manager).toMatch(/^\[general\]\nbindaddr = 192\.0\.2\.1\nport = 25038\nenabled = yes\n/)
+    expect(manager).toMatch(/^secret = live-secret$/m)
+    expect(manager).toMatch(/^write = reporting$/m)
+    expect(ari).toMatch(/^password = live-secret$/m)
+    expect(ari).toMatch(/^channelvars = ACCOUNT_ID$/m)
+    expect(manager + ari).not.toContain('…')
+  })
+
+  it('gives each phone its account, except the phone whose account the dial plan sets', () => {
+    const { 'pjsip.conf': pjsip = '' } = asteriskFiles(config)
+    expect(pjsip).toContain('[1011](phone)\ntype = endpoint\nset_var = ACCOUNT_ID=acme\n')
+    expect(pjsip).toContain('[2011](phone)\ntype = endpoint\nset_var = ACCOUNT_ID=globex\n')
+    expect(pjsip).toContain('[1311](phone)\ntype = endpoint\naors = 1311\n')
+  })
+
+  it('has the documented dial plan, with the extensions of the scenarios before its patterns', () => {
+    const { 'extensions.conf': plan = '' } = asteriskFiles({
+      ...config,
+      dialplan: ['exten => 1289,1,Hangup(21)'],
+    })
+    const [phones = ''] = plan.split(/^\[(?!phones)/m)
+    expect(phones).toMatch(/Set\(__ACCOUNT_ID=\$\{ACCOUNT_ID\}\)/)
+    expect(phones).toContain('exten => 1289,1,Hangup(21)')
+    expect(plan).toMatch(/^\[from-trunk\]\n(.*\n)*.*Dial\(PJSIP\/1261\)/m)
+  })
+
+  it('finds each block of a page by what only its file has', () => {
+    const page = '```ini\n[1001]\nset_var = A=b\n```\n\n```ini\nread = call\n```\n'
+    expect([...configurationBlocks(page)]).toEqual([
+      ['manager.conf', 'read = call\n'],
+      ['pjsip.conf', '[1001]\nset_var = A=b\n'],
+    ])
+  })
+
+  it('takes the folders of the installed Asterisk and writes only into its own', () => {
+    const installed =
+      '[directories](!)\nastetcdir => /etc/asterisk\nastdatadir => /usr/share/asterisk ; sounds\n'
+    const lines = asteriskConf(installed, '/srv/asterisk', '/usr/lib/asterisk/modules').split('\n')
+    expect(lines).toContain('astetcdir => /srv/asterisk')
+    expect(lines).toContain('astdatadir => /usr/share/asterisk')
+    expect(lines).toContain('astmoddir => /usr/lib/asterisk/modules')
+    expect(lines).toContain('astrundir => /srv/asterisk')
+  })
+})
+
+describe('the configuration of FreeSWITCH', () => {
+  it('is that of the documents, with address, port and password', () => {
+    const { 'autoload_configs/event_socket.conf.xml': socket = '' } = freeswitchFiles(config)
+    expect(socket).toContain('<param name="listen-ip" value="192.0.2.1"/>')
+    expect(socket).toContain('<param name="listen-port" value="25021"/>')
+    expect(socket).toContain('<param name="password" value="live-secret"/>')
+  })
+
+  it('sets the account of a caller as documented, and that of a dialled phone', () => {
+    const { 'dialplan/live.xml': dialplan = '' } = freeswitchFiles({
+      ...config,
+      dialplan: ['1011: set call_timeout=1', '1011: bridge phone(1011),phone(2011)'],
+    })
+    expect(dialplan).toContain('<action application="export" data="ecallmgr_Account-ID=globex"/>')
+    expect(dialplan).toContain('[ecallmgr_Account-ID=globex]sofia/live/2011@192.0.2.2:22011')
+    expect(dialplan).toContain('<action application="set" data="call_timeout=1"/>')
+    expect(dialplan.match(/expression="\^1011\$"/g)).toHaveLength(1)
+  })
+})
+
+describe('the relay', () => {
+  const cleanups: (() => Promise<unknown>)[] = []
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+  })
+
+  it('ends connections when it is cut, accepts none, and connects again when it is restored', async () => {
+    const server = createServer((socket) => socket.on('error', () => {}).write('hello'))
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    cleanups.push(async () => server.close())
+    const { port } = server.address() as { port: number }
+    const relay = await startRelay({ address: '127.0.0.1', port })
+    cleanups.push(relay.end)
+    const dial = () => connect(relay.port, '127.0.0.1').on('error', () => {})
+
+    const first = dial()
+    expect(String(await once(first, 'data'))).toBe('hello')
+    const ended = once(first, 'close')
+    relay.cut()
+    await ended
+    await once(dial(), 'close')
+    relay.restore()
+    expect(String(await once(dial(), 'data'))).toBe('hello')
+  })
+})

@@ -1,0 +1,114 @@
+// @ts-check
+/** Measurements beside a live switch: many calls, and none. */
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { legsOf } from './legs.js'
+import { startPhone } from './phone.js'
+import * as step from './sipp-steps.js'
+import { waitUntil } from './wait-until.js'
+
+/** @typedef {import('./scenario.js').Run} Run */
+
+const HOOKS = 'channel_create channel_answer channel_bridge channel_destroy'
+const TALK_MS = 1_000
+const MAX_SHOWN = 1_000
+/** How long the last events may take after the last call. */
+const LIMIT_MS = 60_000
+
+/**
+ * No call for a while: the connections must stay.
+ *
+ * @param {Run} run
+ * @param {number} seconds
+ * @returns {Promise<string[]>} what is wrong
+ */
+export async function measureIdle({ services }, seconds) {
+  const before = services.map((service) => service.connections())
+  await sleep(seconds * 1_000)
+  return services.flatMap(({ source, connections }, index) => {
+    const drops = connections() - (before[index] ?? 0)
+    return drops === 0 ? [] : [`${source}: connected again ${drops} times`]
+  })
+}
+
+/**
+ * Calls at a constant rate: each must be published in full.
+ *
+ * @param {Run} run
+ * @param {number} rate calls per second
+ * @param {number} seconds
+ * @returns {Promise<string[]>} what is wrong
+ */
+export async function measureLoad(run, rate, seconds) {
+  const receivedBefore = run.receiver.received.length
+  const failure = await placeCalls(run, rate, seconds)
+  const problems = failure === undefined ? [] : [`the phones lost calls: ${failure.slice(0, MAX_SHOWN)}`]
+  for (const { source, pid } of run.services) {
+    const events = () => run.receiver.received.slice(receivedBefore).filter((one) => one.source === source)
+    const expected = rate * seconds * 2
+    const areOver = () => {
+      const ends = events().filter(({ event }) => event.hook_event === 'channel_destroy')
+      return ends.length >= expected || undefined
+    }
+    await waitUntil(source, areOver, LIMIT_MS).catch(() => {})
+    const legs = legsOf(events(), source)
+    const incomplete = legs.filter((leg) => !isComplete(leg))
+    console.log(
+      `        ${source}: ${events().length} events, ${legs.length - incomplete.length} of ${expected} legs complete, ${residentMb(pid())} MB`,
+    )
+    if (legs.length !== expected || incomplete.length > 0) {
+      const first = incomplete[0]?.events.map((event) => `${event.sequence} ${event.hook_event}`)
+      const example = first === undefined ? '' : `, such as ${first.join(', ')}`
+      problems.push(
+        `${source}: ${legs.length} legs, not ${expected}; ${incomplete.length} incomplete${example}`,
+      )
+    }
+  }
+  return problems
+}
+
+/** @param {import('./legs.js').PublishedLeg} leg */
+const isComplete = ({ events }) =>
+  events.map((event) => event.hook_event).join(' ') === HOOKS &&
+  events.every((event, index) => event.sequence === index + 1)
+
+/**
+ * @param {Run} run
+ * @param {number} rate
+ * @param {number} seconds
+ * @returns {Promise<string | undefined>} why the phones failed
+ */
+async function placeCalls({ live, folder }, rate, seconds) {
+  const common = { folder, address: live.phonesAddress }
+  // Large socket buffers: a lost packet costs half a second.
+  const many = ['-m', String(rate * seconds), '-l', String(rate * 60), '-buff_size', '212992']
+  const callee = startPhone({
+    ...{ ...common, number: '1902', port: live.portOf('1902'), flags: many },
+    steps: [step.isInvited, step.ring, step.answer, step.isHungUp],
+  })
+  const caller = startPhone({
+    ...{ ...common, number: '1901', port: live.portOf('1901'), flags: [...many, '-r', String(rate)] },
+    steps: [step.invite({ from: '1901', to: '1902' }), step.isAnswered, step.talk(TALK_MS), step.hangUp],
+    calls: live.sip,
+  })
+  try {
+    await caller.done(seconds * 1_000 + LIMIT_MS)
+    await callee.done()
+    return undefined
+  } catch (thrown) {
+    return String(thrown)
+  } finally {
+    await caller.end()
+    await callee.end()
+  }
+}
+
+/** The resident memory of a process, where /proc tells it. */
+function residentMb(/** @type {number | undefined} */ pid) {
+  try {
+    const kb = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+    return Math.round(Number(kb) / 1_000)
+  } catch {
+    return 'unknown'
+  }
+}
