@@ -1,6 +1,6 @@
 // @ts-check
 /** The webhook receiver of the demo. */
-import { createWriteStream } from 'node:fs'
+import { closeSync, openSync, writeSync } from 'node:fs'
 import { createServer } from 'node:http'
 
 /** The number of requests to `/unsteady` that fail before it recovers. */
@@ -11,12 +11,11 @@ const FAILURES = 2
  * gets 200.
  *
  * @param {number} preferredPort the port; if it is taken, any other
- * @param {string} [logFile] file for every request, one JSON object per line
+ * @param {string} [logFile] file for every request, one JSON object per line, written before the response
  * @returns {Promise<{ url: string, close(): Promise<void> }>}
  */
 export async function startReceiver(preferredPort, logFile) {
-  const log = logFile === undefined ? undefined : createWriteStream(logFile)
-  if (log) await opened(log, logFile ?? '')
+  const log = logFile === undefined ? undefined : openLog(logFile)
   let failuresLeft = FAILURES
 
   const server = createServer((request, response) => {
@@ -27,9 +26,9 @@ export async function startReceiver(preferredPort, logFile) {
       const fails = request.url === '/unsteady' && failuresLeft-- > 0
       const status = fails ? 503 : 200
       const { method, url, headers } = request
-      log?.write(
-        `${JSON.stringify({ method, url, status, headers, body: Buffer.concat(chunks).toString() })}\n`,
-      )
+      const body = Buffer.concat(chunks).toString()
+      // At once: a request that was answered must be in the file even if this process is killed now.
+      if (log !== undefined) writeSync(log, `${JSON.stringify({ method, url, status, headers, body })}\n`)
       response
         .writeHead(status, fails ? { 'retry-after': '1' } : {})
         .end(fails ? 'try later\n' : 'thank you\n')
@@ -43,7 +42,7 @@ export async function startReceiver(preferredPort, logFile) {
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
-      if (log) await new Promise((resolve) => log.end(resolve))
+      if (log !== undefined) closeSync(log)
     },
   }
 }
@@ -63,15 +62,14 @@ function listening(server, port) {
 }
 
 /**
- * @param {import('node:fs').WriteStream} stream
  * @param {string} name
- * @returns {Promise<void>}
+ * @returns {number} its descriptor
  */
-function opened(stream, name) {
-  return new Promise((resolve, reject) => {
-    stream.once('open', () => resolve())
-    stream.once('error', (error) =>
-      reject(new Error(`--receiver-log: ${name} cannot be written (${error.message})`)),
-    )
-  })
+function openLog(name) {
+  try {
+    return openSync(name, 'w')
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(`--receiver-log: ${name} cannot be written (${reason})`)
+  }
 }

@@ -27,9 +27,16 @@ describe.skipIf(!server)('the PostgreSQL store, statement by statement', { timeo
         `npm run stepper -- --seed ${FIRST + index}\n${trace.slice(-20).join('\n')}`,
       ).toEqual([])
       expect(counts.get('statements')).toBeGreaterThan(50)
-      expect(counts.get('steps with a blocked actor')).toBeGreaterThan(0)
     },
   )
+
+  it('reaches states in which one actor blocks another', async () => {
+    // In some orders no two actors want the same row at the same time.
+    const isOver = ({ violations, counts }: Stepped) =>
+      violations.length > 0 || counts.has('steps with a blocked actor')
+    const { violations } = await findSeed(FIRST, isOver, run)
+    expect(violations).toEqual([])
+  })
 
   it('runs in the same order with the same seed, as far as the server has no choice', async () => {
     const [first, second] = [await run(5), await run(5)]
