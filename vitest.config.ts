@@ -33,6 +33,7 @@ const ISOLATED = [
 /** Tests that wait for other processes or threads and import little that other tests import. */
 const SUBPROCESS = [
   'crash/*',
+  'deploy/*',
   'examples/*',
   'fsync/*',
   'golden/*',
@@ -53,6 +54,8 @@ const THOROUGH = [
   '**/*-self-test',
   'adapters/cli/bin-migrate',
   'crash/crash-runs',
+  'deploy/compose-topology',
+  'deploy/docker-build',
   'fuzz/*',
   'golden/golden-{host,postgres}',
   'simulator/**/*',

@@ -8,6 +8,7 @@ import { parseServeFlags } from './flags.js'
 import { listen, stopListening } from './listen.js'
 import { lineLog } from './log.js'
 import { storeFields } from './open-store.js'
+import { type Parentage, watchParent } from './parent-watch.js'
 import { secretFor } from './secret.js'
 import { createService, startService } from './service.js'
 import { chooseStore } from './store-options.js'
@@ -15,9 +16,9 @@ import { chooseSwitches } from './switch-options.js'
 import { connectSwitches, type Switches } from './switches.js'
 
 /** The part of `process` that the program uses. */
-export interface ServeIo {
+export interface ServeIo extends Pick<Parentage, 'ppid' | 'pid'> {
   /** Receives one line of JSON when the service listens. */
-  readonly stdout: { write(text: string): unknown }
+  readonly stdout: { write(text: string): unknown; readonly fd?: number }
   /** Receives the log. */
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean }
   /** Environment variables (`hookswitch serve --help` lists them). */
@@ -68,6 +69,7 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
   const server = createServer(hs)
   const readiness = () => ({ isReady, sources: switches?.health() ?? [] })
   const admin = metrics && adminServer(readiness, metrics)
+  const unwatchParent = watchParent(io, log)
   let closed: Promise<void> | undefined
   const close = () => {
     closed ??= (async () => {
@@ -78,6 +80,7 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
       await Promise.all([switches?.close(REQUEST_DRAIN_MS), stopListening(server, REQUEST_DRAIN_MS)])
       await hs.close({ drainMs: DELIVERY_DRAIN_MS })
       if (admin) await stopListening(admin, 0)
+      unwatchParent()
       if (wasReady) log.info({}, 'drained and closed')
     })()
     return closed

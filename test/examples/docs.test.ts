@@ -202,39 +202,7 @@ describe('other blocks of the documentation', () => {
       for (const text of blocks(page, 'json')) expect(JSON.parse(text), page).toBeTypeOf('object')
     }
   })
-
-  it('start the program of the package in the Dockerfile, with a health check on the admin port', () => {
-    const [dockerfile = ''] = blocks('docs/operate/docker.md', 'dockerfile')
-    const instruction = (name: string) =>
-      JSON.parse(new RegExp(`^${name} (?:CMD )?(\\[.*\\])$`, 'm').exec(dockerfile)?.[1] ?? '[]')
-    expect(instruction('ENTRYPOINT')).toEqual([
-      'node',
-      join('node_modules/hookswitch', PACKAGE.bin.hookswitch),
-    ])
-    const command = instruction('CMD') as string[]
-    const port = command[command.indexOf('--admin-port') + 1]
-    expect(instruction('HEALTHCHECK').at(-1)).toContain(`http://127.0.0.1:${port}/readyz`)
-    expect(dockerfile).toMatch(/^FROM node:(22|24)-slim$/m)
-  })
-
-  it('are a unit that systemd accepts', async (context) => {
-    const [unit = ''] = blocks('docs/operate/systemd.md', 'ini')
-    expect(unit).toContain(join('node_modules/hookswitch', PACKAGE.bin.hookswitch))
-    if (!(await isOnPath('systemd-analyze'))) {
-      process.stderr.write('\n*** systemd-analyze is not installed: the unit was NOT checked ***\n')
-      return context.skip()
-    }
-    const folder = await project.subfolder('systemd')
-    const path = join(folder, 'hookswitch.service')
-    await writeFile(path, unit.replace('/usr/bin/node', process.execPath))
-    const { code, stderr } = await run('systemd-analyze', ['verify', '--man=no', path], folder)
-    expect([code, stderr.split('\n').filter((line) => line.includes('hookswitch'))]).toEqual([0, []])
-  })
 })
-
-async function isOnPath(command: string): Promise<boolean> {
-  return (await run('sh', ['-c', `command -v ${command}`], ROOT)).code === 0
-}
 
 describe('links in the documentation', () => {
   const OWN = /^https:\/\/github\.com\/hookswitch\/hookswitch\/(?:blob|tree)\/main\/([^#]+)/

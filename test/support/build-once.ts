@@ -15,6 +15,7 @@ const FOLDERS_USING_THE_PACKAGE = [
   'test/adapters/cli/bin',
   'test/adapters/storage/sqlite-built',
   'test/crash',
+  'test/deploy',
   'test/fuzz',
   'test/guard',
   'test/live/live-program',
