@@ -49,6 +49,7 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
       'ERROR_NAMES',
       'MAX_BODY_BYTES',
       'METRICS',
+      'checkAccounts',
       'closestName',
       'createEventBus',
       'errorResponse',
@@ -217,6 +218,7 @@ describe('the public API', () => {
       'lru-cache',
       'nanoid',
       'undici',
+      'yaml',
     ])
   })
 })
