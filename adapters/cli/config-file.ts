@@ -10,7 +10,7 @@ import type { SettingName } from './settings.js'
 export interface ConfigFile {
   readonly path: string
   readonly values: ReadonlyMap<SettingName, unknown>
-  /** Where a setting, or a value inside it, is. */
+  /** Where the key of a setting is; where a value is, with its path inside the setting (empty: the whole value). */
   placeOf(name: SettingName, inner?: ValuePath): Place
 }
 
@@ -44,7 +44,7 @@ export async function readConfigFile(path: string): Promise<ConfigFile> {
   return {
     path,
     values: settingsOf(parsed.value as Readonly<Record<string, unknown>>),
-    placeOf: (name, inner = []) => parsed.placeOf([...name.split('.'), ...inner]),
+    placeOf: (name, inner) => parsed.placeOf([...name.split('.'), ...(inner ?? [])], inner === undefined),
   }
 }
 

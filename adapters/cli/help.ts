@@ -105,8 +105,8 @@ Prints {"ready":true,"url":"http://…"} on stdout when it listens; logs go to s
 a second signal exits at once. SIGHUP reloads the configuration and the accounts.
 
 A setting may be in the file of --config, in a variable and in a flag; the flag takes precedence over the variable, and
-the variable over the file. The flag --tls-ca-file is the variable HOOKSWITCH_TLS_CA_FILE and the key tls.caFile; --no-NAME
-turns a flag without a value off. 'hookswitch config print' shows what holds.
+the variable over the file. The flag --tls-ca-file is the variable HOOKSWITCH_TLS_CA_FILE and the key tls.caFile;
+--no-ingest turns --ingest off, and so on. 'hookswitch config print' shows what holds.
 
 ${FLAGS}
 At most one of --data, --postgres and --memory.

@@ -69,11 +69,6 @@ export async function readFileSettings(path: string): Promise<Settings> {
   return combine([fileLayer(await readConfigFile(path))])
 }
 
-/** The settings of flags and variables, without a file. */
-export function readGivenSettings(argv: readonly string[], env: Environment): Settings {
-  return combine([variableLayer(env), flagLayer(argv, 'serve')])
-}
-
 function flagLayer(argv: readonly string[], command: string): Layer {
   const names = [...SETTING_OF_FLAG]
   const ofType = (isType: (schema: SettingSchema) => boolean) =>
@@ -115,7 +110,7 @@ function variableLayer(env: Environment): Layer {
     const text = Object.hasOwn(env, variable) ? env[variable] : undefined
     if (text === undefined) continue
     // An empty variable is refused: with a local file instead of a database, other nodes would miss the events.
-    if (text === '') throw wrongFlag(variable, 'must not be empty: unset it, or give it a value')
+    if (text === '') throw wrongFlag(variable, 'must not be empty')
     const { schema } = settingOf(name)
     const isItems = isList(schema) && !text.startsWith('[')
     values.set(name, isItems ? text.split(/\s+/).filter((item) => item !== '') : valueOfText(schema, text))
@@ -136,7 +131,7 @@ function checked(layer: Layer): Layer {
     const { schema, secret } = settingOf(name)
     const problem = findProblem(schema, value)
     if (!problem) continue
-    const quoted = secret || isSwitchList(schema) ? '' : quote(problem.value)
+    const quoted = secret || isSwitchList(schema) || problem.value === '' ? '' : quote(problem.value)
     throw wrongFlag(labelAt(layer, name, problem.path), problem.sentence + quoted)
   }
   return layer
@@ -157,8 +152,9 @@ function labelAt(layer: Layer, name: SettingName, inner: ValuePath = []): string
   if (origin.source === 'file') {
     return `${origin.file}:${origin.line}:${origin.column}: ${formatPath([name, ...inner])}`
   }
-  const field = formatPath(inner.slice(inner.findIndex((part) => typeof part === 'string')))
-  return inner.some((part) => typeof part === 'string') ? `${origin.name}: ${field}` : origin.name
+  // An item of a list is the value of a flag as it was written.
+  const isInside = inner.some((part) => typeof part === 'string')
+  return isInside ? `${origin.name}: ${formatPath(inner)}` : origin.name
 }
 
 /** Settings that choose a store; the strongest source that has one of them decides. */

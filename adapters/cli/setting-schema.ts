@@ -69,7 +69,7 @@ function findProblemOfObject(schema: SettingSchema, value: Properties, path: Val
   return missing === undefined ? undefined : { path: [...path, missing], sentence: 'is required' }
 }
 
-/** An object is compared with the branch of its `kind`; other values with the branch of their type. */
+/** An object is compared with the branch of its `kind`, a list with that of its type; other values with all. */
 function findProblemOfUnion(
   schema: SettingSchema,
   branches: readonly SettingSchema[],
@@ -78,6 +78,7 @@ function findProblemOfUnion(
 ): SchemaProblem | undefined {
   const problems = branches.map((branch) => findProblem(branch, value, path))
   if (problems.includes(undefined)) return undefined
+  if (typeof value !== 'object' || value === null) return wrongValue(schema, value, path)
   const isCandidate = (branch: SettingSchema) => {
     const kind = branch.properties?.kind?.const
     return hasType(branch, value) && (kind === undefined || (value as { kind?: unknown }).kind === kind)
@@ -104,7 +105,8 @@ function firstOf(
 }
 
 function wrongValue(schema: SettingSchema, value: unknown, path: ValuePath): SchemaProblem {
-  return { path, sentence: `must be ${expectedOf(schema)}`, value }
+  const isEmpty = value === '' && schema.expected === undefined && schema.type === 'string' && !schema.enum
+  return { path, sentence: isEmpty ? 'must not be empty' : `must be ${expectedOf(schema)}`, value }
 }
 
 /** The problem of an unknown key, with the nearest known one. */
@@ -161,7 +163,7 @@ function expectedOf(schema: SettingSchema): string {
     case 'object':
       return 'an object'
     default:
-      return 'text that is not empty'
+      return 'text'
   }
 }
 

@@ -145,10 +145,14 @@ const STORE = {
     about: 'store data in this SQLite file, created at the first start',
     defaultText: './hookswitch.db',
   }),
-  postgres: setting(text('URL'), {
-    about: 'store data in a PostgreSQL database, which several nodes may share',
-    secret: 'url',
-  }),
+  // `postgresChoice` checks the URL.
+  postgres: setting<string>(
+    { schema: { type: 'string' }, argument: 'URL' },
+    {
+      about: 'store data in a PostgreSQL database, which several nodes may share',
+      secret: 'url',
+    },
+  ),
   memory: setting(boolean, { about: 'store data in memory; it is lost when the program ends' }),
   schema: setting(text('NAME'), {
     about: 'the schema of the PostgreSQL database, created at the first start',
@@ -166,7 +170,7 @@ const STORE = {
     {
       schema: {
         anyOf: [
-          { type: 'string', minLength: 16, expected: 'at least 16 characters' },
+          { type: 'string', minLength: 16, expected: 'a key of at least 16 characters' },
           { type: 'array', minItems: 1, items: { type: 'string', minLength: 16 } },
         ],
         expected: 'a key of at least 16 characters, or a list of keys',
@@ -185,7 +189,8 @@ const STORE = {
 
 const ACCOUNTS = {
   accounts: setting(text('FILE.json'), {
-    about: 'accounts to create or update at start',
+    about:
+      'accounts to create or update at start: an array of {"id","name","realm","parentId","enabled","apiKey","users":[{"username","password"}]}, only name and realm are required',
     reloadable: true,
   }),
   tokenTtlSeconds: setting(integer(1, 315_360_000, 'SECONDS'), {

@@ -1,5 +1,5 @@
 /** Parses YAML 1.2 and finds where each key and value begins. The only file that loads the YAML parser. */
-import { isAlias, isMap, isSeq, LineCounter, type Node, type Pair, parseDocument } from 'yaml'
+import { isAlias, isMap, isSeq, LineCounter, type Node, type Pair, parseDocument, visit } from 'yaml'
 import { FormatError, type ParsedText, type Place } from './json-places.js'
 
 /** @throws FormatError with the place of the problem; its text quotes nothing of the document */
@@ -14,12 +14,19 @@ export function parseYaml(text: string): ParsedText {
   if (problem) {
     throw new FormatError(problem.code.toLowerCase().replaceAll('_', ' '), placeAt(problem.pos[0]))
   }
+  visit(document, {
+    Alias(_, alias) {
+      if (!alias.resolve(document))
+        throw new FormatError('an alias names no anchor', placeAt(alias.range?.[0] ?? 0))
+    },
+  })
   let value: unknown
   try {
     // A file of comments only has no settings.
     value = document.toJS() ?? {}
   } catch {
-    throw new FormatError('an alias cannot be resolved', { line: 1, column: 1 })
+    // The parser limits how often aliases may repeat values.
+    throw new FormatError('its aliases repeat too much', { line: 1, column: 1 })
   }
   return {
     value,

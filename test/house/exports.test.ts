@@ -191,7 +191,7 @@ const NO_SUBPATH = ['bin', 'sqlite-worker']
 
 describe('the public API', () => {
   it('has the same subpaths in package.json, the build and the type paths', () => {
-    const entries = Object.keys(packageJson.exports).filter((entry) => entry !== './package.json')
+    const entries = Object.keys(packageJson.exports).filter((entry) => !entry.endsWith('.json'))
     expect(entries).toEqual(Object.keys(NAMES))
     const built = (tsup as { entry: object }[])
       .flatMap(({ entry }) => Object.keys(entry))

@@ -210,7 +210,7 @@ describe('serve rejects with one sentence that begins with the flag', () => {
 
   it('a short HOOKSWITCH_SECRET, without quoting it', async () => {
     const error = await errorOf(['--port', '0'], { HOOKSWITCH_SECRET: 'too-short' })
-    expect(error.message).toMatch(/^HOOKSWITCH_SECRET: must have at least 16 characters/)
+    expect(error.message).toMatch(/^HOOKSWITCH_SECRET: must be a key of at least 16 characters/)
     expect(error.message).not.toContain('too-short')
   })
 
