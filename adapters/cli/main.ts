@@ -1,7 +1,5 @@
 /** The command line: commands, exit codes and signals. */
 import { errorCode, type HookswitchError, VERSION } from 'hookswitch'
-import { config } from './config-command.js'
-import { CONFIG_HELP, MAIN_HELP, MIGRATE_HELP, SERVE_HELP } from './help.js'
 import { migrate } from './migrate.js'
 import { type ServeIo, type Serving, serve } from './serve.js'
 
@@ -23,21 +21,24 @@ const SIGNALS = { SIGINT: 2, SIGTERM: 15 } as const
 export async function main(program: Program): Promise<void> {
   const [command, ...argv] = program.argv.slice(2)
   const wantsHelp = (word: string | undefined) => word === '--help' || word === '-h'
-  if (wantsHelp(command)) return void program.stdout.write(MAIN_HELP)
+  // Loaded when it is needed, so that the service starts without it.
+  const help = () => import('./help.js')
+  if (wantsHelp(command)) return void program.stdout.write((await help()).MAIN_HELP)
   if (command === '--version' || command === '-v') return void program.stdout.write(`${VERSION}\n`)
-  if (command === undefined) return misuse(program, MAIN_HELP)
+  if (command === undefined) return misuse(program, (await help()).MAIN_HELP)
   if (command === 'migrate') {
-    if (argv.some(wantsHelp)) return void program.stdout.write(MIGRATE_HELP)
+    if (argv.some(wantsHelp)) return void program.stdout.write((await help()).MIGRATE_HELP)
     return migrate(argv, program).catch((thrown: unknown) => void fail(program, thrown))
   }
   if (command === 'config') {
-    if (argv.some(wantsHelp)) return void program.stdout.write(CONFIG_HELP)
+    if (argv.some(wantsHelp)) return void program.stdout.write((await help()).CONFIG_HELP)
+    const { config } = await import('./config-command.js')
     return config(argv, program).catch((thrown: unknown) => void fail(program, thrown))
   }
   if (command !== 'serve') {
     return misuse(program, `hookswitch: unknown command '${command}', see 'hookswitch --help'\n`)
   }
-  if (argv.some(wantsHelp)) return void program.stdout.write(SERVE_HELP)
+  if (argv.some(wantsHelp)) return void program.stdout.write((await help()).SERVE_HELP)
 
   const starting = serve(argv, program)
   exitOnSignals(program, starting)

@@ -9,7 +9,7 @@ import { storeFields } from './open-store.js'
 import { readSettings, type Settings } from './read-settings.js'
 import { createReloader } from './reload.js'
 import { createService, planService, startService } from './service.js'
-import { serverOptions } from './service-options.js'
+import { checkServiceOptions, serverOptions } from './service-options.js'
 import { connectSwitches, type Switches } from './switches.js'
 import { warnOfVariables } from './unknown-variables.js'
 
@@ -96,7 +96,11 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
   const reload = createReloader(plan, {
     hs,
     log,
-    read: async () => planService(await readSettings(argv, io.env), io.env),
+    async read() {
+      const next = await planService(await readSettings(argv, io.env), io.env)
+      checkServiceOptions(next.settings, next.options)
+      return next
+    },
     isClosing: () => closed !== undefined,
     setLevel: (next) => {
       level = next

@@ -5,14 +5,14 @@ import { type AccountsFile, readAccountsFile } from './accounts-file.js'
 import { createStore, storeProblem } from './open-store.js'
 import { type Settings, wrongSetting } from './read-settings.js'
 import { checkSecret } from './secret.js'
-import { checkServiceOptions, type ServiceOptions, serviceOptions } from './service-options.js'
+import { checkServiceOptions, optionProblem, type ServiceOptions, serviceOptions } from './service-options.js'
 import { chooseStore, type StoreChoice } from './store-options.js'
 import type { SwitchChoice } from './switch-choice.js'
 import { chooseSwitches } from './switch-options.js'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Everything that the settings determine, checked before anything is opened. */
+/** Everything that the settings determine, before anything is opened. */
 export interface ServicePlan {
   readonly settings: Settings
   readonly choice: StoreChoice
@@ -23,7 +23,8 @@ export interface ServicePlan {
 }
 
 /**
- * Checks the settings and the files that they name. Opens and changes nothing.
+ * Checks the settings and the files that they name. Opens and changes nothing. What only `createHookswitch` can check is
+ * left to `createService`, or to `checkServiceOptions` where no service is created.
  *
  * @throws `InvalidOption` naming the setting; `InvalidInput`, `Conflict` for the accounts file
  */
@@ -32,7 +33,7 @@ export async function planService(settings: Settings, env: Environment): Promise
   const switches = chooseSwitches(settings, env)
   checkPorts(settings)
   await checkSecret(settings, choice)
-  return { ...(await checkOptions(settings)), choice, switches, settings }
+  return { ...(await readNamedFiles(settings)), choice, switches, settings }
 }
 
 /** Checks the settings of a file alone: without passwords and secrets of the environment. */
@@ -40,12 +41,12 @@ export async function checkFileSettings(settings: Settings): Promise<void> {
   chooseStore(settings)
   chooseSwitches(settings, {}, false)
   checkPorts(settings)
-  await checkOptions(settings)
+  const { options } = await readNamedFiles(settings)
+  checkServiceOptions(settings, options)
 }
 
-async function checkOptions(settings: Settings): Promise<Pick<ServicePlan, 'options' | 'accounts'>> {
+async function readNamedFiles(settings: Settings): Promise<Pick<ServicePlan, 'options' | 'accounts'>> {
   const options = await serviceOptions(settings)
-  checkServiceOptions(settings, options)
   const { accounts: path } = settings.values
   const accounts = path === undefined ? undefined : await readAccountsFile(path, settings.labelOf('accounts'))
   return { options, accounts }
@@ -63,7 +64,7 @@ export interface ServiceOutputs {
   readonly metrics?: PrometheusMetrics
 }
 
-/** @throws `InvalidOption` naming the setting, for values that only the store can check */
+/** @throws `InvalidOption` naming the setting, for values that only the service or its store can check */
 export async function createService(
   { settings, choice, options }: ServicePlan,
   outputs: ServiceOutputs,
@@ -71,7 +72,11 @@ export async function createService(
   const store = await createStore(choice).catch((thrown: unknown) => {
     throw storeProblem(settings, choice, thrown)
   })
-  return createHookswitch({ ...options, ...outputs, store })
+  try {
+    return createHookswitch({ ...options, ...outputs, store })
+  } catch (thrown) {
+    throw optionProblem(settings, thrown)
+  }
 }
 
 /**
