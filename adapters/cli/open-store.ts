@@ -57,9 +57,11 @@ export function problemWithFlag(
   const code = errorCode(thrown)
   if (code !== 'StoreUnavailable' && code !== 'StoreCorrupt' && code !== 'InvalidOption') return thrown
   const { message, field = '', retryAfterSeconds } = thrown as HookswitchError
-  const flag = flags[field] ?? storeFlag
+  // A key file that is missing is not repaired by a restart.
+  const isWrongKey = code === 'StoreCorrupt' && field === 'secret'
+  const flag = isWrongKey ? storeFlag : (flags[field] ?? storeFlag)
   const problem = field !== '' && message.startsWith(field) ? message.slice(field.length) : message
-  return new HookswitchError(code, `${flag}: ${problem.replace(/^:? /, '')}`, {
+  return new HookswitchError(isWrongKey ? 'InvalidOption' : code, `${flag}: ${problem.replace(/^:? /, '')}`, {
     field: flag,
     cause: thrown,
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),

@@ -168,6 +168,20 @@ describe('a broken file at the start', () => {
     expect((await readdir(folder)).sort()).toEqual(before)
   })
 
+  it('a missing key file of a database with secrets: exit code 2, and no new key', async () => {
+    const accounts = await file('accounts.json', [ALPHA])
+    const argv = ['serve', '--port', '0', '--data', join(folder, 'calls.db'), '--accounts', accounts]
+    const program = hookswitch(argv)
+    await ready(program)
+    program.child.kill('SIGTERM')
+    expect(await program.ended).toMatchObject({ code: 0 })
+    await rm(join(folder, 'calls.db.key'))
+    const ended = await hookswitch(argv).ended
+    expect(ended).toMatchObject({ code: 2, stdout: '' })
+    expect(ended.stderr).toMatch(/hookswitch: --data: [^\n]*calls\.db\.key is missing, but [^\n]+\n$/)
+    expect(await readdir(folder)).not.toContain('calls.db.key')
+  })
+
   it('is not hidden by a good variable, and names the variable of a bad one', async () => {
     const env = { HOOKSWITCH_PORT: 'tcp://10.0.0.1:80', HOOKSWITCH_CONFIG: await file('h.json', '{}') }
     expect(await hookswitch(['serve', '--memory'], { env }).ended).toMatchObject({

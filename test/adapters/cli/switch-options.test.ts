@@ -129,6 +129,45 @@ describe('chooseSwitches', () => {
     ])
   })
 
+  it('reads switches of a file as text or as objects, with passwords of their own', async () => {
+    const env = {
+      PBX2: 'of pbx2',
+      HOOKSWITCH_ASTERISK_AMI: JSON.stringify([
+        { address: 'hook@pbx1', password: 'of pbx1', tls: true, ca: '/ca.pem', accountFrom: 'context' },
+        { address: 'hook@pbx2:5040', passwordEnv: 'PBX2', accountFrom: 'endpoint', optionalHooks: [] },
+        'hook@pbx3?account-from=context&custom-variables=a,b',
+      ]),
+      HOOKSWITCH_AMI_SECRET: 'of all',
+    }
+    expect(await choose({}, env)).toEqual([
+      {
+        kind: 'asterisk-ami',
+        accountFrom: { kind: 'context' },
+        options: { host: 'pbx1', port: 5039, username: 'hook', secret: 'of pbx1' },
+        isTls: true,
+        caFile: '/ca.pem',
+      },
+      {
+        kind: 'asterisk-ami',
+        accountFrom: { kind: 'endpoint' },
+        options: { host: 'pbx2', port: 5040, username: 'hook', secret: 'of pbx2', optionalHooks: [] },
+        isTls: false,
+      },
+      {
+        kind: 'asterisk-ami',
+        accountFrom: { kind: 'context' },
+        options: {
+          host: 'pbx3',
+          port: 5038,
+          username: 'hook',
+          secret: 'of all',
+          customVariables: ['a', 'b'],
+        },
+        isTls: false,
+      },
+    ])
+  })
+
   it('needs no --account-from where each switch has its own rule', async () => {
     const flags = { freeswitch: ['pbx1?account-from=realm', 'pbx2?account-from=variable:A'] }
     expect((await choose(flags, {})).map(({ accountFrom }) => accountFrom.kind)).toEqual([
