@@ -14,7 +14,8 @@ import { createEventBus, type EventHub } from './events.js'
 import { parseTrustedProxies } from './http/client-address.js'
 import { handlesPath } from './http/handles-path.js'
 import type { HttpService } from './http/message.js'
-import { normalizeOptions } from './options/normalize.js'
+import type { Limits } from './options/limits.js'
+import { checkLimits, normalizeOptions } from './options/normalize.js'
 import type { HookswitchOptions } from './options/options.js'
 import { invalidOption } from './options/validators.js'
 import type { Sender } from './ports.js'
@@ -73,6 +74,11 @@ export interface Hookswitch<HookId extends string = never> extends Required<Http
   publish(event: ChannelEvent, options: PublishOptions): Promise<Published | StagedEvent>
   /** Checks for new work at once. Call it after committing a transaction with a published event. */
   wake(): void
+  /**
+   * Changes limits while the instance runs, also before `start`. What is in progress keeps its old limit. Throws
+   * `InvalidOption` naming the limit; then nothing has changed.
+   */
+  setLimits(limits: Limits): void
   /** Events of this instance: accepted events by hook, `event`, `attempt`, `delivered`, `exhausted`, `webhook_disabled`, … */
   readonly events: EventHub<HookswitchEvents, HookId, PublishedEvent>
   /** Accounts, users and API keys. */
@@ -115,7 +121,7 @@ export function createHookswitch<HookId extends string = never>(
   // Copies the options, so that later changes and inherited properties have no effect.
   const options = typeof hostOptions === 'object' && hostOptions !== null ? { ...hostOptions } : hostOptions
   const normalized = normalizeOptions(options, process.env.HOOKSWITCH_SECRET)
-  const { store, maxPending } = normalized
+  const { store } = normalized
   const clock = options.clock ?? systemClock()
   const random = options.random ?? systemRandom()
   const log = safeLog(options.log)
@@ -203,10 +209,10 @@ export function createHookswitch<HookId extends string = never>(
     if (starting) await store.close()
   }
 
-  const webhooks = createWebhookApi(core, maxPending)
+  const webhooks = createWebhookApi(core, normalized)
   const { catalogue, ingest, cors, trustProxy } = normalized
   const node = newId()
-  const publishing: PublishDeps = { core, metrics, tracing, maxPending }
+  const publishing: PublishDeps = { core, metrics, tracing, limits: normalized }
   const apiBackendDeps: ApiBackendDeps = {
     node,
     catalogue,
@@ -249,6 +255,10 @@ export function createHookswitch<HookId extends string = never>(
     wake() {
       background?.wake()
       running?.dispatcher.wake()
+    },
+    setLimits(limits) {
+      Object.assign(normalized, checkLimits(limits))
+      opened?.applyLimits()
     },
     events: events as EventHub<HookswitchEvents, HookId, PublishedEvent>,
     accounts: bindAccounts(core, webhooks),

@@ -3,6 +3,7 @@
 
 // An instance and its options.
 export { createHookswitch, type Hookswitch } from './hookswitch.js'
+export type { Limits } from './options/limits.js'
 export { type HookswitchOptions, OPTION_DEFAULTS } from './options/options.js'
 export type { HookswitchEvents, PublishedEvent } from './runtime/core.js'
 export type { EraseRequest, EraseResult } from './runtime/erase.js'

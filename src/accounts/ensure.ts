@@ -102,7 +102,8 @@ export async function ensureAccounts(
   return ids
 }
 
-function withIndex(index: number, thrown: unknown): unknown {
+/** Makes an error of one account name its index in the list; returns other errors unchanged. */
+export function withIndex(index: number, thrown: unknown): unknown {
   if (errorCode(thrown) !== 'InvalidInput' && errorCode(thrown) !== 'Conflict') return thrown
   const { code, message, field, failures } = thrown as HookswitchError
   if (failures) {

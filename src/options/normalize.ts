@@ -6,6 +6,7 @@ import { type ForwardProxy, parseProxy } from '../values/tls-and-proxy.js'
 import type { CatalogueEntry } from '../webhooks/catalogue.js'
 import type { HealthRules } from '../webhooks/health.js'
 import type { BodyFormat } from '../webhooks/webhook.js'
+import { LIMIT_NAMES, type Limits } from './limits.js'
 import { type HookswitchOptions, OPTION_DEFAULTS } from './options.js'
 import { resolveAddressPolicy, resolveCatalogue, resolveHealthRules, resolveRetryPolicy } from './presets.js'
 import {
@@ -153,4 +154,19 @@ export function normalizeOptions<AStore>(
     trustProxy: options.trustProxy ?? [],
     proxy: options.proxy === undefined ? undefined : parseProxy(options.proxy),
   }
+}
+
+/**
+ * Validates limits for a running instance; returns those that have a value.
+ *
+ * @throws `InvalidOption` naming the limit; an option that cannot change too
+ */
+export function checkLimits(limits: Limits): Limits {
+  if (typeof limits !== 'object' || limits === null) throw invalidOption('limits', 'must be an object')
+  const given = Object.entries(limits).filter(([, value]) => value !== undefined)
+  for (const [name, value] of given) {
+    if (!(LIMIT_NAMES as readonly string[]).includes(name)) throw unknownOption(name, LIMIT_NAMES)
+    VALIDATORS[name as keyof Limits](name, value)
+  }
+  return Object.fromEntries(given)
 }

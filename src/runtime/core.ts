@@ -122,14 +122,13 @@ export function createCore(
   const directory = safeDirectory(options.directory ?? storeDirectory(accountDeps))
   const lineages = lineageCache(directory, clock)
   const cachedTokens = tokenCache(clock, { max: options.tokenCacheSize })
-  const { loginBurst, loginRefillPerSecond } = options
   const { tokens } = store
 
   const auth = {
     tokens,
     directory,
     tokenCache: cachedTokens,
-    rateLimiter: loginRateLimiter(clock, { loginBurst, loginRefillPerSecond }),
+    rateLimiter: loginRateLimiter(clock, options),
     lineages,
     clock,
     random,
@@ -175,6 +174,13 @@ export function createCore(
       recordSuccesses: options.recordSuccesses,
     },
   )
+  /** Applies limits of `options` that have changed. Others are read where they apply. */
+  function applyLimits(): void {
+    caps.perEndpoint = options.inFlightPerEndpoint
+    caps.perAccount = options.inFlightPerAccount
+    auth.tokenTtlMs = options.tokenTtlSeconds * 1000
+    dispatcher.wake()
+  }
   const webhooks: WebhookDeps = {
     webhooks: store.webhooks,
     clock,
@@ -208,6 +214,7 @@ export function createCore(
     events,
     clock,
     caps,
+    applyLimits,
     metrics,
     tracing,
     log,

@@ -52,7 +52,8 @@ export interface PublishDeps {
   core(): Core
   readonly metrics: Pick<Metrics, 'count'>
   readonly tracing: Tracing | undefined
-  readonly maxPending: number
+  /** Read at each call. */
+  readonly limits: { readonly maxPending: number }
 }
 
 /** Publishes one event of the host. */
@@ -144,7 +145,12 @@ export async function publishEvents(
     // Reads the host's events before the first await, because the host may change them afterwards.
     const attributesOf = span && spanAttributes(inputs)
     const copies = inputs.map((input) => copyForListeners(core, input as ChannelEvent))
-    const accepted = await acceptEvents(core.accept, inputs, deps.maxPending, span?.traceparent ?? parent)
+    const accepted = await acceptEvents(
+      core.accept,
+      inputs,
+      deps.limits.maxPending,
+      span?.traceparent ?? parent,
+    )
     let newEvents = 0
     const published = accepted.map(
       ({ id: eventId, sequence, duplicate }: AcceptedEvent, index): Published => {

@@ -1,8 +1,12 @@
 import { createHookswitch, memoryStore } from 'hookswitch'
 import { OPTIONAL_HOOKS } from 'hookswitch/freeswitch'
 import { describe, expect, it } from 'vitest'
+import { CONFIG_SCHEMA } from '../../adapters/cli/config-schema.js'
 import { MIGRATE_HELP, SERVE_HELP } from '../../adapters/cli/help.js'
-import { SWITCH_PARAMETERS } from '../../adapters/cli/switch-options.js'
+import { SETTING_OF_VARIABLE } from '../../adapters/cli/setting-names.js'
+import { findProblem } from '../../adapters/cli/setting-schema.js'
+import { SWITCH_PARAMETERS } from '../../adapters/cli/switch-table.js'
+import { parseYaml } from '../../adapters/cli/yaml-places.js'
 import { eventSchema } from '../../src/delivery/event-schema.js'
 import { LIFECYCLE } from '../../src/delivery/lifecycle.js'
 import { POLICY_PRESETS } from '../../src/delivery/policy.js'
@@ -132,12 +136,10 @@ describe('the page of all switches', () => {
 describe('the tables of the program', () => {
   const page = 'docs/operate/configuration.md'
 
-  it.each([
-    ['serve', SERVE_HELP],
-    ['migrate', MIGRATE_HELP],
-  ])('list every flag of hookswitch %s, with its default', (command, help) => {
+  it('list every flag of hookswitch migrate, with its default', () => {
+    const help = MIGRATE_HELP
     const flags = [...help.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, flag]) => flag!)
-    const rows = table(page, `\n## hookswitch ${command}`)
+    const rows = table(page, '\n## hookswitch migrate')
     expect(rows.map(([flag]) => code(flag)?.split(' ')[0])).toEqual(flags)
     for (const [flag, byDefault] of rows) {
       const [name] = code(flag)!.split(' ')
@@ -148,17 +150,27 @@ describe('the tables of the program', () => {
     }
   })
 
-  it('list every environment variable', () => {
-    const names = new Set(`${SERVE_HELP}${MIGRATE_HELP}`.match(/\bHOOKSWITCH_[A-Z_]+/g))
-    expect(sorted(firstCodes(page, '\n## Environment'))).toEqual(sorted(names))
+  it('list every setting, and no page names a variable that does not exist', () => {
+    const [, ...groups] = read('docs/operate/settings.md').split('\n## ')
+    const rows = groups.flatMap((group) =>
+      table('docs/operate/settings.md', `\n## ${group.split('\n')[0]}\n`),
+    )
+    expect(rows.flatMap(([, , variable]) => codes(variable))).toEqual([...SETTING_OF_VARIABLE.keys()])
     for (const other of PAGES) {
-      for (const name of read(other).match(/\bHOOKSWITCH_[A-Z_]+/g) ?? [])
-        expect([other, name, names.has(name)]).toEqual([other, name, true])
+      for (const name of read(other).match(/\bHOOKSWITCH_[A-Z_]+[A-Z]/g) ?? [])
+        expect([other, name, SETTING_OF_VARIABLE.has(name)]).toEqual([other, name, true])
     }
   })
 
+  it('show configuration files that are valid', () => {
+    const examples = blocks(page, 'yaml')
+    expect(examples.length).toBeGreaterThan(1)
+    for (const example of examples)
+      expect([example, findProblem(CONFIG_SCHEMA, parseYaml(example).value)]).toEqual([example, undefined])
+  })
+
   it('list the ways to find the account of a call', () => {
-    const [, ways = ''] = /\n {2}--account-from ([\s\S]*?)\n {2}--allow/.exec(SERVE_HELP) ?? []
+    const [, ways = ''] = /\n {2}--account-from ([\s\S]*?)\n\n/.exec(SERVE_HELP) ?? []
     const listed = [
       ...table('docs/switches/freeswitch.md', '| Ready'),
       ...table('docs/switches/asterisk.md', '| Ready'),

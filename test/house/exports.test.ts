@@ -49,6 +49,7 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
       'ERROR_NAMES',
       'MAX_BODY_BYTES',
       'METRICS',
+      'checkAccounts',
       'closestName',
       'createEventBus',
       'errorResponse',
@@ -190,7 +191,7 @@ const NO_SUBPATH = ['bin', 'sqlite-worker']
 
 describe('the public API', () => {
   it('has the same subpaths in package.json, the build and the type paths', () => {
-    const entries = Object.keys(packageJson.exports).filter((entry) => entry !== './package.json')
+    const entries = Object.keys(packageJson.exports).filter((entry) => !entry.endsWith('.json'))
     expect(entries).toEqual(Object.keys(NAMES))
     const built = (tsup as { entry: object }[])
       .flatMap(({ entry }) => Object.keys(entry))
@@ -217,6 +218,7 @@ describe('the public API', () => {
       'lru-cache',
       'nanoid',
       'undici',
+      'yaml',
     ])
   })
 })

@@ -75,6 +75,7 @@ const DRIVERS = [
   '@photostructure/sqlite',
   'undici',
   'lru-cache',
+  'yaml',
 ]
 
 /** `src/delivery/worker/worker.ts` → `src/delivery`; `src/index.ts` stays. */

@@ -28,7 +28,7 @@ const OTHER_USERS = 0o077
  * reveals no secret. It is generated once, while nothing has been encrypted yet.
  *
  * @param warn logs that other users can read the file
- * @throws HookswitchError `StoreCorrupt` when the key is missing or malformed and secrets are encrypted with it
+ * @throws HookswitchError `StoreCorrupt` (field `secret`) when the key is missing or malformed and secrets are encrypted with it
  */
 export function loadEncryptionKey(db: SqliteHandle, path: string, warn: (sentence: string) => void): string {
   const file = `${path}.key`
@@ -44,11 +44,11 @@ export function loadEncryptionKey(db: SqliteHandle, path: string, warn: (sentenc
     const sentence =
       `${file} ${problem}, but ${path} contains secrets encrypted with it: restore the file from a backup, or pass the ` +
       'secret that the service was started with before'
-    throw new HookswitchError('StoreCorrupt', sentence)
+    throw new HookswitchError('StoreCorrupt', sentence, { field: 'secret' })
   }
   if (content !== undefined && content !== '') {
     const sentence = `${file} is not a key (64 hex digits): put the right one there, or remove the file`
-    throw new HookswitchError('StoreCorrupt', sentence)
+    throw new HookswitchError('StoreCorrupt', sentence, { field: 'secret' })
   }
   return create(file)
 }

@@ -29,7 +29,9 @@ export function hookswitch(
   argv: readonly string[],
   { env = {}, ...options }: ProgramOptions = {},
 ): RunningProgram {
-  const { HOOKSWITCH_SECRET: _, HOOKSWITCH_POSTGRES: __, ...inherited } = process.env
+  const inherited = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('HOOKSWITCH_')),
+  )
   const child = spawn(process.execPath, [BIN, ...argv], { ...options, env: { ...inherited, ...env } })
   onTestFinished(() => void child.kill('SIGKILL'))
   const output = { stdout: '', stderr: '' }
