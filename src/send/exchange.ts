@@ -52,7 +52,8 @@ export class Exchange implements Expirable {
     /** Path and query. */
     readonly path: string,
     private readonly timerBuckets: TimerBuckets,
-    private readonly resolve: (observation: Observation) => void,
+    /** Called once, when the connection is free for the next request. Must not throw. */
+    private readonly onEnd: (observation: Observation) => void,
   ) {
     this.dueMs = performance.now() + request.deadlineMs
     this.deadline = timerBuckets.set(this, this.dueMs)
@@ -142,8 +143,8 @@ export class Exchange implements Expirable {
     if (this.isOver) return
     this.isOver = true
     this.timerBuckets.clear(this, this.deadline)
-    this.resolve(observation)
     this.owner?.onEnd(this, isReusable)
+    this.onEnd(observation)
   }
 
   private response(bodyEnd: 'complete' | 'truncated' | 'broken' | 'timeout'): Observation {
