@@ -128,20 +128,52 @@ function setReason(record: MutableRecord, outcome: Outcome): void {
   else if (outcome.failure !== 'http') record.clientError = outcome.failure
 }
 
-/** Replaces the values of headers whose names indicate a credential. */
-export function redactHeaders(headers: readonly string[]): readonly string[] {
-  let redacted: string[] | undefined
-  for (let index = 0; index < headers.length; index += 2) {
-    if (!isSecretHeader(headers[index]!)) continue
-    redacted ??= [...headers]
-    redacted[index + 1] = REDACTED
+/**
+ * Finds the names that indicate a credential in flat lists of headers. The positions of the last list are kept, since
+ * most lists have the same names as the one before.
+ */
+function createSecretFinder(): (headers: readonly string[]) => readonly number[] {
+  let last: readonly string[] = []
+  let positions: readonly number[] = []
+
+  function hasSameNames(headers: readonly string[]): boolean {
+    if (headers.length !== last.length) return false
+    for (let index = 0; index < headers.length; index += 2) if (headers[index] !== last[index]) return false
+    return true
   }
-  return redacted ?? headers
+
+  return (headers) => {
+    if (hasSameNames(headers)) return positions
+    const found: number[] = []
+    for (let index = 0; index < headers.length; index += 2) {
+      if (isSecretHeader(headers[index]!)) found.push(index)
+    }
+    last = headers.map((text, index) => (index % 2 === 0 ? text : ''))
+    positions = found
+    return positions
+  }
+}
+
+type SecretFinder = ReturnType<typeof createSecretFinder>
+
+const findInRequest = createSecretFinder()
+const findInResponse = createSecretFinder()
+
+/** Replaces the values of headers whose names indicate a credential. */
+export function redactHeaders(
+  headers: readonly string[],
+  find: SecretFinder = findInRequest,
+): readonly string[] {
+  const positions = find(headers)
+  if (positions.length === 0) return headers
+  const redacted = headers.slice()
+  for (const position of positions) redacted[position + 1] = REDACTED
+  return redacted
 }
 
 function storedResponseHeaders(headers: readonly string[]): readonly string[] {
   const limit = 2 * MAX_RESPONSE_HEADERS
-  return redactHeaders(headers.length > limit ? headers.slice(0, limit) : headers)
+  return redactHeaders(headers.length > limit ? headers.slice(0, limit) : headers, findInResponse)
 }
 
 /** The record of one attempt. Set key by key: spreading all parts into one object costs ten times as much. */
