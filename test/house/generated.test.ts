@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { clientOperations, OPERATIONS_FILE } from './client-operations.js'
 import { httpReference, REFERENCE_FILE } from './http-reference.js'
 import { ROOT } from './sources.js'
 import { GENERATED_FILE, sourceOf, VALIDATORS } from './validators.js'
@@ -11,5 +12,9 @@ describe('generated files (`npm run generate` updates them)', () => {
 
   it('the HTTP reference matches the OpenAPI document', async () => {
     await expect(httpReference()).toMatchFileSnapshot(join(ROOT, REFERENCE_FILE))
+  })
+
+  it('the operations of the client match the OpenAPI document', async () => {
+    await expect(clientOperations()).toMatchFileSnapshot(join(ROOT, OPERATIONS_FILE))
   })
 })
