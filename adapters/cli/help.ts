@@ -5,10 +5,22 @@ export const MAIN_HELP = `hookswitch: access tokens, API keys and webhooks for c
 Usage:
   hookswitch serve [flags]     serve the HTTP API and deliver webhooks
   hookswitch migrate [flags]   move all data from a SQLite file into a PostgreSQL database
+  hookswitch COMMAND [flags]   use a running service
   hookswitch --version
   hookswitch --help
 
-'hookswitch serve --help' and 'hookswitch migrate --help' list the flags.
+Commands:
+  accounts, users, webhooks    list, show, create, change and delete them
+  deliveries                   list deliveries, explain one
+  attempts                     list the requests to receivers, or watch them live
+  replay                       send deliveries of a webhook again
+  events                       publish events, list their kinds
+  token                        log in for scripts
+  erase                        erase the stored data of a call or a number
+  verify                       check the signature of a stored request
+  completion                   completion of these words in bash, zsh and fish
+
+'hookswitch WORD --help' shows the commands and flags of each.
 `
 
 export const MIGRATE_HELP = `Usage: hookswitch migrate --from FILE --to URL [--schema NAME]

@@ -1,12 +1,16 @@
 /** The command line: commands, exit codes and signals. */
 import { errorCode, VERSION } from 'hookswitch'
+import type { CommandIo } from './commands/run-command.js'
 import { MAIN_HELP, MIGRATE_HELP, SERVE_HELP } from './help.js'
 import { migrate } from './migrate.js'
 import { type ServeIo, type Serving, serve } from './serve.js'
 
 /** The part of `process` that the program uses. */
-export interface Program extends ServeIo {
+export interface Program extends ServeIo, CommandIo {
   readonly argv: readonly string[]
+  readonly stdout: CommandIo['stdout']
+  readonly stderr: ServeIo['stderr']
+  readonly env: ServeIo['env']
   exitCode?: number | string | null | undefined
   on(signal: 'SIGTERM' | 'SIGINT', listener: () => void): unknown
   exit(code: number): never
@@ -15,7 +19,8 @@ export interface Program extends ServeIo {
 const SIGNALS = { SIGINT: 2, SIGTERM: 15 } as const
 
 /**
- * Runs the command line. Exit codes: 0 success, 1 failed to start or close, 2 wrong usage.
+ * Runs the command line. Exit codes: 0 success, 1 failed to start or close, 2 wrong usage; `EXIT_CODES` lists those of the
+ * commands for a running service.
  *
  * The first SIGTERM or SIGINT drains, the second exits at once with 128 + its number.
  */
@@ -30,7 +35,10 @@ export async function main(program: Program): Promise<void> {
     return migrate(argv, program).catch((thrown: unknown) => void fail(program, thrown))
   }
   if (command !== 'serve') {
-    return misuse(program, `hookswitch: unknown command '${command}', see 'hookswitch --help'\n`)
+    // A service that starts does not need the commands.
+    const { runCommand } = await import('./commands/run-command.js')
+    program.exitCode = await runCommand([command, ...argv], program)
+    return
   }
   if (argv.some(wantsHelp)) return void program.stdout.write(SERVE_HELP)
 

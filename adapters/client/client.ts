@@ -33,6 +33,8 @@ export interface ClientOptions {
   readonly tokenLifetimeMs?: number
   /** Maximum size of a response in bytes. Default is 67,108,864 (64 MiB). */
   readonly maxResponseBytes?: number
+  /** Aborts every call of the client, but not `close`. */
+  readonly signal?: AbortSignal
   /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch
   /** For tests. Default: the machine's clock. */
@@ -120,7 +122,7 @@ export function createClient(options: ClientOptions): HookswitchClient {
     const limitMs = integer('timeoutMs', callOptions.timeoutMs, 1) ?? timeoutMs
     const retryLimit = integer('maxRetries', callOptions.maxRetries, 0) ?? maxRetries
     const mayRepeat = isRepeatable(endpoint, parameters, callOptions)
-    const deadline = startDeadline(what, limitMs, callOptions.signal, clock)
+    const deadline = startDeadline(what, limitMs, [callOptions.signal, options.signal], clock)
     let hasRenewed = false
     let retries = 0
     try {
@@ -234,7 +236,12 @@ export function createClient(options: ClientOptions): HookswitchClient {
 
   /** Waits for a session within the limits of a call. */
   async function currentSession(what: string, { signal, timeoutMs: own }: CallOptions): Promise<Session> {
-    const deadline = startDeadline(what, integer('timeoutMs', own, 1) ?? timeoutMs, signal, clock)
+    const deadline = startDeadline(
+      what,
+      integer('timeoutMs', own, 1) ?? timeoutMs,
+      [signal, options.signal],
+      clock,
+    )
     try {
       return await deadline.race(sessions.get())
     } finally {
@@ -287,7 +294,7 @@ export function createClient(options: ClientOptions): HookswitchClient {
 
   /** One request with exactly this token: a login only to revoke its token would be absurd. */
   async function sendRevocation(session: Session, { signal, timeoutMs: own }: CallOptions): Promise<void> {
-    const deadline = startDeadline('close', integer('timeoutMs', own, 1) ?? timeoutMs, signal, clock)
+    const deadline = startDeadline('close', integer('timeoutMs', own, 1) ?? timeoutMs, [signal], clock)
     try {
       await sendOnce(ENDPOINTS.signOut, {}, {}, session, deadline)
     } finally {

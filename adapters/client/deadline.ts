@@ -43,11 +43,12 @@ export interface Deadline {
 
 /**
  * @param what the call, for messages: `GET /webhooks`
+ * @param signals any of them aborts the call
  */
 export function startDeadline(
   what: string,
   timeoutMs: number,
-  signal: AbortSignal | undefined,
+  signals: readonly (AbortSignal | undefined)[],
   clock: ClientClock,
 ): Deadline {
   const startMs = clock.monotonic()
@@ -56,14 +57,16 @@ export function startDeadline(
   const stop = (reason?: HookswitchClientError) => {
     if (controller.signal.aborted) return
     error = reason
-    signal?.removeEventListener('abort', onAbort)
+    for (const signal of signals) signal?.removeEventListener('abort', onAbort)
     controller.abort()
   }
-  const onAbort = () =>
-    stop(new HookswitchClientError('aborted', `${what}: aborted by the caller`, { cause: signal?.reason }))
+  function onAbort(): void {
+    const cause: unknown = signals.find((signal) => signal?.aborted)?.reason
+    stop(new HookswitchClientError('aborted', `${what}: aborted by the caller`, { cause }))
+  }
   const problem = `no complete response within ${timeoutMs} ms`
-  signal?.addEventListener('abort', onAbort)
-  if (signal?.aborted) onAbort()
+  for (const signal of signals) signal?.addEventListener('abort', onAbort)
+  if (signals.some((signal) => signal?.aborted)) onAbort()
   void clock
     .sleep(timeoutMs, controller.signal)
     .then(() => stop(new HookswitchClientError('timeout', `${what}: ${problem}`)))
