@@ -5,7 +5,13 @@ import { type ClientClock, type Deadline, SYSTEM_CLOCK, startDeadline } from './
 import { HookswitchClientError, invalidOption } from './error.js'
 import { createList, type List } from './list.js'
 import { ENDPOINTS, type Operations } from './operations.generated.js'
-import { ACCOUNT_PARAMETER, pathParameters, prepareRequest } from './request.js'
+import {
+  ACCOUNT_PARAMETER,
+  ACCOUNT_PLACEHOLDER,
+  type PreparedRequest,
+  prepareRequest,
+  segment,
+} from './request.js'
 import { type Envelope, readResponse } from './response.js'
 import { isRepeatable, retryDelay } from './retry.js'
 import { type Session, sessionKeeper } from './session.js'
@@ -122,6 +128,9 @@ export function createClient(options: ClientOptions): HookswitchClient {
     const limitMs = integer('timeoutMs', callOptions.timeoutMs, 1) ?? timeoutMs
     const retryLimit = integer('maxRetries', callOptions.maxRetries, 0) ?? maxRetries
     const mayRepeat = isRepeatable(endpoint, parameters, callOptions)
+    const request = prepareRequest(base, endpoint, parameters, callOptions)
+    // An open endpoint with a body is a login.
+    const sent = endpoint.isOpen ? textsIn(parameters.data) : []
     const deadline = startDeadline(what, limitMs, [callOptions.signal, options.signal], clock)
     let hasRenewed = false
     let retries = 0
@@ -129,13 +138,7 @@ export function createClient(options: ClientOptions): HookswitchClient {
       for (;;) {
         const session = endpoint.isOpen ? undefined : await deadline.race(sessions.get())
         try {
-          return await sendOnce(
-            endpoint,
-            withAccount(endpoint, parameters, session),
-            callOptions,
-            session,
-            deadline,
-          )
+          return await sendOnce(endpoint, request, session, deadline, sent)
         } catch (thrown) {
           const error = toClientError(thrown, what, deadline)
           if (error.status === 401 && session && !hasRenewed && login.canRepeat) {
@@ -155,14 +158,14 @@ export function createClient(options: ClientOptions): HookswitchClient {
     }
   }
 
+  /** @param sent further texts that no error may contain */
   async function sendOnce(
     endpoint: Endpoint,
-    parameters: CallParameters,
-    callOptions: CallOptions,
+    { method, url, headers, body }: PreparedRequest,
     session: Session | undefined,
     deadline: Deadline,
+    sent: readonly string[] = [],
   ): Promise<Envelope> {
-    const { method, url, headers, body } = prepareRequest(base, endpoint, parameters, callOptions)
     const init: RequestInit & { readonly cache: string } = {
       method,
       headers: session ? { ...headers, 'x-auth-token': session.token } : headers,
@@ -172,33 +175,23 @@ export function createClient(options: ClientOptions): HookswitchClient {
       signal: deadline.signal,
       ...(body === undefined ? {} : { body }),
     }
-    const response = await fetch(url, init)
+    const response = await fetch(withAccount(url, session), init)
     return readResponse(response, {
       what: `${method} ${endpoint.path}`,
       endpoint,
       maxResponseBytes,
       nowMs: Date.now(),
-      secrets: [
-        ...secrets,
-        ...(session ? [session.token] : []),
-        // An open endpoint with a body is a login.
-        ...(endpoint.isOpen ? textsIn(parameters.data) : []),
-      ],
+      secrets: [...secrets, ...sent, ...(session ? [session.token] : [])],
     })
   }
 
-  function withAccount(
-    { path }: Endpoint,
-    parameters: CallParameters,
-    session: Session | undefined,
-  ): CallParameters {
-    if (parameters[ACCOUNT_PARAMETER] !== undefined || !pathParameters(path).includes(ACCOUNT_PARAMETER)) {
-      return parameters
-    }
+  /** The URL with the account of the options or of the login. */
+  function withAccount(url: string, session: Session | undefined): string {
+    if (!url.includes(ACCOUNT_PLACEHOLDER)) return url
     const accountId = options.accountId ?? session?.accountId
     if (accountId === undefined)
       throw invalidOption(ACCOUNT_PARAMETER, 'is required with a token of your own')
-    return { ...parameters, [ACCOUNT_PARAMETER]: accountId }
+    return url.replace(ACCOUNT_PLACEHOLDER, () => segment(ACCOUNT_PARAMETER, accountId))
   }
 
   async function request<Data>(
@@ -296,7 +289,7 @@ export function createClient(options: ClientOptions): HookswitchClient {
   async function sendRevocation(session: Session, { signal, timeoutMs: own }: CallOptions): Promise<void> {
     const deadline = startDeadline('close', integer('timeoutMs', own, 1) ?? timeoutMs, [signal], clock)
     try {
-      await sendOnce(ENDPOINTS.signOut, {}, {}, session, deadline)
+      await sendOnce(ENDPOINTS.signOut, prepareRequest(base, ENDPOINTS.signOut, {}, {}), session, deadline)
     } finally {
       deadline.end()
     }

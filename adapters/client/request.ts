@@ -10,18 +10,16 @@ export interface PreparedRequest {
   readonly body?: string
 }
 
-/** The parameter that the client fills in. */
+/** The parameter that the client fills in, and its place in a path. */
 export const ACCOUNT_PARAMETER = 'accountId'
+export const ACCOUNT_PLACEHOLDER = '{account_id}'
 
 const camel = (name: string) => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** The names of the parameters in a path: `['accountId', 'webhookId']`. */
-export function pathParameters(path: string): readonly string[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => camel(name!))
-}
-
 /**
+ * Checks the parameters. Without an account the URL keeps `ACCOUNT_PLACEHOLDER`.
+ *
  * @param base URL of the API with the version
  * @throws `invalid_option` naming the parameter
  */
@@ -31,14 +29,17 @@ export function prepareRequest(
   { data, ...parameters }: CallParameters,
   { requestId }: Pick<CallOptions, 'requestId'>,
 ): PreparedRequest {
-  const inPath = pathParameters(path)
-  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>
-    segment(camel(name), parameters[camel(name)]),
-  )
+  const inPath = new Set<string>()
+  const filled = path.replace(/\{(\w+)\}/g, (whole, wireName: string) => {
+    const name = camel(wireName)
+    inPath.add(name)
+    const isLeft = whole === ACCOUNT_PLACEHOLDER && parameters[name] === undefined
+    return isLeft ? whole : segment(name, parameters[name])
+  })
   const query = new URLSearchParams()
   const headers: Record<string, string> = { accept: 'application/json' }
   for (const [name, value] of Object.entries(parameters)) {
-    if (value === undefined || inPath.includes(name)) continue
+    if (value === undefined || inPath.has(name)) continue
     const header = Object.hasOwn(headerNames, name) ? headerNames[name] : undefined
     if (header) headers[header.toLowerCase()] = entityTag(name, value)
     else appendQuery(query, name, value)
@@ -59,7 +60,7 @@ function toJson(data: unknown): string {
 }
 
 /** One percent-encoded segment. URL parsers remove dot segments, also encoded ones, and so would change the path. */
-function segment(name: string, value: unknown): string {
+export function segment(name: string, value: unknown): string {
   if (typeof value !== 'string' || value === '') throw invalidOption(name, 'is required, a non-empty string')
   if (value === '.' || value === '..') throw invalidOption(name, 'must not be a dot segment')
   try {
