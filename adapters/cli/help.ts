@@ -21,6 +21,18 @@ Commands:
   completion                   completion of these words in bash, zsh and fish
 
 'hookswitch WORD --help' shows the commands and flags of each.
+
+Environment of the commands:
+  HOOKSWITCH_URL             the service (http://127.0.0.1:8000)
+  HOOKSWITCH_API_KEY         the API key of an account
+  HOOKSWITCH_TOKEN           a token instead of the key, with the account in HOOKSWITCH_ACCOUNT
+  HOOKSWITCH_ACCOUNT         the account to act on (that of the key)
+  HOOKSWITCH_USER_PASSWORD   the password that 'users create' and 'users update' set
+  HOOKSWITCH_WEBHOOK_SECRET  the signing secret for 'verify'
+
+Exit codes of the commands:
+  0 done, 1 failed or invalid signature, 2 wrong arguments or refused as invalid, 3 not allowed, 4 does not exist,
+  5 conflict, 6 service unavailable
 `
 
 export const MIGRATE_HELP = `Usage: hookswitch migrate --from FILE --to URL [--schema NAME]

@@ -1,7 +1,9 @@
 import { createHookswitch, memoryStore } from 'hookswitch'
 import { OPTIONAL_HOOKS } from 'hookswitch/freeswitch'
 import { describe, expect, it } from 'vitest'
-import { MIGRATE_HELP, SERVE_HELP } from '../../adapters/cli/help.js'
+import { EXIT_CODES } from '../../adapters/cli/commands/command-help.js'
+import { COMMANDS } from '../../adapters/cli/commands/command-table.js'
+import { MAIN_HELP, MIGRATE_HELP, SERVE_HELP } from '../../adapters/cli/help.js'
 import { SWITCH_PARAMETERS } from '../../adapters/cli/switch-options.js'
 import { eventSchema } from '../../src/delivery/event-schema.js'
 import { LIFECYCLE } from '../../src/delivery/lifecycle.js'
@@ -149,12 +151,35 @@ describe('the tables of the program', () => {
   })
 
   it('list every environment variable', () => {
-    const names = new Set(`${SERVE_HELP}${MIGRATE_HELP}`.match(/\bHOOKSWITCH_[A-Z_]+/g))
+    const names = new Set(`${MAIN_HELP}${SERVE_HELP}${MIGRATE_HELP}`.match(/\bHOOKSWITCH_[A-Z_]+/g))
     expect(sorted(firstCodes(page, '\n## Environment'))).toEqual(sorted(names))
     for (const other of PAGES) {
       for (const name of read(other).match(/\bHOOKSWITCH_[A-Z_]+/g) ?? [])
         expect([other, name, names.has(name)]).toEqual([other, name, true])
     }
+  })
+
+  it('list every command for a running service, with its operands, and every exit code', () => {
+    const usages = COMMANDS.map(({ words, operands = [] }) =>
+      [...words, ...operands.map(({ name, isOptional }) => (isOptional ? `[${name}]` : name))].join(' '),
+    )
+    expect(firstCodes('docs/operate/commands.md', '| Command |')).toEqual(usages)
+    const rows = table('docs/operate/commands.md', '| Exit code |').map(([exitCode]) => Number(exitCode))
+    expect(rows).toEqual(EXIT_CODES.map(([exitCode]) => exitCode))
+  })
+
+  it('list every option of the client, and every code of its errors', () => {
+    const page = 'docs/http/client.md'
+    expect(sorted(firstCodes(page, '| Option |'))).toEqual(
+      sorted(members('adapters/client/client.ts', 'ClientOptions').filter((name) => name !== 'clock')),
+    )
+    expect(sorted(firstCodes(page, '| Call option |'))).toEqual(
+      sorted(members('adapters/client/call.ts', 'CallOptions')),
+    )
+    const codes = [...read('adapters/client/error.ts').matchAll(/^ {2}\| '(\w+)'$/gm)].map(
+      ([, name]) => name!,
+    )
+    expect(firstCodes(page, '| Code |')).toEqual(codes)
   })
 
   it('list the ways to find the account of a call', () => {

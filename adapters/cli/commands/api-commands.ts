@@ -31,7 +31,7 @@ export function listCommand<Item extends object>(
 const MAX_PAGE_SIZE = 1_000
 
 async function printList<Item extends object>(
-  { output, signal, note }: CommandContext,
+  { output, signal, note, flag }: CommandContext,
   list: List<Item>,
   columns: readonly Column[],
   limit: number,
@@ -44,9 +44,8 @@ async function printList<Item extends object>(
     count += shown.length
     left -= shown.length
     if (left <= 0) {
-      if (nextStartKey !== undefined || shown.length < items.length) {
-        note(`there are more than ${limit}: --limit all prints all`)
-      }
+      const isCut = nextStartKey !== undefined || shown.length < items.length
+      if (isCut && flag('limit') === undefined) note(`there are more than ${limit}: --limit all prints all`)
       return
     }
     if (signal.aborted) return

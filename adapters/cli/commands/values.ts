@@ -6,9 +6,9 @@ import type { CommandContext, Flag } from './command.js'
 export const DOCUMENT_FLAGS: readonly Flag[] = [
   {
     name: 'set',
-    value: 'FIELD=VALUE',
+    value: 'FIELD=TEXT',
     isRepeatable: true,
-    description: 'set a field; a dotted name is nested, a value may be JSON',
+    description: 'set a field, FIELD:=JSON to JSON; a dotted name is nested',
   },
   {
     name: 'data',
@@ -97,7 +97,7 @@ export async function readSecretFile(
 }
 
 /**
- * Builds a document from `--data FILE`, the flags of its fields and `--set FIELD=VALUE`, the latter last.
+ * Builds a document from `--data FILE`, the flags of its fields and `--set`, the latter last.
  *
  * @param fields names of flags that are fields: `http-verb` becomes `http_verb`
  * @throws `InvalidOption` naming the flag
@@ -122,12 +122,13 @@ export async function documentFrom(
   return document
 }
 
-/** `retries=3`, `custom_data.crm=7`, `group=null`: a value that is JSON is taken as JSON, other text as it is. */
+/** `retries=3`, `custom_data.crm=7`: text, which the service converts where it can; `flags:=["vip"]`, `group:=null`: JSON. */
 function set(document: Record<string, unknown>, assignment: string): void {
-  const mark = assignment.indexOf('=')
-  const names = assignment.slice(0, Math.max(mark, 0)).split('.')
-  if (names.some((name) => name === '' || name === '__proto__'))
-    throw wrongFlag('--set', 'must be FIELD=VALUE')
+  const [, path = '', operator, text = ''] = /^([^=]*?)(:?=)(.*)$/s.exec(assignment) ?? []
+  const names = path.split('.')
+  if (names.some((name) => name === '' || name === '__proto__')) {
+    throw wrongFlag('--set', 'must be FIELD=TEXT or FIELD:=JSON')
+  }
   const last = names.pop()!
   let target = document
   for (const name of names) {
@@ -137,10 +138,5 @@ function set(document: Record<string, unknown>, assignment: string): void {
     target[name] = next
     target = next
   }
-  const text = assignment.slice(mark + 1)
-  try {
-    target[last] = JSON.parse(text)
-  } catch {
-    target[last] = text
-  }
+  target[last] = operator === ':=' ? parseJson(text, `--set: ${path}`) : text
 }

@@ -103,7 +103,7 @@ describe('commands with a real service', () => {
     expect(lines(json.stdout).map((line) => JSON.parse(line).name)).toEqual(['Calls', 'Second'])
     const cut = await run(['webhooks', 'list', '--limit', '1'])
     expect(lines(cut.stdout)).toHaveLength(1)
-    expect(cut.stderr).toBe('hookswitch: there are more than 1: --limit all prints all\n')
+    expect(cut.stderr).toBe('')
     const details = await run(['webhooks', 'get', webhook], { columns: 80 })
     expect(details.stdout).toMatch(/^id {21}\S+\nname {19}Calls\n/)
     const none = await run(['webhooks', 'list', '--account', 'child'], { columns: 80 })
@@ -139,6 +139,26 @@ describe('commands with a real service', () => {
     expect(replayed.json().delivery_ids).toHaveLength(1)
     const selected = await run(['replay', webhook, '--from', '2020-01-01', '--to', '2021-01-01', '--json'])
     expect(selected.json().delivery_ids).toEqual([])
+  })
+
+  it('say that a list is cut unless its limit was chosen', async () => {
+    const items = Array.from({ length: 250 }, (_, index) => ({ id: `w${index}` }))
+    const api = await scriptedApi((response, { path }) => {
+      const { searchParams } = new URL(path, 'http://x')
+      const start = Number(searchParams.get('start_key') ?? 0)
+      const end = Math.min(start + Number(searchParams.get('page_size')), 200 + start, items.length)
+      succeed(response, items.slice(start, end), end < items.length ? { next_start_key: `${end}` } : {})
+    })
+    const env = { HOOKSWITCH_URL: api.url, HOOKSWITCH_API_KEY: 'k' }
+    const cut = await runHere(['webhooks', 'list'], { env })
+    expect([lines(cut.stdout).length, cut.stderr]).toEqual([
+      100,
+      'hookswitch: there are more than 100: --limit all prints all\n',
+    ])
+    const all = await runHere(['webhooks', 'list', '--limit', 'all', '--json'], { env })
+    expect([lines(all.stdout).map((line) => JSON.parse(line)), all.stderr]).toEqual([items, ''])
+    const some = await runHere(['webhooks', 'list', '--limit', '220'], { env })
+    expect([lines(some.stdout).length, some.stderr]).toEqual([220, ''])
   })
 
   it('show the kinds of events without a login', async () => {
@@ -233,8 +253,21 @@ describe('commands for accounts and users', () => {
     [['accounts', 'get'], ['GET /accounts/a']],
     [['accounts', 'get', 'b'], ['GET /accounts/b']],
     [
-      ['accounts', 'create', '--name', 'Birch Dental', '--account', 'p', '--set', 'flags=["x"]'],
-      ['PUT /accounts/p', { name: 'Birch Dental', flags: ['x'] }],
+      [
+        'accounts',
+        'create',
+        '--name',
+        'Birch Dental',
+        '--account',
+        'p',
+        '--set',
+        'flags:=["x"]',
+        '--set',
+        'ui.size=7',
+        '--set',
+        'ui.note=a:=b',
+      ],
+      ['PUT /accounts/p', { name: 'Birch Dental', flags: ['x'], ui: { size: '7', note: 'a:=b' } }],
     ],
     [
       ['accounts', 'update', 'b', '--enabled', 'false', '--if-match', '3'],
