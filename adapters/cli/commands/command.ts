@@ -39,6 +39,8 @@ export interface Command {
   readonly flags?: readonly Flag[]
   /** It prints a list: `--limit` applies, and `--json` prints one line per item. */
   readonly isList?: true
+  /** It runs until it is interrupted, which is its proper end. */
+  readonly isEndless?: true
   /** It contacts no service: the common flags of the connection do not apply. */
   readonly isOffline?: true
   /** @throws `InvalidOption` for a wrong argument, `HookswitchClientError` */

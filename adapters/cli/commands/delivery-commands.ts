@@ -65,6 +65,7 @@ const TAIL_PAGE_SIZE = 200
 
 const tail: Command = {
   words: ['attempts', 'tail'],
+  isEndless: true,
   summary: 'print attempts as they are made, until Ctrl-C',
   details: 'Lines are printed at least once and in the order in which the attempts ended.',
   flags: [

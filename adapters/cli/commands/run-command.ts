@@ -28,6 +28,8 @@ export interface CommandIo {
   off?(signal: 'SIGTERM' | 'SIGINT', listener: () => void): unknown
 }
 
+const SIGNALS = { SIGINT: 2, SIGTERM: 15 } as const
+const SIGNAL_NAMES = ['SIGINT', 'SIGTERM'] as const
 const DEFAULT_URL = 'http://127.0.0.1:8000'
 const DEFAULT_TIMEOUT_SECONDS = 30
 /** A token is revoked at the end of a command, which must not delay its end for long. */
@@ -92,8 +94,15 @@ function unknownCommand(word: string, names: readonly string[], prefix: string, 
 async function run(command: Command, args: Arguments, io: CommandIo): Promise<void> {
   const ending = new AbortController()
   const end = () => ending.abort()
-  io.on?.('SIGINT', end)
-  io.on?.('SIGTERM', end)
+  let interruptedBy: keyof typeof SIGNALS | undefined
+  const listeners = SIGNAL_NAMES.map((name) => {
+    const interrupt = () => {
+      interruptedBy = name
+      end()
+    }
+    io.on?.(name, interrupt)
+    return [name, interrupt] as const
+  })
   io.stdout.on?.('error', end)
   const { env } = io
   const flag = (name: string) => args.values.get(name)?.[0]
@@ -122,13 +131,13 @@ async function run(command: Command, args: Arguments, io: CommandIo): Promise<vo
   try {
     await command.run(context)
   } catch (thrown) {
-    // A command that was asked to end has not failed.
+    // The error of a request that was cut by the end is no news.
     if (!ending.signal.aborted || (thrown as { code?: unknown }).code !== 'aborted') throw thrown
   } finally {
     if (!isTokenKept) await connected?.close({ timeoutMs: CLOSE_TIMEOUT_MS })
-    io.off?.('SIGINT', end)
-    io.off?.('SIGTERM', end)
+    for (const [name, interrupt] of listeners) io.off?.(name, interrupt)
   }
+  if (interruptedBy && !command.isEndless) throw new CommandFailed(128 + SIGNALS[interruptedBy])
 }
 
 /** @throws `InvalidOption` naming the flag or variable */

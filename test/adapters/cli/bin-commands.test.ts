@@ -50,6 +50,21 @@ describe('the commands of the built program', () => {
     },
   )
 
+  it('a command that is interrupted has not succeeded', async () => {
+    let arrived = () => {}
+    const arrival = new Promise<void>((resolve) => {
+      arrived = resolve
+    })
+    const api = await scriptedApi((response, { method }) =>
+      method === 'DELETE' ? succeed(response, {}) : arrived(),
+    )
+    const env = { HOOKSWITCH_URL: api.url, HOOKSWITCH_API_KEY: 'k' }
+    const program = hookswitch(['webhooks', 'list'], { env })
+    await arrival
+    program.child.kill('SIGINT')
+    expect(await program.ended).toEqual({ code: 130, signal: null, stdout: '', stderr: '' })
+  })
+
   it('attempts tail ends when its reader is gone', async () => {
     const { program } = await growing()
     await once(program.child.stdout!, 'data')

@@ -173,6 +173,31 @@ describe('the client against hostile servers', () => {
     await expect(later).rejects.toMatchObject({ code: 'aborted', cause: reason })
   })
 
+  it('an abort of the client ends every call, but not close', async () => {
+    const controller = new AbortController()
+    let arrived = () => {}
+    const arrival = new Promise<void>((resolve) => {
+      arrived = resolve
+    })
+    const { api, client } = await against(
+      (response, { method }) => (method === 'DELETE' ? succeed(response, {}) : arrived()),
+      { signal: controller.signal },
+    )
+    const call = client.listWebhooks().page()
+    await arrival
+    controller.abort()
+    await expect(call).rejects.toMatchObject({ code: 'aborted' })
+    await expect(client.listHooks().page()).rejects.toMatchObject({ code: 'aborted' })
+    await client.close()
+    expect(api.calls().map(({ method }) => method)).toEqual(['GET', 'DELETE'])
+  })
+
+  it('close ignores a server that does not answer', async () => {
+    const { client } = await against(() => {})
+    await client.token()
+    await expect(client.close({ timeoutMs: 50 })).resolves.toBeUndefined()
+  })
+
   it('a list whose next page is the same page ends', async () => {
     const { api, client } = await against((response) => succeed(response, [1], { next_start_key: 'again' }))
     const read = async () => {
