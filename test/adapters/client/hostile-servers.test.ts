@@ -198,6 +198,13 @@ describe('the client against hostile servers', () => {
     await expect(client.close({ timeoutMs: 50 })).resolves.toBeUndefined()
   })
 
+  it('a server that refuses every token gets each call twice, with a new token', async () => {
+    const { api, client } = await against((response) => fail(response, 401, 'invalid_credentials'))
+    await expect(client.listWebhooks().page()).rejects.toMatchObject({ code: 'invalid_credentials' })
+    expect(api.calls().map(({ token }) => token)).toEqual([`${TOKEN}-1`, `${TOKEN}-2`])
+    expect(api.logins()).toBe(2)
+  })
+
   it('a list whose next page is the same page ends', async () => {
     const { api, client } = await against((response) => succeed(response, [1], { next_start_key: 'again' }))
     const read = async () => {
