@@ -61,4 +61,16 @@ const THREAD: Options = {
   },
 }
 
-export default defineConfig([PACKAGE, THREAD])
+/** The client: one file without imports, which a browser can load as it is. */
+const CLIENT: Options = {
+  entry: { client: 'adapters/client/index.ts' },
+  format: ['esm', 'cjs'],
+  target: 'es2022',
+  platform: 'browser',
+  dts: true,
+  splitting: false,
+  treeshake: true,
+  noExternal: [/^@noble\/hashes/],
+}
+
+export default defineConfig([PACKAGE, THREAD, CLIENT])

@@ -103,6 +103,7 @@ export default defineConfig(({ mode }) => ({
         replacement: here('./adapters/telephony/$1/index.ts'),
       },
       { find: /^hookswitch\/cli$/, replacement: here('./adapters/cli/serve.ts') },
+      { find: /^hookswitch\/client$/, replacement: here('./adapters/client/index.ts') },
     ],
   },
   test: {

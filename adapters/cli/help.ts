@@ -11,10 +11,34 @@ Usage:
   hookswitch config print      show the settings that hold and where they came from
   hookswitch config check FILE check a configuration file
   hookswitch migrate [flags]   move all data from a SQLite file into a PostgreSQL database
+  hookswitch COMMAND [flags]   use a running service
   hookswitch --version
   hookswitch --help
 
-'hookswitch serve --help', 'hookswitch config --help' and 'hookswitch migrate --help' list the flags.
+Commands:
+  accounts, users, webhooks    list, show, create, change and delete them
+  deliveries                   list deliveries, explain one
+  attempts                     list the requests to receivers, or watch them live
+  replay                       send deliveries of a webhook again
+  events                       publish events, list their kinds
+  token                        log in for scripts
+  erase                        erase the stored data of a call or a number
+  verify                       check the signature of a stored request
+  completion                   completion of these words in bash, zsh and fish
+
+'hookswitch WORD --help' shows the commands and flags of each.
+
+Environment of the commands:
+  HOOKSWITCH_URL             the service (http://127.0.0.1:8000)
+  HOOKSWITCH_API_KEY         the API key of an account
+  HOOKSWITCH_TOKEN           a token instead of the key, with the account in HOOKSWITCH_ACCOUNT
+  HOOKSWITCH_ACCOUNT         the account to act on (that of the key)
+  HOOKSWITCH_USER_PASSWORD   the password that 'users create' and 'users update' set
+  HOOKSWITCH_WEBHOOK_SECRET  the signing secret for 'verify'
+
+Exit codes of the commands:
+  0 done, 1 failed or invalid signature, 2 wrong arguments or refused as invalid, 3 not allowed, 4 does not exist,
+  5 conflict, 6 service unavailable
 `
 
 export const MIGRATE_HELP = `Usage: hookswitch migrate --from FILE --to URL [--schema NAME]

@@ -1,11 +1,15 @@
 /** The command line: commands, exit codes and signals. */
 import { errorCode, type HookswitchError, VERSION } from 'hookswitch'
+import type { CommandIo } from './commands/run-command.js'
 import { migrate } from './migrate.js'
 import { type ServeIo, type Serving, serve } from './serve.js'
 
 /** The part of `process` that the program uses. */
-export interface Program extends ServeIo {
+export interface Program extends ServeIo, CommandIo {
   readonly argv: readonly string[]
+  readonly stdout: CommandIo['stdout']
+  readonly stderr: ServeIo['stderr']
+  readonly env: ServeIo['env']
   exitCode?: number | string | null | undefined
   on(signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP', listener: () => void): unknown
   exit(code: number): never
@@ -14,7 +18,8 @@ export interface Program extends ServeIo {
 const SIGNALS = { SIGINT: 2, SIGTERM: 15 } as const
 
 /**
- * Runs the command line. Exit codes: 0 success, 1 failed to start or close, 2 wrong usage: a setting or the accounts file.
+ * Runs the command line. Exit codes: 0 success, 1 failed to start or close, 2 wrong usage: a setting or the accounts file;
+ * `EXIT_CODES` lists those of the commands for a running service.
  *
  * The first SIGTERM or SIGINT drains, the second exits at once with 128 + its number. SIGHUP reloads.
  */
@@ -36,7 +41,10 @@ export async function main(program: Program): Promise<void> {
     return config(argv, program).catch((thrown: unknown) => void fail(program, thrown))
   }
   if (command !== 'serve') {
-    return misuse(program, `hookswitch: unknown command '${command}', see 'hookswitch --help'\n`)
+    // A service that starts does not need the commands.
+    const { runCommand } = await import('./commands/run-command.js')
+    program.exitCode = await runCommand([command, ...argv], program)
+    return
   }
   if (argv.some(wantsHelp)) return void program.stdout.write((await help()).SERVE_HELP)
 

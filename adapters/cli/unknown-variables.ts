@@ -1,6 +1,7 @@
 /** Warns of environment variables that look like misspelt settings. */
 import type { Log } from 'hookswitch'
 import { closestName } from 'hookswitch/adapter'
+import { COMMAND_VARIABLES } from './commands/command-variables.js'
 import type { Settings } from './read-settings.js'
 import { SETTING_OF_VARIABLE } from './setting-names.js'
 
@@ -16,7 +17,8 @@ export function warnOfVariables(
   const used = JSON.stringify(settings.values)
   const known = [...SETTING_OF_VARIABLE.keys()]
   for (const name of Object.keys(env)) {
-    if (!/^HOOKSWITCH_\w{1,60}$/i.test(name) || SETTING_OF_VARIABLE.has(name) || used.includes(name)) continue
+    if (!/^HOOKSWITCH_\w{1,60}$/i.test(name) || used.includes(name)) continue
+    if (SETTING_OF_VARIABLE.has(name) || COMMAND_VARIABLES.has(name)) continue
     // Without the prefix, which would make every short name similar.
     const suffixes = known.map((variable) => variable.slice('HOOKSWITCH_'.length))
     const closest = closestName(name.slice('HOOKSWITCH_'.length), suffixes)

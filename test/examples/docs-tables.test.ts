@@ -1,8 +1,11 @@
 import { createHookswitch, memoryStore } from 'hookswitch'
 import { OPTIONAL_HOOKS } from 'hookswitch/freeswitch'
 import { describe, expect, it } from 'vitest'
+import { EXIT_CODES } from '../../adapters/cli/commands/command-help.js'
+import { COMMANDS } from '../../adapters/cli/commands/command-table.js'
+import { COMMAND_VARIABLES } from '../../adapters/cli/commands/command-variables.js'
 import { CONFIG_SCHEMA } from '../../adapters/cli/config-schema.js'
-import { MIGRATE_HELP, SERVE_HELP } from '../../adapters/cli/help.js'
+import { MAIN_HELP, MIGRATE_HELP, SERVE_HELP } from '../../adapters/cli/help.js'
 import { SETTING_OF_VARIABLE } from '../../adapters/cli/setting-names.js'
 import { findProblem } from '../../adapters/cli/setting-schema.js'
 import { SWITCH_PARAMETERS } from '../../adapters/cli/switch-table.js'
@@ -158,8 +161,18 @@ describe('the tables of the program', () => {
     expect(rows.flatMap(([, , variable]) => codes(variable))).toEqual([...SETTING_OF_VARIABLE.keys()])
     for (const other of PAGES) {
       for (const name of read(other).match(/\bHOOKSWITCH_[A-Z_]+[A-Z]/g) ?? [])
-        expect([other, name, SETTING_OF_VARIABLE.has(name)]).toEqual([other, name, true])
+        expect([other, name, SETTING_OF_VARIABLE.has(name) || COMMAND_VARIABLES.has(name)]).toEqual([
+          other,
+          name,
+          true,
+        ])
     }
+  })
+
+  it('list every variable of the commands, as their help does', () => {
+    const inHelp = new Set(MAIN_HELP.match(/\bHOOKSWITCH_[A-Z_]+/g))
+    expect(sorted(COMMAND_VARIABLES)).toEqual(sorted(inHelp))
+    expect(firstCodes(page, '\n## Variables of the commands')).toEqual([...COMMAND_VARIABLES])
   })
 
   it('show configuration files that are valid', () => {
@@ -167,6 +180,29 @@ describe('the tables of the program', () => {
     expect(examples.length).toBeGreaterThan(1)
     for (const example of examples)
       expect([example, findProblem(CONFIG_SCHEMA, parseYaml(example).value)]).toEqual([example, undefined])
+  })
+
+  it('list every command for a running service, with its operands, and every exit code', () => {
+    const usages = COMMANDS.map(({ words, operands = [] }) =>
+      [...words, ...operands.map(({ name, isOptional }) => (isOptional ? `[${name}]` : name))].join(' '),
+    )
+    expect(firstCodes('docs/operate/commands.md', '| Command |')).toEqual(usages)
+    const rows = table('docs/operate/commands.md', '| Exit code |').map(([exitCode]) => Number(exitCode))
+    expect(rows).toEqual(EXIT_CODES.map(([exitCode]) => exitCode))
+  })
+
+  it('list every option of the client, and every code of its errors', () => {
+    const page = 'docs/http/client.md'
+    expect(sorted(firstCodes(page, '| Option |'))).toEqual(
+      sorted(members('adapters/client/client.ts', 'ClientOptions').filter((name) => name !== 'clock')),
+    )
+    expect(sorted(firstCodes(page, '| Call option |'))).toEqual(
+      sorted(members('adapters/client/call.ts', 'CallOptions')),
+    )
+    const codes = [...read('adapters/client/error.ts').matchAll(/^ {2}\| '(\w+)'$/gm)].map(
+      ([, name]) => name!,
+    )
+    expect(firstCodes(page, '| Code |')).toEqual(codes)
   })
 
   it('list the ways to find the account of a call', () => {

@@ -4,6 +4,7 @@ import * as core from 'hookswitch'
 import * as adapter from 'hookswitch/adapter'
 import * as asterisk from 'hookswitch/asterisk'
 import * as cli from 'hookswitch/cli'
+import * as client from 'hookswitch/client'
 import * as express from 'hookswitch/express'
 import * as fastify from 'hookswitch/fastify'
 import * as fetch from 'hookswitch/fetch'
@@ -184,6 +185,7 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
   ],
   './kamailio': [kamailio, ['accountByDomain', 'accountDomain', 'kamailioMapper', 'kamailioSource']],
   './cli': [cli, ['serve']],
+  './client': [client, ['HookswitchClientError', 'createClient']],
 }
 
 /** Entries of the build that are programs, not modules to import. */

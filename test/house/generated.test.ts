@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { publishedConfigSchema } from '../../adapters/cli/config-schema.js'
+import { clientOperations, OPERATIONS_FILE } from './client-operations.js'
 import { httpReference, REFERENCE_FILE } from './http-reference.js'
 import { SETTINGS_FILE, settingsReference } from './settings-reference.js'
 import { ROOT } from './sources.js'
@@ -22,5 +23,9 @@ describe('generated files (`npm run generate` updates them)', () => {
 
   it('the reference of settings matches the table of settings', async () => {
     await expect(settingsReference()).toMatchFileSnapshot(join(ROOT, SETTINGS_FILE))
+  })
+
+  it('the operations of the client match the OpenAPI document', async () => {
+    await expect(clientOperations()).toMatchFileSnapshot(join(ROOT, OPERATIONS_FILE))
   })
 })

@@ -44,7 +44,11 @@ describe('the program', () => {
 
   it.each([
     [[], 2, /^hookswitch: .*\n\nUsage:/],
-    [['server'], 2, /^hookswitch: unknown command 'server', see 'hookswitch --help'\n$/],
+    [
+      ['server'],
+      2,
+      /^hookswitch: unknown command 'server' \(did you mean 'serve'\?\), see 'hookswitch --help'\n$/,
+    ],
     [['serve', '--prot'], 2, /^hookswitch: --prot: is unknown \(did you mean '--port'\?\), .*\n$/],
     [['serve', '--data', 'x.db', '--memory'], 2, /^hookswitch: --memory: cannot be combined with --data\n$/],
     [['serve', '--postgres', 'postgres://db/calls'], 2, /^hookswitch: HOOKSWITCH_SECRET: is required .*\n$/],
