@@ -3,12 +3,13 @@
 export const MAIN_HELP = `hookswitch: access tokens, API keys and webhooks for call-handling platforms
 
 Usage:
-  hookswitch serve [flags]     serve the HTTP API and deliver webhooks
-  hookswitch migrate [flags]   move all data from a SQLite file into a PostgreSQL database
+  hookswitch serve [flags]           serve the HTTP API and deliver webhooks
+  hookswitch migrate [flags]         move all data from a SQLite file into a PostgreSQL database
+  hookswitch rotate-secret [flags]   replace the secret that encrypts API keys and signing secrets
   hookswitch --version
   hookswitch --help
 
-'hookswitch serve --help' and 'hookswitch migrate --help' list the flags.
+'hookswitch COMMAND --help' lists the flags.
 `
 
 export const MIGRATE_HELP = `Usage: hookswitch migrate --from FILE --to URL [--schema NAME]
@@ -27,6 +28,26 @@ its progress on stderr.
 
 Environment:
   HOOKSWITCH_POSTGRES     the URL of --to, to keep it out of the process list; the flag takes precedence
+`
+
+export const ROTATE_SECRET_HELP = `Usage: hookswitch rotate-secret [--data FILE | --postgres URL [--schema NAME]]
+       (--from-file FILE | --from-variable NAME) (--to-file FILE | --to-variable NAME)
+
+Encrypts API keys, signing secrets and custom request headers with a new secret. Stop the service of a SQLite file first;
+the key beside the file is replaced. With PostgreSQL the nodes may run: start each with the new secret in
+HOOKSWITCH_SECRET and the old one in HOOKSWITCH_OTHER_SECRET first. If it is interrupted, run it again. Prints one line of
+JSON with the number of rows on stdout.
+
+  --data FILE             the SQLite file (./hookswitch.db)
+  --postgres URL          the PostgreSQL database
+  --schema NAME           the schema of the database (hookswitch)
+  --from-file FILE        the file with the secret in use (with a SQLite file: FILE.key beside it)
+  --from-variable NAME    the environment variable with the secret in use
+  --to-file FILE          the file with the new secret; for a SQLite file 64 hex digits
+  --to-variable NAME      the environment variable with the new secret
+
+Environment:
+  HOOKSWITCH_POSTGRES     the URL of --postgres, to keep it out of the process list; flags take precedence
 `
 
 export const SERVE_HELP = `Usage: hookswitch serve [flags]
@@ -95,6 +116,7 @@ Environment:
   HOOKSWITCH_SECRET       the key that encrypts secrets at rest, at least 16 characters. Required with PostgreSQL, the
                           same on every node. With a file the default is a random key stored in FILE.key; in memory,
                           a random key for this run
+  HOOKSWITCH_OTHER_SECRET a second secret that decrypts, while the secret is rotated ('hookswitch rotate-secret --help')
   HOOKSWITCH_POSTGRES     the URL of --postgres, to keep it out of the process list; flags take precedence
   HOOKSWITCH_FREESWITCH_PASSWORD, HOOKSWITCH_AMI_SECRET, HOOKSWITCH_ARI_PASSWORD
                           the passwords of --freeswitch (ClueCon), --asterisk-ami and --asterisk-ari, unless

@@ -1,7 +1,8 @@
 /** The command line: commands, exit codes and signals. */
 import { errorCode, VERSION } from 'hookswitch'
-import { MAIN_HELP, MIGRATE_HELP, SERVE_HELP } from './help.js'
+import { MAIN_HELP, MIGRATE_HELP, ROTATE_SECRET_HELP, SERVE_HELP } from './help.js'
 import { migrate } from './migrate.js'
+import { rotateSecret } from './rotate-secret.js'
 import { type ServeIo, type Serving, serve } from './serve.js'
 
 /** The part of `process` that the program uses. */
@@ -28,6 +29,10 @@ export async function main(program: Program): Promise<void> {
   if (command === 'migrate') {
     if (argv.some(wantsHelp)) return void program.stdout.write(MIGRATE_HELP)
     return migrate(argv, program).catch((thrown: unknown) => void fail(program, thrown))
+  }
+  if (command === 'rotate-secret') {
+    if (argv.some(wantsHelp)) return void program.stdout.write(ROTATE_SECRET_HELP)
+    return rotateSecret(argv, program).catch((thrown: unknown) => void fail(program, thrown))
   }
   if (command !== 'serve') {
     return misuse(program, `hookswitch: unknown command '${command}', see 'hookswitch --help'\n`)

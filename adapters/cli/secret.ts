@@ -4,18 +4,27 @@ import { wrongFlag } from './read-flags.js'
 import type { StoreChoice } from './store-options.js'
 
 const NAME = 'HOOKSWITCH_SECRET'
+const OTHER_NAME = 'HOOKSWITCH_OTHER_SECRET'
+const MIN_LENGTH = 16
 const GENERATE = `node -p "crypto.randomBytes(32).toString('hex')"`
 
 /**
- * Returns the secret of the environment, or `undefined` where the store keeps or creates one.
+ * Returns the secrets of the environment, or `undefined` where the store keeps or creates one. The first encrypts, all
+ * decrypt.
  *
- * @throws `InvalidOption` naming `HOOKSWITCH_SECRET`; the message quotes no secret
+ * @throws `InvalidOption` naming the variable; the message quotes no secret
  */
 export async function secretFor(
   choice: StoreChoice,
   env: Readonly<Record<string, string | undefined>>,
-): Promise<string | undefined> {
+): Promise<readonly string[] | undefined> {
   const secret = env[NAME]
+  const other = env[OTHER_NAME]
+  if (other !== undefined && secret === undefined)
+    throw wrongFlag(OTHER_NAME, `has no effect without ${NAME}`)
+  if (other !== undefined && other.length < MIN_LENGTH) {
+    throw wrongFlag(OTHER_NAME, `must have at least ${MIN_LENGTH} characters`)
+  }
   if (choice.store === 'postgres' && secret === undefined) {
     throw wrongFlag(
       NAME,
@@ -30,5 +39,6 @@ export async function secretFor(
       throw wrongFlag(NAME, `is not the key of ${path}: unset it or use the contents of ${path}.key`)
     }
   }
-  return secret
+  if (secret === undefined) return undefined
+  return other === undefined ? [secret] : [secret, other]
 }

@@ -56,13 +56,13 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
   const flags = parseServeFlags(argv)
   const choice = chooseStore(flags, io.env)
   const chosenSwitches = chooseSwitches(flags, io.env)
-  const secret = await secretFor(choice, io.env)
+  const secrets = await secretFor(choice, io.env)
   const format = flags.log ?? (io.stderr.isTTY ? 'pretty' : 'json')
   const log = lineLog(format, (line) => io.stderr.write(line), Date.now)
   const accounts = flags.accounts === undefined ? [] : await readAccountsFile(flags.accounts)
   // Without the admin port nothing reads metrics.
   const metrics = flags.adminPort === undefined ? undefined : prometheusMetrics()
-  const hs = await createService(flags, choice, secret, { log, ...(metrics ? { metrics } : {}) })
+  const hs = await createService(flags, choice, secrets, { log, ...(metrics ? { metrics } : {}) })
   let switches: Switches | undefined
   let isReady = false
   const server = createServer(hs)

@@ -26,7 +26,7 @@ export interface ServiceOutputs {
 export async function createService(
   flags: ServeFlags,
   choice: StoreChoice,
-  secret: string | undefined,
+  secrets: readonly string[] | undefined,
   outputs: ServiceOutputs,
 ): Promise<Hookswitch> {
   const { tokenTtlSeconds, preset, loginBurst, allowLocal, ingest } = flags
@@ -42,7 +42,7 @@ export async function createService(
       ...(flags.cors.length > 0 ? { cors: flags.cors } : {}),
       ...(flags.allow.length > 0 ? { allow: flags.allow } : {}),
       ...(flags.trustProxy.length > 0 ? { trustProxy: flags.trustProxy } : {}),
-      ...(secret === undefined ? {} : { secret }),
+      ...(secrets === undefined ? {} : { secret: secrets }),
       ...(tokenTtlSeconds === undefined ? {} : { tokenTtlSeconds }),
       ...(preset === undefined ? {} : { preset }),
       ...(loginBurst === undefined ? {} : { loginBurst }),

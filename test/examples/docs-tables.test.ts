@@ -1,7 +1,7 @@
 import { createHookswitch, memoryStore } from 'hookswitch'
 import { OPTIONAL_HOOKS } from 'hookswitch/freeswitch'
 import { describe, expect, it } from 'vitest'
-import { MIGRATE_HELP, SERVE_HELP } from '../../adapters/cli/help.js'
+import { MIGRATE_HELP, ROTATE_SECRET_HELP, SERVE_HELP } from '../../adapters/cli/help.js'
 import { SWITCH_PARAMETERS } from '../../adapters/cli/switch-options.js'
 import { eventSchema } from '../../src/delivery/event-schema.js'
 import { LIFECYCLE } from '../../src/delivery/lifecycle.js'
@@ -135,6 +135,7 @@ describe('the tables of the program', () => {
   it.each([
     ['serve', SERVE_HELP],
     ['migrate', MIGRATE_HELP],
+    ['rotate-secret', ROTATE_SECRET_HELP],
   ])('list every flag of hookswitch %s, with its default', (command, help) => {
     const flags = [...help.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, flag]) => flag!)
     const rows = table(page, `\n## hookswitch ${command}`)

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { MIGRATE_HELP, SERVE_HELP } from '../../adapters/cli/help.js'
+import { MIGRATE_HELP, ROTATE_SECRET_HELP, SERVE_HELP } from '../../adapters/cli/help.js'
 import { postgresForTests } from '../adapters/storage/pg-cluster.js'
 import { anchors, blocks, isQuoted, links, PAGES, ROOT, read } from './pages.js'
 import { createProject, inPairs, type Project, type RunResult, readerEnvironment, run } from './project.js'
@@ -38,6 +38,12 @@ const programs: readonly Program[] = PAGES.flatMap((page) =>
     .filter((text) => !isQuoted(text))
     .map((text, index) => ({ name: `${page} ${index + 1}`, text })),
 )
+
+const HELP: Readonly<Record<string, string>> = {
+  serve: SERVE_HELP,
+  migrate: MIGRATE_HELP,
+  'rotate-secret': ROTATE_SECRET_HELP,
+}
 
 describe('JavaScript in the documentation', () => {
   const databases = postgresForTests()
@@ -132,8 +138,8 @@ describe('commands in the documentation', () => {
         .join('\n')
         .replaceAll('\\\n', ' ')
         .replace(/"(serve)", (.*)\]/g, (_, serve, rest) => `hookswitch ${serve} ${rest.replace(/[",]/g, '')}`)
-        .matchAll(/(?:hookswitch|bin\.js) (serve|migrate)( .*)?$/gm)) {
-        const help = command === 'serve' ? SERVE_HELP : MIGRATE_HELP
+        .matchAll(/(?:hookswitch|bin\.js) (serve|migrate|rotate-secret)( .*)?$/gm)) {
+        const help = HELP[command!]!
         for (const flag of line?.match(/--[a-z-]+/g) ?? []) {
           expect([page, flag, help.includes(`\n  ${flag} `)]).toEqual([page, flag, true])
           count += 1

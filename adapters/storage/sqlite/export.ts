@@ -259,6 +259,10 @@ function createReaders(db: SqliteHandle, path: string): Readers {
         from hookswitch_open_leg order by source, call_id`,
       read: readColumns,
     },
+    encryptionRecords: {
+      sql: 'select record from hookswitch_encryption',
+      read: ({ record }: { readonly record: string }) => record,
+    },
   }
 }
 

@@ -11,7 +11,7 @@ import { migrateSchema } from './migrations.js'
 import { createPendingNotifications, type ReadyNotification } from './pending-notifications.js'
 import { BUSY_TIMEOUT_MS, checkpointWal, configureConnection, enableWal, setBusyTimeout } from './pragmas.js'
 import { acquireProcessLock, type ProcessLock } from './process-lock.js'
-import { loadEncryptionKey } from './secret.js'
+import { loadEncryptionKey, replaceEncryptionKey } from './secret.js'
 
 /** Which database to open. Can be sent to a thread. */
 export interface OpenRequest {
@@ -33,6 +33,8 @@ export interface SqliteDatabase {
   readonly path: string
   /** The key that encrypts secrets. Throws `StoreCorrupt`, `StoreUnavailable`. */
   secret(): string
+  /** Replaces the key file, if there is one. Throws `InvalidOption`, `StoreUnavailable`. */
+  replaceSecret(secret: string): void
   close(): void
 }
 
@@ -99,6 +101,7 @@ function initialize(
     takeNotifications: notifications.take,
     webhookVersion: engine.webhookVersion,
     secret: () => loadEncryptionKey(db, path, warn),
+    replaceSecret: (secret) => replaceEncryptionKey(path, secret),
     close() {
       checkpointWal(db)
       try {

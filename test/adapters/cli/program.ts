@@ -29,7 +29,12 @@ export function hookswitch(
   argv: readonly string[],
   { env = {}, ...options }: ProgramOptions = {},
 ): RunningProgram {
-  const { HOOKSWITCH_SECRET: _, HOOKSWITCH_POSTGRES: __, ...inherited } = process.env
+  const {
+    HOOKSWITCH_SECRET: _,
+    HOOKSWITCH_POSTGRES: __,
+    HOOKSWITCH_OTHER_SECRET: ___,
+    ...inherited
+  } = process.env
   const child = spawn(process.execPath, [BIN, ...argv], { ...options, env: { ...inherited, ...env } })
   onTestFinished(() => void child.kill('SIGKILL'))
   const output = { stdout: '', stderr: '' }

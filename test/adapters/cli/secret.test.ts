@@ -34,7 +34,23 @@ describe('secretFor', () => {
   it('returns the secret of the environment for every store', async () => {
     const file = { store: 'sqlite', path: join(folder, 'calls.db') } as const
     for (const choice of [POSTGRES, file, { store: 'memory' } as const]) {
-      expect(await secretFor(choice, { HOOKSWITCH_SECRET: SECRET })).toBe(SECRET)
+      expect(await secretFor(choice, { HOOKSWITCH_SECRET: SECRET })).toEqual([SECRET])
+    }
+  })
+
+  it('returns a second secret behind the first', async () => {
+    const env = { HOOKSWITCH_SECRET: SECRET, HOOKSWITCH_OTHER_SECRET: 'the secret before that' }
+    expect(await secretFor(POSTGRES, env)).toEqual([SECRET, 'the secret before that'])
+  })
+
+  it('rejects a second secret that is short or alone, and does not quote it', async () => {
+    for (const env of [
+      { HOOKSWITCH_SECRET: SECRET, HOOKSWITCH_OTHER_SECRET: 'fifteen letters' },
+      { HOOKSWITCH_OTHER_SECRET: SECRET },
+    ]) {
+      const error = await secretFor({ store: 'memory' }, env).catch((thrown) => thrown)
+      expect(error.message).toMatch(/^HOOKSWITCH_OTHER_SECRET: [^\n]*$/)
+      expect(error.message).not.toMatch(/fifteen letters|a secret of/)
     }
   })
 
@@ -61,7 +77,7 @@ describe('secretFor', () => {
       expect(message).toContain(`${path}.key`)
       expect(message).not.toContain(SECRET)
       expect(message).not.toContain(key)
-      expect(await secretFor({ store: 'sqlite', path: named }, { HOOKSWITCH_SECRET: key })).toBe(key)
+      expect(await secretFor({ store: 'sqlite', path: named }, { HOOKSWITCH_SECRET: key })).toEqual([key])
     }
   })
 })
