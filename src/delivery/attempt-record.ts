@@ -3,7 +3,8 @@
  * `cancelled` or `quarantined`).
  */
 import type { Observation, SendRequest } from '../ports.js'
-import { isSecretHeader } from '../webhooks/request-headers.js'
+import { isSecretHeader } from '../values/secret-names.js'
+import { parseTraceparent } from '../values/traceparent.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { Delivery } from './lifecycle.js'
 import type { Outcome } from './outcome.js'
@@ -63,7 +64,7 @@ export interface AttemptRecord {
   readonly responseHeaders?: readonly string[]
   /** At most 8 KiB of the response body as text; invalid UTF-8 is replaced. Absent without a response. */
   readonly responseBody?: string
-  /** Name, value, name, value, …; secrets redacted. Absent for an end without a request. */
+  /** Name, value, name, value, …; the signature and the values of custom headers redacted. Absent for an end without a request. */
   readonly requestHeaders?: readonly string[]
   /**
    * Duration of the request in milliseconds, rounded. Absent when interrupted, and for an end without a
@@ -128,11 +129,42 @@ function setReason(record: MutableRecord, outcome: Outcome): void {
   else if (outcome.failure !== 'http') record.clientError = outcome.failure
 }
 
+/** Headers that `buildRequest` sets and no webhook can (`findHeaderProblem`), as they are spelt there. */
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  'accept-encoding',
+  'X-Hook-ID',
+  'X-Account-ID',
+  'X-Hook-Event',
+  'X-Hook-Attempt',
+  'webhook-id',
+  'webhook-timestamp',
+  'Content-Type',
+])
+
+/** Headers that a webhook may set too: they are stored with the service's values only. */
+function isOwnValue(name: string, value: string): boolean {
+  if (name === 'User-Agent') return value.startsWith('hookswitch/')
+  if (name === 'Accept') return value === '*/*'
+  return name === 'traceparent' && parseTraceparent(value) === value
+}
+
+/** Custom headers are encrypted at rest, so their values are not stored here either, whatever their names. */
+function redactRequestHeaders(headers: readonly string[]): readonly string[] {
+  return redactWhere(headers, (name, value) => !OWN_HEADERS.has(name) && !isOwnValue(name, value))
+}
+
 /** Replaces the values of headers whose names indicate a credential. */
 export function redactHeaders(headers: readonly string[]): readonly string[] {
+  return redactWhere(headers, isSecretHeader)
+}
+
+function redactWhere(
+  headers: readonly string[],
+  isSecret: (name: string, value: string) => boolean,
+): readonly string[] {
   let redacted: string[] | undefined
   for (let index = 0; index < headers.length; index += 2) {
-    if (!isSecretHeader(headers[index]!)) continue
+    if (!isSecret(headers[index]!, headers[index + 1]!)) continue
     redacted ??= [...headers]
     redacted[index + 1] = REDACTED
   }
@@ -165,7 +197,7 @@ export function buildAttemptRecord(
     record.responseHeaders = storedResponseHeaders(headers)
     record.responseBody = body
   }
-  record.requestHeaders = redactHeaders(request.headers)
+  record.requestHeaders = redactRequestHeaders(request.headers)
   record.durationMs = Math.max(0, Math.round(durationMs))
   return record
 }
