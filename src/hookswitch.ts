@@ -206,7 +206,7 @@ export function createHookswitch<HookId extends string = never>(
   }
 
   const webhooks = createWebhookApi(core, maxPending)
-  const { catalogue, ingest, cors, trustProxy } = normalized
+  const { catalogue, ingest, cors, trustProxy, tokenInQuery } = normalized
   const node = newId()
   const publishing: PublishDeps = { core, metrics, tracing, maxPending }
   const apiBackendDeps: ApiBackendDeps = {
@@ -224,7 +224,12 @@ export function createHookswitch<HookId extends string = never>(
       import('./runtime/api-backend.js'),
       import('./http/handle.js'),
     ])
-    return createHandler(createApiBackend(core, webhooks, apiBackendDeps), { log, trustProxy, cors })
+    return createHandler(createApiBackend(core, webhooks, apiBackendDeps), {
+      log,
+      trustProxy,
+      cors,
+      tokenInQuery,
+    })
   })
 
   return {

@@ -47,6 +47,14 @@ export interface AcceptedRequest {
   readonly base: string
 }
 
+/** Options of the checks. */
+export interface GuardOptions {
+  /** Whether OPTIONS is a preflight request. */
+  readonly isCorsEnabled: boolean
+  /** Whether `?auth_token=` is read. */
+  readonly tokenInQuery: boolean
+}
+
 /** The result of the checks; `preflight` is a CORS preflight request. */
 export type GuardResult =
   | { readonly kind: 'accepted'; readonly accepted: AcceptedRequest }
@@ -64,14 +72,13 @@ const TWO_TOKENS = validationError([
  * account, content type, body. Rejects with the errors of the backend.
  *
  * @param facts filled in by the checks
- * @param isCorsEnabled whether OPTIONS is a preflight request
  */
 export async function guardRequest(
   backend: ApiBackend,
   request: RequestRecord,
   query: Query,
   facts: RequestFacts,
-  isCorsEnabled: boolean,
+  { isCorsEnabled, tokenInQuery }: GuardOptions,
 ): Promise<GuardResult> {
   if (request.bodyProblem === 'too_large' || minimumByteLength(request.body) > MAX_BODY_BYTES) {
     return rejected(bodyTooLarge(MAX_BODY_BYTES))
@@ -90,7 +97,7 @@ export async function guardRequest(
   if (!route) return rejected(methodNotAllowed(allowHeader(match.routes, isCorsEnabled)))
   facts.route = route
 
-  const lookup = findToken(request.headers, query, unparsed.head)
+  const lookup = findToken(request.headers, query, unparsed.head, tokenInQuery)
   if (lookup.hasConflict) return rejected(TWO_TOKENS)
   if (lookup.token !== undefined && !route.isLogin) {
     const caller = await authenticateCaller(backend, lookup.token, route)

@@ -95,6 +95,7 @@ const VALIDATORS: Readonly<Record<keyof HookswitchOptions<unknown>, Validator>> 
   allow: stringList,
   cors: originList,
   trustProxy: stringList,
+  tokenInQuery: boolean,
   ingest: boolean,
   log: objectWithMethods('debug', 'info', 'warn', 'error'),
   metrics: objectWithMethods('count', 'observe', 'watch'),
