@@ -24,6 +24,20 @@ async function respond(method: string, url: string, sent: RequestOptions = {}) {
   return { status: response.status, message, data, response, calls }
 }
 
+describe('a token in the query', () => {
+  it('is read unless that is turned off', async () => {
+    const url = `${WEBHOOKS}?auth_token=${TOKEN}`
+    const statusWith = async (options: object) => {
+      const { backend } = createFakeBackend()
+      const handle = createHandler(backend, { log: silentLog, ...options })
+      return (await handle(request('GET', url, { token: null }))).status
+    }
+    expect(await statusWith({})).toBe(200)
+    expect(await statusWith({ tokenInQuery: true })).toBe(200)
+    expect(await statusWith({ tokenInQuery: false })).toBe(401)
+  })
+})
+
 describe('a large body', () => {
   const large = JSON.stringify({ data: { list: Array.from({ length: 100_000 }, (_, index) => `${index}`) } })
 
