@@ -23,7 +23,7 @@ import type { ApiBackendDeps } from './runtime/api-backend.js'
 import { type Background, startBackground } from './runtime/background.js'
 import { systemClock } from './runtime/clock.js'
 import { type Core, createCore, type HookswitchEvents, type PublishedEvent } from './runtime/core.js'
-import { readEncryptionKeys } from './runtime/encryption-key.js'
+import { openCipher, readEncryptionKeys } from './runtime/encryption-key.js'
 import { type EraseRequest, type EraseResult, erase } from './runtime/erase.js'
 import { readGauges } from './runtime/gauges.js'
 import { createLazyHandler } from './runtime/lazy-handler.js'
@@ -51,7 +51,8 @@ import { createIdGenerator } from './values/ids.js'
 export interface Hookswitch<HookId extends string = never> extends Required<HttpService> {
   /**
    * Opens the store and starts the dispatcher. A repeated call returns the same promise; after a failure it tries again.
-   * Rejects with `StoreUnavailable`, `StoreCorrupt`, `Closing`.
+   * Rejects with `StoreUnavailable`, `StoreCorrupt`, `Closing`, and `InvalidOption` (field `secret`) for a secret other than
+   * the one that the store is encrypted with.
    */
   start(): Promise<void>
   /**
@@ -170,11 +171,12 @@ export function createHookswitch<HookId extends string = never>(
   async function open(): Promise<void> {
     if (normalized.allowLocal) log.info({}, 'allowLocal is on: webhooks may call loopback addresses')
     await store.open({ clock, log })
-    const encryptionKeys = await readEncryptionKeys(store, normalized.secrets)
+    const secrets = await readEncryptionKeys(store, normalized.secrets)
+    const cipher = await openCipher(store, secrets, random.bytes)
     await handler.load()
     const sender = await openSender()
     try {
-      opened = createCore(normalized, encryptionKeys, {
+      opened = createCore(normalized, cipher, {
         clock,
         random,
         log,
@@ -210,7 +212,7 @@ export function createHookswitch<HookId extends string = never>(
   }
 
   const webhooks = createWebhookApi(core, normalized)
-  const { catalogue, ingest, cors, trustProxy } = normalized
+  const { catalogue, ingest, cors, trustProxy, tokenInQuery } = normalized
   const node = newId()
   const publishing: PublishDeps = { core, metrics, tracing, limits: normalized }
   const apiBackendDeps: ApiBackendDeps = {
@@ -228,7 +230,12 @@ export function createHookswitch<HookId extends string = never>(
       import('./runtime/api-backend.js'),
       import('./http/handle.js'),
     ])
-    return createHandler(createApiBackend(core, webhooks, apiBackendDeps), { log, trustProxy, cors })
+    return createHandler(createApiBackend(core, webhooks, apiBackendDeps), {
+      log,
+      trustProxy,
+      cors,
+      tokenInQuery,
+    })
   })
 
   return {

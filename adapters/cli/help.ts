@@ -11,6 +11,7 @@ Usage:
   hookswitch config print      show the settings that hold and where they came from
   hookswitch config check FILE check a configuration file
   hookswitch migrate [flags]   move all data from a SQLite file into a PostgreSQL database
+  hookswitch rotate-secret     replace the secret that encrypts API keys and signing secrets
   hookswitch COMMAND [flags]   use a running service
   hookswitch --version
   hookswitch --help
@@ -57,6 +58,26 @@ its progress on stderr.
 
 Environment:
   HOOKSWITCH_POSTGRES     the URL of --to, to keep it out of the process list; the flag takes precedence
+`
+
+export const ROTATE_SECRET_HELP = `Usage: hookswitch rotate-secret [--data FILE | --postgres URL [--schema NAME]]
+       (--from-file FILE | --from-variable NAME) (--to-file FILE | --to-variable NAME)
+
+Encrypts API keys, signing secrets and custom request headers with a new secret. Stop the service of a SQLite file first;
+the key beside the file is replaced. With PostgreSQL the nodes may run: start each with both secrets in
+HOOKSWITCH_SECRET first, as a list: '["new","old"]'. If it is interrupted, run it again. Prints one line of
+JSON with the number of rows on stdout.
+
+  --data FILE             the SQLite file (./hookswitch.db)
+  --postgres URL          the PostgreSQL database
+  --schema NAME           the schema of the database (hookswitch)
+  --from-file FILE        the file with the secret in use (with a SQLite file: FILE.key beside it)
+  --from-variable NAME    the environment variable with the secret in use
+  --to-file FILE          the file with the new secret; for a SQLite file 64 hex digits
+  --to-variable NAME      the environment variable with the new secret
+
+Environment:
+  HOOKSWITCH_POSTGRES     the URL of --postgres, to keep it out of the process list; flags take precedence
 `
 
 export const CONFIG_HELP = `Usage: hookswitch config print [--json] [flags of serve]

@@ -40,6 +40,11 @@ export async function main(program: Program): Promise<void> {
     const { config } = await import('./config-command.js')
     return config(argv, program).catch((thrown: unknown) => void fail(program, thrown))
   }
+  if (command === 'rotate-secret') {
+    if (argv.some(wantsHelp)) return void program.stdout.write((await help()).ROTATE_SECRET_HELP)
+    const { rotateSecret } = await import('./rotate-secret.js')
+    return rotateSecret(argv, program).catch((thrown: unknown) => void fail(program, thrown))
+  }
   if (command !== 'serve') {
     // A service that starts does not need the commands.
     const { runCommand } = await import('./commands/run-command.js')

@@ -19,7 +19,7 @@ import type { Metrics } from '../metrics.js'
 import type { NormalizedOptions } from '../options/normalize.js'
 import type { Clock, Log, Random, Sender, Tracing } from '../ports.js'
 import type { Store } from '../store/contract.js'
-import { createSecretCipher } from '../values/encryption.js'
+import type { SecretCipher } from '../values/encryption.js'
 import { createIdGenerator, createTimeOrderedIdGenerator } from '../values/ids.js'
 import { VERSION } from '../version.js'
 import { isRegisteredHook } from '../webhooks/catalogue.js'
@@ -107,15 +107,10 @@ export interface CoreDeps {
   readonly events: EventBus<HookswitchEvents>
 }
 
-/** @param encryptionKeys keys for secrets at rest: the first encrypts, all decrypt */
-export function createCore(
-  options: NormalizedOptions<Store>,
-  encryptionKeys: readonly string[],
-  deps: CoreDeps,
-) {
+/** @param cipher encrypts and decrypts the secrets at rest */
+export function createCore(options: NormalizedOptions<Store>, cipher: SecretCipher, deps: CoreDeps) {
   const { store, catalogue } = options
   const { clock, random, log, sender, events, metrics, tracing } = deps
-  const cipher = createSecretCipher(encryptionKeys)
   const newId = createIdGenerator((count) => random.bytes(count))
   const newTimeOrderedId = createTimeOrderedIdGenerator((count) => random.bytes(count), clock.now)
   const accountDeps: AccountDeps = { accounts: store.accounts, cipher, clock, random, newId }

@@ -5,7 +5,7 @@ import { EXIT_CODES } from '../../adapters/cli/commands/command-help.js'
 import { COMMANDS } from '../../adapters/cli/commands/command-table.js'
 import { COMMAND_VARIABLES } from '../../adapters/cli/commands/command-variables.js'
 import { CONFIG_SCHEMA } from '../../adapters/cli/config-schema.js'
-import { MAIN_HELP, MIGRATE_HELP, SERVE_HELP } from '../../adapters/cli/help.js'
+import { MAIN_HELP, MIGRATE_HELP, ROTATE_SECRET_HELP, SERVE_HELP } from '../../adapters/cli/help.js'
 import { SETTING_OF_VARIABLE } from '../../adapters/cli/setting-names.js'
 import { findProblem } from '../../adapters/cli/setting-schema.js'
 import { SWITCH_PARAMETERS } from '../../adapters/cli/switch-table.js'
@@ -139,10 +139,12 @@ describe('the page of all switches', () => {
 describe('the tables of the program', () => {
   const page = 'docs/operate/configuration.md'
 
-  it('list every flag of hookswitch migrate, with its default', () => {
-    const help = MIGRATE_HELP
+  it.each([
+    ['migrate', MIGRATE_HELP],
+    ['rotate-secret', ROTATE_SECRET_HELP],
+  ])('list every flag of hookswitch %s, with its default', (command, help) => {
     const flags = [...help.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, flag]) => flag!)
-    const rows = table(page, '\n## hookswitch migrate')
+    const rows = table(page, `\n## hookswitch ${command}`)
     expect(rows.map(([flag]) => code(flag)?.split(' ')[0])).toEqual(flags)
     for (const [flag, byDefault] of rows) {
       const [name] = code(flag)!.split(' ')

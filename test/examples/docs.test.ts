@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { MIGRATE_HELP, SERVE_HELP } from '../../adapters/cli/help.js'
+import { MIGRATE_HELP, ROTATE_SECRET_HELP, SERVE_HELP } from '../../adapters/cli/help.js'
 import { postgresForTests } from '../adapters/storage/pg-cluster.js'
 import { freePort } from '../adapters/telephony/free-port.js'
 import { anchors, blocks, isQuoted, links, PAGES, ROOT, read } from './pages.js'
@@ -41,6 +41,12 @@ const programs: readonly Program[] = PAGES.flatMap((page) =>
     .filter((text) => !isQuoted(text))
     .map((text, index) => ({ name: `${page} ${index + 1}`, text })),
 )
+
+const HELP: Readonly<Record<string, string>> = {
+  serve: SERVE_HELP,
+  migrate: MIGRATE_HELP,
+  'rotate-secret': ROTATE_SECRET_HELP,
+}
 
 describe('JavaScript in the documentation', () => {
   const databases = postgresForTests()
@@ -135,8 +141,8 @@ describe('commands in the documentation', () => {
         .join('\n')
         .replaceAll('\\\n', ' ')
         .replace(/"(serve)", (.*)\]/g, (_, serve, rest) => `hookswitch ${serve} ${rest.replace(/[",]/g, '')}`)
-        .matchAll(/(?:hookswitch|bin\.js) (serve|migrate)( .*)?$/gm)) {
-        const help = command === 'serve' ? SERVE_HELP : MIGRATE_HELP
+        .matchAll(/(?:hookswitch|bin\.js) (serve|migrate|rotate-secret)( .*)?$/gm)) {
+        const help = HELP[command!]!
         for (const flag of line?.match(/--[a-z-]+/g) ?? []) {
           expect([page, flag, help.includes(`\n  ${flag} `)]).toEqual([page, flag, true])
           count += 1

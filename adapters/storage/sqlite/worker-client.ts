@@ -106,6 +106,9 @@ export function openInWorker(request: OpenRequest, deps: BackendDeps): Promise<B
       }),
     webhookVersion: () => webhookVersion,
     secret: () => sendNumbered((id) => post({ kind: 'secret', id })) as Promise<string>,
+    async replaceSecret(secret) {
+      await sendNumbered((id) => post({ kind: 'replaceSecret', id, secret }))
+    },
     close() {
       isClosing = true
       flush()
