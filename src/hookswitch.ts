@@ -212,6 +212,7 @@ export function createHookswitch<HookId extends string = never>(
     catalogue,
     now: clock.now,
     newId,
+    isOperator,
     replays: createReplayRateLimiter(clock, normalized),
     ...(ingest && { publish: (inputs, traceparent) => publishEvents(publishing, inputs, traceparent) }),
   }
@@ -222,7 +223,12 @@ export function createHookswitch<HookId extends string = never>(
       import('./runtime/api-backend.js'),
       import('./http/handle.js'),
     ])
-    return createHandler(createApiBackend(core, webhooks, apiBackendDeps), { log, trustProxy, cors })
+    return createHandler(createApiBackend(core, webhooks, apiBackendDeps), {
+      log,
+      trustProxy,
+      cors,
+      ...(normalized.accessLog && { accessLog: { log, monotonic: clock.monotonic } }),
+    })
   })
 
   return {
@@ -269,6 +275,9 @@ export function createHookswitch<HookId extends string = never>(
     node,
   }
 }
+
+/** Nobody: no option names operators. */
+const isOperator = () => false
 
 /** The account operations of whichever instance is running when they are called. */
 function bindAccounts(core: () => Core, webhooks: WebhookApi): AccountService {

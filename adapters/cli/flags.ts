@@ -12,6 +12,7 @@ export interface ServeFlags extends StoreFlags, SwitchFlags {
   readonly preset?: 'kazoo'
   readonly ingest: boolean
   readonly allowLocal: boolean
+  readonly accessLog: boolean
   readonly log?: 'json' | 'pretty'
   readonly cors: readonly string[]
   readonly allow: readonly string[]
@@ -23,7 +24,7 @@ export interface ServeFlags extends StoreFlags, SwitchFlags {
 const DEFAULTS = Object.freeze({ port: 8000, host: '127.0.0.1' })
 
 const NAMES = {
-  switches: ['memory', 'ingest', 'allow-local'],
+  switches: ['memory', 'ingest', 'allow-local', 'access-log'],
   lists: [
     'cors',
     'allow',
@@ -70,6 +71,7 @@ export function parseServeFlags(argv: readonly string[]): ServeFlags {
     memory: has('memory'),
     ingest: has('ingest'),
     allowLocal: has('allow-local'),
+    accessLog: has('access-log'),
     cors: list('cors'),
     allow: list('allow'),
     trustProxy: list('trust-proxy'),

@@ -63,6 +63,7 @@ a second signal exits at once.
   --trust-proxy CIDR      trust X-Forwarded-For from proxies in this network (repeatable)
   --login-burst N         logins from one address before it is rate-limited (100)
   --admin-port N          serve /healthz, /readyz and /metrics on this port of the same host (off)
+  --access-log            log every HTTP request: method, path, status, duration, request id, account
   --log json|pretty       log format (pretty on a terminal, otherwise json)
 
 At most one of --data, --postgres and --memory.

@@ -29,7 +29,7 @@ export async function createService(
   secret: string | undefined,
   outputs: ServiceOutputs,
 ): Promise<Hookswitch> {
-  const { tokenTtlSeconds, preset, loginBurst, allowLocal, ingest } = flags
+  const { tokenTtlSeconds, preset, loginBurst, allowLocal, accessLog, ingest } = flags
   const store = await createStore(choice).catch((thrown: unknown) => {
     throw storeProblem(choice, thrown)
   })
@@ -37,6 +37,7 @@ export async function createService(
     return createHookswitch({
       store,
       allowLocal,
+      accessLog,
       ingest,
       ...outputs,
       ...(flags.cors.length > 0 ? { cors: flags.cors } : {}),

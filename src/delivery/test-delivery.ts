@@ -3,6 +3,7 @@ import { HookswitchError, notFound } from '../errors.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
 import { type AcceptDeps, buildDelivery, countDeliveries } from './accept.js'
 import { createBodyVariants } from './body-variants.js'
+import { TEST_LANE } from './delivery-queries.js'
 import { checkEvent } from './event.js'
 import { payloadOf, SEQUENCE_KEY } from './payload.js'
 
@@ -52,7 +53,7 @@ export async function sendTest(
           bodies: bodies.templates,
         },
       ],
-      deliveries: [buildDelivery(deliveryId, event, eventId, webhook, variant, `test/${deliveryId}`)],
+      deliveries: [buildDelivery(deliveryId, event, eventId, webhook, variant, `${TEST_LANE}${deliveryId}`)],
       maxPending,
     },
     deps.storeNow(),

@@ -100,6 +100,7 @@ const VALIDATORS: Readonly<Record<keyof HookswitchOptions<unknown>, Validator>> 
   cors: originList,
   trustProxy: stringList,
   ingest: boolean,
+  accessLog: boolean,
   log: objectWithMethods('debug', 'info', 'warn', 'error'),
   metrics: objectWithMethods('count', 'observe', 'watch'),
   tracing: objectWithMethods('begin'),

@@ -94,6 +94,11 @@ export interface HookswitchOptions<AStore, HookId extends string = string> {
   readonly trustProxy?: readonly string[]
   /** Adds the HTTP route that accepts events. Default false. */
   readonly ingest?: boolean
+  /**
+   * Logs every HTTP request at the level `info`: method, path without query, status, duration, request id and the account
+   * of the token. Default false.
+   */
+  readonly accessLog?: boolean
   /** A pino-compatible logger. Default: silent. */
   readonly log?: Log
   /** Receives metrics: `hookswitch/prometheus`, `hookswitch/opentelemetry` or the host's own. Default: none. */
@@ -136,4 +141,5 @@ export const OPTION_DEFAULTS = Object.freeze({
   retentionDays: 30,
   allowLocal: false,
   ingest: false,
+  accessLog: false,
 })

@@ -36,6 +36,8 @@ const RESERVED_EVENT_NAMES: Readonly<Record<keyof DeliveryEvents | 'event' | 'ev
   event: true,
   event_refused: true,
   attempt: true,
+  webhook_paused: true,
+  webhook_resumed: true,
   webhook_disabled: true,
   delivered: true,
   exhausted: true,

@@ -4,12 +4,12 @@ import { lineageCache } from '../accounts/lineage-cache.js'
 import type { AccountDeps } from '../accounts/manage.js'
 import { safeDirectory } from '../accounts/safe-directory.js'
 import { storeDirectory } from '../accounts/store-directory.js'
-import { accountService } from '../auth/account-service.js'
+import { type AccountService, accountService } from '../auth/account-service.js'
 import { loginRateLimiter } from '../auth/login-rate-limiter.js'
 import { tokenCache } from '../auth/token-cache.js'
 import type { AcceptDeps } from '../delivery/accept.js'
 import type { AttemptRecord } from '../delivery/attempt-record.js'
-import type { DeliveryEnd } from '../delivery/delivery-events.js'
+import type { DeliveryEnd, WebhookPaused } from '../delivery/delivery-events.js'
 import { createDispatcher } from '../delivery/dispatcher.js'
 import type { ChannelEvent } from '../delivery/event.js'
 import type { RefusedEvent } from '../delivery/inbox-relay.js'
@@ -24,6 +24,7 @@ import { createIdGenerator, createTimeOrderedIdGenerator } from '../values/ids.j
 import { VERSION } from '../version.js'
 import { isRegisteredHook } from '../webhooks/catalogue.js'
 import type { WebhookDeps } from '../webhooks/manage.js'
+import { logDeliveryEvent } from './log-delivery-event.js'
 
 /** An accepted event, as listeners of `hs.events` receive it. */
 export interface PublishedEvent extends ChannelEvent {
@@ -42,6 +43,10 @@ export interface PublishedEvent extends ChannelEvent {
 export interface HookswitchEvents {
   /** An attempt ended, or a delivery ended without a request: its record. */
   readonly attempt: AttemptRecord
+  /** The breaker of a webhook opened: deliveries wait, and single ones probe the receiver after each pause. */
+  readonly webhook_paused: WebhookPaused
+  /** The breaker of a webhook closed: a probe was delivered, and sending continues. */
+  readonly webhook_resumed: { readonly webhookId: string; readonly accountId: string }
   /** The service disabled a webhook, because its receiver responded 410 or by the option `autoDisable`. */
   readonly webhook_disabled: {
     readonly webhookId: string
@@ -136,13 +141,20 @@ export function createCore(
     metrics,
     tokenTtlMs: options.tokenTtlSeconds * 1000,
   }
-  const accounts = accountService({
+  const allAccounts = accountService({
     tokens,
     tokenCache: cachedTokens,
     lineages,
     directory,
     ...(options.directory ? {} : { accountDeps }),
   })
+  const accounts: AccountService = {
+    ...allAccounts,
+    async remove(accountId) {
+      await allAccounts.remove(accountId)
+      log.info({ accountId }, 'an account was removed')
+    },
+  }
   const caps = {
     perEndpoint: options.inFlightPerEndpoint,
     perAccount: options.inFlightPerAccount,
@@ -160,7 +172,10 @@ export function createCore(
       tracing,
       newId: newTimeOrderedId,
       endpointSecrets: createEndpointSecretsCache(cipher, `hookswitch/${VERSION}`),
-      emit: (name, payload) => events.emit(name, payload as never),
+      emit: (name, payload) => {
+        logDeliveryEvent(log, name, payload)
+        events.emit(name, payload as never)
+      },
       rulesOf: (webhook) => ({
         policy: options.retryPolicy,
         functions: options.policies,
@@ -181,6 +196,8 @@ export function createCore(
     random,
     cipher,
     newId,
+    storeNow: dispatcher.now,
+    lastSuccesses: (webhookIds) => store.deliveries.lastSuccesses(webhookIds),
     mutex: keyedMutex(),
     onDeliveriesCancelled: dispatcher.cancelUnsent,
     rules: { catalogue, addressPolicy: options.addressPolicy, defaultFormat: options.defaultFormat },

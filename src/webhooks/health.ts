@@ -45,6 +45,70 @@ export function isFailing(health: Health | undefined): boolean {
   return (health?.failuresInRow ?? 0) > 0
 }
 
+/** The first opening of the breaker since the last success, or its closing. */
+export type BreakerChange =
+  | { readonly kind: 'opened'; readonly failuresInRow: number; readonly pausedUntilMs: number }
+  | { readonly kind: 'closed' }
+
+/** The change of the breaker between two states of health, if any. Failed probes prolong the pause: no change. */
+export function breakerChangeOf(
+  before: Health | undefined,
+  after: Health | undefined,
+): BreakerChange | undefined {
+  if (isProbed(before) === isProbed(after)) return undefined
+  if (!after || !isProbed(after)) return { kind: 'closed' }
+  const { failuresInRow, pausedUntilMs = 0 } = after
+  return { kind: 'opened', failuresInRow, pausedUntilMs }
+}
+
+/** Whether events reach a webhook: `ok` also before the first one; `disabled` by its owner or by the service. */
+export type EndpointState = 'ok' | 'failing' | 'paused' | 'disabled'
+
+/** The health of a webhook as its owner sees it. */
+export interface EndpointHealth {
+  /** `paused`: nothing is sent before `pausedUntilMs`. `failing`: the last attempt failed. */
+  readonly state: EndpointState
+  /** Failures since the last success; those in an outage of this service do not count. */
+  readonly failuresInRow: number
+  /** Time of the first failure since the last success, in Unix milliseconds. */
+  readonly failingSinceMs?: number
+  /** End of the pause, in Unix milliseconds; only with the state `paused`. */
+  readonly pausedUntilMs?: number
+  /**
+   * Time of the last success, in Unix milliseconds. Absent: none among the newest 1,000 attempts that are kept (the option
+   * `recordSuccesses` may keep none).
+   */
+  readonly lastSuccessMs?: number
+}
+
+/**
+ * The health of a webhook as its owner sees it.
+ *
+ * @param now store time, ms
+ * @param lastSuccessMs time of the last success; default: unknown
+ */
+export function endpointHealthOf(
+  webhook: { readonly settings: { readonly enabled: boolean }; readonly health?: Health },
+  now: number,
+  lastSuccessMs?: number,
+): EndpointHealth {
+  const { failuresInRow = 0, failingSinceMs, pausedUntilMs = 0 } = webhook.health ?? {}
+  const state = endpointStateOf(webhook.settings.enabled, failuresInRow, pausedUntilMs > now)
+  return {
+    state,
+    failuresInRow,
+    ...(failingSinceMs !== undefined && { failingSinceMs }),
+    ...(state === 'paused' && { pausedUntilMs }),
+    ...(lastSuccessMs !== undefined && { lastSuccessMs }),
+  }
+}
+
+function endpointStateOf(isEnabled: boolean, failuresInRow: number, isPaused: boolean): EndpointState {
+  if (!isEnabled) return 'disabled'
+  if (isPaused) return 'paused'
+  return failuresInRow > 0 ? 'failing' : 'ok'
+}
+
 const HOUR_MS = 3_600_000
 
 /** Health rules by name. */

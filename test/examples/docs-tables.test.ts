@@ -280,7 +280,7 @@ describe('the tables of the HTTP API', () => {
   it('list every field of an attempt, of a delivery and of an event', () => {
     const attempt = attemptJson({ method: 'POST', atMs: 0 } as never)
     expect(sorted(firstCodes(API, '\n## An attempt'))).toEqual(sorted(Object.keys(attempt)))
-    const delivery = deliveryJson({ state: 'delivered' } as never, '')
+    const delivery = deliveryJson({ state: 'delivered', lane: '', acceptedMs: 0 } as never, '')
     expect(sorted(firstCodes(API, '\n## A delivery'))).toEqual(sorted(Object.keys(delivery)))
     expect(sorted(firstCodes(API, '\n## An event'))).toEqual(sorted(Object.keys(eventSchema.properties)))
   })
@@ -299,7 +299,7 @@ describe('the tables of the API', () => {
 
     expect(sorted(firstCodes(API, '| `hs.events` |'))).toEqual(
       sorted([
-        ...['event', 'event_refused', 'attempt', 'webhook_disabled'],
+        ...['event', 'event_refused', 'attempt', 'webhook_paused', 'webhook_resumed', 'webhook_disabled'],
         ...catalogueOf().map(({ id }) => id),
         ...finalStates,
       ]),

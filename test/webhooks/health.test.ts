@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   type AttemptEffect,
+  endpointHealthOf,
   HEALTH_PRESETS,
   type HealthRules,
   isProbed,
@@ -56,6 +57,26 @@ describe('the health of an endpoint', () => {
         expect(updateHealth(undefined, succeeded, now, rules).health).toBeUndefined()
       }),
     )
+  })
+})
+
+describe('the health that an owner sees', () => {
+  const enabled = { settings: { enabled: true } }
+  const health = { failuresInRow: 3, failingSinceMs: 5, pausedUntilMs: 50 }
+
+  it.each([
+    ['ok', enabled, { failuresInRow: 0 }],
+    ['paused', { ...enabled, health }, { failuresInRow: 3, failingSinceMs: 5, pausedUntilMs: 50 }],
+    [
+      'failing',
+      { ...enabled, health: { ...health, pausedUntilMs: 9 } },
+      { failuresInRow: 3, failingSinceMs: 5 },
+    ],
+    ['ok', { ...enabled, health: { failuresInRow: 0, pausedUntilMs: 9 } }, { failuresInRow: 0 }],
+    ['disabled', { settings: { enabled: false }, health }, { failuresInRow: 3, failingSinceMs: 5 }],
+  ] as const)('is %s', (state, webhook, fields) => {
+    expect(endpointHealthOf(webhook, 10)).toEqual({ state, ...fields })
+    expect(endpointHealthOf(webhook, 10, 4)).toEqual({ state, ...fields, lastSuccessMs: 4 })
   })
 })
 

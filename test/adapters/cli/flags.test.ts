@@ -21,6 +21,7 @@ describe('parseServeFlags', () => {
       memory: false,
       ingest: false,
       allowLocal: false,
+      accessLog: false,
       cors: [],
       allow: [],
       trustProxy: [],
@@ -34,7 +35,7 @@ describe('parseServeFlags', () => {
 
   it('reads every flag, in both notations', () => {
     const argv =
-      '--port=0 --host ::1 --memory --accounts a.json --token-ttl 60 --preset kazoo --ingest --allow-local'
+      '--port=0 --host ::1 --memory --accounts a.json --token-ttl 60 --preset kazoo --ingest --allow-local --access-log'
     const more =
       '--log json --cors https://ui.example.com --allow 10.0.0.0/8 --allow=pbx --trust-proxy 192.0.2.0/24'
     const switches =
@@ -50,6 +51,7 @@ describe('parseServeFlags', () => {
       preset: 'kazoo',
       ingest: true,
       allowLocal: true,
+      accessLog: true,
       log: 'json',
       cors: ['https://ui.example.com'],
       allow: ['10.0.0.0/8', 'pbx'],
