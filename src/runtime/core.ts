@@ -13,6 +13,7 @@ import type { DeliveryEnd, WebhookPaused } from '../delivery/delivery-events.js'
 import { createDispatcher } from '../delivery/dispatcher.js'
 import type { ChannelEvent } from '../delivery/event.js'
 import type { RefusedEvent } from '../delivery/inbox-relay.js'
+import { deliveryLifetimeMs } from '../delivery/retry.js'
 import { createEndpointSecretsCache } from '../delivery/worker/endpoint-secrets.js'
 import type { EventBus } from '../events.js'
 import type { Metrics } from '../metrics.js'
@@ -200,7 +201,16 @@ export function createCore(
     lastSuccesses: (webhookIds) => store.deliveries.lastSuccesses(webhookIds),
     mutex: keyedMutex(),
     onDeliveriesCancelled: dispatcher.cancelUnsent,
-    rules: { catalogue, addressPolicy: options.addressPolicy, defaultFormat: options.defaultFormat },
+    lifetimeMsOf: ({ retries }) =>
+      deliveryLifetimeMs({ policy: options.retryPolicy, functions: options.policies, retries }),
+    rules: {
+      catalogue,
+      addressPolicy: options.addressPolicy,
+      defaultFormat: options.defaultFormat,
+      defaultRetries: options.defaultRetries,
+      defaultMaxAgeSeconds: options.defaultMaxAgeSeconds,
+      maxRetries: options.maxRetries,
+    },
   }
   const accept: AcceptDeps = {
     clock,

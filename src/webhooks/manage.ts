@@ -25,6 +25,8 @@ export interface WebhookDeps extends EncryptSettingsDeps {
   newId(): string
   /** Store time, ms. */
   storeNow(): number
+  /** How long a delivery lives under these settings, ms; `undefined`: unknown. Default: unknown. */
+  lifetimeMsOf?(settings: Webhook['settings']): number | undefined
   /** Times of the last successes of these webhooks, Unix ms; those without one are missing. */
   lastSuccesses(webhookIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   /**
@@ -87,10 +89,18 @@ async function changeWithRetries(
   })
 }
 
+function toView(deps: WebhookDeps, webhook: Webhook, now: number, lastSuccessMs?: number): WebhookView {
+  const view = viewOf(webhook, deps.cipher, now, lastSuccessMs)
+  const scheduledMs = deps.lifetimeMsOf?.(webhook.settings)
+  if (scheduledMs === undefined) return view
+  const { maxAgeSeconds = Number.POSITIVE_INFINITY } = webhook.settings
+  return Object.assign(view, { deliveryLifetimeMs: Math.min(scheduledMs, maxAgeSeconds * 1000) })
+}
+
 async function viewsOf(deps: WebhookDeps, webhooks: readonly Webhook[]): Promise<readonly WebhookView[]> {
   const successes = webhooks.length === 0 ? undefined : await deps.lastSuccesses(webhooks.map(({ id }) => id))
   const now = deps.storeNow()
-  return webhooks.map((webhook) => viewOf(webhook, deps.cipher, now, successes?.get(webhook.id)))
+  return webhooks.map((webhook) => toView(deps, webhook, now, successes?.get(webhook.id)))
 }
 
 const readView = async (deps: WebhookDeps, webhook: Webhook) => (await viewsOf(deps, [webhook]))[0]!
@@ -106,7 +116,7 @@ export async function createWebhook(
   const { secret } = createSigningSecret(deps, id)
   const webhook = newWebhook({ id, accountId }, encrypted, secret, deps.clock.now())
   await deps.webhooks.insert(webhook)
-  return viewOf(webhook, deps.cipher, deps.storeNow())
+  return toView(deps, webhook, deps.storeNow())
 }
 
 /** Lists an account's webhooks, sorted by name, then id. */
@@ -120,7 +130,7 @@ export async function listWithoutSuccesses(
   accountId: string,
 ): Promise<readonly WebhookView[]> {
   const now = deps.storeNow()
-  return (await deps.webhooks.list([accountId])).map((webhook) => viewOf(webhook, deps.cipher, now))
+  return (await deps.webhooks.list([accountId])).map((webhook) => toView(deps, webhook, now))
 }
 
 /** Webhooks read from the store at once. */

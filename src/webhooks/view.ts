@@ -24,6 +24,11 @@ export interface WebhookView extends WebhookSettings {
   readonly deleted?: true
   /** Changes with every change of the webhook, but not with its health. */
   readonly revision: number
+  /**
+   * How long a delivery is retried while the receiver fails, in milliseconds: from its first attempt to its last, without
+   * jitter and pauses, at most `maxAgeSeconds`. Absent: a function of the host decides.
+   */
+  readonly deliveryLifetimeMs?: number
   /** Whether events reach it. */
   readonly health: EndpointHealth
 }

@@ -37,6 +37,7 @@ export function webhookJson(webhook: WebhookView): JsonObject {
     modified: toGregorian(webhook.modifiedMs),
     enabled_at: seconds(webhook.enabledMs),
     disabled_at: seconds(webhook.disabledMs),
+    delivery_lifetime_seconds: wholeSeconds(webhook.deliveryLifetimeMs),
     deleted: webhook.deleted,
   }
   json.health = healthJson(webhook.health)
@@ -54,6 +55,8 @@ export function healthJson(health: EndpointHealth): JsonObject {
     last_success_at: isoTime(lastSuccessMs),
   }
 }
+
+const wholeSeconds = (ms: number | undefined) => (ms === undefined ? undefined : Math.round(ms / 1000))
 
 const isoTime = (unixMs: number | undefined) => (unixMs === undefined ? undefined : toIsoTime(unixMs))
 

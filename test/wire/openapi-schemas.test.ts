@@ -37,6 +37,7 @@ const webhook: Required<WebhookView> = {
   enabledMs: 1,
   disabledMs: 1,
   deleted: true,
+  deliveryLifetimeMs: 8000,
   revision: 1,
   health: { state: 'paused', failuresInRow: 1, failingSinceMs: 1, pausedUntilMs: 1, lastSuccessMs: 1 },
 }

@@ -51,6 +51,9 @@ const readOnly: JsonSchema = {
     modified: seconds('Time of the last change'),
     enabled_at: seconds('Time when it was last enabled'),
     disabled_at: seconds('Time when it was last disabled'),
+    delivery_lifetime_seconds: integer(
+      'How long a delivery is retried while the receiver fails, from its first attempt to its last; pauses prolong it. Absent if a function of the host decides.',
+    ),
     deleted: flag('Present, and true, in the response to DELETE.'),
   },
 }
