@@ -198,6 +198,7 @@ export function createHookswitch<HookId extends string = never>(
     await stopped
     // `start` opened it in the meantime.
     if (opened && opened !== openedBefore) await opened.dispatcher.close(drainMs)
+    await opened?.metaEvents.idle()
     await erasures.wait()
     ended.abort()
     if (starting) await store.close()

@@ -1,5 +1,5 @@
 import type { AttemptRecord } from './attempt-record.js'
-import type { DeliveryState } from './lifecycle.js'
+import type { Delivery, DeliveryState } from './lifecycle.js'
 
 /** The end of a delivery. */
 export interface DeliveryEnd {
@@ -45,5 +45,9 @@ export type DeliveryEvents = {
   webhook_disabled: { readonly webhookId: string; readonly accountId: string; readonly reason: string }
 } & Record<Exclude<DeliveryState, 'waiting' | 'in_flight'>, DeliveryEnd>
 
-/** Emits an event to the host. Never throws. */
-export type Emit = <Name extends keyof DeliveryEvents>(name: Name, payload: DeliveryEvents[Name]) => void
+/** Emits an event to the host. Never throws. `delivery`: the one whose settlement caused it. */
+export type Emit = <Name extends keyof DeliveryEvents>(
+  name: Name,
+  payload: DeliveryEvents[Name],
+  delivery?: Delivery,
+) => void

@@ -25,7 +25,9 @@ import { createIdGenerator, createTimeOrderedIdGenerator } from '../values/ids.j
 import { VERSION } from '../version.js'
 import { isRegisteredHook } from '../webhooks/catalogue.js'
 import type { WebhookDeps } from '../webhooks/manage.js'
+import { isMetaHook } from '../webhooks/meta-hooks.js'
 import { logDeliveryEvent } from './log-delivery-event.js'
+import { createMetaEvents } from './meta-events.js'
 
 /** An accepted event, as listeners of `hs.events` receive it. */
 export interface PublishedEvent extends ChannelEvent {
@@ -173,8 +175,9 @@ export function createCore(
       tracing,
       newId: newTimeOrderedId,
       endpointSecrets: createEndpointSecretsCache(cipher, `hookswitch/${VERSION}`),
-      emit: (name, payload) => {
+      emit: (name, payload, delivery) => {
         logDeliveryEvent(log, name, payload)
+        metaEvents.observe(name, payload, delivery)
         events.emit(name, payload as never)
       },
       rulesOf: (webhook) => ({
@@ -218,15 +221,17 @@ export function createCore(
     webhooks: store.webhooks,
     deliveries: store.deliveries,
     newId: newTimeOrderedId,
-    isKnownHook: (hook) => isRegisteredHook(catalogue, hook),
-    knownHooks: catalogue.map(({ id }) => id),
+    isKnownHook: (hook) => isRegisteredHook(catalogue, hook) && !isMetaHook(hook),
+    knownHooks: catalogue.map(({ id }) => id).filter((id) => !isMetaHook(id)),
     storeNow: dispatcher.now,
     metrics,
   }
+  const metaEvents = createMetaEvents({ accept, clock, log, maxPending: options.maxPending })
   return {
     store,
     newId,
     auth,
+    metaEvents,
     accounts,
     webhooks,
     accept,

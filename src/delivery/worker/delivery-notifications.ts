@@ -67,7 +67,7 @@ export function notifySettlement(
     }
     if (delivery.callId !== undefined) end.callId = delivery.callId
     if (next.reason !== undefined) end.reason = next.reason
-    emit(state, end)
+    emit(state, end, delivery)
   }
   if (breakerChange) {
     const { webhookId, accountId } = delivery
@@ -75,12 +75,12 @@ export function notifySettlement(
     else {
       const { failuresInRow, pausedUntilMs } = breakerChange
       const reason = next.reason === undefined ? {} : { reason: next.reason }
-      emit('webhook_paused', { webhookId, accountId, failuresInRow, pausedUntilMs, ...reason })
+      emit('webhook_paused', { webhookId, accountId, failuresInRow, pausedUntilMs, ...reason }, delivery)
     }
   }
   if (result.disabled) {
     const { id: webhookId, accountId, disableReason = '' } = result.disabled
     metrics?.count('hookswitch_webhooks_disabled_total', 1, disableReason === 'gone' ? 'gone' : 'failing')
-    emit('webhook_disabled', { webhookId, accountId, reason: disableReason })
+    emit('webhook_disabled', { webhookId, accountId, reason: disableReason }, delivery)
   }
 }

@@ -107,6 +107,31 @@ const payload: JsonSchema = {
   },
 }
 
+/** Payload of the events about webhooks. */
+const metaPayload: JsonSchema = {
+  type: 'object',
+  description:
+    'An event about another webhook. Absent values are omitted. `custom_data` of the webhook overrides its fields.',
+  required: ['hook_event', 'account_id', 'timestamp', 'webhook_id', 'event_id'],
+  properties: {
+    hook_event: { ...hook, description: 'Event type.' },
+    account_id: text('Id of the account of the webhook that the event is about.'),
+    timestamp,
+    webhook_id: text('Id of the webhook that the event is about.'),
+    reason: text('Why the last attempt failed, or why the webhook was disabled.'),
+    failures_in_row: integer('Failures since the last success (`webhook_paused`).'),
+    paused_until: seconds('Time of the first probe (`webhook_paused`)'),
+    delivery_id: text('Id of the delivery (`delivery_exhausted`).'),
+    delivery_hook_event: text('Event type of the delivery (`delivery_exhausted`).'),
+    call_id: text('Id of the call leg of the delivery (`delivery_exhausted`).'),
+    attempts: integer('Number of attempts made (`delivery_exhausted`).'),
+    suppressed: integer(
+      'Events of this type and account that were left out since the last one, because there were too many.',
+    ),
+    event_id: text('Id of the event, the same in every delivery of the event.'),
+  },
+}
+
 const attempt: JsonSchema = {
   ...object({
     id: text('Id of the record.'),
@@ -285,4 +310,5 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     },
   },
   Payload: payload,
+  MetaPayload: metaPayload,
 }
