@@ -206,6 +206,7 @@ export function createHookswitch<HookId extends string = never>(
     await stopped
     // `start` opened it in the meantime.
     if (opened && opened !== openedBefore) await opened.dispatcher.close(drainMs)
+    await opened?.metaEvents.idle()
     await erasures.wait()
     ended.abort()
     if (starting) await store.close()
@@ -220,6 +221,7 @@ export function createHookswitch<HookId extends string = never>(
     catalogue,
     now: clock.now,
     newId,
+    isOperator,
     replays: createReplayRateLimiter(clock, normalized),
     ...(ingest && { publish: (inputs, traceparent) => publishEvents(publishing, inputs, traceparent) }),
   }
@@ -235,6 +237,7 @@ export function createHookswitch<HookId extends string = never>(
       trustProxy,
       cors,
       tokenInQuery,
+      ...(normalized.accessLog && { accessLog: { log, monotonic: clock.monotonic } }),
     })
   })
 
@@ -286,6 +289,9 @@ export function createHookswitch<HookId extends string = never>(
     node,
   }
 }
+
+/** Nobody: no option names operators. */
+const isOperator = () => false
 
 /** The account operations of whichever instance is running when they are called. */
 function bindAccounts(core: () => Core, webhooks: WebhookApi): AccountService {

@@ -295,6 +295,14 @@ const RECEIVERS = {
       'behave as KAZOO does where our defaults differ: form data, retries as total tries 2 s apart on transport ' +
       'errors only, disabling after 6 failed tries in 60 s',
   }),
+  defaultRetries: setting(integer(0, 30), {
+    about: 'retries of webhooks that name none; above 10 only with the retry policy patient',
+    defaultText: '2, or 9 with the retry policy patient',
+  }),
+  defaultMaxAgeSeconds: setting(integer(1, 2_147_483_647), {
+    about: 'events older than this when they are due are not sent, unless the webhook says otherwise',
+    defaultText: 'no limit',
+  }),
   defaultFormat: setting(oneOf('json', 'form-data'), {
     about: 'body format of webhooks that name none',
     defaultText: 'json; form-data with --preset kazoo',
@@ -509,6 +517,10 @@ const LOG = {
     about: 'log format',
     defaultText: 'pretty on a terminal, otherwise json',
   }),
+  accessLog: setting(boolean, {
+    about: 'log every HTTP request: method, path without query, status, duration, request id, account',
+    default: false,
+  }),
   logLevel: setting(oneOf('debug', 'info', 'warn', 'error'), {
     about: 'log entries of this level and above',
     default: 'info',
@@ -558,7 +570,10 @@ export const OPTION_SETTINGS = [
   'ingest',
   'hooks',
   'preset',
+  'defaultRetries',
+  'defaultMaxAgeSeconds',
   'defaultFormat',
+  'accessLog',
   'allow',
   'allowLocal',
   'proxy',

@@ -12,7 +12,7 @@ export interface WebhookSettings {
   readonly hook: string
   /** HTTP method of the requests. */
   readonly http_verb?: 'get' | 'post' | 'put' | 'patch' | 'delete'
-  /** How often a failed delivery is retried after the first attempt. */
+  /** How often a failed delivery is retried after the first attempt; more than 10 only where the retry policy is `patient`. */
   readonly retries?: number
   /** Body format of the requests: JSON or form fields. */
   readonly format?: 'json' | 'form-data'
@@ -64,7 +64,7 @@ export interface Webhook {
   readonly hook: string
   /** HTTP method of the requests. */
   readonly http_verb: 'get' | 'post' | 'put' | 'patch' | 'delete'
-  /** How often a failed delivery is retried after the first attempt. */
+  /** How often a failed delivery is retried after the first attempt; more than 10 only where the retry policy is `patient`. */
   readonly retries: number
   /** Body format of the requests: JSON or form fields. */
   readonly format: 'json' | 'form-data'
@@ -96,8 +96,23 @@ export interface Webhook {
     readonly enabled_at?: number
     /** Time when it was last disabled, in Gregorian seconds. */
     readonly disabled_at?: number
+    /** How long a delivery is retried while the receiver fails, from its first attempt to its last; pauses prolong it. Absent if a function of the host decides. */
+    readonly delivery_lifetime_seconds?: number
     /** Present, and true, in the response to DELETE. */
     readonly deleted?: boolean
+  }
+  /** Whether events reach the webhook. Set by the service; it changes without a new revision, so ask for it without `If-None-Match`. */
+  readonly health: {
+    /** `paused`: nothing is sent before `paused_until`. `failing`: the last attempt failed. `disabled`: by its owner or by the service. */
+    readonly state: 'ok' | 'failing' | 'paused' | 'disabled'
+    /** Failures since the last success. */
+    readonly failures_in_row: number
+    /** Time of the first failure since the last success. */
+    readonly failing_since?: string
+    /** End of the pause; only in the state `paused`. */
+    readonly paused_until?: string
+    /** Time of the last success; absent if none is among the newest 1,000 attempts that are kept. */
+    readonly last_success_at?: string
   }
 }
 
@@ -117,6 +132,52 @@ export interface WebhookSummary {
   readonly enabled: boolean
   /** Why the service disabled the webhook; absent if its owner disabled it. */
   readonly disable_reason?: string
+  /** Whether events reach the webhook. Set by the service; it changes without a new revision, so ask for it without `If-None-Match`. */
+  readonly health: {
+    /** `paused`: nothing is sent before `paused_until`. `failing`: the last attempt failed. `disabled`: by its owner or by the service. */
+    readonly state: 'ok' | 'failing' | 'paused' | 'disabled'
+    /** Failures since the last success. */
+    readonly failures_in_row: number
+    /** Time of the first failure since the last success. */
+    readonly failing_since?: string
+    /** End of the pause; only in the state `paused`. */
+    readonly paused_until?: string
+    /** Time of the last success; absent if none is among the newest 1,000 attempts that are kept. */
+    readonly last_success_at?: string
+  }
+}
+
+/** A webhook that fails, is paused, or was disabled by the service. */
+export interface UnhealthyWebhook {
+  /** Id of the account of the webhook. */
+  readonly account_id: string
+  /** Id of the webhook. */
+  readonly id: string
+  /** Kind of event to listen to: an id of the catalogue of hooks, or `all`. */
+  readonly hook: string
+  /** Label of the webhook. */
+  readonly name: string
+  /** http or https URL that receives the requests. Shown in its canonical form. */
+  readonly uri: string
+  /** A label for grouping webhooks. */
+  readonly group?: string
+  /** Whether events are delivered. Enabling resets the failure counts. */
+  readonly enabled: boolean
+  /** Why the service disabled the webhook; absent if its owner disabled it. */
+  readonly disable_reason?: string
+  /** Whether events reach the webhook. Set by the service; it changes without a new revision, so ask for it without `If-None-Match`. */
+  readonly health: {
+    /** `paused`: nothing is sent before `paused_until`. `failing`: the last attempt failed. `disabled`: by its owner or by the service. */
+    readonly state: 'ok' | 'failing' | 'paused' | 'disabled'
+    /** Failures since the last success. */
+    readonly failures_in_row: number
+    /** Time of the first failure since the last success. */
+    readonly failing_since?: string
+    /** End of the pause; only in the state `paused`. */
+    readonly paused_until?: string
+    /** Time of the last success; absent if none is among the newest 1,000 attempts that are kept. */
+    readonly last_success_at?: string
+  }
 }
 
 export interface Attempt {
@@ -172,13 +233,57 @@ export interface Delivery {
   readonly event_id: string
   /** Id of the webhook. */
   readonly hook_id: string
+  /** Event type, as in the catalogue. */
+  readonly hook_event: string
   /** Id of the call leg. */
   readonly call_id?: string
+  /** What its next attempt is, or what its last one was if it has ended. */
+  readonly kind: 'first' | 'retry' | 'replay' | 'test'
+  /** Id of the delivery that this one repeats. */
+  readonly replay_of?: string
   readonly state: 'waiting' | 'in_flight' | 'delivered' | 'exhausted' | 'expired' | 'cancelled' | 'quarantined'
+  /** Why the last attempt failed, or why the delivery ended. */
+  readonly reason?: string
   /** Number of attempts made. */
   readonly attempts: number
-  /** Time of the next attempt; absent if none is due. */
+  /** Time when the event was accepted. */
+  readonly accepted_at: string
+  /** Time when the next attempt is due; absent if none is. */
   readonly next_attempt_at?: string
+  /** Time when the delivery ended; absent before. */
+  readonly ended_at?: string
+  /** One sentence that explains the state. */
+  readonly explain: string
+}
+
+export interface FoundDelivery {
+  /** Id of the account of the webhook. */
+  readonly account_id: string
+  /** Id of the delivery. */
+  readonly id: string
+  /** Id of the event. */
+  readonly event_id: string
+  /** Id of the webhook. */
+  readonly hook_id: string
+  /** Event type, as in the catalogue. */
+  readonly hook_event: string
+  /** Id of the call leg. */
+  readonly call_id?: string
+  /** What its next attempt is, or what its last one was if it has ended. */
+  readonly kind: 'first' | 'retry' | 'replay' | 'test'
+  /** Id of the delivery that this one repeats. */
+  readonly replay_of?: string
+  readonly state: 'waiting' | 'in_flight' | 'delivered' | 'exhausted' | 'expired' | 'cancelled' | 'quarantined'
+  /** Why the last attempt failed, or why the delivery ended. */
+  readonly reason?: string
+  /** Number of attempts made. */
+  readonly attempts: number
+  /** Time when the event was accepted. */
+  readonly accepted_at: string
+  /** Time when the next attempt is due; absent if none is. */
+  readonly next_attempt_at?: string
+  /** Time when the delivery ended; absent before. */
+  readonly ended_at?: string
   /** One sentence that explains the state. */
   readonly explain: string
 }
@@ -235,12 +340,12 @@ export interface Reenable {
 export interface Replay {
   /** Delivery to repeat. */
   readonly delivery_id?: string
-  /** Only deliveries accepted at or after this time, in Gregorian seconds. */
-  readonly created_from?: number
-  /** Only deliveries accepted at or before this time, in Gregorian seconds. */
-  readonly created_to?: number
-  /** Only deliveries with this result. */
-  readonly result?: 'success' | 'failure'
+  /** Only deliveries accepted at or after this time: Gregorian seconds or ISO 8601 (integer or string). */
+  readonly created_from?: unknown
+  /** Only deliveries accepted at or before this time: Gregorian seconds or ISO 8601 (integer or string). */
+  readonly created_to?: unknown
+  /** Only deliveries with this result, or in this state. */
+  readonly result?: 'success' | 'failure' | 'delivered' | 'exhausted' | 'expired' | 'cancelled' | 'quarantined'
 }
 
 /** An event to publish, in the format of the payload. `hook` is an alias of `hook_event`. */
@@ -475,26 +580,42 @@ export interface Payload {
   readonly sequence: number
 }
 
+/** An event about another webhook. Absent values are omitted. `custom_data` of the webhook overrides its fields. */
+export interface MetaPayload {
+  /** Event type. */
+  readonly hook_event: string
+  /** Id of the account of the webhook that the event is about. */
+  readonly account_id: string
+  /** Time of the event, in Gregorian seconds. */
+  readonly timestamp: number
+  /** Id of the webhook that the event is about. */
+  readonly webhook_id: string
+  /** Why the last attempt failed, or why the webhook was disabled. */
+  readonly reason?: string
+  /** Failures since the last success (`webhook_paused`). */
+  readonly failures_in_row?: number
+  /** Time of the first probe (`webhook_paused`), in Gregorian seconds. */
+  readonly paused_until?: number
+  /** Id of the delivery (`delivery_exhausted`). */
+  readonly delivery_id?: string
+  /** Event type of the delivery (`delivery_exhausted`). */
+  readonly delivery_hook_event?: string
+  /** Id of the call leg of the delivery (`delivery_exhausted`). */
+  readonly call_id?: string
+  /** Number of attempts made (`delivery_exhausted`). */
+  readonly attempts?: number
+  /** Events of this type and account that were left out since the last one, because there were too many. */
+  readonly suppressed?: number
+  /** Id of the event, the same in every delivery of the event. */
+  readonly event_id: string
+}
+
 /** Parameters of every list. */
 export interface ListParameters {
   /** Maximum number of items per page. */
   readonly pageSize?: number
   /** `next_start_key` of the previous page. */
   readonly startKey?: string
-  /** false: all items in one page. */
-  readonly paginate?: boolean
-  /** Only items created at or after this time, in Gregorian seconds. */
-  readonly createdFrom?: number
-  /** Only items created at or before this time, in Gregorian seconds. */
-  readonly createdTo?: number
-  /** true: ascending order. */
-  readonly ascending?: boolean
-  /** Only items that have this field; a dotted name selects a nested field. */
-  readonly hasKey?: string
-  /** Only items without this field. */
-  readonly keyMissing?: string
-  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
-  readonly filters?: Readonly<Record<string, string>>
 }
 
 /** Parameters of `signInByApiKey`. */
@@ -522,7 +643,22 @@ export interface RotateApiKeyParameters {
 }
 
 /** Parameters of `listHooks`. */
-export type ListHooksParameters = ListParameters
+export interface ListHooksParameters extends ListParameters {
+  /** false: all items in one page. */
+  readonly paginate?: boolean
+  /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
+  readonly createdFrom?: number | string
+  /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
+  readonly createdTo?: number | string
+  /** true: ascending order. */
+  readonly ascending?: boolean
+  /** Only items that have this field; a dotted name selects a nested field. */
+  readonly hasKey?: string
+  /** Only items without this field. */
+  readonly keyMissing?: string
+  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
+  readonly filters?: Readonly<Record<string, string>>
+}
 
 /** Parameters of `readSample`. */
 export interface ReadSampleParameters {
@@ -534,6 +670,20 @@ export interface ReadSampleParameters {
 export interface ListWebhooksParameters extends ListParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
   readonly accountId?: string
+  /** false: all items in one page. */
+  readonly paginate?: boolean
+  /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
+  readonly createdFrom?: number | string
+  /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
+  readonly createdTo?: number | string
+  /** true: ascending order. */
+  readonly ascending?: boolean
+  /** Only items that have this field; a dotted name selects a nested field. */
+  readonly hasKey?: string
+  /** Only items without this field. */
+  readonly keyMissing?: string
+  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
+  readonly filters?: Readonly<Record<string, string>>
 }
 
 /** Parameters of `createWebhook`. */
@@ -564,6 +714,20 @@ export interface ReenableDescendantWebhooksParameters {
 export interface ListAttemptsParameters extends ListParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
   readonly accountId?: string
+  /** false: all items in one page. */
+  readonly paginate?: boolean
+  /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
+  readonly createdFrom?: number | string
+  /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
+  readonly createdTo?: number | string
+  /** true: ascending order. */
+  readonly ascending?: boolean
+  /** Only items that have this field; a dotted name selects a nested field. */
+  readonly hasKey?: string
+  /** Only items without this field. */
+  readonly keyMissing?: string
+  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
+  readonly filters?: Readonly<Record<string, string>>
 }
 
 /** Parameters of `readWebhook`. */
@@ -614,6 +778,20 @@ export interface ListWebhookAttemptsParameters extends ListParameters {
   readonly accountId?: string
   /** Id of a webhook. */
   readonly webhookId: string
+  /** false: all items in one page. */
+  readonly paginate?: boolean
+  /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
+  readonly createdFrom?: number | string
+  /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
+  readonly createdTo?: number | string
+  /** true: ascending order. */
+  readonly ascending?: boolean
+  /** Only items that have this field; a dotted name selects a nested field. */
+  readonly hasKey?: string
+  /** Only items without this field. */
+  readonly keyMissing?: string
+  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
+  readonly filters?: Readonly<Record<string, string>>
 }
 
 /** Parameters of `testWebhook`. */
@@ -642,6 +820,20 @@ export interface ListDeliveriesParameters extends ListParameters {
   readonly webhookId: string
   /** Only deliveries in this state. */
   readonly filterState?: string
+  /** false: all items in one page. */
+  readonly paginate?: boolean
+  /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
+  readonly createdFrom?: number | string
+  /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
+  readonly createdTo?: number | string
+  /** true: ascending order. */
+  readonly ascending?: boolean
+  /** Only items that have this field; a dotted name selects a nested field. */
+  readonly hasKey?: string
+  /** Only items without this field. */
+  readonly keyMissing?: string
+  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
+  readonly filters?: Readonly<Record<string, string>>
 }
 
 /** Parameters of `readSecret`. */
@@ -674,6 +866,20 @@ export interface ListCallAttemptsParameters extends ListParameters {
   readonly accountId?: string
   /** Id of a call leg, percent-encoded as one path segment. */
   readonly callId: string
+  /** false: all items in one page. */
+  readonly paginate?: boolean
+  /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
+  readonly createdFrom?: number | string
+  /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
+  readonly createdTo?: number | string
+  /** true: ascending order. */
+  readonly ascending?: boolean
+  /** Only items that have this field; a dotted name selects a nested field. */
+  readonly hasKey?: string
+  /** Only items without this field. */
+  readonly keyMissing?: string
+  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
+  readonly filters?: Readonly<Record<string, string>>
 }
 
 /** Parameters of `publishEvents`. */
@@ -682,6 +888,28 @@ export interface PublishEventsParameters {
   readonly accountId?: string
   /** `data` of the request. */
   readonly data: EventInput | readonly EventInput[]
+}
+
+/** Parameters of `listUnhealthyWebhooks`. */
+export interface ListUnhealthyWebhooksParameters extends ListParameters {
+  /** Only webhooks in this state: `failing`, `paused` or `disabled`. */
+  readonly state?: 'failing' | 'paused' | 'disabled'
+}
+
+/** Parameters of `searchDeliveries`. */
+export interface SearchDeliveriesParameters extends ListParameters {
+  /** Only deliveries to webhooks of this account. */
+  readonly accountId?: string
+  /** Only deliveries to this webhook. */
+  readonly hookId?: string
+  /** Only deliveries of events of this call leg. */
+  readonly callId?: string
+  /** Only deliveries in this state. */
+  readonly state?: string
+  /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
+  readonly createdFrom?: number | string
+  /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
+  readonly createdTo?: number | string
 }
 
 /** Every operation of the HTTP API, with the names of its OpenAPI document. */
@@ -759,6 +987,10 @@ export interface Operations {
   publishEvents(parameters: PublishEventsParameters, options?: CallOptions): Promise<ApiResponse<{
     readonly event_ids: readonly string[]
   }>>
+  /** List the webhooks of all accounts that need attention: `GET /system/endpoints`. Those that fail, are paused, or were disabled by the service; sorted by id. Only for the token of an operator, otherwise 403. */
+  listUnhealthyWebhooks(parameters?: ListUnhealthyWebhooksParameters, options?: CallOptions): List<UnhealthyWebhook>
+  /** Search the deliveries of all accounts: `GET /system/deliveries`. Newest first. A page may be short although more follow: `next_start_key` leads on. Only for the token of an operator, otherwise 403. */
+  searchDeliveries(parameters?: SearchDeliveriesParameters, options?: CallOptions): List<FoundDelivery>
   /** Read this document: `GET /openapi.json`. */
   readOpenapi(options?: CallOptions): Promise<ApiResponse<{
     /** 3.1.0 */
@@ -794,5 +1026,7 @@ export const ENDPOINTS = {
   readDelivery: { method: 'GET', path: '/accounts/{account_id}/deliveries/{delivery_id}' },
   listCallAttempts: { method: 'GET', path: '/accounts/{account_id}/calls/{call_id}/attempts', isList: true },
   publishEvents: { method: 'PUT', path: '/accounts/{account_id}/events' },
+  listUnhealthyWebhooks: { method: 'GET', path: '/system/endpoints', isList: true },
+  searchDeliveries: { method: 'GET', path: '/system/deliveries', isList: true },
   readOpenapi: { method: 'GET', path: '/openapi.json', hasNoParameters: true, isOpen: true, isRaw: true },
 } as const satisfies Readonly<Record<keyof Operations, Endpoint>>

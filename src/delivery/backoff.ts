@@ -29,6 +29,13 @@ function delayWithoutJitter(policy: Exclude<RetryPolicy, { kind: 'custom' }>, tr
   }
 }
 
+/** The time from the first to the last of so many tries, without jitter, in milliseconds. */
+export function scheduleLengthMs(policy: Exclude<RetryPolicy, { kind: 'custom' }>, tries: number): number {
+  let sumMs = 0
+  for (let failed = 1; failed < tries; failed++) sumMs += delayWithoutJitter(policy, failed)
+  return sumMs
+}
+
 /**
  * The delay after the `tries`-th failure, in milliseconds: the policy's delay with jitter, never above its
  * cap.

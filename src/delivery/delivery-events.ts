@@ -1,5 +1,5 @@
 import type { AttemptRecord } from './attempt-record.js'
-import type { DeliveryState } from './lifecycle.js'
+import type { Delivery, DeliveryState } from './lifecycle.js'
 
 /** The end of a delivery. */
 export interface DeliveryEnd {
@@ -23,11 +23,31 @@ export interface DeliveryEnd {
   readonly reason?: string
 }
 
+/** The breaker of a webhook opened. */
+export interface WebhookPaused {
+  /** Id of the webhook. */
+  readonly webhookId: string
+  /** Id of its account. */
+  readonly accountId: string
+  /** Failures since the last success. */
+  readonly failuresInRow: number
+  /** When the first probe is sent: store time, Unix milliseconds. */
+  readonly pausedUntilMs: number
+  /** Why the last attempt failed: `status 500`, `timeout`, … */
+  readonly reason?: string
+}
+
 /** The events that the dispatcher emits to the host (`hs.events.on`), by name. */
 export type DeliveryEvents = {
   attempt: AttemptRecord
+  webhook_paused: WebhookPaused
+  webhook_resumed: { readonly webhookId: string; readonly accountId: string }
   webhook_disabled: { readonly webhookId: string; readonly accountId: string; readonly reason: string }
 } & Record<Exclude<DeliveryState, 'waiting' | 'in_flight'>, DeliveryEnd>
 
-/** Emits an event to the host. Never throws. */
-export type Emit = <Name extends keyof DeliveryEvents>(name: Name, payload: DeliveryEvents[Name]) => void
+/** Emits an event to the host. Never throws. `delivery`: the one whose settlement caused it. */
+export type Emit = <Name extends keyof DeliveryEvents>(
+  name: Name,
+  payload: DeliveryEvents[Name],
+  delivery?: Delivery,
+) => void

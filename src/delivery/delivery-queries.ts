@@ -1,5 +1,5 @@
 /** The read queries of the delivery store. */
-import type { Delivery, DeliveryState } from './lifecycle.js'
+import { type Delivery, type DeliveryState, isTerminal } from './lifecycle.js'
 
 /** Selects attempts of one account. All given conditions must hold. */
 export interface AttemptQuery {
@@ -43,10 +43,52 @@ export interface DeliveryQuery {
   readonly limit: number
 }
 
+/** Selects deliveries of all accounts, newest first. All given conditions must hold. */
+export interface DeliverySearch {
+  /** Only deliveries to webhooks of this account. Default: all accounts. */
+  readonly accountId?: string
+  /** Only deliveries to this webhook. Default: all webhooks. */
+  readonly webhookId?: string
+  /** Only deliveries of events of this call leg. Default: all legs. */
+  readonly callId?: string
+  /** Only deliveries in these states, as `effectiveState` returns them. Default: all states. */
+  readonly states?: readonly DeliveryState[]
+  /** Earliest time of acceptance (`Delivery.acceptedMs`), ms, inclusive. Default: no limit. */
+  readonly fromMs?: number
+  /** Latest time of acceptance (`Delivery.acceptedMs`), ms, inclusive. Default: no limit. */
+  readonly toMs?: number
+  /** Only positions before this one. */
+  readonly cursor?: number
+  /** Maximum number of deliveries to return. */
+  readonly limit: number
+}
+
+/** One page of a search. */
+export interface FoundDeliveries {
+  /** The matching deliveries, newest first; possibly none although more follow. */
+  readonly deliveries: readonly StoredDelivery[]
+  /** Continue before this position; absent: there are no more. */
+  readonly cursor?: number
+}
+
 /** A delivery as the store returns it. Waiting deliveries of an older epoch have the state `cancelled`. */
 export interface StoredDelivery extends Delivery {
   /** Grows in order of acceptance; the stable cursor of lists. */
   readonly position: number
   /** The number of deliveries of the same lane that must end first. */
   readonly ahead: number
+}
+
+/** Why a request is sent: a first attempt, a retry after one, a replay, or a test. */
+export type DeliveryKind = 'first' | 'retry' | 'replay' | 'test'
+
+/** Prefix of the lanes of tests: each has one to itself. */
+export const TEST_LANE = 'test/'
+
+/** The kind of a delivery: of its next attempt, or of its last one if it has ended. */
+export function deliveryKind({ lane, replayOf, state, attempts }: Delivery): DeliveryKind {
+  if (replayOf !== undefined) return 'replay'
+  if (lane.startsWith(TEST_LANE)) return 'test'
+  const earlier = isTerminal(state) ? attempts - 1 : attempts
+  return earlier > 0 ? 'retry' : 'first'
 }

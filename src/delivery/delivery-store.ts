@@ -5,7 +5,13 @@
 import type { Health } from '../webhooks/health.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { AttemptRecord, StoredAttempt } from './attempt-record.js'
-import type { AttemptQuery, DeliveryQuery, StoredDelivery } from './delivery-queries.js'
+import type {
+  AttemptQuery,
+  DeliveryQuery,
+  DeliverySearch,
+  FoundDeliveries,
+  StoredDelivery,
+} from './delivery-queries.js'
 import type { ErasureStore } from './erasure-store.js'
 import type { Delivery, DeliveryState } from './lifecycle.js'
 
@@ -261,8 +267,18 @@ export interface DeliveryStore extends ErasureStore {
   delivery(accountId: string, deliveryId: string): Promise<StoredDelivery | undefined>
   /** Newest first, unless `ascending`. */
   deliveries(query: DeliveryQuery): Promise<readonly StoredDelivery[]>
+  /**
+   * Deliveries of all accounts, newest first. One call may examine only a part of the deliveries, so that a rare match
+   * blocks nobody else: the result then has fewer than `limit` deliveries, and a cursor.
+   */
+  search(query: DeliverySearch): Promise<FoundDeliveries>
   /** Newest first, unless `ascending`. The cursor stays stable while records are added. */
   attempts(query: AttemptQuery): Promise<readonly StoredAttempt[]>
+  /**
+   * The time of the last recorded success (`AttemptRecord.atMs`) of each of these webhooks, among its newest 1,000
+   * records. A webhook without one is missing.
+   */
+  lastSuccesses(webhookIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   /**
    * The ids of this call and its other legs, as far as this account has events or deliveries of them; empty:
    * unknown.

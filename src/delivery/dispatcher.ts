@@ -203,6 +203,12 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       // A store that does not answer a claim must not delay the close beyond `drainMs`.
       await waitAtMost(drainMs, clock, claiming.idle().then(worker.idle))
       drainDeadline.abort()
+      if (worker.activeCount > 0) {
+        log.info(
+          { requests: worker.activeCount },
+          'closing interrupts requests in flight: they are sent again',
+        )
+      }
       try {
         await sender.close()
       } catch (thrown) {

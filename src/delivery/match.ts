@@ -1,4 +1,5 @@
 import type { Account } from '../accounts/account.js'
+import { isMetaHook } from '../webhooks/meta-hooks.js'
 import type { Webhook } from '../webhooks/webhook.js'
 
 /** The fields of an event that matching reads. */
@@ -14,7 +15,8 @@ export interface Matchable {
 /**
  * Whether a webhook gets an event.
  *
- * The webhook and its account must be enabled; its `hook` must be the event's kind or `all`; it must belong
+ * The webhook and its account must be enabled; its `hook` must be the event's kind, or `all`, which leaves out
+ * events about webhooks (`webhooks/meta-hooks`); it must belong
  * to the event's account, or to an ancestor of it and have `includeSubaccounts`. Events of internal
  * (loopback) legs also need `includeInternalLegs`. Source: KAZOO `webhooks_util:maybe_fire_hook`.
  *
@@ -23,7 +25,8 @@ export interface Matchable {
 export function matches(webhook: Webhook, event: Matchable, lineage: readonly Account[]): boolean {
   const { enabled, hook, includeSubaccounts, includeInternalLegs } = webhook.settings
   if (!enabled || webhook.deletedMs !== undefined) return false
-  if (hook !== 'all' && hook !== event.hook) return false
+  const isWanted = hook === 'all' ? !isMetaHook(event.hook) : hook === event.hook
+  if (!isWanted) return false
   if (event.isInternalLeg === true && !includeInternalLegs) return false
   if (webhook.accountId !== event.accountId && !includeSubaccounts) return false
   return lineage.some((account) => account.id === webhook.accountId && account.enabled)

@@ -1,4 +1,5 @@
 import { toGregorian } from '../values/gregorian-time.js'
+import { isMetaHook, type MetaEvent } from '../webhooks/meta-hooks.js'
 import type { CheckedEvent } from './event.js'
 
 /**
@@ -105,3 +106,34 @@ export function mergeCustomData(
 
 /** The payload key of the sequence number. */
 export const SEQUENCE_KEY = 'sequence'
+
+/** The payload of an event about a webhook. It belongs to no call, so it has no sequence number. */
+export function metaPayloadOf(event: MetaEvent, eventId: string): Record<string, unknown> {
+  const fields = {
+    hook_event: event.hook,
+    account_id: event.accountId,
+    timestamp: toGregorian(event.timestampMs),
+    webhook_id: event.webhookId,
+    reason: event.reason,
+    failures_in_row: event.failuresInRow,
+    paused_until: event.pausedUntilMs === undefined ? undefined : toGregorian(event.pausedUntilMs),
+    delivery_id: event.deliveryId,
+    delivery_hook_event: event.deliveryHook,
+    call_id: event.callId,
+    attempts: event.attempts,
+    suppressed: event.suppressed,
+    event_id: eventId,
+  }
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}
+
+/** The payload of a sample of the catalogue, as a receiver gets it. */
+export function samplePayload(
+  sample: CheckedEvent | MetaEvent,
+  eventId: string,
+  sequence: number,
+): Record<string, unknown> {
+  return isMetaHook(sample.hook)
+    ? metaPayloadOf(sample as MetaEvent, eventId)
+    : { ...payloadOf(sample as CheckedEvent, eventId), [SEQUENCE_KEY]: sequence }
+}

@@ -2,7 +2,7 @@
  * Decides the next state of a delivery after an attempt, an interruption or a skip. The endpoint's health and
  * the attempt record are decided in settle.ts.
  */
-import { backoffMs, clampRetryAfterMs, sanitizeDelayMs } from './backoff.js'
+import { backoffMs, clampRetryAfterMs, sanitizeDelayMs, scheduleLengthMs } from './backoff.js'
 import { type Delivery, type DeliveryState, type DeliveryStep, transition } from './lifecycle.js'
 import type { Outcome } from './outcome.js'
 import { POLICY_PRESETS, type PolicyFunction, type RetryPolicy } from './policy.js'
@@ -14,10 +14,7 @@ export const OWN_FAULT_PAUSE_MS = 1000
 /** The pause doubles with each internal fault of the delivery, up to this, ms. */
 const MAX_OWN_FAULT_PAUSE_MS = 400_000
 
-/**
- * Age above which attempts are charged even during an outage, ms: deliveries to receivers that never answer
- * must end too.
- */
+/** Age above which every attempt is charged, ms. */
 const UNCHARGED_AGE_MS = 86_400_000
 
 /** The next state of a delivery. */
@@ -51,6 +48,15 @@ export interface RetryRules {
 /** The number of charged tries that a webhook allows. */
 export function maxTries(rules: Pick<RetryRules, 'policy' | 'retries'>): number {
   return rules.policy.retriesCountTries ? Math.max(1, rules.retries) : 1 + rules.retries
+}
+
+/**
+ * How long a delivery lives while its receiver fails: from its first try to its last, without jitter, in milliseconds.
+ * Pauses of the endpoint prolong it. `undefined`: a function of the host decides.
+ */
+export function deliveryLifetimeMs(rules: RetryRules): number | undefined {
+  const { policy } = rules
+  return policy.kind === 'custom' ? undefined : scheduleLengthMs(policy, maxTries(rules))
 }
 
 function nextState(delivery: Delivery, step: DeliveryStep): DeliveryState {
@@ -91,6 +97,11 @@ function retryDelayMs(
   return backoffMs(POLICY_PRESETS.telephony, tries, random)
 }
 
+/** Whether its attempts may be free of charge: deliveries to receivers that never answer must end too. */
+function isUncharged(delivery: Delivery, now: number): boolean {
+  return now - delivery.acceptedMs < UNCHARGED_AGE_MS
+}
+
 /**
  * The next state of a delivery in flight after an attempt.
  *
@@ -98,6 +109,8 @@ function retryDelayMs(
  * @param random in [0, 1), for jitter
  * @param isOutage this node seems to be cut off: an attempt without an answer is not charged to the budget,
  *   and is retried as the default policy would, whatever the number of attempts
+ * @param isBriefProbe the attempt probed an endpoint that has been down briefly, on behalf of all deliveries that wait:
+ *   its failure costs no try, unless the webhook allows a single one
  */
 export function nextDelivery(
   delivery: Delivery,
@@ -106,6 +119,7 @@ export function nextDelivery(
   now: number,
   random: number,
   isOutage = false,
+  isBriefProbe = false,
 ): NextDelivery {
   const attempts = delivery.attempts + 1
   if (outcome.kind === 'own_fault') {
@@ -122,9 +136,9 @@ export function nextDelivery(
       reason: 'own fault',
     }
   }
-  const isUncharged = isOutage && now - delivery.acceptedMs < UNCHARGED_AGE_MS
   if (
-    isUncharged &&
+    isOutage &&
+    isUncharged(delivery, now) &&
     outcome.kind === 'failed' &&
     outcome.status === undefined &&
     outcome.failure !== 'blocked_address'
@@ -140,6 +154,12 @@ export function nextDelivery(
       reason: outcome.failure,
     }
   }
+  const isFree =
+    isBriefProbe &&
+    isUncharged(delivery, now) &&
+    maxTries(rules) > 1 &&
+    outcome.kind === 'failed' &&
+    outcome.failure !== 'blocked_address'
   const tries = delivery.tries + 1
   const counts = { attempts, tries, interruptions: 0 }
   if (outcome.kind === 'delivered') return { state: nextState(delivery, 'succeeded'), ...counts }
@@ -150,13 +170,16 @@ export function nextDelivery(
   const pause = pauseMs === undefined ? {} : { pauseUntilMs: now + pauseMs }
   const isRetried = rules.policy.retryOn === 'failure' || outcome.status === undefined
   const delay =
-    isRetried && tries < maxTries(rules) ? retryDelayMs(delivery, outcome, rules, random) : undefined
+    isRetried && (isFree || tries < maxTries(rules))
+      ? retryDelayMs(delivery, outcome, rules, random)
+      : undefined
   if (delay === undefined)
     return { state: nextState(delivery, 'retries_exhausted'), ...counts, reason, ...pause }
   return {
     state: nextState(delivery, 'failed'),
     dueMs: now + Math.max(delay, pauseMs ?? 0),
     ...counts,
+    ...(isFree && { tries: delivery.tries }),
     reason,
     ...pause,
   }

@@ -2,7 +2,7 @@
  * Decides the settlement of a delivery: next state, attempt record and endpoint health, which the store
  * writes together. Pure: time, randomness and ids are in the context.
  */
-import { type Health, type HealthRules, updateHealth } from '../webhooks/health.js'
+import { type Health, type HealthRules, isBriefProbe, updateHealth } from '../webhooks/health.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import {
   type AttemptRecord,
@@ -101,7 +101,8 @@ export function settleAttempt(
 ): { readonly outcome: Outcome; readonly settlement: Settlement } {
   const { webhook, rules, now, wallMs, random } = context
   const outcome = outcomeOf(result.observation, wallMs)
-  const next = nextDelivery(delivery, outcome, rules, now, random, context.isOutage)
+  const isProbe = isBriefProbe(health, now)
+  const next = nextDelivery(delivery, outcome, rules, now, random, context.isOutage, isProbe)
   const record = buildAttemptRecord(context.recordId, delivery, webhook, result, outcome, next, rules)
   const settled = settlement(delivery, next, record, context)
   const endpoint = endpointChange(outcome, next, health, context)

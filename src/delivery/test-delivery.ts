@@ -1,10 +1,12 @@
 /** Sends a test: a sample event to one webhook. */
 import { HookswitchError, notFound } from '../errors.js'
+import { isMetaHook } from '../webhooks/meta-hooks.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
 import { type AcceptDeps, buildDelivery, countDeliveries } from './accept.js'
 import { createBodyVariants } from './body-variants.js'
-import { checkEvent } from './event.js'
-import { payloadOf, SEQUENCE_KEY } from './payload.js'
+import { TEST_LANE } from './delivery-queries.js'
+import { type CheckedEvent, checkEvent } from './event.js'
+import { samplePayload } from './payload.js'
 
 export interface SendTestDeps extends Omit<AcceptDeps, 'webhooks' | 'directory'> {
   readonly webhooks: Pick<WebhookStore, 'read'>
@@ -32,10 +34,13 @@ export async function sendTest(
   const now = deps.clock.now()
   const sample = deps.sampleOf(hook === 'all' ? 'channel_create' : hook)
   if (!sample) throw new HookswitchError('Conflict', `'${hook}' is not a registered event`, { field: 'hook' })
-  const event = checkEvent({ ...sample, accountId, timestampMs: now }, now, deps.isKnownHook)
+  const input = { ...sample, accountId, timestampMs: now }
+  const event = isMetaHook(hook)
+    ? (input as unknown as CheckedEvent)
+    : checkEvent(input, now, deps.isKnownHook)
   const eventId = deps.newId()
   const deliveryId = deps.newId()
-  const payload = { ...payloadOf(event, eventId), [SEQUENCE_KEY]: 1 }
+  const payload = samplePayload(event, eventId, 1)
   const bodies = createBodyVariants(payload, JSON.stringify(payload), false)
   const variant = bodies.indexFor(webhook.settings)
   const { callId, timestampMs } = event
@@ -52,7 +57,7 @@ export async function sendTest(
           bodies: bodies.templates,
         },
       ],
-      deliveries: [buildDelivery(deliveryId, event, eventId, webhook, variant, `test/${deliveryId}`)],
+      deliveries: [buildDelivery(deliveryId, event, eventId, webhook, variant, `${TEST_LANE}${deliveryId}`)],
       maxPending,
     },
     deps.storeNow(),

@@ -1,9 +1,15 @@
 import type { Caller } from '../auth/authenticate.js'
 import type { SignedIn, SignInInput } from '../auth/sign-in.js'
 import type { StoredAttempt } from '../delivery/attempt-record.js'
-import type { AttemptQuery, DeliveryQuery, StoredDelivery } from '../delivery/delivery-queries.js'
+import type {
+  AttemptQuery,
+  DeliveryQuery,
+  DeliverySearch,
+  FoundDeliveries,
+  StoredDelivery,
+} from '../delivery/delivery-queries.js'
 import type { CatalogueEntry } from '../webhooks/catalogue.js'
-import type { ChangeOptions } from '../webhooks/manage.js'
+import type { ChangeOptions, UnhealthyPage, UnhealthyRequest } from '../webhooks/manage.js'
 import type { UncheckedWebhook, WebhookView } from '../webhooks/view.js'
 import type { ReplaySelection } from '../wire/command-json.js'
 
@@ -36,6 +42,8 @@ export interface ApiBackend {
     readApiKey(accountId: string): Promise<string>
     /** Rejects with `Unsupported` if the host's directory cannot rotate keys. */
     rotateApiKey(accountId: string): Promise<string>
+    /** Whether the caller may read what belongs to all accounts. */
+    isOperator(caller: Caller): boolean
     /** Returns the ids of all descendants of the account, without its own. */
     descendants(accountId: string): Promise<readonly string[]>
   }
@@ -43,7 +51,12 @@ export interface ApiBackend {
   readonly webhooks: {
     /** Event types, with samples as a host publishes them. */
     catalogue(): readonly CatalogueEntry[]
+    /** Without the times of the last successes. */
     list(accountId: string): Promise<readonly WebhookView[]>
+    /** Times of the last successes of these webhooks, Unix ms; those without one are missing. */
+    lastSuccesses(webhookIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+    /** Webhooks of all accounts that fail, are paused, or were disabled by the service. */
+    unhealthy(request: UnhealthyRequest): Promise<UnhealthyPage>
     /** Rejects with `InvalidInput`. */
     create(accountId: string, input: UncheckedWebhook): Promise<WebhookView>
     /** Rejects with `NotFound`. */
@@ -80,6 +93,8 @@ export interface ApiBackend {
 
   readonly deliveries: {
     list(query: DeliveryQuery): Promise<readonly StoredDelivery[]>
+    /** Searches deliveries of all accounts. A page may be short although more follow. */
+    search(query: DeliverySearch): Promise<FoundDeliveries>
     /** Rejects with `NotFound`. */
     read(accountId: string, deliveryId: string): Promise<StoredDelivery>
     /** Returns one sentence that explains the delivery's state. */

@@ -23,8 +23,17 @@ export interface HandlerOptions {
   readonly trustProxy?: readonly string[]
   /** Whether a token in the query, `?auth_token=`, is read. Default true. */
   readonly tokenInQuery?: boolean
+  /** Logs every request. Default: none is logged. */
+  readonly accessLog?: AccessLog
   /** Receives internal errors, and requests that fail because the store or directory is unavailable. May throw. */
   readonly log: FaultLog
+}
+
+/** Where requests are logged. May throw. */
+export interface AccessLog {
+  readonly log: Pick<Log, 'info'>
+  /** Milliseconds since an arbitrary start. */
+  monotonic(): number
 }
 
 type FaultLog = Pick<Log, 'error' | 'warn'>
@@ -39,6 +48,7 @@ interface HandlerContext {
   readonly trustedProxies: TrustedProxies
   readonly tokenInQuery: boolean
   readonly log: FaultLog
+  readonly accessLog: AccessLog | undefined
 }
 
 /**
@@ -47,7 +57,7 @@ interface HandlerContext {
  * @throws `InvalidOption` naming `trustProxy`
  */
 export function createHandler(backend: ApiBackend, options: HandlerOptions): Handler {
-  const { cors = [], trustProxy = [], tokenInQuery = true, log } = options
+  const { cors = [], trustProxy = [], tokenInQuery = true, log, accessLog } = options
   const documentCache = createDocumentCache()
   const handler: HandlerContext = {
     backend,
@@ -55,6 +65,7 @@ export function createHandler(backend: ApiBackend, options: HandlerOptions): Han
     cors,
     log,
     tokenInQuery,
+    accessLog,
     trustedProxies: parseTrustedProxies(trustProxy),
   }
   return async (request) => {
@@ -69,13 +80,27 @@ export function createHandler(backend: ApiBackend, options: HandlerOptions): Han
 }
 
 async function respond(handler: HandlerContext, request: RequestRecord): Promise<ResponseRecord> {
+  const requestId = clientRequestId(request.headers) ?? handler.backend.newId()
+  const facts: RequestFacts = {}
+  const { accessLog } = handler
+  if (!accessLog) return respondTo(handler, request, requestId, facts)
+  const startedMs = accessLog.monotonic()
+  const response = await respondTo(handler, request, requestId, facts)
+  logRequest(accessLog, request, response, requestId, facts, accessLog.monotonic() - startedMs)
+  return response
+}
+
+async function respondTo(
+  handler: HandlerContext,
+  request: RequestRecord,
+  requestId: string,
+  facts: RequestFacts,
+): Promise<ResponseRecord> {
   const { backend, cors, tokenInQuery } = handler
   const query = parseQuery(request.url)
-  const requestId = clientRequestId(request.headers) ?? backend.newId()
   const timestamp = toIsoTime(backend.now())
   const commonHeaders =
     cors.length === 0 ? undefined : corsHeaders(cors, getHeader(request.headers, 'origin'))
-  const facts: RequestFacts = {}
   const responseOptions = (): ResponseOptions => ({
     envelope: {
       requestId,
@@ -140,6 +165,34 @@ function httpErrorOf(thrown: unknown, { route, routes }: RequestFacts, isCorsEna
   if (errorCode(thrown) !== 'Unsupported' || !route || !routes) return toHttpError(thrown)
   const { [route.method]: _, ...others } = routes
   return methodNotAllowed(allowHeader(others, isCorsEnabled))
+}
+
+/** Longest path that is logged, in characters. */
+const MAX_LOGGED_PATH = 512
+
+/** Logs one request. The query is left out: it may contain a token. */
+function logRequest(
+  { log }: AccessLog,
+  { method, url }: RequestRecord,
+  { status }: ResponseRecord,
+  requestId: string,
+  { caller }: RequestFacts,
+  durationMs: number,
+): void {
+  const [path = ''] = url.split('?', 1)
+  const fields = {
+    method: method.slice(0, MAX_LOGGED_PATH),
+    path: path.slice(0, MAX_LOGGED_PATH),
+    status,
+    durationMs: Math.round(durationMs),
+    requestId,
+    ...(caller && { accountId: caller.accountId }),
+  }
+  try {
+    log.info(fields, 'request')
+  } catch {
+    // The host's logger threw; the request is answered all the same.
+  }
 }
 
 /** Logs the details of an internal error; the client never sees them. */

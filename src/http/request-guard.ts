@@ -105,6 +105,7 @@ export async function guardRequest(
   }
   if (route.requiresToken) {
     if (!facts.caller) return rejected(INVALID_CREDENTIALS)
+    if (route.isOperators && !backend.accounts.isOperator(facts.caller)) return rejected(FORBIDDEN)
     const { accountId } = match.params
     if (accountId !== undefined) {
       // A malformed id gets the same response as the id of an account that does not exist.

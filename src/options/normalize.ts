@@ -5,10 +5,11 @@ import type { CompiledAddressPolicy } from '../values/address-policy.js'
 import { type ForwardProxy, parseProxy } from '../values/tls-and-proxy.js'
 import type { CatalogueEntry } from '../webhooks/catalogue.js'
 import type { HealthRules } from '../webhooks/health.js'
+import { MAX_PATIENT_RETRIES } from '../webhooks/settings.js'
 import type { BodyFormat } from '../webhooks/webhook.js'
 import { LIMIT_NAMES, type Limits } from './limits.js'
 import { type HookswitchOptions, OPTION_DEFAULTS } from './options.js'
-import { resolveAddressPolicy, resolveCatalogue, resolveHealthRules, resolveRetryPolicy } from './presets.js'
+import { resolveAddressPolicy, resolveCatalogue, resolveHealthRules, resolveRetries } from './presets.js'
 import {
   boolean,
   checkSecret,
@@ -35,6 +36,11 @@ export interface NormalizedOptions<AStore>
   /** Encryption keys for secrets at rest: the first encrypts, all decrypt. */
   readonly secrets: readonly string[] | undefined
   readonly retryPolicy: RetryPolicy
+  /** Retries of webhooks that specify none. */
+  readonly defaultRetries: number
+  /** Largest number of retries of a webhook. */
+  readonly maxRetries: number
+  readonly defaultMaxAgeSeconds: number | undefined
   readonly healthRules: HealthRules
   readonly policies: Readonly<Record<string, PolicyFunction>>
   readonly catalogue: readonly CatalogueEntry[]
@@ -77,6 +83,8 @@ const VALIDATORS: Readonly<Record<keyof HookswitchOptions<unknown>, Validator>> 
   replayBurst: numberOrInfinity(1),
   replayRefillPerSecond: numberAtLeast(0.001),
   retryPolicy: unchecked,
+  defaultRetries: wholeNumber(0, MAX_PATIENT_RETRIES),
+  defaultMaxAgeSeconds: wholeNumber(1, 2_147_483_647),
   policies: functionMap,
   preset: oneOf('kazoo'),
   breaker: unchecked,
@@ -98,6 +106,7 @@ const VALIDATORS: Readonly<Record<keyof HookswitchOptions<unknown>, Validator>> 
   trustProxy: stringList,
   tokenInQuery: boolean,
   ingest: boolean,
+  accessLog: boolean,
   log: objectWithMethods('debug', 'info', 'warn', 'error'),
   metrics: objectWithMethods('count', 'observe', 'watch'),
   tracing: objectWithMethods('begin'),
@@ -141,7 +150,8 @@ export function normalizeOptions<AStore>(
     ...plain,
     directory: options.directory,
     secrets: typeof secret === 'string' ? [secret] : secret,
-    retryPolicy: resolveRetryPolicy(options),
+    ...resolveRetries(options),
+    defaultMaxAgeSeconds: options.defaultMaxAgeSeconds,
     healthRules: resolveHealthRules(options),
     policies: options.policies ?? {},
     catalogue: resolveCatalogue(options.hooks),

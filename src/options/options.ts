@@ -45,6 +45,13 @@ export interface HookswitchOptions<AStore, HookId extends string = string> {
    * ±20 %); `kazoo` with the option `preset: 'kazoo'`.
    */
   readonly retryPolicy?: RetryPolicy | keyof typeof POLICY_PRESETS
+  /**
+   * Retries of webhooks without `retries`. Default: what the retry policy needs, 9 for `patient` (76 hours) and 2 for every
+   * other (8 seconds with `telephony`). At most 10, with `patient` 30.
+   */
+  readonly defaultRetries?: number
+  /** `maxAgeSeconds` of webhooks without one, in seconds. Default: no limit. */
+  readonly defaultMaxAgeSeconds?: number
   /** Functions by name, for retry policies of kind `custom`. Default: none. */
   readonly policies?: Readonly<Record<string, PolicyFunction>>
   /**
@@ -53,7 +60,8 @@ export interface HookswitchOptions<AStore, HookId extends string = string> {
    */
   readonly preset?: 'kazoo'
   /**
-   * When the breaker pauses a failing webhook. Default: after 10 failures in a row, for 30 s × 2^n ± 20 %, at most 10 min;
+   * When the breaker pauses a failing webhook. Default: after 10 failures in a row, for 12.5 s ± 20 %, and after 5 min of
+   * failures twice as long each time, at most 10 min;
    * off with `preset: 'kazoo'`. `false`: never. Absent fields have their defaults.
    */
   readonly breaker?: Partial<NonNullable<HealthRules['breaker']>> | false
@@ -99,6 +107,11 @@ export interface HookswitchOptions<AStore, HookId extends string = string> {
   readonly tokenInQuery?: boolean
   /** Adds the HTTP route that accepts events. Default false. */
   readonly ingest?: boolean
+  /**
+   * Logs every HTTP request at the level `info`: method, path without query, status, duration, request id and the account
+   * of the token. Default false.
+   */
+  readonly accessLog?: boolean
   /** A pino-compatible logger. Default: silent. */
   readonly log?: Log
   /** Receives metrics: `hookswitch/prometheus`, `hookswitch/opentelemetry` or the host's own. Default: none. */
@@ -142,4 +155,5 @@ export const OPTION_DEFAULTS = Object.freeze({
   allowLocal: false,
   tokenInQuery: true,
   ingest: false,
+  accessLog: false,
 })

@@ -6,6 +6,7 @@ import { HookswitchError } from '../errors.js'
 import { type CompiledAddressPolicy, compileAddressPolicy } from '../values/address-policy.js'
 import { type CatalogueEntry, type CustomHook, catalogueOf } from '../webhooks/catalogue.js'
 import { type AutoDisableRule, HEALTH_PRESETS, type HealthRules } from '../webhooks/health.js'
+import { MAX_PATIENT_RETRIES, MAX_RETRIES, SETTINGS_DEFAULTS } from '../webhooks/settings.js'
 import type { HookswitchOptions } from './options.js'
 import { invalidOption, unknownOption, wholeNumber } from './validators.js'
 
@@ -31,11 +32,28 @@ export function resolveRetryPolicy(options: {
   return policy
 }
 
+/** The retry policy, and the number of retries that it allows and needs. Throws `InvalidOption`. */
+export function resolveRetries(
+  options: Parameters<typeof resolveRetryPolicy>[0] & { readonly defaultRetries?: number },
+): { readonly retryPolicy: RetryPolicy; readonly defaultRetries: number; readonly maxRetries: number } {
+  const retryPolicy = resolveRetryPolicy(options)
+  const { patient } = POLICY_PRESETS
+  const isPatient = retryPolicy === patient
+  const maxRetries = isPatient ? MAX_PATIENT_RETRIES : MAX_RETRIES
+  const needed = isPatient ? patient.delaysMs.length : SETTINGS_DEFAULTS.retries
+  const { defaultRetries = needed } = options
+  if (defaultRetries > maxRetries)
+    throw invalidOption('defaultRetries', `must be at most ${maxRetries} with this retryPolicy`)
+  return { retryPolicy, defaultRetries, maxRetries }
+}
+
 /** Events of `hs.events` that are not kinds of call events. A custom hook must not have such an id. */
 const RESERVED_EVENT_NAMES: Readonly<Record<keyof DeliveryEvents | 'event' | 'event_refused', true>> = {
   event: true,
   event_refused: true,
   attempt: true,
+  webhook_paused: true,
+  webhook_resumed: true,
   webhook_disabled: true,
   delivered: true,
   exhausted: true,

@@ -1,4 +1,4 @@
-import { authenticate } from '../auth/authenticate.js'
+import { authenticate, type Caller } from '../auth/authenticate.js'
 import { authorize } from '../auth/authorize.js'
 import { signIn } from '../auth/sign-in.js'
 import { signOut } from '../auth/sign-out.js'
@@ -9,6 +9,7 @@ import { VERSION } from '../version.js'
 import type { CatalogueEntry } from '../webhooks/catalogue.js'
 import {
   createWebhook,
+  listWithoutSuccesses,
   patchWebhook,
   readSigningSecret,
   readWebhook,
@@ -28,6 +29,8 @@ export interface ApiBackendDeps {
     events: readonly unknown[],
     traceparent: string | undefined,
   ) => Promise<readonly Published[]>
+  /** Whether a caller may read what belongs to all accounts. */
+  isOperator(caller: Caller): boolean
   /** Limits tests and replays per webhook. */
   readonly replays: ReplayRateLimiter
   now(): number
@@ -40,7 +43,7 @@ export interface ApiBackendDeps {
  * @param core returns the running instance; throws while there is none
  */
 export function createApiBackend(core: () => Core, webhooks: WebhookApi, deps: ApiBackendDeps): ApiBackend {
-  const { node, catalogue, now, newId, publish, replays } = deps
+  const { node, catalogue, now, newId, publish, replays, isOperator } = deps
   return {
     node,
     version: VERSION,
@@ -55,11 +58,14 @@ export function createApiBackend(core: () => Core, webhooks: WebhookApi, deps: A
       authorize: (caller, accountId) => authorize(core().auth, caller, accountId),
       readApiKey: async (accountId) => core().accounts.readApiKey(accountId),
       rotateApiKey: async (accountId) => core().accounts.rotateApiKey(accountId),
+      isOperator,
       descendants: async (accountId) => core().accounts.descendants(accountId),
     },
     webhooks: {
       catalogue: () => catalogue,
-      list: webhooks.list,
+      list: async (accountId) => listWithoutSuccesses(core().webhooks, accountId),
+      lastSuccesses: async (webhookIds) => core().store.deliveries.lastSuccesses(webhookIds),
+      unhealthy: webhooks.unhealthy,
       create: async (accountId, input) => createWebhook(core().webhooks, accountId, input),
       read: (accountId, id) => readWebhook(core().webhooks, accountId, id),
       replace: async (accountId, id, input, options) =>
@@ -83,6 +89,7 @@ export function createApiBackend(core: () => Core, webhooks: WebhookApi, deps: A
     },
     deliveries: {
       list: async (query) => (await yieldBetweenBatches(core(), query)).deliveries(query),
+      search: webhooks.search,
       async read(accountId, deliveryId) {
         const delivery = await core().store.deliveries.delivery(accountId, deliveryId)
         if (!delivery) throw notFound(deliveryId, 'delivery')

@@ -4,15 +4,16 @@ import { lineageCache } from '../accounts/lineage-cache.js'
 import type { AccountDeps } from '../accounts/manage.js'
 import { safeDirectory } from '../accounts/safe-directory.js'
 import { storeDirectory } from '../accounts/store-directory.js'
-import { accountService } from '../auth/account-service.js'
+import { type AccountService, accountService } from '../auth/account-service.js'
 import { loginRateLimiter } from '../auth/login-rate-limiter.js'
 import { tokenCache } from '../auth/token-cache.js'
 import type { AcceptDeps } from '../delivery/accept.js'
 import type { AttemptRecord } from '../delivery/attempt-record.js'
-import type { DeliveryEnd } from '../delivery/delivery-events.js'
+import type { DeliveryEnd, WebhookPaused } from '../delivery/delivery-events.js'
 import { createDispatcher } from '../delivery/dispatcher.js'
 import type { ChannelEvent } from '../delivery/event.js'
 import type { RefusedEvent } from '../delivery/inbox-relay.js'
+import { deliveryLifetimeMs } from '../delivery/retry.js'
 import { createEndpointSecretsCache } from '../delivery/worker/endpoint-secrets.js'
 import type { EventBus } from '../events.js'
 import type { Metrics } from '../metrics.js'
@@ -24,6 +25,9 @@ import { createIdGenerator, createTimeOrderedIdGenerator } from '../values/ids.j
 import { VERSION } from '../version.js'
 import { isRegisteredHook } from '../webhooks/catalogue.js'
 import type { WebhookDeps } from '../webhooks/manage.js'
+import { isMetaHook } from '../webhooks/meta-hooks.js'
+import { logDeliveryEvent } from './log-delivery-event.js'
+import { createMetaEvents } from './meta-events.js'
 
 /** An accepted event, as listeners of `hs.events` receive it. */
 export interface PublishedEvent extends ChannelEvent {
@@ -42,6 +46,10 @@ export interface PublishedEvent extends ChannelEvent {
 export interface HookswitchEvents {
   /** An attempt ended, or a delivery ended without a request: its record. */
   readonly attempt: AttemptRecord
+  /** The breaker of a webhook opened: deliveries wait, and single ones probe the receiver after each pause. */
+  readonly webhook_paused: WebhookPaused
+  /** The breaker of a webhook closed: a probe was delivered, and sending continues. */
+  readonly webhook_resumed: { readonly webhookId: string; readonly accountId: string }
   /** The service disabled a webhook, because its receiver responded 410 or by the option `autoDisable`. */
   readonly webhook_disabled: {
     readonly webhookId: string
@@ -130,13 +138,20 @@ export function createCore(options: NormalizedOptions<Store>, cipher: SecretCiph
     metrics,
     tokenTtlMs: options.tokenTtlSeconds * 1000,
   }
-  const accounts = accountService({
+  const allAccounts = accountService({
     tokens,
     tokenCache: cachedTokens,
     lineages,
     directory,
     ...(options.directory ? {} : { accountDeps }),
   })
+  const accounts: AccountService = {
+    ...allAccounts,
+    async remove(accountId) {
+      await allAccounts.remove(accountId)
+      log.info({ accountId }, 'an account was removed')
+    },
+  }
   const caps = {
     perEndpoint: options.inFlightPerEndpoint,
     perAccount: options.inFlightPerAccount,
@@ -154,7 +169,11 @@ export function createCore(options: NormalizedOptions<Store>, cipher: SecretCiph
       tracing,
       newId: newTimeOrderedId,
       endpointSecrets: createEndpointSecretsCache(cipher, `hookswitch/${VERSION}`),
-      emit: (name, payload) => events.emit(name, payload as never),
+      emit: (name, payload, delivery) => {
+        logDeliveryEvent(log, name, payload)
+        metaEvents.observe(name, payload, delivery)
+        events.emit(name, payload as never)
+      },
       rulesOf: (webhook) => ({
         policy: options.retryPolicy,
         functions: options.policies,
@@ -182,9 +201,20 @@ export function createCore(options: NormalizedOptions<Store>, cipher: SecretCiph
     random,
     cipher,
     newId,
+    storeNow: dispatcher.now,
+    lastSuccesses: (webhookIds) => store.deliveries.lastSuccesses(webhookIds),
     mutex: keyedMutex(),
     onDeliveriesCancelled: dispatcher.cancelUnsent,
-    rules: { catalogue, addressPolicy: options.addressPolicy, defaultFormat: options.defaultFormat },
+    lifetimeMsOf: ({ retries }) =>
+      deliveryLifetimeMs({ policy: options.retryPolicy, functions: options.policies, retries }),
+    rules: {
+      catalogue,
+      addressPolicy: options.addressPolicy,
+      defaultFormat: options.defaultFormat,
+      defaultRetries: options.defaultRetries,
+      defaultMaxAgeSeconds: options.defaultMaxAgeSeconds,
+      maxRetries: options.maxRetries,
+    },
   }
   const accept: AcceptDeps = {
     clock,
@@ -192,15 +222,17 @@ export function createCore(options: NormalizedOptions<Store>, cipher: SecretCiph
     webhooks: store.webhooks,
     deliveries: store.deliveries,
     newId: newTimeOrderedId,
-    isKnownHook: (hook) => isRegisteredHook(catalogue, hook),
-    knownHooks: catalogue.map(({ id }) => id),
+    isKnownHook: (hook) => isRegisteredHook(catalogue, hook) && !isMetaHook(hook),
+    knownHooks: catalogue.map(({ id }) => id).filter((id) => !isMetaHook(id)),
     storeNow: dispatcher.now,
     metrics,
   }
+  const metaEvents = createMetaEvents({ accept, clock, log, maxPending: options.maxPending })
   return {
     store,
     newId,
     auth,
+    metaEvents,
     accounts,
     webhooks,
     accept,

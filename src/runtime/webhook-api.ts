@@ -3,7 +3,7 @@
  * the operations of `webhooks/manage` itself (`runtime/api-backend`).
  */
 import type { StoredAttempt } from '../delivery/attempt-record.js'
-import type { StoredDelivery } from '../delivery/delivery-queries.js'
+import type { DeliverySearch, FoundDeliveries, StoredDelivery } from '../delivery/delivery-queries.js'
 import { explainDelivery } from '../delivery/explain.js'
 import type { DeliveryState } from '../delivery/lifecycle.js'
 import { type ReplayRequest, replayDeliveries } from '../delivery/replay.js'
@@ -12,6 +12,7 @@ import { invalidInput, notFound } from '../errors.js'
 import {
   type ChangeOptions,
   createWebhook,
+  listUnhealthy,
   listWebhooks,
   patchWebhook,
   readSigningSecret,
@@ -20,6 +21,8 @@ import {
   removeWebhook,
   replaceWebhook,
   rotateSigningSecret,
+  type UnhealthyPage,
+  type UnhealthyRequest,
 } from '../webhooks/manage.js'
 import { isSettingName } from '../webhooks/settings.js'
 import type { UncheckedWebhook, WebhookView } from '../webhooks/view.js'
@@ -114,6 +117,16 @@ export interface WebhookApi {
   ): Promise<readonly StoredDelivery[]>
   /** One delivery. Throws `NotFound`. */
   delivery(accountId: string, deliveryId: string): Promise<StoredDelivery>
+  /**
+   * Webhooks of all accounts that fail, are paused, or were disabled by the service; sorted by id. `nextId` is the
+   * `afterId` of the next page; absent: there are no more. Throws `InvalidInput`.
+   */
+  unhealthy(options?: Partial<UnhealthyRequest>): Promise<UnhealthyPage>
+  /**
+   * Searches deliveries of all accounts, newest first. `cursor` leads to the next page; absent: there are no more. Throws
+   * `InvalidInput`.
+   */
+  search(query?: Partial<DeliverySearch>): Promise<FoundDeliveries>
   /** One sentence that says why a delivery is not finished, or how it ended. Throws `NotFound`. */
   explain(accountId: string, deliveryId: string): Promise<string>
 }
@@ -121,7 +134,9 @@ export interface WebhookApi {
 const DEFAULT_LIMIT = 50
 
 /** @throws `InvalidInput` naming `limit` */
-function withLimit<Options extends PageOptions>(options: Options): Options & { readonly limit: number } {
+function withLimit<Options extends Pick<PageOptions, 'limit'>>(
+  options: Options,
+): Options & { readonly limit: number } {
   const { limit = DEFAULT_LIMIT } = options
   if (!Number.isSafeInteger(limit) || limit < 1) {
     throw invalidInput([
@@ -202,10 +217,33 @@ export function createWebhookApi(core: () => Core, limits: { readonly maxPending
     deliveries: async (accountId, webhookId, options = {}) =>
       core().store.deliveries.deliveries({ ...withLimit(options), accountId, webhookId }),
     delivery: async (accountId, deliveryId) => readDelivery(accountId, deliveryId),
+    unhealthy: async (options = {}) => listUnhealthy(deps(), withLimit(options)),
+    search: async (query = {}) => searchDeliveries(core(), withLimit(query)),
     async explain(accountId, deliveryId) {
       return explain(core(), await readDelivery(accountId, deliveryId))
     },
   }
+}
+
+/** Calls of the store after which a search returns what it has: rare matches must not keep a request waiting. */
+const MAX_SEARCH_STEPS = 20
+
+/** Searches until a page is full, or for a limited number of steps. */
+export async function searchDeliveries(
+  { store, clock }: Pick<Core, 'store' | 'clock'>,
+  query: DeliverySearch,
+): Promise<FoundDeliveries> {
+  const deliveries: StoredDelivery[] = []
+  let { cursor } = query
+  for (let step = 0; step < MAX_SEARCH_STEPS; step++) {
+    if (step > 0) await clock.yield()
+    const limit = query.limit - deliveries.length
+    const found = await store.deliveries.search({ ...query, limit, ...(cursor !== undefined && { cursor }) })
+    deliveries.push(...found.deliveries)
+    cursor = found.cursor
+    if (cursor === undefined || deliveries.length >= query.limit) break
+  }
+  return cursor === undefined ? { deliveries } : { deliveries, cursor }
 }
 
 /** One sentence about the current state of a delivery. */

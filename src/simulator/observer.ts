@@ -188,7 +188,7 @@ export function createObserver(deps: ObserverDeps): Observer {
 
   function checkCounts(
     delivery: TrackedDelivery,
-    { next, record }: Settlement,
+    { next, record, endpoint }: Settlement,
     add: (invariant: string, message: string) => void,
   ): void {
     const { id } = delivery
@@ -203,6 +203,9 @@ export function createObserver(deps: ObserverDeps): Observer {
     if (next.attempts !== delivery.attempts) {
       add('I9', `${id} counts ${next.attempts} attempts, but ${delivery.attempts} are recorded`)
     }
+    // A failed probe of a receiver that is briefly down costs no try: the breaker is open, or was closed meanwhile.
+    const isProbe = endpoint?.health === null || (endpoint?.health?.openings ?? 0) > 0
+    if (isProbe && next.state === 'waiting' && next.tries === delivery.charged - 1) delivery.charged -= 1
     // With fewer receivers the service never assumes an outage, so every failure is charged.
     if (
       next.tries > delivery.charged ||

@@ -9,7 +9,13 @@ export type { User } from '../accounts/user.js'
 export type { TokenRow, TokenStore } from '../auth/token-store.js'
 export type { AttemptRecord, StoredAttempt } from '../delivery/attempt-record.js'
 export { fillIn } from '../delivery/body-variants.js'
-export type { AttemptQuery, DeliveryQuery, StoredDelivery } from '../delivery/delivery-queries.js'
+export type {
+  AttemptQuery,
+  DeliveryQuery,
+  DeliverySearch,
+  FoundDeliveries,
+  StoredDelivery,
+} from '../delivery/delivery-queries.js'
 export type {
   Acceptance,
   AcceptedEvent,

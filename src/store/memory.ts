@@ -18,12 +18,12 @@ import { memoryEncryption } from './memory/encryption.js'
 import { erase, mentions } from './memory/erase.js'
 import { orphans, own, release, renew } from './memory/leases.js'
 import { memoryOpenLegs } from './memory/open-legs.js'
-import { attempts, deliveries, delivery, ready, stale } from './memory/queries.js'
+import { attempts, deliveries, delivery, lastSuccesses, ready, search, stale } from './memory/queries.js'
 import { prune } from './memory/retention.js'
 import { settle } from './memory/settle.js'
 import { newState } from './memory/state.js'
 import { memoryTokens } from './memory/tokens.js'
-import { candidates, insert, list, read, replace } from './memory/webhooks.js'
+import { candidates, insert, list, read, replace, unhealthy } from './memory/webhooks.js'
 
 /** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
@@ -117,6 +117,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       read: (accountId, webhookId) => read(state, accountId, webhookId),
       list: (accountIds) => list(state, accountIds),
       candidates: (accountIds, hook) => candidates(state, accountIds, hook),
+      unhealthy: (limit, afterId) => unhealthy(state, limit, afterId),
       replace: (webhook, expectedRevision) => replace(state, webhook, expectedRevision),
     }),
     deliveries: {
@@ -133,7 +134,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
         webhookOf: (webhookId) => state.endpoints.get(webhookId)?.webhook,
         delivery: (accountId, deliveryId) => delivery(state, accountId, deliveryId),
         deliveries: (query) => deliveries(state, query),
+        search: (query) => search(state, query),
         attempts: (query) => attempts(state, query),
+        lastSuccesses: (webhookIds) => lastSuccesses(state, webhookIds),
         legs: (accountId, callId) => legs(state, accountId, callId),
         pending: () => state.pendingCount,
         prune: (given, now) => prune(state, given, now),

@@ -1,7 +1,7 @@
 // Made by "npm run generate" from the schemas in the sources. Do not edit.
 "use strict";
 export const validateWebhook = validate10;
-const schema11 = {"type":"object","required":["name","uri","hook"],"properties":{"name":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\u0000\\p{Cs}]*$"},"uri":{"type":"string","maxLength":2048},"hook":{"type":"string","minLength":1,"maxLength":64},"httpVerb":{"type":"string","enum":["get","post","put","patch","delete"]},"retries":{"type":"integer","minimum":0,"maximum":10},"format":{"type":"string","enum":["json","form-data"]},"enabled":{"type":"boolean"},"includeSubaccounts":{"type":"boolean"},"includeInternalLegs":{"type":"boolean"},"customData":{"type":"object","additionalProperties":{"type":"string","pattern":"^[^\\u0000\\p{Cs}]*$"},"patternProperties":{"[\\u0000\\p{Cs}]":false}},"customRequestHeaders":{"type":"object","additionalProperties":{"type":"string","pattern":"^[^\\u0000\\p{Cs}]*$"},"patternProperties":{"[\\u0000\\p{Cs}]":false}},"group":{"type":"string","maxLength":255,"pattern":"^[^\\u0000\\p{Cs}]*$"},"maxAgeSeconds":{"type":"integer","minimum":1,"maximum":2147483647},"ordering":{"type":"string","enum":["call","none"]}}};
+const schema11 = {"type":"object","required":["name","uri","hook"],"properties":{"name":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\u0000\\p{Cs}]*$"},"uri":{"type":"string","maxLength":2048},"hook":{"type":"string","minLength":1,"maxLength":64},"httpVerb":{"type":"string","enum":["get","post","put","patch","delete"]},"retries":{"type":"integer","minimum":0,"maximum":30},"format":{"type":"string","enum":["json","form-data"]},"enabled":{"type":"boolean"},"includeSubaccounts":{"type":"boolean"},"includeInternalLegs":{"type":"boolean"},"customData":{"type":"object","additionalProperties":{"type":"string","pattern":"^[^\\u0000\\p{Cs}]*$"},"patternProperties":{"[\\u0000\\p{Cs}]":false}},"customRequestHeaders":{"type":"object","additionalProperties":{"type":"string","pattern":"^[^\\u0000\\p{Cs}]*$"},"patternProperties":{"[\\u0000\\p{Cs}]":false}},"group":{"type":"string","maxLength":255,"pattern":"^[^\\u0000\\p{Cs}]*$"},"maxAgeSeconds":{"type":"integer","minimum":1,"maximum":2147483647},"ordering":{"type":"string","enum":["call","none"]}}};
 const func2 = (text) => {
 let length = 0;
 for (const _ of text) length++;
@@ -185,8 +185,8 @@ vErrors.push(err14);
 errors++;
 }
 if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 > 10 || isNaN(data4)){
-const err15 = {instancePath:instancePath+"/retries",schemaPath:"#/properties/retries/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10}};
+if(data4 > 30 || isNaN(data4)){
+const err15 = {instancePath:instancePath+"/retries",schemaPath:"#/properties/retries/maximum",keyword:"maximum",params:{comparison: "<=", limit: 30}};
 if(vErrors === null){
 vErrors = [err15];
 }

@@ -1,6 +1,7 @@
 /** The catalogue of hooks: the built-in kinds of events and those that the host registers. */
 import { HookswitchError } from '../errors.js'
 import { DETAIL_SAMPLES } from './detail-samples.js'
+import { META_HOOKS, META_SAMPLES } from './meta-hooks.js'
 import { SAMPLES } from './samples.js'
 
 /** A kind of event that the host registers in addition to the built-in ones. */
@@ -102,6 +103,9 @@ export function catalogueOf(customHooks: readonly CustomHook[] = []): readonly C
     ...hook,
     sample: ALL_SAMPLES.filter((event) => event.hook === hook.id),
   }))
+  for (const hook of META_HOOKS) {
+    catalogue.push({ ...hook, sample: META_SAMPLES.filter((event) => event.hook === hook.id) })
+  }
   customHooks.forEach((hook: unknown, index) => {
     const entry = entryOf(hook, `hooks[${index}]`)
     if (isRegisteredHook(catalogue, entry.id))

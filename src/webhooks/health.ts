@@ -21,7 +21,10 @@ export interface Health {
 
 /** When an endpoint is paused, and when its webhook is disabled. Plain data, like retry policies. */
 export interface HealthRules {
-  /** Opens after `failures` in a row, for `pauseMs` × 2^n ± 20 %, at most `capMs`; null: never. */
+  /**
+   * Opens after `failures` in a row. Pauses last `pauseMs` ± 20 % while the endpoint has failed for less than 5 minutes,
+   * then twice as long each time, at most `capMs`; null: never.
+   */
   readonly breaker: { readonly failures: number; readonly pauseMs: number; readonly capMs: number } | null
   /** null: never. */
   readonly autoDisable: AutoDisableRule | null
@@ -45,13 +48,80 @@ export function isFailing(health: Health | undefined): boolean {
   return (health?.failuresInRow ?? 0) > 0
 }
 
+/** The first opening of the breaker since the last success, or its closing. */
+export type BreakerChange =
+  | { readonly kind: 'opened'; readonly failuresInRow: number; readonly pausedUntilMs: number }
+  | { readonly kind: 'closed' }
+
+/** The change of the breaker between two states of health, if any. Failed probes prolong the pause: no change. */
+export function breakerChangeOf(
+  before: Health | undefined,
+  after: Health | undefined,
+): BreakerChange | undefined {
+  if (isProbed(before) === isProbed(after)) return undefined
+  if (!after || !isProbed(after)) return { kind: 'closed' }
+  const { failuresInRow, pausedUntilMs = 0 } = after
+  return { kind: 'opened', failuresInRow, pausedUntilMs }
+}
+
+/** Whether events reach a webhook: `ok` also before the first one; `disabled` by its owner or by the service. */
+export type EndpointState = 'ok' | 'failing' | 'paused' | 'disabled'
+
+/** The health of a webhook as its owner sees it. */
+export interface EndpointHealth {
+  /** `paused`: nothing is sent before `pausedUntilMs`. `failing`: the last attempt failed. */
+  readonly state: EndpointState
+  /** Failures since the last success; those in an outage of this service do not count. */
+  readonly failuresInRow: number
+  /** Time of the first failure since the last success, in Unix milliseconds. */
+  readonly failingSinceMs?: number
+  /** End of the pause, in Unix milliseconds; only with the state `paused`. */
+  readonly pausedUntilMs?: number
+  /**
+   * Time of the last success, in Unix milliseconds. Absent: none among the newest 1,000 attempts that are kept (the option
+   * `recordSuccesses` may keep none).
+   */
+  readonly lastSuccessMs?: number
+}
+
+/**
+ * The health of a webhook as its owner sees it.
+ *
+ * @param now store time, ms
+ * @param lastSuccessMs time of the last success; default: unknown
+ */
+export function endpointHealthOf(
+  webhook: { readonly settings: { readonly enabled: boolean }; readonly health?: Health },
+  now: number,
+  lastSuccessMs?: number,
+): EndpointHealth {
+  const { failuresInRow = 0, failingSinceMs, pausedUntilMs = 0 } = webhook.health ?? {}
+  const state = endpointStateOf(webhook.settings.enabled, failuresInRow, pausedUntilMs > now)
+  return {
+    state,
+    failuresInRow,
+    ...(failingSinceMs !== undefined && { failingSinceMs }),
+    ...(state === 'paused' && { pausedUntilMs }),
+    ...(lastSuccessMs !== undefined && { lastSuccessMs }),
+  }
+}
+
+function endpointStateOf(isEnabled: boolean, failuresInRow: number, isPaused: boolean): EndpointState {
+  if (!isEnabled) return 'disabled'
+  if (isPaused) return 'paused'
+  return failuresInRow > 0 ? 'failing' : 'ok'
+}
+
 const HOUR_MS = 3_600_000
 
 /** Health rules by name. */
 export const HEALTH_PRESETS = Object.freeze({
-  /** After 10 failures in a row, pauses of 30 s × 2^n, at most 10 min. Disabled after 24 h with 20 exhausted deliveries. */
+  /**
+   * After 10 failures in a row, pauses of 12.5 s, at most 15 s with jitter; from 5 min on twice as long each time, at most
+   * 10 min. Disabled after 24 h with 20 exhausted deliveries.
+   */
   standard: {
-    breaker: { failures: 10, pauseMs: 30_000, capMs: 600_000 },
+    breaker: { failures: 10, pauseMs: 12_500, capMs: 600_000 },
     autoDisable: { kind: 'silent', afterMs: 24 * HOUR_MS, exhausted: 20 },
   },
   /** KAZOO (`webhooks_disabler`): disabled after 6 failed tries in 60 s, no breaker. */
@@ -60,6 +130,17 @@ export const HEALTH_PRESETS = Object.freeze({
     autoDisable: { kind: 'burst', failures: 6, withinMs: 60_000 },
   },
 } satisfies Record<string, HealthRules>)
+
+/**
+ * How long an endpoint counts as briefly down, ms: the breaker pauses it for the shortest time only, and a failed probe
+ * costs its delivery no try.
+ */
+const BRIEF_MS = 300_000
+
+/** Whether a failed attempt is a probe of an endpoint that has been down briefly. @param now store time, ms */
+export function isBriefProbe(health: Health | undefined, now: number): boolean {
+  return isProbed(health) && now - (health?.failingSinceMs ?? now) < BRIEF_MS
+}
 
 /** Pauses vary by up to this share in either direction. */
 const JITTER = 0.2
@@ -129,7 +210,10 @@ function openBreaker(
   if (!breaker || failuresInRow < breaker.failures) return undefined
   const before = health?.openings ?? 0
   if (before > 0 && (health?.pausedUntilMs ?? 0) > now) return undefined
-  const pauseMs = Math.min(breaker.capMs, breaker.pauseMs * 2 ** before)
+  // Pauses as long as the time since the endpoint stopped counting as briefly down: each is twice the one before.
+  const beyondMs = now - (health?.failingSinceMs ?? now) - BRIEF_MS
+  const grown = Math.min(beyondMs, breaker.pauseMs * 2 ** before)
+  const pauseMs = Math.min(breaker.capMs, Math.max(breaker.pauseMs, grown))
   const jittered = Math.round(pauseMs * (1 - JITTER + 2 * JITTER * random))
   return { openings: before + 1, untilMs: now + Math.min(breaker.capMs, jittered) }
 }

@@ -4,6 +4,7 @@ import { errorCode, HookswitchError, notFound } from '../errors.js'
 import type { Clock } from '../ports.js'
 import { toCanonicalJson } from '../values/canonical-json.js'
 import { createSigningSecret, type EncryptSettingsDeps, encryptSettings } from './encrypt-settings.js'
+import { type EndpointState, endpointHealthOf } from './health.js'
 import { jsonMergePatch } from './json-merge-patch.js'
 import { isSettingName } from './settings.js'
 import { encryptionPurpose, type UncheckedWebhook, viewOf, type WebhookView } from './view.js'
@@ -22,6 +23,12 @@ export interface WebhookDeps extends EncryptSettingsDeps {
   readonly webhooks: WebhookStore
   readonly clock: Clock
   newId(): string
+  /** Store time, ms. */
+  storeNow(): number
+  /** How long a delivery lives under these settings, ms; `undefined`: unknown. Default: unknown. */
+  lifetimeMsOf?(settings: Webhook['settings']): number | undefined
+  /** Times of the last successes of these webhooks, Unix ms; those without one are missing. */
+  lastSuccesses(webhookIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   /**
    * Serialises the changes of one webhook on this node. Without it they race and the losers retry: of a hundred
    * concurrent changes most would give up with `RevisionConflict`, although no caller passed a revision.
@@ -82,6 +89,22 @@ async function changeWithRetries(
   })
 }
 
+function toView(deps: WebhookDeps, webhook: Webhook, now: number, lastSuccessMs?: number): WebhookView {
+  const view = viewOf(webhook, deps.cipher, now, lastSuccessMs)
+  const scheduledMs = deps.lifetimeMsOf?.(webhook.settings)
+  if (scheduledMs === undefined) return view
+  const { maxAgeSeconds = Number.POSITIVE_INFINITY } = webhook.settings
+  return Object.assign(view, { deliveryLifetimeMs: Math.min(scheduledMs, maxAgeSeconds * 1000) })
+}
+
+async function viewsOf(deps: WebhookDeps, webhooks: readonly Webhook[]): Promise<readonly WebhookView[]> {
+  const successes = webhooks.length === 0 ? undefined : await deps.lastSuccesses(webhooks.map(({ id }) => id))
+  const now = deps.storeNow()
+  return webhooks.map((webhook) => toView(deps, webhook, now, successes?.get(webhook.id)))
+}
+
+const readView = async (deps: WebhookDeps, webhook: Webhook) => (await viewsOf(deps, [webhook]))[0]!
+
 /** Creates a webhook with a new signing secret. @throws `InvalidInput` with every violated rule */
 export async function createWebhook(
   deps: WebhookDeps,
@@ -93,12 +116,62 @@ export async function createWebhook(
   const { secret } = createSigningSecret(deps, id)
   const webhook = newWebhook({ id, accountId }, encrypted, secret, deps.clock.now())
   await deps.webhooks.insert(webhook)
-  return viewOf(webhook, deps.cipher)
+  return toView(deps, webhook, deps.storeNow())
 }
 
 /** Lists an account's webhooks, sorted by name, then id. */
 export async function listWebhooks(deps: WebhookDeps, accountId: string): Promise<readonly WebhookView[]> {
-  return (await deps.webhooks.list([accountId])).map((webhook) => viewOf(webhook, deps.cipher))
+  return viewsOf(deps, await deps.webhooks.list([accountId]))
+}
+
+/** The same without the times of the last successes, which cost one lookup per webhook. */
+export async function listWithoutSuccesses(
+  deps: WebhookDeps,
+  accountId: string,
+): Promise<readonly WebhookView[]> {
+  const now = deps.storeNow()
+  return (await deps.webhooks.list([accountId])).map((webhook) => toView(deps, webhook, now))
+}
+
+/** Webhooks read from the store at once. */
+const BATCH_SIZE = 500
+
+/** States of a webhook that need somebody's attention. */
+export type UnhealthyState = Exclude<EndpointState, 'ok'>
+
+/** Which webhooks to list. */
+export interface UnhealthyRequest {
+  /** Only webhooks in these states. Default: all of them. */
+  readonly states?: readonly UnhealthyState[]
+  /** Maximum number of webhooks. */
+  readonly limit: number
+  /** Only webhooks with a greater id: the last one of the previous page. Default: from the start. */
+  readonly afterId?: string
+}
+
+/** One page of unhealthy webhooks. */
+export interface UnhealthyPage {
+  readonly webhooks: readonly WebhookView[]
+  /** `afterId` of the next page; absent: there are no more. */
+  readonly nextId?: string
+}
+
+/** Lists the webhooks of all accounts that fail, are paused, or were disabled by the service; sorted by id. */
+export async function listUnhealthy(deps: WebhookDeps, request: UnhealthyRequest): Promise<UnhealthyPage> {
+  const { limit, states } = request
+  const found: Webhook[] = []
+  let { afterId } = request
+  for (;;) {
+    const batch = await deps.webhooks.unhealthy(BATCH_SIZE, afterId)
+    for (const webhook of batch) {
+      const { state } = endpointHealthOf(webhook, deps.storeNow())
+      if (state === 'ok' || (states && !states.includes(state))) continue
+      if (found.length === limit) return { webhooks: await viewsOf(deps, found), nextId: found.at(-1)!.id }
+      found.push(webhook)
+    }
+    if (batch.length < BATCH_SIZE) return { webhooks: await viewsOf(deps, found) }
+    afterId = batch.at(-1)!.id
+  }
 }
 
 /** Reads one webhook. @throws `NotFound` */
@@ -107,7 +180,7 @@ export async function readWebhook(
   accountId: string,
   webhookId: string,
 ): Promise<WebhookView> {
-  return viewOf(await find(deps, accountId, webhookId), deps.cipher)
+  return readView(deps, await find(deps, accountId, webhookId))
 }
 
 /**
@@ -127,7 +200,7 @@ export async function replaceWebhook(
   const changed = await change(deps, accountId, webhookId, options, (webhook) =>
     changeSettings(webhook, encrypted, now),
   )
-  return viewOf(changed, deps.cipher)
+  return readView(deps, changed)
 }
 
 /**
@@ -144,7 +217,7 @@ export async function patchWebhook(
 ): Promise<WebhookView> {
   const now = deps.clock.now()
   const changed = await change(deps, accountId, webhookId, options, (webhook) => {
-    const { extra, ...view } = viewOf(webhook, deps.cipher)
+    const { extra, ...view } = viewOf(webhook, deps.cipher, now)
     const settings = Object.fromEntries(Object.entries(view).filter(([key]) => isSettingName(key)))
     const merged: UncheckedWebhook = {
       settings: jsonMergePatch(settings, patch.settings) as Record<string, unknown>,
@@ -159,7 +232,7 @@ export async function patchWebhook(
       hasSameHeaders && webhook.sealedHeaders !== undefined ? { sealedHeaders: webhook.sealedHeaders } : {}
     return changeSettings(webhook, { ...encrypted, ...headers }, now)
   })
-  return viewOf(changed, deps.cipher)
+  return readView(deps, changed)
 }
 
 /**
@@ -176,7 +249,7 @@ export async function removeWebhook(
 ): Promise<WebhookView> {
   const now = deps.clock.now()
   const deleted = await change(deps, accountId, webhookId, options, (webhook) => deleteWebhook(webhook, now))
-  return viewOf(deleted, deps.cipher)
+  return readView(deps, deleted)
 }
 
 /**

@@ -15,6 +15,12 @@ export interface SettingsRules {
   readonly addressPolicy: CompiledAddressPolicy
   /** Body format of webhooks that specify none. */
   readonly defaultFormat: BodyFormat
+  /** Retries of webhooks that specify none. Default 2. */
+  readonly defaultRetries?: number
+  /** Maximum age of the events of webhooks that specify none, in seconds. Default: no limit. */
+  readonly defaultMaxAgeSeconds?: number | undefined
+  /** Largest number of retries. Default 10. */
+  readonly maxRetries?: number
 }
 
 /** Defaults of omitted settings; they are stored and shown like given ones. */
@@ -27,6 +33,11 @@ export const SETTINGS_DEFAULTS = Object.freeze({
   includeInternalLegs: true,
   ordering: 'call',
 } as const)
+
+/** Largest number of retries, except where the retry policy is `patient`: KAZOO's clients expect a small number. */
+export const MAX_RETRIES = 10
+/** Largest number of retries where the retry policy is `patient`. */
+export const MAX_PATIENT_RETRIES = 30
 
 /** Maximum size of a webhook's custom data as JSON, in bytes. */
 export const MAX_DATA_BYTES = 65_536
@@ -84,6 +95,13 @@ function hookFailures(hook: string, rules: SettingsRules): readonly Failure[] {
   ]
 }
 
+/** The schema allows what the longest schedule needs; the service's own may allow less. */
+function retriesFailures(retries: number, { maxRetries = MAX_RETRIES }: SettingsRules): readonly Failure[] {
+  if (retries <= maxRetries) return []
+  const message = `Value must be at most ${maxRetries}`
+  return [{ path: 'retries', rule: 'maximum', message, target: maxRetries, value: retries }]
+}
+
 /** The size is limited because every event includes the data. */
 function dataFailures(data: Readonly<Record<string, string>>): readonly Failure[] {
   if (Buffer.byteLength(JSON.stringify(data)) <= MAX_DATA_BYTES) return []
@@ -125,7 +143,13 @@ export function checkSettings(
   input: Readonly<Record<string, unknown>>,
   rules: SettingsRules,
 ): { readonly settings: WebhookSettings } | { readonly failures: readonly Failure[] } {
-  const filled: Record<string, unknown> = { ...SETTINGS_DEFAULTS, format: rules.defaultFormat }
+  const { defaultFormat, defaultRetries = SETTINGS_DEFAULTS.retries, defaultMaxAgeSeconds } = rules
+  const filled: Record<string, unknown> = {
+    ...SETTINGS_DEFAULTS,
+    format: defaultFormat,
+    retries: defaultRetries,
+    ...(defaultMaxAgeSeconds !== undefined && { maxAgeSeconds: defaultMaxAgeSeconds }),
+  }
   for (const key of ORDER) if (Object.hasOwn(input, key) && input[key] !== undefined) filled[key] = input[key]
   const failures: Failure[] = []
   const { [HEADERS]: headers } = filled
@@ -135,8 +159,11 @@ export function checkSettings(
   }
   if (!validateWebhook(filled))
     failures.push(...toSchemaFailures(validateWebhook.errors, filled, { secret: SECRET_SETTINGS }))
+  const tooMany = failures.findIndex(({ path, rule }) => path === 'retries' && rule === 'maximum')
+  if (tooMany >= 0) failures.splice(tooMany, 1)
   const invalid = new Set(failures.map(({ path }) => path.split('.')[0]!))
   const { uri, hook, customData, customRequestHeaders } = filled as unknown as WebhookSettings
+  if (!invalid.has('retries')) failures.push(...retriesFailures(filled.retries as number, rules))
   if (!invalid.has('uri')) failures.push(...uriFailures(uri, rules))
   if (!invalid.has('hook')) failures.push(...hookFailures(hook, rules))
   if (!invalid.has('customData') && customData) failures.push(...dataFailures(customData))

@@ -1,4 +1,5 @@
 import type { SecretCipher } from '../values/encryption.js'
+import { type EndpointHealth, endpointHealthOf } from './health.js'
 import type { Webhook, WebhookSettings } from './webhook.js'
 
 /** A webhook as shown to its owner: settings and service fields. The only secrets are the owner's custom headers. */
@@ -21,8 +22,15 @@ export interface WebhookView extends WebhookSettings {
   readonly disabledMs?: number
   /** Present on a webhook that was just deleted. */
   readonly deleted?: true
-  /** Changes with every change of the webhook. */
+  /** Changes with every change of the webhook, but not with its health. */
   readonly revision: number
+  /**
+   * How long a delivery is retried while the receiver fails, in milliseconds: from its first attempt to its last, without
+   * jitter and pauses, at most `maxAgeSeconds`. Absent: a function of the host decides.
+   */
+  readonly deliveryLifetimeMs?: number
+  /** Whether events reach it. */
+  readonly health: EndpointHealth
 }
 
 /** Unvalidated input from a client: known keys in this package's spelling, and the unknown ones. */
@@ -50,8 +58,17 @@ export function decryptHeaders(
 
 type MutableView = { -readonly [Name in keyof WebhookView]: WebhookView[Name] }
 
-/** @param cipher decrypts the custom headers, which are omitted when none of its secrets fits */
-export function viewOf(webhook: Webhook, cipher: SecretCipher): WebhookView {
+/**
+ * @param cipher decrypts the custom headers, which are omitted when none of its secrets fits
+ * @param now store time, ms
+ * @param lastSuccessMs time of the last success, Unix ms; default: unknown
+ */
+export function viewOf(
+  webhook: Webhook,
+  cipher: SecretCipher,
+  now: number,
+  lastSuccessMs?: number,
+): WebhookView {
   const { id, accountId, settings, extra, disableReason, createdMs, modifiedMs, enabledMs, disabledMs } =
     webhook
   const customRequestHeaders = decryptHeaders(webhook, cipher)
@@ -59,6 +76,7 @@ export function viewOf(webhook: Webhook, cipher: SecretCipher): WebhookView {
     createdMs,
     modifiedMs,
     revision: webhook.revision,
+    health: endpointHealthOf(webhook, now, lastSuccessMs),
   })
   if (customRequestHeaders) view.customRequestHeaders = customRequestHeaders
   if (extra) view.extra = extra

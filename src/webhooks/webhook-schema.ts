@@ -47,9 +47,10 @@ export const webhookSchema = {
     },
     retries: {
       type: 'integer',
-      description: 'How often a failed delivery is retried after the first attempt.',
+      description:
+        'How often a failed delivery is retried after the first attempt; more than 10 only where the retry policy is `patient`.',
       minimum: 0,
-      maximum: 10,
+      maximum: 30,
       default: 2,
     },
     format: {

@@ -18,6 +18,11 @@ export interface WebhookStore {
    */
   candidates(accountIds: readonly string[], hook: string): Promise<readonly Webhook[]>
   /**
+   * Up to `limit` webhooks of all accounts that are not deleted and have a `health` or a `disableReason`, sorted by id
+   * (UTF-16 code units). `afterId`: only greater ids. Default: from the start.
+   */
+  unhealthy(limit: number, afterId?: string): Promise<readonly Webhook[]>
+  /**
    * Replaces the row whose revision is `expectedRevision`. Resolves to false when another change came first or the
    * webhook is deleted. A row with a higher `epoch` cancels, for every reader at once, the deliveries of older epochs.
    * `health` belongs to the store, which writes it with settlements: the stored health is kept and the row's is ignored,

@@ -31,8 +31,8 @@ export interface WebhookSettings {
   /** HTTP method of the requests. Default `post`. */
   readonly httpVerb: HttpVerb
   /**
-   * Retries after the first attempt, 0–10. Default 2. With the retry policy `kazoo` it counts all tries, at
-   * least one.
+   * Retries after the first attempt, 0–10, with the retry policy `patient` 0–30. Default: the option
+   * `defaultRetries`. With the retry policy `kazoo` it counts all tries, at least one.
    */
   readonly retries: number
   /** Encoding of the payload. Default: the option `defaultFormat`, which is `json`. */
@@ -59,7 +59,8 @@ export interface WebhookSettings {
   /** Label for grouping webhooks, at most 255 characters. Default: none. */
   readonly group?: string
   /**
-   * Events older than this when they are due expire unsent, in seconds, 1–2,147,483,647. Default: no limit.
+   * Events older than this when they are due expire unsent, in seconds, 1–2,147,483,647. Default: the option
+   * `defaultMaxAgeSeconds`, which is no limit.
    */
   readonly maxAgeSeconds?: number
   /** Whether the events of one call are sent in order. Default `call`. */

@@ -1,5 +1,5 @@
 /** JSON of deliveries. */
-import type { StoredDelivery } from '../delivery/delivery-queries.js'
+import { deliveryKind, type StoredDelivery } from '../delivery/delivery-queries.js'
 import { toIsoTime } from '../values/iso-time.js'
 import type { JsonObject } from './webhook-json.js'
 
@@ -14,10 +14,23 @@ export function deliveryJson(delivery: StoredDelivery, explain: string): JsonObj
     id: delivery.id,
     event_id: delivery.eventId,
     hook_id: delivery.webhookId,
+    hook_event: delivery.hook,
     call_id: delivery.callId,
+    kind: deliveryKind(delivery),
+    replay_of: delivery.replayOf,
     state: delivery.state,
+    reason: delivery.reason,
     attempts: delivery.attempts,
-    next_attempt_at: dueMs === undefined ? undefined : toIsoTime(dueMs),
+    accepted_at: toIsoTime(delivery.acceptedMs),
+    next_attempt_at: isoTime(dueMs),
+    ended_at: isoTime(delivery.endedMs),
     explain,
   }
 }
+
+/** Returns the JSON of a delivery in a list over all accounts. */
+export function foundDeliveryJson(delivery: StoredDelivery, explain: string): JsonObject {
+  return { account_id: delivery.accountId, ...deliveryJson(delivery, explain) }
+}
+
+const isoTime = (unixMs: number | undefined) => (unixMs === undefined ? undefined : toIsoTime(unixMs))

@@ -20,7 +20,7 @@ export const SETTING_NAMES = {
 } as const
 
 /** Keys that only the service writes; ignored, so that a client can send back a document that it has read. */
-const SERVER_OWNED: ReadonlySet<string> = new Set(['id', 'disable_reason'])
+const SERVER_OWNED: ReadonlySet<string> = new Set(['id', 'disable_reason', 'health'])
 
 const WIRE_NAMES: Readonly<Record<string, string>> = Object.freeze(
   Object.fromEntries(Object.entries(SETTING_NAMES).map(([wire, inside]) => [inside, wire])),

@@ -35,6 +35,7 @@ const TAGS = [
   { name: 'Webhooks' },
   { name: 'Deliveries', description: 'Deliveries of events: attempts, retries and replays.' },
   { name: 'Events' },
+  { name: 'Operator', description: 'Lists over all accounts.' },
   { name: 'Service' },
   { name: 'Receivers', description: 'Requests to the URL of a webhook.' },
 ]

@@ -36,6 +36,8 @@ export type OperationId =
   | 'rotateSecret'
   | 'listCallAttempts'
   | 'publishEvents'
+  | 'listUnhealthyWebhooks'
+  | 'searchDeliveries'
   | 'readOpenapi'
 
 export interface Route {
@@ -53,6 +55,8 @@ export interface Route {
   readonly hasSecret?: boolean
   /** The response is a list: paging, ranges and filters apply. */
   readonly isList?: boolean
+  /** Only operators may use the route. */
+  readonly isOperators?: boolean
   /** The route exists only if the host enables it (`--ingest`). */
   readonly isIngest?: boolean
 }
@@ -134,6 +138,20 @@ export const ROUTES: readonly Route[] = [
     bodyKind: 'object or list',
     status: 202,
     isIngest: true,
+  },
+  {
+    operation: 'listUnhealthyWebhooks',
+    method: 'GET',
+    path: '/system/endpoints',
+    ...read,
+    isOperators: true,
+  },
+  {
+    operation: 'searchDeliveries',
+    method: 'GET',
+    path: '/system/deliveries',
+    ...read,
+    isOperators: true,
   },
   { operation: 'readOpenapi', method: 'GET', path: '/openapi.json', ...open },
 ]

@@ -1,5 +1,7 @@
 /** JSON of webhooks. */
 import { toGregorian } from '../values/gregorian-time.js'
+import { toIsoTime } from '../values/iso-time.js'
+import type { EndpointHealth } from '../webhooks/health.js'
 import type { WebhookView } from '../webhooks/view.js'
 
 /** An object for `JSON.stringify`; absent fields are `undefined`, which JSON omits. */
@@ -35,10 +37,28 @@ export function webhookJson(webhook: WebhookView): JsonObject {
     modified: toGregorian(webhook.modifiedMs),
     enabled_at: seconds(webhook.enabledMs),
     disabled_at: seconds(webhook.disabledMs),
+    delivery_lifetime_seconds: wholeSeconds(webhook.deliveryLifetimeMs),
     deleted: webhook.deleted,
   }
+  json.health = healthJson(webhook.health)
   return json
 }
+
+/** Returns the health of a webhook; times in ISO 8601. */
+export function healthJson(health: EndpointHealth): JsonObject {
+  const { state, failuresInRow, failingSinceMs, pausedUntilMs, lastSuccessMs } = health
+  return {
+    state,
+    failures_in_row: failuresInRow,
+    failing_since: isoTime(failingSinceMs),
+    paused_until: isoTime(pausedUntilMs),
+    last_success_at: isoTime(lastSuccessMs),
+  }
+}
+
+const wholeSeconds = (ms: number | undefined) => (ms === undefined ? undefined : Math.round(ms / 1000))
+
+const isoTime = (unixMs: number | undefined) => (unixMs === undefined ? undefined : toIsoTime(unixMs))
 
 const seconds = (unixMs: number | undefined) => (unixMs === undefined ? undefined : toGregorian(unixMs))
 
@@ -52,7 +72,20 @@ export function webhookSummaryJson(webhook: WebhookView): JsonObject {
     group: webhook.group,
     enabled: webhook.enabled,
     disable_reason: webhook.disableReason,
+    health: healthJson(webhook.health),
   }
+}
+
+/** Adds the time of the last success to the JSON of a webhook. @param successes Unix ms by id */
+export function withLastSuccess(json: JsonObject, successes: ReadonlyMap<string, number>): JsonObject {
+  const lastSuccessMs = successes.get(String(json.id))
+  if (lastSuccessMs === undefined) return json
+  return { ...json, health: { ...(json.health as JsonObject), last_success_at: toIsoTime(lastSuccessMs) } }
+}
+
+/** Returns a webhook as shown in a list over all accounts. */
+export function unhealthyWebhookJson(webhook: WebhookView): JsonObject {
+  return { account_id: webhook.accountId, ...webhookSummaryJson(webhook) }
 }
 
 /** `revision` in the envelope. */

@@ -27,6 +27,33 @@ delete timeout.status
 
 const fractions = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 
+describe('nextDelivery after a failed probe of a receiver that is briefly down', () => {
+  const rules = { policy: POLICY_PRESETS.telephony, functions: {}, retries: 2 }
+  const last = aDelivery({ state: 'in_flight', acceptedMs: 0, attempts: 4, tries: 2 })
+  const probe = (outcome: Outcome, now = 1000, changes: object = {}) =>
+    nextDelivery(last, outcome, { ...rules, ...changes }, now, 0.5, false, true)
+
+  it('charges no try, and retries as after a charged one', () => {
+    const next = probe(failed())
+    expect(next).toMatchObject({ state: 'waiting', tries: 2, attempts: 5, reason: 'status 500' })
+    expect(next.dueMs).toBe(1000 + 18_000)
+    expect(probe(timeout)).toMatchObject({ state: 'waiting', tries: 2 })
+  })
+
+  it('charges a success, an own fault and a delivery of more than a day as ever', () => {
+    expect(probe({ kind: 'delivered' } as Outcome)).toMatchObject({ state: 'delivered', tries: 3 })
+    expect(probe({ kind: 'own_fault', detail: '' })).toMatchObject({ state: 'waiting', tries: 2 })
+    expect(probe(failed(), 86_400_000)).toMatchObject({ state: 'exhausted', tries: 3 })
+  })
+
+  it('ends a delivery that is not retried, or whose address is blocked', () => {
+    expect(probe(failed(), 1000, { retries: 0 }).state).toBe('exhausted')
+    expect(probe(failed(), 1000, { policy: POLICY_PRESETS.kazoo }).state).toBe('exhausted')
+    expect(probe({ ...timeout, failure: 'blocked_address' } as Outcome).state).toBe('exhausted')
+    expect(probe(failed({ status: 410, gone: true })).state).toBe('cancelled')
+  })
+})
+
 describe('nextDelivery during an outage', () => {
   const rules = { policy: POLICY_PRESETS.telephony, functions: {}, retries: 0 }
   const young = aDelivery({ state: 'in_flight', acceptedMs: 0, attempts: 7, tries: 0 })

@@ -19,6 +19,7 @@ import { METRICS, type MetricShape } from '../../src/metrics.js'
 import { normalizeOptions } from '../../src/options/normalize.js'
 import { OPTION_DEFAULTS } from '../../src/options/options.js'
 import { catalogueOf } from '../../src/webhooks/catalogue.js'
+import { isMetaHook } from '../../src/webhooks/meta-hooks.js'
 import { SETTINGS_DEFAULTS } from '../../src/webhooks/settings.js'
 import { attemptJson } from '../../src/wire/attempt-json.js'
 import { deliveryJson } from '../../src/wire/delivery-json.js'
@@ -330,7 +331,7 @@ describe('the tables of the HTTP API', () => {
   it('list every field of an attempt, of a delivery and of an event', () => {
     const attempt = attemptJson({ method: 'POST', atMs: 0 } as never)
     expect(sorted(firstCodes(API, '\n## An attempt'))).toEqual(sorted(Object.keys(attempt)))
-    const delivery = deliveryJson({ state: 'delivered' } as never, '')
+    const delivery = deliveryJson({ state: 'delivered', lane: '', acceptedMs: 0 } as never, '')
     expect(sorted(firstCodes(API, '\n## A delivery'))).toEqual(sorted(Object.keys(delivery)))
     expect(sorted(firstCodes(API, '\n## An event'))).toEqual(sorted(Object.keys(eventSchema.properties)))
   })
@@ -349,8 +350,8 @@ describe('the tables of the API', () => {
 
     expect(sorted(firstCodes(API, '| `hs.events` |'))).toEqual(
       sorted([
-        ...['event', 'event_refused', 'attempt', 'webhook_disabled'],
-        ...catalogueOf().map(({ id }) => id),
+        ...['event', 'event_refused', 'attempt', 'webhook_paused', 'webhook_resumed', 'webhook_disabled'],
+        ...catalogueOf().flatMap(({ id }) => (isMetaHook(id) ? [] : [id])),
         ...finalStates,
       ]),
     )

@@ -10,7 +10,7 @@ const WIRE = [
 ]
 /** Names of events, states and metrics are values, even as keys of a table. */
 const VALUES =
-  /^(channel_(create|answer|bridge|destroy|hold|unhold|transferee|transferor|dtmf)|voicemail_new|missed_call|queue_(join|leave|agent_offer|agent_answer)|in_flight|retries_exhausted|crash_looped|webhook_disabled|event_refused|blocked_address|no_response|own_fault|too_large|too_slow|hookswitch_\w+)$/
+  /^(channel_(create|answer|bridge|destroy|hold|unhold|transferee|transferor|dtmf)|voicemail_new|missed_call|queue_(join|leave|agent_offer|agent_answer)|in_flight|retries_exhausted|crash_looped|webhook_(paused|resumed|disabled)|delivery_exhausted|event_refused|blocked_address|no_response|own_fault|too_large|too_slow|hookswitch_\w+)$/
 
 /** Names defined elsewhere: settings of PostgreSQL, columns of SQLite pragmas. */
 const FOREIGN: readonly (readonly [RegExp, RegExp])[] = [

@@ -47,7 +47,11 @@ function selectRows<Row extends { position: number }>(
 
 /** Creates a fake backend; `faults` maps method names to the values that they throw. */
 export function createFakeBackend(
-  options: { readonly ingest?: boolean; readonly faults?: Readonly<Record<string, unknown>> } = {},
+  options: {
+    readonly ingest?: boolean
+    readonly operator?: boolean
+    readonly faults?: Readonly<Record<string, unknown>>
+  } = {},
 ): FakeBackend {
   const calls: unknown[][] = []
   const webhooks = new Map([[WEBHOOK_ID, webhook()]])
@@ -111,6 +115,7 @@ export function createFakeBackend(
         record('rotateApiKey', accountId)
         return 'b'.repeat(64)
       },
+      isOperator: () => options.operator ?? true,
       async descendants(accountId) {
         record('descendants', accountId)
         return [CHILD_ACCOUNT]
@@ -121,6 +126,14 @@ export function createFakeBackend(
       async list(accountId) {
         record('list', accountId)
         return [...webhooks.values()].filter((one) => one.accountId === accountId)
+      },
+      async lastSuccesses(webhookIds) {
+        record('lastSuccesses', webhookIds)
+        return new Map(webhookIds.map((id) => [id, NOW]))
+      },
+      async unhealthy(request) {
+        record('unhealthy', request)
+        return { webhooks: [...webhooks.values()], nextId: WEBHOOK_ID }
       },
       async create(accountId, input) {
         record('create', accountId, input)
@@ -175,6 +188,10 @@ export function createFakeBackend(
       async list(query) {
         record('deliveries', query)
         return selectRows(deliveries, query, (row) => row.acceptedMs)
+      },
+      async search(query) {
+        record('search', query)
+        return { deliveries, cursor: 7 }
       },
       async read(accountId, id) {
         record('delivery', accountId, id)

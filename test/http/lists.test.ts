@@ -198,3 +198,48 @@ describe('paginate', () => {
     expect(nextStartKey).toBeDefined()
   })
 })
+
+describe('lists for operators', () => {
+  const url =
+    '/v1/system/deliveries?account_id=a&hook_id=w&call_id=c%2F1&state=exhausted&created_from=62167219201'
+
+  it('pass what the query selects, and lead to the next page', async () => {
+    const { calls, list, deliveries } = setUp()
+    deliveries.push(delivery(8))
+    const first = await list(`${url}&page_size=2`)
+    const search = {
+      limit: 2,
+      accountId: 'a',
+      webhookId: 'w',
+      callId: 'c/1',
+      states: ['exhausted'],
+      fromMs: 1000,
+    }
+    expect(calls).toContainEqual(['search', search])
+    await list(`${url}&page_size=2&start_key=${first.next_start_key}`)
+    expect(calls).toContainEqual(['search', { ...search, cursor: 7 }])
+    const endpoints = await list('/v1/system/endpoints')
+    await list(`/v1/system/endpoints?start_key=${endpoints.next_start_key}`)
+    expect(calls).toContainEqual(['unhealthy', { limit: 50, afterId: WEBHOOK_ID }])
+  })
+
+  it.each(['/v1/system/deliveries?state=lost', '/v1/system/endpoints?state=ok'])(
+    'refuse %s',
+    async (invalid) => {
+      const { handle } = setUp()
+      const response = await handle(request('GET', invalid))
+      expect([response.status, Object.keys(jsonOf(response).data as object)]).toEqual([400, ['state']])
+    },
+  )
+
+  it.each(['deliveries', 'endpoints'])(
+    'refuse a foreign start_key of %s, and callers who are none',
+    async (name) => {
+      const { handle } = setUp()
+      expect((await handle(request('GET', `/v1/system/${name}?start_key=x`))).status).toBe(400)
+      const { backend } = createFakeBackend({ operator: false })
+      const denied = await createHandler(backend, { log: silentLog })(request('GET', `/v1/system/${name}`))
+      expect(denied.status).toBe(403)
+    },
+  )
+})

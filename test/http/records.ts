@@ -50,6 +50,7 @@ export function webhook(changes: Partial<WebhookView> = {}): WebhookView {
     createdMs: NOW - 5000,
     modifiedMs: NOW - 1000,
     revision: 3,
+    health: { state: 'ok', failuresInRow: 0 },
     ...changes,
   }
 }

@@ -115,9 +115,10 @@ export const ROUTE_CASES: readonly RouteCase[] = [
         name: 'Hook',
         uri: 'https://receiver.example.com/',
         enabled: true,
+        health: { state: 'ok', failures_in_row: 0, last_success_at: '2030-01-15T12:00:00.250Z' },
       },
     ],
-    expectedCall: ['list', OWN_ACCOUNT],
+    expectedCall: ['lastSuccesses', [WEBHOOK_ID]],
   },
   {
     operation: 'createWebhook',
@@ -276,6 +277,30 @@ export const ROUTE_CASES: readonly RouteCase[] = [
         { hook: 'channel_create', callId: 'c', accountId: OWN_ACCOUNT },
         { hook: 'channel_destroy', callId: 'c', accountId: OWN_ACCOUNT },
       ],
+    ],
+  },
+  {
+    operation: 'listUnhealthyWebhooks',
+    method: 'GET',
+    path: '/system/endpoints?state=failing&page_size=5',
+    status: 200,
+    expectedData: [
+      expect.objectContaining({
+        account_id: OWN_ACCOUNT,
+        id: WEBHOOK_ID,
+        health: { state: 'ok', failures_in_row: 0 },
+      }),
+    ],
+    expectedCall: ['unhealthy', { limit: 5, states: ['failing'] }],
+  },
+  {
+    operation: 'searchDeliveries',
+    method: 'GET',
+    path: '/system/deliveries?account_id=a&hook_id=w&call_id=c%2F1&state=exhausted&created_from=62167219201&page_size=2',
+    status: 200,
+    expectedData: [
+      expect.objectContaining({ account_id: OWN_ACCOUNT, id: 'delivery-1', kind: 'retry' }),
+      expect.objectContaining({ id: 'delivery-2', explain: 'about delivery-2' }),
     ],
   },
 ]

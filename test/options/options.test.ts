@@ -1,5 +1,6 @@
 import { createHookswitch, errorCode, memoryStore, OPTION_DEFAULTS } from 'hookswitch'
 import { describe, expect, it } from 'vitest'
+import { normalizeOptions } from '../../src/options/normalize.js'
 import { resolveHealthRules } from '../../src/options/presets.js'
 import { HEALTH_PRESETS } from '../../src/webhooks/health.js'
 
@@ -47,7 +48,7 @@ describe('an invalid option', () => {
     ['breaker.failures', { breaker: { failures: 1.5 } }],
     ['breaker.pauseMs', { breaker: { pauseMs: Number.NaN } }],
     ['breaker.capMs', { breaker: { capMs: '600000' } }],
-    ['breaker.capMs', { breaker: { capMs: 29_999 } }],
+    ['breaker.capMs', { breaker: { capMs: 12_499 } }],
     ['breaker.capMs', { breaker: { pauseMs: 700_000 } }],
     ['breaker.failure', { breaker: { failure: 3 } }],
     ['breaker.toString', { breaker: { toString: 3 } }],
@@ -115,6 +116,29 @@ describe('an invalid option', () => {
   })
 })
 
+describe('the retries that a policy allows', () => {
+  it.each([
+    [{}, 2, 10],
+    [{ preset: 'kazoo' }, 2, 10],
+    [{ retryPolicy: 'patient' }, 9, 30],
+    [{ retryPolicy: 'patient', defaultRetries: 30 }, 30, 30],
+    [{ defaultRetries: 0 }, 0, 10],
+  ])('with %j', (options, defaultRetries, maxRetries) => {
+    const normalized = normalizeOptions({ store: memoryStore(), ...options } as never, undefined)
+    expect(normalized).toMatchObject({ defaultRetries, maxRetries })
+  })
+
+  it.each([
+    ['defaultRetries', { defaultRetries: 11 }],
+    ['defaultRetries', { retryPolicy: 'patient', defaultRetries: 31 }],
+    ['defaultMaxAgeSeconds', { defaultMaxAgeSeconds: 0 }],
+  ])('%s throws for %j', (field, options) => {
+    expect(() => normalizeOptions({ store: memoryStore(), ...options } as never, undefined)).toThrow(
+      expect.objectContaining({ code: 'InvalidOption', field }),
+    )
+  })
+})
+
 describe('a valid option', () => {
   it.each([
     { breaker: false, autoDisable: false, recordSuccesses: false },
@@ -133,11 +157,11 @@ describe('a valid option', () => {
   it('absent fields of breaker have their defaults, also with the preset kazoo', () => {
     expect(resolveHealthRules({ breaker: { failures: 3 } }).breaker).toEqual({
       failures: 3,
-      pauseMs: 30_000,
+      pauseMs: 12_500,
       capMs: 600_000,
     })
     expect(resolveHealthRules({ preset: 'kazoo', breaker: {} })).toEqual({
-      breaker: { failures: 10, pauseMs: 30_000, capMs: 600_000 },
+      breaker: { failures: 10, pauseMs: 12_500, capMs: 600_000 },
       autoDisable: { kind: 'burst', failures: 6, withinMs: 60_000 },
     })
     expect(resolveHealthRules({ breaker: false, autoDisable: false })).toEqual({

@@ -44,7 +44,15 @@ it('a KAZOO client signs in with a password hash, creates a webhook from form va
   expect(createdWebhook.headers.location).toBe(`${base}/webhooks/${id}`)
   const list = await callApi('GET', `${base}/webhooks`, { token })
   expect(list.json.data).toEqual([
-    { id, hook: 'channel_create', name: 'CRM', uri: receiver.url('/calls'), group: 'crm', enabled: true },
+    {
+      id,
+      hook: 'channel_create',
+      name: 'CRM',
+      uri: receiver.url('/calls'),
+      group: 'crm',
+      enabled: true,
+      health: { state: 'ok', failures_in_row: 0 },
+    },
   ])
 
   const delivered = nextEvents(hs, 'delivered')

@@ -38,6 +38,8 @@ export async function createWebhookHarness() {
     random,
     cipher: createSecretCipher(['the secret of the service']),
     newId: createIdGenerator(random.bytes),
+    storeNow: clock.now,
+    lastSuccesses: store.deliveries.lastSuccesses,
     rules: {
       catalogue: catalogueOf(),
       addressPolicy: compileAddressPolicy({ allowLocal: false, allow: [] }),

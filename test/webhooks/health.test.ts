@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   type AttemptEffect,
+  endpointHealthOf,
   HEALTH_PRESETS,
   type HealthRules,
   isProbed,
@@ -59,11 +60,31 @@ describe('the health of an endpoint', () => {
   })
 })
 
+describe('the health that an owner sees', () => {
+  const enabled = { settings: { enabled: true } }
+  const health = { failuresInRow: 3, failingSinceMs: 5, pausedUntilMs: 50 }
+
+  it.each([
+    ['ok', enabled, { failuresInRow: 0 }],
+    ['paused', { ...enabled, health }, { failuresInRow: 3, failingSinceMs: 5, pausedUntilMs: 50 }],
+    [
+      'failing',
+      { ...enabled, health: { ...health, pausedUntilMs: 9 } },
+      { failuresInRow: 3, failingSinceMs: 5 },
+    ],
+    ['ok', { ...enabled, health: { failuresInRow: 0, pausedUntilMs: 9 } }, { failuresInRow: 0 }],
+    ['disabled', { settings: { enabled: false }, health }, { failuresInRow: 3, failingSinceMs: 5 }],
+  ] as const)('is %s', (state, webhook, fields) => {
+    expect(endpointHealthOf(webhook, 10)).toEqual({ state, ...fields })
+    expect(endpointHealthOf(webhook, 10, 4)).toEqual({ state, ...fields, lastSuccessMs: 4 })
+  })
+})
+
 describe('the circuit breaker', () => {
-  it('opens for 30 s at the tenth consecutive failure', () => {
+  it('opens for 12.5 s at the tenth consecutive failure', () => {
     expect(failAt(range(9)).health).not.toHaveProperty('pausedUntilMs')
     const { health } = failAt(range(10))
-    expect(health).toMatchObject({ failuresInRow: 10, openings: 1, pausedUntilMs: 10 + 30_000 })
+    expect(health).toMatchObject({ failuresInRow: 10, openings: 1, pausedUntilMs: 10 + 12_500 })
     expect(isProbed(health)).toBe(true)
   })
 
@@ -71,28 +92,38 @@ describe('the circuit breaker', () => {
     expect(failAt(range(19)).health).toMatchObject({
       failuresInRow: 19,
       openings: 1,
-      pausedUntilMs: 10 + 30_000,
+      pausedUntilMs: 10 + 12_500,
     })
   })
 
-  it('doubles its pause with each failed probe, up to 10 min', () => {
+  it('keeps its shortest pause for 5 min of failures, then doubles it with each failed probe, up to 10 min', () => {
     let { health } = failAt(range(10))
-    const pauses: number[] = []
-    for (let round = 0; round < 7; round++) {
+    const brief: number[] = []
+    const later: number[] = []
+    for (let round = 0; round < 33; round++) {
       const now = health!.pausedUntilMs!
       health = updateHealth(health, failed, now, standard).health
-      pauses.push((health!.pausedUntilMs! - now) / 1000)
+      const pauses = now - health!.failingSinceMs! < 300_000 ? brief : later
+      pauses.push(Math.round((health!.pausedUntilMs! - now) / 100) / 10)
     }
-    expect(pauses).toEqual([60, 120, 240, 480, 600, 600, 600])
+    expect(brief).toEqual(new Array(23).fill(12.5))
+    expect(later).toEqual([12.5, 12.5, 25, 50, 100.1, 200.1, 400.3, 600, 600, 600])
+  })
+
+  it('begins with its shortest pause however long the failures before it took', () => {
+    const { health } = failAt(range(10, 120_000))
+    expect(health!.pausedUntilMs! - range(10, 120_000).at(-1)!).toBe(12_500)
   })
 
   it('varies its pause by up to 20 %, never above 10 min', () => {
-    const pauseAfter = (openings: number, random: number) => {
-      const open = { failuresInRow: 10, openings, failingSinceMs: 1 }
-      return updateHealth(open, { kind: 'charged', random }, 1000, standard).health!.pausedUntilMs! - 1000
+    const pauseAfter = (now: number, random: number) => {
+      const open = { failuresInRow: 10, openings: 99, failingSinceMs: 0 }
+      return updateHealth(open, { kind: 'charged', random }, now, standard).health!.pausedUntilMs! - now
     }
-    expect([0, 0.5, 0.999_999].map((random) => pauseAfter(1, random))).toEqual([48_000, 60_000, 72_000])
-    expect([0, 0.5, 0.999_999].map((random) => pauseAfter(9, random))).toEqual([480_000, 600_000, 600_000])
+    const pauses = (now: number) => [0, 0.5, 0.999_999].map((random) => pauseAfter(now, random))
+    expect(pauses(1000)).toEqual([10_000, 12_500, 15_000])
+    expect(pauses(360_000)).toEqual([48_000, 60_000, 72_000])
+    expect(pauses(3_600_000)).toEqual([480_000, 600_000, 600_000])
   })
 
   it('closes and resets at the first success', () => {

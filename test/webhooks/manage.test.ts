@@ -56,6 +56,7 @@ describe('creating a webhook', () => {
       },
       ...{
         extra: { tag: 1 },
+        health: { state: 'ok', failuresInRow: 0 },
         createdMs: harness.clock.now(),
         modifiedMs: harness.clock.now(),
         enabledMs: harness.clock.now(),

@@ -27,7 +27,15 @@ const webhook: Webhook = {
 }
 
 /** What every view of `webhook` shows. */
-const shown = { id: 'w', accountId: 'acc', ...settings, createdMs: 1, modifiedMs: 2, revision: 3 }
+const shown = {
+  id: 'w',
+  accountId: 'acc',
+  ...settings,
+  createdMs: 1,
+  modifiedMs: 2,
+  revision: 3,
+  health: { state: 'ok', failuresInRow: 0 },
+}
 
 describe('encryptionPurpose', () => {
   it('differs between fields and between webhooks', () => {
@@ -72,7 +80,7 @@ describe('decryptHeaders', () => {
 
 describe('the view of a webhook', () => {
   it('shows its settings and service fields, and no field that is absent', () => {
-    expect(viewOf(webhook, cipher)).toStrictEqual(shown)
+    expect(viewOf(webhook, cipher, 0)).toStrictEqual(shown)
   })
 
   it('shows every optional field that is present', () => {
@@ -85,7 +93,7 @@ describe('the view of a webhook', () => {
       enabledMs: 5,
       disabledMs: 6,
     }
-    expect(viewOf(row, cipher)).toStrictEqual({
+    expect(viewOf(row, cipher, 0)).toStrictEqual({
       ...shown,
       group: 'g',
       customData: { a: 'b' },
@@ -100,24 +108,28 @@ describe('the view of a webhook', () => {
 
   it('shows times of zero and an empty reason', () => {
     const row = { ...webhook, enabledMs: 0, disabledMs: 0, disableReason: '' }
-    expect(viewOf(row, cipher)).toStrictEqual({ ...shown, enabledMs: 0, disabledMs: 0, disableReason: '' })
+    expect(viewOf(row, cipher, 0)).toStrictEqual({ ...shown, enabledMs: 0, disabledMs: 0, disableReason: '' })
   })
 
   it('shows that it was deleted, but not when', () => {
     for (const deletedMs of [0, 7]) {
-      expect(viewOf({ ...webhook, deletedMs }, cipher)).toStrictEqual({ ...shown, deleted: true })
+      expect(viewOf({ ...webhook, deletedMs }, cipher, 0)).toStrictEqual({ ...shown, deleted: true })
     }
   })
 
   it('omits headers that no service secret decrypts, and their ciphertext', () => {
     const row = { ...webhook, sealedHeaders: seal('w', 'some foreign secret') }
-    expect(viewOf(row, cipher)).toStrictEqual(shown)
+    expect(viewOf(row, cipher, 0)).toStrictEqual(shown)
   })
 
-  it('shows no ciphertext, signing secret, health or epoch', () => {
-    const row: Webhook = { ...webhook, sealedHeaders: seal('w'), health: { failuresInRow: 1234 } }
-    const view = viewOf(row, cipher)
-    for (const hidden of ['secrets', 'sealedHeaders', 'health', 'epoch', 'deletedMs', 'settings']) {
+  it('shows no ciphertext, signing secret or epoch', () => {
+    const row: Webhook = {
+      ...webhook,
+      sealedHeaders: seal('w'),
+      health: { failuresInRow: 12, openings: 1234 },
+    }
+    const view = viewOf(row, cipher, 0)
+    for (const hidden of ['secrets', 'sealedHeaders', 'epoch', 'deletedMs', 'settings']) {
       expect(view).not.toHaveProperty(hidden)
     }
     expect(JSON.stringify(view)).not.toMatch(/sealed|v1\.|1234/)
@@ -126,8 +138,8 @@ describe('the view of a webhook', () => {
   it('leaves the row unchanged', () => {
     const row: Webhook = { ...webhook, settings: { ...settings }, sealedHeaders: seal('w') }
     const before = structuredClone(row)
-    viewOf(Object.freeze({ ...row, settings: Object.freeze(row.settings) }), cipher)
-    viewOf(row, cipher)
+    viewOf(Object.freeze({ ...row, settings: Object.freeze(row.settings) }), cipher, 0)
+    viewOf(row, cipher, 0)
     expect(row).toStrictEqual(before)
   })
 })

@@ -77,7 +77,7 @@ describe('the webhook schema', () => {
     [{ hook: 'h'.repeat(65) }, 'hook maxLength'],
     [{ httpVerb: 'POST' }, 'httpVerb enum'],
     [{ retries: -1 }, 'retries minimum'],
-    [{ retries: 11 }, 'retries maximum'],
+    [{ retries: 31 }, 'retries maximum'],
     [{ retries: 1.5 }, 'retries type'],
     [{ retries: '2' }, 'retries type'],
     [{ format: 'xml' }, 'format enum'],

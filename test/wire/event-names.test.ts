@@ -4,6 +4,7 @@ import { eventSchema } from '../../src/delivery/event-schema.js'
 import { payloadOf } from '../../src/delivery/payload.js'
 import { fromGregorian, toGregorian } from '../../src/values/gregorian-time.js'
 import { catalogueOf } from '../../src/webhooks/catalogue.js'
+import { isMetaHook } from '../../src/webhooks/meta-hooks.js'
 import { parseEvents, toWireEventName, toWireFailure } from '../../src/wire/event-names.js'
 
 const ACCOUNT = 'a1'
@@ -29,8 +30,9 @@ describe('parseEvents', () => {
     expect(parse([])).toEqual({ events: [] })
   })
 
-  it('accepts every payload that a receiver gets', () => {
-    for (const { sample } of catalogueOf()) {
+  it('accepts every payload of a call that a receiver gets', () => {
+    for (const { id, sample } of catalogueOf()) {
+      if (isMetaHook(id)) continue
       for (const one of sample) {
         const event = checkEvent(one, 0, () => true)
         const payload = { ...payloadOf(event, 'e1'), sequence: 1 }

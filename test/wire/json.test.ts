@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { deliveryKind } from '../../src/delivery/delivery-queries.js'
 import { attemptJson } from '../../src/wire/attempt-json.js'
 import { loginJson, parseCredentialsLogin } from '../../src/wire/auth-json.js'
 import { parseReplay } from '../../src/wire/command-json.js'
@@ -26,11 +27,11 @@ const full = webhook({
 describe('webhookJson', () => {
   it('has every field in the order of the documentation', () => {
     expect(keys(webhookJson(webhook()))).toBe(
-      'id name uri hook http_verb retries format enabled include_subaccounts include_internal_legs ordering _read_only',
+      'id name uri hook http_verb retries format enabled include_subaccounts include_internal_legs ordering _read_only health',
     )
     expect(keys(webhookJson(full))).toBe(
       'id name uri hook http_verb retries format enabled include_subaccounts include_internal_legs custom_data ' +
-        'custom_request_headers group max_age_seconds ordering ui _read_only httpVerb disable_reason',
+        'custom_request_headers group max_age_seconds ordering ui _read_only httpVerb disable_reason health',
     )
   })
 
@@ -55,8 +56,8 @@ describe('webhookJson', () => {
   })
 
   it('has a summary for lists', () => {
-    expect(keys(webhookSummaryJson(full))).toBe('id hook name uri group enabled disable_reason')
-    expect(keys(webhookSummaryJson(webhook()))).toBe('id hook name uri enabled')
+    expect(keys(webhookSummaryJson(full))).toBe('id hook name uri group enabled disable_reason health')
+    expect(keys(webhookSummaryJson(webhook()))).toBe('id hook name uri enabled health')
   })
 })
 
@@ -101,11 +102,27 @@ describe('attemptJson', () => {
 
 describe('deliveryJson', () => {
   it('has the time of the next attempt only while the delivery waits', () => {
-    expect(keys(deliveryJson(delivery(1), 'why'))).toBe('id event_id hook_id call_id state attempts explain')
+    expect(keys(deliveryJson(delivery(1), 'why'))).toBe(
+      'id event_id hook_id hook_event call_id kind state attempts accepted_at explain',
+    )
     expect(deliveryJson(delivery(1, { dueMs: NOW }), 'why').next_attempt_at).toBe('2030-01-15T12:00:00.250Z')
     expect(
       deliveryJson(delivery(1, { dueMs: NOW, state: 'in_flight' }), 'why').next_attempt_at,
     ).toBeUndefined()
+  })
+})
+
+describe('deliveryKind', () => {
+  it.each([
+    ['first', { attempts: 0 }],
+    ['first', { attempts: 1, state: 'delivered' }],
+    ['retry', { attempts: 1 }],
+    ['retry', { attempts: 2, state: 'exhausted' }],
+    ['first', { attempts: 0, state: 'expired' }],
+    ['replay', { attempts: 1, replayOf: 'old' }],
+    ['test', { attempts: 1, lane: 'test/d' }],
+  ] as const)('is %s for %o', (kind, changes) => {
+    expect(deliveryKind(delivery(1, changes))).toBe(kind)
   })
 })
 

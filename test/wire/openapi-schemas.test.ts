@@ -9,9 +9,9 @@ import { catalogueOf } from '../../src/webhooks/catalogue.js'
 import type { WebhookView } from '../../src/webhooks/view.js'
 import { attemptJson } from '../../src/wire/attempt-json.js'
 import { loginJson } from '../../src/wire/auth-json.js'
-import { deliveryJson } from '../../src/wire/delivery-json.js'
+import { deliveryJson, foundDeliveryJson } from '../../src/wire/delivery-json.js'
 import { SCHEMAS } from '../../src/wire/openapi/schemas.js'
-import { webhookJson, webhookSummaryJson } from '../../src/wire/webhook-json.js'
+import { unhealthyWebhookJson, webhookJson, webhookSummaryJson } from '../../src/wire/webhook-json.js'
 
 const webhook: Required<WebhookView> = {
   id: 'w',
@@ -37,7 +37,9 @@ const webhook: Required<WebhookView> = {
   enabledMs: 1,
   disabledMs: 1,
   deleted: true,
+  deliveryLifetimeMs: 8000,
   revision: 1,
+  health: { state: 'paused', failuresInRow: 1, failingSinceMs: 1, pausedUntilMs: 1, lastSuccessMs: 1 },
 }
 const attempt: Required<StoredAttempt> = {
   id: 'i',
@@ -115,8 +117,10 @@ const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false
 const documents: [name: string, document: object][] = [
   ['Webhook', webhookJson(webhook)],
   ['WebhookSummary', webhookSummaryJson(webhook)],
+  ['UnhealthyWebhook', unhealthyWebhookJson(webhook)],
   ['Attempt', attemptJson(attempt)],
   ['Delivery', deliveryJson(delivery, 'why')],
+  ['FoundDelivery', foundDeliveryJson(delivery, 'why')],
   ['Login', loginJson(account, 'u')],
   ['Payload', payload],
 ]

@@ -1,6 +1,7 @@
 /** Read-only queries about deliveries and attempts; pruning and erasure are included from their files. */
 import {
   type DeliveryQuery,
+  type DeliveryState,
   effectiveState,
   REQUEST_BODY_BYTES,
   type StoredDelivery,
@@ -11,7 +12,13 @@ import { postgresPruning } from './prune.js'
 import { readableUpTo } from './read-horizon.js'
 import { attemptOf, deliveryOf, stateNumberOf, type WebhookRow, webhookOf } from './rows.js'
 import type { Deps, Queries, Queue } from './session-deps.js'
-import { type AttemptLookup, attemptStatement, type ReadAttemptRow } from './sql/attempts.js'
+import {
+  type AttemptLookup,
+  attemptStatement,
+  type LastSuccessRow,
+  lastSuccessStatement,
+  type ReadAttemptRow,
+} from './sql/attempts.js'
 import { type AheadRow, deliveryStatements, type ReadDeliveryRow } from './sql/deliveries.js'
 import { type LegRow, legsStatement } from './sql/legs.js'
 import { webhookStatements } from './sql/webhooks.js'
@@ -27,6 +34,7 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'notify'>): Queri
   const sql = deliveryStatements(schema)
   const { readAny } = webhookStatements(schema)
   const legsOf = legsStatement(schema)
+  const lastSuccesses = lastSuccessStatement(schema)
   const upTo = readableUpTo(session, schema)
   const attemptsBy = (ascending: boolean): Record<AttemptLookup, Statement> => ({
     webhook: attemptStatement(schema, 'webhook', ascending),
@@ -66,8 +74,7 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'notify'>): Queri
     },
     async deliveries(query) {
       const { ascending = false, states, limit } = query
-      const onlyFailed =
-        states !== undefined && states.length > 0 && states.every((state) => FAILED.has(state))
+      const onlyFailed = isOnlyFailed(states)
       const statement = ascending
         ? onlyFailed
           ? sql.upFailed
@@ -85,6 +92,26 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'notify'>): Queri
         limit,
       ])
       return withAhead(rows.filter(({ position }) => position <= last))
+    },
+    async search(query) {
+      const { accountId = null, webhookId = null, callId = null, states, limit } = query
+      const statement =
+        callId !== null ? sql.searchCall : isOnlyFailed(states) ? sql.searchFailed : sql.search
+      const found = await session.query<ReadDeliveryRow>(statement, [
+        query.cursor ?? NEWEST,
+        ...rangeOf(query),
+        states ? states.map(stateNumberOf) : null,
+        limit + 1,
+        ...[accountId, webhookId, callId],
+      ])
+      const deliveries: StoredDelivery[] = []
+      for (const rows of groupByWebhook(found.slice(0, limit))) deliveries.push(...(await withAhead(rows)))
+      deliveries.sort((a, b) => b.position - a.position)
+      return found.length > limit ? { deliveries, cursor: deliveries.at(-1)!.position } : { deliveries }
+    },
+    async lastSuccesses(webhookIds) {
+      const rows = await session.query<LastSuccessRow>(lastSuccesses, [webhookIds])
+      return new Map(rows.map(({ webhookId, atMs }) => [webhookId, atMs]))
     },
     async attempts(query) {
       const { accountId, webhookId = null, deliveryId = null, callIds = null, ascending = false } = query
@@ -120,4 +147,18 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'notify'>): Queri
 
 function rangeOf({ fromMs, toMs }: Pick<DeliveryQuery, 'fromMs' | 'toMs'>): [number, number] {
   return [fromMs ?? Number.NEGATIVE_INFINITY, toMs ?? Number.POSITIVE_INFINITY]
+}
+
+function isOnlyFailed(states: readonly DeliveryState[] | undefined): boolean {
+  return states !== undefined && states.length > 0 && states.every((state) => FAILED.has(state))
+}
+
+function groupByWebhook(rows: readonly ReadDeliveryRow[]): Iterable<readonly ReadDeliveryRow[]> {
+  const groups = new Map<number, ReadDeliveryRow[]>()
+  for (const row of rows) {
+    const group = groups.get(row.webhookKey)
+    if (group) group.push(row)
+    else groups.set(row.webhookKey, [row])
+  }
+  return groups.values()
 }

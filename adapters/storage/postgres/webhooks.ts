@@ -36,6 +36,7 @@ export function postgresWebhooks(
       return found.sort((a, b) => compare(a.settings.name, b.settings.name) || compare(a.id, b.id))
     },
     candidates,
+    unhealthy: (limit, afterId = '') => many(sql.unhealthy, [limit, afterId]),
     async replace(next, expectedRevision) {
       const written = session.transaction(async (tx) => {
         const [row] = await tx.query<WebhookRow>(sql.lock, [next.id, next.accountId, expectedRevision])

@@ -67,6 +67,30 @@ export function createAttemptQuery(
   }
 }
 
+/** The last recorded success of each webhook, among its newest 1,000 records. */
+export function createLastSuccessQuery({
+  db,
+  endpoints,
+}: EngineContext): (webhookIds: readonly string[]) => ReadonlyMap<string, number> {
+  // The text cannot occur inside a value: JSON escapes its quotes there.
+  const last = prepareQuery<{ readonly atMs: number }>(
+    db,
+    `select at_ms as "atMs" from (
+      select position, at_ms, doc from hookswitch_attempt indexed by hookswitch_attempt_webhook
+      where webhook = ? order by position desc limit 1000
+    ) where instr(doc, '"result":"success"') > 0 order by position desc limit 1`,
+  )
+  return (webhookIds) => {
+    const found = new Map<string, number>()
+    for (const webhookId of webhookIds) {
+      const endpoint = endpoints.byId(webhookId)
+      const row = endpoint && last.get(endpoint.key)
+      if (row) found.set(webhookId, row.atMs)
+    }
+    return found
+  }
+}
+
 interface PositionRow {
   readonly position: number
 }

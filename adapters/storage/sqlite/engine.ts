@@ -14,7 +14,7 @@ import type {
 } from 'hookswitch/store'
 import { createAccept } from './accept.js'
 import { createAccountStore } from './accounts.js'
-import { createAttemptQuery } from './attempts.js'
+import { createAttemptQuery, createLastSuccessQuery } from './attempts.js'
 import { createClaim } from './claim.js'
 import { createContext, type Notify } from './context.js'
 import type { SqliteHandle } from './driver.js'
@@ -81,6 +81,7 @@ export function createEngine(db: SqliteHandle, notify: Notify): Engine {
       settle: createSettle(context),
       webhookOf: (webhookId) => endpoints.byId(webhookId)?.webhook,
       attempts: createAttemptQuery(context),
+      lastSuccesses: createLastSuccessQuery(context),
       legs(accountId, callId) {
         const account = accounts.find(accountId)
         return account === undefined ? [] : phoneCalls.legs(account, callId)

@@ -1,5 +1,12 @@
 /** Reads deliveries for lists and details. */
-import { type DeliveryQuery, effectiveState, type StoredDelivery } from 'hookswitch/store'
+import {
+  type DeliveryQuery,
+  type DeliverySearch,
+  type DeliveryState,
+  effectiveState,
+  type FoundDeliveries,
+  type StoredDelivery,
+} from 'hookswitch/store'
 import type { EngineContext } from './context.js'
 import { prepareQuery } from './query.js'
 import { COLUMNS, type DeliveryRow, type LocatedDelivery } from './rows.js'
@@ -16,6 +23,17 @@ export const LIST_SQL = (ascending: boolean) => `select ${COLUMNS}
     and (1 << case when d.state <= 1 and d.epoch < ? then ${stateCode('cancelled', 0)} else d.state end) & ? <> 0
   order by d.position ${ascending ? 'asc' : 'desc'} limit ? + 0`
 
+/** Rows that one search examines: a rare match must not hold up the writes of this connection. */
+const MAX_EXAMINED = 20_000
+
+const SEARCH_SQL = `select ${COLUMNS}
+  from hookswitch_delivery d join hookswitch_event e on e.key = d.event join hookswitch_webhook w on w.key = d.webhook
+  where d.position < ? and d.position >= ? and d.accepted_ms >= ? and d.accepted_ms <= ?
+    and w.account = coalesce(?, w.account) and d.webhook = coalesce(?, d.webhook)
+    and (1 << case when d.state <= 1 and d.epoch < w.epoch then ${stateCode('cancelled', 0)} else d.state end) & ? <> 0
+    and (? is null or e.call_id = ?)
+  order by d.position desc limit ? + 0`
+
 /** Reads deliveries with their effective state: a waiting delivery of an older epoch reads as cancelled. */
 export function createDeliveryQueries({ db, accounts, endpoints, rows }: EngineContext) {
   const listAscending = prepareQuery<DeliveryRow>(db, LIST_SQL(true))
@@ -25,6 +43,12 @@ export function createDeliveryQueries({ db, accounts, endpoints, rows }: EngineC
     `select count(*) as count from hookswitch_delivery indexed by hookswitch_delivery_lane
     where webhook = ? and lane_key = ? and lane = ? and position >= ? and position < ?
       and not (state <= 1 and epoch < ?)`,
+  )
+
+  const searchIn = prepareQuery<DeliveryRow>(db, SEARCH_SQL)
+  const lastExamined = prepareQuery<{ readonly position: number }>(
+    db,
+    `select position from hookswitch_delivery where position < ? order by position desc limit 1 offset ${MAX_EXAMINED - 1}`,
   )
 
   /** Adds the number of deliveries ahead of each in its lane. Each lane is walked once, however many rows are in it. */
@@ -58,8 +82,7 @@ export function createDeliveryQueries({ db, accounts, endpoints, rows }: EngineC
       const { fromMs = -MAX_TIME_MS, toMs = MAX_TIME_MS } = query
       const endpoint = endpoints.byId(webhookId)
       if (!endpoint || endpoint.account !== accounts.find(accountId)) return []
-      const codes = states?.flatMap((state) => [stateCode(state, 0), stateCode(state, 1)]) ?? ALL_CODES
-      const mask = codes.reduce((bits, state) => bits | (1 << state), 0)
+      const mask = maskOf(states)
       const cursor = query.cursor ?? (ascending ? -1 : MAX_POSITION)
       const { key, webhook } = endpoint
       const found = (ascending ? listAscending : listDescending).all(
@@ -73,7 +96,26 @@ export function createDeliveryQueries({ db, accounts, endpoints, rows }: EngineC
       )
       return withAhead(found.map((stored) => rows.fromRow(stored, endpoint)))
     },
+    search(query: DeliverySearch): FoundDeliveries {
+      const { accountId, webhookId, callId = null, states, cursor = MAX_POSITION, limit } = query
+      const { fromMs = -MAX_TIME_MS, toMs = MAX_TIME_MS } = query
+      const account = accountId === undefined ? null : accounts.find(accountId)
+      const webhook = webhookId === undefined ? null : endpoints.byId(webhookId)?.key
+      if (account === undefined || webhook === undefined) return { deliveries: [] }
+      const last = lastExamined.get(cursor)?.position
+      const range = [cursor, last ?? -1, fromMs, toMs] as const
+      const found = searchIn.all(...range, account, webhook, maskOf(states), callId, callId, limit)
+      const deliveries = withAhead(found.map((stored) => rows.fromRow(stored)))
+      if (found.length === limit) return { deliveries, cursor: found.at(-1)!.position }
+      return last === undefined ? { deliveries } : { deliveries, cursor: last }
+    },
   }
 }
 
 const ALL_CODES = [0, 1, 2, 3, 4, 5, 6, 7]
+
+/** The codes of these states as bits; `undefined`: of all states. */
+function maskOf(states: readonly DeliveryState[] | undefined): number {
+  const codes = states?.flatMap((state) => [stateCode(state, 0), stateCode(state, 1)]) ?? ALL_CODES
+  return codes.reduce((bits, state) => bits | (1 << state), 0)
+}

@@ -15,6 +15,12 @@ export function createWebhookStore(context: EngineContext): Synchronous<WebhookS
     `select key from hookswitch_webhook indexed by hookswitch_webhook_account
     where account = ? and hook in (?, 'all') and deleted_ms is null`,
   )
+  const withProblem = prepareQuery<{ readonly key: number }>(
+    db,
+    `select key from hookswitch_webhook
+    where deleted_ms is null and id > ? and (health is not null or json_extract(doc, '$.disableReason') is not null)
+    order by id limit ?`,
+  )
   const anyWaiting = prepareQuery<object>(
     db,
     'select 1 from hookswitch_delivery indexed by hookswitch_delivery_queue where webhook = ? and state <= 1 limit 1',
@@ -49,6 +55,8 @@ export function createWebhookStore(context: EngineContext): Synchronous<WebhookS
       ),
     candidates: (accountIds, hook) =>
       ofAccounts(accountIds, (account) => ofAccountAndHook.all(account, hook)),
+    unhealthy: (limit, afterId = '') =>
+      withProblem.all(afterId, limit).map(({ key }) => endpoints.byKey(key)!.webhook),
     replace(next, expectedRevision) {
       const endpoint = endpoints.byId(next.id)
       const before = endpoint?.webhook

@@ -1,5 +1,6 @@
 /** Emits events to the host, and counts metrics, for settlements that the store has written. */
 import { ATTEMPT_OUTCOMES, type Metrics } from '../../metrics.js'
+import type { BreakerChange } from '../../webhooks/health.js'
 import type { AttemptRecord } from '../attempt-record.js'
 import type { DeliveryEnd, Emit } from '../delivery-events.js'
 import type { Settlement, SettlementResult } from '../delivery-store.js'
@@ -8,6 +9,16 @@ import { type Delivery, type DeliveryState, isTerminal } from '../lifecycle.js'
 export interface NotificationDeps {
   readonly emit: Emit
   readonly metrics?: Metrics | undefined
+}
+
+/** A settlement to write, with its delivery. */
+export interface SettlementWrite {
+  readonly delivery: Delivery
+  readonly settlement: Settlement
+  /** The record of an attempt that is emitted to the host but not stored. */
+  readonly unstoredRecord?: AttemptRecord
+  /** The breaker of the endpoint opened or closed with this settlement. */
+  readonly breakerChange?: BreakerChange
 }
 
 type TerminalState = Exclude<DeliveryState, 'waiting' | 'in_flight'>
@@ -24,19 +35,16 @@ export function attemptOutcome({ result, clientError, reason }: AttemptRecord): 
 /**
  * Emits and counts the effects of one settlement.
  *
- * @param record the attempt's record, stored or not
  * @param now store time, ms
  */
 export function notifySettlement(
   { emit, metrics }: NotificationDeps,
-  delivery: Delivery,
-  settlement: Settlement,
-  record: AttemptRecord | undefined,
+  { delivery, settlement, unstoredRecord, breakerChange }: SettlementWrite,
   result: SettlementResult,
   now: number,
 ): void {
   if (result.kind === 'fenced') return
-  const { next } = settlement
+  const { next, record = unstoredRecord } = settlement
   if (record?.attempt !== undefined) {
     metrics?.count('hookswitch_attempts_total', 1, attemptOutcome(record))
     if (record.durationMs !== undefined)
@@ -59,11 +67,20 @@ export function notifySettlement(
     }
     if (delivery.callId !== undefined) end.callId = delivery.callId
     if (next.reason !== undefined) end.reason = next.reason
-    emit(state, end)
+    emit(state, end, delivery)
+  }
+  if (breakerChange) {
+    const { webhookId, accountId } = delivery
+    if (breakerChange.kind === 'closed') emit('webhook_resumed', { webhookId, accountId })
+    else {
+      const { failuresInRow, pausedUntilMs } = breakerChange
+      const reason = next.reason === undefined ? {} : { reason: next.reason }
+      emit('webhook_paused', { webhookId, accountId, failuresInRow, pausedUntilMs, ...reason }, delivery)
+    }
   }
   if (result.disabled) {
     const { id: webhookId, accountId, disableReason = '' } = result.disabled
     metrics?.count('hookswitch_webhooks_disabled_total', 1, disableReason === 'gone' ? 'gone' : 'failing')
-    emit('webhook_disabled', { webhookId, accountId, reason: disableReason })
+    emit('webhook_disabled', { webhookId, accountId, reason: disableReason }, delivery)
   }
 }

@@ -1,6 +1,12 @@
 // biome-ignore-all assist/source/organizeImports: dependencies, then the steps in the order in which they happen
 import type { Clock, Log, Random, Sender } from '../../ports.js'
-import { type Health, type HealthRules, isProbed } from '../../webhooks/health.js'
+import {
+  type BreakerChange,
+  breakerChangeOf,
+  type Health,
+  type HealthRules,
+  isProbed,
+} from '../../webhooks/health.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import type { Settlement } from '../delivery-store.js'
 import type { Delivery } from '../lifecycle.js'
@@ -138,18 +144,25 @@ export function createSettlementDecider(
   }
 
   /**
-   * Applies a change of health: whether the endpoint is probed, and whether its idle connections are closed.
+   * Applies a change of health: whether the endpoint is probed, and whether its idle connections are closed. Returns
+   * the change of its breaker, if any.
    */
-  function applyHealth(webhook: Webhook, before: Health | undefined, { endpoint }: Settlement): void {
-    if (endpoint?.health === undefined) return
+  function applyHealth(
+    webhook: Webhook,
+    before: Health | undefined,
+    { endpoint }: Settlement,
+  ): BreakerChange | undefined {
+    if (endpoint?.health === undefined) return undefined
     const after = endpoint.health ?? undefined
     scheduler.setProbed(webhook.id, isProbed(after))
-    if ((after?.openings ?? 0) <= (before?.openings ?? 0)) return
-    try {
-      deps.sender.releaseIdle?.(webhook.id)
-    } catch (thrown) {
-      logHostError(thrown)
+    if ((after?.openings ?? 0) > (before?.openings ?? 0)) {
+      try {
+        deps.sender.releaseIdle?.(webhook.id)
+      } catch (thrown) {
+        logHostError(thrown)
+      }
     }
+    return breakerChangeOf(before, after)
   }
 
   function skip({ delivery, webhook, slot }: ActiveClaim, why: 'expired' | 'cancelled'): PendingSettlement {
@@ -175,19 +188,21 @@ export function createSettlementDecider(
       // retried forever.
       if (!result) return { slot, delivery, settlement: settleInterrupted(delivery, 'crashed', context) }
       const { observation } = result
-      recordAnswer(slot, result, context.now)
-      logOwnFault(result, monotonicMs)
-      outageDetector.observe(webhook.settings.uri, observation, monotonicMs)
+      // A request that `close` cut off says nothing about the receiver, and is no fault.
       if (drainDeadline.aborted && observation.kind !== 'response') {
         return { slot, delivery, settlement: settleInterrupted(delivery, 'aborted', context) }
       }
+      recordAnswer(slot, result, context.now)
+      logOwnFault(result, monotonicMs)
+      outageDetector.observe(webhook.settings.uri, observation, monotonicMs)
       const before = health.get(webhook)
       const { outcome, settlement } = settleAttempt(delivery, result, before, context)
       health.set(settlement)
-      applyHealth(webhook, before, settlement)
-      if (outcome.kind !== 'delivered' || options.recordSuccesses) return { slot, delivery, settlement }
+      const breakerChange = applyHealth(webhook, before, settlement)
+      const pending = { slot, delivery, settlement, ...(breakerChange && { breakerChange }) }
+      if (outcome.kind !== 'delivered' || options.recordSuccesses) return pending
       const { record: unstoredRecord, ...withoutRecord } = settlement
-      return { slot, delivery, settlement: withoutRecord, ...(unstoredRecord && { unstoredRecord }) }
+      return { ...pending, settlement: withoutRecord, ...(unstoredRecord && { unstoredRecord }) }
     },
   }
 }

@@ -1,24 +1,16 @@
 import type { Clock, Log } from '../../ports.js'
-import type { AttemptRecord } from '../attempt-record.js'
 import type { DeliveryStore, Settlement, SettlementResult } from '../delivery-store.js'
-import type { Delivery } from '../lifecycle.js'
-import { type NotificationDeps, notifySettlement } from './delivery-notifications.js'
+import { type NotificationDeps, notifySettlement, type SettlementWrite } from './delivery-notifications.js'
 
 const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 5000
+
+export type { SettlementWrite } from './delivery-notifications.js'
 
 export interface SettlementWriterDeps extends NotificationDeps {
   readonly store: DeliveryStore
   readonly clock: Clock
   readonly log: Log
-}
-
-/** A settlement to write, with its delivery. */
-export interface SettlementWrite {
-  readonly delivery: Delivery
-  readonly settlement: Settlement
-  /** The record of an attempt that is emitted to the host but not stored. */
-  readonly unstoredRecord?: AttemptRecord
 }
 
 /**
@@ -52,16 +44,10 @@ export async function writeSettlements(
       continue
     }
     const atMs = now()
-    writes.forEach(({ delivery, settlement, unstoredRecord }, index) => {
+    writes.forEach((write, index) => {
+      const { delivery } = write
       try {
-        notifySettlement(
-          deps,
-          delivery,
-          settlement,
-          settlement.record ?? unstoredRecord,
-          results[index]!,
-          atMs,
-        )
+        notifySettlement(deps, write, results[index]!, atMs)
       } catch (thrown) {
         // The settlement is written: a notification may fail, the processing of its result may not.
         deps.log.error({ reason: String(thrown), deliveryId: delivery.id }, 'a delivery notification failed')

@@ -1,6 +1,6 @@
 /** The hooks, their samples and the OpenAPI document: routes that need no token. */
 import type { CheckedEvent } from '../../delivery/event.js'
-import { payloadOf, SEQUENCE_KEY } from '../../delivery/payload.js'
+import { samplePayload } from '../../delivery/payload.js'
 import { invalidInput, notFound } from '../../errors.js'
 import { slicePage } from '../../wire/list.js'
 import type { ApiBackend } from '../api-backend.js'
@@ -47,7 +47,7 @@ function samplePayloads(events: readonly CheckedEvent[]): readonly object[] {
   return events.map((event) => {
     const sequence = (sequences.get(event.callId) ?? 0) + 1
     sequences.set(event.callId, sequence)
-    return { ...payloadOf(event, SAMPLE_EVENT_ID), [SEQUENCE_KEY]: sequence }
+    return samplePayload(event, SAMPLE_EVENT_ID, sequence)
   })
 }
 

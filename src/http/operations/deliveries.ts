@@ -9,15 +9,17 @@ import { accountIdOf, entityIdOf, listResult, type Operation, readListRequest } 
 /** Deliveries explained concurrently; each explanation may query the store. */
 const EXPLAIN_CONCURRENCY = 16
 
-async function explainedJson(
+/** @param toJson the JSON of a delivery with its explanation */
+export async function explainedJson(
   backend: ApiBackend,
   deliveries: readonly StoredDelivery[],
+  toJson = deliveryJson,
 ): Promise<readonly JsonObject[]> {
   const items: JsonObject[] = []
   for (let start = 0; start < deliveries.length; start += EXPLAIN_CONCURRENCY) {
     const batch = deliveries.slice(start, start + EXPLAIN_CONCURRENCY)
     const sentences = await Promise.all(batch.map((delivery) => backend.deliveries.explain(delivery)))
-    items.push(...batch.map((delivery, index) => deliveryJson(delivery, sentences[index]!)))
+    items.push(...batch.map((delivery, index) => toJson(delivery, sentences[index]!)))
   }
   return items
 }

@@ -13,6 +13,7 @@ import {
 import type { Operation } from './context.js'
 import { listDeliveries, readDelivery } from './deliveries.js'
 import { publishEvents } from './events.js'
+import { listUnhealthyWebhooks, searchDeliveries } from './system.js'
 import {
   createWebhook,
   deleteWebhook,
@@ -50,5 +51,7 @@ export const OPERATIONS: Readonly<Record<OperationId, Operation>> = {
   readDelivery,
   listCallAttempts,
   publishEvents,
+  listUnhealthyWebhooks,
+  searchDeliveries,
   readOpenapi,
 }

@@ -9,7 +9,7 @@ import { slicePage } from '../../wire/list.js'
 import { allowedRevisions, matchesRevision } from '../../wire/precondition.js'
 import { getHeader } from '../../wire/request-head.js'
 import { findMisspeltFields } from '../../wire/warnings.js'
-import { webhookJson, webhookSummaryJson } from '../../wire/webhook-json.js'
+import { webhookJson, webhookSummaryJson, withLastSuccess } from '../../wire/webhook-json.js'
 import {
   accountIdOf,
   entityIdOf,
@@ -63,7 +63,9 @@ export const listWebhooks: Operation = async (context) => {
     itemJson: webhookSummaryJson,
   })
   if ('failures' in slice) throw invalidInput(slice.failures)
-  return listResult(slice.page, request)
+  const { items, ...next } = slice.page
+  const successes = await context.backend.webhooks.lastSuccesses(items.map(({ id }) => String(id)))
+  return listResult({ items: items.map((item) => withLastSuccess(item, successes)), ...next }, request)
 }
 
 export const createWebhook: Operation = async (context) => {

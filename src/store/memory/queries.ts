@@ -1,12 +1,18 @@
 import type { StoredAttempt } from '../../delivery/attempt-record.js'
-import type { AttemptQuery, DeliveryQuery, StoredDelivery } from '../../delivery/delivery-queries.js'
+import type {
+  AttemptQuery,
+  DeliveryQuery,
+  DeliverySearch,
+  FoundDeliveries,
+  StoredDelivery,
+} from '../../delivery/delivery-queries.js'
 import type { ReadyEndpoint } from '../../delivery/delivery-store.js'
 import type { Delivery } from '../../delivery/lifecycle.js'
 import { effectiveState, toStoredAttempt } from '../effective-state.js'
 import { readiness } from './lanes.js'
 import { canClaim } from './leases.js'
 import { mergedWalk } from './merge.js'
-import { type PositionLog, walk } from './position-log.js'
+import { createPositionLog, type PositionLog, walk } from './position-log.js'
 import type { AttemptEntry, Endpoint, Row, State } from './state.js'
 
 /** The contract's read methods over the memory store's state. */
@@ -56,6 +62,42 @@ export function deliveries(state: State, query: DeliveryQuery): readonly StoredD
     if (isWithin(acceptedMs, query)) found.push(row)
   }
   return toStored(found)
+}
+
+export function search(state: State, query: DeliverySearch): FoundDeliveries {
+  const { accountId, webhookId, callId, states, cursor = Number.POSITIVE_INFINITY, limit } = query
+  const found: Row[] = []
+  for (const row of state.rows.values()) {
+    const { delivery, endpoint } = row
+    if (row.position >= cursor) continue
+    if (accountId !== undefined && delivery.accountId !== accountId) continue
+    if (webhookId !== undefined && delivery.webhookId !== webhookId) continue
+    if (callId !== undefined && delivery.callId !== callId) continue
+    if (states && !states.includes(effectiveState(delivery, endpoint.webhook.epoch).state)) continue
+    if (isWithin(delivery.acceptedMs, query)) found.push(row)
+  }
+  const page = found.sort((a, b) => b.position - a.position).slice(0, limit)
+  const deliveries = toStored(page)
+  return found.length > limit ? { deliveries, cursor: page.at(-1)!.position } : { deliveries }
+}
+
+/** Records of a webhook that a search for its last success examines. */
+const MAX_EXAMINED = 1000
+
+export function lastSuccesses(state: State, webhookIds: readonly string[]): ReadonlyMap<string, number> {
+  const found = new Map<string, number>()
+  for (const webhookId of webhookIds) {
+    let examined = 0
+    for (const [, { record }] of walk(
+      state.endpoints.get(webhookId)?.attempts ?? createPositionLog<AttemptEntry>(),
+      false,
+    )) {
+      if (record.result === 'success') found.set(webhookId, record.atMs)
+      examined += 1
+      if (record.result === 'success' || examined === MAX_EXAMINED) break
+    }
+  }
+  return found
 }
 
 export function attempts(state: State, query: AttemptQuery): readonly StoredAttempt[] {

@@ -47,6 +47,16 @@ export function candidates(state: State, accountIds: readonly string[], hook: st
   return found
 }
 
+export function unhealthy(state: State, limit: number, afterId = ''): readonly Webhook[] {
+  const found: Webhook[] = []
+  for (const { webhook } of state.endpoints.values()) {
+    const { id, health, disableReason, deletedMs } = webhook
+    if (deletedMs !== undefined || id <= afterId) continue
+    if (health !== undefined || disableReason !== undefined) found.push(webhook)
+  }
+  return found.sort((a, b) => compare(a.id, b.id)).slice(0, limit)
+}
+
 export function replace(state: State, next: Webhook, expectedRevision: number): boolean {
   const endpoint = state.endpoints.get(next.id)
   const before = endpoint?.webhook

@@ -32,6 +32,31 @@ async function listIds(fixture: Fixture, query: Partial<AttemptQuery> = {}): Pro
 
 /** Rules of attempt records and their queries. */
 export function attemptRules(rule: DefineRule): void {
+  rule('the last success of a webhook is that of its newest successful record', async (fixture) => {
+    const [webhook, other, failing] = [
+      await fixture.webhook(),
+      await fixture.webhook({ accountId: 'other' }),
+      await fixture.webhook(),
+    ]
+    const success = { result: 'success', responseBody: 'fine' } as const
+    await acceptAndRecord(fixture, webhook, { ...success, atMs: WALL_MS + 1 })
+    await acceptAndRecord(fixture, webhook, { ...success, atMs: WALL_MS + 2 })
+    await acceptAndRecord(fixture, other, { ...success, atMs: WALL_MS + 3 })
+    const misleading = '{"result":"success"}'
+    await acceptAndRecord(fixture, webhook, { atMs: WALL_MS + 4, responseBody: misleading })
+    await acceptAndRecord(fixture, failing, { atMs: WALL_MS + 5, responseBody: misleading })
+    const ids = [webhook.id, other.id, failing.id, 'unknown']
+    const found = await fixture.store.deliveries.lastSuccesses(ids)
+    assert.deepEqual(
+      new Map(found),
+      new Map([
+        [webhook.id, WALL_MS + 2],
+        [other.id, WALL_MS + 3],
+      ]),
+    )
+    assert.equal((await fixture.store.deliveries.lastSuccesses([])).size, 0)
+  })
+
   rule('an attempt record is read back completely, with a position and the request body', async (fixture) => {
     const webhook = await fixture.webhook()
     await fixture.accept(webhook)

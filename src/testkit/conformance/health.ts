@@ -34,6 +34,31 @@ export function healthRules(rule: DefineRule): void {
     },
   )
 
+  rule('unhealthy lists the webhooks with health or a disable reason, by id', async (fixture) => {
+    const ids = ['w-d', 'w-B', 'w-c', 'w-a', 'w-e', 'w-f']
+    const webhooks = new Map<string, Webhook>()
+    for (const [index, id] of ids.entries()) {
+      webhooks.set(id, await fixture.webhook({ id, accountId: `account-${index}` }))
+    }
+    for (const id of ['w-d', 'w-B', 'w-e']) {
+      await acceptAndSettle(fixture, webhooks.get(id)!, { epoch: 1, health: { failuresInRow: 1 } })
+    }
+    const disable = { reason: 'gone', atMs: WALL_MS }
+    await acceptAndSettle(fixture, webhooks.get('w-c')!, { epoch: 1, disable })
+    await acceptAndSettle(fixture, webhooks.get('w-d')!, { epoch: 1, health: null })
+    const failing = (await readWebhook(fixture, webhooks.get('w-e')!))!
+    const removed = { ...failing, deletedMs: WALL_MS, revision: 2, epoch: 2 }
+    assert.equal(await fixture.store.webhooks.replace(removed, 1), true)
+    const list = async (limit: number, afterId?: string) =>
+      (await fixture.store.webhooks.unhealthy(limit, afterId)).map(({ id }) => id)
+    assert.deepEqual(await list(9), ['w-B', 'w-c'])
+    assert.deepEqual(await list(1), ['w-B'])
+    assert.deepEqual(await list(9, 'w-B'), ['w-c'])
+    assert.deepEqual(await list(9, 'w-c'), [])
+    const [first] = await fixture.store.webhooks.unhealthy(1)
+    assert.deepEqual(first, await readWebhook(fixture, webhooks.get('w-B')!))
+  })
+
   rule('an endpoint is failing from a failure to the next success', async (fixture) => {
     const webhook = await fixture.webhook()
     for (const health of [{ failuresInRow: 1 }, null] as const) {

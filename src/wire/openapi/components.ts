@@ -76,6 +76,16 @@ export const PARAMETERS: Readonly<Record<string, SpecObject>> = {
     example: { filter_result: 'failure' },
   },
   filter_state: queryParameter('filter_state', 'Only deliveries in this state.', { type: 'string' }),
+  endpoint_state: queryParameter('state', 'Only webhooks in this state: `failing`, `paused` or `disabled`.', {
+    type: 'string',
+    enum: ['failing', 'paused', 'disabled'],
+  }),
+  delivery_state: queryParameter('state', 'Only deliveries in this state.', { type: 'string' }),
+  search_account: queryParameter('account_id', 'Only deliveries to webhooks of this account.', {
+    type: 'string',
+  }),
+  search_webhook: queryParameter('hook_id', 'Only deliveries to this webhook.', { type: 'string' }),
+  search_call: queryParameter('call_id', 'Only deliveries of events of this call leg.', { type: 'string' }),
   pretty_print: queryParameter('pretty_print', 'true: the response is indented.', { type: 'boolean' }),
 
   if_match: headerParameter('If-Match', '`ETag` of the revision to change; any other revision is 412.'),

@@ -78,7 +78,7 @@ export function errorStatuses(route: Route): readonly string[] {
   const statuses: readonly (readonly [status: string, applies: boolean])[] = [
     ['400', route.requiresToken || isLogin || route.isList === true],
     ['401', route.requiresToken || isLogin],
-    ['403', route.path.includes('{account_id}')],
+    ['403', route.path.includes('{account_id}') || route.isOperators === true],
     ['404', ids.length > 0 || route.isIngest === true],
     ['406', true],
     ['409', route.isIngest === true],

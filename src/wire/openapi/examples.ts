@@ -51,12 +51,30 @@ const whole = {
   include_internal_legs: true,
   ordering: 'call',
 }
-const times = { created: 64_061_928_000, modified: 64_061_928_000, enabled_at: 64_061_928_000 }
+const times = {
+  created: 64_061_928_000,
+  modified: 64_061_928_000,
+  enabled_at: 64_061_928_000,
+  delivery_lifetime_seconds: 26,
+}
 
-export const WEBHOOK = { ...whole, _read_only: times }
+const health = { state: 'ok', failures_in_row: 0, last_success_at: '2030-01-15T12:00:00.000Z' }
+
+export const WEBHOOK = { ...whole, _read_only: times, health }
 export const RENAMED_WEBHOOK = { ...WEBHOOK, name: 'Call journal' }
-export const DELETED_WEBHOOK = { ...whole, _read_only: { ...times, deleted: true } }
-export const SUMMARY = { id: webhookId, hook: 'channel_create', name: 'Call log', uri, enabled: true }
+export const DELETED_WEBHOOK = { ...whole, _read_only: { ...times, deleted: true }, health }
+export const SUMMARY = { id: webhookId, hook: 'channel_create', name: 'Call log', uri, enabled: true, health }
+export const UNHEALTHY_WEBHOOK = {
+  account_id: accountId,
+  ...SUMMARY,
+  health: {
+    state: 'paused',
+    failures_in_row: 12,
+    failing_since: '2030-01-15T11:58:00.000Z',
+    paused_until: '2030-01-15T12:00:09.000Z',
+    last_success_at: '2030-01-15T11:57:59.000Z',
+  },
+}
 
 export const ATTEMPT = {
   id: 'b4d90e7f2c6a4815930fd1b7e5c8a263',
@@ -86,12 +104,17 @@ export const DELIVERY = {
   id: deliveryId,
   event_id: eventId,
   hook_id: webhookId,
+  hook_event: 'channel_create',
   call_id: callId,
+  kind: 'retry',
   state: 'waiting',
+  reason: 'status 500',
   attempts: 1,
+  accepted_at: '2030-01-15T12:00:00.000Z',
   next_attempt_at: '2030-01-15T12:00:03.000Z',
-  explain: 'Retry in 2 seconds, after 1 attempt: bad response code.',
+  explain: 'Retry in 2 seconds, after 1 attempt: status 500.',
 }
+export const FOUND_DELIVERY = { account_id: accountId, ...DELIVERY }
 
 export const API_KEY = LOGIN_BY_KEY
 export const SECRET = { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }

@@ -6,7 +6,7 @@ import { object, ref, text } from './schemas.js'
 
 /** Documentation of one operation; everything else follows from its route. */
 export interface OperationDoc {
-  readonly tag: 'Login' | 'API key' | 'Hooks' | 'Webhooks' | 'Deliveries' | 'Events' | 'Service'
+  readonly tag: 'Login' | 'API key' | 'Hooks' | 'Webhooks' | 'Deliveries' | 'Events' | 'Operator' | 'Service'
   readonly summary: string
   readonly description?: string
   /** `data` of the request. */
@@ -196,6 +196,33 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     },
     data: object({ event_ids: listOf({ type: 'string' }) }),
     example: example.EVENT_IDS,
+  },
+  listUnhealthyWebhooks: {
+    tag: 'Operator',
+    summary: 'List the webhooks of all accounts that need attention',
+    description:
+      'Those that fail, are paused, or were disabled by the service; sorted by id. Only for the token of an operator, otherwise 403.',
+    parameters: ['endpoint_state', 'page_size', 'start_key'],
+    data: listOf(ref('UnhealthyWebhook')),
+    example: [example.UNHEALTHY_WEBHOOK],
+  },
+  searchDeliveries: {
+    tag: 'Operator',
+    summary: 'Search the deliveries of all accounts',
+    description:
+      'Newest first. A page may be short although more follow: `next_start_key` leads on. Only for the token of an operator, otherwise 403.',
+    parameters: [
+      'search_account',
+      'search_webhook',
+      'search_call',
+      'delivery_state',
+      'created_from',
+      'created_to',
+      'page_size',
+      'start_key',
+    ],
+    data: listOf(ref('FoundDelivery')),
+    example: [example.FOUND_DELIVERY],
   },
   readOpenapi: {
     tag: 'Service',

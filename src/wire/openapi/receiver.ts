@@ -1,7 +1,8 @@
 /** The section `webhooks` of the OpenAPI document: requests to receivers. */
 import type { CheckedEvent } from '../../delivery/event.js'
-import { payloadOf } from '../../delivery/payload.js'
+import { samplePayload } from '../../delivery/payload.js'
 import type { JsonSchema } from '../../values/json-schema.js'
+import { isMetaHook } from '../../webhooks/meta-hooks.js'
 import { ref } from './schemas.js'
 
 type SpecObject = Readonly<Record<string, unknown>>
@@ -63,11 +64,12 @@ export function webhookPathItems(hooks: readonly HookDoc[]): SpecObject {
 }
 
 function receiverOperation({ id, name, description, sample }: HookDoc): SpecObject {
-  const schema = { allOf: [ref('Payload'), { type: 'object', properties: { hook_event: { const: id } } }] }
+  const payload = ref(isMetaHook(id) ? 'MetaPayload' : 'Payload')
+  const schema = { allOf: [payload, { type: 'object', properties: { hook_event: { const: id } } }] }
   const examples = Object.fromEntries(
     sample.map((event, index) => [
       `sample${index + 1}`,
-      { value: { ...payloadOf(event as CheckedEvent, EVENT_ID), sequence: index + 1 } },
+      { value: samplePayload(event as CheckedEvent, EVENT_ID, index + 1) },
     ]),
   )
   return {
@@ -83,7 +85,7 @@ function receiverOperation({ id, name, description, sample }: HookDoc): SpecObje
       required: true,
       content: {
         'application/json': { schema, examples },
-        'application/x-www-form-urlencoded': { schema: ref('Payload') },
+        'application/x-www-form-urlencoded': { schema: payload },
       },
     },
     responses,

@@ -51,6 +51,9 @@ const readOnly: JsonSchema = {
     modified: seconds('Time of the last change'),
     enabled_at: seconds('Time when it was last enabled'),
     disabled_at: seconds('Time when it was last disabled'),
+    delivery_lifetime_seconds: integer(
+      'How long a delivery is retried while the receiver fails, from its first attempt to its last; pauses prolong it. Absent if a function of the host decides.',
+    ),
     deleted: flag('Present, and true, in the response to DELETE.'),
   },
 }
@@ -59,6 +62,28 @@ const disableReason: JsonSchema = {
   type: 'string',
   description: 'Why the service disabled the webhook; absent if its owner disabled it.',
   readOnly: true,
+}
+
+const health: JsonSchema = {
+  type: 'object',
+  description:
+    'Whether events reach the webhook. Set by the service; it changes without a new revision, so ask for it without `If-None-Match`.',
+  readOnly: true,
+  required: ['state', 'failures_in_row'],
+  properties: {
+    state: {
+      type: 'string',
+      description:
+        '`paused`: nothing is sent before `paused_until`. `failing`: the last attempt failed. `disabled`: by its owner or by the service.',
+      enum: ['ok', 'failing', 'paused', 'disabled'],
+    },
+    failures_in_row: integer('Failures since the last success.'),
+    failing_since: isoTime('Time of the first failure since the last success.'),
+    paused_until: isoTime('End of the pause; only in the state `paused`.'),
+    last_success_at: isoTime(
+      'Time of the last success; absent if none is among the newest 1,000 attempts that are kept.',
+    ),
+  },
 }
 
 const event = renameProperties(eventSchema, toWireEventName)
@@ -79,6 +104,31 @@ const payload: JsonSchema = {
     sequence: integer(
       'Sequence number per account and `call_id`, in order of acceptance: 1, 2, …; 1 in tests.',
     ),
+  },
+}
+
+/** Payload of the events about webhooks. */
+const metaPayload: JsonSchema = {
+  type: 'object',
+  description:
+    'An event about another webhook. Absent values are omitted. `custom_data` of the webhook overrides its fields.',
+  required: ['hook_event', 'account_id', 'timestamp', 'webhook_id', 'event_id'],
+  properties: {
+    hook_event: { ...hook, description: 'Event type.' },
+    account_id: text('Id of the account of the webhook that the event is about.'),
+    timestamp,
+    webhook_id: text('Id of the webhook that the event is about.'),
+    reason: text('Why the last attempt failed, or why the webhook was disabled.'),
+    failures_in_row: integer('Failures since the last success (`webhook_paused`).'),
+    paused_until: seconds('Time of the first probe (`webhook_paused`)'),
+    delivery_id: text('Id of the delivery (`delivery_exhausted`).'),
+    delivery_hook_event: text('Event type of the delivery (`delivery_exhausted`).'),
+    call_id: text('Id of the call leg of the delivery (`delivery_exhausted`).'),
+    attempts: integer('Number of attempts made (`delivery_exhausted`).'),
+    suppressed: integer(
+      'Events of this type and account that were left out since the last one, because there were too many.',
+    ),
+    event_id: text('Id of the event, the same in every delivery of the event.'),
   },
 }
 
@@ -126,6 +176,54 @@ const attemptDetails: Readonly<Record<string, JsonSchema>> = {
   duration_ms: { type: 'number', description: 'Duration of the attempt, in milliseconds.' },
 }
 
+const summaryFields: Readonly<Record<string, JsonSchema>> = {
+  id: webhookId,
+  ...Object.fromEntries(
+    ['hook', 'name', 'uri', 'group', 'enabled'].map((name) => [name, settingFields[name]!]),
+  ),
+  disable_reason: disableReason,
+  health,
+}
+
+const deliveryFields: Readonly<Record<string, JsonSchema>> = {
+  id: text('Id of the delivery.'),
+  event_id: text('Id of the event.'),
+  hook_id: text('Id of the webhook.'),
+  hook_event: text('Event type, as in the catalogue.'),
+  call_id: text('Id of the call leg.'),
+  kind: {
+    type: 'string',
+    description: 'What its next attempt is, or what its last one was if it has ended.',
+    enum: ['first', 'retry', 'replay', 'test'],
+  },
+  replay_of: text('Id of the delivery that this one repeats.'),
+  state: {
+    type: 'string',
+    enum: ['waiting', 'in_flight', 'delivered', 'exhausted', 'expired', 'cancelled', 'quarantined'],
+  },
+  reason: {
+    type: 'string',
+    description: 'Why the last attempt failed, or why the delivery ended.',
+    examples: ['status 500', 'timeout', 'gone', 'interrupted', 'older than max_age_seconds'],
+  },
+  attempts: integer('Number of attempts made.'),
+  accepted_at: isoTime('Time when the event was accepted.'),
+  next_attempt_at: isoTime('Time when the next attempt is due; absent if none is.'),
+  ended_at: isoTime('Time when the delivery ended; absent before.'),
+  explain: text('One sentence that explains the state.'),
+}
+const requiredDeliveryFields = [
+  'id',
+  'event_id',
+  'hook_id',
+  'hook_event',
+  'kind',
+  'state',
+  'attempts',
+  'accepted_at',
+  'explain',
+]
+
 /** Every schema of the document, by name. */
 export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   WebhookSettings: {
@@ -146,38 +244,34 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
         (name) => settings.required?.includes(name) || settingFields[name]?.default !== undefined,
       ),
       '_read_only',
+      'health',
     ],
-    properties: { id: webhookId, ...settingFields, disable_reason: disableReason, _read_only: readOnly },
+    properties: {
+      id: webhookId,
+      ...settingFields,
+      disable_reason: disableReason,
+      _read_only: readOnly,
+      health,
+    },
   },
   WebhookSummary: {
     type: 'object',
     description: 'A webhook in a list.',
-    required: ['id', 'hook', 'name', 'uri', 'enabled'],
-    properties: {
-      id: webhookId,
-      ...Object.fromEntries(
-        ['hook', 'name', 'uri', 'group', 'enabled'].map((name) => [name, settingFields[name]!]),
-      ),
-      disable_reason: disableReason,
-    },
+    required: ['id', 'hook', 'name', 'uri', 'enabled', 'health'],
+    properties: summaryFields,
+  },
+  UnhealthyWebhook: {
+    type: 'object',
+    description: 'A webhook that fails, is paused, or was disabled by the service.',
+    required: ['account_id', 'id', 'hook', 'name', 'uri', 'enabled', 'health'],
+    properties: { account_id: text('Id of the account of the webhook.'), ...summaryFields },
   },
   Attempt: { ...attempt, properties: { ...attempt.properties, ...attemptDetails } },
-  Delivery: object(
-    {
-      id: text('Id of the delivery.'),
-      event_id: text('Id of the event.'),
-      hook_id: text('Id of the webhook.'),
-      call_id: text('Id of the call leg.'),
-      state: {
-        type: 'string',
-        enum: ['waiting', 'in_flight', 'delivered', 'exhausted', 'expired', 'cancelled', 'quarantined'],
-      },
-      attempts: integer('Number of attempts made.'),
-      next_attempt_at: isoTime('Time of the next attempt; absent if none is due.'),
-      explain: text('One sentence that explains the state.'),
-    },
-    ['id', 'event_id', 'hook_id', 'state', 'attempts', 'explain'],
-  ),
+  Delivery: object(deliveryFields, requiredDeliveryFields),
+  FoundDelivery: object({ account_id: text('Id of the account of the webhook.'), ...deliveryFields }, [
+    'account_id',
+    ...requiredDeliveryFields,
+  ]),
   Hook: object({
     id: text('Id of the event type; the value of `hook` in webhooks.'),
     name: text('Human-readable name.'),
@@ -216,4 +310,5 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     },
   },
   Payload: payload,
+  MetaPayload: metaPayload,
 }

@@ -49,6 +49,31 @@ function list(s: string, ascending: boolean, failed: boolean): Statement {
   }
 }
 
+/**
+ * Deliveries of all accounts, newest first. `$1`: before this position; `$2`, `$3`: accepted from and to; `$4`: states by
+ * number, null for any; `$5`: limit; `$6`: account, `$7`: webhook, `$8`: call leg, each null for any.
+ *
+ * Positions alone have no index, which every accept would pay for: the newest of each webhook are read and merged.
+ */
+function search(s: string, by: 'webhook' | 'failed' | 'call'): Statement {
+  const state = 'case when d.state = 0 and d.epoch < w.epoch then 5 else d.state end'
+  const matching = `d.webhook_key = w.key and d.position < $1 and d.accepted_ms between $2 and $3
+    and ($4::int[] is null or ${state} = any ($4)) ${by === 'failed' ? 'and d.state in (3, 4, 6)' : ''}`
+  const chosen = `($6::text is null or w.account_id = $6) and ($7::text is null or w.id = $7)`
+  const found =
+    by === 'call'
+      ? `select d.* from ${s}.event e join ${s}.delivery d on d.event = e.position and d.variant = e.variant
+          join ${s}.webhook w on w.key = d.webhook_key
+          where e.call_id = $8 and ${matching} and ${chosen}`
+      : `select d.* from ${s}.webhook w cross join lateral (
+            select * from ${s}.delivery d where ${matching} order by d.position desc limit $5
+          ) d where ${chosen} and $8::text is null`
+  return {
+    name: `deliveries_search_${by}`,
+    text: `${withEventAndWebhook(s, `${found} order by d.position desc limit $5`)} order by d.position desc`,
+  }
+}
+
 export const deliveryStatements = (s: string) =>
   ({
     /** The delivery `$1` of the account `$2`. */
@@ -60,6 +85,9 @@ export const deliveryStatements = (s: string) =>
     up: list(s, true, false),
     downFailed: list(s, false, true),
     upFailed: list(s, true, true),
+    search: search(s, 'webhook'),
+    searchFailed: search(s, 'failed'),
+    searchCall: search(s, 'call'),
     /**
      * For the deliveries of webhook `$1` at the positions `$4`, which wait behind a head in the lanes `$2`. Each lane
      * is read once. Deliveries of an epoch before `$3` are cancelled and do not count; the head may be one of them.

@@ -27,6 +27,14 @@ export const webhookStatements = (s: string) =>
       name: 'webhook_list',
       text: `select doc, health from ${s}.webhook where account_id = any ($1::text[]) and deleted_ms is null`,
     },
+    /** Webhooks of all accounts with a health or a reason why they are disabled: `$1` of them, with an id above `$2`. */
+    unhealthy: {
+      name: 'webhook_unhealthy',
+      text: `select doc, health from ${s}.webhook
+        where deleted_ms is null and id > $2
+          and (health is not null or strpos(doc, '"disableReason":') > 0 and doc::jsonb ? 'disableReason')
+        order by id limit $1`,
+    },
     /**
      * Webhooks of the accounts `$1` for the kinds of event `$2`, with the place of the request, from 1. Each request
      * has at least one row, unless the account still has the mark `$3`.

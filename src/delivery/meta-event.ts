@@ -1,0 +1,52 @@
+/**
+ * Accepts meta events: events about webhooks, which the service publishes. Which ones, and how many, is decided in
+ * runtime/meta-events.ts.
+ */
+import type { MetaEvent } from '../webhooks/meta-hooks.js'
+import { type AcceptDeps, countDeliveries } from './accept.js'
+import { createBodyVariants, encodingOf } from './body-variants.js'
+import type { NewDelivery } from './delivery-store.js'
+import { matches } from './match.js'
+import { metaPayloadOf } from './payload.js'
+
+/**
+ * Accepts a meta event for the webhooks that name its kind. Without one, nothing is written.
+ *
+ * @param maxPending maximum number of deliveries waiting or in flight in the whole store
+ * @throws `QueueFull`, `StoreUnavailable`, `NotFound` for a webhook that is removed at this moment
+ */
+export async function acceptMetaEvent(deps: AcceptDeps, event: MetaEvent, maxPending: number): Promise<void> {
+  const { accountId, hook, timestampMs } = event
+  const lineage = await deps.directory.lineage(accountId)
+  const candidates = await deps.webhooks.candidates(
+    lineage.map(({ id }) => id),
+    hook,
+  )
+  const wanted = candidates.filter(
+    (webhook) => webhook.id !== event.webhookId && matches(webhook, event, lineage),
+  )
+  if (wanted.length === 0) return
+  const eventId = deps.newId()
+  const payload = metaPayloadOf(event, eventId)
+  const bodies = createBodyVariants(payload, JSON.stringify(payload), false)
+  const deliveries = wanted.map(({ id: webhookId, accountId: ownerId, settings, epoch }): NewDelivery => {
+    const id = deps.newId()
+    return {
+      id,
+      accountId: ownerId,
+      webhookId,
+      eventId,
+      eventAccountId: accountId,
+      hook,
+      eventTimestampMs: timestampMs,
+      variant: bodies.indexFor(settings),
+      encoding: encodingOf(settings),
+      httpVerb: settings.httpVerb,
+      lane: `-/${id}`,
+      epoch,
+    }
+  })
+  const stored = { id: eventId, accountId, hook, timestampMs, numbered: false, bodies: bodies.templates }
+  await deps.deliveries.accept({ events: [stored], deliveries, maxPending }, deps.storeNow())
+  countDeliveries(deps, deliveries.length)
+}

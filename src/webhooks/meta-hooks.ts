@@ -1,0 +1,94 @@
+/**
+ * Kinds of events about webhooks themselves (meta events): the service publishes them, and a webhook gets them only by
+ * naming the kind. `all` does not include them.
+ */
+
+/** Example events, as the service publishes them; times in Unix milliseconds. */
+export const META_SAMPLES = [
+  {
+    hook: 'webhook_paused',
+    accountId: '91eb05e5c68d7ca05e7618b6821d2d16',
+    timestampMs: 1_894_708_800_000,
+    webhookId: '5e1b3f0c7a924d68b3c1f5d08e97a246',
+    reason: 'status 503',
+    failuresInRow: 10,
+    pausedUntilMs: 1_894_708_812_500,
+  },
+  {
+    hook: 'webhook_disabled',
+    accountId: '91eb05e5c68d7ca05e7618b6821d2d16',
+    timestampMs: 1_894_795_200_000,
+    webhookId: '5e1b3f0c7a924d68b3c1f5d08e97a246',
+    reason: 'too many failed attempts',
+  },
+  {
+    hook: 'delivery_exhausted',
+    accountId: '91eb05e5c68d7ca05e7618b6821d2d16',
+    timestampMs: 1_894_708_808_000,
+    webhookId: '5e1b3f0c7a924d68b3c1f5d08e97a246',
+    reason: 'status 500',
+    deliveryId: '0f8e6c2a4b7d49d1a35c9e71b6d2f084',
+    deliveryHook: 'channel_destroy',
+    callId: 'a-4f0c2b7e9d1a45c8',
+    attempts: 3,
+    suppressed: 12,
+  },
+] as const
+
+/** A kind of meta event. */
+export type MetaHook = (typeof META_SAMPLES)[number]['hook']
+
+/** An event about a webhook. */
+export interface MetaEvent {
+  readonly hook: MetaHook
+  /** Account of the webhook that the event is about. */
+  readonly accountId: string
+  /** When it happened: wall clock, Unix ms. */
+  readonly timestampMs: number
+  /** Id of the webhook that the event is about; it never gets the event itself. */
+  readonly webhookId: string
+  /** Why the last attempt failed, or why the webhook was disabled. */
+  readonly reason?: string
+  /** `webhook_paused`: failures since the last success. */
+  readonly failuresInRow?: number
+  /** `webhook_paused`: when the first probe is sent, Unix ms. */
+  readonly pausedUntilMs?: number
+  /** `delivery_exhausted`: id of the delivery. */
+  readonly deliveryId?: string
+  /** `delivery_exhausted`: kind of its event. */
+  readonly deliveryHook?: string
+  /** `delivery_exhausted`: id of the call leg of its event. */
+  readonly callId?: string
+  /** `delivery_exhausted`: number of its attempts. */
+  readonly attempts?: number
+  /** Events of this kind and account that were left out since the last one, because there were too many. */
+  readonly suppressed?: number
+}
+
+/** Names and descriptions, for the catalogue. */
+export const META_HOOKS: readonly {
+  readonly id: MetaHook
+  readonly name: string
+  readonly description: string
+}[] = [
+  {
+    id: 'webhook_paused',
+    name: 'Webhook Paused',
+    description: 'Another webhook keeps failing: its deliveries wait while it is probed.',
+  },
+  {
+    id: 'webhook_disabled',
+    name: 'Webhook Disabled',
+    description: 'The service has disabled another webhook.',
+  },
+  {
+    id: 'delivery_exhausted',
+    name: 'Delivery Exhausted',
+    description: 'A delivery to another webhook has failed for good: it has no retries left.',
+  },
+]
+
+/** Whether a kind is one of meta events. */
+export function isMetaHook(hook: string): hook is MetaHook {
+  return META_HOOKS.some(({ id }) => id === hook)
+}
