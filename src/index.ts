@@ -34,6 +34,7 @@ export type {
   WebhookPatch,
 } from './runtime/webhook-api.js'
 export type { CustomHook } from './webhooks/catalogue.js'
+export type { EventFilter } from './webhooks/event-filter.js'
 export type { AutoDisableRule, HealthRules } from './webhooks/health.js'
 export type { ChangeOptions } from './webhooks/manage.js'
 export type { WebhookView } from './webhooks/view.js'

@@ -12,7 +12,7 @@ import type { WebhookStore } from '../webhooks/webhook-store.js'
 import { type BodyVariants, createBodyVariants, encodingOf } from './body-variants.js'
 import type { AcceptedEvent, DeliveryStore, NewDelivery, NewEvent } from './delivery-store.js'
 import { type CheckedEvent, checkEvent, checkPayloadSize, hashEventBody } from './event.js'
-import { matches } from './match.js'
+import { matches, type Payload } from './match.js'
 import { payloadFields } from './payload.js'
 
 export interface AcceptDeps {
@@ -71,6 +71,8 @@ export function buildDelivery(
 export interface PreparedEvent {
   readonly event: CheckedEvent
   readonly id: string
+  /** The payload that is sent, without the custom data of a webhook and the sequence number. */
+  readonly payload: Payload
   readonly bodies: BodyVariants
   /** Hash of the host's event; present iff it has an idempotency key. */
   readonly hash: string | undefined
@@ -106,19 +108,19 @@ export function prepareCheckedEvent(
   // Only the event counts: custom data of a webhook has its own limit and must not make the event too large
   // for others.
   checkPayloadSize(json)
-  return { event, id, bodies: createBodyVariants(payload, json, true), hash, traceparent }
+  return { event, id, payload, bodies: createBodyVariants(payload, json, true), hash, traceparent }
 }
 
 /** Adds one delivery for each webhook that matches the event. */
 function addDeliveries(
   newId: () => string,
-  { event, id, bodies }: PreparedEvent,
+  { event, id, payload, bodies }: PreparedEvent,
   lineage: readonly Account[],
   candidates: readonly Webhook[],
   deliveries: NewDelivery[],
 ): void {
   for (const webhook of candidates) {
-    if (!matches(webhook, event, lineage)) continue
+    if (!matches(webhook, event, lineage, payload)) continue
     const deliveryId = newId()
     const lane = laneOf(event, webhook, deliveryId)
     deliveries.push(buildDelivery(deliveryId, event, id, webhook, bodies.indexFor(webhook.settings), lane))
