@@ -11,7 +11,7 @@ import type { Webhook } from '../webhooks/webhook.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
 import { type BodyVariants, createBodyVariants, encodingOf } from './body-variants.js'
 import type { AcceptedEvent, DeliveryStore, NewDelivery, NewEvent } from './delivery-store.js'
-import { type CheckedEvent, checkEvent, checkPayloadSize, hashEventBody } from './event.js'
+import { type CheckedEvent, type CustomKinds, checkEvent, checkPayloadSize, hashEventBody } from './event.js'
 import { matches, type Payload } from './match.js'
 import { payloadFields } from './payload.js'
 
@@ -25,13 +25,15 @@ export interface AcceptDeps {
   isKnownHook(hook: string): boolean
   /** Ids of the catalogue, for error messages. Default: none. */
   readonly knownHooks?: readonly string[]
+  /** The kinds that the host registers. Default: none. */
+  readonly customKinds?: CustomKinds
   /** Store time, ms. */
   storeNow(): number
   readonly metrics?: Pick<Metrics, 'count'>
 }
 
 /** The part of the dependencies that preparing an event needs. */
-export type PrepareDeps = Pick<AcceptDeps, 'clock' | 'isKnownHook' | 'knownHooks' | 'newId'>
+export type PrepareDeps = Pick<AcceptDeps, 'clock' | 'isKnownHook' | 'knownHooks' | 'customKinds' | 'newId'>
 
 /** How long an idempotency key is stored: 24 h, in milliseconds. */
 export const IDEMPOTENCY_WINDOW_MS = 86_400_000
@@ -87,11 +89,11 @@ export interface PreparedEvent {
  * @throws `InvalidInput` naming the field
  */
 export function prepareEvent(
-  { clock, isKnownHook, knownHooks, newId }: PrepareDeps,
+  { clock, isKnownHook, knownHooks, customKinds, newId }: PrepareDeps,
   input: unknown,
   traceparent: string | undefined,
 ): PreparedEvent {
-  const event = checkEvent(input, clock.now(), isKnownHook, knownHooks)
+  const event = checkEvent(input, clock.now(), isKnownHook, knownHooks, customKinds)
   const hash = event.idempotencyKey === undefined ? undefined : hashEventBody(input as CheckedEvent)
   return prepareCheckedEvent(event, newId(), hash, traceparent)
 }
@@ -151,6 +153,7 @@ function buildEvent({ event, id, bodies, hash, traceparent }: PreparedEvent, now
  *
  * @param maxPending maximum number of deliveries waiting or in flight in the whole store
  * @param traceparent W3C Trace Context of the publisher; it is sent to the receivers
+ * @param onChecked gets the events as they will be sent, before anything is awaited
  * @throws `InvalidInput` naming the field, `NotFound` for the account, `Conflict` for an idempotency key that
  *   was used with another body, `QueueFull`, `StoreUnavailable`
  */
@@ -159,6 +162,7 @@ export async function acceptEvents(
   inputs: readonly unknown[],
   maxPending: number,
   traceparent?: string,
+  onChecked?: (events: readonly CheckedEvent[]) => void,
 ): Promise<readonly AcceptedEvent[]> {
   const prepared = inputs.map((input, index) => {
     try {
@@ -167,6 +171,7 @@ export async function acceptEvents(
       throw inputs.length > 1 ? withIndex(thrown, index) : thrown
     }
   })
+  onChecked?.(prepared.map(({ event }) => event))
   return acceptPreparedEvents(deps, prepared, maxPending)
 }
 

@@ -33,7 +33,13 @@ export async function sendTest(
   const now = deps.clock.now()
   const sample = deps.sampleOf(hook)
   if (!sample) throw new HookswitchError('Conflict', `'${hook}' is not a registered event`, { field: 'hook' })
-  const event = checkEvent({ ...sample, accountId, timestampMs: now }, now, deps.isKnownHook)
+  const event = checkEvent(
+    { ...sample, accountId, timestampMs: now },
+    now,
+    deps.isKnownHook,
+    deps.knownHooks,
+    deps.customKinds,
+  )
   const eventId = deps.newId()
   const deliveryId = deps.newId()
   const payload = { ...payloadOf(event, eventId), [SEQUENCE_KEY]: 1 }

@@ -11,7 +11,7 @@ import type { AcceptDeps } from '../delivery/accept.js'
 import type { AttemptRecord } from '../delivery/attempt-record.js'
 import type { DeliveryEnd } from '../delivery/delivery-events.js'
 import { createDispatcher } from '../delivery/dispatcher.js'
-import type { ChannelEvent } from '../delivery/event.js'
+import { type ChannelEvent, customKindsOf } from '../delivery/event.js'
 import type { RefusedEvent } from '../delivery/inbox-relay.js'
 import { createEndpointSecretsCache } from '../delivery/worker/endpoint-secrets.js'
 import type { EventBus } from '../events.js'
@@ -23,6 +23,7 @@ import { createSecretCipher } from '../values/encryption.js'
 import { createIdGenerator, createTimeOrderedIdGenerator } from '../values/ids.js'
 import { VERSION } from '../version.js'
 import { isRegisteredHook } from '../webhooks/catalogue.js'
+import type { DataValidators } from '../webhooks/event-data.js'
 import type { WebhookDeps } from '../webhooks/manage.js'
 
 /** An accepted event, as listeners of `hs.events` receive it. */
@@ -34,6 +35,12 @@ export interface PublishedEvent extends ChannelEvent {
   /** Time of the event, in Unix milliseconds; that of acceptance if the publisher gave none. */
   readonly timestampMs: number
 }
+
+/** An accepted event of a custom kind: `callId` is its ordering key, if it has one, and `data` as its schema returned it. */
+export type PublishedCustomEvent<Id extends string = string, Data = unknown> = Omit<
+  PublishedEvent,
+  'hook' | 'data'
+> & { readonly hook: Id; readonly data: Data }
 
 /**
  * Events of `hs.events` and their payloads. Every accepted event is emitted under its hook's id and as `event`; custom
@@ -107,10 +114,14 @@ export interface CoreDeps {
   readonly events: EventBus<HookswitchEvents>
 }
 
-/** @param encryptionKeys keys for secrets at rest: the first encrypts, all decrypt */
+/**
+ * @param encryptionKeys keys for secrets at rest: the first encrypts, all decrypt
+ * @param dataValidators of the kinds of events that the host registers
+ */
 export function createCore(
   options: NormalizedOptions<Store>,
   encryptionKeys: readonly string[],
+  dataValidators: DataValidators,
   deps: CoreDeps,
 ) {
   const { store, catalogue } = options
@@ -193,6 +204,7 @@ export function createCore(
     newId: newTimeOrderedId,
     isKnownHook: (hook) => isRegisteredHook(catalogue, hook),
     knownHooks: catalogue.map(({ id }) => id),
+    customKinds: customKindsOf(catalogue, dataValidators),
     storeNow: dispatcher.now,
     metrics,
   }
