@@ -1,3 +1,5 @@
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { defineConfig, type Options } from 'tsup'
 
 const SHARED: Options = {
@@ -5,6 +7,9 @@ const SHARED: Options = {
   target: 'node20',
   platform: 'node',
 }
+
+/** The JSON Schema of configuration files, published as `hookswitch/config.schema.json`. */
+const CONFIG_SCHEMA = 'adapters/cli/config.schema.json'
 
 /** One entry per subpath of package.json "exports"; `test/house/exports.test.ts` compares the two. */
 const PACKAGE: Options = {
@@ -33,6 +38,14 @@ const PACKAGE: Options = {
   splitting: true,
   treeshake: false,
   external: [/^hookswitch(\/|$)/],
+  plugins: [
+    {
+      name: 'config-schema',
+      buildEnd() {
+        copyFileSync(CONFIG_SCHEMA, join(this.options.outDir, 'config.schema.json'))
+      },
+    },
+  ],
 }
 
 /**
@@ -48,4 +61,16 @@ const THREAD: Options = {
   },
 }
 
-export default defineConfig([PACKAGE, THREAD])
+/** The client: one file without imports, which a browser can load as it is. */
+const CLIENT: Options = {
+  entry: { client: 'adapters/client/index.ts' },
+  format: ['esm', 'cjs'],
+  target: 'es2022',
+  platform: 'browser',
+  dts: true,
+  splitting: false,
+  treeshake: true,
+  noExternal: [/^@noble\/hashes/],
+}
+
+export default defineConfig([PACKAGE, THREAD, CLIENT])

@@ -103,6 +103,7 @@ export default defineConfig(({ mode }) => ({
         replacement: here('./adapters/telephony/$1/index.ts'),
       },
       { find: /^hookswitch\/cli$/, replacement: here('./adapters/cli/serve.ts') },
+      { find: /^hookswitch\/client$/, replacement: here('./adapters/client/index.ts') },
     ],
   },
   test: {
@@ -154,7 +155,8 @@ export default defineConfig(({ mode }) => ({
     reporters: process.env.CI ? ['default'] : ['dot'],
     // `npm run test:all` runs property tests in full (test/support/property-runs.ts).
     env: { THOROUGH: mode === 'thorough' ? '1' : '' },
-    testTimeout: 30_000,
+    // Generous: some tests start processes, and a busy machine only makes them slower.
+    testTimeout: 90_000,
     // Polls wait for an event, so a slow machine only makes them longer.
     expect: { poll: { timeout: 20_000 } },
   },

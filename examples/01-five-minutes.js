@@ -58,7 +58,8 @@ assert.equal(received.length, 1)
 assert.equal(received[0].from, '+12025550123@carrier.example')
 assert.deepEqual([attempts.length, attempts[0].result, attempts[0].resp_status_code], [1, 'success', '204'])
 console.log(`received with a valid signature: ${received[0].hook_event} from ${received[0].from}`)
-console.log(`attempt ${attempts[0].attempt}: ${attempts[0].result}, status ${attempts[0].resp_status_code}`)
+const { attempt, delivery_id: deliveryId, call_id: callId, result, resp_status_code: status } = attempts[0]
+console.log(`attempt ${attempt} of delivery ${deliveryId} (call ${callId}): ${result}, status ${status}`)
 
 /**
  * Sends one request to the API.

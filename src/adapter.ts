@@ -3,6 +3,7 @@
  * need `hookswitch` only.
  */
 
+export { checkAccounts } from './accounts/check-list.js'
 export { createEventBus, type EventBus } from './events.js'
 export { ERROR_NAMES, type ErrorResponseOptions, errorResponse } from './http/error-response.js'
 export { MAX_BODY_BYTES } from './http/message.js'

@@ -15,7 +15,8 @@ import { createEventBus, type EventHub } from './events.js'
 import { parseTrustedProxies } from './http/client-address.js'
 import { handlesPath } from './http/handles-path.js'
 import type { HttpService } from './http/message.js'
-import { normalizeOptions } from './options/normalize.js'
+import type { Limits } from './options/limits.js'
+import { checkLimits, normalizeOptions } from './options/normalize.js'
 import type { HookswitchOptions } from './options/options.js'
 import { invalidOption } from './options/validators.js'
 import type { Sender } from './ports.js'
@@ -23,7 +24,7 @@ import type { ApiBackendDeps } from './runtime/api-backend.js'
 import { type Background, startBackground } from './runtime/background.js'
 import { systemClock } from './runtime/clock.js'
 import { type Core, createCore, type HookswitchEvents, type PublishedCustomEvent } from './runtime/core.js'
-import { readEncryptionKeys } from './runtime/encryption-key.js'
+import { openCipher, readEncryptionKeys } from './runtime/encryption-key.js'
 import { type EraseRequest, type EraseResult, erase } from './runtime/erase.js'
 import { readGauges } from './runtime/gauges.js'
 import { createLazyHandler } from './runtime/lazy-handler.js'
@@ -78,7 +79,8 @@ type CustomEvents<Hook extends CustomHook> = {
 export interface Hookswitch<Hook extends CustomHook = never> extends Required<HttpService> {
   /**
    * Opens the store and starts the dispatcher. A repeated call returns the same promise; after a failure it tries again.
-   * Rejects with `StoreUnavailable`, `StoreCorrupt`, `Closing`.
+   * Rejects with `StoreUnavailable`, `StoreCorrupt`, `Closing`, and `InvalidOption` (field `secret`) for a secret other than
+   * the one that the store is encrypted with.
    */
   start(): Promise<void>
   /**
@@ -107,6 +109,11 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
   ): Promise<Published | StagedEvent>
   /** Checks for new work at once. Call it after committing a transaction with a published event. */
   wake(): void
+  /**
+   * Changes limits while the instance runs, also before `start`. What is in progress keeps its old limit. Throws
+   * `InvalidOption` naming the limit; then nothing has changed.
+   */
+  setLimits(limits: Limits): void
   /** Events of this instance: accepted events by hook, `event`, `attempt`, `delivered`, `exhausted`, `webhook_disabled`, … */
   readonly events: EventHub<HookswitchEvents & CustomEvents<Hook>>
   /** Accounts, users and API keys. */
@@ -149,7 +156,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
   // Copies the options, so that later changes and inherited properties have no effect.
   const options = typeof hostOptions === 'object' && hostOptions !== null ? { ...hostOptions } : hostOptions
   const normalized = normalizeOptions(options, process.env.HOOKSWITCH_SECRET)
-  const { store, maxPending } = normalized
+  const { store } = normalized
   const clock = options.clock ?? systemClock()
   const random = options.random ?? systemRandom()
   const log = safeLog(options.log)
@@ -198,12 +205,13 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
   async function open(): Promise<void> {
     if (normalized.allowLocal) log.info({}, 'allowLocal is on: webhooks may call loopback addresses')
     await store.open({ clock, log })
-    const encryptionKeys = await readEncryptionKeys(store, normalized.secrets)
+    const secrets = await readEncryptionKeys(store, normalized.secrets)
+    const cipher = await openCipher(store, secrets, random.bytes)
     const dataValidators = await compileDataSchemas(normalized.catalogue)
     await handler.load()
     const sender = await openSender()
     try {
-      opened = createCore(normalized, encryptionKeys, dataValidators, {
+      opened = createCore(normalized, cipher, dataValidators, {
         clock,
         random,
         log,
@@ -238,10 +246,10 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     if (starting) await store.close()
   }
 
-  const webhooks = createWebhookApi(core, maxPending)
-  const { catalogue, ingest, cors, trustProxy } = normalized
+  const webhooks = createWebhookApi(core, normalized)
+  const { catalogue, ingest, cors, trustProxy, tokenInQuery } = normalized
   const node = newId()
-  const publishing: PublishDeps = { core, metrics, tracing, maxPending }
+  const publishing: PublishDeps = { core, metrics, tracing, limits: normalized }
   const apiBackendDeps: ApiBackendDeps = {
     node,
     catalogue,
@@ -257,7 +265,12 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       import('./runtime/api-backend.js'),
       import('./http/handle.js'),
     ])
-    return createHandler(createApiBackend(core, webhooks, apiBackendDeps), { log, trustProxy, cors })
+    return createHandler(createApiBackend(core, webhooks, apiBackendDeps), {
+      log,
+      trustProxy,
+      cors,
+      tokenInQuery,
+    })
   })
 
   return {
@@ -284,6 +297,10 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     wake() {
       background?.wake()
       running?.dispatcher.wake()
+    },
+    setLimits(limits) {
+      Object.assign(normalized, checkLimits(limits))
+      opened?.applyLimits()
     },
     events: events as unknown as Hookswitch<Hooks[number]>['events'],
     accounts: bindAccounts(core, webhooks),

@@ -3,9 +3,11 @@
 
 // An instance and its options.
 export { createHookswitch, type Hookswitch } from './hookswitch.js'
+export type { Limits } from './options/limits.js'
 export { type HookswitchOptions, OPTION_DEFAULTS } from './options/options.js'
 export type { HookswitchEvents, PublishedCustomEvent, PublishedEvent } from './runtime/core.js'
 export type { EraseRequest, EraseResult } from './runtime/erase.js'
+export { type RotatedSecret, type RotateSecretOptions, rotateSecret } from './runtime/rotate-secret.js'
 export type { OpenLegs } from './runtime/open-legs.js'
 export type { OpenLeg, OpenLegChanges } from './legs/open-leg-store.js'
 export type { Published, PublishOptions, StagedEvent } from './runtime/publish.js'

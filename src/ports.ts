@@ -82,6 +82,12 @@ export interface Sender {
   close(): Promise<void>
 }
 
+/** The default sender. It can also pass results to a function, since a promise for each request costs as much as signing. */
+export interface DefaultSender extends Required<Sender> {
+  /** As `send`. Calls `onEnd` once, possibly before it returns; `onEnd` must not throw. */
+  sendWithCallback(request: SendRequest, onEnd: (observation: Observation) => void): void
+}
+
 /**
  * Result of one DNS lookup: every address, or the reason why there is none.
  *

@@ -1,45 +1,71 @@
-/** Reads the file of `--accounts` and describes its errors. The accounts themselves are checked by `accounts.ensure`. */
+/** Reads the file of the setting `accounts`, checks it and describes its errors. */
 import { readFile } from 'node:fs/promises'
 import { HookswitchError } from 'hookswitch'
+import { checkAccounts } from 'hookswitch/adapter'
+import { FormatError, type ParsedText, parseJson } from './json-places.js'
 
-/**
- * Reads the array of accounts in a JSON file, without checking the accounts.
- *
- * @throws `InvalidInput` naming the flag, the file and the place in it
- */
-export async function readAccountsFile(path: string): Promise<readonly unknown[]> {
-  const file = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw problem(path, `cannot be read (${error.code === 'ENOENT' ? 'there is no such file' : error.code})`)
-  })
-  // Some editors write a byte order mark.
-  const text = file.replace(/^\uFEFF/, '')
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(text)
-  } catch {
-    // The parser's message quotes the text, which contains passwords.
-    throw problem(path, `is not JSON (${placeOfProblem(text)})`)
-  }
-  if (!Array.isArray(parsed)) throw problem(path, 'must hold an array of accounts')
-  return parsed
+/** A list of accounts with where it came from. */
+export interface AccountsFile {
+  readonly path: string
+  /** The content, to notice a change. */
+  readonly text: string
+  readonly accounts: readonly unknown[]
+  /** Describes an error of `accounts.ensure`: the setting, the file, the place, the account and the message. */
+  describe(thrown: Error): HookswitchError
 }
 
 /**
- * Describes an error of one account: the flag, the file, the account and the service's message.
+ * Reads the array of accounts in a JSON file and checks everything that does not depend on the accounts that exist.
  *
- * @param accounts the array of the file
- * @param thrown by `accounts.ensure`; its fields begin with the index in the array
+ * @param label how errors name the setting: `--accounts`
+ * @throws `InvalidInput`, `Conflict` naming the setting, the file, the place in it and the account
  */
-export function wrongAccount(path: string, accounts: readonly unknown[], thrown: Error): HookswitchError {
+export async function readAccountsFile(path: string, label = '--accounts'): Promise<AccountsFile> {
+  const problem = (sentence: string) =>
+    new HookswitchError('InvalidInput', `${label}: ${path}: ${sentence}`, { field: '--accounts' })
+  const content = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw problem(`cannot be read (${error.code === 'ENOENT' ? 'there is no such file' : error.code})`)
+  })
+  // Some editors write a byte order mark.
+  const text = content.replace(/^\uFEFF/, '')
+  let parsed: ParsedText
+  try {
+    parsed = parseJson(text)
+  } catch (thrown) {
+    if (!(thrown instanceof FormatError)) throw thrown
+    const { line, column } = thrown.place
+    throw problem(`is not JSON (line ${line}, column ${column})`)
+  }
+  const accounts = parsed.value
+  if (!Array.isArray(accounts)) throw problem('must hold an array of accounts')
+  const describe = (thrown: Error) => describeProblem(parsed, accounts, thrown, problem)
+  try {
+    checkAccounts(accounts)
+  } catch (thrown) {
+    throw describe(thrown as Error)
+  }
+  return { path, text, accounts, describe }
+}
+
+/** @param thrown its fields begin with the index in the array */
+function describeProblem(
+  parsed: ParsedText,
+  accounts: readonly unknown[],
+  thrown: Error,
+  problem: (sentence: string) => HookswitchError,
+): HookswitchError {
   const { field = '', message, failures = [], cause } = thrown as HookswitchError
-  const [index] = /^\d+(?=\.|$)/.exec(failures[0]?.path ?? field) ?? []
-  if (index === undefined) return problem(path, message)
+  const path = failures[0]?.path ?? field
+  const [index] = /^\d+(?=\.|$)/.exec(path) ?? []
+  if (index === undefined) return problem(message)
   // The service prefixes every field with the index; the message names the account once, in front.
   const details =
     cause instanceof Error
       ? cause.message
       : message.replaceAll(new RegExp(`(^|; )${index}(\\.|: )`, 'g'), '$1')
-  return problem(path, `${nameOf(accounts, Number(index))}: ${details}`)
+  const steps = path.split('.').map((step) => (/^\d+$/.test(step) ? Number(step) : step))
+  const { line, column } = parsed.placeOf(steps)
+  return problem(`line ${line}, column ${column}: ${nameOf(accounts, Number(index))}: ${details}`)
 }
 
 /** `account 'acme' (realm acme.example)`: its id, or its place counted from 1. Quotes only valid ids and realms, never other text. */
@@ -48,34 +74,4 @@ function nameOf(accounts: readonly unknown[], index: number): string {
   const name = typeof id === 'string' && /^[\w-]{1,64}$/.test(id) ? `'${id}'` : `${index + 1} of the list`
   const isRealm = typeof realm === 'string' && /^[^\s\p{Cc}\p{Cs}]{1,253}$/u.test(realm)
   return `account ${name}${isRealm ? ` (realm ${realm})` : ''}`
-}
-
-/** `line 3, column 7`: the end of the longest prefix that could begin a JSON text. */
-function placeOfProblem(text: string): string {
-  let valid = 0
-  let invalid = text.length + 1
-  while (invalid - valid > 1) {
-    const middle = Math.floor((valid + invalid) / 2)
-    if (isPrefixOfJson(text.slice(0, middle))) valid = middle
-    else invalid = middle
-  }
-  const lines = text.slice(0, valid).split('\n')
-  return `line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`
-}
-
-/** True for JSON and for text whose only parse error is its end. */
-function isPrefixOfJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch (thrown) {
-    const { message } = thrown as Error
-    if (/^(Unexpected end of JSON input$|Unterminated string )/.test(message)) return true
-    const [, position] = / in JSON at position (\d+)[^"]*$/.exec(message) ?? []
-    return Number(position) === text.length
-  }
-}
-
-function problem(path: string, sentence: string): HookswitchError {
-  return new HookswitchError('InvalidInput', `--accounts: ${path}: ${sentence}`, { field: '--accounts' })
 }

@@ -1,14 +1,45 @@
-/** The help texts of the program. */
+/** The help texts of the program. That of `serve` is made from the table of settings. */
+import { flagOf, variableOf } from './setting-names.js'
+import { isList } from './setting-schema.js'
+import { SETTING_GROUPS, type SettingName, settingOf } from './settings.js'
+import { PARAMETER_HELP } from './switch-table.js'
 
 export const MAIN_HELP = `hookswitch: access tokens, API keys and webhooks for call-handling platforms
 
 Usage:
   hookswitch serve [flags]     serve the HTTP API and deliver webhooks
+  hookswitch config print      show the settings that hold and where they came from
+  hookswitch config check FILE check a configuration file
   hookswitch migrate [flags]   move all data from a SQLite file into a PostgreSQL database
+  hookswitch rotate-secret     replace the secret that encrypts API keys and signing secrets
+  hookswitch COMMAND [flags]   use a running service
   hookswitch --version
   hookswitch --help
 
-'hookswitch serve --help' and 'hookswitch migrate --help' list the flags.
+Commands:
+  accounts, users, webhooks    list, show, create, change and delete them
+  deliveries                   list deliveries, explain one
+  attempts                     list the requests to receivers, or watch them live
+  replay                       send deliveries of a webhook again
+  events                       publish events, list their kinds
+  token                        log in for scripts
+  erase                        erase the stored data of a call or a number
+  verify                       check the signature of a stored request
+  completion                   completion of these words in bash, zsh and fish
+
+'hookswitch WORD --help' shows the commands and flags of each.
+
+Environment of the commands:
+  HOOKSWITCH_URL             the service (http://127.0.0.1:8000)
+  HOOKSWITCH_API_KEY         the API key of an account
+  HOOKSWITCH_TOKEN           a token instead of the key, with the account in HOOKSWITCH_ACCOUNT
+  HOOKSWITCH_ACCOUNT         the account to act on (that of the key)
+  HOOKSWITCH_USER_PASSWORD   the password that 'users create' and 'users update' set
+  HOOKSWITCH_WEBHOOK_SECRET  the signing secret for 'verify'
+
+Exit codes of the commands:
+  0 done, 1 failed or invalid signature, 2 wrong arguments or refused as invalid, 3 not allowed, 4 does not exist,
+  5 conflict, 6 service unavailable
 `
 
 export const MIGRATE_HELP = `Usage: hookswitch migrate --from FILE --to URL [--schema NAME]
@@ -29,74 +60,105 @@ Environment:
   HOOKSWITCH_POSTGRES     the URL of --to, to keep it out of the process list; the flag takes precedence
 `
 
+export const ROTATE_SECRET_HELP = `Usage: hookswitch rotate-secret [--data FILE | --postgres URL [--schema NAME]]
+       (--from-file FILE | --from-variable NAME) (--to-file FILE | --to-variable NAME)
+
+Encrypts API keys, signing secrets and custom request headers with a new secret. Stop the service of a SQLite file first;
+the key beside the file is replaced. With PostgreSQL the nodes may run: start each with both secrets in
+HOOKSWITCH_SECRET first, as a list: '["new","old"]'. If it is interrupted, run it again. Prints one line of
+JSON with the number of rows on stdout.
+
+  --data FILE             the SQLite file (./hookswitch.db)
+  --postgres URL          the PostgreSQL database
+  --schema NAME           the schema of the database (hookswitch)
+  --from-file FILE        the file with the secret in use (with a SQLite file: FILE.key beside it)
+  --from-variable NAME    the environment variable with the secret in use
+  --to-file FILE          the file with the new secret; for a SQLite file 64 hex digits
+  --to-variable NAME      the environment variable with the new secret
+
+Environment:
+  HOOKSWITCH_POSTGRES     the URL of --postgres, to keep it out of the process list; flags take precedence
+`
+
+export const CONFIG_HELP = `Usage: hookswitch config print [--json] [flags of serve]
+       hookswitch config check FILE
+
+print shows each setting that has a value, and whether the file, a variable, a flag or the default gave it. It takes the
+flags of serve and reads the same environment. Passwords and keys are not shown.
+
+check reads a configuration file and the files that it names, and reports the first problem with its line and column. It
+uses no flags and no variables, and opens and changes nothing.
+`
+
+/** Width of the column of flags, and of the whole text. */
+const INDENT = 26
+const WIDTH = 119
+
+/** An entry of a list: its name, and its text from a fixed column on. */
+function entry(name: string, text: string): string {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1)
+    if (line === undefined || line.length + word.length + 1 > WIDTH - INDENT) lines.push(word)
+    else lines[lines.length - 1] = `${line} ${word}`
+  }
+  const head = `  ${name}`
+  const first = head.length + 2 > INDENT ? `${head}\n${' '.repeat(INDENT)}` : head.padEnd(INDENT)
+  return `${first}${lines.join(`\n${' '.repeat(INDENT)}`)}\n`
+}
+
+function flagEntry(name: SettingName): string {
+  const { argument, about, default: value, defaultText, schema, alias } = settingOf(name)
+  const shown = defaultText ?? (value === undefined || value === false ? undefined : String(value))
+  const notes = [
+    ...(isList(schema) ? ['repeatable'] : []),
+    ...(alias === undefined ? [] : [`also ${alias}`]),
+    ...(value === true ? [`--no-${flagOf(name).slice(2)} turns it off`] : []),
+    ...(shown === undefined ? [] : [shown]),
+  ]
+  const text = notes.length === 0 ? about : `${about} (${notes.join('; ')})`
+  return entry(argument === undefined ? flagOf(name) : `${flagOf(name)} ${argument}`, text)
+}
+
+function parameterEntry(name: string): string {
+  const { argument, about, defaultText } = PARAMETER_HELP[name]!
+  return entry(`${name}=${argument}`, defaultText === undefined ? about : `${about} (${defaultText})`)
+}
+
+function variableEntry(name: SettingName): string {
+  const { about, defaultText } = settingOf(name)
+  return entry(variableOf(name), defaultText === undefined ? about : `${about} (${defaultText})`)
+}
+
+const ofGroups = (hasFlag: boolean, write: (name: SettingName) => string) =>
+  SETTING_GROUPS.map(([title, names]) => ({
+    title,
+    entries: names.filter((name) => (settingOf(name).hasFlag !== false) === hasFlag).map(write),
+  })).filter(({ entries }) => entries.length > 0)
+
+const FLAGS = ofGroups(true, flagEntry)
+  .map(({ title, entries }) => `${title}:\n${entries.join('')}`)
+  .join('\n')
+const PARAMETERS = Object.keys(PARAMETER_HELP).map(parameterEntry).join('')
+const VARIABLES = ofGroups(false, variableEntry)
+  .map(({ entries }) => entries.join(''))
+  .join('')
+
 export const SERVE_HELP = `Usage: hookswitch serve [flags]
 
 Prints {"ready":true,"url":"http://…"} on stdout when it listens; logs go to stderr. SIGTERM and SIGINT drain;
-a second signal exits at once.
+a second signal exits at once. SIGHUP reloads the configuration and the accounts.
 
-  --port N                listen on this port; 0 chooses a free one (8000)
-  --host HOST             listen on this address (127.0.0.1)
-  --data FILE             store data in this SQLite file, created at the first start (./hookswitch.db)
-  --postgres URL          store data in a PostgreSQL database, which several nodes may share
-  --schema NAME           the schema of the database, created at the first start (hookswitch)
-  --memory                store data in memory; it is lost when the program ends
-  --accounts FILE.json    accounts to create or update at start: an array of
-                          {"id","name","realm","parentId","enabled","apiKey","users":[{"username","password"}]},
-                          only name and realm are required
-  --token-ttl SECONDS     lifetime of a token (86400)
-  --preset kazoo          behave as KAZOO does where our defaults differ: form data, retries as total tries 2 s
-                          apart on transport errors only, disabling after 6 failed tries in 60 s
-  --ingest                accept events over HTTP: PUT /v1/accounts/ACCOUNT/events
-  --freeswitch HOST:PORT  read events from this FreeSWITCH's event socket, default port 8021 (repeatable)
-  --freeswitch-outbound HOST:PORT
-                          listen here for FreeSWITCHes whose dial plan runs 'socket', default port 8084 (repeatable)
-  --asterisk-ami USER@HOST:PORT
-                          read events from this Asterisk's manager interface, default port 5038 (repeatable)
-  --asterisk-ari URL      read events from this Asterisk's REST interface, http://USER@HOST:8088/ari (repeatable)
-  --kamailio HOST:PORT    read events from this Kamailio's evapi, default port 8448 (repeatable)
-  --account-from SOURCE   where to read the account of a call: variable:NAME, sip-header:NAME, context, endpoint or
-                          account-code (an account id), or realm (an account's realm). Applies to the switches without
-                          a parameter account-from, except Kamailio, which always uses the realm
-  --allow HOST|CIDR       permit webhooks to this private host or network (repeatable)
-  --allow-local           permit webhooks to loopback addresses and localhost
-  --cors ORIGIN           permit browser pages of this origin to call the API (repeatable)
-  --trust-proxy CIDR      trust X-Forwarded-For from proxies in this network (repeatable)
-  --login-burst N         logins from one address before it is rate-limited (100)
-  --admin-port N          serve /healthz, /readyz and /metrics on this port of the same host (off)
-  --log json|pretty       log format (pretty on a terminal, otherwise json)
+A setting may be in the file of --config, in a variable and in a flag; the flag takes precedence over the variable, and
+the variable over the file. The flag --tls-ca-file is the variable HOOKSWITCH_TLS_CA_FILE and the key tls.caFile;
+--no-ingest turns --ingest off, and so on. 'hookswitch config print' shows what holds.
 
+${FLAGS}
 At most one of --data, --postgres and --memory.
 
 Parameters of one switch follow its address: --asterisk-ari 'http://hook@pbx:8088/ari?app=node1&account-from=context'.
 Quote the value for the shell; in a parameter write & as %26 and % as %25.
 
-  account-from=SOURCE     as --account-from, for this switch
-  account-wait-ms=N       how long the events of a call wait for its account (10000)
-  max-open-legs=N         open calls above which the oldest is dropped (100000)
-  password-env=NAME       the environment variable with this switch's password (not --freeswitch-outbound, --kamailio)
-  custom-variables=A,B    channel variables for custom_channel_vars (not --kamailio)
-  optional-hooks=A,B      hooks to publish beside those of a leg, or none (all but channel_dtmf; not --kamailio)
-  extra-events=A,B        further FreeSWITCH events for the account, such as CHANNEL_EXECUTE (--freeswitch...)
-  format=json|plain       how FreeSWITCH writes events (json)
-  silence-ms=N            probe a silent FreeSWITCH after this time (20000; --freeswitch)
-  connect-timeout-ms=N    limit for connecting (10000; --freeswitch, --kamailio)
-  allow=IP,IP             addresses that may connect (127.0.0.1,::1; --freeswitch-outbound)
-  max-connections=N       calls at the same time (10000; --freeswitch-outbound)
-  continue-with=TEXT      the application that continues the dial plan, such as 'transfer 2001 XML public'
-                          (a transfer to where the call was going; --freeswitch-outbound)
-  realm-from=SOURCE       the realm of an Asterisk call's addresses: account (the realm of its account), variable:NAME
-                          or fixed:DOMAIN (none: addresses are numbers)
-  tls=yes|no              encrypt the manager interface; the default port is then 5039 (no; --asterisk-ami)
-  ca=FILE                 the certificate of the authority to trust (--asterisk-ami with tls=yes)
-  app=NAME                the ARI application, one per node (--asterisk-ari)
-  max-call-ms=N           end a Kamailio call whose end was missed after this time (43260000)
-
-Environment:
-  HOOKSWITCH_SECRET       the key that encrypts secrets at rest, at least 16 characters. Required with PostgreSQL, the
-                          same on every node. With a file the default is a random key stored in FILE.key; in memory,
-                          a random key for this run
-  HOOKSWITCH_POSTGRES     the URL of --postgres, to keep it out of the process list; flags take precedence
-  HOOKSWITCH_FREESWITCH_PASSWORD, HOOKSWITCH_AMI_SECRET, HOOKSWITCH_ARI_PASSWORD
-                          the passwords of --freeswitch (ClueCon), --asterisk-ami and --asterisk-ari, unless
-                          password-env names another variable
-`
+${PARAMETERS}
+Variables without a flag, because the list of processes would show them:
+${VARIABLES}`

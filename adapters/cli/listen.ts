@@ -3,15 +3,20 @@ import type { Server } from 'node:http'
 import { HookswitchError } from 'hookswitch'
 import { wrongFlag } from './read-flags.js'
 
+/** How errors name the settings of an address: `--port` and `--host`. */
+export interface AddressLabels {
+  readonly port: string
+  readonly host: string
+}
+
 /**
  * Listens and resolves to the URL of the server.
  *
- * @param flag the flag that errors name
  * @throws `Conflict` when the port is taken, `InvalidOption` when the port or host cannot be used
  */
-export function listen(server: Server, port: number, host: string, flag: string): Promise<string> {
+export function listen(server: Server, port: number, host: string, labels: AddressLabels): Promise<string> {
   return new Promise((resolve, reject) => {
-    const fail = (error: NodeJS.ErrnoException) => reject(listenProblem(error, port, host, flag))
+    const fail = (error: NodeJS.ErrnoException) => reject(listenProblem(error, port, host, labels))
     server.once('error', fail)
     server.listen(port, host, () => {
       server.off('error', fail)
@@ -35,18 +40,12 @@ export function stopListening(server: Server, limitMs: number): Promise<void> {
   })
 }
 
-/**
- * Describes why a server cannot listen.
- *
- * @param flag the flag of the port
- * @param hostFlag the flag of the host. Default `--host`
- */
+/** Describes why a server cannot listen. */
 export function listenProblem(
   error: NodeJS.ErrnoException,
   port: number,
   host: string,
-  flag: string,
-  hostFlag = '--host',
+  { port: flag, host: hostFlag }: AddressLabels,
 ): HookswitchError {
   switch (error.code) {
     case 'EADDRINUSE':

@@ -2,21 +2,33 @@
 import type { Log } from 'hookswitch'
 
 type Fields = Readonly<Record<string, unknown>>
-type Level = 'info' | 'warn' | 'error'
+/** The levels of log entries, the least severe first. */
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const
+
+/** The level of a log entry. */
+export type Level = (typeof LEVELS)[number]
 
 /** The format of log lines. */
 export type LogFormat = 'json' | 'pretty'
 
 /**
- * Creates a logger that writes entries of level info and above.
+ * Creates a logger that writes entries of a level and above.
  *
  * @param write receives whole lines, including the line feed
  * @param now Unix milliseconds
+ * @param lowest the lowest level that is written, read at each entry. Default: info
  */
-export function lineLog(format: LogFormat, write: (line: string) => void, now: () => number): Log {
+export function lineLog(
+  format: LogFormat,
+  write: (line: string) => void,
+  now: () => number,
+  lowest: () => Level = () => 'info',
+): Log {
   const line = format === 'json' ? jsonLine : prettyLine
-  const at = (level: Level) => (fields: Fields, message: string) => write(line(now(), level, fields, message))
-  return { debug: () => {}, info: at('info'), warn: at('warn'), error: at('error') }
+  const at = (level: Level) => (fields: Fields, message: string) => {
+    if (LEVELS.indexOf(level) >= LEVELS.indexOf(lowest())) write(line(now(), level, fields, message))
+  }
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 
 /**

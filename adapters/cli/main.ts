@@ -1,41 +1,62 @@
 /** The command line: commands, exit codes and signals. */
-import { errorCode, VERSION } from 'hookswitch'
-import { MAIN_HELP, MIGRATE_HELP, SERVE_HELP } from './help.js'
+import { errorCode, type HookswitchError, VERSION } from 'hookswitch'
+import type { CommandIo } from './commands/run-command.js'
 import { migrate } from './migrate.js'
 import { type ServeIo, type Serving, serve } from './serve.js'
 
 /** The part of `process` that the program uses. */
-export interface Program extends ServeIo {
+export interface Program extends ServeIo, CommandIo {
   readonly argv: readonly string[]
+  readonly stdout: CommandIo['stdout']
+  readonly stderr: ServeIo['stderr']
+  readonly env: ServeIo['env']
   exitCode?: number | string | null | undefined
-  on(signal: 'SIGTERM' | 'SIGINT', listener: () => void): unknown
+  on(signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP', listener: () => void): unknown
   exit(code: number): never
 }
 
 const SIGNALS = { SIGINT: 2, SIGTERM: 15 } as const
 
 /**
- * Runs the command line. Exit codes: 0 success, 1 failed to start or close, 2 wrong usage.
+ * Runs the command line. Exit codes: 0 success, 1 failed to start or close, 2 wrong usage: a setting or the accounts file;
+ * `EXIT_CODES` lists those of the commands for a running service.
  *
- * The first SIGTERM or SIGINT drains, the second exits at once with 128 + its number.
+ * The first SIGTERM or SIGINT drains, the second exits at once with 128 + its number. SIGHUP reloads.
  */
 export async function main(program: Program): Promise<void> {
   const [command, ...argv] = program.argv.slice(2)
   const wantsHelp = (word: string | undefined) => word === '--help' || word === '-h'
-  if (wantsHelp(command)) return void program.stdout.write(MAIN_HELP)
+  // Loaded when it is needed, so that the service starts without it.
+  const help = () => import('./help.js')
+  if (wantsHelp(command)) return void program.stdout.write((await help()).MAIN_HELP)
   if (command === '--version' || command === '-v') return void program.stdout.write(`${VERSION}\n`)
-  if (command === undefined) return misuse(program, MAIN_HELP)
+  if (command === undefined) return misuse(program, (await help()).MAIN_HELP)
   if (command === 'migrate') {
-    if (argv.some(wantsHelp)) return void program.stdout.write(MIGRATE_HELP)
+    if (argv.some(wantsHelp)) return void program.stdout.write((await help()).MIGRATE_HELP)
     return migrate(argv, program).catch((thrown: unknown) => void fail(program, thrown))
   }
-  if (command !== 'serve') {
-    return misuse(program, `hookswitch: unknown command '${command}', see 'hookswitch --help'\n`)
+  if (command === 'config') {
+    if (argv.some(wantsHelp)) return void program.stdout.write((await help()).CONFIG_HELP)
+    const { config } = await import('./config-command.js')
+    return config(argv, program).catch((thrown: unknown) => void fail(program, thrown))
   }
-  if (argv.some(wantsHelp)) return void program.stdout.write(SERVE_HELP)
+  if (command === 'rotate-secret') {
+    if (argv.some(wantsHelp)) return void program.stdout.write((await help()).ROTATE_SECRET_HELP)
+    const { rotateSecret } = await import('./rotate-secret.js')
+    return rotateSecret(argv, program).catch((thrown: unknown) => void fail(program, thrown))
+  }
+  if (command !== 'serve') {
+    // A service that starts does not need the commands.
+    const { runCommand } = await import('./commands/run-command.js')
+    program.exitCode = await runCommand([command, ...argv], program)
+    return
+  }
+  if (argv.some(wantsHelp)) return void program.stdout.write((await help()).SERVE_HELP)
 
   const starting = serve(argv, program)
   exitOnSignals(program, starting)
+  // A failed start has been reported already.
+  program.on('SIGHUP', () => void starting.then(({ reload }) => reload()).catch(() => {}))
   await starting.catch((thrown: unknown) => fail(program, thrown))
 }
 
@@ -67,7 +88,14 @@ function misuse(program: Program, sentence: string): void {
 function fail(program: Program, thrown: unknown): number {
   const message = thrown instanceof Error ? thrown.message : String(thrown)
   program.stderr.write(`hookswitch: ${message}\n`)
-  const code = errorCode(thrown) === 'InvalidOption' ? 2 : 1
+  const code = isMisconfigured(thrown) ? 2 : 1
   program.exitCode = code
   return code
+}
+
+/** Whether a restart cannot help: a setting or the accounts file is wrong. */
+function isMisconfigured(thrown: unknown): boolean {
+  return (
+    errorCode(thrown) === 'InvalidOption' || (thrown as HookswitchError | undefined)?.field === '--accounts'
+  )
 }

@@ -1,6 +1,7 @@
 /** Creates the chosen store. Loads only the driver that the store needs. */
 import { resolve } from 'node:path'
 import { errorCode, HookswitchError, memoryStore } from 'hookswitch'
+import type { Settings } from './read-settings.js'
 import { type StoreChoice, targetOf } from './store-options.js'
 
 type Store = ReturnType<typeof memoryStore>
@@ -13,8 +14,8 @@ export async function createStore(choice: StoreChoice): Promise<Store> {
     return sqliteStore({ path: choice.path })
   }
   const { postgresStore } = await import('hookswitch/postgres')
-  const { connectionString, schema } = choice
-  return postgresStore({ connectionString, ...(schema === undefined ? {} : { schema }) })
+  const { store: _, flag: __, ...options } = choice
+  return postgresStore(options)
 }
 
 /** Log fields that describe the store, without user and password. */
@@ -25,23 +26,42 @@ export function storeFields(choice: StoreChoice): Readonly<Record<string, string
   return { store, ...targetOf(choice), ...(choice.schema === undefined ? {} : { schema: choice.schema }) }
 }
 
-/** Makes an error of the store name the flag that chose the store; returns other errors unchanged. */
-export function storeProblem(choice: StoreChoice, thrown: unknown): unknown {
+/** Settings of the options of a store. */
+const SETTING_OF_OPTION = {
+  schema: 'schema',
+  secret: 'secret',
+  maxConnections: 'postgresMaxConnections',
+  answerWithinMs: 'postgresAnswerWithinMs',
+} as const
+
+/** Makes an error of the store name the setting that chose the store; returns other errors unchanged. */
+export function storeProblem(settings: Settings, choice: StoreChoice, thrown: unknown): unknown {
   if (choice.store === 'memory') return thrown
-  return problemWithFlag(choice.store === 'sqlite' ? '--data' : choice.flag, thrown)
+  const labels = Object.entries(SETTING_OF_OPTION).map(([option, name]) => [option, settings.labelOf(name)])
+  const label = settings.labelOf(choice.store === 'sqlite' ? 'data' : 'postgres')
+  return problemWithFlag(label, thrown, Object.fromEntries(labels))
 }
 
-/** Options of a store that have their own flag. */
+/** Flags of the options of a store that have their own. */
 const FLAG_OF: Readonly<Record<string, string>> = { schema: '--schema', secret: 'HOOKSWITCH_SECRET' }
 
-/** @param storeFlag the flag that chose the store */
-export function problemWithFlag(storeFlag: string, thrown: unknown): unknown {
+/**
+ * @param storeFlag the flag that chose the store
+ * @param flags flags of the options of a store
+ */
+export function problemWithFlag(
+  storeFlag: string,
+  thrown: unknown,
+  flags: Readonly<Record<string, string>> = FLAG_OF,
+): unknown {
   const code = errorCode(thrown)
   if (code !== 'StoreUnavailable' && code !== 'StoreCorrupt' && code !== 'InvalidOption') return thrown
   const { message, field = '', retryAfterSeconds } = thrown as HookswitchError
-  const flag = FLAG_OF[field] ?? storeFlag
+  // A key file that is missing is not repaired by a restart.
+  const isWrongKey = code === 'StoreCorrupt' && field === 'secret'
+  const flag = isWrongKey ? storeFlag : (flags[field] ?? storeFlag)
   const problem = field !== '' && message.startsWith(field) ? message.slice(field.length) : message
-  return new HookswitchError(code, `${flag}: ${problem.replace(/^:? /, '')}`, {
+  return new HookswitchError(isWrongKey ? 'InvalidOption' : code, `${flag}: ${problem.replace(/^:? /, '')}`, {
     field: flag,
     cause: thrown,
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),

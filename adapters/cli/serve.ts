@@ -2,18 +2,17 @@
 import type { Hookswitch } from 'hookswitch'
 import { createServer } from 'hookswitch/node'
 import { prometheusMetrics } from 'hookswitch/prometheus'
-import { readAccountsFile } from './accounts-file.js'
 import { adminServer } from './admin.js'
-import { parseServeFlags } from './flags.js'
 import { listen, stopListening } from './listen.js'
-import { lineLog } from './log.js'
+import { type Level, lineLog } from './log.js'
 import { storeFields } from './open-store.js'
 import { type Parentage, watchParent } from './parent-watch.js'
-import { secretFor } from './secret.js'
-import { createService, startService } from './service.js'
-import { chooseStore } from './store-options.js'
-import { chooseSwitches } from './switch-options.js'
+import { readSettings, type Settings } from './read-settings.js'
+import { createReloader } from './reload.js'
+import { createService, planService, startService } from './service.js'
+import { checkServiceOptions, serverOptions } from './service-options.js'
 import { connectSwitches, type Switches } from './switches.js'
+import { warnOfVariables } from './unknown-variables.js'
 
 /** The part of `process` that the program uses. */
 export interface ServeIo extends Pick<Parentage, 'ppid' | 'pid'> {
@@ -34,6 +33,11 @@ export interface Serving {
   /** URL of the admin port; absent without `--admin-port`. */
   readonly adminUrl?: string
   /**
+   * Reads the configuration and accounts files again and applies what can change while running, as SIGHUP does. Logs one
+   * line; an error is logged and changes nothing. Never rejects.
+   */
+  reload(): Promise<void>
+  /**
    * Drains: stops accepting requests, waits up to 2 s for requests in progress and up to 5 s for deliveries in flight, and
    * closes the store. Further calls resolve with the first.
    */
@@ -48,25 +52,32 @@ const DELIVERY_DRAIN_MS = 5_000
  * Starts the service like `hookswitch serve` and prints one line of JSON to `io.stdout` when it listens.
  *
  * @param argv the flags, without program and command
- * @throws `InvalidOption` for a flag, `InvalidInput` for the accounts file, `Conflict` for a port in use,
- *   `StoreUnavailable` and `StoreCorrupt` for the store; the message is one sentence that begins with the flag
+ * @throws `InvalidOption` for a setting, `InvalidInput` for the accounts file, `Conflict` for a port in use,
+ *   `StoreUnavailable` and `StoreCorrupt` for the store; the message is one sentence that begins with the flag, the
+ *   variable or the place in the file
  * @example
  * const { url, close } = await serve(['--port', '0', '--memory'], process)
  */
 export async function serve(argv: readonly string[], io: ServeIo): Promise<Serving> {
-  const flags = parseServeFlags(argv)
-  const choice = chooseStore(flags, io.env)
-  const chosenSwitches = chooseSwitches(flags, io.env)
-  const secret = await secretFor(choice, io.env)
-  const format = flags.log ?? (io.stderr.isTTY ? 'pretty' : 'json')
-  const log = lineLog(format, (line) => io.stderr.write(line), Date.now)
-  const accounts = flags.accounts === undefined ? [] : await readAccountsFile(flags.accounts)
+  const settings = await readSettings(argv, io.env)
+  const plan = await planService(settings, io.env)
+  const { choice } = plan
+  const { port = 0, host = '', adminPort, adminHost = '', logLevel = 'info' } = settings.values
+  const format = settings.values.log ?? (io.stderr.isTTY ? 'pretty' : 'json')
+  let level: Level = logLevel
+  const log = lineLog(
+    format,
+    (line) => io.stderr.write(line),
+    Date.now,
+    () => level,
+  )
+  warnOfVariables(settings, io.env, log)
   // Without the admin port nothing reads metrics.
-  const metrics = flags.adminPort === undefined ? undefined : prometheusMetrics()
-  const hs = await createService(flags, choice, secret, { log, ...(metrics ? { metrics } : {}) })
+  const metrics = adminPort === undefined ? undefined : prometheusMetrics()
+  const hs = await createService(plan, { log, ...(metrics ? { metrics } : {}) })
   let switches: Switches | undefined
   let isReady = false
-  const server = createServer(hs)
+  const server = createServer(hs, serverOptions(settings))
   const readiness = () => ({ isReady, sources: switches?.health() ?? [] })
   const admin = metrics && adminServer(readiness, metrics)
   const unwatchParent = watchParent(io, log)
@@ -85,21 +96,40 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
     })()
     return closed
   }
+  const reload = createReloader(plan, {
+    hs,
+    log,
+    async read() {
+      const next = await planService(await readSettings(argv, io.env), io.env)
+      checkServiceOptions(next.settings, next.options)
+      return next
+    },
+    isClosing: () => closed !== undefined,
+    setLevel: (next) => {
+      level = next
+    },
+  })
 
   try {
-    await startService(hs, choice, flags.accounts ?? '', accounts)
-    if (chosenSwitches.length > 0) switches = await connectSwitches(hs, chosenSwitches, { log, metrics })
-    const adminUrl = admin && (await listen(admin, flags.adminPort ?? 0, flags.host, '--admin-port'))
-    const url = await listen(server, flags.port, flags.host, '--port')
+    await startService(hs, plan)
+    if (plan.switches.length > 0) switches = await connectSwitches(hs, plan.switches, { log, metrics })
+    const adminUrl =
+      admin && (await listen(admin, adminPort ?? 0, adminHost, labels(settings, 'adminPort', 'adminHost')))
+    const url = await listen(server, port, host, labels(settings, 'port', 'host'))
     await switches?.start()
     isReady = true
     if (choice.store === 'memory') log.warn({}, 'data is kept in memory and lost when this program ends')
-    const addresses = { url, ...(adminUrl ? { adminUrl } : {}), accounts: accounts.length }
-    log.info({ ...addresses, ...storeFields(choice) }, 'listening')
-    io.stdout.write(`${JSON.stringify({ ready: true, url, ...(adminUrl ? { adminUrl } : {}) })}\n`)
-    return { hs, url, ...(adminUrl ? { adminUrl } : {}), close }
+    const addresses = { url, ...(adminUrl ? { adminUrl } : {}) }
+    const accounts = plan.accounts?.accounts.length ?? 0
+    log.info({ ...addresses, accounts, ...storeFields(choice) }, 'listening')
+    io.stdout.write(`${JSON.stringify({ ready: true, ...addresses })}\n`)
+    return { hs, ...addresses, reload, close }
   } catch (thrown) {
     await close().catch(() => {})
     throw thrown
   }
+}
+
+function labels(settings: Settings, port: 'port' | 'adminPort', host: 'host' | 'adminHost') {
+  return { port: settings.labelOf(port), host: settings.labelOf(host) }
 }

@@ -1,19 +1,61 @@
-/** Creates the service from the flags and starts it with its accounts. */
-import { createHookswitch, errorCode, type Hookswitch, type HookswitchError, type Log } from 'hookswitch'
+/** Checks the settings as a whole, creates the service from them and starts it with its accounts. */
+import { createHookswitch, errorCode, type Hookswitch, type Log } from 'hookswitch'
 import type { PrometheusMetrics } from 'hookswitch/prometheus'
-import { wrongAccount } from './accounts-file.js'
-import type { ServeFlags } from './flags.js'
+import { type AccountsFile, readAccountsFile } from './accounts-file.js'
 import { createStore, storeProblem } from './open-store.js'
-import { wrongFlag } from './read-flags.js'
-import type { StoreChoice } from './store-options.js'
+import { type Settings, wrongSetting } from './read-settings.js'
+import { checkSecret } from './secret.js'
+import { checkServiceOptions, optionProblem, type ServiceOptions, serviceOptions } from './service-options.js'
+import { chooseStore, type StoreChoice } from './store-options.js'
+import type { SwitchChoice } from './switch-choice.js'
+import { chooseSwitches } from './switch-options.js'
 
-/** Options of `createHookswitch` and their flags. */
-const FLAG_OF: Readonly<Record<string, string>> = {
-  tokenTtlSeconds: '--token-ttl',
-  allowLocal: '--allow-local',
-  trustProxy: '--trust-proxy',
-  loginBurst: '--login-burst',
-  secret: 'HOOKSWITCH_SECRET',
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Everything that the settings determine, before anything is opened. */
+export interface ServicePlan {
+  readonly settings: Settings
+  readonly choice: StoreChoice
+  readonly options: ServiceOptions
+  readonly switches: readonly SwitchChoice[]
+  /** Absent without the setting `accounts`. */
+  readonly accounts: AccountsFile | undefined
+}
+
+/**
+ * Checks the settings and the files that they name. Opens and changes nothing. What only `createHookswitch` can check is
+ * left to `createService`, or to `checkServiceOptions` where no service is created.
+ *
+ * @throws `InvalidOption` naming the setting; `InvalidInput`, `Conflict` for the accounts file
+ */
+export async function planService(settings: Settings, env: Environment): Promise<ServicePlan> {
+  const choice = chooseStore(settings)
+  const switches = chooseSwitches(settings, env)
+  checkPorts(settings)
+  await checkSecret(settings, choice)
+  return { ...(await readNamedFiles(settings)), choice, switches, settings }
+}
+
+/** Checks the settings of a file alone: without passwords and secrets of the environment. */
+export async function checkFileSettings(settings: Settings): Promise<void> {
+  chooseStore(settings)
+  chooseSwitches(settings, {}, false)
+  checkPorts(settings)
+  const { options } = await readNamedFiles(settings)
+  checkServiceOptions(settings, options)
+}
+
+async function readNamedFiles(settings: Settings): Promise<Pick<ServicePlan, 'options' | 'accounts'>> {
+  const options = await serviceOptions(settings)
+  const { accounts: path } = settings.values
+  const accounts = path === undefined ? undefined : await readAccountsFile(path, settings.labelOf('accounts'))
+  return { options, accounts }
+}
+
+function checkPorts(settings: Settings): void {
+  const { port, host, adminPort, adminHost } = settings.values
+  if (adminPort !== undefined && adminPort !== 0 && adminPort === port && host === adminHost)
+    throw wrongSetting(settings, 'adminPort', `must differ from ${settings.nameOf('port')}`)
 }
 
 /** The service's log and metrics. */
@@ -22,57 +64,41 @@ export interface ServiceOutputs {
   readonly metrics?: PrometheusMetrics
 }
 
-/** @throws `InvalidOption` naming the flag, for values that only the service or its store can check */
+/** @throws `InvalidOption` naming the setting, for values that only the service or its store can check */
 export async function createService(
-  flags: ServeFlags,
-  choice: StoreChoice,
-  secret: string | undefined,
+  { settings, choice, options }: ServicePlan,
   outputs: ServiceOutputs,
 ): Promise<Hookswitch> {
-  const { tokenTtlSeconds, preset, loginBurst, allowLocal, ingest } = flags
   const store = await createStore(choice).catch((thrown: unknown) => {
-    throw storeProblem(choice, thrown)
+    throw storeProblem(settings, choice, thrown)
   })
   try {
-    return createHookswitch({
-      store,
-      allowLocal,
-      ingest,
-      ...outputs,
-      ...(flags.cors.length > 0 ? { cors: flags.cors } : {}),
-      ...(flags.allow.length > 0 ? { allow: flags.allow } : {}),
-      ...(flags.trustProxy.length > 0 ? { trustProxy: flags.trustProxy } : {}),
-      ...(secret === undefined ? {} : { secret }),
-      ...(tokenTtlSeconds === undefined ? {} : { tokenTtlSeconds }),
-      ...(preset === undefined ? {} : { preset }),
-      ...(loginBurst === undefined ? {} : { loginBurst }),
-    })
+    return createHookswitch({ ...options, ...outputs, store })
   } catch (thrown) {
-    if (errorCode(thrown) !== 'InvalidOption') throw thrown
-    const { field = '', message } = thrown as HookswitchError
-    const problem = message.startsWith(field) ? message.slice(field.length).replace(/^:? /, '') : message
-    throw wrongFlag(FLAG_OF[field] ?? `--${field}`, problem)
+    throw optionProblem(settings, thrown)
   }
 }
 
 /**
  * Opens the store and creates or updates the accounts of the file.
  *
- * @param path the accounts file
- * @throws `InvalidInput`, `Conflict` for the file; errors of the store name its flag
+ * @throws `InvalidInput`, `Conflict` for the file; errors of the store name its setting
  */
-export async function startService(
-  hs: Hookswitch,
-  choice: StoreChoice,
-  path: string,
-  accounts: readonly unknown[],
-): Promise<void> {
+export async function startService(hs: Hookswitch, plan: ServicePlan): Promise<void> {
   try {
     await hs.start()
-    await hs.accounts.ensure(accounts as never)
+    if (plan.accounts) await ensureAccounts(hs, plan.accounts)
+  } catch (thrown) {
+    throw storeProblem(plan.settings, plan.choice, thrown)
+  }
+}
+
+/** @throws `InvalidInput`, `Conflict` naming the file and the account; errors of the store */
+export async function ensureAccounts(hs: Hookswitch, file: AccountsFile): Promise<void> {
+  try {
+    await hs.accounts.ensure(file.accounts as never)
   } catch (thrown) {
     const code = errorCode(thrown)
-    if (code === 'InvalidInput' || code === 'Conflict') throw wrongAccount(path, accounts, thrown as Error)
-    throw storeProblem(choice, thrown)
+    throw code === 'InvalidInput' || code === 'Conflict' ? file.describe(thrown as Error) : thrown
   }
 }

@@ -1,13 +1,6 @@
-/** Chooses the store from flags and environment. Opens nothing. */
+/** Chooses the store from the settings. Opens nothing. */
 import { wrongFlag } from './read-flags.js'
-
-/** The flags that choose a store, as text. */
-export interface StoreFlags {
-  readonly memory: boolean
-  readonly data?: string
-  readonly postgres?: string
-  readonly schema?: string
-}
+import { type Settings, wrongSetting } from './read-settings.js'
 
 /** A SQLite file, used by this process only. */
 export interface FileChoice {
@@ -18,50 +11,42 @@ export interface FileChoice {
 /** A PostgreSQL database, which several nodes may share. */
 export interface PostgresChoice {
   readonly store: 'postgres'
-  /** The flag or variable that gave the URL. */
-  readonly flag: '--postgres' | '--to' | 'HOOKSWITCH_POSTGRES'
+  /** The flag, variable or place in a file that gave the URL, for errors. */
+  readonly flag: string
   readonly connectionString: string
   readonly schema?: string
+  readonly maxConnections?: number
+  readonly answerWithinMs?: number
 }
 
 export type StoreChoice = { readonly store: 'memory' } | FileChoice | PostgresChoice
 
-type Environment = Readonly<Record<string, string | undefined>>
-
 const DEFAULT_PATH = './hookswitch.db'
 
+/** Settings that choose a store. */
+const STORES = ['data', 'postgres', 'memory'] as const
+
 /**
- * Chooses the store of the flags, otherwise of the environment, otherwise a file in the working directory.
+ * Chooses the store of the settings, otherwise a file in the working directory.
  *
- * @throws `InvalidOption` naming the flag or the variable; the message never quotes a URL, which may contain a password
+ * @throws `InvalidOption` naming the setting; the message never quotes a URL, which may contain a password
  */
-export function chooseStore(flags: StoreFlags, env: Environment): StoreChoice {
-  const { data, schema } = flags
-  const given = [
-    ...(data === undefined ? [] : ['--data']),
-    ...(flags.postgres === undefined ? [] : ['--postgres']),
-    ...(flags.memory ? ['--memory'] : []),
-  ]
-  const [first, second] = given
-  if (first && second) throw wrongFlag(second, `cannot be combined with ${first}`)
-  const choice = first ? fromFlags(flags) : fromEnvironment(env, schema)
-  if (schema !== undefined && choice.store !== 'postgres') {
-    throw wrongFlag('--schema', 'is for PostgreSQL, which --postgres or HOOKSWITCH_POSTGRES names')
+export function chooseStore(settings: Settings): StoreChoice {
+  const { data, postgres, schema, postgresMaxConnections, postgresAnswerWithinMs } = settings.values
+  const [first, second] = STORES.filter((name) => settings.values[name] !== undefined)
+  if (first && second)
+    throw wrongSetting(settings, second, `cannot be combined with ${settings.nameOf(first)}`)
+  if (schema !== undefined && first !== 'postgres') {
+    const sentence = 'is for PostgreSQL, which --postgres or HOOKSWITCH_POSTGRES names'
+    throw wrongSetting(settings, 'schema', sentence)
   }
-  return choice
-}
-
-function fromFlags({ memory, data, postgres, schema }: StoreFlags): StoreChoice {
-  if (memory) return { store: 'memory' }
-  if (postgres !== undefined) return postgresChoice('--postgres', postgres, schema)
-  return fileChoice('--data', data ?? DEFAULT_PATH)
-}
-
-function fromEnvironment({ HOOKSWITCH_POSTGRES: url }: Environment, schema: string | undefined): StoreChoice {
-  // An empty variable is refused: with a local file instead, other nodes would miss the events.
-  return url === undefined
-    ? { store: 'sqlite', path: DEFAULT_PATH }
-    : postgresChoice('HOOKSWITCH_POSTGRES', url, schema)
+  if (first === 'memory') return { store: 'memory' }
+  if (postgres === undefined) return fileChoice(settings.labelOf('data'), data ?? DEFAULT_PATH)
+  return {
+    ...postgresChoice(settings.labelOf('postgres'), postgres, schema),
+    ...(postgresMaxConnections === undefined ? {} : { maxConnections: postgresMaxConnections }),
+    ...(postgresAnswerWithinMs === undefined ? {} : { answerWithinMs: postgresAnswerWithinMs }),
+  }
 }
 
 /** @throws `InvalidOption` naming the flag */

@@ -1,11 +1,13 @@
 /**
- * Chooses the switches from the flags: each value is an address with parameters, `HOST:PORT?name=value&name=value`. Opens
- * nothing.
+ * Chooses the switches of the settings: each is an address with parameters, as text (`HOST:PORT?name=value&name=value`) or as
+ * an object of the configuration file. Opens nothing.
  */
-import { isIP } from 'node:net'
-import { OPTIONAL_HOOKS, type OptionalHook } from 'hookswitch/asterisk'
-import { type AccountFrom, accountFromParameter, realmFromParameter } from './account-from.js'
+import type { HookswitchError } from 'hookswitch'
+import { type AccountFrom, accountFromParameter } from './account-from.js'
 import { defined, wrongFlag } from './read-flags.js'
+import { type Settings, wrongSetting } from './read-settings.js'
+import { variableOf } from './setting-names.js'
+import type { SettingName } from './settings.js'
 import type {
   Address,
   AmiChoice,
@@ -18,24 +20,20 @@ import type {
 } from './switch-choice.js'
 import {
   decoded,
-  integerParameter,
-  listParameter,
+  type ParameterReaders,
   type ParameterValues,
   readParameters,
   splitParameters,
-  textParameter,
-  wordParameter,
+  textOfParameter,
 } from './switch-parameters.js'
-
-/** The flags that name a switch, as text. */
-export interface SwitchFlags {
-  readonly freeswitch: readonly string[]
-  readonly freeswitchOutbound: readonly string[]
-  readonly asteriskAmi: readonly string[]
-  readonly asteriskAri: readonly string[]
-  readonly kamailio: readonly string[]
-  readonly accountFrom?: string
-}
+import { keyOfParameter, type SwitchItem } from './switch-schema.js'
+import {
+  type FREESWITCH,
+  type SHARED,
+  SWITCH_PARAMETERS,
+  type SwitchFlag,
+  type VARIABLES,
+} from './switch-table.js'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -51,69 +49,31 @@ const PROVIDES: Readonly<Record<SwitchChoice['kind'], readonly AccountFrom['kind
 /** FreeSWITCH's default, which every installation should change. */
 const FREESWITCH_PASSWORD = 'ClueCon'
 
-const SHARED = {
-  'account-from': accountFromParameter,
-  'account-wait-ms': integerParameter(0, 86_400_000),
-  'max-open-legs': integerParameter(1, 10_000_000),
-}
-const PASSWORD_ENV = textParameter(/^[A-Za-z_]\w{0,127}$/, 'the name of an environment variable')
-const VARIABLES = {
-  'custom-variables': listParameter((item) => /^[^\s,]{1,128}$/.test(item), 'names of channel variables'),
-  'optional-hooks': optionalHooksParameter,
-}
-const FREESWITCH = {
-  ...SHARED,
-  ...VARIABLES,
-  'extra-events': listParameter(
-    (item) => /^[A-Z][A-Z_]*$/.test(item),
-    'names of FreeSWITCH events such as CHANNEL_EXECUTE',
-  ),
-  format: wordParameter('json', 'plain'),
-}
-const ASTERISK = { ...SHARED, ...VARIABLES, 'realm-from': realmFromParameter }
-const CONNECT_TIMEOUT = integerParameter(1, 600_000)
+type Values<Flag extends SwitchFlag> = ParameterValues<(typeof SWITCH_PARAMETERS)[Flag]>
 
-/** The parameters of each flag. */
-export const SWITCH_PARAMETERS = {
-  '--freeswitch': {
-    ...FREESWITCH,
-    'password-env': PASSWORD_ENV,
-    'silence-ms': integerParameter(100, 3_600_000),
-    'connect-timeout-ms': CONNECT_TIMEOUT,
-  },
-  '--freeswitch-outbound': {
-    ...FREESWITCH,
-    allow: listParameter((item) => isIP(item) !== 0, 'addresses'),
-    'max-connections': integerParameter(1, 1_000_000),
-    'continue-with': textParameter(
-      /^\w+( .*)?$/,
-      "a dial plan application with its argument: 'transfer 2001 XML public'",
-    ),
-  },
-  '--asterisk-ami': {
-    ...ASTERISK,
-    'password-env': PASSWORD_ENV,
-    tls: wordParameter('yes', 'no'),
-    ca: textParameter(/^.+$/, 'a file'),
-  },
-  '--asterisk-ari': {
-    ...ASTERISK,
-    'password-env': PASSWORD_ENV,
-    app: textParameter(/^[^\s,]{1,128}$/u, 'the name of an application, without spaces and commas'),
-  },
-  '--kamailio': {
-    ...SHARED,
-    'connect-timeout-ms': CONNECT_TIMEOUT,
-    'max-call-ms': integerParameter(1_000, 31_536_000_000),
-  },
-} as const
+/** One switch of a setting, before its address is read. */
+interface SwitchEntry {
+  readonly flag: SwitchFlag
+  readonly address: string
+  /** The password of an object. */
+  readonly password?: string
+  /** The error about the switch. */
+  wrong(sentence: string): HookswitchError
+  /** The error about a parameter of it. */
+  wrongParameter(name: string, sentence: string): HookswitchError
+}
 
-type Flag = keyof typeof SWITCH_PARAMETERS
-type Values<Name extends Flag> = ParameterValues<(typeof SWITCH_PARAMETERS)[Name]>
+/** Where passwords come from. */
+interface Passwords {
+  readonly settings: Settings
+  readonly env: Environment
+  /** False: a password that is not there is not an error, because only a file is checked. */
+  readonly areRequired: boolean
+}
 
 /** How each flag's value becomes a choice. */
 const READERS: {
-  readonly [Name in Flag]: (address: string, values: Values<Name>, env: Environment) => AnyChoice
+  readonly [Flag in SwitchFlag]: (entry: SwitchEntry, values: Values<Flag>, passwords: Passwords) => AnyChoice
 } = {
   '--freeswitch': freeswitch,
   '--freeswitch-outbound': outbound,
@@ -122,40 +82,57 @@ const READERS: {
   '--kamailio': kamailio,
 }
 
+const NAMES = [
+  ['freeswitch', '--freeswitch'],
+  ['freeswitchOutbound', '--freeswitch-outbound'],
+  ['asteriskAmi', '--asterisk-ami'],
+  ['asteriskAri', '--asterisk-ari'],
+  ['kamailio', '--kamailio'],
+] as const satisfies readonly (readonly [SettingName, SwitchFlag])[]
+
 /**
- * Chooses the switches of the flags. Passwords come from the environment, to keep them out of the process list.
+ * Chooses the switches of the settings. Passwords come from the environment or the file, never from a flag, to keep them out
+ * of the process list.
  *
+ * @param arePasswordsRequired false: a missing password is no error, to check a file where its passwords are not
  * @returns empty without a switch
- * @throws `InvalidOption` naming the flag and the parameter, or the variable; the message quotes no password
+ * @throws `InvalidOption` naming the setting and the parameter; the message quotes no password
  */
-export function chooseSwitches(flags: SwitchFlags, env: Environment): readonly SwitchChoice[] {
-  const { accountFrom: text } = flags
+export function chooseSwitches(
+  settings: Settings,
+  env: Environment,
+  arePasswordsRequired = true,
+): readonly SwitchChoice[] {
+  const text = settings.values.accountFrom
   const shared =
     text === undefined
       ? undefined
-      : accountFromParameter(text, (sentence) => wrongFlag('--account-from', `${sentence}, not '${text}'`))
-  const choose = (flag: Flag, values: readonly string[]) =>
-    values.map((value) => chooseSwitch(flag, value, env, shared))
-  const switches = [
-    ...choose('--freeswitch', flags.freeswitch),
-    ...choose('--freeswitch-outbound', flags.freeswitchOutbound),
-    ...choose('--asterisk-ami', flags.asteriskAmi),
-    ...choose('--asterisk-ari', flags.asteriskAri),
-    ...choose('--kamailio', flags.kamailio),
-  ]
-  if (shared && switches.length === 0) throw wrongFlag('--account-from', 'needs a switch, and none is given')
+      : accountFromParameter(text, (sentence) =>
+          wrongSetting(settings, 'accountFrom', `${sentence}, not '${text}'`),
+        )
+  const passwords = { settings, env, areRequired: arePasswordsRequired }
+  const switches = NAMES.flatMap(([name, flag]) => {
+    const items: readonly SwitchItem[] = settings.values[name] ?? []
+    return items.map((item, index) => chooseSwitch(name, flag, item, index, passwords, shared))
+  })
+  if (shared && switches.length === 0)
+    throw wrongSetting(settings, 'accountFrom', 'needs a switch, and none is given')
   return switches
 }
 
-function chooseSwitch<Name extends Flag>(
-  flag: Name,
-  text: string,
-  env: Environment,
+function chooseSwitch<Flag extends SwitchFlag>(
+  name: SettingName,
+  flag: Flag,
+  item: SwitchItem,
+  index: number,
+  passwords: Passwords,
   shared: AccountFrom | undefined,
 ): SwitchChoice {
-  const { address, query } = splitParameters(text)
-  const values = readParameters(flag, query, SWITCH_PARAMETERS[flag]) as Values<Name>
-  const choice = READERS[flag](address, values, env)
+  const { settings } = passwords
+  const wrong = (sentence: string) => wrongSetting(settings, name, sentence, [index])
+  const { entry, values } =
+    typeof item === 'string' ? readText(flag, item, wrong) : readObject(name, flag, item, index, settings)
+  const choice = READERS[flag](entry, values, passwords)
   const own = values['account-from']
   // A Kamailio provides the realm alone, so that a rule for other switches does not concern it.
   const accountFrom = own ?? (choice.kind === 'kamailio' ? ({ kind: 'realm' } as const) : shared)
@@ -167,10 +144,56 @@ function chooseSwitch<Name extends Flag>(
   if (!possible.includes(accountFrom.kind)) {
     const sentence = `cannot be ${accountFrom.kind} with ${choice.kind}, which provides ${possible.join(', ')}`
     throw own
-      ? wrongFlag(flag, `the parameter account-from ${sentence}`)
-      : wrongFlag('--account-from', sentence)
+      ? entry.wrongParameter('account-from', sentence)
+      : wrongSetting(settings, 'accountFrom', sentence)
   }
   return { ...choice, accountFrom }
+}
+
+/** A switch as its address and parameters. */
+interface ReadSwitch<Flag extends SwitchFlag> {
+  readonly entry: SwitchEntry
+  readonly values: Values<Flag>
+}
+
+function readText<Flag extends SwitchFlag>(
+  flag: Flag,
+  text: string,
+  wrong: SwitchEntry['wrong'],
+): ReadSwitch<Flag> {
+  const { address, query } = splitParameters(text)
+  const values = readParameters(wrong, query, SWITCH_PARAMETERS[flag]) as Values<Flag>
+  const wrongParameter = (parameter: string, sentence: string) =>
+    wrong(`the parameter ${parameter} ${sentence}`)
+  return { entry: { flag, address, wrong, wrongParameter }, values }
+}
+
+function readObject<Flag extends SwitchFlag>(
+  name: SettingName,
+  flag: Flag,
+  item: Exclude<SwitchItem, string>,
+  index: number,
+  settings: Settings,
+): ReadSwitch<Flag> {
+  const readers: ParameterReaders = SWITCH_PARAMETERS[flag]
+  const wrongAt = (key: string, sentence: string) => wrongSetting(settings, name, sentence, [index, key])
+  const values = Object.entries(readers).flatMap(([parameter, read]) => {
+    const value = item[keyOfParameter(parameter)]
+    if (value === undefined) return []
+    const problem = (sentence: string) => wrongAt(keyOfParameter(parameter), sentence)
+    return [[parameter, read(textOfParameter(value), problem)]]
+  })
+  const entry = {
+    flag,
+    address: item.address,
+    ...(item.password === undefined ? {} : { password: item.password }),
+    wrong: (sentence: string) => wrongAt('address', sentence),
+    wrongParameter: (parameter: string, sentence: string) => wrongAt(keyOfParameter(parameter), sentence),
+  }
+  if (item.address.includes('?')) {
+    throw entry.wrong('must be an address alone: parameters are properties of the object')
+  }
+  return { entry, values: Object.fromEntries(values) }
 }
 
 type SharedValues = ParameterValues<typeof SHARED>
@@ -191,10 +214,13 @@ const freeswitchOptions = (values: ParameterValues<typeof FREESWITCH>) => ({
   format: values.format,
 })
 
-function freeswitch(text: string, values: Values<'--freeswitch'>, env: Environment): FreeswitchChoice {
-  const flag = '--freeswitch'
-  const variables = { standard: 'HOOKSWITCH_FREESWITCH_PASSWORD', own: values['password-env'] }
-  const password = secretOf(env, flag, variables) ?? FREESWITCH_PASSWORD
+function freeswitch(
+  entry: SwitchEntry,
+  values: Values<'--freeswitch'>,
+  passwords: Passwords,
+): FreeswitchChoice {
+  const own = values['password-env']
+  const password = passwordOf(entry, 'freeswitchPassword', own, passwords) ?? FREESWITCH_PASSWORD
   const options = {
     ...freeswitchOptions(values),
     silenceMs: values['silence-ms'],
@@ -202,11 +228,11 @@ function freeswitch(text: string, values: Values<'--freeswitch'>, env: Environme
   }
   return {
     kind: 'freeswitch',
-    options: { ...addressOf(flag, text, 8021), password, ...defined(options) },
+    options: { ...addressOf(entry, entry.address, 8021), password, ...defined(options) },
   }
 }
 
-function outbound(text: string, values: Values<'--freeswitch-outbound'>): OutboundChoice {
+function outbound(entry: SwitchEntry, values: Values<'--freeswitch-outbound'>): OutboundChoice {
   const options = {
     ...freeswitchOptions(values),
     allow: values.allow,
@@ -214,21 +240,17 @@ function outbound(text: string, values: Values<'--freeswitch-outbound'>): Outbou
   }
   return {
     kind: 'freeswitch-outbound',
-    options: { ...addressOf('--freeswitch-outbound', text, 8084), ...defined(options) },
+    options: { ...addressOf(entry, entry.address, 8084), ...defined(options) },
     ...defined({ continueWith: values['continue-with'] }),
   }
 }
 
-function ami(text: string, values: Values<'--asterisk-ami'>, env: Environment): AmiChoice {
-  const flag = '--asterisk-ami'
-  const [username, target] = userAt(flag, text)
-  const isTls = values.tls === 'yes'
-  if (values.ca !== undefined && !isTls) throw wrongFlag(flag, 'the parameter ca needs tls=yes')
-  const secret = requiredSecret(env, flag, {
-    standard: 'HOOKSWITCH_AMI_SECRET',
-    own: values['password-env'],
-  })
-  const address = addressOf(flag, target, isTls ? 5039 : 5038, 'USER@HOST or USER@HOST:PORT')
+function ami(entry: SwitchEntry, values: Values<'--asterisk-ami'>, passwords: Passwords): AmiChoice {
+  const [username, target] = userAt(entry, entry.address)
+  const isTls = values.tls === true
+  if (values.ca !== undefined && !isTls) throw entry.wrongParameter('ca', 'needs tls=yes')
+  const secret = requiredPassword(entry, 'amiSecret', values['password-env'], passwords)
+  const address = addressOf(entry, target, isTls ? 5039 : 5038, 'USER@HOST or USER@HOST:PORT')
   return {
     kind: 'asterisk-ami',
     options: { ...address, username, secret, ...defined(variableOptions(values)) },
@@ -237,24 +259,21 @@ function ami(text: string, values: Values<'--asterisk-ami'>, env: Environment): 
   }
 }
 
-function ari(text: string, values: Values<'--asterisk-ari'>, env: Environment): AriChoice {
-  const flag = '--asterisk-ari'
+function ari(entry: SwitchEntry, values: Values<'--asterisk-ari'>, passwords: Passwords): AriChoice {
+  const { address: text, wrong } = entry
   const like = 'must be a URL like http://user@127.0.0.1:8088/ari'
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (!url || !/^https?:$/.test(url.protocol)) throw wrongFlag(flag, like)
-  if (url.password !== '') throw wrongFlag(flag, 'must not contain a password: use HOOKSWITCH_ARI_PASSWORD')
-  if (url.username === '') throw wrongFlag(flag, `${like}: the user is missing`)
-  if (/[\r\n\t]/.test(text)) throw wrongFlag(flag, `${like}, on one line`)
-  if (url.hash !== '') throw wrongFlag(flag, `${like}, without #`)
+  if (!url || !/^https?:$/.test(url.protocol)) throw wrong(like)
+  if (url.password !== '') throw wrong('must not contain a password: use HOOKSWITCH_ARI_PASSWORD')
+  if (url.username === '') throw wrong(`${like}: the user is missing`)
+  if (/[\r\n\t]/.test(text)) throw wrong(`${like}, on one line`)
+  if (url.hash !== '') throw wrong(`${like}, without #`)
   const username = decoded(url.username)
   if (username === undefined || /[\p{Cc}:]/u.test(username)) {
-    throw wrongFlag(flag, 'has an invalid user: wrong percent-encoding, a colon or a control character')
+    throw wrong('has an invalid user: wrong percent-encoding, a colon or a control character')
   }
   url.username = ''
-  const password = requiredSecret(env, flag, {
-    standard: 'HOOKSWITCH_ARI_PASSWORD',
-    own: values['password-env'],
-  })
+  const password = requiredPassword(entry, 'ariPassword', values['password-env'], passwords)
   const options = { ...variableOptions(values), app: values.app }
   return {
     kind: 'asterisk-ari',
@@ -263,64 +282,77 @@ function ari(text: string, values: Values<'--asterisk-ari'>, env: Environment): 
   }
 }
 
-function kamailio(text: string, values: Values<'--kamailio'>): KamailioChoice {
+function kamailio(entry: SwitchEntry, values: Values<'--kamailio'>): KamailioChoice {
   const options = {
     ...sharedOptions(values),
     connectTimeoutMs: values['connect-timeout-ms'],
     maxCallMs: values['max-call-ms'],
   }
-  return { kind: 'kamailio', options: { ...addressOf('--kamailio', text, 8448), ...defined(options) } }
-}
-
-/** Reads hooks separated by commas, or `none`. */
-function optionalHooksParameter(text: string, problem: (sentence: string) => Error): readonly OptionalHook[] {
-  if (text === 'none') return []
-  return text.split(',').map((item) => {
-    const hook = OPTIONAL_HOOKS.find((one) => one === item)
-    if (hook === undefined)
-      throw problem(`must be none, or of ${OPTIONAL_HOOKS.join(', ')}, separated by commas`)
-    return hook
-  })
+  return { kind: 'kamailio', options: { ...addressOf(entry, entry.address, 8448), ...defined(options) } }
 }
 
 /** Splits `user@host:port` at the last `@`. */
-function userAt(flag: string, text: string): readonly [string, string] {
+function userAt({ wrong }: SwitchEntry, text: string): readonly [string, string] {
   const at = text.lastIndexOf('@')
   const username = text.slice(0, Math.max(at, 0))
-  if (!/^[^\s:@]+$/.test(username)) throw wrongFlag(flag, 'must be USER@HOST:PORT, without a password')
+  if (!/^[^\s:@]+$/.test(username)) throw wrong('must be USER@HOST:PORT, without a password')
   return [username, text.slice(at + 1)]
 }
 
 /** `host`, `host:port`, `[::1]:port`. */
-function addressOf(flag: string, text: string, defaultPort: number, like = 'HOST or HOST:PORT'): Address {
+function addressOf(
+  { wrong }: SwitchEntry,
+  text: string,
+  defaultPort: number,
+  like = 'HOST or HOST:PORT',
+): Address {
   const match = /^(?:\[([0-9a-f:.]+)\]|([^\s:@/[\]]+))(?::(\d{1,5}))?$/i.exec(text)
   const port = Number(match?.[3] ?? defaultPort)
-  if (!match || port < 1 || port > 65_535) throw wrongFlag(flag, `must be ${like}`)
+  if (!match || port < 1 || port > 65_535) throw wrong(`must be ${like}`)
   return { host: match[1] ?? match[2] ?? '', port }
 }
 
-/** The environment variables of a password: that of all switches of a kind, and the one that `password-env` names. */
-interface SecretVariables {
-  readonly standard: string
-  readonly own: string | undefined
+type PasswordSetting = 'freeswitchPassword' | 'amiSecret' | 'ariPassword'
+
+function requiredPassword(
+  entry: SwitchEntry,
+  standard: PasswordSetting,
+  variable: string | undefined,
+  passwords: Passwords,
+): string {
+  const password = passwordOf(entry, standard, variable, passwords)
+  if (password === undefined && passwords.areRequired)
+    throw wrongFlag(variableOf(standard), `is required by ${entry.flag}`)
+  return password ?? ''
 }
 
-function requiredSecret(env: Environment, flag: string, variables: SecretVariables): string {
-  const secret = secretOf(env, flag, variables)
-  if (secret === undefined) throw wrongFlag(variables.standard, `is required by ${flag}`)
-  return secret
-}
-
-/** The messages do not quote the parameter: it may be the password itself, by mistake. */
-function secretOf(env: Environment, flag: string, { standard, own }: SecretVariables): string | undefined {
-  const name = own ?? standard
-  const secret = Object.hasOwn(env, name) ? env[name] : undefined
+/**
+ * The password of a switch: its own, that of the variable that it names, or that of all switches of its kind. The messages
+ * do not quote the name of the variable: it may be the password itself, by mistake.
+ */
+function passwordOf(
+  entry: SwitchEntry,
+  standard: PasswordSetting,
+  variable: string | undefined,
+  { settings, env, areRequired }: Passwords,
+): string | undefined {
+  if (entry.password !== undefined && variable !== undefined)
+    throw entry.wrongParameter('password-env', 'cannot be combined with password')
+  const isLine = (password: string) => !/[\r\n\0]/.test(password)
+  if (entry.password !== undefined) {
+    if (!isLine(entry.password)) throw entry.wrongParameter('password', 'must be one line of text')
+    return entry.password
+  }
+  if (variable === undefined) {
+    const password = settings.values[standard]
+    if (password === undefined || isLine(password)) return password
+    throw wrongSetting(settings, standard, 'must be one line of text')
+  }
+  const password = Object.hasOwn(env, variable) ? env[variable] : undefined
   const problem = (sentence: string) =>
-    own === undefined
-      ? wrongFlag(standard, sentence)
-      : wrongFlag(flag, `the parameter password-env names a variable that ${sentence}`)
-  if (secret === undefined && own !== undefined) throw problem('is not set')
-  if (secret === '') throw problem('must not be empty')
-  if (secret !== undefined && /[\r\n\0]/.test(secret)) throw problem('must be one line of text')
-  return secret
+    entry.wrongParameter('password-env', `names a variable that ${sentence}`)
+  if (password === undefined && areRequired) throw problem('is not set')
+  if (password === '') throw problem('must not be empty')
+  if (password !== undefined && !isLine(password)) throw problem('must be one line of text')
+  return password
 }

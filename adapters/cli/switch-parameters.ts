@@ -1,9 +1,13 @@
-/** Reads the parameters of a switch's flag: `HOST:PORT?name=value&name=value`. */
+/** Reads the parameters of a switch's flag: `HOST:PORT?name=value&name=value`, or of a file. */
 import { closestName } from 'hookswitch/adapter'
-import { wrongFlag } from './read-flags.js'
+import type { SettingSchema } from './setting-schema.js'
 
 /** Checks the text of a parameter and converts it. Throws what `problem` returns, with a sentence about the value. */
-export type ParameterReader<Value = unknown> = (text: string, problem: (sentence: string) => Error) => Value
+export interface ParameterReader<Value = unknown> {
+  (text: string, problem: (sentence: string) => Error): Value
+  /** The type of the parameter in a configuration file. Default: text. */
+  readonly schema?: SettingSchema
+}
 
 /** The parameters of a flag, by name. */
 export type ParameterReaders = Readonly<Record<string, ParameterReader>>
@@ -27,10 +31,11 @@ export function splitParameters(text: string): {
 /**
  * Reads `name=value&name=value`; values may be percent-encoded.
  *
- * @throws `InvalidOption` naming the flag and the parameter; the message quotes no value
+ * @param wrong the error about the switch
+ * @throws what `wrong` returns, for a sentence that names the parameter and quotes no value
  */
 export function readParameters<Readers extends ParameterReaders>(
-  flag: string,
+  wrong: (sentence: string) => Error,
   query: string | undefined,
   readers: Readers,
 ): ParameterValues<Readers> {
@@ -39,10 +44,10 @@ export function readParameters<Readers extends ParameterReaders>(
     const mark = pair.indexOf('=')
     const name = mark < 0 ? pair : pair.slice(0, mark)
     const reader = Object.hasOwn(readers, name) ? readers[name] : undefined
-    if (!reader) throw wrongFlag(flag, unknownParameter(name, Object.keys(readers)))
-    if (Object.hasOwn(values, name)) throw wrongFlag(flag, `the parameter ${name} was given twice`)
-    if (mark < 0) throw wrongFlag(flag, `the parameter ${name} needs a value: ${name}=…`)
-    const problem = (sentence: string) => wrongFlag(flag, `the parameter ${name} ${sentence}`)
+    if (!reader) throw wrong(unknownParameter(name, Object.keys(readers)))
+    if (Object.hasOwn(values, name)) throw wrong(`the parameter ${name} was given twice`)
+    if (mark < 0) throw wrong(`the parameter ${name} needs a value: ${name}=…`)
+    const problem = (sentence: string) => wrong(`the parameter ${name} ${sentence}`)
     const text = decoded(pair.slice(mark + 1))
     if (text === undefined) throw problem('has a wrong percent-encoding')
     values[name] = reader(text, problem)
@@ -57,6 +62,13 @@ function unknownParameter(name: string, names: readonly string[]): string {
   return `has no parameter ${name}${hint}`
 }
 
+/** A parameter of a file as the text that its reader reads: lists with commas, true as `yes`. */
+export function textOfParameter(value: unknown): string {
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(',')
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return String(value)
+}
+
 /** Decodes percent-encoded text; `undefined`: the encoding is wrong. */
 export function decoded(text: string): string | undefined {
   try {
@@ -68,20 +80,29 @@ export function decoded(text: string): string | undefined {
 
 /** Reads an integer in a range, both ends included. */
 export function integerParameter(min: number, max: number): ParameterReader<number> {
-  return (text, problem) => {
+  const read = (text: string, problem: (sentence: string) => Error) => {
     const value = /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN
     if (value >= min && value <= max) return value
     throw problem(`must be an integer from ${min} to ${max}`)
   }
+  return Object.assign(read, { schema: { type: 'integer', minimum: min, maximum: max } as const })
 }
 
 /** Reads one of these words. */
 export function wordParameter<Word extends string>(...words: readonly Word[]): ParameterReader<Word> {
-  return (text, problem) => {
+  const read = (text: string, problem: (sentence: string) => Error) => {
     const word = words.find((one) => one === text)
     if (word === undefined) throw problem(`must be ${words.join(' or ')}`)
     return word
   }
+  return Object.assign(read, { schema: { type: 'string', enum: words } as const })
+}
+
+/** Reads `yes` or `no`; in a file true or false. */
+export function yesOrNoParameter(): ParameterReader<boolean> {
+  const word = wordParameter('yes', 'no')
+  const read = (text: string, problem: (sentence: string) => Error) => word(text, problem) === 'yes'
+  return Object.assign(read, { schema: { type: 'boolean' } as const })
 }
 
 /** Reads one line of text. @param like an example or a rule for the message */
@@ -102,9 +123,11 @@ export function listParameter(
   isItem: (item: string) => boolean,
   like: string,
 ): ParameterReader<readonly string[]> {
-  return (text, problem) => {
+  const read = (text: string, problem: (sentence: string) => Error) => {
     const items = text.split(',')
     if (!items.every(isItem)) throw problem(`must be ${like}, separated by commas`)
     return items
   }
+  const items: SettingSchema = { type: 'string', pattern: '^[^\\s,]+$', expected: `of ${like}` }
+  return Object.assign(read, { schema: { type: 'array', minItems: 1, items } as const })
 }

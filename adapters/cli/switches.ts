@@ -129,7 +129,7 @@ function listening(
       const { host, port } = options
       const flag = '--freeswitch-outbound'
       await source.listen().catch((error: NodeJS.ErrnoException) => {
-        throw listenProblem(error, port, host, flag, flag)
+        throw listenProblem(error, port, host, { port: flag, host: flag })
       })
     },
     status: source.status,

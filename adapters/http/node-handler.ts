@@ -3,7 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HttpService, RequestRecord, ResponseRecord } from 'hookswitch'
 import { drainRequest, readNodeBody } from './node-body.js'
 import { checkOptions, milliseconds } from './node-options.js'
-import { BODY_TIMEOUT_MS, handleRequest, headerRecord, requestPath } from './request-record.js'
+import {
+  BODY_TIMEOUT_MS,
+  handleRequest,
+  headerRecord,
+  requestPath,
+  transportError,
+} from './request-record.js'
 
 export interface NodeHandlerOptions {
   /**
@@ -45,17 +51,33 @@ export function nodeHandler(hs: HttpService, options: NodeHandlerOptions = {}): 
 
 const ignore = () => {}
 
-/** Creates a handler for a framework that may have read the body already. */
+/** The limit of request headers on a server whose own limit is higher, in bytes. */
+const MAX_HEADER_BYTES = 16_384
+
+function hasTooLargeHeaders({ rawHeaders }: IncomingMessage): boolean {
+  // Name and value alternate; each pair has four more bytes on the wire: `: ` and the end of the line.
+  let bytes = 0
+  for (const text of rawHeaders) bytes += text.length + 2
+  return bytes > MAX_HEADER_BYTES
+}
+
+/**
+ * Creates a handler for a framework that may have read the body already.
+ *
+ * @param isLimited whether the server itself limits headers as `createServer` does
+ */
 export function createNodeHandler(
   hs: HttpService,
   bodyTimeoutMs: number,
   readParsedBody: ParsedBodyReader,
+  isLimited = false,
 ): NodeHandler {
   return (req, res, next) => {
     const url = requestPath(req.url ?? '/')
     if (next !== undefined && !hs.handlesPath(url)) return next()
     // A client that disconnects during the response is not an error.
     res.on('error', ignore)
+    if (!isLimited && hasTooLargeHeaders(req)) return void rejectAndDrain(req, res, transportError(hs, 431))
     respond(hs, req, res, url, bodyTimeoutMs, readParsedBody).catch(() => res.destroy())
   }
 }

@@ -1,7 +1,7 @@
 /** hookswitch on `node:http`: a listener for an existing server, or a complete server with limits. */
 import http from 'node:http'
 import type { HttpService } from 'hookswitch'
-import { nodeHandler, rejectAndDrain } from './node-handler.js'
+import { createNodeHandler, rejectAndDrain } from './node-handler.js'
 import { bytes, checkOptions, count, invalidOption, milliseconds } from './node-options.js'
 import { respondToParserErrors } from './node-sockets.js'
 import { BODY_TIMEOUT_MS, isDeclaredTooLarge, transportError } from './request-record.js'
@@ -79,7 +79,7 @@ export function createServer(hs: HttpService, options: ServerOptions = {}): http
   if (checked.maxConnections !== undefined) server.maxConnections = checked.maxConnections
 
   const responder = respondToParserErrors(server, hs, maxHeaderBytes)
-  const handler = nodeHandler(hs, { bodyTimeoutMs: requestTimeoutMs })
+  const handler = createNodeHandler(hs, requestTimeoutMs, () => undefined, true)
   const listener: http.RequestListener = (req, res) => {
     responder.trackExchange(req, res)
     if (isValidRequest(req)) handler(req, res)

@@ -41,7 +41,4 @@ const source =
     ? asteriskAmi({ ...common, ...login, host: flags.host ?? '127.0.0.1', port })
     : asteriskAri({ ...common, url: flags.ari, username: flags.user, password: flags.secret })
 
-const never = new Promise(() => {})
-const played = fake?.waitFor('subscribed').then(() => fake.play({ speed: Number(flags.speed) }))
-await runUntil(source, service, played ?? never)
-await fake?.close()
+await runUntil(source, service, fake, Number(flags.speed))

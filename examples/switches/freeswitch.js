@@ -41,7 +41,4 @@ const source = freeswitchSource({
   accountOf: accountFromVariable(flags.variable),
 })
 
-const never = new Promise(() => {})
-const played = fake?.waitFor('subscribed').then(() => fake.play({ speed: Number(flags.speed) }))
-await runUntil(source, service, played ?? never)
-await fake?.close()
+await runUntil(source, service, fake, Number(flags.speed))

@@ -1,5 +1,5 @@
 // @ts-check
-/** Shared by the three programs: a service with accounts, and a receiver that prints the webhooks it gets. */
+/** Shared by the three programs: a service with accounts, a receiver that prints the webhooks it gets, and a run. */
 import { createServer } from 'node:http'
 import { createHookswitch, memoryStore } from 'hookswitch'
 
@@ -27,7 +27,7 @@ export async function startService(accounts) {
   hs.events.on('delivered', () => (pending -= 1))
   return {
     hs,
-    /** Waits up to ten seconds until all events are delivered, then closes service and receiver. */
+    /** Waits up to thirty seconds until all events are delivered, then closes service and receiver. */
     async close() {
       await until(() => pending === 0)
       await hs.close({ drainMs: 1_000 })
@@ -38,26 +38,29 @@ export async function startService(accounts) {
 }
 
 /**
- * Waits at most ten seconds.
+ * Waits at most thirty seconds.
  *
  * @param {() => boolean} isDone
  */
 async function until(isDone) {
-  for (let polls = 0; polls < 1_000 && !isDone(); polls += 1) {
+  for (let polls = 0; polls < 3_000 && !isDone(); polls += 1) {
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
 
 /** @typedef {import('hookswitch/freeswitch').SwitchSource} SwitchSource */
+/** @typedef {import('hookswitch/testkit').FakeSwitch} FakeSwitch */
 
 /**
- * Starts a source, prints its events, and closes it on SIGINT or after the promise.
+ * Starts a source and prints its events; closes it on SIGINT, or when it has read the whole recording of a fake switch.
  *
  * @param {SwitchSource} source
  * @param {Awaited<ReturnType<typeof startService>>} service
- * @param {Promise<unknown>} played resolves at the end of the recording, never for a real switch
+ * @param {FakeSwitch | undefined} fake `undefined`: the switch is a real one
+ * @param {number} speed factor of the recorded pace
  */
-export async function runUntil(source, service, played) {
+export async function runUntil(source, service, fake, speed) {
+  const connected = new Promise((resolve) => source.events.once('connected', resolve))
   source.events.on('connected', ({ peer }) => console.log(`connected to ${peer}`))
   source.events.on('disconnected', ({ reason, retryInMs }) =>
     console.log(`not connected: ${reason}; again in ${retryInMs} ms`),
@@ -69,27 +72,46 @@ export async function runUntil(source, service, played) {
   source.events.on('rejected', ({ event, error }) => console.log(`rejected: ${event.callId} ${error}`))
   source.start()
 
-  // The last events of the fake switch are still in transit when it has played the recording.
-  const hasPublished = () => until(() => source.status().published > 0 && source.status().openLegs === 0)
-  await Promise.race([played.then(hasPublished), new Promise((resolve) => process.once('SIGINT', resolve))])
+  const interrupted = new Promise((resolve) => process.once('SIGINT', resolve))
+  await Promise.race([interrupted, fake ? playToTheEnd(fake, speed, connected) : new Promise(() => {})])
   await source.close()
+  await fake?.close()
   const { published, openLegs } = source.status()
   const received = await service.close()
   console.log(
-    `${published} events published, ${received.requests} webhooks received: ${summarize(received.hooks)}`,
+    `${published} events published, ${received.webhooks} webhooks received: ${summarize(received.hooks)}`,
   )
   console.log(openLegs === 0 ? 'no leg is open' : `${openLegs} legs are open`)
 }
 
+/**
+ * Plays the recording, and waits until the source has read it all: the last events are still in transit when they are
+ * played, and a moment without open legs may be one between two calls.
+ *
+ * @param {FakeSwitch} fake
+ * @param {number} speed
+ * @param {Promise<unknown>} connected
+ */
+async function playToTheEnd(fake, speed, connected) {
+  await Promise.all([connected, fake.waitFor('subscribed')])
+  await fake.play({ speed })
+  await fake.end()
+}
+
 async function startReceiver() {
-  /** @type {{ requests: number, hooks: Record<string, number> }} */
-  const count = { requests: 0, hooks: {} }
+  /** @type {{ webhooks: number, hooks: Record<string, number> }} */
+  const count = { webhooks: 0, hooks: {} }
+  const ids = new Set()
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const chunk of request) body += chunk
     response.writeHead(204).end()
+    // A webhook may come again: for example if this process was so slow that the first request timed out.
+    const id = request.headers['webhook-id']
+    if (ids.has(id)) return
+    ids.add(id)
     const event = JSON.parse(body)
-    count.requests += 1
+    count.webhooks += 1
     const hook = String(event.hook_event)
     count.hooks[hook] = (count.hooks[hook] ?? 0) + 1
     const parties = `${event.caller_id_number ?? '?'} → ${event.callee_id_number ?? event.request ?? '?'}`

@@ -54,16 +54,17 @@ export function encryptApiKey(
   return {
     accountId,
     hash: hashApiKey(apiKey),
-    sealed: cipher.encrypt(apiKey, purpose(accountId), nonce),
+    sealed: cipher.encrypt(apiKey, apiKeyPurpose(accountId), nonce),
     version,
   }
 }
 
 /** Returns the key in clear; `undefined` when none of the service secrets decrypts it for this account. */
 export function decryptApiKey(cipher: SecretCipher, row: ApiKeyRow): string | undefined {
-  return cipher.decrypt(row.sealed, purpose(row.accountId))
+  return cipher.decrypt(row.sealed, apiKeyPurpose(row.accountId))
 }
 
-function purpose(accountId: string): string {
+/** Associated data that binds a ciphertext to the account. */
+export function apiKeyPurpose(accountId: string): string {
   return `api-key:${accountId}`
 }

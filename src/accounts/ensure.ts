@@ -1,9 +1,7 @@
 /** Creates or updates the accounts of a configuration list that is read at every start. */
 import { errorCode, HookswitchError, invalidInput } from '../errors.js'
-import type { SecretCipher } from '../values/encryption.js'
 import { type Account, normalizeRealm } from './account.js'
 import { type AccountInput, applyAccountChange, parseAccountInput } from './account-input.js'
-import { decryptApiKey } from './api-key.js'
 import { type AccountDeps, createAccount, updateAccount } from './manage.js'
 import { ensureUser } from './users.js'
 
@@ -12,11 +10,10 @@ import { ensureUser } from './users.js'
  * only at creation, so that a restart never restores a rotated key. Resolves to the account's id.
  *
  * @param input as for `createAccount`; an existing account is found by `id`, or by `realm` when no id is given
- * @throws `InvalidInput`, `Conflict`, `InvalidOption` (field `secret`) when the service secret is not the store's
+ * @throws `InvalidInput`, `Conflict`
  */
 export async function ensureAccount(deps: AccountDeps, input: AccountInput): Promise<string> {
   const parsed = parseAccountInput(input)
-  await assertSecretMatchesStore(deps)
   const found = await find(deps, parsed)
   if (found) return update(deps, found, parsed)
   try {
@@ -35,32 +32,6 @@ async function find({ accounts }: AccountDeps, { id, realm }: ParsedInput): Prom
   const [found] =
     id === undefined ? await accounts.byRealm(normalizeRealm(realm)) : await accounts.lineage(id)
   return found
-}
-
-/** Ciphers that have decrypted an API key of their store. */
-const verified = new WeakSet<SecretCipher>()
-/** Accounts whose API keys are tried. One is not enough: it may have been created under a wrong secret. */
-const ACCOUNTS_TRIED = 5
-
-/**
- * Refuses a service secret that decrypts none of the store's API keys. A node running with a wrong secret would encrypt
- * API keys that other nodes cannot decrypt, and write credential keys that match no login.
- */
-async function assertSecretMatchesStore({ accounts, cipher }: AccountDeps): Promise<void> {
-  if (verified.has(cipher)) return
-  let undecryptable: string | undefined
-  for (const { id } of (await accounts.list()).slice(0, ACCOUNTS_TRIED)) {
-    const row = await accounts.apiKey(id)
-    if (!row) continue
-    if (decryptApiKey(cipher, row) !== undefined) {
-      verified.add(cipher)
-      return
-    }
-    undecryptable ??= id
-  }
-  if (undecryptable === undefined) return
-  const message = `secret is not the one that this store was created with: it does not decrypt the API key of ${undecryptable}`
-  throw new HookswitchError('InvalidOption', message, { field: 'secret' })
 }
 
 async function update(deps: AccountDeps, found: Account, parsed: ParsedInput): Promise<string> {
@@ -102,7 +73,8 @@ export async function ensureAccounts(
   return ids
 }
 
-function withIndex(index: number, thrown: unknown): unknown {
+/** Makes an error of one account name its index in the list; returns other errors unchanged. */
+export function withIndex(index: number, thrown: unknown): unknown {
   if (errorCode(thrown) !== 'InvalidInput' && errorCode(thrown) !== 'Conflict') return thrown
   const { code, message, field, failures } = thrown as HookswitchError
   if (failures) {

@@ -37,7 +37,7 @@ const FAILURE_COST = 4
 /**
  * Creates token buckets in bounded memory, by the monotonic clock: one per source address (for IPv6 its /64, which
  * belongs to one subscriber), and one per source and targeted account. No bucket is shared between sources, so no
- * source can lock out another.
+ * source can lock out another. Reads the limits of `options` at each login, so that they can change.
  *
  * @throws `InvalidOption` naming the option
  */
@@ -45,7 +45,7 @@ export function loginRateLimiter(
   clock: Pick<Clock, 'monotonic'>,
   options: LoginRateLimiterOptions = {},
 ): LoginRateLimiter {
-  const { loginBurst, loginRefillPerSecond, loginBuckets } = { ...LOGIN_RATE_LIMITER_DEFAULTS, ...options }
+  const { loginBurst, loginRefillPerSecond, loginBuckets } = withDefaults(options)
   if (typeof loginBurst !== 'number' || !(loginBurst >= 1)) {
     throw invalidOption('loginBurst', 'must be a number of 1 or more')
   }
@@ -55,12 +55,18 @@ export function loginRateLimiter(
   if (!Number.isInteger(loginBuckets) || loginBuckets < 1) {
     throw invalidOption('loginBuckets', 'must be a whole number of 1 or more')
   }
-  const limit: RateLimit = { burst: loginBurst, refillPerSecond: loginRefillPerSecond }
+  const currentLimit = (): RateLimit => {
+    const { loginBurst: burst, loginRefillPerSecond: refillPerSecond } = withDefaults(options)
+    return { burst, refillPerSecond }
+  }
   // Bounded by size: `max` would allocate the memory of all entries at once.
   const buckets = new LRUCache<string, TokenBucket>({ maxSize: loginBuckets, sizeCalculation: () => 1 })
 
   return {
     consume(address, target) {
+      const limit = currentLimit()
+      // Buckets of an earlier limit would still refuse logins.
+      if (limit.burst === Number.POSITIVE_INFINITY) return
       const nowMs = clock.monotonic()
       const results = bucketKeys(address, target).map((key) => ({
         key,
@@ -71,11 +77,22 @@ export function loginRateLimiter(
       for (const { key, taken } of results) buckets.set(key, taken.bucket)
     },
     penalize(address, target) {
+      const limit = currentLimit()
+      if (limit.burst === Number.POSITIVE_INFINITY) return
       const nowMs = clock.monotonic()
       for (const key of bucketKeys(address, target)) {
         buckets.set(key, charge(buckets.get(key), FAILURE_COST, nowMs, limit))
       }
     },
+  }
+}
+
+function withDefaults(options: LoginRateLimiterOptions): Required<LoginRateLimiterOptions> {
+  const { loginBurst, loginRefillPerSecond, loginBuckets } = options
+  return {
+    loginBurst: loginBurst ?? LOGIN_RATE_LIMITER_DEFAULTS.loginBurst,
+    loginRefillPerSecond: loginRefillPerSecond ?? LOGIN_RATE_LIMITER_DEFAULTS.loginRefillPerSecond,
+    loginBuckets: loginBuckets ?? LOGIN_RATE_LIMITER_DEFAULTS.loginBuckets,
   }
 }
 

@@ -3,7 +3,8 @@
  * `cancelled` or `quarantined`).
  */
 import type { Observation, SendRequest } from '../ports.js'
-import { isSecretHeader } from '../webhooks/request-headers.js'
+import { isSecretHeader } from '../values/secret-names.js'
+import { parseTraceparent } from '../values/traceparent.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { Delivery } from './lifecycle.js'
 import type { Outcome } from './outcome.js'
@@ -63,7 +64,7 @@ export interface AttemptRecord {
   readonly responseHeaders?: readonly string[]
   /** At most 8 KiB of the response body as text; invalid UTF-8 is replaced. Absent without a response. */
   readonly responseBody?: string
-  /** Name, value, name, value, …; secrets redacted. Absent for an end without a request. */
+  /** Name, value, name, value, …; the signature and the values of custom headers redacted. Absent for an end without a request. */
   readonly requestHeaders?: readonly string[]
   /**
    * Duration of the request in milliseconds, rounded. Absent when interrupted, and for an end without a
@@ -128,13 +129,70 @@ function setReason(record: MutableRecord, outcome: Outcome): void {
   else if (outcome.failure !== 'http') record.clientError = outcome.failure
 }
 
+/** Headers that `buildRequest` sets and no webhook can (`findHeaderProblem`), as they are spelt there. */
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  'accept-encoding',
+  'X-Hook-ID',
+  'X-Account-ID',
+  'X-Hook-Event',
+  'X-Hook-Attempt',
+  'webhook-id',
+  'webhook-timestamp',
+  'Content-Type',
+])
+
+/** Headers that a webhook may set too: they are stored with the service's values only. */
+function isOwnValue(name: string, value: string): boolean {
+  if (name === 'User-Agent') return value.startsWith('hookswitch/')
+  if (name === 'Accept') return value === '*/*'
+  return name === 'traceparent' && parseTraceparent(value) === value
+}
+
+/**
+ * Finds names in flat lists of headers. The positions of the last list are kept, since most lists have the same names as
+ * the one before.
+ */
+function createNameFinder(
+  isWanted: (name: string) => boolean,
+): (headers: readonly string[]) => readonly number[] {
+  let last: readonly string[] = []
+  let positions: readonly number[] = []
+
+  function hasSameNames(headers: readonly string[]): boolean {
+    if (headers.length !== last.length) return false
+    for (let index = 0; index < headers.length; index += 2) if (headers[index] !== last[index]) return false
+    return true
+  }
+
+  return (headers) => {
+    if (hasSameNames(headers)) return positions
+    const found: number[] = []
+    for (let index = 0; index < headers.length; index += 2) if (isWanted(headers[index]!)) found.push(index)
+    last = headers.map((text, index) => (index % 2 === 0 ? text : ''))
+    positions = found
+    return positions
+  }
+}
+
+const findCredentials = createNameFinder(isSecretHeader)
+const findForeign = createNameFinder((name) => !OWN_HEADERS.has(name))
+
 /** Replaces the values of headers whose names indicate a credential. */
 export function redactHeaders(headers: readonly string[]): readonly string[] {
+  const positions = findCredentials(headers)
+  if (positions.length === 0) return headers
+  const redacted = headers.slice()
+  for (const position of positions) redacted[position + 1] = REDACTED
+  return redacted
+}
+
+/** Custom headers are encrypted at rest, so their values are not stored here either, whatever their names. */
+function redactRequestHeaders(headers: readonly string[]): readonly string[] {
   let redacted: string[] | undefined
-  for (let index = 0; index < headers.length; index += 2) {
-    if (!isSecretHeader(headers[index]!)) continue
-    redacted ??= [...headers]
-    redacted[index + 1] = REDACTED
+  for (const position of findForeign(headers)) {
+    if (isOwnValue(headers[position]!, headers[position + 1]!)) continue
+    redacted ??= headers.slice()
+    redacted[position + 1] = REDACTED
   }
   return redacted ?? headers
 }
@@ -165,7 +223,7 @@ export function buildAttemptRecord(
     record.responseHeaders = storedResponseHeaders(headers)
     record.responseBody = body
   }
-  record.requestHeaders = redactHeaders(request.headers)
+  record.requestHeaders = redactRequestHeaders(request.headers)
   record.durationMs = Math.max(0, Math.round(durationMs))
   return record
 }

@@ -1,4 +1,4 @@
-import type { Clock, Observation, Sender, SendRequest, Span, Tracing } from '../ports.js'
+import type { Clock, DefaultSender, Observation, Sender, SendRequest, Span, Tracing } from '../ports.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { AttemptResult } from './attempt-record.js'
 import type { Claim } from './delivery-store.js'
@@ -13,40 +13,50 @@ export interface AttemptDeps {
 }
 
 /**
- * Sends the request of a claim and resolves to its result. If the sender throws or returns no valid
- * observation, the result is an internal fault (`own_fault`). Rejects only when no request can be built.
+ * Sends the request of a claim and passes the result to `onEnd`, once. If the sender throws or returns no valid
+ * observation, the result is an internal fault (`own_fault`).
+ *
+ * @param onEnd may be called before `attempt` returns; must not throw
+ * @throws when no request can be built; `onEnd` is not called then
  */
 export function attempt(
   deps: AttemptDeps,
   claim: Claim,
   webhook: Webhook,
   deadlineMs: number,
-): Promise<AttemptResult> {
+  onEnd: (result: AttemptResult) => void,
+): void {
   const { clock, sender } = deps
   const sentMs = clock.now()
   const started = clock.monotonic()
   const number = claim.delivery.attempts + 1
-  let span: Span | undefined
+  const secrets = deps.endpointSecrets(webhook)
+  const span = deps.tracing?.begin('attempt', claim.traceparent, spanAttributes(claim, number))
+  let request: SendRequest
   try {
-    const secrets = deps.endpointSecrets(webhook)
-    span = deps.tracing?.begin('attempt', claim.traceparent, spanAttributes(claim, number))
     const traceparent = span?.traceparent ?? claim.traceparent
-    const request = buildRequest(claim, webhook, secrets, number, sentMs, deadlineMs, traceparent)
-    const end = (observation: Observation): AttemptResult => {
-      if (span) endSpan(span, request, observation)
-      return { request, observation, sentMs, durationMs: clock.monotonic() - started }
-    }
-    // Never send unsigned: the receiver would refuse it, and the webhook would be charged for our lost key.
-    if (webhook.secrets.length > 0 && secrets.keys.length === 0)
-      return Promise.resolve(end(SECRET_UNREADABLE))
-    return sendAsync(sender, request).then(
+    request = buildRequest(claim, webhook, secrets, number, sentMs, deadlineMs, traceparent)
+  } catch (thrown) {
+    span?.end({}, 'own_fault')
+    throw thrown
+  }
+  const end = (observation: Observation): void => {
+    if (span) endSpan(span, request, observation)
+    onEnd({ request, observation, sentMs, durationMs: clock.monotonic() - started })
+  }
+  // Never send unsigned: the receiver would refuse it, and the webhook would be charged for our lost key.
+  if (webhook.secrets.length > 0 && secrets.keys.length === 0) end(SECRET_UNREADABLE)
+  else if (isDefaultSender(sender)) sender.sendWithCallback(request, end)
+  else {
+    sendAsync(sender, request).then(
       (observation) => end(isObservation(observation) ? observation : NO_OBSERVATION),
       (thrown: unknown) => end(ownFault(thrown instanceof Error ? thrown.name : 'the sender threw')),
     )
-  } catch (thrown) {
-    span?.end({}, 'own_fault')
-    return Promise.reject(thrown)
   }
+}
+
+function isDefaultSender(sender: Sender): sender is DefaultSender {
+  return 'sendWithCallback' in sender
 }
 
 /** Turns a synchronous result or error of the sender into a promise. */

@@ -28,20 +28,26 @@ export const REPLAY_LIMIT_DEFAULTS: Required<ReplayLimitOptions> = Object.freeze
 /** Above this number of buckets, full ones are removed. */
 const SWEEP_ABOVE = 10_000
 
-/** One token bucket per webhook, on the monotonic clock. Full buckets are removed from time to time. */
+/**
+ * One token bucket per webhook, on the monotonic clock. Full buckets are removed from time to time. Reads the limits of
+ * `options` at each request, so that they can change.
+ */
 export function createReplayRateLimiter(
   clock: Pick<Clock, 'monotonic'>,
   options: ReplayLimitOptions = {},
 ): ReplayRateLimiter {
-  const { replayBurst: burst = REPLAY_LIMIT_DEFAULTS.replayBurst } = options
-  const { replayRefillPerSecond: refillPerSecond = REPLAY_LIMIT_DEFAULTS.replayRefillPerSecond } = options
-  const rule: RateLimit = { burst, refillPerSecond }
   const buckets = new Map<string, TokenBucket>()
   let sweepAbove = SWEEP_ABOVE
 
-  function sweep(nowMs: number): void {
+  function currentRule(): RateLimit {
+    const { replayBurst: burst = REPLAY_LIMIT_DEFAULTS.replayBurst } = options
+    const { replayRefillPerSecond: refillPerSecond = REPLAY_LIMIT_DEFAULTS.replayRefillPerSecond } = options
+    return { burst, refillPerSecond }
+  }
+
+  function sweep(nowMs: number, rule: RateLimit): void {
     for (const [webhook, bucket] of buckets) {
-      if (refill(bucket, nowMs, rule).tokens >= burst) buckets.delete(webhook)
+      if (refill(bucket, nowMs, rule).tokens >= rule.burst) buckets.delete(webhook)
     }
     // Buckets in use stay: the next sweep is at twice their number.
     sweepAbove = Math.max(SWEEP_ABOVE, 2 * buckets.size)
@@ -49,7 +55,8 @@ export function createReplayRateLimiter(
 
   return {
     consume(webhook) {
-      if (burst === Number.POSITIVE_INFINITY) return
+      const rule = currentRule()
+      if (rule.burst === Number.POSITIVE_INFINITY) return
       const nowMs = clock.monotonic()
       const { isGranted, waitMs, bucket } = take(buckets.get(webhook), 1, nowMs, rule)
       if (!isGranted) {
@@ -58,7 +65,7 @@ export function createReplayRateLimiter(
         })
       }
       buckets.set(webhook, bucket)
-      if (buckets.size > sweepAbove) sweep(nowMs)
+      if (buckets.size > sweepAbove) sweep(nowMs, rule)
     },
   }
 }

@@ -19,7 +19,15 @@ export interface ReplayDeps {
 /** One delivery, or those that were accepted in a time range (Unix ms, inclusive) and ended with a result. */
 export type ReplayRequest =
   | { readonly deliveryId: string }
-  | { readonly createdFromMs?: number; readonly createdToMs?: number; readonly result?: string }
+  | {
+      readonly createdFromMs?: number
+      readonly createdToMs?: number
+      /**
+       * `success`, `failure` (any other end), or a state: `delivered`, `exhausted`, `expired`, `cancelled`,
+       * `quarantined`. Absent: all.
+       */
+      readonly result?: string
+    }
 
 /** Maximum number of deliveries that one request replays. */
 export const MAX_REPLAYS = 1000
@@ -28,11 +36,15 @@ const TERMINAL: readonly DeliveryState[] = ['delivered', 'exhausted', 'expired',
 const RESULTS: ReadonlyMap<string, readonly DeliveryState[]> = new Map<string, readonly DeliveryState[]>([
   ['success', ['delivered']],
   ['failure', TERMINAL.filter((state) => state !== 'delivered')],
+  ...TERMINAL.map((state) => [state, [state]] as const),
 ])
+
+/** What `ReplayRequest.result` may be: a result, or a state in which a delivery ends. */
+export const REPLAY_RESULTS: readonly string[] = [...RESULTS.keys()]
 
 function unknownResult(value: string | undefined): HookswitchError {
   const message = 'Value not found in enumerated list of values'
-  return invalidInput([{ path: 'result', rule: 'enum', message, target: [...RESULTS.keys()], value }])
+  return invalidInput([{ path: 'result', rule: 'enum', message, target: REPLAY_RESULTS, value }])
 }
 
 async function selectDeliveries(

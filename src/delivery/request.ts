@@ -1,5 +1,6 @@
 /** Builds and signs the request of an attempt; attempt.ts sends it. */
 import type { SendRequest } from '../ports.js'
+import type { HmacKey } from '../values/hash.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { Claim } from './delivery-store.js'
 import { sign } from './signature.js'
@@ -8,7 +9,7 @@ import { sign } from './signature.js'
  * The decrypted secrets and fixed headers of a webhook: the same for every request until the webhook changes.
  */
 export interface EndpointSecrets {
-  readonly keys: readonly { readonly key: Uint8Array; readonly expiresMs?: number }[]
+  readonly keys: readonly { readonly key: HmacKey; readonly expiresMs?: number }[]
   /** Name, value, name, value, …: user agent, custom headers and the other fixed ones. */
   readonly headers: readonly string[]
   /** Whether the custom headers contain a `traceparent`. */
@@ -50,7 +51,7 @@ export function isBodiless(httpVerb: string): boolean {
 }
 
 /** The keys that sign now: a rotated secret signs until it expires. */
-function activeKeys(keys: EndpointSecrets['keys'], nowMs: number): readonly Uint8Array[] {
+function activeKeys(keys: EndpointSecrets['keys'], nowMs: number): readonly HmacKey[] {
   const [only] = keys
   if (keys.length === 1 && only!.expiresMs === undefined) return [only!.key]
   return keys.filter(({ expiresMs }) => expiresMs === undefined || expiresMs > nowMs).map(({ key }) => key)
@@ -78,7 +79,10 @@ export function buildRequest(
   const hasBody = !isBodiless(delivery.httpVerb)
   const body = hasBody ? claim.body : ''
   const seconds = Math.floor(nowMs / 1000)
-  const headers = secrets.headers.concat(
+  const signature = sign(activeKeys(secrets.keys, nowMs), delivery.id, seconds, body)
+  // `slice` and `push` take 0.05 µs, `concat` with these arguments 1 µs.
+  const headers = secrets.headers.slice()
+  headers.push(
     'X-Hook-Event',
     delivery.hook,
     'X-Hook-Attempt',
@@ -88,7 +92,7 @@ export function buildRequest(
     'webhook-timestamp',
     String(seconds),
     'webhook-signature',
-    sign(activeKeys(secrets.keys, nowMs), delivery.id, seconds, body),
+    signature,
   )
   if (hasBody) headers.push('Content-Type', CONTENT_TYPE[delivery.encoding])
   if (traceparent !== undefined && !secrets.hasTraceparent) headers.push('traceparent', traceparent)

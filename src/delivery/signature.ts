@@ -2,16 +2,11 @@
  * Signatures of Standard Webhooks 1.0.0: HMAC-SHA-256 over `id.timestamp.body`, written as `v1,<base64>`;
  * several, separated by spaces, during a rotation. https://github.com/standard-webhooks/standard-webhooks
  */
-import { constantTimeEqual, hmacSha256, hmacSha256Base64 } from '../values/hash.js'
+import { constantTimeEqual, type HmacKey, hmacSha256, hmacSha256Base64 } from '../values/hash.js'
 import { parseSigningSecret } from '../webhooks/signing-secret.js'
 
 /** Signs a body: one `v1,…` per key, separated by spaces. */
-export function sign(
-  keys: readonly Uint8Array[],
-  id: string,
-  timestampSeconds: number,
-  body: string,
-): string {
+export function sign(keys: readonly HmacKey[], id: string, timestampSeconds: number, body: string): string {
   const prefix = `${id}.${timestampSeconds}.`
   if (keys.length === 1) return `v1,${hmacSha256Base64(keys[0]!, prefix, body)}`
   return keys.map((key) => `v1,${hmacSha256Base64(key, prefix, body)}`).join(' ')

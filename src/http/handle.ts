@@ -21,6 +21,8 @@ export interface HandlerOptions {
   readonly cors?: readonly string[]
   /** Addresses and CIDRs of the proxies whose `X-Forwarded-For` is trusted. Default: none. */
   readonly trustProxy?: readonly string[]
+  /** Whether a token in the query, `?auth_token=`, is read. Default true. */
+  readonly tokenInQuery?: boolean
   /** Receives internal errors, and requests that fail because the store or directory is unavailable. May throw. */
   readonly log: FaultLog
 }
@@ -35,6 +37,7 @@ interface HandlerContext {
   readonly documentCache: DocumentCache
   readonly cors: readonly string[]
   readonly trustedProxies: TrustedProxies
+  readonly tokenInQuery: boolean
   readonly log: FaultLog
 }
 
@@ -44,13 +47,14 @@ interface HandlerContext {
  * @throws `InvalidOption` naming `trustProxy`
  */
 export function createHandler(backend: ApiBackend, options: HandlerOptions): Handler {
-  const { cors = [], trustProxy = [], log } = options
+  const { cors = [], trustProxy = [], tokenInQuery = true, log } = options
   const documentCache = createDocumentCache()
   const handler: HandlerContext = {
     backend,
     documentCache,
     cors,
     log,
+    tokenInQuery,
     trustedProxies: parseTrustedProxies(trustProxy),
   }
   return async (request) => {
@@ -65,7 +69,7 @@ export function createHandler(backend: ApiBackend, options: HandlerOptions): Han
 }
 
 async function respond(handler: HandlerContext, request: RequestRecord): Promise<ResponseRecord> {
-  const { backend, cors } = handler
+  const { backend, cors, tokenInQuery } = handler
   const query = parseQuery(request.url)
   const requestId = clientRequestId(request.headers) ?? backend.newId()
   const timestamp = toIsoTime(backend.now())
@@ -85,7 +89,10 @@ async function respond(handler: HandlerContext, request: RequestRecord): Promise
     commonHeaders,
   })
   try {
-    const guard = await guardRequest(backend, request, query, facts, cors.length > 0)
+    const guard = await guardRequest(backend, request, query, facts, {
+      isCorsEnabled: cors.length > 0,
+      tokenInQuery,
+    })
     if (guard.kind === 'rejected') return httpErrorResponse(guard.error, facts.route, responseOptions())
     if (guard.kind === 'preflight')
       return preflightResponse(preflightHeaders(allowHeader(facts.routes!, true)), responseOptions())

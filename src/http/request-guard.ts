@@ -5,7 +5,7 @@
 import type { Caller } from '../auth/authenticate.js'
 import { errorCode } from '../errors.js'
 import { isId } from '../values/ids.js'
-import { extractData, parseBody, type RequestBody, wrapParsedBody } from '../wire/body.js'
+import { extractData, peekBody, peekParsedBody, type RequestBody, type UnparsedBody } from '../wire/body.js'
 import { acceptsJson, isJsonContentType } from '../wire/content-type.js'
 import {
   bodyTooLarge,
@@ -47,6 +47,14 @@ export interface AcceptedRequest {
   readonly base: string
 }
 
+/** Options of the checks. */
+export interface GuardOptions {
+  /** Whether OPTIONS is a preflight request. */
+  readonly isCorsEnabled: boolean
+  /** Whether `?auth_token=` is read. */
+  readonly tokenInQuery: boolean
+}
+
 /** The result of the checks; `preflight` is a CORS preflight request. */
 export type GuardResult =
   | { readonly kind: 'accepted'; readonly accepted: AcceptedRequest }
@@ -64,14 +72,13 @@ const TWO_TOKENS = validationError([
  * account, content type, body. Rejects with the errors of the backend.
  *
  * @param facts filled in by the checks
- * @param isCorsEnabled whether OPTIONS is a preflight request
  */
 export async function guardRequest(
   backend: ApiBackend,
   request: RequestRecord,
   query: Query,
   facts: RequestFacts,
-  isCorsEnabled: boolean,
+  { isCorsEnabled, tokenInQuery }: GuardOptions,
 ): Promise<GuardResult> {
   if (request.bodyProblem === 'too_large' || minimumByteLength(request.body) > MAX_BODY_BYTES) {
     return rejected(bodyTooLarge(MAX_BODY_BYTES))
@@ -84,13 +91,13 @@ export async function guardRequest(
   if (!match || isHidden(match, backend)) return rejected(ROUTE_NOT_FOUND)
   facts.routes = match.routes
   if (request.method === 'OPTIONS' && isCorsEnabled) return { kind: 'preflight' }
-  const body = bodyOf(request)
-  const method = resolveMethod(request.method, query, body.envelope)
+  const unparsed = unparsedBodyOf(request)
+  const method = resolveMethod(request.method, query, unparsed.head)
   const route = method && match.routes[method]
   if (!route) return rejected(methodNotAllowed(allowHeader(match.routes, isCorsEnabled)))
   facts.route = route
 
-  const lookup = findToken(request.headers, query, body.envelope)
+  const lookup = findToken(request.headers, query, unparsed.head, tokenInQuery)
   if (lookup.hasConflict) return rejected(TWO_TOKENS)
   if (lookup.token !== undefined && !route.isLogin) {
     const caller = await authenticateCaller(backend, lookup.token, route)
@@ -106,6 +113,8 @@ export async function guardRequest(
     }
   }
 
+  // Parsing costs much more than the checks above, so only those who pass them can cause it.
+  const body = unparsed.parse()
   const contentTypeError = checkContentType(request, route, body)
   if (contentTypeError) return rejected(contentTypeError)
   // Content in a GET has no defined semantics (RFC 9110, section 9.3.1).
@@ -122,14 +131,14 @@ function minimumByteLength(body: RequestRecord['body']): number {
 }
 
 /** Express 4 sets `req.body` to an empty object if there was no body. */
-function bodyOf(request: RequestRecord): RequestBody {
+function unparsedBodyOf(request: RequestRecord): UnparsedBody {
   const { parsedBody, headers } = request
-  if (parsedBody === undefined) return parseBody(request.body)
+  if (parsedBody === undefined) return peekBody(request.body)
   const isEmpty =
     typeof parsedBody === 'object' && parsedBody !== null && Object.keys(parsedBody).length === 0
   const length = getHeader(headers, 'content-length')
   const hadNoBody = headers['transfer-encoding'] === undefined && (length === undefined || length === '0')
-  return isEmpty && hadNoBody ? parseBody(undefined) : wrapParsedBody(parsedBody)
+  return isEmpty && hadNoBody ? peekBody(undefined) : peekParsedBody(parsedBody)
 }
 
 function isHidden({ routes }: RouteMatch, backend: ApiBackend): boolean {

@@ -38,9 +38,9 @@ export function successResponse(
 }
 
 function serializeResult(result: OperationResult, envelope: EnvelopeFields): string {
-  const { page, startKey } = result
+  const { page, startKey, warnings } = result
   const revision = result.revision === undefined ? undefined : revisionString(result.revision)
-  return serializeSuccess(result.data, envelope, { revision, page, startKey }, result.dataJson)
+  return serializeSuccess(result.data, envelope, { revision, page, startKey, warnings }, result.dataJson)
 }
 
 /**

@@ -6,10 +6,12 @@ import { type ForwardProxy, parseProxy } from '../values/tls-and-proxy.js'
 import type { CatalogueEntry } from '../webhooks/catalogue.js'
 import type { HealthRules } from '../webhooks/health.js'
 import type { BodyFormat } from '../webhooks/webhook.js'
+import { LIMIT_NAMES, type Limits } from './limits.js'
 import { type HookswitchOptions, OPTION_DEFAULTS } from './options.js'
 import { resolveAddressPolicy, resolveCatalogue, resolveHealthRules, resolveRetryPolicy } from './presets.js'
 import {
   boolean,
+  checkSecret,
   functionMap,
   invalidOption,
   numberAtLeast,
@@ -43,8 +45,6 @@ export interface NormalizedOptions<AStore>
   readonly proxy: ForwardProxy | undefined
 }
 
-const MIN_SECRET_LENGTH = 16
-
 const SECONDS_PER_YEAR = 31_536_000
 
 const numberOrInfinity =
@@ -68,10 +68,7 @@ const VALIDATORS: Readonly<Record<keyof HookswitchOptions<unknown>, Validator>> 
   secret: (field, value) => {
     const list: readonly unknown[] = Array.isArray(value) ? value : [value]
     if (list.length === 0) throw invalidOption(field, 'must not be an empty array')
-    // The message must not show the value.
-    const isTooShort = (secret: unknown) => typeof secret !== 'string' || secret.length < MIN_SECRET_LENGTH
-    if (list.some(isTooShort))
-      throw invalidOption(field, `must have at least ${MIN_SECRET_LENGTH} characters`)
+    for (const secret of list) checkSecret(field, secret)
   },
   tokenTtlSeconds: wholeNumber(1, 10 * SECONDS_PER_YEAR),
   tokenCacheSize: wholeNumber(1, 100_000_000),
@@ -99,6 +96,7 @@ const VALIDATORS: Readonly<Record<keyof HookswitchOptions<unknown>, Validator>> 
   allow: stringList,
   cors: originList,
   trustProxy: stringList,
+  tokenInQuery: boolean,
   ingest: boolean,
   log: objectWithMethods('debug', 'info', 'warn', 'error'),
   metrics: objectWithMethods('count', 'observe', 'watch'),
@@ -153,4 +151,19 @@ export function normalizeOptions<AStore>(
     trustProxy: options.trustProxy ?? [],
     proxy: options.proxy === undefined ? undefined : parseProxy(options.proxy),
   }
+}
+
+/**
+ * Validates limits for a running instance; returns those that have a value.
+ *
+ * @throws `InvalidOption` naming the limit; an option that cannot change too
+ */
+export function checkLimits(limits: Limits): Limits {
+  if (typeof limits !== 'object' || limits === null) throw invalidOption('limits', 'must be an object')
+  const given = Object.entries(limits).filter(([, value]) => value !== undefined)
+  for (const [name, value] of given) {
+    if (!(LIMIT_NAMES as readonly string[]).includes(name)) throw unknownOption(name, LIMIT_NAMES)
+    VALIDATORS[name as keyof Limits](name, value)
+  }
+  return Object.fromEntries(given)
 }

@@ -92,6 +92,11 @@ export interface HookswitchOptions<AStore, Hooks extends readonly CustomHook[] =
   readonly cors?: string | readonly string[]
   /** Addresses and CIDRs of proxies whose `X-Forwarded-For` is trusted. Default: none. */
   readonly trustProxy?: readonly string[]
+  /**
+   * Whether the HTTP API reads a token in the query, `?auth_token=`, as clients of KAZOO send it. URLs are logged by proxies
+   * and stored by browsers, so turn it off where no client needs it. Default true.
+   */
+  readonly tokenInQuery?: boolean
   /** Adds the HTTP route that accepts events. Default false. */
   readonly ingest?: boolean
   /** A pino-compatible logger. Default: silent. */
@@ -135,5 +140,6 @@ export const OPTION_DEFAULTS = Object.freeze({
   attemptsPerWebhook: 1000,
   retentionDays: 30,
   allowLocal: false,
+  tokenInQuery: true,
   ingest: false,
 })

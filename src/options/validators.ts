@@ -25,6 +25,14 @@ export function unknownOption(key: string, known: Iterable<string>, parent?: str
   return new HookswitchError('InvalidOption', `unknown option '${field}'${suggestion}`, { field })
 }
 
+const MIN_SECRET_LENGTH = 16
+
+/** A service secret: at least 16 characters. The message does not show the value. */
+export const checkSecret: Validator = (field, value) => {
+  if (typeof value !== 'string' || value.length < MIN_SECRET_LENGTH)
+    throw invalidOption(field, `must have at least ${MIN_SECRET_LENGTH} characters`)
+}
+
 /** Throws `InvalidOption` if the value of the option `field` is invalid. */
 export type Validator = (field: string, value: unknown) => void
 

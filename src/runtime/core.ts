@@ -19,7 +19,7 @@ import type { Metrics } from '../metrics.js'
 import type { NormalizedOptions } from '../options/normalize.js'
 import type { Clock, Log, Random, Sender, Tracing } from '../ports.js'
 import type { Store } from '../store/contract.js'
-import { createSecretCipher } from '../values/encryption.js'
+import type { SecretCipher } from '../values/encryption.js'
 import { createIdGenerator, createTimeOrderedIdGenerator } from '../values/ids.js'
 import { VERSION } from '../version.js'
 import { isRegisteredHook } from '../webhooks/catalogue.js'
@@ -115,32 +115,30 @@ export interface CoreDeps {
 }
 
 /**
- * @param encryptionKeys keys for secrets at rest: the first encrypts, all decrypt
+ * @param cipher encrypts and decrypts the secrets at rest
  * @param dataValidators of the kinds of events that the host registers
  */
 export function createCore(
   options: NormalizedOptions<Store>,
-  encryptionKeys: readonly string[],
+  cipher: SecretCipher,
   dataValidators: DataValidators,
   deps: CoreDeps,
 ) {
   const { store, catalogue } = options
   const { clock, random, log, sender, events, metrics, tracing } = deps
-  const cipher = createSecretCipher(encryptionKeys)
   const newId = createIdGenerator((count) => random.bytes(count))
   const newTimeOrderedId = createTimeOrderedIdGenerator((count) => random.bytes(count), clock.now)
   const accountDeps: AccountDeps = { accounts: store.accounts, cipher, clock, random, newId }
   const directory = safeDirectory(options.directory ?? storeDirectory(accountDeps))
   const lineages = lineageCache(directory, clock)
   const cachedTokens = tokenCache(clock, { max: options.tokenCacheSize })
-  const { loginBurst, loginRefillPerSecond } = options
   const { tokens } = store
 
   const auth = {
     tokens,
     directory,
     tokenCache: cachedTokens,
-    rateLimiter: loginRateLimiter(clock, { loginBurst, loginRefillPerSecond }),
+    rateLimiter: loginRateLimiter(clock, options),
     lineages,
     clock,
     random,
@@ -186,6 +184,13 @@ export function createCore(
       recordSuccesses: options.recordSuccesses,
     },
   )
+  /** Applies limits of `options` that have changed. Others are read where they apply. */
+  function applyLimits(): void {
+    caps.perEndpoint = options.inFlightPerEndpoint
+    caps.perAccount = options.inFlightPerAccount
+    auth.tokenTtlMs = options.tokenTtlSeconds * 1000
+    dispatcher.wake()
+  }
   const webhooks: WebhookDeps = {
     webhooks: store.webhooks,
     clock,
@@ -220,6 +225,7 @@ export function createCore(
     events,
     clock,
     caps,
+    applyLimits,
     metrics,
     tracing,
     log,

@@ -52,7 +52,8 @@ export interface PublishDeps {
   core(): Core
   readonly metrics: Pick<Metrics, 'count'>
   readonly tracing: Tracing | undefined
-  readonly maxPending: number
+  /** Read at each call. */
+  readonly limits: { readonly maxPending: number }
 }
 
 /** Publishes one event of the host. */
@@ -147,7 +148,7 @@ export async function publishEvents(
     const accepted = await acceptEvents(
       core.accept,
       inputs,
-      deps.maxPending,
+      deps.limits.maxPending,
       span?.traceparent ?? parent,
       (events) => {
         checked = events

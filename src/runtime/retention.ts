@@ -19,6 +19,7 @@ export interface RetentionLimits {
  * open legs that no source continues. Its timer
  * does not keep the process alive.
  *
+ * @param limits read at each run
  * @returns a function that stops it and waits for the batch in progress
  */
 export function startRetention(
@@ -28,7 +29,7 @@ export function startRetention(
     readonly log: Log
     readonly accept: Pick<AcceptDeps, 'storeNow'>
   },
-  { attemptsPerWebhook, retentionDays }: RetentionLimits,
+  limits: RetentionLimits,
 ): () => Promise<void> {
   const { store, clock, log, accept } = deps
   const stopping = new AbortController()
@@ -43,6 +44,7 @@ export function startRetention(
       if (stopping.signal.aborted) return
       // The earlier of both clocks: a node whose wall clock is days fast would otherwise remove recent rows of all nodes.
       const now = Math.min(clock.now(), accept.storeNow())
+      const { attemptsPerWebhook, retentionDays } = limits
       const beforeMs = now - retentionDays * DAY_MS
       try {
         await repeatWhileFull(() =>

@@ -150,9 +150,9 @@ function toInput(fields: WebhookInput | WebhookPatch): UncheckedWebhook {
  * Binds the webhook operations to a running instance.
  *
  * @param core returns the running instance; throws while there is none
- * @param maxPending limit of pending deliveries, for tests and replays
+ * @param limits the limit of pending deliveries, for tests and replays; read at each call
  */
-export function createWebhookApi(core: () => Core, maxPending: number): WebhookApi {
+export function createWebhookApi(core: () => Core, limits: { readonly maxPending: number }): WebhookApi {
   const deps = () => core().webhooks
 
   async function readDelivery(accountId: string, deliveryId: string): Promise<StoredDelivery> {
@@ -182,11 +182,16 @@ export function createWebhookApi(core: () => Core, maxPending: number): WebhookA
     async test(accountId, webhookId) {
       const { accept, store, catalogue } = core()
       const sampleOf = (hook: string) => catalogue.find(({ id }) => id === hook)?.sample[0]
-      return sendTest({ ...accept, webhooks: store.webhooks, sampleOf }, accountId, webhookId, maxPending)
+      return sendTest(
+        { ...accept, webhooks: store.webhooks, sampleOf },
+        accountId,
+        webhookId,
+        limits.maxPending,
+      )
     },
     async replay(accountId, webhookId, request) {
       const { accept, store } = core()
-      return replayDeliveries({ ...accept, ...store }, accountId, webhookId, request, maxPending)
+      return replayDeliveries({ ...accept, ...store }, accountId, webhookId, request, limits.maxPending)
     },
     attempts: async (accountId, webhookId, options = {}) =>
       core().store.deliveries.attempts({

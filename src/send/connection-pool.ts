@@ -8,6 +8,7 @@ import { Client, type Dispatcher } from 'undici'
 import type { Connector, Target } from './connect.js'
 import { noResponse, ownFault, wrapSendFailure } from './error-classifier.js'
 import type { Exchange, ExchangeOwner } from './exchange.js'
+import { ResponseHeadDecoder } from './response-head.js'
 import type { ParsedTarget } from './target-cache.js'
 
 /** Limit for keeping an idle connection, whatever the receiver's `keep-alive` header proposes. */
@@ -83,6 +84,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       busy: new Set(),
       waiting: new Set(),
       served: undefined,
+      headDecoder: new ResponseHeadDecoder(),
       onEnd: (exchange) => origin.waiting.delete(exchange),
     }
     origins.set(key, origin)
@@ -92,8 +94,9 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   /** Marks an origin as idle, and evicts the least recently used idle origin above the limit. */
   function markIdle(origin: Origin): void {
     idleOrigins.add(origin)
+    if (idleOrigins.size <= maxPools) return
     const [oldest] = idleOrigins
-    if (idleOrigins.size > maxPools && oldest) closeIdleConnections(oldest)
+    closeIdleConnections(oldest!)
   }
 
   function closeIdleConnections(origin: Origin): void {
@@ -124,6 +127,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     const connection: Connection = {
       origin,
       client,
+      headDecoder: origin.headDecoder,
       exchange: undefined,
       served: 0,
       connects: 0,
@@ -169,8 +173,9 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     idleConnections.add(connection)
     if (origin.waiting.size > 0) startNextWaiting(origin)
     if (origin.busy.size === 0) markIdle(origin)
+    if (idleConnections.size <= maxIdle) return
     const [oldest] = idleConnections
-    if (idleConnections.size > maxIdle && oldest) closeConnection(oldest)
+    closeConnection(oldest!)
   }
 
   /** Starts the longest-waiting request, if a connection is available for it. */

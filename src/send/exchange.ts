@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net'
 import type { Observation, SendRequest } from '../ports.js'
 import { classifyError, noResponse, ownFault, type SendFailure } from './error-classifier.js'
+import type { ResponseHeadDecoder } from './response-head.js'
 import type { Expirable, TimerBucket, TimerBuckets } from './timer-buckets.js'
 
 /** How much of a response body is kept, in bytes. */
@@ -21,6 +22,8 @@ const MAX_INTERIM_RESPONSES = 10
 export interface ExchangeOwner {
   /** Requests that the connection has served before; `undefined` for a queue. */
   readonly served: number | undefined
+  /** Decodes the response heads of the origin. */
+  readonly headDecoder: ResponseHeadDecoder
   /** Called once when the request has ended. The connection is reusable only after a complete response. */
   onEnd(exchange: Exchange, isReusable: boolean): void
 }
@@ -36,7 +39,10 @@ export class Exchange implements Expirable {
   private interimResponses = 0
   private status = 0
   private rawHeaders: readonly Buffer[] = []
-  private readonly chunks: Buffer[] = []
+  /** The beginning of the body; `undefined` without a body. */
+  private body: Buffer | undefined
+  /** The following parts of a body that arrived in several. */
+  private moreBody: Buffer[] | undefined
   private bodyKept = 0
   private bodyRead = 0
   private received = 0
@@ -46,10 +52,11 @@ export class Exchange implements Expirable {
     /** Path and query. */
     readonly path: string,
     private readonly timerBuckets: TimerBuckets,
-    private readonly resolve: (observation: Observation) => void,
+    /** Called once, when the connection is free for the next request. Must not throw. */
+    private readonly onEnd: (observation: Observation) => void,
   ) {
     this.dueMs = performance.now() + request.deadlineMs
-    this.deadline = timerBuckets.set(this, request.deadlineMs)
+    this.deadline = timerBuckets.set(this, this.dueMs)
   }
 
   /** Called before the request is written. Throwing here withholds it without a byte sent. */
@@ -88,9 +95,12 @@ export class Exchange implements Expirable {
   onData(chunk: Buffer): boolean {
     this.bodyRead += chunk.length
     if (this.bodyKept < MAX_BODY_KEPT_BYTES) {
-      const part = chunk.subarray(0, MAX_BODY_KEPT_BYTES - this.bodyKept)
+      const left = MAX_BODY_KEPT_BYTES - this.bodyKept
+      const part = chunk.length > left ? chunk.subarray(0, left) : chunk
       this.bodyKept += part.length
-      this.chunks.push(part)
+      if (this.body === undefined) this.body = part
+      else if (this.moreBody === undefined) this.moreBody = [part]
+      else this.moreBody.push(part)
     }
     if (this.bodyRead > MAX_BODY_READ_BYTES) this.finish(this.response('truncated'))
     return true
@@ -133,13 +143,23 @@ export class Exchange implements Expirable {
     if (this.isOver) return
     this.isOver = true
     this.timerBuckets.clear(this, this.deadline)
-    this.resolve(observation)
     this.owner?.onEnd(this, isReusable)
+    this.onEnd(observation)
   }
 
   private response(bodyEnd: 'complete' | 'truncated' | 'broken' | 'timeout'): Observation {
-    const headers = this.rawHeaders.map((bytes) => bytes.toString('latin1'))
-    const body = this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks)
-    return { kind: 'response', status: this.status, headers, body: body.toString('utf8'), bodyEnd }
+    return {
+      kind: 'response',
+      status: this.status,
+      headers: this.owner!.headDecoder.decode(this.rawHeaders),
+      body: this.bodyText(),
+      bodyEnd,
+    }
+  }
+
+  private bodyText(): string {
+    if (this.body === undefined) return ''
+    const bytes = this.moreBody === undefined ? this.body : Buffer.concat([this.body, ...this.moreBody])
+    return bytes.toString('utf8')
   }
 }

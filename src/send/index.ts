@@ -1,5 +1,5 @@
 /** The default sender and resolver. Loaded on first use, since loading undici takes 80 ms. */
-import type { Sender } from '../ports.js'
+import type { DefaultSender } from '../ports.js'
 import { createDnsResolver, type DnsResolverOptions } from './dns-resolver.js'
 import { createSender, type SenderOptions } from './sender.js'
 
@@ -14,11 +14,12 @@ export type DefaultSenderOptions = Omit<SenderOptions, 'resolver'> & {
 }
 
 /** Creates the undici sender with the c-ares resolver. Closing it also closes a created resolver, but not a given one. */
-export function createDefaultSender(options: DefaultSenderOptions): Required<Sender> {
+export function createDefaultSender(options: DefaultSenderOptions): DefaultSender {
   const created = options.resolver ? undefined : createDnsResolver(options.dns)
   const sender = createSender({ ...options, resolver: options.resolver ?? created! })
   return {
     send: sender.send,
+    sendWithCallback: sender.sendWithCallback,
     cancel: sender.cancel,
     releaseIdle: sender.releaseIdle,
     async close() {

@@ -8,7 +8,7 @@
  */
 
 import type { Socket } from 'node:net'
-import type { Observation, Resolver, Sender, SendRequest } from '../ports.js'
+import type { DefaultSender, Observation, Resolver, SendRequest } from '../ports.js'
 import type { CompiledAddressPolicy } from '../values/address-policy.js'
 import type { ForwardProxy, TlsOptions } from '../values/tls-and-proxy.js'
 import { createConnector } from './connect.js'
@@ -37,11 +37,12 @@ export interface SenderOptions {
 }
 
 /**
- * Creates the sender. Opens nothing before the first `send`. `send` never rejects and never throws.
+ * Creates the sender. Opens nothing before the first request. `send` never rejects; neither it nor `sendWithCallback`
+ * throws.
  *
  * @throws the error of `node:tls` for invalid `tls` options
  */
-export function createSender(options: SenderOptions): Required<Sender> {
+export function createSender(options: SenderOptions): DefaultSender {
   const sockets = new Set<Socket>()
   const timerBuckets = createTimerBuckets()
   let onAllClosed = () => {}
@@ -64,13 +65,13 @@ export function createSender(options: SenderOptions): Required<Sender> {
   const targetOf = createTargetCache(options.addressPolicy)
   const pool = createConnectionPool({ ...options, connect })
 
-  function start(request: SendRequest, resolve: (observation: Observation) => void): void {
+  function start(request: SendRequest, onEnd: (observation: Observation) => void): void {
     const target = isClosed ? ownFault('the sender is closed') : targetOf(request.url)
     if ('kind' in target) {
-      resolve(target)
+      onEnd(target)
       return
     }
-    const exchange = new Exchange(request, target.path, timerBuckets, resolve)
+    const exchange = new Exchange(request, target.path, timerBuckets, onEnd)
     try {
       pool.dispatch(target, exchange)
     } catch (error) {
@@ -78,15 +79,17 @@ export function createSender(options: SenderOptions): Required<Sender> {
     }
   }
 
+  function sendWithCallback(request: SendRequest, onEnd: (observation: Observation) => void): void {
+    try {
+      start(request, onEnd)
+    } catch (error) {
+      onEnd(noResponse('protocol', String(error)))
+    }
+  }
+
   return {
-    send: (request) =>
-      new Promise((resolve) => {
-        try {
-          start(request, resolve)
-        } catch (error) {
-          resolve(noResponse('protocol', String(error)))
-        }
-      }),
+    sendWithCallback,
+    send: (request) => new Promise((resolve) => sendWithCallback(request, resolve)),
     cancel: pool.cancel,
     releaseIdle: pool.releaseIdle,
     async close() {

@@ -13,8 +13,8 @@ export interface Expirable {
 export type TimerBucket = Set<Expirable>
 
 export interface TimerBuckets {
-  /** Sets a deadline `ms` milliseconds from now. */
-  set(item: Expirable, ms: number): TimerBucket
+  /** Sets a deadline. `dueMs`: by the monotonic clock, ms. */
+  set(item: Expirable, dueMs: number): TimerBucket
   clear(item: Expirable, bucket: TimerBucket): void
   /** Drops all deadlines; nothing expires afterwards. */
   close(): void
@@ -22,7 +22,7 @@ export interface TimerBuckets {
 
 const STEP_MS = 20
 // setTimeout fires immediately above 2^31 - 1 ms
-const MAX_DELAY_MS = 2 ** 31 - 1 - STEP_MS
+const MAX_DELAY_MS = 2 ** 31 - 1
 
 /** @param now monotonic clock, ms */
 export function createTimerBuckets(now: () => number = () => performance.now()): TimerBuckets {
@@ -35,7 +35,7 @@ export function createTimerBuckets(now: () => number = () => performance.now()):
   function arm(step: number): void {
     clearTimeout(timer)
     armedFor = step
-    timer = setTimeout(onTimer, Math.max(0, Math.ceil(step * STEP_MS - now())))
+    timer = setTimeout(onTimer, Math.min(Math.max(0, Math.ceil(step * STEP_MS - now())), MAX_DELAY_MS))
     if (count === 0) timer.unref()
   }
 
@@ -68,8 +68,8 @@ export function createTimerBuckets(now: () => number = () => performance.now()):
   }
 
   return {
-    set(item, ms) {
-      const step = Math.ceil((now() + Math.min(Math.max(ms, 0), MAX_DELAY_MS)) / STEP_MS)
+    set(item, dueMs) {
+      const step = Math.ceil(dueMs / STEP_MS)
       const items = buckets.get(step) ?? new Set()
       if (items.size === 0) buckets.set(step, items)
       items.add(item)

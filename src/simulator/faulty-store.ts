@@ -150,6 +150,7 @@ export function createFaultyStore(deps: FaultyStoreDeps): FaultyStore {
       accounts: wrapped(store.accounts),
       tokens: wrapped(store.tokens),
       openLegs: wrapped(store.openLegs),
+      encryption: wrapped(store.encryption),
       webhooks: wrapped(store.webhooks),
       deliveries: { ...wrapped({ ...store.deliveries, orphans: unknownClaims.orphans }), subscribe },
     },

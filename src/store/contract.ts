@@ -5,6 +5,7 @@ import type { InboxStore } from '../delivery/inbox-store.js'
 import type { OpenLegStore } from '../legs/open-leg-store.js'
 import type { Clock, Log } from '../ports.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
+import type { EncryptionStore } from './encryption-store.js'
 
 /** What a store guarantees beyond the contract; declared by each store, checked by the conformance suite. */
 export interface StoreSupports {
@@ -33,6 +34,11 @@ export interface Store {
   open(deps: { readonly clock: Clock; readonly log: Log }): Promise<void>
   /** The key that encrypts secrets at rest, in stores that keep one; used when the host passes no `secret`. */
   secret?(): Promise<string>
+  /**
+   * Replaces the key that `secret` returns, durably and atomically: `rotateSecret` calls it last. Present iff `secret` is.
+   * Rejects with `InvalidOption` (field `to`) for a key that the store cannot keep.
+   */
+  replaceSecret?(secret: string): Promise<void>
   /** Releases connections, timers and handles. Every later call rejects with `StoreUnavailable`. */
   close(): Promise<void>
   /** Accounts, API keys and users. Not used when the host provides a directory. */
@@ -45,6 +51,8 @@ export interface Store {
   readonly deliveries: DeliveryStore
   /** Open legs of event sources, which survive a restart where the store is durable. */
   readonly openLegs: OpenLegStore
+  /** Which service secrets are in use, and everything that is encrypted with them. */
+  readonly encryption: EncryptionStore
   /** Present iff `supports.transactions`. */
   readonly inbox?: InboxStore
 }

@@ -118,6 +118,8 @@ export interface ExportedRowTypes {
   readonly inboxEntries: InboxEntry
   /** Open legs of all sources. */
   readonly openLegs: ExportedOpenLeg
+  /** The record of the service secrets (`EncryptionStore.record`): at most one. */
+  readonly encryptionRecords: string
 }
 
 /** A kind of exported rows. */

@@ -51,6 +51,16 @@ export {
   toStoredAttempt,
   truncateUtf8,
 } from './effective-state.js'
+export {
+  ciphertextsOfApiKey,
+  ciphertextsOfWebhook,
+  type EncryptedKind,
+  type EncryptedRow,
+  type EncryptionStore,
+  hasCiphertexts,
+  withApiKeyCiphertext,
+  withWebhookCiphertexts,
+} from './encryption-store.js'
 export type {
   ExportedAttempt,
   ExportedCall,

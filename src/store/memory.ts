@@ -1,5 +1,6 @@
 /** The memory store's public methods over `memory/*`; `memory/state.ts` describes how they work together. */
 
+import { randomBytes } from 'node:crypto'
 import type { AccountStore } from '../accounts/account-store.js'
 import type { TokenStore } from '../auth/token-store.js'
 import type { DeliveryStore } from '../delivery/delivery-store.js'
@@ -8,10 +9,12 @@ import type { OpenLegStore } from '../legs/open-leg-store.js'
 import type { Clock } from '../ports.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
 import type { Store } from './contract.js'
+import type { EncryptionStore } from './encryption-store.js'
 import { accept } from './memory/accept.js'
 import { memoryAccounts } from './memory/accounts.js'
 import { legs } from './memory/calls.js'
 import { claim } from './memory/claim.js'
+import { memoryEncryption } from './memory/encryption.js'
 import { erase, mentions } from './memory/erase.js'
 import { orphans, own, release, renew } from './memory/leases.js'
 import { memoryOpenLegs } from './memory/open-legs.js'
@@ -33,6 +36,8 @@ export interface MemoryStoreOptions {
   /** Maximum attempts, and maximum ended deliveries, retained over all webhooks; the oldest are removed. Default 100,000. */
   readonly attemptsInAll?: number
 }
+
+const SECRET_BYTES = 32
 
 /** The methods of a store port without their promises. */
 type Synchronous<Port> = {
@@ -59,12 +64,15 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const state = newState(limits, shared)
   let clock = options.clock
   let openings = 0
+  /** The key for hosts that pass none: nodes that share the store need the same one. */
+  let secret: string | undefined
 
   const storeMs = () => clock!.now()
   const rejectClosed = () => {
     if (openings > 0) return
     throw new HookswitchError('StoreUnavailable', 'the memory store is not open', { retryAfterSeconds: 1 })
   }
+  const { apiKeyIds, ...accounts } = memoryAccounts()
   const asyncPort = <Port extends object>(methods: Synchronous<Port>): Port =>
     Object.fromEntries(
       Object.entries(methods as Record<string, (...args: unknown[]) => unknown>).map(([name, method]) => [
@@ -91,7 +99,17 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       // Each node that shares the store opens and closes it; the last close counts.
       openings = Math.max(0, openings - 1)
     },
-    accounts: asyncPort<AccountStore>(memoryAccounts()),
+    async secret() {
+      rejectClosed()
+      secret ??= randomBytes(SECRET_BYTES).toString('hex')
+      return secret
+    },
+    async replaceSecret(next) {
+      rejectClosed()
+      secret = next
+    },
+    accounts: asyncPort<AccountStore>(accounts),
+    encryption: asyncPort<EncryptionStore>(memoryEncryption(state, { apiKeyIds, ...accounts })),
     tokens: asyncPort<TokenStore>(memoryTokens()),
     openLegs: asyncPort<OpenLegStore>(memoryOpenLegs()),
     webhooks: asyncPort<WebhookStore>({

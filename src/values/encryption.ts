@@ -11,8 +11,8 @@ export interface SecretCipher {
   /** Decrypts what was encrypted for this purpose under any of the secrets; `undefined` when none fits. */
   decrypt(sealed: string, purpose: string): string | undefined
   /**
-   * HMAC-SHA-256 (hex) under every secret, in the order of the secrets: lookup keys for values that must not be
-   * readable.
+   * HMAC-SHA-256 (hex) under every secret, in the order of the secrets, then under the keys of retired secrets: lookup keys
+   * for values that must not be readable.
    */
   fingerprints(text: string): readonly string[]
 }
@@ -26,17 +26,27 @@ function deriveKey(secret: string, use: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, 'hookswitch', use, 32))
 }
 
+/** The HMAC key of a secret, hex: what is left of a retired secret. It decrypts nothing. */
+export function deriveLookupKey(secret: string): string {
+  return deriveKey(secret, 'mac').toString('hex')
+}
+
 /**
  * Creates a cipher over the service secrets. The first secret encrypts and all of them decrypt, so that a secret can be
  * replaced while old ciphertexts remain readable.
  *
  * @param secrets at least one, each of 16 characters or more (validated with the options)
+ * @param lookupKeys HMAC keys of retired secrets (`deriveLookupKey`), for `fingerprints`
  */
-export function createSecretCipher(secrets: readonly string[]): SecretCipher {
+export function createSecretCipher(
+  secrets: readonly string[],
+  lookupKeys: readonly string[] = [],
+): SecretCipher {
   const keys = secrets.map((secret) => ({
     cipher: deriveKey(secret, 'cipher'),
     mac: deriveKey(secret, 'mac'),
   }))
+  const macKeys = [...keys.map(({ mac }) => mac), ...lookupKeys.map((key) => Buffer.from(key, 'hex'))]
   return {
     encrypt(plain, purpose, nonce) {
       const cipher = createCipheriv('aes-256-gcm', keys[0]!.cipher, nonce)
@@ -62,7 +72,7 @@ export function createSecretCipher(secrets: readonly string[]): SecretCipher {
       return undefined
     },
     fingerprints(text) {
-      return keys.map((key) => hmacSha256(key.mac, text).toString('hex'))
+      return macKeys.map((key) => hmacSha256(key, text).toString('hex'))
     },
   }
 }

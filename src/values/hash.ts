@@ -27,35 +27,33 @@ const DIGEST_BYTES = 32
 /** Longer texts use `createHmac`. */
 const SCRATCH_BYTES = 32_768
 const scratch = Buffer.allocUnsafe(SCRATCH_BYTES)
-const padCache = new WeakMap<Uint8Array, { readonly inner: Buffer; readonly outer: Buffer }>()
 
-/** The precomputed pads of a key (RFC 2104): key xor `ipad`, and key xor `opad` with space for the inner digest. */
-function hmacPads(key: Uint8Array): { readonly inner: Buffer; readonly outer: Buffer } {
-  const cached = padCache.get(key)
-  if (cached) return cached
-  const short = key.length > BLOCK_BYTES ? createHash('sha256').update(key).digest() : key
-  const inner = Buffer.alloc(BLOCK_BYTES, 0x36)
-  const outer = Buffer.alloc(BLOCK_BYTES + DIGEST_BYTES, 0x5c)
-  short.forEach((byte, index) => {
-    inner[index]! ^= byte
-    outer[index]! ^= byte
-  })
-  const pads = { inner, outer }
-  padCache.set(key, pads)
-  return pads
+/**
+ * A key of HMAC-SHA-256 with its pads (RFC 2104): key xor `ipad`, and key xor `opad` with space for the inner digest.
+ */
+export class HmacKey {
+  readonly inner = Buffer.alloc(BLOCK_BYTES, 0x36)
+  readonly outer = Buffer.alloc(BLOCK_BYTES + DIGEST_BYTES, 0x5c)
+
+  /** @param bytes must not be modified afterwards */
+  constructor(readonly bytes: Uint8Array) {
+    const short = bytes.length > BLOCK_BYTES ? createHash('sha256').update(bytes).digest() : bytes
+    short.forEach((byte, index) => {
+      this.inner[index]! ^= byte
+      this.outer[index]! ^= byte
+    })
+  }
 }
 
 /**
  * HMAC-SHA-256 of `prefix + text`, in base64. Computed as two one-shot hashes, which create no native object for the
  * garbage collector to finalise and take two thirds of the time of `createHmac`.
- *
- * @param key must not be modified afterwards: its pads are cached
  */
-export function hmacSha256Base64(key: Uint8Array, prefix: string, text: string): string {
+export function hmacSha256Base64(key: HmacKey, prefix: string, text: string): string {
   if (BLOCK_BYTES + 3 * (prefix.length + text.length) > SCRATCH_BYTES) {
-    return createHmac('sha256', key).update(prefix).update(text).digest('base64')
+    return createHmac('sha256', key.bytes).update(prefix).update(text).digest('base64')
   }
-  const { inner, outer } = hmacPads(key)
+  const { inner, outer } = key
   inner.copy(scratch)
   let end = BLOCK_BYTES
   end += scratch.write(prefix, end)

@@ -17,6 +17,21 @@ function civilFromDays(days: number): readonly [year: number, month: number, day
   return [yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day]
 }
 
+/**
+ * Days since 1970-01-01 of a date in the Gregorian calendar, the inverse of `civilFromDays`; `undefined` for a date that
+ * does not exist.
+ */
+export function daysFromCivil(year: number, month: number, day: number): number | undefined {
+  const shiftedYear = month <= 2 ? year - 1 : year
+  const era = Math.floor(shiftedYear / 400)
+  const yearOfEra = shiftedYear - era * 400
+  const dayOfYear = Math.floor((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5) + day - 1
+  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear
+  const days = era * 146_097 + dayOfEra - 719_468
+  const [foundYear, foundMonth, foundDay] = civilFromDays(days)
+  return foundYear === year && foundMonth === month && foundDay === day ? days : undefined
+}
+
 const twoDigits = (n: number) => (n < 10 ? `0${n}` : String(n))
 
 /**

@@ -3,17 +3,9 @@
  * host and path. A second line of defence: secrets are not passed to the log in the first place.
  */
 
+import { isSecretName } from './secret-names.js'
+
 const REDACTED = '[redacted]'
-
-/** Matches the last words of a snake_case name: `tokenTtlSeconds` and `credentialVersion` are not secrets. */
-const SECRET_NAME =
-  /(^(key|auth)|_auth|authorization|cookie|token|jwt|bearer|(api|access|private|secret|signing)_?key|pass_?w(or)?d|pass_?phrase|credential|secret|signature|md5|sha1?|digest)s?(_?(hash|header|value))?$/
-
-/** True for a field or header named like a secret: `apiKey`, `X-Auth-Token`, `oldPassword`, `client_secret`, … */
-export function isSecretName(name: string): boolean {
-  const words = name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').replace(/[-.\s]/g, '_')
-  return SECRET_NAME.test(words.toLowerCase())
-}
 
 const MAX_DEPTH = 6
 /** Maximum number of values in one log entry; further ones are omitted. */

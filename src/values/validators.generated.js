@@ -2120,7 +2120,7 @@ return errors === 0;
 }
 
 export const validateReplay = validate15;
-const schema16 = {"type":"object","if":{"not":{"anyOf":[{"required":["created_from"]},{"required":["created_to"]},{"required":["result"]}]}},"then":{"required":["delivery_id"]},"properties":{"delivery_id":{"type":"string"},"created_from":{"type":"integer","minimum":0,"maximum":315569519999},"created_to":{"type":"integer","minimum":0,"maximum":315569519999},"result":{"type":"string","enum":["success","failure"]}}};
+const schema16 = {"type":"object","if":{"not":{"anyOf":[{"required":["created_from"]},{"required":["created_to"]},{"required":["result"]}]}},"then":{"required":["delivery_id"]},"properties":{"delivery_id":{"type":"string"},"created_from":{},"created_to":{},"result":{"type":"string","enum":["success","failure","delivered","exhausted","expired","cancelled","quarantined"]}}};
 
 function validate15(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -2277,10 +2277,10 @@ vErrors.push(err7);
 errors++;
 }
 }
-if(data.created_from !== undefined){
-let data1 = data.created_from;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-const err8 = {instancePath:instancePath+"/created_from",schemaPath:"#/properties/created_from/type",keyword:"type",params:{type: "integer"}};
+if(data.result !== undefined){
+let data1 = data.result;
+if(typeof data1 !== "string"){
+const err8 = {instancePath:instancePath+"/result",schemaPath:"#/properties/result/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -2289,9 +2289,8 @@ vErrors.push(err8);
 }
 errors++;
 }
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 > 315569519999 || isNaN(data1)){
-const err9 = {instancePath:instancePath+"/created_from",schemaPath:"#/properties/created_from/maximum",keyword:"maximum",params:{comparison: "<=", limit: 315569519999}};
+if(!(((((((data1 === "success") || (data1 === "failure")) || (data1 === "delivered")) || (data1 === "exhausted")) || (data1 === "expired")) || (data1 === "cancelled")) || (data1 === "quarantined"))){
+const err9 = {instancePath:instancePath+"/result",schemaPath:"#/properties/result/enum",keyword:"enum",params:{allowedValues: schema16.properties.result.enum}};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -2300,84 +2299,15 @@ vErrors.push(err9);
 }
 errors++;
 }
-if(data1 < 0 || isNaN(data1)){
-const err10 = {instancePath:instancePath+"/created_from",schemaPath:"#/properties/created_from/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+}
+else {
+const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err10];
 }
 else {
 vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-if(data.created_to !== undefined){
-let data2 = data.created_to;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-const err11 = {instancePath:instancePath+"/created_to",schemaPath:"#/properties/created_to/type",keyword:"type",params:{type: "integer"}};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 > 315569519999 || isNaN(data2)){
-const err12 = {instancePath:instancePath+"/created_to",schemaPath:"#/properties/created_to/maximum",keyword:"maximum",params:{comparison: "<=", limit: 315569519999}};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if(data2 < 0 || isNaN(data2)){
-const err13 = {instancePath:instancePath+"/created_to",schemaPath:"#/properties/created_to/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-}
-}
-if(data.result !== undefined){
-let data3 = data.result;
-if(typeof data3 !== "string"){
-const err14 = {instancePath:instancePath+"/result",schemaPath:"#/properties/result/type",keyword:"type",params:{type: "string"}};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-if(!((data3 === "success") || (data3 === "failure"))){
-const err15 = {instancePath:instancePath+"/result",schemaPath:"#/properties/result/enum",keyword:"enum",params:{allowedValues: schema16.properties.result.enum}};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-}
-else {
-const err16 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
 }
 errors++;
 }

@@ -49,10 +49,3 @@ export function findRepeatedNames(names: readonly string[]): readonly string[] {
     return isRepeated
   })
 }
-
-const SECRET_NAME = /authorization|cookie|key|token|secret|auth|password|signature/i
-
-/** True for headers named like a credential, whose values are never shown or recorded. */
-export function isSecretHeader(name: string): boolean {
-  return SECRET_NAME.test(name)
-}

@@ -105,17 +105,28 @@ function dataFailures(data: Readonly<Record<string, string>>): readonly Failure[
   return [{ path: 'customData', rule: 'maxSize', message, target: MAX_DATA_BYTES }]
 }
 
+const HEADERS = 'customRequestHeaders'
+
+/** Stops at the limit, so that a document with very many headers is refused before each is looked at. */
+function hasTooManyHeaderBytes(headers: object): boolean {
+  let bytes = 0
+  for (const name in headers) {
+    if (!Object.hasOwn(headers, name)) continue
+    const value: unknown = (headers as Record<string, unknown>)[name]
+    bytes += name.length + (typeof value === 'string' ? value.length : 0)
+    if (bytes > MAX_HEADER_BYTES) return true
+  }
+  return false
+}
+
 function headerFailures(headers: Readonly<Record<string, string>>): readonly Failure[] {
-  const path = 'customRequestHeaders'
+  const path = HEADERS
   const failures = Object.entries(headers).flatMap(([name, value]) => {
     const problem = findHeaderProblem(name, value)
     return problem === undefined ? [] : [failure(`${path}.${name}`, problem)]
   })
   for (const name of findRepeatedNames(Object.keys(headers)))
     failures.push(failure(`${path}.${name}`, 'occurs twice'))
-  const bytes = Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length, 0)
-  if (bytes > MAX_HEADER_BYTES)
-    failures.push(failure(path, `must have at most ${MAX_HEADER_BYTES} bytes in total`))
   return failures
 }
 
@@ -131,6 +142,11 @@ export function checkSettings(
   const filled: Record<string, unknown> = { ...SETTINGS_DEFAULTS, format: rules.defaultFormat }
   for (const key of ORDER) if (Object.hasOwn(input, key) && input[key] !== undefined) filled[key] = input[key]
   const failures: Failure[] = []
+  const { [HEADERS]: headers } = filled
+  if (typeof headers === 'object' && headers !== null && hasTooManyHeaderBytes(headers)) {
+    failures.push(failure(HEADERS, `must have at most ${MAX_HEADER_BYTES} bytes in total`))
+    delete filled[HEADERS]
+  }
   if (!validateWebhook(filled))
     failures.push(...toSchemaFailures(validateWebhook.errors, filled, { secret: SECRET_SETTINGS }))
   const invalid = new Set(failures.map(({ path }) => path.split('.')[0]!))

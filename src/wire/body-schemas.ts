@@ -5,6 +5,7 @@
  * Login schemas only check required fields and types. Any other mistake (length, alphabet) is a wrong login and gets
  * the same response as every other one: 401.
  */
+import { REPLAY_RESULTS } from '../delivery/replay.js'
 import type { JsonSchema } from '../values/json-schema.js'
 
 /** Body of `api_auth`. */
@@ -56,30 +57,26 @@ export const reenableSchema = {
   },
 } as const satisfies JsonSchema
 
-/** Last second of the year 9999 in Gregorian seconds; later times cannot be written as ISO 8601. */
-const MAX_GREGORIAN = 315_569_519_999
-
-/** Body of a replay: one delivery by id, or a selection by time range, result or both, but never all deliveries. */
+/**
+ * Body of a replay; `parseReplay` checks the times, which are numbers or text. One delivery by id, or a selection by time range, result or both, but never all
+ * deliveries.
+ */
 export const replaySchema = {
   type: 'object',
   properties: {
     delivery_id: { type: 'string', description: 'Delivery to repeat.' },
     created_from: {
-      type: 'integer',
-      description: 'Only deliveries accepted at or after this time, in Gregorian seconds.',
-      minimum: 0,
-      maximum: MAX_GREGORIAN,
+      description:
+        'Only deliveries accepted at or after this time: Gregorian seconds or ISO 8601 (integer or string).',
     },
     created_to: {
-      type: 'integer',
-      description: 'Only deliveries accepted at or before this time, in Gregorian seconds.',
-      minimum: 0,
-      maximum: MAX_GREGORIAN,
+      description:
+        'Only deliveries accepted at or before this time: Gregorian seconds or ISO 8601 (integer or string).',
     },
     result: {
       type: 'string',
-      description: 'Only deliveries with this result.',
-      enum: ['success', 'failure'],
+      description: 'Only deliveries with this result, or in this state.',
+      enum: REPLAY_RESULTS,
     },
   },
   if: {

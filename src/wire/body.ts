@@ -1,6 +1,7 @@
 /** Parses and checks the JSON body of a request. Schemas are validated elsewhere. */
 import type { Failure } from '../errors.js'
 import type { BodyKind } from './routes.js'
+import { scanJson } from './scan-json.js'
 
 /** Maximum nesting depth of objects and lists in a request body, including the body itself. */
 export const MAX_JSON_DEPTH = 32
@@ -21,6 +22,37 @@ const EMPTY_BODY: RequestBody = {
   isPresent: false,
   isJson: true,
 }
+
+/** A body that is parsed only once its sender is known. */
+export interface UnparsedBody {
+  /** The top-level fields that identify the caller and the operation: `auth_token` and `verb`. */
+  readonly head: Readonly<Record<string, unknown>>
+  /** Parses the body. Never throws. */
+  parse(): RequestBody
+}
+
+/** Top-level fields that are read before the body is parsed. */
+const HEAD_FIELDS = ['auth_token', 'verb']
+
+/** Reads the fields that the checks before the body need, at a small and bounded cost. */
+export function peekBody(bytes: Uint8Array | string | undefined): UnparsedBody {
+  if (bytes === undefined || bytes.length === 0) return { head: {}, parse: () => EMPTY_BODY }
+  const raw = typeof bytes === 'string' ? Buffer.from(bytes) : bytes
+  const { isTooDeep, fields } = scanJson(raw, MAX_JSON_DEPTH, HEAD_FIELDS)
+  return {
+    head: fields,
+    parse: () => (isTooDeep ? unreadableBody(TOO_DEEP, true) : parseBody(bytes)),
+  }
+}
+
+/** The same for a value that an earlier body parser of the host's framework has made. */
+export function peekParsedBody(parsed: unknown): UnparsedBody {
+  if (parsed instanceof Uint8Array || typeof parsed === 'string') return peekBody(parsed)
+  const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
+  return { head: isObject ? (parsed as UnparsedBody['head']) : {}, parse: () => wrapParsedBody(parsed) }
+}
+
+const TOO_DEEP = `The request body is nested deeper than ${MAX_JSON_DEPTH} levels`
 
 /** Rejects invalid UTF-8, which is not JSON (RFC 8259, section 8.1). Drops a byte order mark. */
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -87,11 +119,9 @@ interface Defect {
   readonly message: string
 }
 
-const LONE_SURROGATE = /\p{Cs}/u
-
 function textDefect(text: string): Defect | undefined {
   if (text.includes('\0')) return { path: [], message: 'Text must not contain NUL' }
-  return LONE_SURROGATE.test(text) ? { path: [], message: 'Text must be valid Unicode' } : undefined
+  return text.isWellFormed() ? undefined : { path: [], message: 'Text must be valid Unicode' }
 }
 
 /**
@@ -107,8 +137,7 @@ function findDefect(value: unknown, remainingDepth: number, depth: number): Defe
       : undefined
   }
   if (typeof value !== 'object' || value === null) return undefined
-  if (remainingDepth === 0)
-    return { message: `The request body is nested deeper than ${MAX_JSON_DEPTH} levels` }
+  if (remainingDepth === 0) return { message: TOO_DEEP }
   for (const key of Object.keys(value)) {
     const defect =
       (key === '__proto__' && depth > 1 ? { path: [], message: 'This name is not allowed' } : undefined) ??

@@ -44,6 +44,8 @@ function coerceText({ type }: JsonSchema, text: string): unknown {
 function coerceMembers(schema: JsonSchema, object: Readonly<Record<string, unknown>>): unknown {
   const { properties, additionalProperties } = schema
   if (!properties && typeof additionalProperties !== 'object') return object
+  // Text stays text: the custom headers of a webhook are not copied before their number is checked.
+  if (!properties && (additionalProperties as JsonSchema).type === 'string') return object
   // `fromEntries` defines properties; an assignment would call the setter of `__proto__`.
   return Object.fromEntries(
     Object.entries(object).map(([name, member]) => {

@@ -1,5 +1,6 @@
 /** JSON of commands and their results. */
-import { fromGregorian } from '../values/gregorian-time.js'
+import { type Failure, invalidInput } from '../errors.js'
+import { isFailure, parseTime, type TimeSpan } from './time.js'
 import type { JsonObject } from './webhook-json.js'
 
 /** The deliveries to send again. */
@@ -8,21 +9,29 @@ export type ReplaySelection =
   | {
       readonly createdFromMs?: number
       readonly createdToMs?: number
-      readonly result?: 'success' | 'failure'
+      readonly result?: string
     }
 
-/** Parses the body of a replay, already validated by its schema. Times are whole seconds; both ends are inclusive. */
+/**
+ * Parses the body of a replay, already validated by its schema. Both ends of a range are inclusive.
+ *
+ * @throws `InvalidInput` for a time that is neither Gregorian seconds nor ISO 8601
+ */
 export function parseReplay(data: unknown): ReplaySelection {
   const { delivery_id: deliveryId, ...range } = data as {
     delivery_id?: string
-    created_from?: number
-    created_to?: number
-    result?: 'success' | 'failure'
+    created_from?: unknown
+    created_to?: unknown
+    result?: string
   }
   if (deliveryId !== undefined) return { deliveryId }
+  const from = range.created_from === undefined ? undefined : parseTime('created_from', range.created_from)
+  const to = range.created_to === undefined ? undefined : parseTime('created_to', range.created_to)
+  const failures = [from, to].filter((parsed) => parsed !== undefined && isFailure(parsed)) as Failure[]
+  if (failures.length > 0) throw invalidInput(failures)
   return {
-    ...(range.created_from === undefined ? {} : { createdFromMs: fromGregorian(range.created_from) }),
-    ...(range.created_to === undefined ? {} : { createdToMs: fromGregorian(range.created_to) + 999 }),
+    ...(from && { createdFromMs: (from as TimeSpan).firstMs }),
+    ...(to && { createdToMs: (to as TimeSpan).lastMs }),
     ...(range.result === undefined ? {} : { result: range.result }),
   }
 }

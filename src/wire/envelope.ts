@@ -1,5 +1,6 @@
 /** The JSON envelope of every response (KAZOO). */
 import type { Page } from './list.js'
+import type { FieldWarning } from './warnings.js'
 
 /** Envelope fields that do not depend on the result. */
 export interface EnvelopeFields {
@@ -21,6 +22,8 @@ export interface SuccessExtras {
   readonly page?: Page | undefined
   /** The `start_key` that the client sent. */
   readonly startKey?: string | undefined
+  /** Present only if there are any. */
+  readonly warnings?: readonly FieldWarning[] | undefined
 }
 
 const stringify = (value: unknown, indent: boolean | undefined) =>
@@ -55,6 +58,7 @@ function successEnvelope(data: unknown, fields: EnvelopeFields, extras: SuccessE
     page_size: extras.page?.items.length,
     start_key: extras.startKey,
     next_start_key: extras.page?.nextStartKey,
+    metadata: extras.warnings && { warnings: extras.warnings },
   }
 }
 

@@ -4,6 +4,7 @@ import type { Failure } from '../errors.js'
 import { fromGregorian, toGregorian } from '../values/gregorian-time.js'
 import { coerce, parseInteger } from './coerce.js'
 import { lookUpName, renameFirstSegment } from './field-names.js'
+import { parseIsoTime } from './time.js'
 
 /** Wire names that differ from the field names by more than snake_case: those of the payload. */
 const EVENT_FIELD_NAMES: Readonly<Record<string, string>> = Object.freeze({
@@ -82,8 +83,10 @@ function parseEvent(
   return { event: coerce(eventSchema, { ...event, accountId }) as Fields }
 }
 
-/** Converts Gregorian seconds to Unix milliseconds. Leaves anything but an integer for the event schema to report. */
+/** Converts Gregorian seconds or ISO 8601 to Unix milliseconds. Leaves anything else for the event schema to report. */
 function toUnixMs(value: unknown): unknown {
+  const iso = typeof value === 'string' ? parseIsoTime(value) : undefined
+  if (iso) return iso.firstMs
   const seconds = typeof value === 'string' ? parseInteger(value) : value
   return Number.isSafeInteger(seconds) ? fromGregorian(seconds as number) : value
 }

@@ -1,17 +1,14 @@
 /** List requests and pages: paging, ranges, order, filters. */
 import type { Failure } from '../errors.js'
-import { fromGregorian } from '../values/gregorian-time.js'
 import { parseInteger } from './coerce.js'
 import { compareSortKeys, decodeSortKey, encodeSortKey, type SortKey } from './cursor.js'
 import { type Filter, parseFilter } from './filter.js'
 import { getQueryValue, type Query } from './query.js'
+import { isFailure, parseTime, type TimeSpan } from './time.js'
 import type { JsonObject } from './webhook-json.js'
 
 export const DEFAULT_PAGE_SIZE = 50
 export const MAX_PAGE_SIZE = 1000
-
-/** Last second of the year 9999 in Gregorian seconds. */
-const MAX_GREGORIAN = 315_569_519_999
 
 /** The list parameters of a query. */
 export interface ListRequest {
@@ -61,18 +58,27 @@ export function parseListRequest(
 
   const pageSize = integer('page_size', 1, MAX_PAGE_SIZE) ?? DEFAULT_PAGE_SIZE
   request.pageSize = boolean('paginate') === false ? undefined : pageSize
-  const from = integer('created_from', 0, MAX_GREGORIAN)
-  const to = integer('created_to', 0, MAX_GREGORIAN)
-  if (from !== undefined) request.fromMs = fromGregorian(from)
-  // Up to the end of that second.
-  if (to !== undefined) request.toMs = fromGregorian(to) + 999
-  if (from !== undefined && to !== undefined && from > to) {
+  const time = (name: string): TimeSpan | undefined => {
+    const text = getQueryValue(query, name)
+    if (text === undefined) return undefined
+    const parsed = parseTime(name, text)
+    if (!isFailure(parsed)) return parsed
+    failures.push(parsed)
+    return undefined
+  }
+  const from = time('created_from')
+  const to = time('created_to')
+  if (from) request.fromMs = from.firstMs
+  // Up to the end of that second or day.
+  if (to) request.toMs = to.lastMs
+  if (from && to && from.firstMs > to.lastMs) {
+    const [value, target] = [getQueryValue(query, 'created_from'), getQueryValue(query, 'created_to')]
     failures.push({
       path: 'created_from',
       rule: 'maximum',
-      message: `Value must be at most ${to}`,
-      target: to,
-      value: from,
+      message: `Value must be at most ${target}`,
+      target: parseInteger(target!) ?? target,
+      value: parseInteger(value!) ?? value,
     })
   }
   const ascending = boolean('ascending')

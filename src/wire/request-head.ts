@@ -52,8 +52,15 @@ const NO_TOKEN: TokenLookup = {}
  * Bearer`. An empty token counts as absent: a real SDK sends one with its login.
  *
  * Some servers join repeated headers with commas. A token never contains a comma, so both forms are equivalent.
+ *
+ * @param isQueryAllowed whether `?auth_token=` counts; otherwise it is ignored
  */
-export function findToken(headers: RequestHeaders, query: Query, envelope: Envelope): TokenLookup {
+export function findToken(
+  headers: RequestHeaders,
+  query: Query,
+  envelope: Envelope,
+  isQueryAllowed = true,
+): TokenLookup {
   const sent = getHeader(headers, 'x-auth-token')
   if (sent !== undefined && sent !== '') {
     if (!sent.includes(',')) {
@@ -67,7 +74,7 @@ export function findToken(headers: RequestHeaders, query: Query, envelope: Envel
       if (token !== undefined) return { token }
     }
   }
-  const inQuery = getQueryValue(query, 'auth_token')
+  const inQuery = isQueryAllowed ? getQueryValue(query, 'auth_token') : undefined
   if (inQuery) return { token: inQuery }
   if (Object.hasOwn(envelope, 'auth_token')) {
     const inBody = envelope.auth_token

@@ -40,32 +40,6 @@ describe('accounts ensured at every start', () => {
     expect((await getAccount(deps, 'acme')).name).toBe('Acme Ltd')
   })
 
-  it('are not changed by a service with another secret', async () => {
-    const deps = createAccountHarness()
-    await ensureAccount(deps, acme)
-    const before = writes(deps.calls)
-    const other = { ...deps, cipher: createSecretCipher(['a secret that encrypted nothing here']) }
-    await expect(ensureAccount(other, { ...acme, name: 'Acme Ltd' })).rejects.toMatchObject({
-      code: 'InvalidOption',
-      field: 'secret',
-    })
-    await expect(ensureAccounts(other, [acme])).rejects.toThrow(
-      'not the one that this store was created with',
-    )
-    // Nor is a new account created, whose key no other node could decrypt.
-    const another = { ...acme, id: 'another', realm: 'another.test' }
-    await expect(ensureAccounts(other, [another, acme])).rejects.toMatchObject({ field: 'secret' })
-    expect(writes(deps.calls)).toEqual(before)
-    // An account without a key proves nothing.
-    const { apiKey } = deps.accounts
-    await ensureAccount(deps, { ...another, id: 'aaa', realm: 'aaa.test', apiKey: 'a'.repeat(64) })
-    const keyless: typeof apiKey = async (id) => (id === 'aaa' ? undefined : apiKey(id))
-    const withKeyless = { ...other, accounts: { ...deps.accounts, apiKey: keyless } }
-    await expect(ensureAccount(withKeyless, acme)).rejects.toMatchObject({ field: 'secret' })
-    const rotated = { ...deps, cipher: createSecretCipher(['a secret that encrypted nothing here', SECRET]) }
-    expect(await ensureAccount(rotated, acme)).toBe('acme')
-  })
-
   it('are found by realm when they have no id', async () => {
     const deps = createAccountHarness()
     const { id: _, ...nameless } = acme

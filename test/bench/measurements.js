@@ -14,6 +14,7 @@ import { measureLatency } from './latency.js'
 import { measurePeers } from './peers.js'
 import { measurePublish } from './publishing.js'
 import { measureNodes } from './scale-out.js'
+import { measureServing } from './serving.js'
 import { measureSources } from './sources.js'
 import { STORE_KINDS } from './stores.js'
 
@@ -53,5 +54,6 @@ export const MEASUREMENTS = {
   P13: { measure: measureIdle, storeKinds: ['memory'] },
   P14: { measure: measureStart, storeKinds: ['memory'] },
   P15: { measure: measureGrowth, storeKinds: STORE_KINDS },
+  P16: { measure: measureServing, storeKinds: ['sqlite'] },
   SOURCES: { measure: measureSources, storeKinds: ['memory'] },
 }

@@ -9,7 +9,11 @@ import { createAsteriskMapping } from '../../adapters/telephony/asterisk/mapping
 import { accountFromVariable as ofFreeswitch } from '../../adapters/telephony/freeswitch/account-resolver.js'
 import type { CommandChannel } from '../../adapters/telephony/freeswitch/commands.js'
 import { createEventStream } from '../../adapters/telephony/freeswitch/event-stream.js'
+import { createFrameReader } from '../../adapters/telephony/freeswitch/frames.js'
+import { peekJsonEventName } from '../../adapters/telephony/freeswitch/json-event.js'
 import { createFreeswitchMapping } from '../../adapters/telephony/freeswitch/mapping.js'
+import { peekPlainEventName } from '../../adapters/telephony/freeswitch/plain-event.js'
+import { subscribedEvents } from '../../adapters/telephony/freeswitch/subscriptions.js'
 import { accountByDomain, kamailioMapper } from '../../adapters/telephony/kamailio/index.js'
 import type { EventPipeline } from '../../adapters/telephony/source/event-pipeline.js'
 import type { MappedBatch } from '../../adapters/telephony/source/mapped-events.js'
@@ -41,6 +45,17 @@ const freeswitch: CreateStream = (counts) => {
       if (!String(thrown).includes('the switch disconnected')) throw thrown
     }
   }
+}
+
+/** The messages of a recording with the events that the source subscribes to: the recorded client subscribed to more. */
+const onlySubscribed = (bytes: Buffer): Buffer => {
+  const names: ReadonlySet<string | undefined> = new Set(subscribedEvents('CHANNEL_DESTROY', [], []))
+  const kept: Buffer[] = []
+  createFrameReader((type, head, body) => {
+    const name = type === 'text/event-json' ? peekJsonEventName(body) : peekPlainEventName(body)
+    if (names.has(name)) kept.push(Buffer.from(`${head}\n`, 'latin1'), Buffer.from(body))
+  }).push(bytes)
+  return Buffer.concat(kept)
 }
 
 const asterisk = () => createAsteriskMapping({ accountOf: ofAsterisk('ACCOUNT_ID'), maxOpenLegs: 10_000 })
@@ -89,10 +104,26 @@ const kamailio: CreateStream = (counts) => {
   }
 }
 
-/** By name: the recording in `examples/`, a pattern that matches the start of each event, and its parser. */
-export const STREAMS: Readonly<Record<string, readonly [string, RegExp, CreateStream]>> = {
-  'FreeSWITCH, JSON': ['switches/recordings/freeswitch-esl-json.txt.gz', /text\/event-json/g, freeswitch],
-  'FreeSWITCH, plain': ['switches/recordings/freeswitch-esl-plain.txt.gz', /text\/event-plain/g, freeswitch],
+/** What a measurement reads. */
+type Stream = readonly [
+  /** The recording in `examples/`. */
+  recording: string,
+  /** Matches the start of each event. */
+  eventStart: RegExp,
+  createStream: CreateStream,
+  /** The part of the recording that is read. Default: all of it. */
+  select?: (bytes: Buffer) => Buffer,
+]
+
+const FREESWITCH_JSON = 'switches/recordings/freeswitch-esl-json.txt.gz'
+const FREESWITCH_PLAIN = 'switches/recordings/freeswitch-esl-plain.txt.gz'
+
+/** By name. */
+export const STREAMS: Readonly<Record<string, Stream>> = {
+  'FreeSWITCH, JSON': [FREESWITCH_JSON, /text\/event-json/g, freeswitch],
+  'FreeSWITCH, plain': [FREESWITCH_PLAIN, /text\/event-plain/g, freeswitch],
+  'FreeSWITCH, JSON, subscribed': [FREESWITCH_JSON, /text\/event-json/g, freeswitch, onlySubscribed],
+  'FreeSWITCH, plain, subscribed': [FREESWITCH_PLAIN, /text\/event-plain/g, freeswitch, onlySubscribed],
   'Asterisk, AMI': ['switches/recordings/asterisk-ami.txt.gz', /^Event: /gm, ami],
   'Asterisk, ARI': ['switches/recordings/asterisk-ari.ndjson.gz', /\n/g, ari],
   Kamailio: ['demo/kamailio-dialogs.ndjson', /\n/g, kamailio],

@@ -43,9 +43,9 @@ async function loadStreams() {
   }
 }
 
-async function chunksOf(name) {
+async function chunksOf(name, select = (bytes) => bytes) {
   const bytes = await readFile(new URL(`../../examples/${name}`, HERE))
-  const text = name.endsWith('.gz') ? gunzipSync(bytes) : bytes
+  const text = select(name.endsWith('.gz') ? gunzipSync(bytes) : bytes)
   const chunks = []
   for (let at = 0; at < text.length; at += CHUNK_BYTES) chunks.push(text.subarray(at, at + CHUNK_BYTES))
   return { chunks, text: text.toString('latin1') }
@@ -56,8 +56,8 @@ export async function measureSources({ rounds }) {
   const streams = Object.entries(await loadStreams())
   const sides = {}
   const notes = {}
-  for (const [name, [recording, eventStart, createStream]] of streams) {
-    const { chunks, text } = await chunksOf(recording)
+  for (const [name, [recording, eventStart, createStream, select]] of streams) {
+    const { chunks, text } = await chunksOf(recording, select)
     const switchEvents = text.match(eventStart).length
     sides[name] = async () => {
       const counts = { events: 0 }

@@ -13,6 +13,11 @@ describe('redactHeaders', () => {
     'my-secret',
     'password',
     'webhook-signature',
+    'X-Jwt',
+    'X-Credential',
+    'X-Pwd',
+    'X-Session-Id',
+    'X-Api-Pass',
   ])('replaces the value of %s', (name) => {
     expect(redactHeaders(['a', 'b', name, 'hidden'])).toEqual(['a', 'b', name, '[redacted]'])
   })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { buildFixedHeaders, buildRequest } from '../../src/delivery/request.js'
 import { verify } from '../../src/delivery/signature.js'
+import { HmacKey } from '../../src/values/hash.js'
 import { formatSigningSecret, parseSigningSecret } from '../../src/webhooks/signing-secret.js'
 import type { HttpVerb } from '../../src/webhooks/webhook.js'
 import { aDelivery, aWebhook } from './fixtures.js'
@@ -10,7 +11,8 @@ const [current, old] = [1, 2].map((byte) => formatSigningSecret(new Uint8Array(3
   string,
   string,
 ]
-const keys = [{ key: parseSigningSecret(current)! }, { key: parseSigningSecret(old)!, expiresMs: NOW + 1 }]
+const keyOf = (secret: string) => new HmacKey(parseSigningSecret(secret)!)
+const keys = [{ key: keyOf(current) }, { key: keyOf(old), expiresMs: NOW + 1 }]
 
 function request(
   httpVerb: HttpVerb,

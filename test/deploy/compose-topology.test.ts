@@ -38,6 +38,7 @@ function flagsOf({ command }: NodeService, accounts: string): string[] {
   set('--host', '127.0.0.1')
   set('--port', '0')
   set('--admin-port', '0')
+  set('--admin-host', '127.0.0.1')
   set('--accounts', accounts)
   set('--trust-proxy', '127.0.0.0/8')
   return [...flags, '--allow-local']

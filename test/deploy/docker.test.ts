@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { parseServeFlags } from '../../adapters/cli/flags.js'
+import { readSettings } from '../../adapters/cli/read-settings.js'
 import { COMPOSE_SCHEMA } from './compose-schema.js'
 import { copiedFiles, ROOT, read, readStages, readYaml, valuesOf } from './files.js'
 
@@ -26,10 +26,10 @@ describe('the Dockerfile', () => {
     expect(valuesOf(final, 'RUN').join(' ')).toMatch(/apt-get install [^&]*\btini\b/)
   })
 
-  it('starts with flags that exist, and stores data in its volume', () => {
+  it('starts with flags that exist, and stores data in its volume', async () => {
     const [command, ...flags] = JSON.parse(valuesOf(final, 'CMD')[0]!) as string[]
     expect(command).toBe('serve')
-    const { host, port, data, adminPort } = parseServeFlags(flags)
+    const { host, port, data, adminPort } = (await readSettings(flags, {})).values
     expect(host).toBe('0.0.0.0')
     expect(valuesOf(final, 'EXPOSE')).toEqual([String(port)])
     expect(data?.startsWith(`${valuesOf(final, 'VOLUME')[0]}/`)).toBe(true)
@@ -87,12 +87,12 @@ describe('compose.yaml', () => {
     expect(validate({ ...compose, services: { x: { image: 'x', comand: [] } } })).toBe(false)
   })
 
-  it('starts both nodes alike, with flags that exist and time to drain', () => {
+  it('starts both nodes alike, with flags that exist and time to drain', async () => {
     const { 'node-1': one, 'node-2': two } = compose.services
     expect(one).toEqual(two)
     const [command, ...flags] = one!.command!
     expect(command).toBe('serve')
-    const { trustProxy, accounts } = parseServeFlags(flags)
+    const { trustProxy, accounts } = (await readSettings(flags, {})).values
     expect(trustProxy).toEqual([compose.networks.inside!.ipam.config[0]!.subnet])
     expect(one!.volumes).toEqual([`\${ACCOUNTS_FILE:?}:${accounts}:ro`])
     expect(one!.stop_grace_period).toBe('15s')

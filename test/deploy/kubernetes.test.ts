@@ -3,8 +3,8 @@ import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBu
 import { Service } from 'kubernetes-models/v1/Service'
 import { describe, expect, it } from 'vitest'
 import { adminServer } from '../../adapters/cli/admin.js'
-import { parseServeFlags } from '../../adapters/cli/flags.js'
 import { listen, stopListening } from '../../adapters/cli/listen.js'
+import { readSettings } from '../../adapters/cli/read-settings.js'
 import { readYamlDocuments } from './files.js'
 
 interface Probe {
@@ -44,7 +44,7 @@ const [deployment, service, budget] = readYamlDocuments('kubernetes/hookswitch.y
 ]
 const pod = deployment.spec.template.spec
 const [container] = pod.containers as [Container]
-const flags = parseServeFlags(container.args.slice(1))
+const { values: flags } = await readSettings(container.args.slice(1), {})
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
@@ -109,7 +109,7 @@ describe('the Kubernetes manifests', () => {
     expect(container.args[0]).toBe('serve')
     const ports = Object.fromEntries(container.ports.map(({ name, containerPort }) => [name, containerPort]))
     expect(ports).toEqual({ http: flags.port, admin: flags.adminPort })
-    expect(flags.host).toBe('0.0.0.0')
+    expect([flags.host, flags.adminHost]).toEqual(['0.0.0.0', '0.0.0.0'])
     expect(service.spec.ports.map(({ targetPort }) => targetPort)).toEqual(['http'])
     expect(deployment.spec.template.metadata.annotations!['prometheus.io/port']).toBe(String(flags.adminPort))
     const [mount] = container.volumeMounts
@@ -124,7 +124,7 @@ describe('the Kubernetes manifests', () => {
     let isReady = false
     const metrics = { text: async () => '', contentType: 'text/plain' }
     const server = adminServer(() => ({ isReady, sources: [] }), metrics)
-    const url = await listen(server, 0, '127.0.0.1', '--admin-port')
+    const url = await listen(server, 0, '127.0.0.1', { port: '--admin-port', host: '--admin-host' })
     try {
       const status = async ({ httpGet: { path, port } }: Probe) => {
         expect(port).toBe('admin')

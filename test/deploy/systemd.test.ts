@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { parseServeFlags } from '../../adapters/cli/flags.js'
+import { readSettings } from '../../adapters/cli/read-settings.js'
 import { hasProgram, ROOT, read, run } from './files.js'
 
 const UNIT = 'systemd/hookswitch.service'
@@ -13,7 +13,7 @@ const settings = (name: string) =>
   [...read(UNIT).matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value]) => value!)
 
 describe('the systemd unit', () => {
-  it('starts the installed program with flags that exist', () => {
+  it('starts the installed program with flags that exist', async () => {
     const [start] = settings('ExecStart')
     const [node, bin, command, ...flags] = start!.split(' ')
     expect([node, bin, command]).toEqual([
@@ -22,7 +22,7 @@ describe('the systemd unit', () => {
       'serve',
     ])
     expect(settings('WorkingDirectory')).toEqual([bin!.replace('/node_modules/hookswitch/dist/bin.js', '')])
-    expect(parseServeFlags(flags)).toMatchObject({
+    expect((await readSettings(flags, {})).values).toMatchObject({
       data: '/var/lib/hookswitch/hookswitch.db',
       adminPort: 9000,
     })

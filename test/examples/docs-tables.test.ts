@@ -1,8 +1,15 @@
 import { createHookswitch, memoryStore } from 'hookswitch'
 import { OPTIONAL_HOOKS } from 'hookswitch/freeswitch'
 import { describe, expect, it } from 'vitest'
-import { MIGRATE_HELP, SERVE_HELP } from '../../adapters/cli/help.js'
-import { SWITCH_PARAMETERS } from '../../adapters/cli/switch-options.js'
+import { EXIT_CODES } from '../../adapters/cli/commands/command-help.js'
+import { COMMANDS } from '../../adapters/cli/commands/command-table.js'
+import { COMMAND_VARIABLES } from '../../adapters/cli/commands/command-variables.js'
+import { CONFIG_SCHEMA } from '../../adapters/cli/config-schema.js'
+import { MAIN_HELP, MIGRATE_HELP, ROTATE_SECRET_HELP, SERVE_HELP } from '../../adapters/cli/help.js'
+import { SETTING_OF_VARIABLE } from '../../adapters/cli/setting-names.js'
+import { findProblem } from '../../adapters/cli/setting-schema.js'
+import { SWITCH_PARAMETERS } from '../../adapters/cli/switch-table.js'
+import { parseYaml } from '../../adapters/cli/yaml-places.js'
 import { eventSchema } from '../../src/delivery/event-schema.js'
 import { LIFECYCLE } from '../../src/delivery/lifecycle.js'
 import { POLICY_PRESETS } from '../../src/delivery/policy.js'
@@ -133,8 +140,8 @@ describe('the tables of the program', () => {
   const page = 'docs/operate/configuration.md'
 
   it.each([
-    ['serve', SERVE_HELP],
     ['migrate', MIGRATE_HELP],
+    ['rotate-secret', ROTATE_SECRET_HELP],
   ])('list every flag of hookswitch %s, with its default', (command, help) => {
     const flags = [...help.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, flag]) => flag!)
     const rows = table(page, `\n## hookswitch ${command}`)
@@ -148,17 +155,60 @@ describe('the tables of the program', () => {
     }
   })
 
-  it('list every environment variable', () => {
-    const names = new Set(`${SERVE_HELP}${MIGRATE_HELP}`.match(/\bHOOKSWITCH_[A-Z_]+/g))
-    expect(sorted(firstCodes(page, '\n## Environment'))).toEqual(sorted(names))
+  it('list every setting, and no page names a variable that does not exist', () => {
+    const [, ...groups] = read('docs/operate/settings.md').split('\n## ')
+    const rows = groups.flatMap((group) =>
+      table('docs/operate/settings.md', `\n## ${group.split('\n')[0]}\n`),
+    )
+    expect(rows.flatMap(([, , variable]) => codes(variable))).toEqual([...SETTING_OF_VARIABLE.keys()])
     for (const other of PAGES) {
-      for (const name of read(other).match(/\bHOOKSWITCH_[A-Z_]+/g) ?? [])
-        expect([other, name, names.has(name)]).toEqual([other, name, true])
+      for (const name of read(other).match(/\bHOOKSWITCH_[A-Z_]+[A-Z]/g) ?? [])
+        expect([other, name, SETTING_OF_VARIABLE.has(name) || COMMAND_VARIABLES.has(name)]).toEqual([
+          other,
+          name,
+          true,
+        ])
     }
   })
 
+  it('list every variable of the commands, as their help does', () => {
+    const inHelp = new Set(MAIN_HELP.match(/\bHOOKSWITCH_[A-Z_]+/g))
+    expect(sorted(COMMAND_VARIABLES)).toEqual(sorted(inHelp))
+    expect(firstCodes(page, '\n## Variables of the commands')).toEqual([...COMMAND_VARIABLES])
+  })
+
+  it('show configuration files that are valid', () => {
+    const examples = blocks(page, 'yaml')
+    expect(examples.length).toBeGreaterThan(1)
+    for (const example of examples)
+      expect([example, findProblem(CONFIG_SCHEMA, parseYaml(example).value)]).toEqual([example, undefined])
+  })
+
+  it('list every command for a running service, with its operands, and every exit code', () => {
+    const usages = COMMANDS.map(({ words, operands = [] }) =>
+      [...words, ...operands.map(({ name, isOptional }) => (isOptional ? `[${name}]` : name))].join(' '),
+    )
+    expect(firstCodes('docs/operate/commands.md', '| Command |')).toEqual(usages)
+    const rows = table('docs/operate/commands.md', '| Exit code |').map(([exitCode]) => Number(exitCode))
+    expect(rows).toEqual(EXIT_CODES.map(([exitCode]) => exitCode))
+  })
+
+  it('list every option of the client, and every code of its errors', () => {
+    const page = 'docs/http/client.md'
+    expect(sorted(firstCodes(page, '| Option |'))).toEqual(
+      sorted(members('adapters/client/client.ts', 'ClientOptions').filter((name) => name !== 'clock')),
+    )
+    expect(sorted(firstCodes(page, '| Call option |'))).toEqual(
+      sorted(members('adapters/client/call.ts', 'CallOptions')),
+    )
+    const codes = [...read('adapters/client/error.ts').matchAll(/^ {2}\| '(\w+)'$/gm)].map(
+      ([, name]) => name!,
+    )
+    expect(firstCodes(page, '| Code |')).toEqual(codes)
+  })
+
   it('list the ways to find the account of a call', () => {
-    const [, ways = ''] = /\n {2}--account-from ([\s\S]*?)\n {2}--allow/.exec(SERVE_HELP) ?? []
+    const [, ways = ''] = /\n {2}--account-from ([\s\S]*?)\n\n/.exec(SERVE_HELP) ?? []
     const listed = [
       ...table('docs/switches/freeswitch.md', '| Ready'),
       ...table('docs/switches/asterisk.md', '| Ready'),

@@ -3,9 +3,10 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { MIGRATE_HELP, SERVE_HELP } from '../../adapters/cli/help.js'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { MIGRATE_HELP, ROTATE_SECRET_HELP, SERVE_HELP } from '../../adapters/cli/help.js'
 import { postgresForTests } from '../adapters/storage/pg-cluster.js'
+import { freePort } from '../adapters/telephony/free-port.js'
 import { anchors, blocks, isQuoted, links, PAGES, ROOT, read } from './pages.js'
 import { createProject, inPairs, type Project, type RunResult, readerEnvironment, run } from './project.js'
 
@@ -25,6 +26,8 @@ const OUTPUT: Readonly<Record<string, string | RegExp>> = {
   'hookswitch/postgres': /^committed [0-9a-f]{32}\n$/,
   'holderOfApiKey:': 'signed in: Acme\nInvalidCredentials\n',
   queue_joined: 'leg-1 support\n',
+  'hookswitch/client':
+    'created Calls\nlisted Calls\nrefused 400 validation error uri\nrenamed at revision 2\n',
 }
 
 interface Program {
@@ -38,6 +41,12 @@ const programs: readonly Program[] = PAGES.flatMap((page) =>
     .filter((text) => !isQuoted(text))
     .map((text, index) => ({ name: `${page} ${index + 1}`, text })),
 )
+
+const HELP: Readonly<Record<string, string>> = {
+  serve: SERVE_HELP,
+  migrate: MIGRATE_HELP,
+  'rotate-secret': ROTATE_SECRET_HELP,
+}
 
 describe('JavaScript in the documentation', () => {
   const databases = postgresForTests()
@@ -132,8 +141,8 @@ describe('commands in the documentation', () => {
         .join('\n')
         .replaceAll('\\\n', ' ')
         .replace(/"(serve)", (.*)\]/g, (_, serve, rest) => `hookswitch ${serve} ${rest.replace(/[",]/g, '')}`)
-        .matchAll(/(?:hookswitch|bin\.js) (serve|migrate)( .*)?$/gm)) {
-        const help = command === 'serve' ? SERVE_HELP : MIGRATE_HELP
+        .matchAll(/(?:hookswitch|bin\.js) (serve|migrate|rotate-secret)( .*)?$/gm)) {
+        const help = HELP[command!]!
         for (const flag of line?.match(/--[a-z-]+/g) ?? []) {
           expect([page, flag, help.includes(`\n  ${flag} `)]).toEqual([page, flag, true])
           count += 1
@@ -177,6 +186,33 @@ echo "LATER=$API $TOKEN $HOOK"`
 
     service.kill('SIGTERM')
     expect((await once(service, 'close'))[0]).toBe(0)
+  })
+
+  it('work when they are pasted: the commands for a running service', async () => {
+    const folder = await project.subfolder('commands')
+    const key = 'acme-key-00000000000000000000000000000000'
+    const accounts = [{ id: 'acme', name: 'Acme', realm: 'acme.example', apiKey: key }]
+    await writeFile(join(folder, 'accounts.json'), JSON.stringify(accounts))
+    const bin = join(ROOT, PACKAGE.bin.hookswitch)
+    const flags = ['--memory', '--accounts', 'accounts.json', '--allow-local', '--ingest', '--port', '0']
+    const service = spawn(process.execPath, [bin, 'serve', ...flags], {
+      cwd: folder,
+      env: readerEnvironment(),
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    onTestFinished(() => void service.kill('SIGKILL'))
+    const [line] = await once(service.stdout.setEncoding('utf8'), 'data')
+    const [login = '', ...scripts] = blocks('docs/operate/commands.md', 'sh')
+    expect(login).toContain('http://127.0.0.1:8000')
+    const npx = `npx() { shift; "${process.execPath}" "${bin}" "$@"; }\n`
+    const receiverPort = String(await freePort('tcp'))
+    const script = [npx, login.replace('http://127.0.0.1:8000', JSON.parse(line).url), ...scripts]
+      .join('\n')
+      .replaceAll('9000', receiverPort)
+    const { code, stdout, stderr } = await run('bash', ['-e', '-o', 'pipefail', '-c', script], folder)
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toMatch(/^valid: [0-9a-f]{32}$/m)
+    expect(stdout).toMatch(/"delivery_ids":\["[0-9a-f]{32}"/)
   })
 })
 

@@ -9,7 +9,7 @@ const EXAMPLES = fileURLToPath(new URL('../../examples', import.meta.url))
 const OUTPUT: Readonly<Record<string, readonly RegExp[]>> = {
   '01-five-minutes.js': [
     /^received with a valid signature: channel_create from \+12025550123@carrier\.example$/m,
-    /^attempt 1: success, status 204$/m,
+    /^attempt 1 of delivery \w+ \(call [^)]+\): success, status 204$/m,
   ],
   '02-behind-express.js': [
     /^webhook created at \/telephony\/v1\/accounts\/acme\/webhooks\/[0-9a-f]{32}$/m,

@@ -4,6 +4,7 @@ import * as core from 'hookswitch'
 import * as adapter from 'hookswitch/adapter'
 import * as asterisk from 'hookswitch/asterisk'
 import * as cli from 'hookswitch/cli'
+import * as client from 'hookswitch/client'
 import * as express from 'hookswitch/express'
 import * as fastify from 'hookswitch/fastify'
 import * as fetch from 'hookswitch/fetch'
@@ -38,6 +39,7 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
       'errorCode',
       'exponential',
       'memoryStore',
+      'rotateSecret',
       'schedule',
       'systemClock',
       'verify',
@@ -49,6 +51,7 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
       'ERROR_NAMES',
       'MAX_BODY_BYTES',
       'METRICS',
+      'checkAccounts',
       'closestName',
       'createEventBus',
       'errorResponse',
@@ -67,11 +70,14 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
       'applyEndpointChange',
       'applyReplacement',
       'applySettlement',
+      'ciphertextsOfApiKey',
+      'ciphertextsOfWebhook',
       'disableWebhook',
       'effectiveState',
       'errorCode',
       'fairShare',
       'fillIn',
+      'hasCiphertexts',
       'inboxShard',
       'isFailing',
       'isMentioned',
@@ -87,6 +93,8 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
       'shouldKeepHealth',
       'toStoredAttempt',
       'truncateUtf8',
+      'withApiKeyCiphertext',
+      'withWebhookCiphertexts',
     ],
   ],
   './testkit': [
@@ -183,6 +191,7 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
   ],
   './kamailio': [kamailio, ['accountByDomain', 'accountDomain', 'kamailioMapper', 'kamailioSource']],
   './cli': [cli, ['serve']],
+  './client': [client, ['HookswitchClientError', 'createClient']],
 }
 
 /** Entries of the build that are programs, not modules to import. */
@@ -190,7 +199,7 @@ const NO_SUBPATH = ['bin', 'sqlite-worker']
 
 describe('the public API', () => {
   it('has the same subpaths in package.json, the build and the type paths', () => {
-    const entries = Object.keys(packageJson.exports).filter((entry) => entry !== './package.json')
+    const entries = Object.keys(packageJson.exports).filter((entry) => !entry.endsWith('.json'))
     expect(entries).toEqual(Object.keys(NAMES))
     const built = (tsup as { entry: object }[])
       .flatMap(({ entry }) => Object.keys(entry))
@@ -219,6 +228,7 @@ describe('the public API', () => {
       'lru-cache',
       'nanoid',
       'undici',
+      'yaml',
     ])
   })
 })

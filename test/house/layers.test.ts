@@ -65,7 +65,9 @@ const ADAPTER_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'hookswitch/freeswitch',
     'hookswitch/asterisk',
     'hookswitch/kamailio',
+    'hookswitch/client',
   ],
+  'adapters/client': [],
 }
 const DRIVERS = [
   'express',
@@ -75,6 +77,9 @@ const DRIVERS = [
   '@photostructure/sqlite',
   'undici',
   'lru-cache',
+  'yaml',
+  '@noble/hashes/legacy.js',
+  '@noble/hashes/utils.js',
 ]
 
 /** `src/delivery/worker/worker.ts` → `src/delivery`; `src/index.ts` stays. */

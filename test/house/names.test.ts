@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { code, sourceFiles } from './sources.js'
 
 /** Files that define the wire format. */
-const WIRE = [/^src\/wire\//, /^src\/delivery\/payload\.ts$/, /^adapters\/telephony\//]
+const WIRE = [
+  /^src\/wire\//,
+  /^src\/delivery\/payload\.ts$/,
+  /^adapters\/telephony\//,
+  /^adapters\/(client|cli\/commands)\//,
+]
 /** Names of events, states and metrics are values, even as keys of a table. */
 const VALUES =
   /^(channel_(create|answer|bridge|destroy|hold|unhold|transferee|transferor|dtmf)|voicemail_new|missed_call|queue_(join|leave|agent_offer|agent_answer)|in_flight|retries_exhausted|crash_looped|webhook_disabled|event_refused|blocked_address|no_response|own_fault|too_large|too_slow|hookswitch_\w+)$/

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createHandler } from '../../src/http/handle.js'
 import { createFakeBackend } from './fake-backend.js'
 import {
@@ -23,6 +23,44 @@ async function respond(method: string, url: string, sent: RequestOptions = {}) {
   const { message, data } = jsonOf(response)
   return { status: response.status, message, data, response, calls }
 }
+
+describe('a token in the query', () => {
+  it('is read unless that is turned off', async () => {
+    const url = `${WEBHOOKS}?auth_token=${TOKEN}`
+    const statusWith = async (options: object) => {
+      const { backend } = createFakeBackend()
+      const handle = createHandler(backend, { log: silentLog, ...options })
+      return (await handle(request('GET', url, { token: null }))).status
+    }
+    expect(await statusWith({})).toBe(200)
+    expect(await statusWith({ tokenInQuery: true })).toBe(200)
+    expect(await statusWith({ tokenInQuery: false })).toBe(401)
+  })
+})
+
+describe('a large body', () => {
+  const large = JSON.stringify({ data: { list: Array.from({ length: 100_000 }, (_, index) => `${index}`) } })
+
+  it.each<[string, RequestOptions]>([
+    ['without a token', { token: null }],
+    ['with a wrong token', { token: 'x' }],
+    ['with a wrong token in it', { token: null, body: large.replace('{', '{"auth_token":"x",') }],
+  ])('is not parsed %s', async (_, sent) => {
+    const parse = vi.spyOn(JSON, 'parse')
+    try {
+      expect((await respond('PUT', WEBHOOKS, { body: large, ...sent })).status).toBe(401)
+      const longest = Math.max(0, ...parse.mock.calls.map(([text]) => text.length))
+      expect(longest).toBeLessThan(1_000)
+    } finally {
+      parse.mockRestore()
+    }
+  })
+
+  it('is parsed with a token in it', async () => {
+    const body = large.replace('{', `{"auth_token":"${TOKEN}",`)
+    expect((await respond('PUT', WEBHOOKS, { token: null, body })).status).not.toBe(401)
+  })
+})
 
 describe('the request guard', () => {
   it.each<[string, string, string, RequestOptions, number]>([

@@ -78,7 +78,7 @@ describe('an event published in a transaction of the host', () => {
     await hs.publish(event({ callId: 'later' }), { tx })
     await hs.close()
     inbox.rows.set(tx[1]!.id, tx[1]!)
-    const next = createHookswitch({ store: inbox.store, allowLocal: true, secret: 'x'.repeat(32) })
+    const next = createHookswitch({ store: inbox.store, allowLocal: true })
     cleanups.push(() => next.close())
     await next.start()
     await expect.poll(() => inbox.rows.size).toBe(0)

@@ -137,6 +137,30 @@ describe('the headers', () => {
     expect(names.filter((name) => /cookie|x-auth-token|traceparent|referer|origin/.test(name))).toEqual([])
   })
 
+  it('are recorded with their own values, and without those of the webhook', async () => {
+    const { hs, receiver, createWebhook } = await startService()
+    const custom = {
+      'X-Tenant': 'tenant-7',
+      'User-Agent': 'agent-7',
+      Accept: 'text/x-7',
+      traceparent: 'trace-7',
+    }
+    const id = await createWebhook('/hook', { customRequestHeaders: custom })
+    const delivered = nextEvents(hs, 'delivered', 1)
+    await hs.publish(EVENT)
+    const { headers } = await receiver.next()
+    expect(headers).toMatchObject({ 'x-tenant': 'tenant-7', 'user-agent': 'agent-7', traceparent: 'trace-7' })
+    await delivered
+    const [attempt] = await hs.webhooks.attempts('parent', id)
+    const recorded = attempt!.requestHeaders!
+    const recordedValue = (name: string) => recorded[recorded.indexOf(name) + 1]
+    for (const name of Object.keys(custom)) expect([name, recordedValue(name)]).toEqual([name, '[redacted]'])
+    expect(recordedValue('X-Hook-ID')).toBe(id)
+    expect(recordedValue('webhook-id')).toBe(attempt!.deliveryId)
+    expect(recordedValue('Content-Type')).toBe('application/json')
+    expect(JSON.stringify(attempt)).not.toMatch(/(tenant|agent|x|trace)-7/)
+  })
+
   it('of a sub-account’s event name the account of the webhook that includes sub-accounts', async () => {
     const { hs, receiver, createWebhook } = await startService()
     await createWebhook('/plain')

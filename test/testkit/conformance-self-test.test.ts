@@ -3,6 +3,7 @@ import type { Log } from '../../src/ports.js'
 import type { Store } from '../../src/store/contract.js'
 import { memoryStore } from '../../src/store/memory.js'
 import { storeConformance } from '../../src/testkit/conformance/index.js'
+import { brokenEncryption } from './broken-encryption.js'
 import { brokenOpenLegs } from './broken-open-legs.js'
 import { brokenLeases, brokenQueues } from './broken-queues.js'
 import { brokenRows } from './broken-rows.js'
@@ -43,7 +44,7 @@ describe('the conformance suite', () => {
     expect(await brokenRules(shared, (store) => store)).toEqual([])
   })
 
-  it.each([...brokenQueues, ...brokenRows, ...brokenOpenLegs])(
+  it.each([...brokenQueues, ...brokenRows, ...brokenOpenLegs, ...brokenEncryption])(
     'notices that %s',
     async (_fault, caughtBy, breaking) => {
       const broken = await brokenRules(false, breaking)

@@ -174,6 +174,40 @@ describe.each(Object.entries(CASES))('%s', (_, switchCase) => {
     await fake.waitFor('subscribed', 2)
   })
 
+  it('ends all connections behind what was replayed, once the clients have read it', async () => {
+    const fake = await started({ recording: many })
+    const client = await subscribed(fake)
+    const before = client.received.length
+    client.socket.pause()
+    const played = fake.advance(fake.length)
+    const ended = played.then(() => fake.end())
+    await until(() => client.socket.readableLength > 0)
+    client.socket.resume()
+    await ended
+    expect(client.isClosed || client.socket.readableEnded).toBe(true)
+    expect(client.received.slice(before).split(`${begin}`).length - 1).toBeGreaterThanOrEqual(fake.length)
+    expect(fake.connections).toBe(0)
+    await (await rawClient(fake.port)).closed()
+  })
+
+  it('ends connections only when their clients have read everything', async () => {
+    const fake = await started()
+    const client = await subscribed(fake)
+    client.socket.pause()
+    await fake.advance()
+    let hasEnded = false
+    const ended = fake.end().then(() => {
+      hasEnded = true
+    })
+    await until(() => client.socket.readableLength > 0)
+    client.send(query)
+    await until(() => client.socket.writableLength === 0)
+    expect(hasEnded).toBe(false)
+    client.socket.resume()
+    await ended
+    await client.waitFor(begin)
+  })
+
   it.each([0, 1, 100])('cuts after %i bytes of the next event', async (bytes) => {
     const fake = await started()
     const client = await subscribed(fake)

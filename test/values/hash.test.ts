@@ -1,7 +1,15 @@
 import { createHmac } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { constantTimeEqual, hmacSha256, hmacSha256Base64, md5, sha1, sha256 } from '../../src/values/hash.js'
+import {
+  constantTimeEqual,
+  HmacKey,
+  hmacSha256,
+  hmacSha256Base64,
+  md5,
+  sha1,
+  sha256,
+} from '../../src/values/hash.js'
 import { hostileText } from '../support/hostile-text.js'
 import { propertyRuns } from '../support/property-runs.js'
 
@@ -45,7 +53,7 @@ describe('hmacSha256Base64', () => {
       '60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54',
     ],
   ])('matches the test vector for the key %s', (key, text, mac) => {
-    const result = hmacSha256Base64(Buffer.from(key, 'hex'), '', text)
+    const result = hmacSha256Base64(new HmacKey(Buffer.from(key, 'hex')), '', text)
     expect(Buffer.from(result, 'base64').toString('hex')).toBe(mac)
   })
 
@@ -55,8 +63,9 @@ describe('hmacSha256Base64', () => {
       fc.property(
         fc.array(fc.tuple(fc.uint8Array({ maxLength: 150 }), text, text), { maxLength: 6 }),
         (calls) => {
-          for (const [key, prefix, body] of [...calls, ...calls]) {
-            expect(hmacSha256Base64(key, prefix, body)).toBe(reference(key, prefix, body))
+          const keys = calls.map(([key]) => new HmacKey(key))
+          for (const [index, [key, prefix, body]] of [...calls.entries(), ...calls.entries()]) {
+            expect(hmacSha256Base64(keys[index]!, prefix, body)).toBe(reference(key, prefix, body))
           }
         },
       ),
@@ -69,7 +78,7 @@ describe('hmacSha256Base64', () => {
     for (const length of [10_830, 10_896, 10_901, 10_902, 10_920, 32_700, 32_768, 70_000, 10]) {
       for (const letter of ['a', 'ü', '電']) {
         const text = letter.repeat(length)
-        expect(hmacSha256Base64(key, 'id.1.', text)).toBe(reference(key, 'id.1.', text))
+        expect(hmacSha256Base64(new HmacKey(key), 'id.1.', text)).toBe(reference(key, 'id.1.', text))
       }
     }
   })

@@ -25,7 +25,21 @@ const failuresOf = (changes: object, given?: SettingsRules): string[] => {
   return 'failures' in checked ? checked.failures.map(({ path, rule }) => `${path} ${rule}`) : []
 }
 
+const MANY_HEADERS = Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`X ${index}`, 'v']))
+
 describe('the settings of a webhook', () => {
+  it('are refused for too many headers before all of them are looked at', () => {
+    let reads = 0
+    const customRequestHeaders = new Proxy(MANY_HEADERS, {
+      get(target, name) {
+        reads += 1
+        return Reflect.get(target, name)
+      },
+    })
+    expect(failuresOf({ customRequestHeaders })).toEqual(['customRequestHeaders error'])
+    expect(reads).toBeLessThan(1_000)
+  })
+
   it('get their defaults, in display order', () => {
     const checked = check({ group: 'g', customData: { a: 'b' } })
     expect(checked).toEqual({
@@ -99,6 +113,10 @@ describe('the settings of a webhook', () => {
     [{ customRequestHeaders: { 'X-A': 'a\r\nB: c' } }, ['customRequestHeaders.X-A error']],
     [{ customRequestHeaders: { a: '1', A: '2' } }, ['customRequestHeaders.A error']],
     [{ customRequestHeaders: { a: 'x'.repeat(4096) } }, ['customRequestHeaders error']],
+    [
+      { customRequestHeaders: { ...MANY_HEADERS, Host: 'a' }, retries: -1 },
+      ['customRequestHeaders error', 'retries minimum'],
+    ],
     [{ group: 'x'.repeat(256) }, ['group maxLength']],
     [{ maxAgeSeconds: 0 }, ['maxAgeSeconds minimum']],
     [{ ordering: 'lane' }, ['ordering enum']],

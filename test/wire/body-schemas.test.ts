@@ -61,8 +61,6 @@ describe('command bodies', () => {
     ]
     for (const selection of selections) expect(failuresOf(validateReplay, selection)).toEqual([])
     expect(failuresOf(validateReplay, { created_from: -1, created_to: 1e300, result: 'all' })).toEqual([
-      'created_from minimum',
-      'created_to maximum',
       'result enum',
     ])
   })

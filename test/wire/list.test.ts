@@ -24,6 +24,9 @@ describe('parseListRequest', () => {
     expect(parse(text)).toEqual({
       request: { pageSize: 1000, startKey: 'k', fromMs: 1000, toMs: 2999, ascending: true },
     })
+    expect(parse('created_from=1970-01-01T00:00:01Z&created_to=1970-01-01')).toMatchObject({
+      request: { fromMs: 1000, toMs: 86_399_999 },
+    })
     expect(parse('paginate=false&page_size=5')).toEqual({ request: { pageSize: undefined } })
     expect(parse('paginate=true&page_size=5')).toEqual({ request: { pageSize: 5 } })
   })
@@ -39,7 +42,8 @@ describe('parseListRequest', () => {
     ['page_size=%205%20', 'page_size', 'type', 'integer'],
     ['page_size=', 'page_size', 'type', 'integer'],
     ['page_size=99999999999999999999', 'page_size', 'type', 'integer'],
-    ['created_from=x', 'created_from', 'type', 'integer'],
+    ['created_from=x', 'created_from', 'type', 'Gregorian seconds or ISO 8601'],
+    ['created_from=2026-01-02&created_to=2026-01-01', 'created_from', 'maximum', '2026-01-01'],
     ['created_to=-5', 'created_to', 'minimum', 0],
     ['created_to=999999999999', 'created_to', 'maximum', 315_569_519_999],
     ['created_from=5&created_to=4', 'created_from', 'maximum', 4],

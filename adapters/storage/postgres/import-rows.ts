@@ -126,6 +126,7 @@ const CONVERSIONS: Conversions = {
     },
   ],
   openLegs: (rows) => [{ table: 'openLeg', rows: rows.map((leg) => ({ ...leg })) }],
+  encryptionRecords: (rows) => [{ table: 'encryption', rows: rows.map((record) => ({ id: 1, record })) }],
 }
 
 /** `term` keeps its default 0, so a delivery in flight is an orphan for the next owner. */

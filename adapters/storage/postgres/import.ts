@@ -197,6 +197,7 @@ function createImporter(name: string) {
       const complete = await progressOf(tx, migration, true)
       if (complete) return complete
       await tx.query(sql.position, [source.lastPosition])
+      await tx.query(sql.clearEncryption, [])
       const counts: { -readonly [Kind in keyof ExportedCounts]: ExportedCounts[Kind] } = {}
       for await (const batch of source.rows()) {
         for (const { table, rows } of tableRowsOf(batch)) await insert(tx, source.name, table, rows)

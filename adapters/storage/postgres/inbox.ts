@@ -6,6 +6,8 @@ import { type InboxRow, inboxStatements } from './sql/inbox.js'
 /** The part of the host's `pg.Client` or `pg.PoolClient` that is used. */
 interface HostClient {
   query(query: { readonly text: string; readonly values: unknown[] }): Promise<unknown>
+  /** Since pg 8.17: `I` idle, `T` in a transaction, `E` in a failed one, null before the first answer. */
+  getTransactionStatus?(): string | null
 }
 
 export function postgresInbox({
@@ -17,6 +19,7 @@ export function postgresInbox({
   return {
     async put(tx, entry) {
       assertHostClient(tx)
+      assertInTransaction(tx)
       const { id, accountId, callId = null, event, traceparent = null } = entry
       // Not a prepared statement: a pooler in front of the host's connections may not support them.
       const values = [inboxShard(entry), id, accountId, callId, event, traceparent]
@@ -55,6 +58,15 @@ function assertHostClient(tx: unknown): asserts tx is HostClient {
   if (totalCount !== undefined) {
     throw invalidTx('tx is a pg pool, which has no transaction: pass the client that runs the transaction')
   }
+}
+
+/**
+ * Without a transaction the entry would be committed by itself, whatever becomes of the host's changes. Older clients do
+ * not report it. A BEGIN that the host has sent and not awaited is not known yet; the host's `await` is.
+ */
+function assertInTransaction(tx: HostClient): void {
+  if (typeof tx.getTransactionStatus !== 'function' || tx.getTransactionStatus() !== 'I') return
+  throw invalidTx('tx has no open transaction: send BEGIN first, and await it')
 }
 
 /** `undefined_table`, `invalid_schema_name`. */

@@ -38,6 +38,7 @@
  */
 import type { Log, Store } from 'hookswitch/store'
 import { postgresAccounts } from './accounts.js'
+import { postgresEncryption } from './encryption.js'
 import { watchLongTransactions } from './long-transaction-monitor.js'
 import { checkServer, migrate, SCHEMA_VERSION, versionOf } from './migrations.js'
 import { postgresOpenLegs } from './open-legs.js'
@@ -183,6 +184,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     accounts: whenOpen(postgresAccounts(deps)),
     tokens: whenOpen(postgresTokens(deps)),
     openLegs: whenOpen(postgresOpenLegs(deps)),
+    encryption: whenOpen(postgresEncryption(deps)),
     webhooks: whenOpen(postgresWebhooks(deps, queue)),
     deliveries: whenOpen({ ...queue.deliveries, ...postgresQueries(deps, queue) }),
     inbox: whenOpen(queue.inbox),

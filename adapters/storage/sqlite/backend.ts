@@ -6,6 +6,8 @@ import type { RpcRequest } from './rpc-methods.js'
 export interface Backend {
   request(call: RpcRequest): Promise<unknown>
   secret(): Promise<string>
+  /** Replaces the key file, if there is one. */
+  replaceSecret(secret: string): Promise<void>
   /** Number of webhook changes as of the last response: as long as it is the same, so are the webhooks. */
   webhookVersion(): number
   /** Resolves when all earlier requests have been answered and everything is closed. */

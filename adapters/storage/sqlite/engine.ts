@@ -5,6 +5,7 @@
 import type {
   AccountStore,
   DeliveryStore,
+  EncryptionStore,
   InboxStore,
   OpenLegStore,
   Ownership,
@@ -17,6 +18,7 @@ import { createAttemptQuery } from './attempts.js'
 import { createClaim } from './claim.js'
 import { createContext, type Notify } from './context.js'
 import type { SqliteHandle } from './driver.js'
+import { createEncryptionStore } from './encryption.js'
 import { createErase } from './erase.js'
 import { createStagedQuery } from './inbox.js'
 import { createLeases } from './leases.js'
@@ -48,6 +50,7 @@ export interface Engine {
   readonly deliveries: EngineDeliveries
   readonly inbox: Pick<Synchronous<InboxStore>, 'staged'>
   readonly openLegs: Synchronous<OpenLegStore>
+  readonly encryption: Synchronous<EncryptionStore>
   /** Number of webhook changes since the engine was created. */
   webhookVersion(): number
   /** The transaction of the last calls was committed. */
@@ -90,6 +93,7 @@ export function createEngine(db: SqliteHandle, notify: Notify): Engine {
     },
     inbox: { staged: createStagedQuery(context) },
     openLegs: createOpenLegStore(db, noteErased),
+    encryption: createEncryptionStore(context),
     webhookVersion: endpoints.version,
     committed: context.committed,
     rolledBack: context.rolledBack,

@@ -15,6 +15,7 @@ import { loadDriver, type SqliteHandle } from './driver.js'
 import { createEndpoints } from './endpoints.js'
 import { corruptError, invalidOptionError, toStoreError } from './errors.js'
 import { assertHookswitchFile, assertUndamaged } from './integrity-check.js'
+import { assertLogUndamaged } from './log-check.js'
 import {
   type MigrationMarker,
   migratedError,
@@ -113,6 +114,7 @@ function openExclusively(options: SqliteExportOptions): OpenFile {
   const lock = acquireProcessLock(driver, path)
   let db: SqliteHandle | undefined
   try {
+    assertLogUndamaged(path)
     const opened = new driver.DatabaseSync(path)
     db = opened
     setBusyTimeout(opened, BUSY_TIMEOUT_MS)
@@ -258,6 +260,10 @@ function createReaders(db: SqliteHandle, path: string): Readers {
       sql: `select source, call_id as "callId", account_id as "accountId", added_ms as "addedMs", state
         from hookswitch_open_leg order by source, call_id`,
       read: readColumns,
+    },
+    encryptionRecords: {
+      sql: 'select record from hookswitch_encryption',
+      read: ({ record }: { readonly record: string }) => record,
     },
   }
 }

@@ -16,6 +16,8 @@ export interface GroupCommitDeps {
   readonly path: string
   /** How long a request may block this thread while another connection writes. */
   readonly busyTimeoutMs: number
+  /** Throws when another process may have taken the database over. */
+  assertOwner(): void
 }
 
 /** The same for a request outside a transaction: such requests are rare, and expensive to repeat. */
@@ -39,6 +41,7 @@ export function createGroupCommit({
   notifications,
   path,
   busyTimeoutMs,
+  assertOwner,
 }: GroupCommitDeps): RunGroup {
   const beginRead = db.prepare('BEGIN')
   setBusyTimeout(db, busyTimeoutMs)
@@ -60,6 +63,7 @@ export function createGroupCommit({
   function runTransaction(requests: readonly RpcRequest[], deferWhenBusy: boolean): readonly GroupResult[] {
     const isReadOnly = requests.every(isRead)
     try {
+      if (!isReadOnly) assertOwner()
       ;(isReadOnly ? beginRead : beginWrite).run()
     } catch (thrown) {
       const result = deferWhenBusy && isBusy(thrown) ? undefined : { error: toStoreError(thrown, path) }

@@ -78,6 +78,18 @@ export function createHostInbox(database: SqliteHandle, notify: () => void): Hos
     }
   }
 
+  /** Without a transaction the entry would be committed by itself. Older drivers do not report it. */
+  function isInTransaction(): boolean {
+    try {
+      if (database.isTransaction !== false) return true
+      database.prepare('SELECT 1')
+      return false
+    } catch {
+      // The handle is closed, which the insert reports.
+      return true
+    }
+  }
+
   /** Whether the host's transaction has ended or, where the handle does not report that, whether the row is gone. */
   function hasEnded(): boolean {
     try {
@@ -108,6 +120,7 @@ export function createHostInbox(database: SqliteHandle, notify: () => void): Hos
     put(tx, entry) {
       if (tx !== database)
         throw invalidOptionError('tx', 'must be the database that was passed to sqliteStore')
+      if (!isInTransaction()) throw invalidOptionError('tx', 'has no open transaction: execute BEGIN first')
       // Twice: the host may have closed its handle and reopened it.
       if (!tryInsert(entry) && !tryInsert(entry)) throw unavailableError("the host's database is closed")
       // An imminent poll is not postponed: under a steady flow of entries it would never run.

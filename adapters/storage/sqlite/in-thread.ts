@@ -13,6 +13,7 @@ export function openInThread(request: OpenRequest, { warn, notify }: BackendDeps
     },
     webhookVersion: database.webhookVersion,
     secret: async () => database.secret(),
+    replaceSecret: async (secret) => database.replaceSecret(secret),
     close: async () => database.close(),
   }
 }

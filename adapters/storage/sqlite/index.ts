@@ -103,6 +103,10 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
       if (!lifecycle.backend) throw notOpen()
       return lifecycle.backend.secret()
     },
+    async replaceSecret(secret) {
+      if (!lifecycle.backend) throw notOpen()
+      await lifecycle.backend.replaceSecret(secret)
+    },
     close() {
       hostInbox?.stop()
       return lifecycle.close()
@@ -110,6 +114,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     accounts: createPortClient('accounts', request),
     tokens: createPortClient('tokens', request),
     openLegs: createPortClient('openLegs', request),
+    encryption: createPortClient('encryption', request),
     webhooks: createPortClient('webhooks', request),
     deliveries: {
       ...createPortClient('deliveries', request),

@@ -19,6 +19,7 @@ export interface NumberedRequest extends RpcRequest {
 export type ClientMessage =
   | { readonly kind: 'requests'; readonly requests: readonly NumberedRequest[] }
   | { readonly kind: 'secret'; readonly id: number }
+  | { readonly kind: 'replaceSecret'; readonly id: number; readonly secret: string }
   | { readonly kind: 'close' }
 
 /** From the worker to the host's thread. */

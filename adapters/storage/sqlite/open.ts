@@ -6,12 +6,13 @@ import { createEngine } from './engine.js'
 import { toStoreError } from './errors.js'
 import { createGroupCommit, type RunGroup } from './group-commit.js'
 import { assertHookswitchFile, assertUndamaged } from './integrity-check.js'
+import { assertLogUndamaged } from './log-check.js'
 import { assertNotMigrated } from './migration-marker.js'
 import { migrateSchema } from './migrations.js'
 import { createPendingNotifications, type ReadyNotification } from './pending-notifications.js'
 import { BUSY_TIMEOUT_MS, checkpointWal, configureConnection, enableWal, setBusyTimeout } from './pragmas.js'
 import { acquireProcessLock, type ProcessLock } from './process-lock.js'
-import { loadEncryptionKey } from './secret.js'
+import { loadEncryptionKey, replaceEncryptionKey } from './secret.js'
 
 /** Which database to open. Can be sent to a thread. */
 export interface OpenRequest {
@@ -33,6 +34,8 @@ export interface SqliteDatabase {
   readonly path: string
   /** The key that encrypts secrets. Throws `StoreCorrupt`, `StoreUnavailable`. */
   secret(): string
+  /** Replaces the key file, if there is one. Throws `InvalidOption`, `StoreUnavailable`. */
+  replaceSecret(secret: string): void
   close(): void
 }
 
@@ -54,6 +57,8 @@ export function openDatabase(
   const isNew = !existsSync(location.path)
   let db: SqliteHandle | undefined
   try {
+    // A host's database may be open elsewhere, and its log be written at this moment.
+    if (location.field === 'path' && !isNew) assertLogUndamaged(location.path)
     // Readable by the owner only; SQLite gives the log the same permissions.
     if (isNew) closeSync(openSync(location.path, 'wx', 0o600))
     db = new driver.DatabaseSync(location.path)
@@ -89,9 +94,18 @@ function initialize(
   enableWal(db, path)
   migrateSchema(db, location)
   assertNotMigrated(db, location)
+  // What a crash left at the end of the log would look like damage after the next crash.
+  checkpointWal(db)
   const notifications = createPendingNotifications()
   const engine = createEngine(db, notifications.add)
-  const run = createGroupCommit({ db, engine, notifications, path, busyTimeoutMs })
+  const run = createGroupCommit({
+    db,
+    engine,
+    notifications,
+    path,
+    busyTimeoutMs,
+    assertOwner: lock.assertHeld,
+  })
   lock.markInitialized()
   return {
     run,
@@ -99,6 +113,7 @@ function initialize(
     takeNotifications: notifications.take,
     webhookVersion: engine.webhookVersion,
     secret: () => loadEncryptionKey(db, path, warn),
+    replaceSecret: (secret) => replaceEncryptionKey(path, secret),
     close() {
       checkpointWal(db)
       try {

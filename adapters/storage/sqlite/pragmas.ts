@@ -12,8 +12,11 @@ export const BUSY_TIMEOUT_MS = 5_000
 const CHECKPOINT_PAGES = 4_000
 /** Size to which the log is truncated after it has grown, bytes. */
 const MAX_WAL_BYTES = 64 * 1024 * 1024
-/** Upper bound of the page cache, KiB; SQLite allocates as much as it needs. */
-const CACHE_KIB = 64 * 1024
+/**
+ * Upper bound of the page cache, KiB. SQLite fills it with a minute of 400 events a second, and a page that it lacks is
+ * usually in the cache of the system.
+ */
+const CACHE_KIB = 16 * 1024
 
 /** Affects this connection only; changes nothing in the file. */
 export function configureConnection(db: SqliteHandle): void {

@@ -9,6 +9,12 @@ export interface ProcessLock {
   readonly wasInitialized: boolean
   /** Records that our tables exist. */
   markInitialized(): void
+  /**
+   * Checks that the lock file is still there: a lock on a removed file excludes nobody.
+   *
+   * @throws HookswitchError `StoreCorrupt`
+   */
+  assertHeld(): void
   /** @param keepFile false: removes the lock file if it did not exist before */
   release(keepFile: boolean): void
 }
@@ -38,7 +44,7 @@ export function acquireProcessLock(driver: SqliteDriver, path: string): ProcessL
       lock(db)
       // A different inode: the previous holder has removed the file, and a lock on an unlinked file excludes nobody.
       if (before !== undefined && inode(file) === before) {
-        return createLock(db, file, { isCreated, wasInitialized })
+        return createLock(db, file, before, { isCreated, wasInitialized })
       }
       db.close()
     } catch (thrown) {
@@ -74,6 +80,7 @@ function lock(db: SqliteHandle): void {
 function createLock(
   db: SqliteHandle,
   file: string,
+  lockedInode: bigint,
   { isCreated, wasInitialized }: { readonly isCreated: boolean; readonly wasInitialized: boolean },
 ): ProcessLock {
   return {
@@ -81,10 +88,16 @@ function createLock(
     markInitialized() {
       if (!wasInitialized) db.exec(`PRAGMA user_version = ${INITIALIZED}`)
     },
+    assertHeld() {
+      if (inode(file) === lockedInode) return
+      const sentence =
+        'was removed while the database is in use, so another process may use it too: stop all processes that do, then start one'
+      throw new HookswitchError('StoreCorrupt', `${file} ${sentence}`)
+    },
     release(keepFile) {
       try {
         // While the lock is held: the next holder then sees that the file is gone.
-        if (isCreated && !keepFile) unlinkSync(file)
+        if (isCreated && !keepFile && inode(file) === lockedInode) unlinkSync(file)
       } finally {
         db.close()
       }

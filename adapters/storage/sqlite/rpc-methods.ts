@@ -2,6 +2,7 @@
 import type {
   AccountStore,
   DeliveryStore,
+  EncryptionStore,
   HookswitchError,
   InboxStore,
   OpenLegStore,
@@ -20,6 +21,7 @@ interface RpcPorts {
   readonly deliveries: Omit<DeliveryStore, 'subscribe'>
   readonly inbox: Pick<InboxStore, 'staged'>
   readonly openLegs: OpenLegStore
+  readonly encryption: EncryptionStore
 }
 
 export type PortName = keyof RpcPorts
@@ -70,6 +72,7 @@ export const METHODS: {
   },
   inbox: { staged: 'read' },
   openLegs: { write: 'write', list: 'read', erase: 'write', mentions: 'read', prune: 'write' },
+  encryption: { record: 'read', replaceRecord: 'write', encryptedRows: 'read', reencrypt: 'write' },
 }
 
 /** A call of a store method. */

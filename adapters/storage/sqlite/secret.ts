@@ -13,7 +13,7 @@ import {
 import { dirname } from 'node:path'
 import { HookswitchError } from 'hookswitch/store'
 import type { SqliteHandle } from './driver.js'
-import { messageOf, unavailableError } from './errors.js'
+import { invalidOptionError, messageOf, unavailableError } from './errors.js'
 
 /** 32 bytes in hex. */
 const KEY_FORMAT = /^[0-9a-f]{64}$/
@@ -28,7 +28,7 @@ const OTHER_USERS = 0o077
  * reveals no secret. It is generated once, while nothing has been encrypted yet.
  *
  * @param warn logs that other users can read the file
- * @throws HookswitchError `StoreCorrupt` when the key is missing or malformed and secrets are encrypted with it
+ * @throws HookswitchError `StoreCorrupt` (field `secret`) when the key is missing or malformed and secrets are encrypted with it
  */
 export function loadEncryptionKey(db: SqliteHandle, path: string, warn: (sentence: string) => void): string {
   const file = `${path}.key`
@@ -44,11 +44,11 @@ export function loadEncryptionKey(db: SqliteHandle, path: string, warn: (sentenc
     const sentence =
       `${file} ${problem}, but ${path} contains secrets encrypted with it: restore the file from a backup, or pass the ` +
       'secret that the service was started with before'
-    throw new HookswitchError('StoreCorrupt', sentence)
+    throw new HookswitchError('StoreCorrupt', sentence, { field: 'secret' })
   }
   if (content !== undefined && content !== '') {
     const sentence = `${file} is not a key (64 hex digits): put the right one there, or remove the file`
-    throw new HookswitchError('StoreCorrupt', sentence)
+    throw new HookswitchError('StoreCorrupt', sentence, { field: 'secret' })
   }
   return create(file)
 }
@@ -69,9 +69,26 @@ function hasEncryptedSecrets(db: SqliteHandle): boolean {
   return (db.prepare(sql).get() as { encrypted: number }).encrypted === 1
 }
 
-/** Creates the file atomically and flushes it. Only the owner of the database writes it. */
+/**
+ * Replaces the key in `PATH.key`, atomically. Does nothing without that file: the host then passes its own secret.
+ *
+ * @throws HookswitchError `InvalidOption` (field `to`) for anything but 64 hex digits, `StoreUnavailable`
+ */
+export function replaceEncryptionKey(path: string, key: string): void {
+  const file = `${path}.key`
+  if (read(file) === undefined) return
+  if (!KEY_FORMAT.test(key)) throw invalidOptionError('to', `must be 64 hex digits, like the key in ${file}`)
+  write(file, key)
+}
+
 function create(file: string): string {
   const key = randomBytes(KEY_BYTES).toString('hex')
+  write(file, key)
+  return key
+}
+
+/** Writes the file atomically and flushes it. Only the owner of the database does it. */
+function write(file: string, key: string): void {
   const temporary = `${file}.new`
   try {
     rmSync(temporary, { force: true })
@@ -82,7 +99,6 @@ function create(file: string): string {
     rmSync(temporary, { force: true })
     throw unavailableError(`the key of the store cannot be written: ${messageOf(thrown)}`, thrown)
   }
-  return key
 }
 
 /** A new directory entry survives a power failure only after its folder is flushed. Windows cannot open folders. */

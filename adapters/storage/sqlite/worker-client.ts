@@ -19,13 +19,23 @@ interface PendingRequest {
 }
 
 /**
+ * Size of the worker's young generation, MB. Its objects die within a request; V8's default would let their garbage grow to
+ * 48 MB.
+ */
+const YOUNG_GENERATION_MB = 6
+
+/**
  * Opens the database in a worker thread. Requests made in one turn of the event loop are sent as one message. The worker
  * keeps the process alive only while requests are pending.
  */
 export function openInWorker(request: OpenRequest, deps: BackendDeps): Promise<Backend> {
   // Without the host's Node flags: workers refuse `--input-type`, and modules of `--import` are not meant for us.
-  const options = { workerData: request, name: 'hookswitch-sqlite', execArgv: [] }
-  const worker = new Worker(workerPath(), options)
+  const worker = new Worker(workerPath(), {
+    workerData: request,
+    name: 'hookswitch-sqlite',
+    execArgv: [],
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+  })
   const pending = new Map<number, PendingRequest>()
   let outgoing: NumberedRequest[] = []
   let lastId = 0
@@ -96,6 +106,9 @@ export function openInWorker(request: OpenRequest, deps: BackendDeps): Promise<B
       }),
     webhookVersion: () => webhookVersion,
     secret: () => sendNumbered((id) => post({ kind: 'secret', id })) as Promise<string>,
+    async replaceSecret(secret) {
+      await sendNumbered((id) => post({ kind: 'replaceSecret', id, secret }))
+    },
     close() {
       isClosing = true
       flush()

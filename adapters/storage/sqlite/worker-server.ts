@@ -74,14 +74,22 @@ export function createWorkerServer(
     } else execute(requests, true)
   }
 
-  function postSecret(id: number): void {
+  /** @param use reads or replaces the key, outside any transaction */
+  function postSecret(id: number, use: () => string | undefined): void {
     let result: ResultMessage
     try {
-      result = { id, value: database.secret() }
+      result = { id, value: use() }
     } catch (thrown) {
       result = { id, error: serializeError(toStoreError(thrown, database.path)) }
     }
     postResults([result], [])
+  }
+
+  function replaceSecret({ id, secret }: { readonly id: number; readonly secret: string }): void {
+    postSecret(id, () => {
+      database.replaceSecret(secret)
+      return undefined
+    })
   }
 
   function close(): void {
@@ -98,7 +106,8 @@ export function createWorkerServer(
       }
       accept(requests)
       requests = []
-      if (message.kind === 'secret') postSecret(message.id)
+      if (message.kind === 'secret') postSecret(message.id, database.secret)
+      else if (message.kind === 'replaceSecret') replaceSecret(message)
       else if (deferred.length === 0) close()
       else isClosing = true
     }

@@ -111,6 +111,7 @@ export function asteriskAmi(options: AsteriskAmiOptions): SwitchSource {
 
   return createSwitchSource(checked, {
     peer: `asterisk ${host}:${port}`,
+    addressOption: 'host',
     openLegs: mapping.openLegs,
     savableLegs: mapping.savable,
     async open(pipeline, signal) {

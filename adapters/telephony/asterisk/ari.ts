@@ -104,6 +104,7 @@ export function asteriskAri(options: AsteriskAriOptions): SwitchSource {
 
   return createSwitchSource(checked, {
     peer: `asterisk ${url}`,
+    addressOption: 'url',
     openLegs: mapping.openLegs,
     savableLegs: mapping.savable,
     open(pipeline, signal) {

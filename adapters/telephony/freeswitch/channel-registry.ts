@@ -24,6 +24,9 @@ export interface ChannelRegistry {
   size(): number
 }
 
+/** What identifies a leg that has ended, beside its id. */
+type EndedLeg = Pick<Leg, 'coreUuid' | 'createdUs'>
+
 /** Number of ended legs that are remembered. */
 const MAX_ENDED = 10_000
 
@@ -31,8 +34,8 @@ const MAX_ENDED = 10_000
 export function createChannelRegistry(maxOpenLegs: number): ChannelRegistry {
   /** Oldest first. */
   const open = new Map<string, Leg>()
-  /** Run and creation time, by id. */
-  const ended = new Map<string, string>()
+  /** By id, the one that ended first in front. */
+  const ended = new Map<string, EndedLeg>()
   /** Current ids of renamed open legs, by the id under which they are published. */
   const renamed = new Map<string, string>()
 
@@ -60,12 +63,15 @@ export function createChannelRegistry(maxOpenLegs: number): ChannelRegistry {
     end(uuid, leg) {
       remove(uuid, leg)
       ended.delete(uuid)
-      ended.set(uuid, `${leg.coreUuid}/${leg.createdUs}`)
+      ended.set(uuid, { coreUuid: leg.coreUuid, createdUs: leg.createdUs })
       if (ended.size <= MAX_ENDED) return
       const [oldest = ''] = ended.keys()
       ended.delete(oldest)
     },
-    hasEnded: (uuid, coreUuid, createdUs) => ended.get(uuid) === `${coreUuid}/${createdUs}`,
+    hasEnded(uuid, coreUuid, createdUs) {
+      const leg = ended.get(uuid)
+      return leg !== undefined && leg.coreUuid === coreUuid && leg.createdUs === createdUs
+    },
     rename(oldUuid, uuid) {
       const leg = open.get(oldUuid)
       // A leg that is renamed before its CHANNEL_CREATE was never published under its old id.

@@ -2,7 +2,7 @@
 import { idempotencyKey } from '../source/idempotency-key.js'
 import type { PendingEvent } from '../source/mapped-events.js'
 import type { CallDetails } from '../source/optional-hooks.js'
-import { durationsOf } from '../source/seconds.js'
+import { durationsOf, type LegDurations } from '../source/seconds.js'
 import type { EventValue } from './event.js'
 import type { Hangup } from './hangup.js'
 import type { Leg } from './leg.js'
@@ -62,7 +62,8 @@ export function buildDestroyEvent(leg: Leg, { atUs, cause, code, endedBy }: Hang
   const { createdUs, answeredUs } = leg
   const answeredMs = answeredUs === 0 ? undefined : answeredUs / 1000
   // From exact times: the switch's `…sec` are differences of whole seconds, often off by one.
-  return Object.assign(built, durationsOf({ createdMs: createdUs / 1000, answeredMs, endedMs: atUs / 1000 }))
+  addDurations(built, durationsOf({ createdMs: createdUs / 1000, answeredMs, endedMs: atUs / 1000 }))
+  return built
 }
 
 /** The end of a leg whose last event was missed: when it ended is not known, nor whether it was answered before. */
@@ -70,7 +71,7 @@ export function buildMissedDestroyEvent(leg: Leg, nowUs: number): PendingEvent {
   const built = buildEvent(leg, 'channel_destroy', nowUs, keyOfOnceHook(leg, 'channel_destroy'))
   built.hangupCause = 'NORMAL_UNSPECIFIED'
   const answeredMs = leg.answeredUs === 0 ? 'unknown' : leg.answeredUs / 1000
-  Object.assign(built, durationsOf({ createdMs: leg.createdUs / 1000, answeredMs, endedMs: 'unknown' }))
+  addDurations(built, durationsOf({ createdMs: leg.createdUs / 1000, answeredMs, endedMs: 'unknown' }))
   return markFoundByResync(built)
 }
 
@@ -134,22 +135,30 @@ function buildEvent(leg: Leg, hook: string, atUs: number, key: string): Writable
   return built
 }
 
+/** Adds the known durations; `Object.assign` takes several times as long. */
+function addDurations(
+  built: WritableEvent,
+  { durationSeconds, ringingSeconds, billingSeconds }: LegDurations,
+) {
+  if (durationSeconds !== undefined) built.durationSeconds = durationSeconds
+  if (ringingSeconds !== undefined) built.ringingSeconds = ringingSeconds
+  if (billingSeconds !== undefined) built.billingSeconds = billingSeconds
+}
+
 /** Copies the channel variables that KAZOO also shows as separate fields. */
-function addKazooFields(built: WritableEvent, vars: Readonly<Record<string, EventValue>>): void {
-  const text = (name: string) => {
-    const value = Object.hasOwn(vars, name) ? vars[name] : undefined
-    return typeof value === 'string' ? value : undefined
-  }
-  const ownerId = text('Owner-ID')
-  if (ownerId !== undefined) built.ownerId = ownerId
-  const resellerId = text('Reseller-ID')
-  if (resellerId !== undefined) built.resellerId = resellerId
-  const authorizingId = text('Authorizing-ID')
-  if (authorizingId !== undefined) built.authorizingId = authorizingId
-  const authorizingType = text('Authorizing-Type')
-  if (authorizingType !== undefined) built.authorizingType = authorizingType
-  const forwarded = text('Call-Forward')
-  if (forwarded !== undefined) built.callForwarded = forwarded === 'true'
-  const inception = text('Inception')
-  if (inception !== undefined) built.inception = inception
+function addKazooFields(built: WritableEvent, vars: Readonly<Record<string, EventValue | undefined>>): void {
+  const {
+    'Owner-ID': ownerId,
+    'Reseller-ID': resellerId,
+    'Authorizing-ID': authorizingId,
+    'Authorizing-Type': authorizingType,
+    'Call-Forward': forwarded,
+    Inception: inception,
+  } = vars
+  if (typeof ownerId === 'string') built.ownerId = ownerId
+  if (typeof resellerId === 'string') built.resellerId = resellerId
+  if (typeof authorizingId === 'string') built.authorizingId = authorizingId
+  if (typeof authorizingType === 'string') built.authorizingType = authorizingType
+  if (typeof forwarded === 'string') built.callForwarded = forwarded === 'true'
+  if (typeof inception === 'string') built.inception = inception
 }

@@ -63,9 +63,13 @@ function handleEvent(
 ): void {
   const name = format === 'json' ? peekJsonEventName(body) : peekPlainEventName(body)
   if (name !== undefined && !mapping.isHandled(name)) return
-  const event = format === 'json' ? parseJsonEvent(body) : parsePlainEvent(body)
+  const event = format === 'json' ? parseJsonEvent(body, name) : parsePlainEvent(body, name)
+  if (event) {
+    pipeline.push(mapping.map(event))
+    return
+  }
   const message = `a ${format} event of ${body.length} bytes that cannot be read`
-  pipeline.push(event ? mapping.map(event) : { updates: [], problems: [{ kind: 'malformed', message }] })
+  pipeline.push({ updates: [], problems: [{ kind: 'malformed', message }] })
 }
 
 function firstLine(body: Buffer): string {

@@ -32,6 +32,10 @@ const CARRIAGE_RETURN = 13
 const SPACE = 32
 const COLON = 58
 const EMPTY = Buffer.alloc(0)
+const CONTENT_TYPE = 'Content-Type: '
+const CONTENT_LENGTH = 'Content-Length: '
+const LATER_CONTENT_TYPE = '\nContent-Type: '
+const LATER_CONTENT_LENGTH = '\nContent-Length: '
 /** How much is copied at once of a message whose length is not known yet. */
 const HEAD_STEP_BYTES = 256
 /** A larger buffer is released after its message. */
@@ -39,11 +43,18 @@ const MAX_RETAINED_BYTES = 262_144
 
 /** The value of a header line; `undefined`: there is no such line. */
 export function findHeader(head: string, name: string): string | undefined {
-  const key = `${name}: `
-  const line = head.startsWith(key) ? 0 : head.indexOf(`\n${key}`) + 1
-  if (line === 0 && !head.startsWith(key)) return undefined
-  const end = head.indexOf('\n', line)
-  return head.slice(line + key.length, end < 0 ? undefined : end)
+  return valueAfter(head, `${name}: `, `\n${name}: `)
+}
+
+/** The value of the line that begins with `key`; `keyOnLaterLine` is the same behind a newline. */
+function valueAfter(head: string, key: string, keyOnLaterLine: string): string | undefined {
+  let at = 0
+  if (!head.startsWith(key)) {
+    at = head.indexOf(keyOnLaterLine) + 1
+    if (at === 0) return undefined
+  }
+  const end = head.indexOf('\n', at)
+  return head.slice(at + key.length, end < 0 ? undefined : end)
 }
 
 export function createFrameReader(onFrame: OnFrame): FrameReader {
@@ -80,7 +91,7 @@ export function createFrameReader(onFrame: OnFrame): FrameReader {
       }
       if (newline === line) {
         head = buffer.toString('latin1', at, line)
-        type = findHeader(head, 'Content-Type') ?? ''
+        type = valueAfter(head, CONTENT_TYPE, LATER_CONTENT_TYPE) ?? ''
         bodyAt = newline + 1 - at
         endAt = bodyAt + bodyLength(head, type)
         return true
@@ -158,7 +169,7 @@ function isLetter(byte: number): boolean {
 }
 
 function bodyLength(head: string, type: string): number {
-  const value = findHeader(head, 'Content-Length')
+  const value = valueAfter(head, CONTENT_LENGTH, LATER_CONTENT_LENGTH)
   if (value === undefined) return 0
   const bytes = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN
   if (Number.isNaN(bytes)) throw new Error('Content-Length is not a number')

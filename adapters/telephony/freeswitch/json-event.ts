@@ -10,15 +10,14 @@ import { decodeUtf8, digitsAt, type EslEvent, type EventValue, isUnescaped, join
 import { createHeaderFinder, type FoundHeaders } from './header-finder.js'
 
 const FIRST_KEY = '{"Event-Name":"'
-/** The first key follows the brace; in a string neither can precede a quotation mark without a backslash. */
-const finder = createHeaderFinder({ before: '[,{]"', beforeLength: 2, after: '":' })
+/** In a string, a comma cannot precede a quotation mark without a backslash. */
+const finder = createHeaderFinder({ before: ',"', after: '":' })
 const QUOTE = 34
 const BRACKET = 91
 const CLOSING_BRACKET = 93
 const BACKSLASH = 92
 const COMMA = 44
 const COLON = 58
-const BRACE = 123
 const NOT_PLAIN = /[\\\x80-\xff]/
 
 /** The event's name from the first bytes of a body; `undefined`: `Event-Name` is not the first key. */
@@ -29,17 +28,23 @@ export function peekJsonEventName(body: Buffer): string | undefined {
 function firstName(start: string): string | undefined {
   if (!start.startsWith(FIRST_KEY)) return undefined
   const end = start.indexOf('"', FIRST_KEY.length)
-  return end < 0 ? undefined : start.slice(FIRST_KEY.length, end)
+  const name = end < 0 ? '\\' : start.slice(FIRST_KEY.length, end)
+  return NOT_PLAIN.test(name) ? undefined : name
 }
 
-/** Parses a body; `undefined`: it is not an event. */
-export function parseJsonEvent(body: Buffer): EslEvent | undefined {
+/**
+ * Parses a body; `undefined`: it is not an event.
+ *
+ * @param peekedName what `peekJsonEventName` returned for it
+ */
+export function parseJsonEvent(body: Buffer, peekedName = peekJsonEventName(body)): EslEvent | undefined {
   const text = body.toString('latin1')
   if (!text.startsWith('{"') || !text.endsWith('}')) return undefined
-  const name = firstName(text)
-  if (name !== undefined) return new JsonEvent(name, text)
-  const unnamed = new JsonEvent('', text).header('Event-Name')
-  return unnamed === undefined ? undefined : new JsonEvent(unnamed, text)
+  if (peekedName !== undefined) return new JsonEvent(peekedName, text)
+  // The first key must follow a comma to be found.
+  const found = `,${text.slice(1)}`
+  const name = new JsonEvent('', found).header('Event-Name')
+  return name === undefined ? undefined : new JsonEvent(name, found)
 }
 
 class JsonEvent implements EslEvent {
@@ -49,7 +54,7 @@ class JsonEvent implements EslEvent {
     readonly name: string,
     private readonly text: string,
   ) {
-    this.found = finder.find(text)
+    this.found = finder.find(name, text)
   }
 
   header(name: string): string | undefined {
@@ -75,12 +80,13 @@ class JsonEvent implements EslEvent {
   }
 
   private offsetOf(name: string): number {
-    return this.found.valueOf(name) ?? findValue(this.text, name)
+    if (name === 'Event-Name' && this.text.startsWith(FIRST_KEY)) return FIRST_KEY.length - 1
+    return this.found.valueOf(name)
   }
 
   forEach(prefix: string, visit: (name: string, value: EventValue) => void): void {
     const { text } = this
-    for (const from of this.found.behindPrefix(prefix) ?? findPrefix(text, prefix)) {
+    for (const from of this.found.behindPrefix(prefix)) {
       const end = findClosingQuote(text, from)
       // An element of an array is followed by a comma or a bracket.
       if (end < 0 || text.charCodeAt(end + 1) !== COLON) continue
@@ -91,34 +97,14 @@ class JsonEvent implements EslEvent {
   }
 }
 
-/** Offsets behind this prefix, in names and in elements of arrays. */
-function findPrefix(text: string, prefix: string): number[] {
-  const key = `"${prefix}`
-  const offsets: number[] = []
-  for (let at = text.indexOf(key); at >= 0; at = text.indexOf(key, at + 1))
-    if (isNameAt(text, at)) offsets.push(at + key.length)
-  return offsets
-}
-
-/** Offset of the value of a key, or -1. */
-function findValue(text: string, name: string): number {
-  const key = finder.keyOf(name)
-  for (let at = text.indexOf(key); at >= 0; at = text.indexOf(key, at + 1))
-    if (text.charCodeAt(at - 1) === QUOTE && isNameAt(text, at - 1)) return at + key.length
-  return -1
-}
-
-/** Whether the quotation mark at an offset begins a name, or an element of an array. */
-function isNameAt(text: string, at: number): boolean {
-  const before = text.charCodeAt(at - 1)
-  return before === COMMA || before === BRACE
-}
-
 function parseValue(text: string, at: number): EventValue | undefined {
   const first = at < 0 ? 0 : text.charCodeAt(at)
   if (first === QUOTE) {
-    const end = findClosingQuote(text, at + 1)
-    return end < 0 ? undefined : unescapeString(text.slice(at + 1, end))
+    const end = text.indexOf('"', at + 1)
+    const raw = text.slice(at + 1, end < 0 ? at + 1 : end)
+    if (end >= 0 && !NOT_PLAIN.test(raw)) return detachSubstring(raw)
+    const escapedEnd = findClosingQuote(text, at + 1)
+    return escapedEnd < 0 ? undefined : unescapeString(text.slice(at + 1, escapedEnd))
   }
   return first === BRACKET ? parseArray(text, at) : undefined
 }

@@ -85,6 +85,8 @@ export interface FreeswitchMapping {
 /** Events that describe the leg that has the id now. */
 const DESCRIBES_CURRENT_LEG: ReadonlySet<string> = new Set(['CHANNEL_CREATE', CHANNEL_DATA])
 
+const NO_EVENTS: readonly LegEvent[] = []
+
 /** The result of one event of the switch. `events` are the events of the leg that it names. */
 interface Yield {
   readonly updates: LegUpdate[]
@@ -255,20 +257,17 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
   /** Adds what is specific to an event; returns the events of other legs. */
   const apply = (uuid: string, leg: Leg, event: EslEvent, yielded: Yield): readonly LegEvent[] => {
     const { events } = yielded
-    const add = (added: PendingEvent | undefined) => {
-      if (added) events.push(added)
-    }
     switch (event.name) {
       case 'CHANNEL_BRIDGE': {
         const bridged = noteBridged(bridges.connect(uuid, leg, event))
-        for (const one of bridged) if (one.leg === leg) add(one.event)
+        for (const one of bridged) if (one.leg === leg) events.push(one.event)
         return bridged.filter((one) => one.leg !== leg)
       }
       case 'CHANNEL_HOLD':
-        add(startHold(leg, event))
+        addIfDefined(events, startHold(leg, event))
         break
       case 'CHANNEL_UNHOLD':
-        add(endHold(leg, event))
+        addIfDefined(events, endHold(leg, event))
         break
       case CHANNEL_DATA:
         events.push(...findHolds(leg, event))
@@ -277,7 +276,7 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
         end(uuid, leg, event, yielded)
         break
     }
-    return []
+    return NO_EVENTS
   }
 
   return {
@@ -306,10 +305,11 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
         const isAccountNew = resolveAccount(leg, uuid, event, problems)
         if (role.isPublished) refresh(leg, event, role, events)
         const canTransfer = name === 'CHANNEL_UNBRIDGE' || role.isLegEnd
-        const transferred = canTransfer && hooks.size > 0 ? mapTransfer(leg, event, events) : []
+        const transferred = canTransfer && hooks.size > 0 ? mapTransfer(leg, event, events) : NO_EVENTS
         const others = apply(uuid, leg, event, yielded)
         if (events.length > 0 || isAccountNew) updates.push(updateOf(leg, events, role.isLegEnd))
-        updates.push(...transferred.map(updateOfOther), ...others.map(updateOfOther))
+        for (const other of transferred) updates.push(updateOfOther(other))
+        for (const other of others) updates.push(updateOfOther(other))
       }
       return updates.length + problems.length > 0 ? { updates, problems } : EMPTY_BATCH
     },
@@ -343,6 +343,10 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
       },
     },
   }
+}
+
+function addIfDefined(events: PendingEvent[], added: PendingEvent | undefined): void {
+  if (added) events.push(added)
 }
 
 function updateOf(leg: Leg, events: readonly PendingEvent[], isEnded: boolean): LegUpdate {

@@ -5,7 +5,7 @@ import { createHeaderFinder, type FoundHeaders } from './header-finder.js'
 
 const FIRST_HEADER = 'Event-Name: '
 const NEWLINE = 10
-const finder = createHeaderFinder({ before: '\n', beforeLength: 1, after: ': ' })
+const finder = createHeaderFinder({ before: '\n', after: ': ' })
 
 /** The event's name from the first bytes of a body; `undefined`: `Event-Name` is not the first header. */
 export function peekPlainEventName(body: Buffer): string | undefined {
@@ -18,15 +18,18 @@ function firstName(start: string): string | undefined {
   return end < 0 ? undefined : start.slice(FIRST_HEADER.length, end)
 }
 
-/** Parses a body; `undefined`: it is not an event. */
-export function parsePlainEvent(body: Buffer): EslEvent | undefined {
+/**
+ * Parses a body; `undefined`: it is not an event.
+ *
+ * @param peekedName what `peekPlainEventName` returned for it
+ */
+export function parsePlainEvent(body: Buffer, peekedName = peekPlainEventName(body)): EslEvent | undefined {
   const whole = body.toString('latin1')
   // Text after an empty line is the event's body, not a header.
   const end = whole.endsWith('\n\n') ? whole.length - 1 : whole.indexOf('\n\n') + 1
   if (end === 0) return undefined
   const text = end === whole.length ? whole : whole.slice(0, end)
-  const name = firstName(text)
-  if (name !== undefined) return new PlainEvent(name, text)
+  if (peekedName !== undefined) return new PlainEvent(peekedName, text)
   // The first header must follow a newline to be found.
   const unnamed = new PlainEvent('', `\n${text}`)
   const found = unnamed.header('Event-Name')
@@ -40,11 +43,10 @@ class PlainEvent implements EslEvent {
     readonly name: string,
     private readonly text: string,
   ) {
-    this.found = finder.find(text)
+    this.found = finder.find(name, text)
   }
 
   header(name: string): string | undefined {
-    if (name === 'Event-Name' && this.name !== '') return this.name
     return valueAt(this.text, this.offsetOf(name))
   }
 
@@ -61,7 +63,8 @@ class PlainEvent implements EslEvent {
   }
 
   private offsetOf(name: string): number {
-    return this.found.valueOf(name) ?? findValue(this.text, name)
+    if (name === 'Event-Name' && this.text.startsWith(FIRST_HEADER)) return FIRST_HEADER.length
+    return this.found.valueOf(name)
   }
 
   value(name: string): EventValue | undefined {
@@ -71,7 +74,7 @@ class PlainEvent implements EslEvent {
 
   forEach(prefix: string, visit: (name: string, value: EventValue) => void): void {
     const { text } = this
-    for (const from of this.found.behindPrefix(prefix) ?? findPrefix(text, prefix)) {
+    for (const from of this.found.behindPrefix(prefix)) {
       const colon = text.indexOf(': ', from)
       const lineEnd = text.indexOf('\n', from)
       if (colon < 0) break
@@ -79,22 +82,6 @@ class PlainEvent implements EslEvent {
       visit(decodeUtf8(text.slice(from, colon)), splitArray(decodeUrlValue(text.slice(colon + 2, lineEnd))))
     }
   }
-}
-
-/** Offsets behind this prefix in the names that have it. */
-function findPrefix(text: string, prefix: string): number[] {
-  const key = `\n${prefix}`
-  const offsets: number[] = []
-  for (let at = text.indexOf(key); at >= 0; at = text.indexOf(key, at + 1)) offsets.push(at + key.length)
-  return offsets
-}
-
-/** Offset of the value of a header, or -1. */
-function findValue(text: string, name: string): number {
-  const key = finder.keyOf(name)
-  for (let at = text.indexOf(key); at >= 0; at = text.indexOf(key, at + 1))
-    if (text[at - 1] === '\n') return at + key.length
-  return -1
 }
 
 function valueAt(text: string, at: number): string | undefined {

@@ -61,6 +61,7 @@ export function freeswitchSource(options: FreeswitchSourceOptions): SwitchSource
 
   return createSwitchSource(checked, {
     peer: `freeswitch ${host}:${port}`,
+    addressOption: 'host',
     openLegs: mapping.openLegs,
     savableLegs: mapping.savable,
     async open(pipeline, signal) {

@@ -47,6 +47,14 @@ function knownSeconds(fromMs: number | 'unknown', toMs: number | 'unknown'): num
   return fromMs === 'unknown' || toMs === 'unknown' ? undefined : secondsBetween(fromMs, toMs)
 }
 
-function defined(durations: { readonly [Name in keyof LegDurations]: number | undefined }): LegDurations {
-  return Object.fromEntries(Object.entries(durations).filter(([, value]) => value !== undefined))
+function defined({
+  durationSeconds,
+  ringingSeconds,
+  billingSeconds,
+}: { readonly [Name in keyof LegDurations]: number | undefined }): LegDurations {
+  const known: { -readonly [Name in keyof LegDurations]: number } = {}
+  if (durationSeconds !== undefined) known.durationSeconds = durationSeconds
+  if (ringingSeconds !== undefined) known.ringingSeconds = ringingSeconds
+  if (billingSeconds !== undefined) known.billingSeconds = billingSeconds
+  return known
 }

@@ -3,7 +3,7 @@ import type { EventHub } from 'hookswitch'
 import { keepConnected, type SwitchSession } from './connection.js'
 import { createEventPipeline, type EventPipeline, type SourceEvents } from './event-pipeline.js'
 import { createOpenLegRecorder, type OpenLegRecorder, type SavableLegs } from './open-legs.js'
-import { type CheckedSourceOptions, integerBetween } from './options.js'
+import { type CheckedSourceOptions, integerBetween, invalidOption } from './options.js'
 import type { ConnectionState, PipelineCounts } from './source-figures.js'
 
 /** Publishes the channel events of a switch. */
@@ -36,6 +36,8 @@ export interface SourceStatus extends ConnectionState, PipelineCounts {
 export interface SwitchConnector {
   /** The switch in events and in the log: `freeswitch 127.0.0.1:8021`. */
   readonly peer: string
+  /** The option that `peer` has the address from. */
+  readonly addressOption: 'host' | 'url'
   /** Connects, logs in, subscribes and resyncs; then pushes everything received into the pipeline. */
   readonly open: (pipeline: EventPipeline, signal: AbortSignal) => Promise<SwitchSession>
   /** Number of legs that have begun and not ended. */
@@ -44,11 +46,22 @@ export interface SwitchConnector {
   readonly savableLegs: SavableLegs
 }
 
-/** Creates a source that is not started. */
+/** The store names the open legs of a source by its `peer`, of at most so many characters. */
+const MAX_STORED_NAME_LENGTH = 255
+
+/**
+ * Creates a source that is not started.
+ *
+ * @throws `InvalidOption` naming the option of the address, if open legs are to be stored and `peer` is too long
+ */
 export function createSwitchSource(
   { publish, clock, random, log, metrics, bufferLimits, openLegs: store }: CheckedSourceOptions,
-  { peer, open, openLegs, savableLegs }: SwitchConnector,
+  { peer, addressOption, open, openLegs, savableLegs }: SwitchConnector,
 ): SwitchSource {
+  if (store && peer.length > MAX_STORED_NAME_LENGTH) {
+    const sentence = `is too long to store open legs: '${peer.slice(0, 40)}…' has ${peer.length} characters`
+    throw invalidOption(addressOption, `${sentence}, and ${MAX_STORED_NAME_LENGTH} are possible`)
+  }
   const recorder: OpenLegRecorder | undefined =
     store &&
     createOpenLegRecorder({

@@ -163,13 +163,14 @@ export function createWorker(
   const settleBatched = createMicroBatcher(clock, settle)
 
   function start(claim: Claim, active: ActiveClaim): void {
-    attempt(deps, claim, active.webhook, options.attemptDeadlineMs).then(
-      (result) => settleBatched({ claim: active, result, skipReason: undefined }),
-      (thrown: unknown) => {
-        log.error({ reason: String(thrown), deliveryId: active.delivery.id }, 'building a request failed')
-        settleBatched({ claim: active, result: undefined, skipReason: undefined })
-      },
-    )
+    try {
+      attempt(deps, claim, active.webhook, options.attemptDeadlineMs, (result) =>
+        settleBatched({ claim: active, result, skipReason: undefined }),
+      )
+    } catch (thrown) {
+      log.error({ reason: String(thrown), deliveryId: active.delivery.id }, 'building a request failed')
+      settleBatched({ claim: active, result: undefined, skipReason: undefined })
+    }
   }
 
   /** Why a claim is not sent; `undefined`: it is sent. */

@@ -6,6 +6,7 @@ import { type ListRequest, type Page, parseListRequest } from '../../wire/list.j
 import type { Query } from '../../wire/query.js'
 import type { RequestHeaders } from '../../wire/request-head.js'
 import type { RouteMatch } from '../../wire/router.js'
+import type { FieldWarning } from '../../wire/warnings.js'
 import type { ApiBackend } from '../api-backend.js'
 import type { DocumentCache } from '../document-cache.js'
 
@@ -42,6 +43,8 @@ export interface OperationResult {
   /** The token that a login issued. */
   readonly issuedToken?: string
   readonly location?: string
+  /** Sent as `metadata.warnings`. */
+  readonly warnings?: readonly FieldWarning[]
   /** The whole response body, sent without an envelope. */
   readonly rawBody?: string
 }

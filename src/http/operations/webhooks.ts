@@ -8,6 +8,7 @@ import { parseWebhookFields } from '../../wire/field-names.js'
 import { slicePage } from '../../wire/list.js'
 import { allowedRevisions, matchesRevision } from '../../wire/precondition.js'
 import { getHeader } from '../../wire/request-head.js'
+import { findMisspeltFields } from '../../wire/warnings.js'
 import { webhookJson, webhookSummaryJson } from '../../wire/webhook-json.js'
 import {
   accountIdOf,
@@ -26,6 +27,16 @@ const webhookResult = (webhook: WebhookView): OperationResult => ({
   data: webhookJson(webhook),
   revision: webhook.revision,
 })
+
+/** The result of a change, with warnings about fields of the request that are probably misspelt. */
+function changeResult(
+  webhook: WebhookView,
+  context: OperationContext,
+  { extra }: UncheckedWebhook,
+): OperationResult {
+  const warnings = extra ? findMisspeltFields(extra, context.data as Record<string, unknown>) : []
+  return warnings.length === 0 ? webhookResult(webhook) : { ...webhookResult(webhook), warnings }
+}
 
 /** Converts the body to webhook input, with form values coerced. */
 function webhookInputOf(context: OperationContext): UncheckedWebhook {
@@ -57,9 +68,10 @@ export const listWebhooks: Operation = async (context) => {
 
 export const createWebhook: Operation = async (context) => {
   const accountId = accountIdOf(context)
-  const webhook = await context.backend.webhooks.create(accountId, webhookInputOf(context))
+  const input = webhookInputOf(context)
+  const webhook = await context.backend.webhooks.create(accountId, input)
   const location = `${context.base}/accounts/${accountId}/webhooks/${webhook.id}`
-  return { ...webhookResult(webhook), location }
+  return { ...changeResult(webhook, context, input), location }
 }
 
 export const readWebhook: Operation = async (context) => {
@@ -74,14 +86,16 @@ export const replaceWebhook: Operation = async (context) => {
   const id = entityIdOf(context, 'webhookId')
   const input = webhookInputOf(context)
   const options = await changeOptions(context, id)
-  return webhookResult(await context.backend.webhooks.replace(accountIdOf(context), id, input, options))
+  const webhook = await context.backend.webhooks.replace(accountIdOf(context), id, input, options)
+  return changeResult(webhook, context, input)
 }
 
 export const patchWebhook: Operation = async (context) => {
   const id = entityIdOf(context, 'webhookId')
   const input = webhookInputOf(context)
   const options = await changeOptions(context, id)
-  return webhookResult(await context.backend.webhooks.patch(accountIdOf(context), id, input, options))
+  const webhook = await context.backend.webhooks.patch(accountIdOf(context), id, input, options)
+  return changeResult(webhook, context, input)
 }
 
 export const deleteWebhook: Operation = async (context) => {

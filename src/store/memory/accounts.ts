@@ -101,6 +101,7 @@ export function memoryAccounts() {
     },
     byName: (key: string): readonly Account[] => [...(byNameKey.get(key)?.values() ?? [])],
     list: (): readonly Account[] => [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
+    apiKeyIds: (): Iterable<string> => keys.keys(),
     apiKey: (accountId: string): ApiKeyRow | undefined => keys.get(accountId),
     apiKeyByHash(hash: string): ApiKeyRow | undefined {
       const accountId = accountByKey.get(hash)

@@ -9,7 +9,7 @@ export function closingRules(rule: DefineRule): void {
   })
 
   rule('after close, every method rejects with StoreUnavailable', async (fixture) => {
-    const { accounts, tokens, webhooks, deliveries, openLegs } = fixture.store
+    const { accounts, tokens, webhooks, deliveries, openLegs, encryption } = fixture.store
     await fixture.store.close()
     const limits = { attemptsPerWebhook: 1, beforeMs: 1, limit: 1 }
     const calls: readonly Promise<unknown>[] = [
@@ -35,6 +35,13 @@ export function closingRules(rule: DefineRule): void {
       openLegs.erase({ accountId: 'account' }, 1),
       openLegs.mentions('account', '555'),
       openLegs.prune(1, 1),
+      encryption.record(),
+      encryption.replaceRecord('record', undefined),
+      encryption.encryptedRows('webhook', undefined, 1),
+      encryption.reencrypt(
+        { kind: 'apiKey', id: 'account', secrets: ['new'] },
+        { kind: 'apiKey', id: 'account', secrets: ['old'] },
+      ),
     ]
     for (const code of await Promise.all(calls.map(errorCodeOf))) assert.equal(code, 'StoreUnavailable')
   })
@@ -54,6 +61,17 @@ export function durabilityRules(rule: DefineRule): void {
     assert.deepEqual(await reopened.accounts.apiKeyByHash(key.hash), key)
     assert.deepEqual(await reopened.tokens.read(token.hash), token)
     assert.deepEqual(await reopened.webhooks.read(account.id, webhook.id), webhook)
+  })
+
+  rule('the encryption record and replaced ciphertexts survive a restart', async (fixture) => {
+    const { accounts, encryption } = fixture.store
+    await accounts.insert(newAccount(), newApiKey('account'), [])
+    const [row] = await encryption.encryptedRows('apiKey', undefined, 9)
+    await encryption.replaceRecord('record', undefined)
+    await encryption.reencrypt({ ...row!, secrets: ['again'] }, row!)
+    const reopened = await fixture.reopen()
+    assert.equal(await reopened.encryption.record(), 'record')
+    assert.equal((await reopened.accounts.apiKey('account'))?.sealed, 'again')
   })
 
   rule('open legs survive a restart', async (fixture) => {

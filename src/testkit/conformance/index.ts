@@ -6,6 +6,7 @@ import { claimContentsRules } from './claim-contents.js'
 import { claimFairnessRules } from './claim-fairness.js'
 import { closingRules, durabilityRules } from './closing.js'
 import { deliveryRules } from './deliveries.js'
+import { encryptionRules } from './encryption.js'
 import { epochRules } from './epochs.js'
 import { erasureRules } from './erasure.js'
 import { type DefineRule, openFixture, type StoreHarness } from './fixture.js'
@@ -76,6 +77,7 @@ export function storeConformance(runner: ConformanceRunner, harness: StoreHarnes
     ['pruning', pruneRules],
     ['erasure', erasureRules],
     ['open legs', openLegRules],
+    ['encryption', encryptionRules],
     ['closing', closingRules],
     ...(transactions ? [['inbox', inboxRules] as const] : []),
     ...(durable ? [['durability', durabilityRules] as const] : []),

@@ -49,6 +49,11 @@ export interface FakeSwitch {
    * was created. Rejects on `close`.
    */
   waitFor(milestone: Milestone, times?: number): Promise<void>
+  /**
+   * Closes all connections behind everything that was replayed, and refuses new ones. Resolves when every client has read
+   * it all and has closed its side: a client that does not read delays it until `close`.
+   */
+  end(): Promise<void>
   /** Destroys all connections now. */
   cut(): void
   /** Destroys the connections in the middle of the next event, after this many bytes of it. */
@@ -126,7 +131,9 @@ export function createFakeSwitch<Event extends TimedEvent>(
   const listener = createListener(createServer, port, {
     onConnection(socket) {
       milestones.record('connected')
-      const receive = serveClient?.({ socket, send: (bytes) => void (isSilent || socket.write(bytes)) })
+      // After `end` a request gets no reply: a write would destroy the connection and what the client has not read.
+      const send = (bytes: string | Buffer) => void (isSilent || socket.writableEnded || socket.write(bytes))
+      const receive = serveClient?.({ socket, send })
       if (receive) socket.on('data', (chunk) => handleChunk(socket, chunk, receive))
     },
     onClosed(socket) {
@@ -182,6 +189,7 @@ export function createFakeSwitch<Event extends TimedEvent>(
       return timeline.play(playOptions)
     },
     waitFor: milestones.waitFor,
+    end: listener.end,
     cut: listener.cut,
     cutIn(bytes) {
       wholeNumber(0, Number.MAX_SAFE_INTEGER)('bytes', bytes)

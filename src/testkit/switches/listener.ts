@@ -14,6 +14,8 @@ export interface Listener {
   readonly sockets: ReadonlySet<Socket>
   /** Stops listening; open connections stay. */
   refuse(): void
+  /** Stops listening and ends the connections; resolves when the other ends have read everything and closed theirs. */
+  end(): Promise<void>
   /** Destroys the open connections. */
   cut(): void
   /** Stops listening and destroys the connections; resolves when all are closed. */
@@ -42,6 +44,8 @@ export function createListener(
   const cut = () => {
     for (const socket of sockets) socket.destroy()
   }
+  const whenAllClosed = () =>
+    Promise.all([...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve))))
   const refuse = () => {
     listening?.close()
     listening = undefined
@@ -74,12 +78,18 @@ export function createListener(
     },
     sockets,
     refuse,
+    async end() {
+      refuse()
+      const closed = whenAllClosed()
+      for (const socket of sockets) socket.end()
+      await closed
+    },
     cut,
     async close() {
       refuse()
-      const closed = [...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve)))
+      const closed = whenAllClosed()
       cut()
-      await Promise.all(closed)
+      await closed
     },
   }
 }

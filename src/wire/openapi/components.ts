@@ -47,13 +47,13 @@ export const PARAMETERS: Readonly<Record<string, SpecObject>> = {
   paginate: queryParameter('paginate', 'false: all items in one page.', { type: 'boolean', default: true }),
   created_from: queryParameter(
     'created_from',
-    'Only items created at or after this time, in Gregorian seconds.',
-    { type: 'integer' },
+    'Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`).',
+    { type: ['integer', 'string'] },
   ),
   created_to: queryParameter(
     'created_to',
-    'Only items created at or before this time, in Gregorian seconds.',
-    { type: 'integer' },
+    'Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end.',
+    { type: ['integer', 'string'] },
   ),
   ascending: queryParameter('ascending', 'true: ascending order.', { type: 'boolean', default: false }),
   has_key: queryParameter(

@@ -29,8 +29,11 @@ export function hookswitch(
   argv: readonly string[],
   { env = {}, ...options }: ProgramOptions = {},
 ): RunningProgram {
-  const { HOOKSWITCH_SECRET: _, HOOKSWITCH_POSTGRES: __, ...inherited } = process.env
-  const child = spawn(process.execPath, [BIN, ...argv], { ...options, env: { ...inherited, ...env } })
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('HOOKSWITCH_'))
+  const child = spawn(process.execPath, [BIN, ...argv], {
+    ...options,
+    env: { ...Object.fromEntries(inherited), ...env },
+  })
   onTestFinished(() => void child.kill('SIGKILL'))
   const output = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text) => {

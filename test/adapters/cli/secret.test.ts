@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { errorCode, type HookswitchError } from 'hookswitch'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { secretFor } from '../../../adapters/cli/secret.js'
+import { checkSecret } from '../../../adapters/cli/secret.js'
 import type { StoreChoice } from '../../../adapters/cli/store-options.js'
+import { settingsOf } from './settings-of.js'
 
 const POSTGRES = {
   store: 'postgres',
@@ -21,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }))
 
 async function errorOf(choice: StoreChoice, env: Record<string, string>): Promise<HookswitchError> {
-  const thrown = await secretFor(choice, env).then(
+  const thrown = await check(choice, env).then(
     () => undefined,
     (thrown) => thrown,
   )
@@ -30,17 +31,20 @@ async function errorOf(choice: StoreChoice, env: Record<string, string>): Promis
   return thrown
 }
 
-describe('secretFor', () => {
-  it('returns the secret of the environment for every store', async () => {
+const check = async (choice: StoreChoice, env: Record<string, string> = {}) =>
+  checkSecret(await settingsOf({}, env), choice)
+
+describe('checkSecret', () => {
+  it('accepts a secret of the environment for every store', async () => {
     const file = { store: 'sqlite', path: join(folder, 'calls.db') } as const
     for (const choice of [POSTGRES, file, { store: 'memory' } as const]) {
-      expect(await secretFor(choice, { HOOKSWITCH_SECRET: SECRET })).toBe(SECRET)
+      await check(choice, { HOOKSWITCH_SECRET: SECRET })
     }
   })
 
   it('accepts a missing secret for a file, which has a key file, and for the memory store', async () => {
-    expect(await secretFor({ store: 'sqlite', path: join(folder, 'calls.db') }, {})).toBeUndefined()
-    expect(await secretFor({ store: 'memory' }, {})).toBeUndefined()
+    await check({ store: 'sqlite', path: join(folder, 'calls.db') })
+    await check({ store: 'memory' })
   })
 
   it('requires a secret for PostgreSQL, and its error contains a command that generates one', async () => {
@@ -61,7 +65,16 @@ describe('secretFor', () => {
       expect(message).toContain(`${path}.key`)
       expect(message).not.toContain(SECRET)
       expect(message).not.toContain(key)
-      expect(await secretFor({ store: 'sqlite', path: named }, { HOOKSWITCH_SECRET: key })).toBe(key)
+      await check({ store: 'sqlite', path: named }, { HOOKSWITCH_SECRET: key })
+      await check({ store: 'sqlite', path: named }, { HOOKSWITCH_SECRET: JSON.stringify([SECRET, key]) })
     }
+  })
+
+  it('rejects a key file that holds no key, and quotes nothing of it', async () => {
+    const path = join(folder, 'calls.db')
+    await writeFile(`${path}.key`, 'hunter2\n')
+    await expect(check({ store: 'sqlite', path })).rejects.toThrow(
+      `--data: ${path}.key is not a key (64 hex digits): put the right one there, or remove the file`,
+    )
   })
 })

@@ -173,6 +173,43 @@ describe('serve', () => {
     await expect(fetch(`${adminUrl}/healthz`)).rejects.toThrow()
   })
 
+  it('listens for operators on loopback, whatever --host is, unless --admin-host names an address', async () => {
+    const open = await started(['--host', '0.0.0.0', '--admin-port', '0'])
+    expect([new URL(open.url).hostname, new URL(open.adminUrl ?? '').hostname]).toEqual([
+      '0.0.0.0',
+      '127.0.0.1',
+    ])
+    const other = await started(['--admin-port', '0', '--admin-host', '0.0.0.0'])
+    expect(new URL(other.adminUrl ?? '').hostname).toBe('0.0.0.0')
+    expect((await errorOf(['--port', '9000', '--admin-port', '9000'])).message).toBe(
+      '--admin-port: must differ from --port',
+    )
+    expect(
+      (await errorOf(['--port', '0', '--admin-port', '0', '--admin-host', '203.0.113.7'])).message,
+    ).toMatch(/^--admin-host: '203\.0\.113\.7' is not an address of this machine/)
+  })
+
+  it('warns of variables that look like misspelt settings, and of no others', async () => {
+    const { written } = await started([], {
+      HOOKSWITCH_PROT: '1',
+      HOOKSWITCH_PORT_8000_TCP: 'tcp://10.0.0.1:8000',
+      HOOKSWITCH_COLOR: 'blue',
+    })
+    const warnings = written.stderr.split('\n').filter((line) => line.includes('is not a variable'))
+    expect(warnings).toEqual([
+      expect.stringContaining(
+        'HOOKSWITCH_PROT is not a variable of hookswitch (did you mean HOOKSWITCH_PORT?)',
+      ),
+    ])
+  })
+
+  it('passes the settings of the HTTP server, and writes entries of --log-level and above', async () => {
+    const { url, written } = await started(['--http-max-header-bytes', '2000', '--log-level', 'error'])
+    const response = await fetch(`${url}/v1/webhooks`, { headers: { 'x-long': 'x'.repeat(3_000) } })
+    await response.arrayBuffer()
+    expect([response.status, written.stderr]).toEqual([431, ''])
+  })
+
   it('serves metrics for Prometheus on the admin port only', async () => {
     const accounts = await accountsFile([ALPHA])
     const { url, adminUrl = '' } = await started(['--admin-port', '0', '--accounts', accounts])
@@ -210,7 +247,7 @@ describe('serve rejects with one sentence that begins with the flag', () => {
 
   it('a short HOOKSWITCH_SECRET, without quoting it', async () => {
     const error = await errorOf(['--port', '0'], { HOOKSWITCH_SECRET: 'too-short' })
-    expect(error.message).toMatch(/^HOOKSWITCH_SECRET: must have at least 16 characters/)
+    expect(error.message).toMatch(/^HOOKSWITCH_SECRET: must be a key of at least 16 characters/)
     expect(error.message).not.toContain('too-short')
   })
 

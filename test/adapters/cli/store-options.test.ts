@@ -1,21 +1,21 @@
 import { errorCode } from 'hookswitch'
 import { describe, expect, it } from 'vitest'
-import { chooseStore, type StoreFlags, targetOf } from '../../../adapters/cli/store-options.js'
+import { chooseStore, targetOf } from '../../../adapters/cli/store-options.js'
+import { type GivenFlags, settingsOf } from './settings-of.js'
 
 type Environment = Readonly<Record<string, string>>
 
-const choose = (flags: Partial<StoreFlags>, env: Environment = {}) =>
-  chooseStore({ memory: false, ...flags }, env)
+const choose = async (flags: GivenFlags, env: Environment = {}) => chooseStore(await settingsOf(flags, env))
 
 const URL_OF = { A: 'postgres://user:hunter2@a.example/calls', B: 'postgresql://b.example:5433/calls' }
 const IN_ENVIRONMENT = { HOOKSWITCH_POSTGRES: URL_OF.B }
 
 describe('chooseStore', () => {
-  it('chooses a file in the working directory by default', () => {
-    expect(choose({})).toEqual({ store: 'sqlite', path: './hookswitch.db' })
+  it('chooses a file in the working directory by default', async () => {
+    expect(await choose({})).toEqual({ store: 'sqlite', path: './hookswitch.db' })
   })
 
-  it.each<[string, Partial<StoreFlags>, Environment, object]>([
+  it.each<[string, GivenFlags, Environment, object]>([
     ['--data', { data: 'calls.db' }, {}, { store: 'sqlite', path: 'calls.db' }],
     ['--memory', { memory: true }, {}, { store: 'memory' }],
     [
@@ -49,11 +49,11 @@ describe('chooseStore', () => {
       { store: 'sqlite', path: 'calls.db' },
     ],
     ['--memory rather than the environment', { memory: true }, IN_ENVIRONMENT, { store: 'memory' }],
-  ])('follows %s', (_, flags, env, choice) => {
-    expect(choose(flags, env)).toEqual(choice)
+  ])('follows %s', async (_, flags, env, choice) => {
+    expect(await choose(flags, env)).toEqual(choice)
   })
 
-  it.each<[Partial<StoreFlags>, Environment, string, RegExp]>([
+  it.each<[GivenFlags, Environment, string, RegExp]>([
     [{ data: 'x', memory: true }, {}, '--memory', /cannot be combined with --data/],
     [{ data: 'x', postgres: URL_OF.A }, {}, '--postgres', /cannot be combined with --data/],
     [{ postgres: URL_OF.A, memory: true }, {}, '--memory', /cannot be combined with --postgres/],
@@ -64,11 +64,18 @@ describe('chooseStore', () => {
     [{ data: '' }, {}, '--data', /must not be empty/],
     [{ data: ':memory:' }, {}, '--data', /use --memory/],
     [{ data: URL_OF.A }, {}, '--data', /a URL belongs to --postgres/],
-    [{}, { HOOKSWITCH_POSTGRES: '' }, 'HOOKSWITCH_POSTGRES', /must be a URL/],
-  ])('rejects %o with %o in one sentence that begins with the flag', (flags, env, name, problem) => {
-    expect(() => choose(flags, env)).toThrow(problem)
-    expect(errorOf(flags, env)).toMatchObject({ code: 'InvalidOption', field: name })
-    const { message } = errorOf(flags, env)
+    [{}, { HOOKSWITCH_POSTGRES: '' }, 'HOOKSWITCH_POSTGRES', /must not be empty/],
+    [
+      {},
+      { ...IN_ENVIRONMENT, HOOKSWITCH_DATA: 'x' },
+      'HOOKSWITCH_POSTGRES',
+      /cannot be combined with HOOKSWITCH_DATA/,
+    ],
+  ])('rejects %o with %o in one sentence that begins with the flag', async (flags, env, name, problem) => {
+    const error = await errorOf(flags, env)
+    expect(error).toMatchObject({ code: 'InvalidOption', field: name })
+    const { message } = error
+    expect(message).toMatch(problem)
     expect(message.startsWith(`${name}: `)).toBe(true)
     expect(message).not.toMatch(/\n|hunter2/)
   })
@@ -86,8 +93,8 @@ describe('chooseStore', () => {
     'postgres://user:12?hunter2@db/calls',
     'postgres://user:hunter2@db/%E0%A4%A',
     'postgres://a:1,b:2/calls',
-  ])("rejects '%s' as the URL of a database, without quoting it", (postgres) => {
-    const { message } = errorOf({ postgres }, {})
+  ])("rejects '%s' as the URL of a database, without quoting it", async (postgres) => {
+    const { message } = await errorOf({ postgres }, {})
     expect(message).toMatch(
       /^--postgres: must be a URL like postgres:\/\/user:password@host:5432\/database, /,
     )
@@ -95,9 +102,9 @@ describe('chooseStore', () => {
   })
 })
 
-function errorOf(flags: Partial<StoreFlags>, env: Environment): Error {
+async function errorOf(flags: GivenFlags, env: Environment): Promise<Error> {
   try {
-    choose(flags, env)
+    await choose(flags, env)
   } catch (thrown) {
     expect(errorCode(thrown)).toBe('InvalidOption')
     return thrown as Error
@@ -128,8 +135,8 @@ describe('targetOf', () => {
       },
     ],
     ['postgresql:///', {}],
-  ])('%s', (postgres, target) => {
-    const choice = choose({ postgres })
+  ])('%s', async (postgres, target) => {
+    const choice = await choose({ postgres })
     expect(choice.store === 'postgres' && targetOf(choice)).toEqual(target)
   })
 })

@@ -1,19 +1,16 @@
 import { errorCode } from 'hookswitch'
 import { describe, expect, it } from 'vitest'
-import { chooseSwitches, type SwitchFlags } from '../../../adapters/cli/switch-options.js'
+import { chooseSwitches } from '../../../adapters/cli/switch-options.js'
+import { type GivenFlags, settingsOf } from './settings-of.js'
 
-const NONE: SwitchFlags = {
-  freeswitch: [],
-  freeswitchOutbound: [],
-  asteriskAmi: [],
-  asteriskAri: [],
-  kamailio: [],
-}
 const ENV = { HOOKSWITCH_AMI_SECRET: 's3cret', HOOKSWITCH_ARI_PASSWORD: 'p4ss' }
 
-function errorOf(flags: Partial<SwitchFlags>, env: Record<string, string> = ENV): Error {
+const choose = async (flags: GivenFlags, env: Record<string, string> = {}) =>
+  chooseSwitches(await settingsOf(flags, env), env)
+
+async function errorOf(flags: GivenFlags, env: Record<string, string> = ENV): Promise<Error> {
   try {
-    chooseSwitches({ ...NONE, ...flags }, env)
+    await choose(flags, env)
   } catch (thrown) {
     expect(errorCode(thrown)).toBe('InvalidOption')
     return thrown as Error
@@ -22,12 +19,12 @@ function errorOf(flags: Partial<SwitchFlags>, env: Record<string, string> = ENV)
 }
 
 describe('chooseSwitches', () => {
-  it('returns nothing without a switch', () => {
-    expect(chooseSwitches(NONE, ENV)).toEqual([])
+  it('returns nothing without a switch', async () => {
+    expect(await choose({}, ENV)).toEqual([])
   })
 
-  it('fills in default ports, and passwords from the environment', () => {
-    const flags: SwitchFlags = {
+  it('fills in default ports, and passwords from the environment', async () => {
+    const flags: GivenFlags = {
       freeswitch: ['pbx1', '10.1.2.3:9021', '[::1]:8022'],
       freeswitchOutbound: ['0.0.0.0'],
       asteriskAmi: ['hook@pbx2'],
@@ -37,7 +34,7 @@ describe('chooseSwitches', () => {
     }
     const accountFrom = { kind: 'variable', name: 'ACCOUNT_ID' }
     const freeswitch = { kind: 'freeswitch', accountFrom }
-    expect(chooseSwitches(flags, { ...ENV, HOOKSWITCH_FREESWITCH_PASSWORD: 'fs' })).toEqual([
+    expect(await choose(flags, { ...ENV, HOOKSWITCH_FREESWITCH_PASSWORD: 'fs' })).toEqual([
       { ...freeswitch, options: { host: 'pbx1', port: 8021, password: 'fs' } },
       { ...freeswitch, options: { host: '10.1.2.3', port: 9021, password: 'fs' } },
       { ...freeswitch, options: { host: '::1', port: 8022, password: 'fs' } },
@@ -56,8 +53,8 @@ describe('chooseSwitches', () => {
     ])
   })
 
-  it('reads the parameters of each switch, and its own rule for the account', () => {
-    const flags: SwitchFlags = {
+  it('reads the parameters of each switch, and its own rule for the account', async () => {
+    const flags: GivenFlags = {
       freeswitch: [
         'pbx1?account-from=realm&custom-variables=crm_id,queue&extra-events=CHANNEL_EXECUTE&format=plain&optional-hooks=missed_call,parking' +
           '&silence-ms=5000&connect-timeout-ms=3000&account-wait-ms=30000&max-open-legs=5000&password-env=PBX1',
@@ -74,7 +71,7 @@ describe('chooseSwitches', () => {
       accountFrom: 'context',
     }
     const env = { ...ENV, PBX1: 'of pbx1' }
-    expect(chooseSwitches(flags, env)).toEqual([
+    expect(await choose(flags, env)).toEqual([
       {
         kind: 'freeswitch',
         accountFrom: { kind: 'realm' },
@@ -132,16 +129,55 @@ describe('chooseSwitches', () => {
     ])
   })
 
-  it('needs no --account-from where each switch has its own rule', () => {
-    const flags = { ...NONE, freeswitch: ['pbx1?account-from=realm', 'pbx2?account-from=variable:A'] }
-    expect(chooseSwitches(flags, {}).map(({ accountFrom }) => accountFrom.kind)).toEqual([
+  it('reads switches of a file as text or as objects, with passwords of their own', async () => {
+    const env = {
+      PBX2: 'of pbx2',
+      HOOKSWITCH_ASTERISK_AMI: JSON.stringify([
+        { address: 'hook@pbx1', password: 'of pbx1', tls: true, ca: '/ca.pem', accountFrom: 'context' },
+        { address: 'hook@pbx2:5040', passwordEnv: 'PBX2', accountFrom: 'endpoint', optionalHooks: [] },
+        'hook@pbx3?account-from=context&custom-variables=a,b',
+      ]),
+      HOOKSWITCH_AMI_SECRET: 'of all',
+    }
+    expect(await choose({}, env)).toEqual([
+      {
+        kind: 'asterisk-ami',
+        accountFrom: { kind: 'context' },
+        options: { host: 'pbx1', port: 5039, username: 'hook', secret: 'of pbx1' },
+        isTls: true,
+        caFile: '/ca.pem',
+      },
+      {
+        kind: 'asterisk-ami',
+        accountFrom: { kind: 'endpoint' },
+        options: { host: 'pbx2', port: 5040, username: 'hook', secret: 'of pbx2', optionalHooks: [] },
+        isTls: false,
+      },
+      {
+        kind: 'asterisk-ami',
+        accountFrom: { kind: 'context' },
+        options: {
+          host: 'pbx3',
+          port: 5038,
+          username: 'hook',
+          secret: 'of all',
+          customVariables: ['a', 'b'],
+        },
+        isTls: false,
+      },
+    ])
+  })
+
+  it('needs no --account-from where each switch has its own rule', async () => {
+    const flags = { freeswitch: ['pbx1?account-from=realm', 'pbx2?account-from=variable:A'] }
+    expect((await choose(flags, {})).map(({ accountFrom }) => accountFrom.kind)).toEqual([
       'realm',
       'variable',
     ])
   })
 
-  it('reads the account from the realm when only Kamailio is given', () => {
-    expect(chooseSwitches({ ...NONE, kamailio: ['proxy'] }, {})).toEqual([
+  it('reads the account from the realm when only Kamailio is given', async () => {
+    expect(await choose({ kamailio: ['proxy'] }, {})).toEqual([
       { kind: 'kamailio', accountFrom: { kind: 'realm' }, options: { host: 'proxy', port: 8448 } },
     ])
   })
@@ -253,28 +289,28 @@ describe('chooseSwitches', () => {
       { asteriskAri: ['http://u@pbx?realm-from=realm'] },
       /^--asterisk-ari: the parameter realm-from must be account, variable:NAME or fixed:DOMAIN$/,
     ],
-  ])('rejects %j', (flags, sentence) => {
-    const { message } = errorOf(flags)
+  ])('rejects %j', async (flags, sentence) => {
+    const { message } = await errorOf(flags)
     expect(message).toMatch(sentence)
     expect(message).not.toMatch(/hush|:pw/)
   })
 
-  it('accepts a Kamailio beside other switches, whatever --account-from is', () => {
-    const flags = { ...NONE, kamailio: ['proxy'], freeswitch: ['pbx'], accountFrom: 'variable:X' }
-    expect(chooseSwitches(flags, {}).map(({ kind }) => kind)).toEqual(['freeswitch', 'kamailio'])
+  it('accepts a Kamailio beside other switches, whatever --account-from is', async () => {
+    const flags = { kamailio: ['proxy'], freeswitch: ['pbx'], accountFrom: 'variable:X' }
+    expect((await choose(flags, {})).map(({ kind }) => kind)).toEqual(['freeswitch', 'kamailio'])
     const rejected = { kamailio: ['proxy'], asteriskAmi: ['u@pbx'], accountFrom: 'realm' }
-    expect(errorOf(rejected).message).toMatch(/cannot be realm with asterisk-ami/)
+    expect((await errorOf(rejected)).message).toMatch(/cannot be realm with asterisk-ami/)
   })
 
-  it('requires the passwords, one line each', () => {
+  it('requires the passwords, one line each', async () => {
     const chosen = { asteriskAmi: ['u@pbx'], accountFrom: 'context' }
-    expect(errorOf(chosen, {}).message).toBe('HOOKSWITCH_AMI_SECRET: is required by --asterisk-ami')
+    expect((await errorOf(chosen, {})).message).toBe('HOOKSWITCH_AMI_SECRET: is required by --asterisk-ami')
     const empty = { HOOKSWITCH_AMI_SECRET: '' }
-    expect(errorOf(chosen, empty).message).toBe('HOOKSWITCH_AMI_SECRET: must not be empty')
+    expect((await errorOf(chosen, empty)).message).toBe('HOOKSWITCH_AMI_SECRET: must not be empty')
     const injected = { HOOKSWITCH_AMI_SECRET: 'a\r\nAction: Originate' }
-    expect(errorOf(chosen, injected).message).toBe('HOOKSWITCH_AMI_SECRET: must be one line of text')
+    expect((await errorOf(chosen, injected)).message).toBe('HOOKSWITCH_AMI_SECRET: must be one line of text')
     const own = { asteriskAmi: ['u@pbx?password-env=PBX1'], accountFrom: 'context' }
-    expect(errorOf(own, { ...ENV, PBX1: '' }).message).toBe(
+    expect((await errorOf(own, { ...ENV, PBX1: '' })).message).toBe(
       '--asterisk-ami: the parameter password-env names a variable that must not be empty',
     )
   })

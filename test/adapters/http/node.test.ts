@@ -38,6 +38,15 @@ describe('nodeHandler', () => {
     expect(records.map(({ url }) => url)).toEqual(['/elsewhere'])
   })
 
+  it('rejects headers above 16 KiB on a server that accepts them', async () => {
+    const { service, records } = createRecordingService()
+    const port = await start(http.createServer({ maxHeaderSize: 65_536 }, nodeHandler(service)))
+    const { status, body } = await sendRaw(port, request('/v1/x', `X-Big: ${'x'.repeat(17_000)}`))
+    expect([status, JSON.parse(body).error]).toEqual([431, '431'])
+    expect(records).toEqual([])
+    expect((await sendRaw(port, request('/v1/x', `X-Big: ${'x'.repeat(16_000)}`))).status).not.toBe(431)
+  })
+
   it('passes paths outside the API to next without reading the body', async () => {
     const { service, records } = createRecordingService()
     const handler = nodeHandler(service)

@@ -176,7 +176,7 @@ describe.skipIf(!server)('a migration from SQLite to PostgreSQL', () => {
       webhooks: 6,
       inboxEntries: STAGED_CALLS.length,
     })
-    expect(Object.keys(counts)).toHaveLength(13)
+    expect(Object.keys(counts)).toHaveLength(14)
   })
 })
 

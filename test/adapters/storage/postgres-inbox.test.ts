@@ -54,6 +54,20 @@ describe.skipIf(!server)("the inbox in the host's transaction", () => {
     expect(await staged()).toEqual([one.id, two.id])
   })
 
+  it('refuses a client without an open transaction, and writes nothing', async () => {
+    await host.query('commit')
+    await expect(put(newEntry())).rejects.toMatchObject({ code: 'InvalidOption', field: 'tx' })
+    await expect(put(newEntry())).rejects.toThrow(
+      'tx has no open transaction: send BEGIN first, and await it',
+    )
+    expect(await staged()).toEqual([])
+    await host.query('begin')
+    const entry = newEntry()
+    await put(entry)
+    await host.query('commit')
+    expect(await staged()).toEqual([entry.id])
+  })
+
   it('drops entries that are rolled back to a savepoint', async () => {
     const [remaining, undone] = [newEntry(), newEntry()]
     await put(remaining)

@@ -143,7 +143,7 @@ describe.skipIf(!canMount())('a full disk', () => {
         await print([opened.code, opened.message, ...readdirSync(${quoted(folder)})].join(', '))
       }
       `,
-      onSmallDisk(folder, 260),
+      onSmallDisk(folder, 268),
     )
     const lines = stdout.trimEnd().split('\n')
     expect(lines.length, stderr).toBeGreaterThan(3)

@@ -115,6 +115,7 @@ export function engineStore(path: string, clock: Pick<Clock, 'now'>, transaction
     accounts: createPort('accounts'),
     tokens: createPort('tokens'),
     openLegs: createPort('openLegs'),
+    encryption: createPort('encryption'),
     webhooks: createPort('webhooks'),
     deliveries: {
       ...deliveries,

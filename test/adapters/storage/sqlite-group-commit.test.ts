@@ -38,6 +38,7 @@ const scrub: RpcRequest = { port: 'deliveries', method: 'scrub', args: [] }
 function setUp() {
   const notifications = createPendingNotifications()
   const events: string[] = []
+  const owner = { isLost: false }
   const engine = {
     tokens: {
       issue({ hash }: TokenRow) {
@@ -59,8 +60,11 @@ function setUp() {
     notifications,
     path: '/data/db',
     busyTimeoutMs: 1,
+    assertOwner: () => {
+      if (owner.isLost) throw new HookswitchError('StoreCorrupt', 'x-owner was removed')
+    },
   })
-  return { run, events, notifications }
+  return { run, events, notifications, owner }
 }
 
 const names = () =>
@@ -88,6 +92,7 @@ describe('a group of requests', () => {
       notifications: createPendingNotifications(),
       path: 'db',
       busyTimeoutMs: 1,
+      assertOwner() {},
     })
     expect(codes(runObserved([write('a'), write('b')], false))).toEqual(['done', 'done'])
     expect([seen, names()]).toEqual([
@@ -96,6 +101,14 @@ describe('a group of requests', () => {
     ])
     run([write('c')], false)
     expect(events).toEqual(['committed'])
+  })
+
+  it('is not written once another process may own the file; reads still run', () => {
+    const { run, owner } = setUp()
+    expect(codes(run([write('first')], false))).toEqual(['done'])
+    owner.isLost = true
+    expect(codes(run([write('a'), read, write('b')], true))).toEqual(['StoreCorrupt', 'done', 'StoreCorrupt'])
+    expect(names()).toEqual(['first'])
   })
 
   it('commits the other requests when one is refused', () => {

@@ -62,16 +62,28 @@ describe('an inbox entry in a transaction of the host', () => {
     'notifies once for many entries, and at once if each is its own transaction',
     () => {
       const inbox = createHostInbox(host, notify)
-      for (let index = 0; index < 100; index += 1) inbox.put(host, entry())
+      for (let index = 0; index < 100; index += 1) {
+        host.exec('BEGIN')
+        inbox.put(host, entry())
+        host.exec('COMMIT')
+      }
       vi.advanceTimersByTime(1)
       expect([notify.mock.calls.length, vi.getTimerCount()]).toEqual([1, 0])
     },
   )
 
+  it.runIf(reportsTransactions)('is refused without a transaction, which would commit it by itself', () => {
+    const inbox = createHostInbox(host, notify)
+    expect(() => inbox.put(host, entry())).toThrow(/^tx has no open transaction: execute BEGIN first$/)
+    expect([rows().count, vi.getTimerCount()]).toEqual([0, 0])
+  })
+
   it('notifies under a steady flow of entries', () => {
     const inbox = createHostInbox(host, notify)
     for (let index = 0; index < 20; index += 1) {
+      host.exec('BEGIN')
       inbox.put(host, entry())
+      host.exec('COMMIT')
       vi.advanceTimersByTime(0.5)
     }
     expect(notify.mock.calls.length).toBeGreaterThan(3)
@@ -140,10 +152,18 @@ describe('an inbox entry in a transaction of the host', () => {
     expect(() => inbox.put({}, entry())).toThrow(
       expect.objectContaining({ code: 'InvalidOption', field: 'tx' }),
     )
-    inbox.put(host, entry())
+    const commit = (given: InboxEntry) => {
+      host.exec('BEGIN')
+      try {
+        inbox.put(host, given)
+      } finally {
+        host.exec('COMMIT')
+      }
+    }
+    commit(entry())
     const other = new DatabaseSync((host.prepare('PRAGMA database_list').get() as { file: string }).file)
     other.exec('BEGIN EXCLUSIVE')
-    expect(() => inbox.put(host, entry())).toThrow(
+    expect(() => commit(entry())).toThrow(
       expect.objectContaining({
         code: 'StoreUnavailable',
         message: "the host's database is locked by another connection; end its transaction",
@@ -156,7 +176,7 @@ describe('an inbox entry in a transaction of the host', () => {
     expect(() => inbox.put(host, entry())).toThrow(/begin it with BEGIN IMMEDIATE/)
     host.exec('ROLLBACK')
     other.close()
-    inbox.put(host, entry())
+    commit(entry())
     host.close()
     ;(host as unknown as { open(): void }).open()
     inbox.put(host, entry())

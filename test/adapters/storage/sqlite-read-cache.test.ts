@@ -14,6 +14,7 @@ function setUp() {
     },
     webhookVersion: () => state.version,
     secret: async () => 'secret',
+    replaceSecret: async () => {},
     close: async () => {},
   }
   const { request, invalidate } = withReadCache(backend)

@@ -39,6 +39,7 @@ function setUp() {
     secret() {
       throw new TypeError('no key')
     },
+    replaceSecret() {},
     close() {
       state.closed = true
     },

@@ -225,6 +225,24 @@ describe('what Asterisk reports of a call', () => {
     ])
   })
 
+  it('of a transfer is none if the transfer failed', () => {
+    const transfer = (result: string) =>
+      ami(
+        'BlindTransfer',
+        A,
+        `Result: ${result}`,
+        `TransfererChannel: PJSIP/1001-${A}`,
+        'TransfererChannelState: 6',
+        'TransfererAccountCode: acme',
+        `TransfererUniqueid: ${A}`,
+        'Extension: 2017',
+      )
+    expect(reportsOf(channelEvent('created', A), ...transfer('Fail'))).toEqual([])
+    expect(reportsOf(channelEvent('created', A), ...transfer('Success'))).toMatchObject([
+      { hook: 'channel_transferor', callId: A, transferTo: '2017' },
+    ])
+  })
+
   it('of keys is what the phone pressed, not what the switch sends to it', () => {
     const press = (direction: string) =>
       ami('DTMFEnd', A, 'Digit: 5', 'DurationMs: 90', `Direction: ${direction}`)

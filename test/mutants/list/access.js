@@ -109,11 +109,11 @@ export const mutants = [
     tests: ['test/accounts/ensure.test.ts'],
   },
   {
-    what: 'an account without an API key ends the check of the secret',
-    file: 'src/accounts/ensure.ts',
-    find: 'if (!row) continue',
-    replace: 'if (!row) return',
-    tests: ['test/accounts/ensure.test.ts'],
+    what: 'a node that encrypts with a retired secret starts',
+    file: 'src/runtime/encryption-record.ts',
+    find: '  if (matchesCheck(first, record.retired)) {',
+    replace: '  if (secrets.length === 0) {',
+    tests: ['test/runtime/rotate-secret.test.ts'],
   },
   {
     what: 'changes of one account run concurrently behind a finished one',

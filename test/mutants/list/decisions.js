@@ -82,7 +82,7 @@ export const mutants = [
   {
     what: 'the secrets of a request are recorded',
     file: 'src/delivery/attempt-record.ts',
-    find: 'record.requestHeaders = redactHeaders(request.headers)',
+    find: 'record.requestHeaders = redactRequestHeaders(request.headers)',
     replace: 'record.requestHeaders = request.headers',
     tests: ['test/delivery/settle.test.ts'],
   },

@@ -85,6 +85,7 @@ const TABLES = {
     event: 'text',
     traceparent: 'text',
   },
+  encryption: { id: 'smallint', record: 'text' },
   openLeg: { addedMs: 'float8', source: 'text', callId: 'text', accountId: 'text', state: 'text' },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>
 

@@ -24,9 +24,11 @@ export const importStatements = (s: string, tables: readonly string[]) =>
       text: `lock table ${[...tables, 'shard', 'node', 'pending', 'lane'].map((table) => `${s}.${table}`).join(', ')}
         in exclusive mode`,
     },
+    /** A table that a node fills when it starts does not count. */
     used: {
       name: 'load_used',
       text: tables
+        .filter((table) => table !== 'encryption')
         .map((table) => `select '${table}' as "table" where exists (select from ${s}.${table})`)
         .join(' union all '),
     },
@@ -45,6 +47,8 @@ export const importStatements = (s: string, tables: readonly string[]) =>
       text: `insert into ${s}.hookswitch_move (id) values ($1) on conflict do nothing`,
     },
     end: { name: 'load_end', text: `update ${s}.hookswitch_move set counts = $2 where id = $1` },
+    /** The secrets of the imported rows count, not those of a node that was started on the empty schema. */
+    clearEncryption: { name: 'load_clear_encryption', text: `delete from ${s}.encryption` },
     /** New positions come after those of the imported rows. */
     position: {
       name: 'load_position',

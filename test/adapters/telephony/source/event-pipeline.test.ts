@@ -102,6 +102,16 @@ describe('the event pipeline', () => {
     expect(clock.sleepers().count).toBe(0)
   })
 
+  it('publishes the events of a leg whose account a busy process reads at the end of the wait', async () => {
+    const { push, published, emitted, clock } = startPipeline()
+    push(batch(update('a', undefined, ['channel_create'])))
+    // The first turn of the event loop after the timer: what arrived before it is read now.
+    clock.yield = async () => push(batch(update('a', 'acme', ['channel_answer'])))
+    await clock.advance(1_000)
+    expect(published.map(({ hook }) => hook)).toEqual(['channel_create', 'channel_answer'])
+    expect(emitted).toEqual([])
+  })
+
   it('expires each leg at its own time', async () => {
     const { push, emitted, clock } = startPipeline()
     push(batch(update('a', undefined, ['channel_create'])))

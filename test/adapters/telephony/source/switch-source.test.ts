@@ -1,4 +1,6 @@
 import { HookswitchError, type OpenLeg, type OpenLegs } from 'hookswitch'
+import { asteriskAmi, asteriskAri } from 'hookswitch/asterisk'
+import { freeswitchSource } from 'hookswitch/freeswitch'
 import { manualClock, seededRandom } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
 import { encodeLeg } from '../../../../adapters/telephony/source/open-leg-state.js'
@@ -25,6 +27,7 @@ function start(list: OpenLegs['list']) {
     },
     {
       peer: 'switch',
+      addressOption: 'host',
       openLegs: () => 0,
       async open() {
         steps.push('connect')
@@ -89,5 +92,21 @@ describe('a source with open legs in the store', () => {
     await clock.advance(1_000)
     expect(steps).toEqual(['restore a', 'connect'])
     await source.close()
+  })
+
+  it('is refused if its address is too long for a name in the store', () => {
+    const openLegs: OpenLegs = { list: async () => [], write: async () => {} }
+    const common = { publish: async () => {}, accountOf: () => 'acme', username: 'u', password: 'p' }
+    const refused = (field: string) => expect.objectContaining({ code: 'InvalidOption', field })
+    const host = 'h'.repeat(300)
+    const { publish, accountOf, username, password } = common
+    expect(() => freeswitchSource({ publish, accountOf, host, password, openLegs })).toThrow(refused('host'))
+    expect(() => asteriskAmi({ publish, accountOf, host, username, secret: 's', openLegs })).toThrow(
+      refused('host'),
+    )
+    const url = `http://${host}/ari`
+    expect(() => asteriskAri({ ...common, url, openLegs })).toThrow(refused('url'))
+    // Without open legs the name is for the log only.
+    expect(() => asteriskAri({ ...common, url })).not.toThrow()
   })
 })

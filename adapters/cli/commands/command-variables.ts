@@ -1,0 +1,9 @@
+/** The environment variables of the commands for a running service; `MAIN_HELP` describes them. */
+export const COMMAND_VARIABLES: ReadonlySet<string> = new Set([
+  'HOOKSWITCH_URL',
+  'HOOKSWITCH_API_KEY',
+  'HOOKSWITCH_TOKEN',
+  'HOOKSWITCH_ACCOUNT',
+  'HOOKSWITCH_USER_PASSWORD',
+  'HOOKSWITCH_WEBHOOK_SECRET',
+])

@@ -1,0 +1,179 @@
+/** The commands `deliveries`, `attempts`, `replay` and `erase`. */
+import type { Attempt, HookswitchClient, List, ListParameters, Replay } from 'hookswitch/client'
+import { wrongFlag } from '../read-flags.js'
+import { callCommand, given, listCommand } from './api-commands.js'
+import { attemptFeed } from './attempt-feed.js'
+import type { Command, CommandContext, Flag } from './command.js'
+import type { Column } from './table.js'
+import { confirm, integerFlag, TIME, timeFlag, YES } from './values.js'
+
+const DELIVERY_COLUMNS: readonly Column[] = [
+  { title: 'ID', value: 'id', isWhole: true },
+  { title: 'STATE', value: 'state' },
+  { title: 'ATTEMPTS', value: 'attempts' },
+  { title: 'NEXT', value: 'next_attempt_at' },
+  { title: 'CALL', value: 'call_id' },
+  { title: 'EXPLANATION', value: 'explain' },
+]
+const STATUS: Column = {
+  title: 'STATUS',
+  value: (attempt) => attempt.resp_status_code ?? attempt.client_error ?? attempt.reason,
+}
+const ATTEMPT_COLUMNS: readonly Column[] = [
+  { title: 'TIME', value: 'sent_at', isWhole: true },
+  { title: 'RESULT', value: 'result', isWhole: true },
+  STATUS,
+  { title: 'TRY', value: 'attempt' },
+  { title: 'MS', value: 'duration_ms' },
+  { title: 'HOOK', value: 'hook_event' },
+  { title: 'DELIVERY', value: 'delivery_id', isWhole: true },
+  { title: 'URI', value: 'uri' },
+]
+
+const WEBHOOK: Flag = { name: 'webhook', value: 'ID', description: 'only of this webhook' }
+const CALL: Flag = { name: 'call', value: 'ID', description: 'only of this call, all its legs' }
+const RESULT: Flag = {
+  name: 'result',
+  value: 'RESULT',
+  values: ['success', 'failure'],
+  description: 'only with this result',
+}
+const FROM: Flag = { name: 'from', value: 'TIME', description: `not older than ${TIME}` }
+const TO: Flag = { name: 'to', value: 'TIME', description: `not newer than ${TIME}` }
+
+/** The list that `--webhook` and `--call` select. */
+function attemptsOf(
+  client: HookswitchClient,
+  context: CommandContext,
+  parameters: ListParameters,
+): List<Attempt> {
+  const [webhookId, callId] = [context.flag('webhook'), context.flag('call')]
+  if (webhookId !== undefined && callId !== undefined) {
+    throw wrongFlag('--call', 'cannot be combined with --webhook')
+  }
+  const result = context.flag('result')
+  const all = { ...parameters, ...(result === undefined ? {} : { filters: { filter_result: result } }) }
+  if (webhookId !== undefined) return client.listWebhookAttempts({ webhookId, ...all })
+  return callId === undefined ? client.listAttempts(all) : client.listCallAttempts({ callId, ...all })
+}
+
+const range = (context: CommandContext) =>
+  given({ createdFrom: timeFlag(context, 'from'), createdTo: timeFlag(context, 'to') })
+
+/** Items per poll of the tail; `attemptFeed` reads further pages when it needs them. */
+const TAIL_PAGE_SIZE = 200
+
+const tail: Command = {
+  words: ['attempts', 'tail'],
+  isEndless: true,
+  summary: 'print attempts as they are made, until Ctrl-C',
+  details: 'Lines are printed at least once and in the order in which the attempts ended.',
+  flags: [
+    WEBHOOK,
+    RESULT,
+    { name: 'lines', value: 'N', description: 'begin with the latest N attempts (10)' },
+    { name: 'interval', value: 'SECONDS', description: 'pause between requests to the service (2)' },
+  ],
+  async run(context) {
+    const client = context.client()
+    const feed = attemptFeed(() => attemptsOf(client, context, { pageSize: TAIL_PAGE_SIZE }).pages(), {
+      intervalMs: (integerFlag(context, 'interval', 1) ?? 2) * 1_000,
+      initial: integerFlag(context, 'lines', 0) ?? 10,
+      signal: context.signal,
+      sleep: context.sleep,
+      onGap: () => context.note('more attempts were made than can be shown: some are left out'),
+    })
+    for await (const attempt of feed) {
+      if (context.signal.aborted) return
+      await context.output.item(attempt, ATTEMPT_COLUMNS)
+    }
+  },
+}
+
+export const DELIVERY_COMMANDS: readonly Command[] = [
+  listCommand(
+    {
+      words: ['deliveries', 'list'],
+      summary: 'list the deliveries of a webhook, newest first',
+      operands: [{ name: 'WEBHOOK', description: 'id of a webhook' }],
+      flags: [
+        {
+          name: 'state',
+          value: 'STATE',
+          values: ['waiting', 'in_flight', 'delivered', 'exhausted', 'expired', 'cancelled', 'quarantined'],
+          description: 'only in this state',
+        },
+        FROM,
+        TO,
+      ],
+    },
+    DELIVERY_COLUMNS,
+    (client, context, pageSize) =>
+      client.listDeliveries({
+        webhookId: context.operand('WEBHOOK')!,
+        pageSize,
+        ...range(context),
+        ...given({ filterState: context.flag('state') }),
+      }),
+  ),
+  callCommand(
+    {
+      words: ['deliveries', 'get'],
+      summary: 'show a delivery and explain its state',
+      operands: [{ name: 'DELIVERY', description: 'id of a delivery' }],
+    },
+    (client, context) => client.readDelivery({ deliveryId: context.operand('DELIVERY')! }),
+  ),
+  listCommand(
+    {
+      words: ['attempts', 'list'],
+      summary: 'list attempts, newest first',
+      flags: [WEBHOOK, CALL, RESULT, FROM, TO],
+    },
+    ATTEMPT_COLUMNS,
+    (client, context, pageSize) => attemptsOf(client, context, { pageSize, ...range(context) }),
+  ),
+  tail,
+  callCommand(
+    {
+      words: ['replay'],
+      summary: 'send deliveries of a webhook again',
+      details: 'Needs --delivery, or a selection by --from, --to and --result.',
+      operands: [{ name: 'WEBHOOK', description: 'id of a webhook' }],
+      flags: [{ name: 'delivery', value: 'ID', description: 'this delivery' }, FROM, TO, RESULT],
+    },
+    (client, context) => {
+      const selection = given({
+        created_from: timeFlag(context, 'from'),
+        created_to: timeFlag(context, 'to'),
+        result: context.flag('result'),
+      })
+      const delivery = context.flag('delivery')
+      if ((delivery === undefined) === (Object.keys(selection).length === 0)) {
+        throw wrongFlag('--delivery', 'is required, or --from, --to or --result instead of it')
+      }
+      const data = (delivery === undefined ? selection : { delivery_id: delivery }) as Replay
+      return client.replayWebhook({ webhookId: context.operand('WEBHOOK')!, data })
+    },
+  ),
+  callCommand(
+    {
+      words: ['erase'],
+      summary: 'erase the stored data of a call or a number',
+      flags: [
+        { name: 'call', value: 'ID', description: 'this call' },
+        { name: 'number', value: 'NUMBER', description: 'the calls that contain this number' },
+        YES,
+      ],
+    },
+    async (client, context) => {
+      const [call, number] = [context.flag('call'), context.flag('number')]
+      if ((call === undefined) === (number === undefined)) {
+        throw wrongFlag('--call', 'is required, or --number instead of it')
+      }
+      confirm(context, 'erased data cannot be restored')
+      const data = call === undefined ? { number } : { call_id: call }
+      return client.request({ method: 'PUT', path: '/accounts/{account_id}/erase' }, { data })
+    },
+  ),
+]

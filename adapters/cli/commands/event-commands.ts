@@ -1,0 +1,94 @@
+/** The command `events`. */
+import type { EventInput } from 'hookswitch/client'
+import { wrongFlag } from '../read-flags.js'
+import { callCommand, listCommand } from './api-commands.js'
+import type { Command } from './command.js'
+import { parseJson } from './values.js'
+
+/** Events per request. A request is accepted or refused as a whole, and its body is limited to 1 MiB. */
+const BATCH_EVENTS = 100
+const BATCH_CHARACTERS = 200_000
+
+const publish: Command = {
+  words: ['events', 'publish'],
+  summary: 'publish the events of a file',
+  details:
+    'The service must run with --ingest. Prints the id of each event. A JSON file is accepted or refused as a whole; lines of JSON are sent in batches. Events that all have an idempotency_key are sent again after a lost connection.',
+  operands: [
+    {
+      name: 'FILE',
+      description: 'an event, a list of events, or one event per line; - for the standard input',
+      isFile: true,
+    },
+  ],
+  async run(context) {
+    const text = (await context.read(context.operand('FILE')!, 'FILE')).toString('utf8')
+    const batches = batchesOf(text)
+    let published = 0
+    for (const batch of batches) {
+      if (context.signal.aborted) break
+      const isRepeatable = batch.every((event) => event?.idempotency_key !== undefined)
+      const { data } = await context
+        .client()
+        .publishEvents({ data: batch }, isRepeatable ? { isRepeatable } : {})
+        .catch((thrown: unknown) => {
+          if (published > 0) context.note(`${published} events were published before the error`)
+          throw thrown
+        })
+      published += data.event_ids.length
+      await context.output.items(
+        data.event_ids.map((id) => ({ event_id: id })),
+        [{ title: 'EVENT', value: 'event_id', isWhole: true }],
+      )
+    }
+  },
+}
+
+/** @throws `InvalidOption` naming the line that is not JSON */
+function batchesOf(text: string): readonly (readonly EventInput[])[] {
+  let whole: unknown
+  try {
+    whole = JSON.parse(text.replace(/^\uFEFF/, ''))
+  } catch {
+    return batchesOfLines(text)
+  }
+  return [Array.isArray(whole) ? whole : [whole as EventInput]]
+}
+
+function batchesOfLines(text: string): readonly (readonly EventInput[])[] {
+  const batches: EventInput[][] = []
+  let characters = Number.POSITIVE_INFINITY
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue
+    const event = parseJson(line, `FILE: line ${index + 1}`) as EventInput
+    if (characters + line.length > BATCH_CHARACTERS || batches.at(-1)!.length === BATCH_EVENTS) {
+      batches.push([])
+      characters = 0
+    }
+    batches.at(-1)!.push(event)
+    characters += line.length
+  }
+  if (batches.length === 0) throw wrongFlag('FILE', 'holds no event')
+  return batches
+}
+
+export const EVENT_COMMANDS: readonly Command[] = [
+  publish,
+  listCommand(
+    { words: ['events', 'hooks'], summary: 'list the kinds of events' },
+    [
+      { title: 'HOOK', value: 'id', isWhole: true },
+      { title: 'NAME', value: 'name' },
+      { title: 'DESCRIPTION', value: 'description' },
+    ],
+    (client, _, pageSize) => client.listHooks({ pageSize }),
+  ),
+  callCommand(
+    {
+      words: ['events', 'sample'],
+      summary: 'show sample payloads of a kind of event',
+      operands: [{ name: 'HOOK', description: "kind of event, as in 'events hooks'" }],
+    },
+    (client, context) => client.readSample({ sampleId: context.operand('HOOK')! }),
+  ),
+]

@@ -1,0 +1,124 @@
+/** Formats tables and documents as text. Pure. Text from outside cannot move the cursor or look like another line. */
+
+/** A column of a table. */
+export interface Column {
+  readonly title: string
+  /** Field of the item, or a function. */
+  readonly value: string | ((item: Readonly<Record<string, unknown>>) => unknown)
+  /** Never shortened: people copy it. */
+  readonly isWhole?: true
+}
+
+const GAP = '  '
+const MIN_WIDTH = 8
+
+/** Removes control characters, line ends and characters that change the direction of text. */
+export const printable = (text: string) =>
+  text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '�')
+
+/** The text of a cell. */
+export function textOf(item: object, { value }: Pick<Column, 'value'>): string {
+  const fields = item as Readonly<Record<string, unknown>>
+  return cell(typeof value === 'string' ? fields[value] : value(fields))
+}
+
+function cell(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  return printable(typeof value === 'object' ? JSON.stringify(value) : String(value))
+}
+
+/**
+ * Formats a table that fits the width where it can: the widest columns are shortened first.
+ *
+ * @param width of the terminal, in columns
+ * @param hasHead whether the first line has the titles
+ */
+export function formatTable(
+  items: readonly object[],
+  columns: readonly Column[],
+  width: number,
+  hasHead = true,
+): string {
+  if (items.length === 0) return ''
+  const rows = [
+    ...(hasHead ? [columns.map(({ title }) => title)] : []),
+    ...items.map((item) => columns.map((column) => textOf(item, column))),
+  ]
+  const natural = columns.map((_, nth) => Math.max(...rows.map((row) => displayWidth(row[nth]!))))
+  const widths = shrinkWidths(natural, columns, width - GAP.length * (columns.length - 1))
+  return rows
+    .map((row) => row.map((text, nth) => pad(shorten(text, widths[nth]!), widths[nth]!)).join(GAP))
+    .map((line) => `${line.trimEnd()}\n`)
+    .join('')
+}
+
+/** Shortens the widest column that may be shortened until the table fits. */
+function shrinkWidths(
+  natural: readonly number[],
+  columns: readonly Column[],
+  width: number,
+): readonly number[] {
+  const widths = [...natural]
+  let excess = widths.reduce((sum, one) => sum + one, 0) - width
+  while (excess > 0) {
+    const candidates = widths.map((one, nth) => (columns[nth]!.isWhole ? 0 : one))
+    const widest = Math.max(...candidates)
+    if (widest <= MIN_WIDTH) break
+    widths[candidates.indexOf(widest)]! -= 1
+    excess -= 1
+  }
+  return widths
+}
+
+/**
+ * Formats the fields of a document, one per line, objects by their dotted names.
+ *
+ * @param width of the terminal; `undefined`: the output is no terminal, and name and value are separated by a tab
+ */
+export function formatDetails(document: object, width: number | undefined): string {
+  const rows = fieldsOf(document, '')
+  if (width === undefined) return rows.map(([name, text]) => `${name}\t${text}\n`).join('')
+  const nameWidth = Math.max(0, ...rows.map(([name]) => displayWidth(name)))
+  return rows
+    .map(([name, text]) => `${pad(name, nameWidth)}${GAP}${text}`.trimEnd())
+    .map((line) => `${line}\n`)
+    .join('')
+}
+
+function fieldsOf(value: object, prefix: string): readonly (readonly [name: string, text: string])[] {
+  return Object.entries(value).flatMap(([key, item]) => {
+    const name = printable(prefix === '' ? key : `${prefix}.${key}`)
+    const isNested = typeof item === 'object' && item !== null && !Array.isArray(item)
+    return isNested && Object.keys(item).length > 0 ? fieldsOf(item, name) : [[name, cell(item)] as const]
+  })
+}
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+/** Scripts and symbols that terminals draw two columns wide. */
+const WIDE =
+  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60\uffe0-\uffe6]/u
+
+const graphemes = (text: string) => [...segmenter.segment(text)].map(({ segment }) => segment)
+const graphemeWidth = (grapheme: string) => (WIDE.test(grapheme) ? 2 : 1)
+
+/** Columns that a terminal needs for a text. */
+export function displayWidth(text: string): number {
+  // Most cells are ASCII.
+  if (/^[ -~]*$/.test(text)) return text.length
+  return graphemes(text).reduce((sum, grapheme) => sum + graphemeWidth(grapheme), 0)
+}
+
+const pad = (text: string, width: number) => text + ' '.repeat(Math.max(0, width - displayWidth(text)))
+
+/** Cuts a text to this width; the last column is then `…`. */
+export function shorten(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text
+  let result = ''
+  let used = 1
+  for (const grapheme of graphemes(text)) {
+    used += graphemeWidth(grapheme)
+    if (used > width) break
+    result += grapheme
+  }
+  return `${result}…`
+}

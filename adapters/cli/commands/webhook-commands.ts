@@ -1,0 +1,138 @@
+/** The command `webhooks`. */
+import type { WebhookPatch, WebhookSettings } from 'hookswitch/client'
+import { callCommand, given, listCommand, textCommand } from './api-commands.js'
+import type { Command, CommandContext, Flag, Operand } from './command.js'
+import type { Column } from './table.js'
+import { confirm, DOCUMENT_FLAGS, documentFrom, IF_MATCH, YES } from './values.js'
+
+const COLUMNS: readonly Column[] = [
+  { title: 'ID', value: 'id', isWhole: true },
+  { title: 'NAME', value: 'name' },
+  { title: 'HOOK', value: 'hook' },
+  { title: 'URI', value: 'uri' },
+  { title: 'ENABLED', value: 'enabled' },
+  { title: 'DISABLED BECAUSE', value: 'disable_reason' },
+]
+const FIELDS: readonly Flag[] = [
+  { name: 'name', value: 'TEXT', description: 'label of the webhook' },
+  { name: 'uri', value: 'URL', description: 'URL that receives the requests' },
+  { name: 'hook', value: 'HOOK', description: "kind of event ('events hooks' lists them), or all" },
+  {
+    name: 'http-verb',
+    value: 'METHOD',
+    values: ['get', 'post', 'put', 'patch', 'delete'],
+    description: 'HTTP method of the requests (post)',
+  },
+  {
+    name: 'format',
+    value: 'FORMAT',
+    values: ['json', 'form-data'],
+    description: 'body of the requests (json)',
+  },
+  { name: 'retries', value: 'N', description: 'retries after the first attempt, 0 to 10 (2)' },
+  {
+    name: 'enabled',
+    value: 'true|false',
+    values: ['true', 'false'],
+    description: 'whether events are delivered (true)',
+  },
+  { name: 'group', value: 'TEXT', description: 'label for grouping' },
+]
+const FIELD_NAMES = FIELDS.map(({ name }) => name)
+
+const webhook: Operand = { name: 'WEBHOOK', description: 'id of a webhook' }
+const webhookId = (context: CommandContext) => context.operand('WEBHOOK')!
+const ifMatch = (context: CommandContext) => given({ ifMatch: context.flag('if-match') })
+
+export const WEBHOOK_COMMANDS: readonly Command[] = [
+  listCommand(
+    { words: ['webhooks', 'list'], summary: 'list the webhooks of the account' },
+    COLUMNS,
+    (client, _, pageSize) => client.listWebhooks({ pageSize }),
+  ),
+  callCommand(
+    { words: ['webhooks', 'get'], summary: 'show a webhook', operands: [webhook] },
+    (client, context) => client.readWebhook({ webhookId: webhookId(context) }),
+  ),
+  callCommand(
+    { words: ['webhooks', 'create'], summary: 'create a webhook', flags: [...FIELDS, ...DOCUMENT_FLAGS] },
+    async (client, context) => {
+      const data = await documentFrom(context, FIELD_NAMES)
+      // The service checks the document and names every violated rule.
+      return client.createWebhook({ data: data as unknown as WebhookSettings })
+    },
+  ),
+  callCommand(
+    {
+      words: ['webhooks', 'update'],
+      summary: 'change fields of a webhook',
+      operands: [webhook],
+      flags: [...FIELDS, ...DOCUMENT_FLAGS, IF_MATCH],
+    },
+    async (client, context) => {
+      const data = (await documentFrom(context, FIELD_NAMES)) as WebhookPatch
+      return client.patchWebhook({ webhookId: webhookId(context), ...ifMatch(context), data })
+    },
+  ),
+  callCommand(
+    {
+      words: ['webhooks', 'replace'],
+      summary: 'replace all fields of a webhook; omitted ones get their defaults',
+      operands: [webhook],
+      flags: [...FIELDS, ...DOCUMENT_FLAGS, IF_MATCH],
+    },
+    async (client, context) => {
+      const data = (await documentFrom(context, FIELD_NAMES)) as unknown as WebhookSettings
+      return client.replaceWebhook({ webhookId: webhookId(context), ...ifMatch(context), data })
+    },
+  ),
+  callCommand(
+    {
+      words: ['webhooks', 'delete'],
+      summary: 'delete a webhook and cancel its waiting deliveries',
+      operands: [webhook],
+      flags: [YES, IF_MATCH],
+    },
+    async (client, context) => {
+      confirm(context, 'the webhook cannot be restored')
+      return client.deleteWebhook({ webhookId: webhookId(context), ...ifMatch(context) })
+    },
+  ),
+  callCommand(
+    { words: ['webhooks', 'test'], summary: 'send a sample event now', operands: [webhook] },
+    (client, context) => client.testWebhook({ webhookId: webhookId(context) }),
+  ),
+  textCommand(
+    {
+      words: ['webhooks', 'secret'],
+      summary: 'print the signing secret',
+      operands: [webhook],
+      flags: [
+        { name: 'rotate', description: 'make a new secret; for 24 hours requests are signed with both' },
+        YES,
+      ],
+    },
+    async (client, context) => {
+      const isRotation = context.has('rotate')
+      if (isRotation) confirm(context, 'the old secret stops working after 24 hours')
+      const parameters = { webhookId: webhookId(context) }
+      const { data } = isRotation
+        ? await client.rotateSecret(parameters)
+        : await client.readSecret(parameters)
+      return { text: data.secret, document: data }
+    },
+  ),
+  callCommand(
+    {
+      words: ['webhooks', 'reenable'],
+      summary: 'enable the webhooks that the service has disabled',
+      flags: [{ name: 'descendants', description: 'also those of all accounts below' }],
+    },
+    (client, context) => {
+      const parameters = { data: { 're-enable': true } } as const
+      return context.has('descendants')
+        ? client.reenableDescendantWebhooks(parameters)
+        : client.reenableWebhooks(parameters)
+    },
+  ),
+]

@@ -1,0 +1,134 @@
+/** `hookswitch rotate-secret`: replaces the secret that encrypts API keys, signing secrets and custom headers. */
+import { existsSync, readFileSync } from 'node:fs'
+import { errorCode, HookswitchError, rotateSecret as rotate } from 'hookswitch'
+import { createStore, problemWithFlag } from './open-store.js'
+import { readFlags, wrongFlag } from './read-flags.js'
+import type { ServeIo } from './serve.js'
+import {
+  type FileChoice,
+  fileChoice,
+  type PostgresChoice,
+  postgresChoice,
+  targetOf,
+} from './store-options.js'
+
+/** A secret and the flag that named its file or variable. */
+export interface GivenSecret {
+  readonly flag: string
+  readonly secret: string
+}
+
+/** The flags of `hookswitch rotate-secret`. */
+export interface RotateSecretFlags {
+  readonly choice: FileChoice | PostgresChoice
+  /** Absent: the key beside the file. */
+  readonly from?: GivenSecret
+  readonly to: GivenSecret
+}
+
+/** @throws `InvalidOption`; its `field` is the flag as written. The message quotes no secret */
+export function parseRotateSecretFlags(argv: readonly string[], env: ServeIo['env']): RotateSecretFlags {
+  const { value } = readFlags('rotate-secret', argv, {
+    switches: [],
+    lists: [],
+    values: ['data', 'postgres', 'schema', 'from-file', 'from-variable', 'to-file', 'to-variable'],
+  })
+  const [data, postgres, schema] = [value('data'), value('postgres'), value('schema')]
+  const choice = chooseStore(data, postgres, schema, env)
+  // The store would create it.
+  if (choice.store === 'sqlite' && !existsSync(choice.path)) {
+    throw wrongFlag('--data', `names a file that does not exist: ${choice.path}`)
+  }
+  const from = givenSecret('from', value('from-file'), value('from-variable'), env)
+  const to = givenSecret('to', value('to-file'), value('to-variable'), env)
+  if (!to) throw wrongFlag('--to-file', 'or --to-variable is required: where the new secret is')
+  if (!from && choice.store !== 'sqlite') {
+    throw wrongFlag('--from-file', 'or --from-variable is required: where the secret in use is')
+  }
+  return { choice, to, ...(from && { from }) }
+}
+
+/** @throws `InvalidOption` naming the flag */
+function chooseStore(
+  data: string | undefined,
+  postgres: string | undefined,
+  schema: string | undefined,
+  env: ServeIo['env'],
+): FileChoice | PostgresChoice {
+  if (data !== undefined && postgres !== undefined)
+    throw wrongFlag('--postgres', 'cannot be combined with --data')
+  const url = postgres ?? (data === undefined ? env.HOOKSWITCH_POSTGRES : undefined)
+  if (url !== undefined)
+    return postgresChoice(postgres === undefined ? 'HOOKSWITCH_POSTGRES' : '--postgres', url, schema)
+  if (schema !== undefined)
+    throw wrongFlag('--schema', 'is for PostgreSQL, which --postgres or HOOKSWITCH_POSTGRES names')
+  return fileChoice('--data', data ?? './hookswitch.db')
+}
+
+/** A secret is never an argument: the process list would show it. */
+function givenSecret(
+  name: 'from' | 'to',
+  file: string | undefined,
+  variable: string | undefined,
+  env: ServeIo['env'],
+): GivenSecret | undefined {
+  if (file !== undefined && variable !== undefined) {
+    throw wrongFlag(`--${name}-variable`, `cannot be combined with --${name}-file`)
+  }
+  if (variable !== undefined) {
+    const flag = `--${name}-variable`
+    const secret = env[variable]
+    if (secret === undefined) throw wrongFlag(flag, 'names an environment variable that is not set')
+    return { flag, secret }
+  }
+  if (file === undefined) return undefined
+  const flag = `--${name}-file`
+  try {
+    return { flag, secret: readFileSync(file, 'utf8').trim() }
+  } catch (thrown) {
+    throw wrongFlag(flag, `cannot be read (${(thrown as NodeJS.ErrnoException).code ?? 'unknown'}): ${file}`)
+  }
+}
+
+/**
+ * Rotates the secret, prints progress to `io.stderr` and one line of JSON to `io.stdout`.
+ *
+ * @param argv the flags, without program and command
+ * @throws `InvalidOption`, `StoreUnavailable`, `StoreCorrupt`; the message is one sentence that begins with the flag
+ */
+export async function rotateSecret(argv: readonly string[], io: ServeIo): Promise<void> {
+  const { choice, from, to } = parseRotateSecretFlags(argv, io.env)
+  const report = (sentence: string) => io.stderr.write(`hookswitch: ${sentence}\n`)
+  const storeFlag = choice.store === 'sqlite' ? '--data' : choice.flag
+  const store = await createStore(choice).catch((thrown: unknown) => {
+    throw problemWithFlag(storeFlag, thrown)
+  })
+  const log = {
+    debug() {},
+    info() {},
+    warn: (fields: object, message: string) => report(`${message} ${JSON.stringify(fields)}`),
+    error: (fields: object, message: string) => report(`${message} ${JSON.stringify(fields)}`),
+  }
+  const secrets = { to: to.secret, ...(from && { from: from.secret }) }
+  const { rows, unreadable } = await rotate({ store, ...secrets, log }).catch((thrown: unknown) => {
+    throw secretProblem(from, to, thrown) ?? problemWithFlag(storeFlag, thrown)
+  })
+  report(`${rows} API keys and webhooks are encrypted with the new secret; start every node with it alone`)
+  const target = choice.store === 'postgres' ? targetOf(choice) : { path: choice.path }
+  io.stdout.write(`${JSON.stringify({ rotated: true, ...target, rows, unreadable: unreadable.length })}\n`)
+}
+
+/** Makes an error about a secret name its flag. */
+function secretProblem(
+  from: GivenSecret | undefined,
+  to: GivenSecret,
+  thrown: unknown,
+): HookswitchError | undefined {
+  const { field, message } = thrown as HookswitchError
+  if (errorCode(thrown) !== 'InvalidOption' || (field !== 'from' && field !== 'to')) return undefined
+  const flag = field === 'to' ? to.flag : (from?.flag ?? '--data')
+  return new HookswitchError('InvalidOption', `${flag}: ${message.replace(/^(from|to) /, '')}`, {
+    field: flag,
+    cause: thrown,
+  })
+}

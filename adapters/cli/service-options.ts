@@ -1,0 +1,140 @@
+/** The options of `createHookswitch` and of its HTTP server that the settings give. Reads the files of `tls`. */
+import { readFile } from 'node:fs/promises'
+import {
+  constant,
+  createHookswitch,
+  errorCode,
+  exponential,
+  type HookswitchError,
+  type HookswitchOptions,
+  memoryStore,
+  POLICY_PRESETS,
+  type RetryPolicy,
+  schedule,
+} from 'hookswitch'
+import type { ServerOptions } from 'hookswitch/node'
+import { type Settings, wrongSetting } from './read-settings.js'
+import { OPTION_SETTINGS, type PolicySetting, SETTING_NAMES, SETTINGS, type SettingName } from './settings.js'
+
+/** Options that are plain data, and TLS material. */
+export type ServiceOptions = Omit<HookswitchOptions<unknown>, 'store' | 'log' | 'metrics'>
+
+/** @throws `InvalidOption` for a file that cannot be read, or a policy */
+export async function serviceOptions(settings: Settings): Promise<ServiceOptions> {
+  const { values } = settings
+  const { retryPolicy } = values
+  const tls = await tlsOptions(settings)
+  const options = OPTION_SETTINGS.map((name) => [name, values[name]])
+  return {
+    ...Object.fromEntries(options.filter(([, value]) => value !== undefined)),
+    ...burstOptions(settings),
+    ...(values.secret === undefined ? {} : { secret: values.secret }),
+    ...(retryPolicy === undefined ? {} : { retryPolicy: policyOf(settings, retryPolicy) }),
+    ...(tls === undefined ? {} : { tls }),
+  }
+}
+
+/** `unlimited` is `Infinity`, which JSON cannot express. */
+function burstOptions({ values }: Settings): Pick<ServiceOptions, 'loginBurst' | 'replayBurst'> {
+  const { loginBurst, replayBurst } = values
+  return {
+    ...(loginBurst === undefined ? {} : { loginBurst: numberOf(loginBurst) }),
+    ...(replayBurst === undefined ? {} : { replayBurst: numberOf(replayBurst) }),
+  }
+}
+
+const numberOf = (burst: number | 'unlimited') => (burst === 'unlimited' ? Number.POSITIVE_INFINITY : burst)
+
+/** Options of the HTTP server. */
+export function serverOptions({ values }: Settings): ServerOptions {
+  const options = SETTING_NAMES.filter((name) => name.startsWith('http.')).map((name) => [
+    name.slice('http.'.length),
+    values[name],
+  ])
+  return Object.fromEntries(options.filter(([, value]) => value !== undefined))
+}
+
+function policyOf(settings: Settings, policy: keyof typeof POLICY_PRESETS | PolicySetting): RetryPolicy {
+  if (typeof policy === 'string') return POLICY_PRESETS[policy]
+  const { kind, delayMs = 0, delaysMs = [], retryOn, retriesCountTries, ...numbers } = policy
+  try {
+    const complete =
+      kind === 'exponential'
+        ? exponential(numbers)
+        : kind === 'constant'
+          ? constant(delayMs, numbers)
+          : schedule(delaysMs, numbers)
+    return {
+      ...complete,
+      ...(retryOn === undefined ? {} : { retryOn }),
+      ...(retriesCountTries === undefined ? {} : { retriesCountTries }),
+    }
+  } catch (thrown) {
+    const message = (thrown as Error).message.replace(/^retryPolicy\./, '')
+    throw wrongSetting(settings, 'retryPolicy', message)
+  }
+}
+
+const TLS_FILES = [
+  ['ca', 'tls.caFile'],
+  ['cert', 'tls.certFile'],
+  ['key', 'tls.keyFile'],
+] as const
+
+async function tlsOptions(settings: Settings): Promise<ServiceOptions['tls']> {
+  const { values } = settings
+  const files = await Promise.all(
+    TLS_FILES.map(async ([option, name]) => {
+      const path = values[name]
+      if (path === undefined) return []
+      const content = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+        const reason = error.code === 'ENOENT' ? 'there is no such file' : error.code
+        throw wrongSetting(settings, name, `${path} cannot be read (${reason})`)
+      })
+      return [[option, content] as const]
+    }),
+  )
+  const texts = (['passphrase', 'minVersion', 'maxVersion'] as const).flatMap((option) => {
+    const value = values[`tls.${option}`]
+    return value === undefined ? [] : [[option, value] as const]
+  })
+  const options = Object.fromEntries([...files.flat(), ...texts])
+  return Object.keys(options).length === 0 ? undefined : options
+}
+
+/**
+ * Checks the options as `createHookswitch` does, without a store.
+ *
+ * @throws `InvalidOption` naming the setting
+ */
+export function checkServiceOptions(settings: Settings, options: ServiceOptions): void {
+  try {
+    createHookswitch({ ...options, store: memoryStore() })
+  } catch (thrown) {
+    throw optionProblem(settings, thrown)
+  }
+}
+
+/** Options whose settings have another name. */
+const SETTING_OF_OPTION: Readonly<Record<string, SettingName>> = {
+  'tls.ca': 'tls.caFile',
+  'tls.cert': 'tls.certFile',
+  'tls.key': 'tls.keyFile',
+  tls: 'tls.caFile',
+}
+
+/** Makes an error of an option name the setting; returns other errors unchanged. */
+export function optionProblem(settings: Settings, thrown: unknown): unknown {
+  if (errorCode(thrown) !== 'InvalidOption') return thrown
+  const { field = '', message } = thrown as HookswitchError
+  const problem = message.startsWith(field) ? message.slice(field.length).replace(/^:? /, '') : message
+  const own = SETTING_OF_OPTION[field] ?? settingNamed(field)
+  if (own !== undefined) return wrongSetting(settings, own, problem)
+  const [, outer = '', inner = ''] = /^(\w+)[.[](.*?)\]?$/.exec(field) ?? []
+  const name = settingNamed(outer)
+  return name === undefined ? thrown : wrongSetting(settings, name, `${inner.replace(']', '')} ${problem}`)
+}
+
+function settingNamed(name: string): SettingName | undefined {
+  return Object.hasOwn(SETTINGS, name) ? (name as SettingName) : undefined
+}

@@ -1,0 +1,71 @@
+/** The error of the client. Its texts contain neither the query nor a secret. */
+
+/** Codes of errors that the client raises itself; every other code is the `message` of the service's error response. */
+export type ClientErrorCode =
+  /** An option or a parameter is missing or invalid; nothing was sent. */
+  | 'invalid_option'
+  /** No complete response: connection refused, reset or cut. */
+  | 'network'
+  /** The call took longer than `timeoutMs`. */
+  | 'timeout'
+  /** The caller's `signal` aborted; `cause` is its reason. */
+  | 'aborted'
+  /** The response is not one of this API: not JSON, no envelope, or too large. */
+  | 'invalid_response'
+  /** The response is a redirect, which is never followed because requests carry a token. */
+  | 'redirected'
+
+/** Details of an error. */
+export interface ClientErrorDetails {
+  readonly status?: number | undefined
+  readonly data?: Readonly<Record<string, unknown>> | undefined
+  readonly requestId?: string | undefined
+  readonly retryAfterSeconds?: number | undefined
+  readonly cause?: unknown
+}
+
+/** Every error of a call. Distinguish errors by `code`. */
+export class HookswitchClientError extends Error {
+  override readonly name = 'HookswitchClientError'
+  /** `message` of the service's error response, such as `invalid_credentials` or `validation error`, or a `ClientErrorCode`. */
+  readonly code: ClientErrorCode | (string & {})
+  /** HTTP status of the response; `undefined` without a response. */
+  readonly status: number | undefined
+  /** `data` of the error response; for `validation error`, the violated rules by field. Secrets are redacted. */
+  readonly data: Readonly<Record<string, unknown>>
+  /** Id of the request, for the service's operator. */
+  readonly requestId: string | undefined
+  /** `Retry-After` of the response, in seconds. */
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(code: string, message: string, details: ClientErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    this.code = code
+    this.status = details.status
+    this.data = details.data ?? {}
+    this.requestId = details.requestId
+    this.retryAfterSeconds = details.retryAfterSeconds
+  }
+}
+
+/** An error about an option or a parameter; the message begins with its name. */
+export function invalidOption(name: string, problem: string): HookswitchClientError {
+  return new HookswitchClientError('invalid_option', `${name}: ${problem}`)
+}
+
+/** Shorter texts are no secrets, and replacing them would make errors unreadable. */
+const SHORTEST_SECRET = 6
+
+/** Replaces secrets in a text or anywhere in a JSON value: a service may echo what it refuses. */
+export function redact<Value>(value: Value, secrets: readonly string[]): Value {
+  const isSecret = secrets.filter((secret) => secret.length >= SHORTEST_SECRET)
+  const clean = (one: unknown): unknown => {
+    if (typeof one === 'string') {
+      return isSecret.reduce((text, secret) => text.replaceAll(secret, '[redacted]'), one)
+    }
+    if (Array.isArray(one)) return one.map(clean)
+    if (typeof one !== 'object' || one === null) return one
+    return Object.fromEntries(Object.entries(one).map(([key, item]) => [clean(key), clean(item)]))
+  }
+  return isSecret.length === 0 ? value : (clean(value) as Value)
+}

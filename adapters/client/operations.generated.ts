@@ -1,0 +1,816 @@
+// Made by "npm run generate" from the OpenAPI document in src/wire/openapi.ts. Do not edit.
+import type { ApiResponse, CallOptions, Endpoint } from './call.js'
+import type { List } from './list.js'
+
+/** Settings of a webhook. Other public keys are stored as they are. */
+export interface WebhookSettings {
+  /** Label of the webhook. */
+  readonly name: string
+  /** http or https URL that receives the requests. Shown in its canonical form. */
+  readonly uri: string
+  /** Kind of event to listen to: an id of the catalogue of hooks, or `all`. */
+  readonly hook: string
+  /** With `hook: all`: only these kinds of events, ids of the catalogue. */
+  readonly only?: readonly string[]
+  /** Only events whose payload passes this filter: an object with one of the keys `exact`, `prefix`, `suffix` (fields and their values), `all`, `any` (lists of filters) and `not` (a filter), as in CloudEvents Subscriptions 1.0. A dotted name selects a nested field. */
+  readonly filter?: Readonly<Record<string, unknown>>
+  /** HTTP method of the requests. */
+  readonly http_verb?: 'get' | 'post' | 'put' | 'patch' | 'delete'
+  /** How often a failed delivery is retried after the first attempt. */
+  readonly retries?: number
+  /** Body format of the requests: JSON or form fields. */
+  readonly format?: 'json' | 'form-data'
+  /** Whether events are delivered. Enabling resets the failure counts. */
+  readonly enabled?: boolean
+  /** Also deliver the events of every account below this one. */
+  readonly include_subaccounts?: boolean
+  /** Also deliver the events of loopback legs. */
+  readonly include_internal_legs?: boolean
+  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. */
+  readonly custom_data?: Readonly<Record<string, string>>
+  /** Headers added to every request, at most 4 KiB. Not allowed: hop-by-hop headers, `host`, `content-*`, `webhook-*`, `x-hook-*`, `x-account-id`. */
+  readonly custom_request_headers?: Readonly<Record<string, string>>
+  /** A label for grouping webhooks. */
+  readonly group?: string
+  /** An event older than this, in seconds, is not sent but recorded as `expired`. */
+  readonly max_age_seconds?: number
+  /** `call`: the events of one call are sent in order. `none`: without regard to order. */
+  readonly ordering?: 'call' | 'none'
+}
+
+/** JSON merge patch (RFC 7396); `null` removes a field. */
+export interface WebhookPatch {
+  readonly name?: string | null
+  readonly uri?: string | null
+  readonly hook?: string | null
+  readonly only?: readonly string[] | null
+  readonly filter?: Readonly<Record<string, unknown>> | null
+  readonly http_verb?: 'get' | 'post' | 'put' | 'patch' | 'delete' | null
+  readonly retries?: number | null
+  readonly format?: 'json' | 'form-data' | null
+  readonly enabled?: boolean | null
+  readonly include_subaccounts?: boolean | null
+  readonly include_internal_legs?: boolean | null
+  readonly custom_data?: Readonly<Record<string, string>> | null
+  readonly custom_request_headers?: Readonly<Record<string, string>> | null
+  readonly group?: string | null
+  readonly max_age_seconds?: number | null
+  readonly ordering?: 'call' | 'none' | null
+}
+
+/** A whole webhook, with defaults filled in. */
+export interface Webhook {
+  /** Id of the webhook. */
+  readonly id: string
+  /** Label of the webhook. */
+  readonly name: string
+  /** http or https URL that receives the requests. Shown in its canonical form. */
+  readonly uri: string
+  /** Kind of event to listen to: an id of the catalogue of hooks, or `all`. */
+  readonly hook: string
+  /** With `hook: all`: only these kinds of events, ids of the catalogue. */
+  readonly only?: readonly string[]
+  /** Only events whose payload passes this filter: an object with one of the keys `exact`, `prefix`, `suffix` (fields and their values), `all`, `any` (lists of filters) and `not` (a filter), as in CloudEvents Subscriptions 1.0. A dotted name selects a nested field. */
+  readonly filter?: Readonly<Record<string, unknown>>
+  /** HTTP method of the requests. */
+  readonly http_verb: 'get' | 'post' | 'put' | 'patch' | 'delete'
+  /** How often a failed delivery is retried after the first attempt. */
+  readonly retries: number
+  /** Body format of the requests: JSON or form fields. */
+  readonly format: 'json' | 'form-data'
+  /** Whether events are delivered. Enabling resets the failure counts. */
+  readonly enabled: boolean
+  /** Also deliver the events of every account below this one. */
+  readonly include_subaccounts: boolean
+  /** Also deliver the events of loopback legs. */
+  readonly include_internal_legs: boolean
+  /** Merged into every event, overriding its fields; the keys `type` and `action` are dropped first. */
+  readonly custom_data?: Readonly<Record<string, string>>
+  /** Headers added to every request, at most 4 KiB. Not allowed: hop-by-hop headers, `host`, `content-*`, `webhook-*`, `x-hook-*`, `x-account-id`. */
+  readonly custom_request_headers?: Readonly<Record<string, string>>
+  /** A label for grouping webhooks. */
+  readonly group?: string
+  /** An event older than this, in seconds, is not sent but recorded as `expired`. */
+  readonly max_age_seconds?: number
+  /** `call`: the events of one call are sent in order. `none`: without regard to order. */
+  readonly ordering: 'call' | 'none'
+  /** Why the service disabled the webhook; absent if its owner disabled it. */
+  readonly disable_reason?: string
+  /** Set by the service. */
+  readonly _read_only: {
+    /** Time of creation, in Gregorian seconds. */
+    readonly created: number
+    /** Time of the last change, in Gregorian seconds. */
+    readonly modified: number
+    /** Time when it was last enabled, in Gregorian seconds. */
+    readonly enabled_at?: number
+    /** Time when it was last disabled, in Gregorian seconds. */
+    readonly disabled_at?: number
+    /** Present, and true, in the response to DELETE. */
+    readonly deleted?: boolean
+  }
+}
+
+/** A webhook in a list. */
+export interface WebhookSummary {
+  /** Id of the webhook. */
+  readonly id: string
+  /** Kind of event to listen to: an id of the catalogue of hooks, or `all`. */
+  readonly hook: string
+  /** Label of the webhook. */
+  readonly name: string
+  /** http or https URL that receives the requests. Shown in its canonical form. */
+  readonly uri: string
+  /** A label for grouping webhooks. */
+  readonly group?: string
+  /** Whether events are delivered. Enabling resets the failure counts. */
+  readonly enabled: boolean
+  /** Why the service disabled the webhook; absent if its owner disabled it. */
+  readonly disable_reason?: string
+}
+
+export interface Attempt {
+  /** Id of the record. */
+  readonly id: string
+  /** Id of the webhook. */
+  readonly hook_id: string
+  /** Event type, as in the catalogue. */
+  readonly hook_event: string
+  /** Id of the event. */
+  readonly event_id: string
+  /** Id of the delivery: one event for one webhook. */
+  readonly delivery_id: string
+  /** URL of the request. */
+  readonly uri: string
+  /** HTTP method in lower case. */
+  readonly method: string
+  /** Number of retries left after this attempt. */
+  readonly retries_left: number
+  /** Number of tries left before this attempt: `retries_left` + 1 (KAZOO). */
+  readonly retries: number
+  readonly result: 'success' | 'failure'
+  /** Time when the request was sent, or when the delivery ended without one, in Gregorian seconds. */
+  readonly timestamp: number
+  /** The same time in ISO 8601. */
+  readonly sent_at: string
+  /** Id of the call leg. */
+  readonly call_id?: string
+  /** Number of the attempt: 1, 2, …; absent if the delivery ended without a request. */
+  readonly attempt?: number
+  /** Why the attempt failed, or why the delivery ended without a request. */
+  readonly reason?: string
+  /** Class of the failure. */
+  readonly client_error?: string
+  /** HTTP status of the response, as a string (KAZOO). */
+  readonly resp_status_code?: string
+  /** Headers of the response; secrets are redacted. */
+  readonly resp_headers?: Readonly<Record<string, string>>
+  /** Body of the response, at most 8 KiB. */
+  readonly resp_body?: string
+  /** Headers of the request; secrets are redacted. */
+  readonly req_headers?: Readonly<Record<string, string>>
+  /** Body of the request, at most 8 KiB. */
+  readonly req_body?: string
+  /** Duration of the attempt, in milliseconds. */
+  readonly duration_ms?: number
+}
+
+export interface Delivery {
+  /** Id of the delivery. */
+  readonly id: string
+  /** Id of the event. */
+  readonly event_id: string
+  /** Id of the webhook. */
+  readonly hook_id: string
+  /** Id of the call leg. */
+  readonly call_id?: string
+  readonly state: 'waiting' | 'in_flight' | 'delivered' | 'exhausted' | 'expired' | 'cancelled' | 'quarantined'
+  /** Number of attempts made. */
+  readonly attempts: number
+  /** Time of the next attempt; absent if none is due. */
+  readonly next_attempt_at?: string
+  /** One sentence that explains the state. */
+  readonly explain: string
+}
+
+export interface Hook {
+  /** Id of the event type; the value of `hook` in webhooks. */
+  readonly id: string
+  /** Human-readable name. */
+  readonly name: string
+  /** When the event occurs. */
+  readonly description: string
+}
+
+export interface Login {
+  /** Id of the account of the token. */
+  readonly account_id: string
+  /** Name of the account. */
+  readonly account_name?: string
+  /** Id of the user who signed in; absent for an API key. */
+  readonly owner_id?: string
+  /** Language tag of the account. */
+  readonly language: string
+  /** Whether the account is a reseller. */
+  readonly is_reseller: boolean
+  /** Id of the reseller of the account. */
+  readonly reseller_id?: string
+  /** Always empty. */
+  readonly apps: readonly unknown[]
+}
+
+export interface ApiKeyLogin {
+  /** API key of the account. */
+  readonly api_key: string
+}
+
+export interface CredentialsLogin {
+  /** Hex digest of `username:password`: 32 digits for `md5`, 40 for `sha`. Not case-sensitive. */
+  readonly credentials: string
+  /** Realm of the account; not case-sensitive. */
+  readonly account_realm?: string
+  /** Older name of `account_realm`. */
+  readonly realm?: string
+  /** Name of the account, as an alternative to its realm; only letters and digits are compared. */
+  readonly account_name?: string
+  /** Digest algorithm of the credentials: MD5 or SHA-1. */
+  readonly method?: 'md5' | 'sha'
+}
+
+export interface Reenable {
+  /** Must be true. */
+  readonly 're-enable': true
+}
+
+export interface Replay {
+  /** Delivery to repeat. */
+  readonly delivery_id?: string
+  /** Only deliveries accepted at or after this time: Gregorian seconds or ISO 8601 (integer or string). */
+  readonly created_from?: unknown
+  /** Only deliveries accepted at or before this time: Gregorian seconds or ISO 8601 (integer or string). */
+  readonly created_to?: unknown
+  /** Only deliveries with this result, or in this state. */
+  readonly result?: 'success' | 'failure' | 'delivered' | 'exhausted' | 'expired' | 'cancelled' | 'quarantined'
+}
+
+/** An event to publish, in the format of the payload. `hook` is an alias of `hook_event`. */
+export interface EventInput {
+  /** Kind of event. */
+  readonly hook_event?: string
+  /** Kind of event. */
+  readonly hook?: string
+  /** Id of the account of the call. */
+  readonly account_id?: string
+  /** Id of the call leg. */
+  readonly call_id?: string
+  /** Id of the leg at the other end, if there is one. */
+  readonly other_leg_call_id?: string
+  /** Direction of the leg, seen from the platform. */
+  readonly call_direction?: 'inbound' | 'outbound'
+  /** Time of the event, in Gregorian seconds. Default: now. */
+  readonly timestamp?: number
+  /** Calling party, `user@realm`. */
+  readonly from?: string
+  /** Called party, `user@realm`. */
+  readonly to?: string
+  /** Requested destination, `user@realm`. */
+  readonly request?: string
+  /** Where the call entered the platform, `user@realm`; absent for internal calls. */
+  readonly inception?: string
+  /** Name of the caller. */
+  readonly caller_id_name?: string
+  /** Number of the caller. */
+  readonly caller_id_number?: string
+  /** Name of the callee. */
+  readonly callee_id_name?: string
+  /** Number of the callee. */
+  readonly callee_id_number?: string
+  /** Id of the user who owns the authorizing device. */
+  readonly owner_id?: string
+  /** Id of the account that resells to this one. */
+  readonly reseller_id?: string
+  /** Id of the device or trunk that authorized the leg. */
+  readonly authorizing_id?: string
+  /** Kind of that device or trunk. */
+  readonly authorizing_type?: string
+  /** Whether the leg comes from call forwarding. */
+  readonly call_forwarded?: boolean
+  /** Whether an emergency carrier was used. */
+  readonly emergency_resource_used?: boolean
+  /** Whether one of the account's own carriers was used. */
+  readonly local_resource_used?: boolean
+  /** Id of that carrier. */
+  readonly local_resource_id?: string
+  /** Whether the leg is a loopback of the platform. */
+  readonly is_internal_leg?: boolean
+  /** Variables of the channel. */
+  readonly custom_channel_vars?: Readonly<Record<string, unknown>>
+  /** Variables set by applications. */
+  readonly custom_application_vars?: Readonly<Record<string, unknown>>
+  /** Number that was originally dialled (`channel_bridge`). */
+  readonly original_number?: string
+  /** Number dialled on the other leg (`channel_bridge`). */
+  readonly other_leg_destination_number?: string
+  /** Why the leg ended (`channel_destroy`). */
+  readonly hangup_cause?: string
+  /** The same as a protocol code (`channel_destroy`). */
+  readonly hangup_code?: string
+  /** Duration of the leg in seconds (`channel_destroy`). */
+  readonly duration_seconds?: number
+  /** Seconds until the answer (`channel_destroy`). */
+  readonly ringing_seconds?: number
+  /** Seconds from the answer to the end (`channel_destroy`). */
+  readonly billing_seconds?: number
+  /** `attended`: the transferring party spoke to the new one before (`channel_transferee`, `channel_transferor`). */
+  readonly transfer_type?: 'blind' | 'attended'
+  /** Number that the call is transferred to (`channel_transferee`, `channel_transferor`). */
+  readonly transfer_to?: string
+  /** Id of the leg that the call is transferred to, if it exists (the same two kinds). */
+  readonly target_call_id?: string
+  /** Whether the call is parked, retrieved, or ended in the slot (`parking`). */
+  readonly event_name?: 'PARK_PARKED' | 'PARK_RETRIEVED' | 'PARK_ABANDONED'
+  /** Slot in which the call is parked (`parking`). */
+  readonly parking_slot?: string
+  /** User part of `from` (`voicemail_new`, `missed_call`). */
+  readonly from_user?: string
+  /** Realm of `from` (`voicemail_new`, `missed_call`). */
+  readonly from_realm?: string
+  /** User part of `to` (`voicemail_new`, `missed_call`). */
+  readonly to_user?: string
+  /** Realm of `to` (`voicemail_new`, `missed_call`). */
+  readonly to_realm?: string
+  /** Voicemail box, `box` or `box@context` (`voicemail_new`). */
+  readonly voicemail_box?: string
+  /** Id of the message (`voicemail_new`). */
+  readonly voicemail_id?: string
+  /** Length of the message in milliseconds (`voicemail_new`). */
+  readonly voicemail_length?: number
+  /** Whether the call was answered by a user (`missed_call`). */
+  readonly call_bridged?: boolean
+  /** Whether the caller left a voicemail message (`missed_call`). */
+  readonly message_left?: boolean
+  /** Name of the queue (`queue_…`). */
+  readonly queue_id?: string
+  /** Position of the caller in the queue, 1 for the next (`queue_join`, `queue_leave`). */
+  readonly queue_position?: number
+  /** Why the caller left, if the switch reports it (`queue_leave`). */
+  readonly queue_leave_reason?: 'answered' | 'abandoned' | 'timeout' | 'no_agent' | 'key'
+  /** Seconds that the caller has waited (`queue_leave`, `queue_agent_answer`). */
+  readonly waiting_seconds?: number
+  /** Id of the agent (`queue_agent_offer`, `queue_agent_answer`). */
+  readonly agent_id?: string
+  /** Id of the leg to the agent (`queue_agent_offer`, `queue_agent_answer`). */
+  readonly agent_call_id?: string
+  /** Key that was pressed (`channel_dtmf`). The keys of a call may be a secret such as a PIN. */
+  readonly dtmf_digit?: string
+  /** How long it was pressed, in milliseconds (`channel_dtmf`). */
+  readonly dtmf_duration_ms?: number
+  /** Of a registered kind, in place of the id of a call: what has the same key is numbered and sent in order. */
+  readonly ordering_key?: string
+  /** Fields of a registered kind. Any JSON object that its schema accepts. */
+  readonly data?: Readonly<Record<string, unknown>>
+  /** Within 24 hours, events with the same key are one event. */
+  readonly idempotency_key?: string
+}
+
+/** One event. Absent values are omitted. `custom_data` of the webhook overrides its fields. An event that is not of a call has `ordering_key` in place of `call_id`. */
+export interface Payload {
+  /** Event type. */
+  readonly hook_event: string
+  /** Id of the account of the call. */
+  readonly account_id: string
+  /** Id of the call leg. */
+  readonly call_id?: string
+  /** Id of the leg at the other end, if there is one. */
+  readonly other_leg_call_id?: string
+  /** Direction of the leg, seen from the platform. */
+  readonly call_direction?: 'inbound' | 'outbound'
+  /** Calling party, `user@realm`. */
+  readonly from?: string
+  /** Called party, `user@realm`. */
+  readonly to?: string
+  /** Requested destination, `user@realm`. */
+  readonly request?: string
+  /** Where the call entered the platform, `user@realm`; absent for internal calls. */
+  readonly inception?: string
+  /** Name of the caller. */
+  readonly caller_id_name?: string
+  /** Number of the caller. */
+  readonly caller_id_number?: string
+  /** Name of the callee. */
+  readonly callee_id_name?: string
+  /** Number of the callee. */
+  readonly callee_id_number?: string
+  /** Id of the user who owns the authorizing device. */
+  readonly owner_id?: string
+  /** Id of the account that resells to this one. */
+  readonly reseller_id?: string
+  /** Id of the device or trunk that authorized the leg. */
+  readonly authorizing_id?: string
+  /** Kind of that device or trunk. */
+  readonly authorizing_type?: string
+  /** Whether the leg comes from call forwarding. */
+  readonly call_forwarded?: boolean
+  /** Whether an emergency carrier was used. */
+  readonly emergency_resource_used?: boolean
+  /** Whether one of the account's own carriers was used. */
+  readonly local_resource_used?: boolean
+  /** Id of that carrier. */
+  readonly local_resource_id?: string
+  /** Whether the leg is a loopback of the platform. */
+  readonly is_internal_leg?: boolean
+  /** Variables of the channel. */
+  readonly custom_channel_vars?: Readonly<Record<string, unknown>>
+  /** Variables set by applications. */
+  readonly custom_application_vars?: Readonly<Record<string, unknown>>
+  /** Number that was originally dialled (`channel_bridge`). */
+  readonly original_number?: string
+  /** Number dialled on the other leg (`channel_bridge`). */
+  readonly other_leg_destination_number?: string
+  /** Why the leg ended (`channel_destroy`). */
+  readonly hangup_cause?: string
+  /** The same as a protocol code (`channel_destroy`). */
+  readonly hangup_code?: string
+  /** Duration of the leg in seconds (`channel_destroy`). */
+  readonly duration_seconds?: number
+  /** Seconds until the answer (`channel_destroy`). */
+  readonly ringing_seconds?: number
+  /** Seconds from the answer to the end (`channel_destroy`). */
+  readonly billing_seconds?: number
+  /** `attended`: the transferring party spoke to the new one before (`channel_transferee`, `channel_transferor`). */
+  readonly transfer_type?: 'blind' | 'attended'
+  /** Number that the call is transferred to (`channel_transferee`, `channel_transferor`). */
+  readonly transfer_to?: string
+  /** Id of the leg that the call is transferred to, if it exists (the same two kinds). */
+  readonly target_call_id?: string
+  /** Whether the call is parked, retrieved, or ended in the slot (`parking`). */
+  readonly event_name?: 'PARK_PARKED' | 'PARK_RETRIEVED' | 'PARK_ABANDONED'
+  /** Slot in which the call is parked (`parking`). */
+  readonly parking_slot?: string
+  /** User part of `from` (`voicemail_new`, `missed_call`). */
+  readonly from_user?: string
+  /** Realm of `from` (`voicemail_new`, `missed_call`). */
+  readonly from_realm?: string
+  /** User part of `to` (`voicemail_new`, `missed_call`). */
+  readonly to_user?: string
+  /** Realm of `to` (`voicemail_new`, `missed_call`). */
+  readonly to_realm?: string
+  /** Voicemail box, `box` or `box@context` (`voicemail_new`). */
+  readonly voicemail_box?: string
+  /** Id of the message (`voicemail_new`). */
+  readonly voicemail_id?: string
+  /** Length of the message in milliseconds (`voicemail_new`). */
+  readonly voicemail_length?: number
+  /** Whether the call was answered by a user (`missed_call`). */
+  readonly call_bridged?: boolean
+  /** Whether the caller left a voicemail message (`missed_call`). */
+  readonly message_left?: boolean
+  /** Name of the queue (`queue_…`). */
+  readonly queue_id?: string
+  /** Position of the caller in the queue, 1 for the next (`queue_join`, `queue_leave`). */
+  readonly queue_position?: number
+  /** Why the caller left, if the switch reports it (`queue_leave`). */
+  readonly queue_leave_reason?: 'answered' | 'abandoned' | 'timeout' | 'no_agent' | 'key'
+  /** Seconds that the caller has waited (`queue_leave`, `queue_agent_answer`). */
+  readonly waiting_seconds?: number
+  /** Id of the agent (`queue_agent_offer`, `queue_agent_answer`). */
+  readonly agent_id?: string
+  /** Id of the leg to the agent (`queue_agent_offer`, `queue_agent_answer`). */
+  readonly agent_call_id?: string
+  /** Key that was pressed (`channel_dtmf`). The keys of a call may be a secret such as a PIN. */
+  readonly dtmf_digit?: string
+  /** How long it was pressed, in milliseconds (`channel_dtmf`). */
+  readonly dtmf_duration_ms?: number
+  /** Of a registered kind, in place of the id of a call: what has the same key is numbered and sent in order. */
+  readonly ordering_key?: string
+  /** Fields of a registered kind. Any JSON object that its schema accepts. */
+  readonly data?: Readonly<Record<string, unknown>>
+  /** Time of the event, in Gregorian seconds. */
+  readonly timestamp: number
+  /** Id of the event, the same in every delivery of the event. */
+  readonly event_id: string
+  /** Sequence number per account and `call_id`, in order of acceptance: 1, 2, …; 1 in tests. */
+  readonly sequence: number
+}
+
+/** Parameters of every list. */
+export interface ListParameters {
+  /** Maximum number of items per page. */
+  readonly pageSize?: number
+  /** `next_start_key` of the previous page. */
+  readonly startKey?: string
+  /** false: all items in one page. */
+  readonly paginate?: boolean
+  /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
+  readonly createdFrom?: number | string
+  /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
+  readonly createdTo?: number | string
+  /** true: ascending order. */
+  readonly ascending?: boolean
+  /** Only items that have this field; a dotted name selects a nested field. */
+  readonly hasKey?: string
+  /** Only items without this field. */
+  readonly keyMissing?: string
+  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
+  readonly filters?: Readonly<Record<string, string>>
+}
+
+/** Parameters of `signInByApiKey`. */
+export interface SignInByApiKeyParameters {
+  /** `data` of the request. */
+  readonly data: ApiKeyLogin
+}
+
+/** Parameters of `signInByCredentials`. */
+export interface SignInByCredentialsParameters {
+  /** `data` of the request. */
+  readonly data: CredentialsLogin
+}
+
+/** Parameters of `readApiKey`. */
+export interface ReadApiKeyParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+}
+
+/** Parameters of `rotateApiKey`. */
+export interface RotateApiKeyParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+}
+
+/** Parameters of `listHooks`. */
+export type ListHooksParameters = ListParameters
+
+/** Parameters of `readSample`. */
+export interface ReadSampleParameters {
+  /** Name from the list of samples, or id of a hook. */
+  readonly sampleId: string
+}
+
+/** Parameters of `listWebhooks`. */
+export interface ListWebhooksParameters extends ListParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+}
+
+/** Parameters of `createWebhook`. */
+export interface CreateWebhookParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** `data` of the request. */
+  readonly data: WebhookSettings
+}
+
+/** Parameters of `reenableWebhooks`. */
+export interface ReenableWebhooksParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** `data` of the request. */
+  readonly data: Reenable
+}
+
+/** Parameters of `reenableDescendantWebhooks`. */
+export interface ReenableDescendantWebhooksParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** `data` of the request. */
+  readonly data: Reenable
+}
+
+/** Parameters of `listAttempts`. */
+export interface ListAttemptsParameters extends ListParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+}
+
+/** Parameters of `readWebhook`. */
+export interface ReadWebhookParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Id of a webhook. */
+  readonly webhookId: string
+}
+
+/** Parameters of `replaceWebhook`. */
+export interface ReplaceWebhookParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Id of a webhook. */
+  readonly webhookId: string
+  /** `revision` of the response that was changed; if the document has another by now: status 412. */
+  readonly ifMatch?: string
+  /** `data` of the request. */
+  readonly data: WebhookSettings
+}
+
+/** Parameters of `patchWebhook`. */
+export interface PatchWebhookParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Id of a webhook. */
+  readonly webhookId: string
+  /** `revision` of the response that was changed; if the document has another by now: status 412. */
+  readonly ifMatch?: string
+  /** `data` of the request. */
+  readonly data: WebhookPatch
+}
+
+/** Parameters of `deleteWebhook`. */
+export interface DeleteWebhookParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Id of a webhook. */
+  readonly webhookId: string
+  /** `revision` of the response that was changed; if the document has another by now: status 412. */
+  readonly ifMatch?: string
+}
+
+/** Parameters of `listWebhookAttempts`. */
+export interface ListWebhookAttemptsParameters extends ListParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Id of a webhook. */
+  readonly webhookId: string
+}
+
+/** Parameters of `testWebhook`. */
+export interface TestWebhookParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Id of a webhook. */
+  readonly webhookId: string
+}
+
+/** Parameters of `replayWebhook`. */
+export interface ReplayWebhookParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Id of a webhook. */
+  readonly webhookId: string
+  /** `data` of the request. */
+  readonly data: Replay
+}
+
+/** Parameters of `listDeliveries`. */
+export interface ListDeliveriesParameters extends ListParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Id of a webhook. */
+  readonly webhookId: string
+  /** Only deliveries in this state. */
+  readonly filterState?: string
+}
+
+/** Parameters of `readSecret`. */
+export interface ReadSecretParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Id of a webhook. */
+  readonly webhookId: string
+}
+
+/** Parameters of `rotateSecret`. */
+export interface RotateSecretParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Id of a webhook. */
+  readonly webhookId: string
+}
+
+/** Parameters of `readDelivery`. */
+export interface ReadDeliveryParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Id of a delivery. */
+  readonly deliveryId: string
+}
+
+/** Parameters of `listCallAttempts`. */
+export interface ListCallAttemptsParameters extends ListParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Id of a call leg, percent-encoded as one path segment. */
+  readonly callId: string
+}
+
+/** Parameters of `publishEvents`. */
+export interface PublishEventsParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** `data` of the request. */
+  readonly data: EventInput | readonly EventInput[]
+}
+
+/** Every operation of the HTTP API, with the names of its OpenAPI document. */
+export interface Operations {
+  /** Exchange an API key for a token: `PUT /api_auth`. `auth_token` in the response is the token for later requests. */
+  signInByApiKey(parameters: SignInByApiKeyParameters, options?: CallOptions): Promise<ApiResponse<Login>>
+  /** Exchange a hash of username and password for a token: `PUT /user_auth`. `auth_token` in the response is the token for later requests. */
+  signInByCredentials(parameters: SignInByCredentialsParameters, options?: CallOptions): Promise<ApiResponse<Login>>
+  /** Revoke the token: `DELETE /token_auth`. */
+  signOut(options?: CallOptions): Promise<ApiResponse<Readonly<Record<string, unknown>>>>
+  /** Read the account's API key: `GET /accounts/{account_id}/api_key`. */
+  readApiKey(parameters?: ReadApiKeyParameters, options?: CallOptions): Promise<ApiResponse<{
+    /** The key. */
+    readonly api_key: string
+  }>>
+  /** Generate a new API key: `PUT /accounts/{account_id}/api_key`. The old key, and the tokens issued for it, are invalid at once. */
+  rotateApiKey(parameters?: RotateApiKeyParameters, options?: CallOptions): Promise<ApiResponse<{
+    /** The key. */
+    readonly api_key: string
+  }>>
+  /** List the event types: `GET /webhooks`. */
+  listHooks(parameters?: ListHooksParameters, options?: CallOptions): List<Hook>
+  /** List the samples: `GET /webhooks/samples`. */
+  listSamples(options?: CallOptions): Promise<ApiResponse<readonly string[]>>
+  /** Read sample payloads as a receiver gets them: `GET /webhooks/samples/{sample_id}`. */
+  readSample(parameters: ReadSampleParameters, options?: CallOptions): Promise<ApiResponse<readonly Payload[]>>
+  /** List the webhooks of the account: `GET /accounts/{account_id}/webhooks`. Sorted by name. */
+  listWebhooks(parameters?: ListWebhooksParameters, options?: CallOptions): List<WebhookSummary>
+  /** Create a webhook: `PUT /accounts/{account_id}/webhooks`. */
+  createWebhook(parameters: CreateWebhookParameters, options?: CallOptions): Promise<ApiResponse<Webhook>>
+  /** Enable automatically disabled webhooks: `PATCH /accounts/{account_id}/webhooks`. */
+  reenableWebhooks(parameters: ReenableWebhooksParameters, options?: CallOptions): Promise<ApiResponse<'hooks updated'>>
+  /** Enable automatically disabled webhooks of the account and its descendants: `PATCH /accounts/{account_id}/descendants/webhooks`. */
+  reenableDescendantWebhooks(parameters: ReenableDescendantWebhooksParameters, options?: CallOptions): Promise<ApiResponse<'hooks updated'>>
+  /** List recent attempts of all webhooks: `GET /accounts/{account_id}/webhooks/attempts`. Newest first. */
+  listAttempts(parameters?: ListAttemptsParameters, options?: CallOptions): List<Attempt>
+  /** Read a webhook: `GET /accounts/{account_id}/webhooks/{webhook_id}`. `data` is `undefined` with status 304: the revision is still current. */
+  readWebhook(parameters: ReadWebhookParameters & { readonly ifNoneMatch: string }, options?: CallOptions): Promise<ApiResponse<Webhook | undefined>>
+  /** Read a webhook: `GET /accounts/{account_id}/webhooks/{webhook_id}`. */
+  readWebhook(parameters: ReadWebhookParameters, options?: CallOptions): Promise<ApiResponse<Webhook>>
+  /** Replace a webhook: `POST /accounts/{account_id}/webhooks/{webhook_id}`. Replaces every field; omitted fields, including `enabled`, get their defaults. */
+  replaceWebhook(parameters: ReplaceWebhookParameters, options?: CallOptions): Promise<ApiResponse<Webhook>>
+  /** Change some fields of a webhook: `PATCH /accounts/{account_id}/webhooks/{webhook_id}`. Applies a JSON merge patch (RFC 7396), then validates the whole webhook; `null` removes a field. */
+  patchWebhook(parameters: PatchWebhookParameters, options?: CallOptions): Promise<ApiResponse<Webhook>>
+  /** Delete a webhook: `DELETE /accounts/{account_id}/webhooks/{webhook_id}`. Returns the webhook as it was. Waiting deliveries are cancelled; attempts stay available. */
+  deleteWebhook(parameters: DeleteWebhookParameters, options?: CallOptions): Promise<ApiResponse<Webhook>>
+  /** List recent attempts of one webhook: `GET /accounts/{account_id}/webhooks/{webhook_id}/attempts`. Newest first. */
+  listWebhookAttempts(parameters: ListWebhookAttemptsParameters, options?: CallOptions): List<Attempt>
+  /** Send a sample event now, even if the webhook is disabled: `PUT /accounts/{account_id}/webhooks/{webhook_id}/test`. */
+  testWebhook(parameters: TestWebhookParameters, options?: CallOptions): Promise<ApiResponse<{
+    /** Id of the delivery of the sample. */
+    readonly delivery_id: string
+  }>>
+  /** Send deliveries again: `PUT /accounts/{account_id}/webhooks/{webhook_id}/replay`. Creates new deliveries with new ids and the same bytes. */
+  replayWebhook(parameters: ReplayWebhookParameters, options?: CallOptions): Promise<ApiResponse<{
+    readonly delivery_ids: readonly string[]
+  }>>
+  /** List deliveries of one webhook: `GET /accounts/{account_id}/webhooks/{webhook_id}/deliveries`. Newest first. */
+  listDeliveries(parameters: ListDeliveriesParameters, options?: CallOptions): List<Delivery>
+  /** Read the signing secret: `GET /accounts/{account_id}/webhooks/{webhook_id}/secret`. */
+  readSecret(parameters: ReadSecretParameters, options?: CallOptions): Promise<ApiResponse<{
+    /** Signing key: `whsec_` and base64 (Standard Webhooks). */
+    readonly secret: string
+  }>>
+  /** Generate a new signing secret: `PUT /accounts/{account_id}/webhooks/{webhook_id}/secret`. For 24 hours, requests are also signed with the old secret. */
+  rotateSecret(parameters: RotateSecretParameters, options?: CallOptions): Promise<ApiResponse<{
+    /** Signing key: `whsec_` and base64 (Standard Webhooks). */
+    readonly secret: string
+  }>>
+  /** Read a delivery with an explanation of its state: `GET /accounts/{account_id}/deliveries/{delivery_id}`. */
+  readDelivery(parameters: ReadDeliveryParameters, options?: CallOptions): Promise<ApiResponse<Delivery>>
+  /** List the attempts of all legs of a call: `GET /accounts/{account_id}/calls/{call_id}/attempts`. Newest first. */
+  listCallAttempts(parameters: ListCallAttemptsParameters, options?: CallOptions): List<Attempt>
+  /** Publish one or more events, all or none: `PUT /accounts/{account_id}/events`. */
+  publishEvents(parameters: PublishEventsParameters, options?: CallOptions): Promise<ApiResponse<{
+    readonly event_ids: readonly string[]
+  }>>
+  /** Read this document: `GET /openapi.json`. */
+  readOpenapi(options?: CallOptions): Promise<ApiResponse<{
+    /** 3.1.0 */
+    readonly openapi: string
+  }>>
+}
+
+/** How each operation is requested. */
+export const ENDPOINTS = {
+  signInByApiKey: { method: 'PUT', path: '/api_auth', isOpen: true },
+  signInByCredentials: { method: 'PUT', path: '/user_auth', isOpen: true },
+  signOut: { method: 'DELETE', path: '/token_auth', hasNoParameters: true },
+  readApiKey: { method: 'GET', path: '/accounts/{account_id}/api_key' },
+  rotateApiKey: { method: 'PUT', path: '/accounts/{account_id}/api_key' },
+  listHooks: { method: 'GET', path: '/webhooks', isOpen: true, isList: true },
+  listSamples: { method: 'GET', path: '/webhooks/samples', hasNoParameters: true, isOpen: true },
+  readSample: { method: 'GET', path: '/webhooks/samples/{sample_id}', isOpen: true },
+  listWebhooks: { method: 'GET', path: '/accounts/{account_id}/webhooks', isList: true },
+  createWebhook: { method: 'PUT', path: '/accounts/{account_id}/webhooks' },
+  reenableWebhooks: { method: 'PATCH', path: '/accounts/{account_id}/webhooks' },
+  reenableDescendantWebhooks: { method: 'PATCH', path: '/accounts/{account_id}/descendants/webhooks' },
+  listAttempts: { method: 'GET', path: '/accounts/{account_id}/webhooks/attempts', isList: true },
+  readWebhook: { method: 'GET', path: '/accounts/{account_id}/webhooks/{webhook_id}', headers: { ifNoneMatch: 'If-None-Match' } },
+  replaceWebhook: { method: 'POST', path: '/accounts/{account_id}/webhooks/{webhook_id}', headers: { ifMatch: 'If-Match' } },
+  patchWebhook: { method: 'PATCH', path: '/accounts/{account_id}/webhooks/{webhook_id}', headers: { ifMatch: 'If-Match' } },
+  deleteWebhook: { method: 'DELETE', path: '/accounts/{account_id}/webhooks/{webhook_id}', headers: { ifMatch: 'If-Match' } },
+  listWebhookAttempts: { method: 'GET', path: '/accounts/{account_id}/webhooks/{webhook_id}/attempts', isList: true },
+  testWebhook: { method: 'PUT', path: '/accounts/{account_id}/webhooks/{webhook_id}/test' },
+  replayWebhook: { method: 'PUT', path: '/accounts/{account_id}/webhooks/{webhook_id}/replay' },
+  listDeliveries: { method: 'GET', path: '/accounts/{account_id}/webhooks/{webhook_id}/deliveries', isList: true },
+  readSecret: { method: 'GET', path: '/accounts/{account_id}/webhooks/{webhook_id}/secret' },
+  rotateSecret: { method: 'PUT', path: '/accounts/{account_id}/webhooks/{webhook_id}/secret' },
+  readDelivery: { method: 'GET', path: '/accounts/{account_id}/deliveries/{delivery_id}' },
+  listCallAttempts: { method: 'GET', path: '/accounts/{account_id}/calls/{call_id}/attempts', isList: true },
+  publishEvents: { method: 'PUT', path: '/accounts/{account_id}/events' },
+  readOpenapi: { method: 'GET', path: '/openapi.json', hasNoParameters: true, isOpen: true, isRaw: true },
+} as const satisfies Readonly<Record<keyof Operations, Endpoint>>

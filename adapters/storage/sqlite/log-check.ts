@@ -1,0 +1,110 @@
+/**
+ * Finds damage in the middle of a write-ahead log, before SQLite opens it. SQLite replays a log up to the first frame
+ * whose checksum is wrong and silently drops the rest, because a crash may leave a half-written transaction at the end.
+ * The rest is more than that, and commits are lost, if it contains two commits: the first of them was flushed before the
+ * second was written (`synchronous=FULL`).
+ *
+ * Format: https://www.sqlite.org/fileformat.html, section 4.
+ */
+import { closeSync, openSync, readSync } from 'node:fs'
+import { corruptError } from './errors.js'
+
+const HEADER_BYTES = 32
+const FRAME_HEADER_BYTES = 24
+/** The lowest bit says whether checksums use big-endian words. */
+const MAGIC = 0x377f0682
+/** Frames that are read at once. */
+const FRAMES = 64
+/** Lost commits that prove damage. */
+const COMMITS = 2
+
+type Sums = readonly [number, number]
+
+/** Checksums continue over the frames. `words` is a multiple of 8 bytes. */
+function addChecksum([first, second]: Sums, words: Buffer, isBigEndian: boolean): Sums {
+  let s0 = first
+  let s1 = second
+  for (let at = 0; at < words.length; at += 8) {
+    const x0 = isBigEndian ? words.readUInt32BE(at) : words.readUInt32LE(at)
+    const x1 = isBigEndian ? words.readUInt32BE(at + 4) : words.readUInt32LE(at + 4)
+    s0 = (s0 + x0 + s1) >>> 0
+    s1 = (s1 + x1 + s0) >>> 0
+  }
+  return [s0, s1]
+}
+
+const equals = ([s0, s1]: Sums, bytes: Buffer, at: number) =>
+  bytes.readUInt32BE(at) === s0 && bytes.readUInt32BE(at + 4) === s1
+
+/**
+ * Checks the log of a database that no other connection has open.
+ *
+ * @throws HookswitchError `StoreCorrupt` if commits in it are lost
+ */
+export function assertLogUndamaged(path: string): void {
+  const log = open(`${path}-wal`)
+  if (log === undefined) return
+  try {
+    if (!hasLostCommits(log)) return
+  } finally {
+    closeSync(log)
+  }
+  throw corruptError(path, `its log ${path}-wal is damaged before its end`, {
+    advice: `restore both from a backup, or move the log away to continue without anything that it contains`,
+  })
+}
+
+function open(file: string): number | undefined {
+  try {
+    return openSync(file, 'r')
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw thrown
+  }
+}
+
+/** Whether anything but zeros is in the first frames. */
+function hasContents(log: number): boolean {
+  const bytes = Buffer.alloc(65_536)
+  return bytes.subarray(0, readSync(log, bytes, 0, bytes.length, HEADER_BYTES)).some((byte) => byte !== 0)
+}
+
+function hasLostCommits(log: number): boolean {
+  const header = Buffer.alloc(HEADER_BYTES)
+  if (readSync(log, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return false
+  const magic = header.readUInt32BE(0)
+  const pageBytes = header.readUInt32BE(8)
+  const isBigEndian = (magic & 1) === 1
+  let sums = addChecksum([0, 0], header.subarray(0, 24), isBigEndian)
+  let isValid = magic >>> 1 === MAGIC >>> 1 && equals(sums, header, 24)
+  const isPageSize = pageBytes >= 512 && pageBytes <= 65_536 && (pageBytes & (pageBytes - 1)) === 0
+  // Without a page size no frame can be found, but SQLite flushes the header before it writes the first frame.
+  if (!isPageSize) return hasContents(log)
+
+  const frameBytes = FRAME_HEADER_BYTES + pageBytes
+  const frames = Buffer.alloc(FRAMES * frameBytes)
+  /** Frames of an earlier use of the log have other salts. With a damaged header those of the first frame count. */
+  let salts = isValid ? header.subarray(16, 24) : undefined
+  let lostCommits = 0
+  for (let at = HEADER_BYTES; ; at += frames.length) {
+    const read = readSync(log, frames, 0, frames.length, at)
+    for (let start = 0; start + frameBytes <= read; start += frameBytes) {
+      const frame = frames.subarray(start, start + frameBytes)
+      salts ??= Buffer.from(frame.subarray(8, 16))
+      const isCurrent = frame.subarray(8, 16).equals(salts)
+      if (isValid) {
+        const next = addChecksum(
+          addChecksum(sums, frame.subarray(0, 8), isBigEndian),
+          frame.subarray(FRAME_HEADER_BYTES),
+          isBigEndian,
+        )
+        isValid = isCurrent && equals(next, frame, 16)
+        sums = next
+      }
+      // The size of the database after a commit, 0 in other frames.
+      if (!isValid && isCurrent && frame.readUInt32BE(4) !== 0) lostCommits += 1
+      if (lostCommits >= COMMITS) return true
+    }
+    if (read < frames.length) return false
+  }
+}

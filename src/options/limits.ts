@@ -1,0 +1,19 @@
+/** The options that can change while an instance runs. */
+import type { HookswitchOptions } from './options.js'
+
+/** Options that `setLimits` changes. The others size connection pools, or shape what is stored. */
+export const LIMIT_NAMES = [
+  'tokenTtlSeconds',
+  'loginBurst',
+  'loginRefillPerSecond',
+  'replayBurst',
+  'replayRefillPerSecond',
+  'inFlightPerEndpoint',
+  'inFlightPerAccount',
+  'maxPending',
+  'attemptsPerWebhook',
+  'retentionDays',
+] as const satisfies readonly (keyof HookswitchOptions<unknown>)[]
+
+/** Limits of a running instance, as in the options of `createHookswitch`. Absent ones stay as they are. */
+export type Limits = Pick<HookswitchOptions<unknown>, (typeof LIMIT_NAMES)[number]>

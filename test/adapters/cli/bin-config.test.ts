@@ -1,0 +1,223 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parseExposition } from '../observability/parse-exposition.js'
+import { hookswitch, type RunningProgram, ready } from './program.js'
+
+const ALPHA = { id: 'alpha', name: 'Alpha', realm: 'alpha.example', apiKey: 'a'.repeat(40) }
+const BETA = { id: 'beta', name: 'Beta', realm: 'beta.example', apiKey: 'b'.repeat(40) }
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bin-config-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+async function file(name: string, content: unknown): Promise<string> {
+  const path = join(folder, name)
+  await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content))
+  return path
+}
+
+type Line = Readonly<Record<string, unknown>>
+
+const linesOf = ({ output }: RunningProgram): readonly Line[] =>
+  output.stderr
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line))
+
+/** Sends SIGHUP and resolves with the line that this reload logs. */
+async function reload(program: RunningProgram): Promise<Line> {
+  const isReload = ({ message }: Line) => /^configuration (not )?reloaded/.test(String(message))
+  const before = linesOf(program).filter(isReload).length
+  program.child.kill('SIGHUP')
+  await expect.poll(() => linesOf(program).filter(isReload).length).toBe(before + 1)
+  return linesOf(program).filter(isReload).at(-1)!
+}
+
+async function logIn(url: string, apiKey: string): Promise<number> {
+  const response = await fetch(`${url}/v1/api_auth`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ data: { api_key: apiKey } }),
+  })
+  await response.arrayBuffer()
+  return response.status
+}
+
+describe('SIGHUP', () => {
+  it('applies accounts, limits and the log level, and names what needs a restart', async () => {
+    const accounts = await file('accounts.json', [ALPHA])
+    const config = (more: string) =>
+      `memory: true\nport: 0\nadminPort: 0\nlog: json\naccounts: ${accounts}\n${more}`
+    const path = await file('h.yaml', config(''))
+    const program = hookswitch(['serve', '--config', path])
+    const { url, adminUrl = '' } = await ready(program)
+    expect([await logIn(url, ALPHA.apiKey), await logIn(url, BETA.apiKey)]).toEqual([201, 401])
+
+    expect(await reload(program)).toMatchObject({
+      level: 'info',
+      message: 'configuration reloaded: nothing has changed',
+      changed: [],
+      needsRestart: [],
+    })
+
+    await file('accounts.json', [ALPHA, BETA])
+    await file('h.yaml', config('logLevel: warn\nloginBurst: 1\nloginRefillPerSecond: 0.001\ninFlight: 7\n'))
+    expect(await reload(program)).toMatchObject({
+      level: 'info',
+      message:
+        'configuration reloaded, changed: accounts, loginBurst, loginRefillPerSecond, logLevel; needs a restart: inFlight',
+      changed: ['accounts', 'loginBurst', 'loginRefillPerSecond', 'logLevel'],
+      needsRestart: ['inFlight'],
+    })
+    // The bucket of this address was filled for the earlier limit: one more login at most.
+    expect([await logIn(url, BETA.apiKey), await logIn(url, BETA.apiKey)]).toEqual([201, 429])
+
+    await file('h.yaml', config('logLevel: debug\nloginBurst: unlimited\n'))
+    expect(await reload(program)).toMatchObject({
+      changed: ['loginBurst', 'loginRefillPerSecond', 'logLevel'],
+      needsRestart: [],
+    })
+    expect(await logIn(url, BETA.apiKey)).toBe(201)
+    const metrics = parseExposition(await (await fetch(`${adminUrl}/metrics`)).text())
+    expect(metrics.value('hookswitch_logins_total', { result: 'succeeded' })).toBe(3)
+
+    program.child.kill('SIGTERM')
+    expect(await program.ended).toMatchObject({ code: 0, signal: null })
+  })
+
+  it('with a broken configuration or accounts file changes nothing and logs one error', async () => {
+    const accounts = await file('accounts.json', [ALPHA])
+    const path = await file('h.json', { memory: true, port: 0, log: 'json', accounts, tokenTtlSeconds: 60 })
+    const program = hookswitch(['serve', '--config', path])
+    const { url } = await ready(program)
+
+    await file('h.json', '{"tokenTtlSeconds": "hunter2"}')
+    expect(await reload(program)).toMatchObject({
+      level: 'error',
+      message: 'configuration not reloaded',
+      reason: `${path}:1:21: tokenTtlSeconds: must be an integer from 1 to 315360000`,
+    })
+    await file('h.json', { memory: true, port: 0, log: 'json', accounts, logLevel: 'error' })
+    await file('accounts.json', [BETA, { ...ALPHA, name: 7 }])
+    expect(await reload(program)).toMatchObject({
+      level: 'error',
+      reason: expect.stringMatching(/: line 1, column \d+: account 'alpha' \(realm alpha\.example\): name: /),
+    })
+    expect(await logIn(url, BETA.apiKey)).toBe(401)
+    // The level was not applied either: lines of level info are still written.
+    await file('accounts.json', [BETA, ALPHA])
+    await file('h.json', { memory: true, port: 1, log: 'json', accounts })
+    expect(await reload(program)).toMatchObject({
+      level: 'info',
+      changed: ['accounts', 'tokenTtlSeconds'],
+      needsRestart: ['port'],
+    })
+    expect(await logIn(url, BETA.apiKey)).toBe(201)
+    expect(linesOf(program).filter(({ level }) => level === 'error')).toHaveLength(2)
+    expect(program.output.stderr).not.toContain('hunter2')
+  })
+})
+
+describe('a broken file at the start', () => {
+  it.each([
+    ['a configuration that is not YAML', 'port: [', /^hookswitch: .*h\.yaml:\d+:\d+: is not YAML: [^\n]+\n$/],
+    [
+      'a misspelt setting',
+      'prot: 1',
+      /^hookswitch: .*h\.yaml:1:1: prot: is unknown \(did you mean 'port'\?\)\n$/,
+    ],
+    [
+      'a wrong schema of the database',
+      'postgres: postgres://db/c\nschema: 5',
+      /h\.yaml:2:9: schema: must be text\n$/,
+    ],
+    [
+      'a short key',
+      'secret: hunter2',
+      /^hookswitch: .*h\.yaml:1:9: secret: must be a key of at least 16 characters, /,
+    ],
+    [
+      'an option that only the service can check',
+      'allow: [10.0.0.0/99]',
+      /^hookswitch: .*h\.yaml:1:8: allow: /,
+    ],
+    [
+      'broken accounts',
+      'accounts: accounts.json',
+      /accounts\.json: line 2, column 39: account 'alpha': realm: /,
+    ],
+    [
+      'a broken key',
+      'data: calls.db',
+      /^hookswitch: .*h\.yaml:1:7: data: .*calls\.db\.key is not a key \(64 hex/,
+    ],
+  ])('%s: one sentence, exit code 2, and nothing is created', async (_, config, sentence) => {
+    await file('h.yaml', config)
+    await file('accounts.json', '[\n{"id": "alpha", "name": "A", "realm": "a b"}]')
+    if (config.includes('calls.db')) await file('calls.db.key', 'hunter2')
+    const before = (await readdir(folder)).sort()
+    const ended = await hookswitch(['serve', '--port', '0', '--config', 'h.yaml'], { cwd: folder }).ended
+    expect(ended).toMatchObject({ code: 2, stdout: '' })
+    expect(ended.stderr).toMatch(/^hookswitch: [^\n]+\n$/)
+    expect(ended.stderr.replace('hookswitch: h.yaml', 'hookswitch: ./h.yaml')).toMatch(sentence)
+    expect(ended.stderr).not.toContain('hunter2')
+    expect((await readdir(folder)).sort()).toEqual(before)
+  })
+
+  it('a missing key file of a database with secrets: exit code 2, and no new key', async () => {
+    const accounts = await file('accounts.json', [ALPHA])
+    const argv = ['serve', '--port', '0', '--data', join(folder, 'calls.db'), '--accounts', accounts]
+    const program = hookswitch(argv)
+    await ready(program)
+    program.child.kill('SIGTERM')
+    expect(await program.ended).toMatchObject({ code: 0 })
+    await rm(join(folder, 'calls.db.key'))
+    const ended = await hookswitch(argv).ended
+    expect(ended).toMatchObject({ code: 2, stdout: '' })
+    expect(ended.stderr).toMatch(/hookswitch: --data: [^\n]*calls\.db\.key is missing, but [^\n]+\n$/)
+    expect(await readdir(folder)).not.toContain('calls.db.key')
+  })
+
+  it('is not hidden by a good variable, and names the variable of a bad one', async () => {
+    const env = { HOOKSWITCH_PORT: 'tcp://10.0.0.1:80', HOOKSWITCH_CONFIG: await file('h.json', '{}') }
+    expect(await hookswitch(['serve', '--memory'], { env }).ended).toMatchObject({
+      code: 2,
+      stderr: "hookswitch: HOOKSWITCH_PORT: must be an integer from 0 to 65535, not 'tcp://10.0.0.1:80'\n",
+    })
+  })
+})
+
+describe('hookswitch config', () => {
+  it('prints and checks', async () => {
+    const path = await file('h.yaml', 'port: 8080\n')
+    const printed = await hookswitch(['config', 'print', '--json', '--config', path]).ended
+    expect(printed).toMatchObject({ code: 0, stderr: '' })
+    expect(JSON.parse(printed.stdout).port).toEqual({
+      value: 8080,
+      origin: { source: 'file', file: path, line: 1, column: 1 },
+    })
+    expect(await hookswitch(['config', 'check', path]).ended).toEqual({
+      code: 0,
+      signal: null,
+      stdout: `${path}: valid\n`,
+      stderr: '',
+    })
+    await file('h.yaml', 'port: 808000\n')
+    expect(await hookswitch(['config', 'check', path]).ended).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: `hookswitch: ${path}:1:7: port: must be an integer from 0 to 65535\n`,
+    })
+  })
+
+  it('the package exports the schema', async () => {
+    const schema = JSON.parse(
+      await readFile(new URL('../../../dist/config.schema.json', import.meta.url), 'utf8'),
+    )
+    expect(schema).toMatchObject({ type: 'object', properties: { port: { default: 8000 } } })
+  })
+})

@@ -1,0 +1,81 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  type Column,
+  displayWidth,
+  formatDetails,
+  formatTable,
+  shorten,
+  textOf,
+} from '../../../../adapters/cli/commands/table.js'
+import { propertyRuns } from '../../../support/property-runs.js'
+
+const COLUMNS: readonly Column[] = [
+  { title: 'ID', value: 'id', isWhole: true },
+  { title: 'NAME', value: 'name' },
+  { title: 'URI', value: (item) => item.uri },
+]
+
+describe('a table', () => {
+  it('aligns columns under their titles', () => {
+    const items = [
+      { id: 'a1', name: 'Calls', uri: 'https://a.example/' },
+      { id: 'b22', name: 'x', uri: true },
+      { id: 'c' },
+    ]
+    expect(formatTable(items, COLUMNS, 80)).toBe(
+      ['ID   NAME   URI', 'a1   Calls  https://a.example/', 'b22  x      true', 'c', ''].join('\n'),
+    )
+    expect(formatTable([], COLUMNS, 80)).toBe('')
+    expect(formatTable([{ id: 'a' }], COLUMNS, 80, false)).toBe('a\n')
+  })
+
+  it('shortens the widest columns to the width, and never an id', () => {
+    const item = { id: 'i'.repeat(32), name: 'n'.repeat(20), uri: 'u'.repeat(60) }
+    const [, line = ''] = formatTable([item], COLUMNS, 60).split('\n')
+    expect(line).toBe(`${'i'.repeat(32)}  ${'n'.repeat(11)}…  ${'u'.repeat(11)}…`)
+    expect(formatTable([item], COLUMNS, 10)).toContain('i'.repeat(32))
+  })
+
+  it('counts wide characters as two columns', () => {
+    expect(displayWidth('通話 ok')).toBe(7)
+    expect(displayWidth('é 👍🏽')).toBe(4)
+    expect(shorten('通話記録', 6)).toBe('通話…')
+    const lines = formatTable(
+      [
+        { id: '通話', name: 'x' },
+        { id: 'abcd', name: 'y' },
+      ],
+      COLUMNS,
+      80,
+    ).split('\n')
+    expect(lines.slice(1, 3)).toEqual(['通話  x', 'abcd  y'])
+  })
+
+  it('never prints a control character, a second line or a change of direction', () => {
+    const hostile = fc.string({
+      unit: fc.constantFrom('a', '\x1b[31m', '\n', '\r', '\u202e', '\u2028', '\x9b', '通', '\t'),
+    })
+    fc.assert(
+      fc.property(hostile, fc.integer({ min: 1, max: 60 }), (text, width) => {
+        const table = formatTable([{ id: 'a', name: text, uri: { [text]: text } }], COLUMNS, width, false)
+        const details = formatDetails({ [`x${text}`]: text, nested: { deep: [text] } }, width)
+        expect(table.trimEnd()).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u202e]/u)
+        expect(details.match(/\n/g)).toHaveLength(2)
+        expect(details.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u202e]/u)
+        expect(displayWidth(shorten(text.replace(/\p{Cc}/gu, ''), width))).toBeLessThanOrEqual(width)
+      }),
+      { numRuns: propertyRuns(500) },
+    )
+  })
+
+  it('shows objects as JSON in a cell, and by dotted names in a document', () => {
+    expect(textOf({ list: [1, { a: 2 }] }, { value: 'list' })).toBe('[1,{"a":2}]')
+    expect(textOf({}, { value: 'missing' })).toBe('')
+    const document = { id: 'a', custom_data: { crm: 7, deep: { x: null } }, empty: {}, list: ['x'] }
+    expect(formatDetails(document, 80)).toBe(
+      'id                  a\ncustom_data.crm     7\ncustom_data.deep.x\nempty               {}\nlist                ["x"]\n',
+    )
+    expect(formatDetails({ id: 'a', n: 1 }, undefined)).toBe('id\ta\nn\t1\n')
+  })
+})

@@ -1,0 +1,170 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { config } from '../../../adapters/cli/config-command.js'
+import { redactUrl } from '../../../adapters/cli/redact-url.js'
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'config-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+async function file(name: string, content: string): Promise<string> {
+  const path = join(folder, name)
+  await writeFile(path, content)
+  return path
+}
+
+async function run(argv: readonly string[], env: Record<string, string> = {}): Promise<string> {
+  let written = ''
+  const stdout = {
+    write(text: string) {
+      written += text
+    },
+  }
+  await config(argv, { stdout, stderr: stdout, env })
+  return written
+}
+
+describe('config print', () => {
+  it('shows each value with the file and line, variable, flag or default that gave it', async () => {
+    const path = await file('h.yaml', 'port: 1\nhost: 10.0.0.1\nbreaker:\n  failures: 3\n')
+    const env = { HOOKSWITCH_LOG_LEVEL: 'warn', HOOKSWITCH_CONFIG: path }
+    const text = await run(['print', '--port', '9', '--no-ingest', '--token-ttl=60'], env)
+    const rows = Object.fromEntries(
+      text
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split(/ +# /) as [string, string]),
+    )
+    expect(rows).toMatchObject({
+      [`config = ${path}`]: 'HOOKSWITCH_CONFIG',
+      'port = 9': '--port',
+      'host = 10.0.0.1': `${path}:2`,
+      'breaker = {"failures":3}': `${path}:3`,
+      'logLevel = warn': 'HOOKSWITCH_LOG_LEVEL',
+      'tokenTtlSeconds = 60': '--token-ttl',
+      'ingest = false': '--no-ingest',
+      'inFlight = 500': 'default',
+    })
+    expect(text).not.toMatch(/^(data|adminPort|postgres) /m)
+  })
+
+  it('shows the same as JSON', async () => {
+    const path = await file('h.json', '{\n  "cors": ["*"]\n}')
+    expect(JSON.parse(await run(['print', '--json', '--config', path]))).toMatchObject({
+      cors: { value: ['*'], origin: { source: 'file', file: path, line: 2, column: 3 } },
+      port: { value: 8000, origin: { source: 'default' } },
+    })
+  })
+
+  it.each([[[]], [['--json']]])('hides every secret, also inside URLs: %j', async (more) => {
+    const document = {
+      secret: ['hunter2 hunter2 1', 'hunter2 hunter2 2'],
+      postgres: 'postgres://user:hunter2@db:5432/calls?sslpassword=hunter2',
+      proxy: 'http://user:hunter2@proxy.example:3128',
+      amiSecret: 'hunter2',
+      ariPassword: 'hunter2',
+      freeswitchPassword: 'hunter2',
+      tls: { passphrase: 'hunter2' },
+      freeswitch: [
+        { address: '10.0.0.5', password: 'hunter2', accountFrom: 'realm' },
+        'user:hunter2@10.0.0.6',
+      ],
+      asteriskAri: ['http://user:hunter2@10.0.0.7:8088/ari?password-env=PBX1&app=a'],
+    }
+    const text = await run(['print', ...more, '--config', await file('h.json', JSON.stringify(document))])
+    expect(text).not.toContain('hunter2')
+    expect(text).toContain('postgres://user:[redacted]@db:5432/calls?sslpassword=[redacted]')
+    expect(text).toContain('http://user:[redacted]@10.0.0.7:8088/ari?password-env=PBX1&app=a')
+    expect(text.match(/\[redacted\]/g)).toHaveLength(11)
+  })
+
+  it('rejects what serve rejects', async () => {
+    await expect(run(['print', '--prot', '1'])).rejects.toThrow("--prot: is unknown (did you mean '--port'?)")
+    await expect(run(['print', '--json=x'])).rejects.toThrow('--json: is unknown')
+    await expect(run([])).rejects.toThrow("config: needs print or check, see 'hookswitch config --help'")
+    await expect(run(['show'])).rejects.toThrow('show: needs print or check')
+  })
+})
+
+describe('config check', () => {
+  it('accepts a valid file, without the passwords of its switches, and changes nothing', async () => {
+    const accounts = await file('accounts.json', '[{"name": "A", "realm": "a.example"}]')
+    const document = {
+      data: join(folder, 'calls.db'),
+      accounts,
+      asteriskAmi: [{ address: 'hook@10.0.0.5', tls: true, accountFrom: 'context', passwordEnv: 'PBX1' }],
+      asteriskAri: ['http://hook@10.0.0.6:8088/ari?account-from=context'],
+      freeswitch: [
+        {
+          address: 'pbx',
+          accountFrom: 'variable:A',
+          password: 'p',
+          optionalHooks: [],
+          customVariables: ['a', 'b'],
+        },
+      ],
+    }
+    const path = await file('h.json', JSON.stringify(document))
+    expect(await run(['check', path])).toBe(`${path}: valid\n`)
+    expect((await readdir(folder)).sort()).toEqual(['accounts.json', 'h.json'])
+  })
+
+  it.each([
+    [{ memory: true, data: 'x' }, ':1:11: memory: cannot be combined with data'],
+    [{ schema: 'x' }, ':1:11: schema: is for PostgreSQL'],
+    [{ postgres: 'mysql://u:hunter2@db' }, ':1:13: postgres: must be a URL like'],
+    [{ port: 9000, adminPort: 9000 }, ':1:26: adminPort: must differ from port'],
+    [{ kamailio: ['p?app=1'] }, ':1:14: kamailio[0]: has no parameter app'],
+    [{ kamailio: [{ address: 'p?max-call-ms=5' }] }, ':1:25: kamailio[0].address: must be an address alone'],
+    [
+      { freeswitch: [{ address: 'p', accountFrom: 'color' }] },
+      ':1:45: freeswitch[0].accountFrom: must be variable:NAME',
+    ],
+    [
+      { freeswitch: [{ address: 'p', accountFrom: 'realm', password: 'a', passwordEnv: 'B' }] },
+      ':1:82: freeswitch[0].passwordEnv: cannot be combined with password',
+    ],
+    [
+      { retryPolicy: { kind: 'exponential', baseMs: 9, capMs: 1 } },
+      ':1:16: retryPolicy: capMs must not be below',
+    ],
+    [{ breaker: { pauseMs: 9, capMs: 1 } }, ':1:12: breaker: capMs must not be below'],
+    [{ allow: ['10.0.0.0/99'] }, ':1:10: allow: '],
+    [{ trustProxy: ['everyone'] }, ':1:15: trustProxy: '],
+    [{ proxy: 'ftp://proxy' }, ':1:10: proxy: must be a URL such as'],
+    [{ hooks: [{ id: 'all' }] }, ':1:10: hooks: '],
+    [{ tls: { caFile: '/nowhere/ca.pem' } }, ':1:18: tls.caFile: /nowhere/ca.pem cannot be read'],
+    [{ tls: { minVersion: 'TLSv1.3', maxVersion: 'TLSv1.2' } }, ':1:22: tls.minVersion: must not be above'],
+    [
+      { accounts: '/nowhere/a.json' },
+      ':1:13: accounts: /nowhere/a.json: cannot be read (there is no such file)',
+    ],
+  ])('rejects %j', async (document, sentence) => {
+    const path = await file('h.json', JSON.stringify(document))
+    const thrown = await run(['check', path]).catch((thrown: Error) => thrown)
+    const message = (thrown as Error).message ?? thrown
+    expect(message.replace(/^--\w+: /, '').startsWith(path + sentence), message).toBe(true)
+    expect(message).not.toMatch(/\n|hunter2/)
+  })
+
+  it('takes one file', async () => {
+    for (const argv of [[], ['a', 'b'], ['--json']])
+      await expect(run(['check', ...argv])).rejects.toThrow('config check: needs the name of one file')
+  })
+})
+
+describe('redactUrl', () => {
+  it.each([
+    ['postgres://u:p@h/d', 'postgres://u:[redacted]@h/d'],
+    ['postgres://u:p@a:/?#s@h/d', 'postgres://u:[redacted]@h/d'],
+    ['postgres:///d?user=u&password=p', 'postgres:///d?user=u&password=[redacted]'],
+    ['u@h:5038', 'u@h:5038'],
+    ['[::1]:8021?account-from=realm', '[::1]:8021?account-from=realm'],
+  ])('%s', (url, redacted) => {
+    expect(redactUrl(url)).toBe(redacted)
+  })
+})

@@ -1,0 +1,89 @@
+/** P16: resident memory of `hookswitch serve`, with a SQLite file and an Asterisk that has 50 calls a second. */
+import { readFileSync } from 'node:fs'
+import { startService } from '../live/service.js'
+import { createFolder, removeFolder } from './file-system.js'
+import { sleep, startProcess } from './processes.js'
+import { median, summarize } from './statistics.js'
+
+const CALLS_PER_SECOND = 50
+const EVENTS_PER_CALL = 8
+const SECONDS = 60
+const GOAL_MB = 145
+const PASSWORD = 'secret'
+const ACCOUNT = { id: 'alpha', name: 'alpha', realm: 'alpha.example', apiKey: 'alpha-key-'.padEnd(40, '0') }
+
+const residentMb = (pid) =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1_000
+
+/** Resident memory of a new service before its first call, in the last ten seconds, and at its peak, MB. */
+async function measureOnce() {
+  const folder = createFolder()
+  const asterisk = startProcess('calling-asterisk')
+  const receiver = startProcess('receiver')
+  let service
+  try {
+    const { port } = await asterisk.request('listen')
+    const { port: receiverPort } = await receiver.request('listen')
+    service = await startService({
+      source: 'ami',
+      folder,
+      flags: ['--asterisk-ami', `hookswitch@127.0.0.1:${port}`, '--account-from', 'variable:ACCOUNT_ID'],
+      env: { HOOKSWITCH_AMI_SECRET: PASSWORD },
+      receiver: { url: `http://127.0.0.1:${receiverPort}`, secrets: new Map() },
+      accounts: [ACCOUNT],
+    })
+    while (service.connections() === 0) await sleep(50)
+    const idleMb = residentMb(service.pid())
+    const samples = []
+    let isOver = false
+    const sampling = (async () => {
+      for (; !isOver; await sleep(1_000)) samples.push(residentMb(service.pid()))
+    })()
+    const calls = await asterisk.request('call', { rate: CALLS_PER_SECOND, seconds: SECONDS })
+    const expected = calls * EVENTS_PER_CALL
+    for (let waited = 0; (await receiver.request('received')) < expected; waited += 1) {
+      if (waited === 600)
+        throw new Error(`${await receiver.request('received')} of ${expected} webhooks arrived`)
+      await sleep(100)
+    }
+    isOver = true
+    await sampling
+    const lateMb = median(samples.slice(-10))
+    return { idleMb, lateMb, peakMb: Math.max(...samples) }
+  } finally {
+    await service?.end()
+    await Promise.all([asterisk.stop(), receiver.stop()])
+    removeFolder(folder)
+  }
+}
+
+/** @param {{ rounds: number }} options */
+export async function measureServing({ rounds }) {
+  const results = []
+  for (let round = 0; round < Math.min(rounds, 3); round += 1) results.push(await measureOnce())
+  const row = (measurement, goal, values) => ({
+    row: 'P16',
+    measurement: `RSS of \`hookswitch serve\`, ${measurement}`,
+    baseline: '–',
+    unit: 'MB',
+    goal,
+    ...summarize(values),
+  })
+  return [
+    row(
+      `after a minute of ${CALLS_PER_SECOND} calls/s`,
+      GOAL_MB,
+      results.map(({ lateMb }) => lateMb),
+    ),
+    row(
+      `peak in a minute of ${CALLS_PER_SECOND} calls/s`,
+      undefined,
+      results.map(({ peakMb }) => peakMb),
+    ),
+    row(
+      'connected to an Asterisk without calls',
+      undefined,
+      results.map(({ idleMb }) => idleMb),
+    ),
+  ]
+}

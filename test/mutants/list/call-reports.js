@@ -1,0 +1,173 @@
+/** Seeded faults in the optional hooks of Asterisk and FreeSWITCH: transfers, parking, voicemail, missed calls, queues, keys. */
+
+const AMI = 'adapters/telephony/asterisk/ami-call-report.ts'
+const ASTERISK = 'adapters/telephony/asterisk/call-report.ts'
+const FREESWITCH = 'adapters/telephony/freeswitch/call-report.ts'
+
+const ofAsterisk = { tests: ['test/adapters/telephony/asterisk-call-reports.test.ts'] }
+const ofFreeswitch = { tests: ['test/adapters/telephony/freeswitch-call-reports.test.ts'] }
+
+/** @type {import('../mutant.js').Mutant[]} */
+export const mutants = [
+  {
+    what: 'Asterisk: a transfer that failed is published',
+    file: AMI,
+    find: "if (message.get('Result') !== 'Success') return undefined",
+    replace: "if (message.get('Result') === undefined) return undefined",
+    ...ofAsterisk,
+  },
+  {
+    what: 'Asterisk: channel_transferor belongs to the transferred leg',
+    file: AMI,
+    find: "{ hook: 'channel_transferor', channel: transferor, details }",
+    replace: "{ hook: 'channel_transferor', channel: channelOf('Transferee') ?? transferor, details }",
+    ...ofAsterisk,
+  },
+  {
+    what: 'Asterisk: channel_transferee is missing',
+    file: AMI,
+    find: '...(transferee ? [',
+    replace: '...(transferee && transferee === transferor ? [',
+    ...ofAsterisk,
+  },
+  {
+    what: 'Asterisk: a parked call that is abandoned was retrieved',
+    file: AMI,
+    find: "ParkedCallGiveUp: 'PARK_ABANDONED'",
+    replace: "ParkedCallGiveUp: 'PARK_RETRIEVED'",
+    ...ofAsterisk,
+  },
+  {
+    what: 'Asterisk: voicemail_new of a caller who left no message',
+    file: AMI,
+    find: "message.get('Variable') === 'VMSTATUS' && message.get('Value') === 'SUCCESS'",
+    replace: "message.get('Variable') === 'VMSTATUS'",
+    ...ofAsterisk,
+  },
+  {
+    what: 'Asterisk: missed_call of a caller who left a message',
+    file: ASTERISK,
+    find: ' || !notes.hasDialledPhone || notes.hasLeftMessage) return false',
+    replace: ' || !notes.hasDialledPhone) return false',
+    ...ofAsterisk,
+  },
+  {
+    what: 'Asterisk: missed_call of a call that was answered',
+    file: ASTERISK,
+    find: "return pastBridges.size === 0 && dialStatus !== 'ANSWER'",
+    replace: "return pastBridges.size === 0 || dialStatus !== 'ANSWER'",
+    ...ofAsterisk,
+  },
+  {
+    what: 'Asterisk: queue_join is taken for queue_leave',
+    file: AMI,
+    find: "QueueCallerJoin: 'queue_join'",
+    replace: "QueueCallerJoin: 'queue_leave'",
+    ...ofAsterisk,
+  },
+  {
+    what: 'Asterisk: queue_leave does not say that the caller hung up',
+    file: ASTERISK,
+    find: "completed.queueLeaveReason = 'abandoned'",
+    replace: '',
+    ...ofAsterisk,
+  },
+  {
+    what: 'Asterisk: queue_agent_offer is taken for the answer of the agent',
+    file: AMI,
+    find: "AgentCalled: 'queue_agent_offer'",
+    replace: "AgentCalled: 'queue_agent_answer'",
+    ...ofAsterisk,
+  },
+  {
+    what: 'Asterisk: queue_agent_answer does not name the agent',
+    file: AMI,
+    find: "hook === 'queue_agent_offer' || hook === 'queue_agent_answer'",
+    replace: "hook === 'queue_agent_offer'",
+    ...ofAsterisk,
+  },
+  {
+    what: 'Asterisk: channel_dtmf of keys that the switch sends to the phone',
+    file: AMI,
+    find: "if (message.get('Direction') !== 'Received') return undefined",
+    replace: '',
+    ...ofAsterisk,
+  },
+  {
+    what: 'FreeSWITCH: channel_transferor names the leg that is transferred as its target',
+    file: FREESWITCH,
+    find: 'targetId: id, transfereeId: leg.otherLegCallId',
+    replace: 'targetId: leg.otherLegCallId, transfereeId: id',
+    ...ofFreeswitch,
+  },
+  {
+    what: 'FreeSWITCH: channel_transferee of a blind transfer is missing',
+    file: FREESWITCH,
+    find: 'targetId: undefined, transfereeId: id',
+    replace: 'targetId: undefined, transfereeId: undefined',
+    ...ofFreeswitch,
+  },
+  {
+    what: 'FreeSWITCH: parking: a caller who hangs up in the slot was retrieved',
+    file: FREESWITCH,
+    find: "event.hasValue('Answer-State', 'hangup') ? 'PARK_ABANDONED' : 'PARK_RETRIEVED'",
+    replace: "'PARK_RETRIEVED'",
+    ...ofFreeswitch,
+  },
+  {
+    what: 'FreeSWITCH: voicemail_new of a message that is only read',
+    file: FREESWITCH,
+    find: "event.hasValue('VM-Action', 'leave-message') ? [voicemailReport(event)] : []",
+    replace: '[voicemailReport(event)]',
+    ...ofFreeswitch,
+  },
+  {
+    what: 'FreeSWITCH: missed_call of a caller who left a message',
+    file: FREESWITCH,
+    find: ' || !notes.hasDialledPhone || notes.hasLeftMessage)',
+    replace: ' || !notes.hasDialledPhone)',
+    ...ofFreeswitch,
+  },
+  {
+    what: 'FreeSWITCH: missed_call of a call that was answered',
+    file: FREESWITCH,
+    find: 'if (answeredUs > 0 && notes.wasBridged) return undefined',
+    replace: '',
+    ...ofFreeswitch,
+  },
+  {
+    what: 'FreeSWITCH: queue_join is missing',
+    file: FREESWITCH,
+    find: "return [report('queue_join')]",
+    replace: 'return []',
+    ...ofFreeswitch,
+  },
+  {
+    what: 'FreeSWITCH: queue_leave comes again when the conversation is over',
+    file: FREESWITCH,
+    find: "if (!event.hasValue('CC-Cause', 'Cancel')) return []",
+    replace: '',
+    ...ofFreeswitch,
+  },
+  {
+    what: 'FreeSWITCH: queue_agent_offer does not name the agent',
+    file: FREESWITCH,
+    find: "[report('queue_agent_offer', { agentId })]",
+    replace: "[report('queue_agent_offer')]",
+    ...ofFreeswitch,
+  },
+  {
+    what: 'FreeSWITCH: queue_agent_answer does not name the leg of the agent',
+    file: FREESWITCH,
+    find: "const agentCallId = event.header('CC-Agent-UUID')",
+    replace: 'const agentCallId = undefined',
+    ...ofFreeswitch,
+  },
+  {
+    what: 'FreeSWITCH: channel_dtmf has its duration in samples',
+    file: FREESWITCH,
+    find: 'const SAMPLES_PER_MS = 8',
+    replace: 'const SAMPLES_PER_MS = 1',
+    ...ofFreeswitch,
+  },
+]

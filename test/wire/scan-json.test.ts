@@ -1,0 +1,83 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { MAX_JSON_DEPTH, peekBody } from '../../src/wire/body.js'
+import { scanJson } from '../../src/wire/scan-json.js'
+
+const NAMES = ['auth_token', 'verb']
+const scan = (text: string, depth = MAX_JSON_DEPTH) => scanJson(Buffer.from(text), depth, NAMES)
+const fieldsOf = (text: string) => ({ ...scan(text).fields })
+
+/** What a scan must find in a parsed document. */
+function expectedFields(value: unknown): Record<string, string | true> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return {}
+  const entries = Object.entries(value).filter(([name, member]) => NAMES.includes(name) && member !== null)
+  return Object.fromEntries(
+    entries.map(([name, member]) => [name, typeof member === 'string' ? member : true]),
+  )
+}
+const depthOf = (value: unknown): number =>
+  typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0
+
+const name = fc.oneof(fc.constantFrom(...NAMES, 'data', 'x'), fc.string({ unit: 'binary' }))
+const document = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom(null, true, 0, -1.5, '', '"', '\\', '{', ']', 'null'),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(name, tie('value'), { maxKeys: 4 }),
+  ),
+})).value
+
+describe('scanJson', () => {
+  it('finds the same top-level fields as a parser, and the depth', () => {
+    fc.assert(
+      fc.property(document, fc.constantFrom(undefined, 2), fc.nat(5), (value, indent, limit) => {
+        const text = JSON.stringify(value, undefined, indent)
+        expect(fieldsOf(text)).toEqual(expectedFields(JSON.parse(text)))
+        expect(scan(text, limit).isTooDeep).toBe(depthOf(value) > limit)
+      }),
+    )
+  })
+
+  it.each([
+    ['{"auth_token":"a","auth_token":"b"}', { auth_token: 'b' }],
+    ['{"auth_token":"a","auth_token":null}', {}],
+    ['{"auth_token":"\\u0061b"}', { auth_token: 'ab' }],
+    ['{"auth\\u005ftoken":"ab"}', {}],
+    ['{"verb":{"verb":"x"},"data":{"verb":"y"}}', { verb: true }],
+    ['["verb","x"]', {}],
+    [`{"verb":"${'x'.repeat(9_000)}"}`, { verb: true }],
+    ['\ufeff{"verb":"x"}', { verb: 'x' }],
+  ])('reads %j', (text, fields) => {
+    expect(fieldsOf(text)).toEqual(fields)
+  })
+
+  it('never throws', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), fc.string(), (bytes, text) => {
+        expect(typeof scanJson(bytes, 4, NAMES).isTooDeep).toBe('boolean')
+        expect(typeof scan(`{"verb${text}`).isTooDeep).toBe('boolean')
+      }),
+    )
+  })
+
+  it('ends at the limit of the depth', () => {
+    let reads = 0
+    const deep = new Proxy(Buffer.from('['.repeat(1_000)), {
+      get(bytes, key) {
+        if (typeof key === 'string' && /^\d+$/.test(key)) reads += 1
+        return Reflect.get(bytes, key, bytes)
+      },
+    })
+    expect(scanJson(deep, 8, NAMES).isTooDeep).toBe(true)
+    expect(reads).toBe(9)
+  })
+})
+
+describe('peekBody', () => {
+  it('parses nothing before it is told to, and a document that is too deep never', () => {
+    const { parse } = peekBody(`{"data":${'['.repeat(100)}`)
+    expect(parse().failures).toMatchObject([{ message: 'The request body is nested deeper than 32 levels' }])
+  })
+})
