@@ -108,9 +108,7 @@ const sample = catalogueOf().flatMap((hook) => hook.sample)
 const payload = Object.assign(
   {},
   ...sample.map((event) => payloadOf(event as unknown as CheckedEvent, 'e')),
-  {
-    sequence: 1,
-  },
+  { ordering_key: 'k', data: {}, sequence: 1 },
 )
 
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
