@@ -6,21 +6,14 @@ import { EventEmitter } from 'eventemitter3'
  * else. Payloads are frozen.
  *
  * @typeParam Events payloads by event name
- * @typeParam OtherName further event names, whose payload is `OtherPayload`
  */
-export interface EventHub<Events extends object, OtherName extends string = never, OtherPayload = unknown> {
+export interface EventHub<Events extends object> {
   /** Calls `listener` for every event of this name. */
   on<Name extends keyof Events & string>(name: Name, listener: (payload: Events[Name]) => unknown): this
-  /** Calls `listener` for every event of this further name. */
-  on(name: OtherName, listener: (payload: OtherPayload) => unknown): this
   /** Calls `listener` for the next event of this name only. */
   once<Name extends keyof Events & string>(name: Name, listener: (payload: Events[Name]) => unknown): this
-  /** Calls `listener` for the next event of this further name only. */
-  once(name: OtherName, listener: (payload: OtherPayload) => unknown): this
   /** Removes a listener added by `on` or `once`. */
   off<Name extends keyof Events & string>(name: Name, listener: (payload: Events[Name]) => unknown): this
-  /** Removes a listener of a further name. */
-  off(name: OtherName, listener: (payload: OtherPayload) => unknown): this
 }
 
 type Listener = (payload: never) => unknown

@@ -2,11 +2,12 @@
  * `createHookswitch`: the composition root. Dependencies meet operations here; starting and closing an instance is the
  * only logic.
  */
+import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { AccountService } from './auth/account-service.js'
 import { authenticate, type Caller } from './auth/authenticate.js'
 import { type SignedIn, type SignInInput, signIn } from './auth/sign-in.js'
 import { signOut } from './auth/sign-out.js'
-import type { ChannelEvent } from './delivery/event.js'
+import type { ChannelEvent, CustomEvent } from './delivery/event.js'
 import { createReplayRateLimiter } from './delivery/replay-rate-limiter.js'
 import { createWaitGroup } from './delivery/worker/wait-group.js'
 import { HookswitchError } from './errors.js'
@@ -22,7 +23,7 @@ import type { Sender } from './ports.js'
 import type { ApiBackendDeps } from './runtime/api-backend.js'
 import { type Background, startBackground } from './runtime/background.js'
 import { systemClock } from './runtime/clock.js'
-import { type Core, createCore, type HookswitchEvents, type PublishedEvent } from './runtime/core.js'
+import { type Core, createCore, type HookswitchEvents, type PublishedCustomEvent } from './runtime/core.js'
 import { openCipher, readEncryptionKeys } from './runtime/encryption-key.js'
 import { type EraseRequest, type EraseResult, erase } from './runtime/erase.js'
 import { readGauges } from './runtime/gauges.js'
@@ -42,13 +43,40 @@ import { safeMetrics, safeTracing } from './runtime/safe-metrics.js'
 import { createWebhookApi, type WebhookApi } from './runtime/webhook-api.js'
 import type { Store } from './store/contract.js'
 import { createIdGenerator } from './values/ids.js'
+import type { CustomHook } from './webhooks/catalogue.js'
+import { compileDataSchemas } from './webhooks/event-data.js'
+
+/** The data that `publish` takes for a kind, and that its listeners get. */
+type DataIn<Hook> = Hook extends { readonly schema: StandardSchemaV1<infer Input, unknown> }
+  ? Input
+  : AnyData<Hook>
+type DataOut<Hook> = Hook extends { readonly schema: StandardSchemaV1<unknown, infer Output> }
+  ? Output
+  : AnyData<Hook>
+/** A JSON Schema may require data, but says so only when it runs. */
+type AnyData<Hook> = Hook extends { readonly schema: object }
+  ? Readonly<Record<string, unknown>>
+  : Readonly<Record<string, unknown>> | undefined
+
+/** What `publish` takes of a kind: the event of the hook that the host registered by this id, or a channel event. */
+type EventOf<Id extends string, Hook extends CustomHook> = string extends Hook['id']
+  ? ChannelEvent | CustomEvent<Id, Readonly<Record<string, unknown>> | undefined>
+  : Id extends Hook['id']
+    ? CustomEvent<Id, DataIn<Extract<Hook, { readonly id: Id }>>>
+    : ChannelEvent
+
+/** The events of some kinds that the host registered, by name. */
+type CustomEvents<Hook extends CustomHook> = {
+  readonly [Kind in Hook as Kind['id']]: PublishedCustomEvent<Kind['id'], DataOut<Kind>>
+}
 
 /**
  * One instance of the service, embedded in its host.
  *
- * @typeParam HookId ids of the custom hooks that `hs.events` has besides the built-in events; `string`: any name
+ * @typeParam Hook the kinds of events that `publish` and `hs.events` have besides the built-in ones, as in the option
+ *   `hooks`; `CustomHook`: any name
  */
-export interface Hookswitch<HookId extends string = never> extends Required<HttpService> {
+export interface Hookswitch<Hook extends CustomHook = never> extends Required<HttpService> {
   /**
    * Opens the store and starts the dispatcher. A repeated call returns the same promise; after a failure it tries again.
    * Rejects with `StoreUnavailable`, `StoreCorrupt`, `Closing`, and `InvalidOption` (field `secret`) for a secret other than
@@ -67,12 +95,18 @@ export interface Hookswitch<HookId extends string = never> extends Required<Http
    * Rejects with `InvalidInput` naming the field, `NotFound` for the account, `Conflict` for an idempotency key that was
    * used with a different event, `QueueFull`, `StoreUnavailable`, `Closing`.
    */
-  publish(event: ChannelEvent, options?: PublishOptions & { readonly tx?: undefined }): Promise<Published>
+  publish<Id extends string>(
+    event: { readonly hook: Id } & EventOf<Id, Hook>,
+    options?: PublishOptions & { readonly tx?: undefined },
+  ): Promise<Published>
   /**
    * Accepts an event as part of the host's transaction `tx`: if it commits, the event is delivered; if it rolls back, the
    * event is never sent. Rejects also with `Unsupported` for stores without transactions of the host.
    */
-  publish(event: ChannelEvent, options: PublishOptions): Promise<Published | StagedEvent>
+  publish<Id extends string>(
+    event: { readonly hook: Id } & EventOf<Id, Hook>,
+    options: PublishOptions,
+  ): Promise<Published | StagedEvent>
   /** Checks for new work at once. Call it after committing a transaction with a published event. */
   wake(): void
   /**
@@ -81,7 +115,7 @@ export interface Hookswitch<HookId extends string = never> extends Required<Http
    */
   setLimits(limits: Limits): void
   /** Events of this instance: accepted events by hook, `event`, `attempt`, `delivered`, `exhausted`, `webhook_disabled`, … */
-  readonly events: EventHub<HookswitchEvents, HookId, PublishedEvent>
+  readonly events: EventHub<HookswitchEvents & CustomEvents<Hook>>
   /** Accounts, users and API keys. */
   readonly accounts: AccountService
   /** Access tokens. */
@@ -116,9 +150,9 @@ const DRAIN_MS = 5000
  * const hs = createHookswitch({ store: memoryStore(), allowLocal: true })
  * await hs.start()
  */
-export function createHookswitch<HookId extends string = never>(
-  hostOptions: HookswitchOptions<Store, HookId>,
-): Hookswitch<HookId> {
+export function createHookswitch<const Hooks extends readonly CustomHook[] = readonly []>(
+  hostOptions: HookswitchOptions<Store, Hooks>,
+): Hookswitch<Hooks[number]> {
   // Copies the options, so that later changes and inherited properties have no effect.
   const options = typeof hostOptions === 'object' && hostOptions !== null ? { ...hostOptions } : hostOptions
   const normalized = normalizeOptions(options, process.env.HOOKSWITCH_SECRET)
@@ -173,10 +207,11 @@ export function createHookswitch<HookId extends string = never>(
     await store.open({ clock, log })
     const secrets = await readEncryptionKeys(store, normalized.secrets)
     const cipher = await openCipher(store, secrets, random.bytes)
+    const dataValidators = await compileDataSchemas(normalized.catalogue)
     await handler.load()
     const sender = await openSender()
     try {
-      opened = createCore(normalized, cipher, {
+      opened = createCore(normalized, cipher, dataValidators, {
         clock,
         random,
         log,
@@ -260,8 +295,8 @@ export function createHookswitch<HookId extends string = never>(
       closing ??= shutDown(drainMs)
       return closing
     },
-    publish: ((event, publishOptions) =>
-      publish(publishing, event, publishOptions ?? {})) as Hookswitch['publish'],
+    publish: ((event: ChannelEvent, publishOptions?: PublishOptions) =>
+      publish(publishing, event, publishOptions ?? {})) as Hookswitch<Hooks[number]>['publish'],
     wake() {
       background?.wake()
       running?.dispatcher.wake()
@@ -270,7 +305,7 @@ export function createHookswitch<HookId extends string = never>(
       Object.assign(normalized, checkLimits(limits))
       opened?.applyLimits()
     },
-    events: events as EventHub<HookswitchEvents, HookId, PublishedEvent>,
+    events: events as unknown as Hookswitch<Hooks[number]>['events'],
     accounts: bindAccounts(core, webhooks),
     auth: {
       signIn: async (login, from) => signIn(core().auth, login, from),

@@ -5,7 +5,7 @@
 export { createHookswitch, type Hookswitch } from './hookswitch.js'
 export type { Limits } from './options/limits.js'
 export { type HookswitchOptions, OPTION_DEFAULTS } from './options/options.js'
-export type { HookswitchEvents, PublishedEvent } from './runtime/core.js'
+export type { HookswitchEvents, PublishedCustomEvent, PublishedEvent } from './runtime/core.js'
 export type { EraseRequest, EraseResult } from './runtime/erase.js'
 export { type RotatedSecret, type RotateSecretOptions, rotateSecret } from './runtime/rotate-secret.js'
 export type { OpenLegs } from './runtime/open-legs.js'
@@ -36,6 +36,8 @@ export type {
   WebhookPatch,
 } from './runtime/webhook-api.js'
 export type { CustomHook } from './webhooks/catalogue.js'
+export type { DataSchema, JsonDataSchema } from './webhooks/event-data.js'
+export type { EventFilter } from './webhooks/event-filter.js'
 export type { AutoDisableRule, HealthRules } from './webhooks/health.js'
 export type { ChangeOptions } from './webhooks/manage.js'
 export type { WebhookView } from './webhooks/view.js'
@@ -45,7 +47,7 @@ export type { BodyFormat, HttpVerb, Ordering, WebhookSettings } from './webhooks
 export type { AttemptRecord, StoredAttempt } from './delivery/attempt-record.js'
 export type { DeliveryEnd } from './delivery/delivery-events.js'
 export type { StoredDelivery } from './delivery/delivery-queries.js'
-export type { ChannelEvent } from './delivery/event.js'
+export type { ChannelEvent, CustomEvent } from './delivery/event.js'
 export type { RefusedEvent } from './delivery/inbox-relay.js'
 export {
   constant,

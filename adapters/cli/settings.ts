@@ -203,6 +203,10 @@ const ACCOUNTS = {
     about: 'tokens cached in memory',
     default: OPTION_DEFAULTS.tokenCacheSize,
   }),
+  tokenInQuery: setting(boolean, {
+    about: 'accept a token in the query too, as ?auth_token=',
+    default: true,
+  }),
   loginBurst: setting(burst, {
     about: 'logins from one address before it is rate-limited',
     default: OPTION_DEFAULTS.loginBurst,
@@ -224,7 +228,7 @@ const EVENTS = {
     {
       schema: {
         type: 'array',
-        expected: 'a list of {"id","name","description","sample"}',
+        expected: 'a list of {"id","name","description","schema","sample"}',
         items: {
           type: 'object',
           required: ['id'],
@@ -236,6 +240,7 @@ const EVENTS = {
             },
             name: { type: 'string' },
             description: { type: 'string' },
+            schema: { type: 'object', expected: 'a JSON Schema of data' },
             sample: {
               anyOf: [{ type: 'object' }, { type: 'array', minItems: 1, items: { type: 'object' } }],
             },
@@ -569,6 +574,7 @@ export const OPTION_SETTINGS = [
   'loginRefillPerSecond',
   'ingest',
   'hooks',
+  'tokenInQuery',
   'preset',
   'defaultRetries',
   'defaultMaxAgeSeconds',

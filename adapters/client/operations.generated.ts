@@ -10,6 +10,10 @@ export interface WebhookSettings {
   readonly uri: string
   /** Kind of event to listen to: an id of the catalogue of hooks, or `all`. */
   readonly hook: string
+  /** With `hook: all`: only these kinds of events, ids of the catalogue. */
+  readonly only?: readonly string[]
+  /** Only events whose payload passes this filter: an object with one of the keys `exact`, `prefix`, `suffix` (fields and their values), `all`, `any` (lists of filters) and `not` (a filter), as in CloudEvents Subscriptions 1.0. A dotted name selects a nested field. */
+  readonly filter?: Readonly<Record<string, unknown>>
   /** HTTP method of the requests. */
   readonly http_verb?: 'get' | 'post' | 'put' | 'patch' | 'delete'
   /** How often a failed delivery is retried after the first attempt; more than 10 only where the retry policy is `patient`. */
@@ -39,6 +43,8 @@ export interface WebhookPatch {
   readonly name?: string | null
   readonly uri?: string | null
   readonly hook?: string | null
+  readonly only?: readonly string[] | null
+  readonly filter?: Readonly<Record<string, unknown>> | null
   readonly http_verb?: 'get' | 'post' | 'put' | 'patch' | 'delete' | null
   readonly retries?: number | null
   readonly format?: 'json' | 'form-data' | null
@@ -62,6 +68,10 @@ export interface Webhook {
   readonly uri: string
   /** Kind of event to listen to: an id of the catalogue of hooks, or `all`. */
   readonly hook: string
+  /** With `hook: all`: only these kinds of events, ids of the catalogue. */
+  readonly only?: readonly string[]
+  /** Only events whose payload passes this filter: an object with one of the keys `exact`, `prefix`, `suffix` (fields and their values), `all`, `any` (lists of filters) and `not` (a filter), as in CloudEvents Subscriptions 1.0. A dotted name selects a nested field. */
+  readonly filter?: Readonly<Record<string, unknown>>
   /** HTTP method of the requests. */
   readonly http_verb: 'get' | 'post' | 'put' | 'patch' | 'delete'
   /** How often a failed delivery is retried after the first attempt; more than 10 only where the retry policy is `patient`. */
@@ -357,7 +367,7 @@ export interface EventInput {
   /** Id of the account of the call. */
   readonly account_id?: string
   /** Id of the call leg. */
-  readonly call_id: string
+  readonly call_id?: string
   /** Id of the leg at the other end, if there is one. */
   readonly other_leg_call_id?: string
   /** Direction of the leg, seen from the platform. */
@@ -460,18 +470,22 @@ export interface EventInput {
   readonly dtmf_digit?: string
   /** How long it was pressed, in milliseconds (`channel_dtmf`). */
   readonly dtmf_duration_ms?: number
+  /** Of a registered kind, in place of the id of a call: what has the same key is numbered and sent in order. */
+  readonly ordering_key?: string
+  /** Fields of a registered kind. Any JSON object that its schema accepts. */
+  readonly data?: Readonly<Record<string, unknown>>
   /** Within 24 hours, events with the same key are one event. */
   readonly idempotency_key?: string
 }
 
-/** One event of a call leg. Absent values are omitted. `custom_data` of the webhook overrides its fields. */
+/** One event. Absent values are omitted. `custom_data` of the webhook overrides its fields. An event that is not of a call has `ordering_key` in place of `call_id`. */
 export interface Payload {
   /** Event type. */
   readonly hook_event: string
   /** Id of the account of the call. */
   readonly account_id: string
   /** Id of the call leg. */
-  readonly call_id: string
+  readonly call_id?: string
   /** Id of the leg at the other end, if there is one. */
   readonly other_leg_call_id?: string
   /** Direction of the leg, seen from the platform. */
@@ -572,6 +586,10 @@ export interface Payload {
   readonly dtmf_digit?: string
   /** How long it was pressed, in milliseconds (`channel_dtmf`). */
   readonly dtmf_duration_ms?: number
+  /** Of a registered kind, in place of the id of a call: what has the same key is numbered and sent in order. */
+  readonly ordering_key?: string
+  /** Fields of a registered kind. Any JSON object that its schema accepts. */
+  readonly data?: Readonly<Record<string, unknown>>
   /** Time of the event, in Gregorian seconds. */
   readonly timestamp: number
   /** Id of the event, the same in every delivery of the event. */

@@ -11,8 +11,8 @@ import type { Webhook } from '../webhooks/webhook.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
 import { type BodyVariants, createBodyVariants, encodingOf } from './body-variants.js'
 import type { AcceptedEvent, DeliveryStore, NewDelivery, NewEvent } from './delivery-store.js'
-import { type CheckedEvent, checkEvent, checkPayloadSize, hashEventBody } from './event.js'
-import { matches } from './match.js'
+import { type CheckedEvent, type CustomKinds, checkEvent, checkPayloadSize, hashEventBody } from './event.js'
+import { matches, type Payload } from './match.js'
 import { payloadFields } from './payload.js'
 
 export interface AcceptDeps {
@@ -25,13 +25,15 @@ export interface AcceptDeps {
   isKnownHook(hook: string): boolean
   /** Ids of the catalogue, for error messages. Default: none. */
   readonly knownHooks?: readonly string[]
+  /** The kinds that the host registers. Default: none. */
+  readonly customKinds?: CustomKinds
   /** Store time, ms. */
   storeNow(): number
   readonly metrics?: Pick<Metrics, 'count'>
 }
 
 /** The part of the dependencies that preparing an event needs. */
-export type PrepareDeps = Pick<AcceptDeps, 'clock' | 'isKnownHook' | 'knownHooks' | 'newId'>
+export type PrepareDeps = Pick<AcceptDeps, 'clock' | 'isKnownHook' | 'knownHooks' | 'customKinds' | 'newId'>
 
 /** How long an idempotency key is stored: 24 h, in milliseconds. */
 export const IDEMPOTENCY_WINDOW_MS = 86_400_000
@@ -71,6 +73,8 @@ export function buildDelivery(
 export interface PreparedEvent {
   readonly event: CheckedEvent
   readonly id: string
+  /** The payload that is sent, without the custom data of a webhook and the sequence number. */
+  readonly payload: Payload
   readonly bodies: BodyVariants
   /** Hash of the host's event; present iff it has an idempotency key. */
   readonly hash: string | undefined
@@ -85,11 +89,11 @@ export interface PreparedEvent {
  * @throws `InvalidInput` naming the field
  */
 export function prepareEvent(
-  { clock, isKnownHook, knownHooks, newId }: PrepareDeps,
+  { clock, isKnownHook, knownHooks, customKinds, newId }: PrepareDeps,
   input: unknown,
   traceparent: string | undefined,
 ): PreparedEvent {
-  const event = checkEvent(input, clock.now(), isKnownHook, knownHooks)
+  const event = checkEvent(input, clock.now(), isKnownHook, knownHooks, customKinds)
   const hash = event.idempotencyKey === undefined ? undefined : hashEventBody(input as CheckedEvent)
   return prepareCheckedEvent(event, newId(), hash, traceparent)
 }
@@ -106,19 +110,19 @@ export function prepareCheckedEvent(
   // Only the event counts: custom data of a webhook has its own limit and must not make the event too large
   // for others.
   checkPayloadSize(json)
-  return { event, id, bodies: createBodyVariants(payload, json, true), hash, traceparent }
+  return { event, id, payload, bodies: createBodyVariants(payload, json, true), hash, traceparent }
 }
 
 /** Adds one delivery for each webhook that matches the event. */
 function addDeliveries(
   newId: () => string,
-  { event, id, bodies }: PreparedEvent,
+  { event, id, payload, bodies }: PreparedEvent,
   lineage: readonly Account[],
   candidates: readonly Webhook[],
   deliveries: NewDelivery[],
 ): void {
   for (const webhook of candidates) {
-    if (!matches(webhook, event, lineage)) continue
+    if (!matches(webhook, event, lineage, payload)) continue
     const deliveryId = newId()
     const lane = laneOf(event, webhook, deliveryId)
     deliveries.push(buildDelivery(deliveryId, event, id, webhook, bodies.indexFor(webhook.settings), lane))
@@ -149,6 +153,7 @@ function buildEvent({ event, id, bodies, hash, traceparent }: PreparedEvent, now
  *
  * @param maxPending maximum number of deliveries waiting or in flight in the whole store
  * @param traceparent W3C Trace Context of the publisher; it is sent to the receivers
+ * @param onChecked gets the events as they will be sent, before anything is awaited
  * @throws `InvalidInput` naming the field, `NotFound` for the account, `Conflict` for an idempotency key that
  *   was used with another body, `QueueFull`, `StoreUnavailable`
  */
@@ -157,6 +162,7 @@ export async function acceptEvents(
   inputs: readonly unknown[],
   maxPending: number,
   traceparent?: string,
+  onChecked?: (events: readonly CheckedEvent[]) => void,
 ): Promise<readonly AcceptedEvent[]> {
   const prepared = inputs.map((input, index) => {
     try {
@@ -165,6 +171,7 @@ export async function acceptEvents(
       throw inputs.length > 1 ? withIndex(thrown, index) : thrown
     }
   })
+  onChecked?.(prepared.map(({ event }) => event))
   return acceptPreparedEvents(deps, prepared, maxPending)
 }
 

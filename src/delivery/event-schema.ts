@@ -17,8 +17,8 @@ const milliseconds = count
  * JSON Schema of the event that a host publishes: the payload in camelCase, plus `idempotencyKey`. Fields and
  * their meaning are KAZOO's (`webhooks_channel_util:base_hook_event`).
  *
- * An unknown key is an error, so that the first call reveals a misspelt field. Additional data of registered
- * kinds belongs in the two `custom…Vars`. `checkEvent` checks the rest: whether `hook` is in the catalogue,
+ * An unknown key is an error, so that the first call reveals a misspelt field. Fields of registered kinds are
+ * in `data`. `checkEvent` checks the rest: whether `hook` is in the catalogue,
  * and size, depth and well-formedness of the whole event.
  */
 export const eventSchema = {
@@ -110,6 +110,10 @@ export const eventSchema = {
       'Key that was pressed (`channel_dtmf`). The keys of a call may be a secret such as a PIN.',
     ),
     dtmfDurationMs: milliseconds('How long it was pressed, in milliseconds (`channel_dtmf`).'),
+    orderingKey: leg(
+      'Of a registered kind, in place of the id of a call: what has the same key is numbered and sent in order.',
+    ),
+    data: vars('Fields of a registered kind. Any JSON object that its schema accepts.'),
     idempotencyKey: {
       ...leg('Within 24 hours, events with the same key are one event.'),
     },

@@ -5,6 +5,8 @@ import { closestName } from '../values/closest-name.js'
 import { sha256 } from '../values/hash.js'
 import { toSchemaFailures } from '../values/schema-failures.js'
 import { validateEvent } from '../values/validators.generated.js'
+import type { CatalogueEntry } from '../webhooks/catalogue.js'
+import type { DataResult, DataValidators } from '../webhooks/event-data.js'
 
 /**
  * A channel event as the host publishes it: the payload of KAZOO's webhooks in camelCase. Only `hook`,
@@ -123,10 +125,43 @@ export interface ChannelEvent {
   readonly dtmfDurationMs?: number
   /** Within 24 h, events with the same key are one event. 1 to 255 printable characters. */
   readonly idempotencyKey?: string
+  /** Custom events only: in place of a call id, what events are numbered and ordered by. `CustomEvent` has its type. */
+  readonly orderingKey?: string
+  /** Custom events only: fields of their own. `CustomEvent` has their types. */
+  readonly data?: Readonly<Record<string, unknown>>
 }
 
-/** A checked event: `timestampMs` is always present. */
+/** An event of a kind that the host registered: the fields of a channel event, and its own in `data`. */
+export type CustomEvent<Id extends string = string, Data = unknown> = Omit<
+  ChannelEvent,
+  'hook' | 'callId' | 'data' | 'orderingKey'
+> & { readonly hook: Id } & (
+    | { readonly callId: string; readonly orderingKey?: undefined }
+    /** Events with the same key, 1 to 255 printable characters, are numbered and sent in order, like those of a call. */
+    | { readonly orderingKey: string; readonly callId?: undefined }
+  ) &
+  (undefined extends Data ? { readonly data?: Data } : { readonly data: Data })
+
+/** A checked event: `timestampMs` is always present, and `callId` is the ordering key of an event that has one. */
 export type CheckedEvent = ChannelEvent & { readonly timestampMs: number }
+
+/** The kinds of events that the host registers. */
+export interface CustomKinds {
+  has(hook: string): boolean
+  /** Validates the data of an event of such a kind; `undefined`: it has none. */
+  validate(hook: string, data: unknown): DataResult
+}
+
+const NO_CUSTOM_KINDS: CustomKinds = { has: () => false, validate: () => ({ data: undefined }) }
+
+/** The kinds that the host registers, of a catalogue. */
+export function customKindsOf(catalogue: readonly CatalogueEntry[], validators: DataValidators): CustomKinds {
+  const ids = new Set(catalogue.filter(({ field }) => field !== undefined).map(({ id }) => id))
+  return {
+    has: (hook) => ids.has(hook),
+    validate: (hook, data) => validators.get(hook)?.(data) ?? { data: data as CheckedEvent['data'] },
+  }
+}
 
 /** Largest payload that is accepted, in bytes. */
 export const MAX_PAYLOAD_BYTES = 65_536
@@ -148,6 +183,7 @@ function invalidEvent(field: string, message: string): HookswitchError {
  * @param nowMs default of `timestampMs`, Unix ms
  * @param isKnownHook whether a kind of event is in the catalogue
  * @param knownHooks ids of the catalogue, for the error message; default: none
+ * @param custom the kinds that may have data and an ordering key; default: none
  * @throws `InvalidInput` naming the field
  */
 export function checkEvent(
@@ -155,12 +191,16 @@ export function checkEvent(
   nowMs: number,
   isKnownHook: (hook: string) => boolean,
   knownHooks: readonly string[] = [],
+  custom: CustomKinds = NO_CUSTOM_KINDS,
 ): CheckedEvent {
   // A copy, since the host may change its event while it is being stored. `timestampMs` comes first: in V8 11
   // an object literal that begins with a spread and has further properties creates an object in slow mode.
-  const copy = isObject(input) ? { timestampMs: nowMs, ...input } : input
+  const copy: unknown = isObject(input) ? { timestampMs: nowMs, ...input } : input
+  const isOrdered = isObject(copy) && takeOrderingKey(copy)
   if (!validateEvent(copy)) {
-    const failures = toSchemaFailures(validateEvent.errors, copy)
+    const all = toSchemaFailures(validateEvent.errors, copy)
+    // The call id is a copy of the ordering key then: one failure is enough.
+    const failures = isOrdered ? all.filter(({ path }) => path !== 'callId') : all
     const first = failures[0]
     const described = failures.map((f) =>
       f.rule === 'additionalProperties' ? { ...f, message: 'is not a field of an event' } : f,
@@ -172,6 +212,7 @@ export function checkEvent(
   }
   const event = copy as ChannelEvent
   if (!isKnownHook(event.hook)) throw invalidEvent('hook', unregistered(event.hook, knownHooks))
+  checkCustomFields(copy as CustomFields, isOrdered, custom)
   for (const key of Object.keys(event)) {
     const value: unknown = event[key as keyof ChannelEvent]
     if (
@@ -186,6 +227,40 @@ export function checkEvent(
   // The host passed `timestampMs: undefined` explicitly.
   if (event.timestampMs === undefined) (event as { timestampMs?: number }).timestampMs = nowMs
   return event as CheckedEvent
+}
+
+/** The fields of an event that only registered kinds may have. */
+interface CustomFields {
+  readonly hook: string
+  callId?: unknown
+  readonly orderingKey?: unknown
+  data?: unknown
+}
+
+/** An ordering key takes the place of the call id, by which events are numbered, ordered and found. */
+function takeOrderingKey(event: Partial<CustomFields>): boolean {
+  const { orderingKey, callId = orderingKey } = event
+  if (orderingKey === undefined || callId !== orderingKey) return false
+  event.callId = orderingKey
+  return true
+}
+
+/** @throws `InvalidInput` naming the field */
+function checkCustomFields(event: CustomFields, isOrdered: boolean, custom: CustomKinds): void {
+  const { hook, orderingKey, data } = event
+  if (!custom.has(hook)) {
+    if (orderingKey === undefined && data === undefined) return
+    throw invalidEvent(orderingKey === undefined ? 'data' : 'orderingKey', `is not a field of '${hook}'`)
+  }
+  if (orderingKey !== undefined && !isOrdered)
+    throw invalidEvent('orderingKey', 'must not be given together with a callId')
+  const result = custom.validate(hook, data)
+  if ('failures' in result) {
+    const { failures } = result
+    const { message } = invalidInput(failures)
+    throw new HookswitchError('InvalidInput', message, { failures, field: failures[0]?.path ?? 'data' })
+  }
+  if (result.data !== data) event.data = result.data
 }
 
 /** `'channel_created' is not a registered event (did you mean 'channel_create'? known: …)` */

@@ -1,4 +1,5 @@
 import type { Account } from '../accounts/account.js'
+import { passesFilter } from '../webhooks/event-filter.js'
 import { isMetaHook } from '../webhooks/meta-hooks.js'
 import type { Webhook } from '../webhooks/webhook.js'
 
@@ -12,22 +13,34 @@ export interface Matchable {
   readonly isInternalLeg?: boolean
 }
 
+/** The payload of an event, by which webhooks may filter. */
+export type Payload = Readonly<Record<string, unknown>>
+
 /**
  * Whether a webhook gets an event.
  *
  * The webhook and its account must be enabled; its `hook` must be the event's kind, or `all`, which leaves out
  * events about webhooks (`webhooks/meta-hooks`); it must belong
  * to the event's account, or to an ancestor of it and have `includeSubaccounts`. Events of internal
- * (loopback) legs also need `includeInternalLegs`. Source: KAZOO `webhooks_util:maybe_fire_hook`.
+ * (loopback) legs also need `includeInternalLegs`. Source: KAZOO `webhooks_util:maybe_fire_hook`. Ours: with
+ * `only`, its kind must be listed, and with `filter`, its payload must pass.
  *
  * @param lineage the event's account, then its ancestors up to the root
+ * @param payload the payload without custom data and sequence number; only webhooks with a filter need it. Default: empty
  */
-export function matches(webhook: Webhook, event: Matchable, lineage: readonly Account[]): boolean {
-  const { enabled, hook, includeSubaccounts, includeInternalLegs } = webhook.settings
+export function matches(
+  webhook: Webhook,
+  event: Matchable,
+  lineage: readonly Account[],
+  payload: Payload = {},
+): boolean {
+  const { enabled, hook, only, filter, includeSubaccounts, includeInternalLegs } = webhook.settings
   if (!enabled || webhook.deletedMs !== undefined) return false
-  const isWanted = hook === 'all' ? !isMetaHook(event.hook) : hook === event.hook
+  const isWanted =
+    hook === 'all' ? (only?.includes(event.hook) ?? !isMetaHook(event.hook)) : hook === event.hook
   if (!isWanted) return false
   if (event.isInternalLeg === true && !includeInternalLegs) return false
   if (webhook.accountId !== event.accountId && !includeSubaccounts) return false
+  if (filter && !passesFilter(filter, payload)) return false
   return lineage.some((account) => account.id === webhook.accountId && account.enabled)
 }

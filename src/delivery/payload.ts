@@ -21,7 +21,8 @@ export function payloadFields(event: CheckedEvent, eventId: string): Record<stri
   return {
     hook_event: event.hook,
     account_id: event.accountId,
-    call_id: event.callId,
+    call_id: event.orderingKey === undefined ? event.callId : undefined,
+    ordering_key: event.orderingKey,
     other_leg_call_id: event.otherLegCallId,
     call_direction: event.direction,
     timestamp: toGregorian(event.timestampMs),
@@ -73,6 +74,7 @@ export function payloadFields(event: CheckedEvent, eventId: string): Record<stri
     agent_call_id: event.agentCallId,
     dtmf_digit: event.dtmfDigit,
     dtmf_duration_ms: event.dtmfDurationMs,
+    data: event.data,
     event_id: eventId,
   }
 }

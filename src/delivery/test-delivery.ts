@@ -15,8 +15,8 @@ export interface SendTestDeps extends Omit<AcceptDeps, 'webhooks' | 'directory'>
 }
 
 /**
- * Sends the sample of a webhook's hook to it now (`all`: a `channel_create`), also while the webhook is
- * disabled. The test has its own lane and takes no sequence number of a call.
+ * Sends the sample of a webhook's hook to it now (`all`: of the first of `only`, or a `channel_create`), also
+ * while the webhook is disabled or its filter would not let the sample pass. The test has its own lane and takes no sequence number of a call.
  *
  * @returns the delivery's id
  * @throws `NotFound`, `Conflict` for a kind that is no longer in the catalogue, `QueueFull`,
@@ -30,14 +30,15 @@ export async function sendTest(
 ): Promise<string> {
   const webhook = await deps.webhooks.read(accountId, webhookId)
   if (!webhook) throw notFound(webhookId, 'webhook')
-  const { hook } = webhook.settings
+  const { hook: chosen, only } = webhook.settings
+  const hook = chosen === 'all' ? (only?.[0] ?? 'channel_create') : chosen
   const now = deps.clock.now()
-  const sample = deps.sampleOf(hook === 'all' ? 'channel_create' : hook)
+  const sample = deps.sampleOf(hook)
   if (!sample) throw new HookswitchError('Conflict', `'${hook}' is not a registered event`, { field: 'hook' })
   const input = { ...sample, accountId, timestampMs: now }
   const event = isMetaHook(hook)
     ? (input as unknown as CheckedEvent)
-    : checkEvent(input, now, deps.isKnownHook)
+    : checkEvent(input, now, deps.isKnownHook, deps.knownHooks, deps.customKinds)
   const eventId = deps.newId()
   const deliveryId = deps.newId()
   const payload = samplePayload(event, eventId, 1)

@@ -15,9 +15,9 @@ import type { BodyFormat } from '../webhooks/webhook.js'
  * Options of `createHookswitch`. Only `store` is required. Unknown keys throw `InvalidOption`.
  *
  * @typeParam AStore the store's type
- * @typeParam HookId ids of the custom hooks, inferred from `hooks`
+ * @typeParam Hooks the custom hooks, inferred from `hooks`
  */
-export interface HookswitchOptions<AStore, HookId extends string = string> {
+export interface HookswitchOptions<AStore, Hooks extends readonly CustomHook[] = readonly CustomHook[]> {
   /** Where accounts, webhooks, events and deliveries are stored: `memoryStore()`, `sqliteStore()`, `postgresStore()`. */
   readonly store: AStore
   /** The host's own accounts. Default: accounts in the store, managed by `hs.accounts`. */
@@ -71,7 +71,7 @@ export interface HookswitchOptions<AStore, HookId extends string = string> {
    */
   readonly autoDisable?: AutoDisableRule | false
   /** Custom kinds of events. Default: none. */
-  readonly hooks?: readonly (CustomHook & { readonly id: HookId })[]
+  readonly hooks?: Hooks
   /** Body format of webhooks without a `format`. Default `json`; `form-data` with `preset: 'kazoo'`. */
   readonly defaultFormat?: BodyFormat
   /** Limit of one attempt (DNS, connect, TLS, headers and body), in milliseconds. Default 10,000. */

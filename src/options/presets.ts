@@ -1,6 +1,6 @@
 /** Resolves options that are named presets, partial rules or lists into complete plain data. */
 import type { DeliveryEvents } from '../delivery/delivery-events.js'
-import { checkEvent } from '../delivery/event.js'
+import { checkEvent, customKindsOf } from '../delivery/event.js'
 import { checkPolicy, POLICY_PRESETS, type PolicyFunction, type RetryPolicy } from '../delivery/policy.js'
 import { HookswitchError } from '../errors.js'
 import { type CompiledAddressPolicy, compileAddressPolicy } from '../values/address-policy.js'
@@ -65,6 +65,8 @@ const RESERVED_EVENT_NAMES: Readonly<Record<keyof DeliveryEvents | 'event' | 'ev
 /** The built-in hooks and the host's. Samples must be valid events, because tests of webhooks send them. */
 export function resolveCatalogue(hooks: readonly CustomHook[] | undefined): readonly CatalogueEntry[] {
   const catalogue = catalogueOf(hooks)
+  // Schemas are applied by `start`, which may have to load them.
+  const kinds = customKindsOf(catalogue, new Map())
   const builtIn = catalogue.length - (hooks?.length ?? 0)
   catalogue.slice(builtIn).forEach(({ id, sample }, index) => {
     if (Object.hasOwn(RESERVED_EVENT_NAMES, id)) {
@@ -72,7 +74,7 @@ export function resolveCatalogue(hooks: readonly CustomHook[] | undefined): read
     }
     for (const event of sample) {
       try {
-        checkEvent(event, 0, () => true)
+        checkEvent(event, 0, () => true, [], kinds)
       } catch (thrown) {
         throw invalidOption(`hooks[${index}].sample`, `is not a valid event: ${(thrown as Error).message}`)
       }

@@ -11,7 +11,7 @@ import type { AcceptDeps } from '../delivery/accept.js'
 import type { AttemptRecord } from '../delivery/attempt-record.js'
 import type { DeliveryEnd, WebhookPaused } from '../delivery/delivery-events.js'
 import { createDispatcher } from '../delivery/dispatcher.js'
-import type { ChannelEvent } from '../delivery/event.js'
+import { type ChannelEvent, customKindsOf } from '../delivery/event.js'
 import type { RefusedEvent } from '../delivery/inbox-relay.js'
 import { deliveryLifetimeMs } from '../delivery/retry.js'
 import { createEndpointSecretsCache } from '../delivery/worker/endpoint-secrets.js'
@@ -24,6 +24,7 @@ import type { SecretCipher } from '../values/encryption.js'
 import { createIdGenerator, createTimeOrderedIdGenerator } from '../values/ids.js'
 import { VERSION } from '../version.js'
 import { isRegisteredHook } from '../webhooks/catalogue.js'
+import type { DataValidators } from '../webhooks/event-data.js'
 import type { WebhookDeps } from '../webhooks/manage.js'
 import { isMetaHook } from '../webhooks/meta-hooks.js'
 import { logDeliveryEvent } from './log-delivery-event.js'
@@ -38,6 +39,12 @@ export interface PublishedEvent extends ChannelEvent {
   /** Time of the event, in Unix milliseconds; that of acceptance if the publisher gave none. */
   readonly timestampMs: number
 }
+
+/** An accepted event of a custom kind: `callId` is its ordering key, if it has one, and `data` as its schema returned it. */
+export type PublishedCustomEvent<Id extends string = string, Data = unknown> = Omit<
+  PublishedEvent,
+  'hook' | 'data'
+> & { readonly hook: Id; readonly data: Data }
 
 /**
  * Events of `hs.events` and their payloads. Every accepted event is emitted under its hook's id and as `event`; custom
@@ -115,8 +122,16 @@ export interface CoreDeps {
   readonly events: EventBus<HookswitchEvents>
 }
 
-/** @param cipher encrypts and decrypts the secrets at rest */
-export function createCore(options: NormalizedOptions<Store>, cipher: SecretCipher, deps: CoreDeps) {
+/**
+ * @param cipher encrypts and decrypts the secrets at rest
+ * @param dataValidators of the kinds of events that the host registers
+ */
+export function createCore(
+  options: NormalizedOptions<Store>,
+  cipher: SecretCipher,
+  dataValidators: DataValidators,
+  deps: CoreDeps,
+) {
   const { store, catalogue } = options
   const { clock, random, log, sender, events, metrics, tracing } = deps
   const newId = createIdGenerator((count) => random.bytes(count))
@@ -224,6 +239,7 @@ export function createCore(options: NormalizedOptions<Store>, cipher: SecretCiph
     newId: newTimeOrderedId,
     isKnownHook: (hook) => isRegisteredHook(catalogue, hook) && !isMetaHook(hook),
     knownHooks: catalogue.map(({ id }) => id).filter((id) => !isMetaHook(id)),
+    customKinds: customKindsOf(catalogue, dataValidators),
     storeNow: dispatcher.now,
     metrics,
   }

@@ -1,7 +1,7 @@
 /** `hs.publish`: accepts events, in a trace span where tracing is on; counts them and notifies the host's listeners. */
 import { acceptEvents } from '../delivery/accept.js'
 import type { AcceptedEvent } from '../delivery/delivery-store.js'
-import type { ChannelEvent } from '../delivery/event.js'
+import type { ChannelEvent, CheckedEvent } from '../delivery/event.js'
 import { stageEvent } from '../delivery/inbox-relay.js'
 import { type ErrorCode, errorCode, HookswitchError, invalidInput } from '../errors.js'
 import type { LabelOf, Metrics } from '../metrics.js'
@@ -144,20 +144,22 @@ export async function publishEvents(
     const core = deps.core()
     // Reads the host's events before the first await, because the host may change them afterwards.
     const attributesOf = span && spanAttributes(inputs)
-    const copies = inputs.map((input) => copyForListeners(core, input as ChannelEvent))
+    let checked: readonly CheckedEvent[] = []
     const accepted = await acceptEvents(
       core.accept,
       inputs,
       deps.limits.maxPending,
       span?.traceparent ?? parent,
+      (events) => {
+        checked = events
+      },
     )
     let newEvents = 0
     const published = accepted.map(
       ({ id: eventId, sequence, duplicate }: AcceptedEvent, index): Published => {
         if (!duplicate) {
           newEvents++
-          const event = copies[index]
-          if (event) notifyListeners(core, event, eventId, sequence)
+          notifyListeners(core, checked[index]!, eventId, sequence)
         }
         return { eventId, sequence, duplicate }
       },
@@ -209,23 +211,16 @@ export function countRefused(
   return thrown
 }
 
-/** A copy of the event for its listeners; `undefined` without listeners. */
-function copyForListeners({ events }: Core, event: ChannelEvent): ChannelEvent | undefined {
-  return events.hasListeners(event?.hook as 'event') || events.hasListeners('event')
-    ? { ...event }
-    : undefined
-}
-
-/** Emits an accepted event under its hook's id and as `event`. */
+/** Emits an accepted event under its hook's id and as `event`, if somebody listens. */
 export function notifyListeners(
-  { events, clock }: Core,
-  event: ChannelEvent,
+  { events }: Core,
+  event: CheckedEvent,
   eventId: string,
   sequence: number,
 ): void {
   const hook = event.hook as 'event'
-  const { timestampMs = clock.now() } = event
-  const published = { ...event, timestampMs, eventId, sequence }
+  if (!events.hasListeners(hook) && !events.hasListeners('event')) return
+  const published = { ...event, eventId, sequence }
   events.emit(hook, published)
   events.emit('event', published)
 }

@@ -37,6 +37,8 @@ const ACCOUNTS = [
   { id: 'rival', name: 'Rival', realm: 'rival.example' },
 ]
 const HOOKS = ['all', 'all', 'channel_create', 'channel_answer', 'channel_destroy']
+/** Webhooks with a filter get no call from here. */
+const FILTERED_REALM = 'root.example'
 /** An owner gives up after this time. */
 const TIMEOUT_MS = 60_000
 const EDIT_GAP_MS = 360_000
@@ -45,12 +47,17 @@ const MAX_WEBHOOKS = 5
 
 export function createAdminActors(deps: AdminActorDeps): AdminActors {
   const { queue, trace, history, random, cluster, receivers, secrets } = deps
+  /** Of its own, so that seeds from before webhooks could be narrowed find what they found. */
+  const narrowing = random.stream('narrowing')
   const keys = new Map<string, string>()
   let created = 0
 
   function drawInput(): WebhookInput {
+    const hook = random.pick(HOOKS)
     return {
-      hook: random.pick(HOOKS),
+      hook,
+      ...(hook === 'all' && narrowing.chance(0.3) && { only: ['channel_create', 'channel_destroy'] }),
+      ...(narrowing.chance(0.15) && { filter: { not: { suffix: { from: FILTERED_REALM } } } }),
       enabled: true,
       includeSubaccounts: random.chance(0.4),
       includeInternalLegs: random.chance(0.5),
@@ -96,7 +103,8 @@ export function createAdminActors(deps: AdminActorDeps): AdminActors {
     const change = openChange(input)
     webhook.changes.push(change)
     trace.step(queue.now(), `webhook: ${action}`, webhook.id, life.name)
-    const { isDeleted: _, ...patch } = input
+    const { isDeleted: _, only = null, filter = null, ...rest } = input
+    const patch = { ...rest, only, filter }
     const { accountId, id } = webhook
     const edited =
       action === 'remove' ? hs.webhooks.remove(accountId, id) : hs.webhooks.patch(accountId, id, patch)

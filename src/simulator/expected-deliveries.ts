@@ -12,6 +12,8 @@ const BELOW: Readonly<Record<string, readonly string[]>> = { root: ['branch'] }
 function matchesInput(input: WebhookInput, account: string, event: CallEvent): boolean {
   if (input.isDeleted || !input.enabled) return false
   if (input.hook !== 'all' && input.hook !== event.hook) return false
+  if (input.only && !input.only.includes(event.hook)) return false
+  if (input.filter && event.from.endsWith(input.filter.not.suffix.from)) return false
   if (event.isInternalLeg && !input.includeInternalLegs) return false
   return event.accountId === account || isIncludedSubaccount(account, event.accountId, input)
 }

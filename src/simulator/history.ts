@@ -82,6 +82,9 @@ export interface WebhookChange {
 
 export interface WebhookInput {
   readonly hook: string
+  readonly only?: readonly string[]
+  /** The only field that webhooks of the simulation filter by. */
+  readonly filter?: { readonly not: { readonly suffix: { readonly from: string } } }
   readonly enabled: boolean
   readonly includeSubaccounts: boolean
   readonly includeInternalLegs: boolean

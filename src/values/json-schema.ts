@@ -14,6 +14,8 @@ export interface JsonSchema {
   readonly minimum?: number
   readonly maximum?: number
   readonly minItems?: number
+  readonly maxItems?: number
+  readonly uniqueItems?: boolean
   readonly readOnly?: boolean
   readonly writeOnly?: boolean
   readonly required?: readonly string[]

@@ -106,6 +106,8 @@ function describe({ keyword, params }: SchemaError): { rule: string; message: st
       return { rule: 'minItems', message: `The list must have at least ${limit} items`, target: limit }
     case 'maxItems':
       return { rule: 'maxItems', message: `The list is more than ${limit} items`, target: limit }
+    case 'uniqueItems':
+      return { rule: 'uniqueItems', message: 'List of items is not unique', target: true }
     case 'pattern':
       return {
         rule: 'pattern',

@@ -1,7 +1,7 @@
 // Made by "npm run generate" from the schemas in the sources. Do not edit.
 "use strict";
 export const validateWebhook = validate10;
-const schema11 = {"type":"object","required":["name","uri","hook"],"properties":{"name":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\u0000\\p{Cs}]*$"},"uri":{"type":"string","maxLength":2048},"hook":{"type":"string","minLength":1,"maxLength":64},"httpVerb":{"type":"string","enum":["get","post","put","patch","delete"]},"retries":{"type":"integer","minimum":0,"maximum":30},"format":{"type":"string","enum":["json","form-data"]},"enabled":{"type":"boolean"},"includeSubaccounts":{"type":"boolean"},"includeInternalLegs":{"type":"boolean"},"customData":{"type":"object","additionalProperties":{"type":"string","pattern":"^[^\\u0000\\p{Cs}]*$"},"patternProperties":{"[\\u0000\\p{Cs}]":false}},"customRequestHeaders":{"type":"object","additionalProperties":{"type":"string","pattern":"^[^\\u0000\\p{Cs}]*$"},"patternProperties":{"[\\u0000\\p{Cs}]":false}},"group":{"type":"string","maxLength":255,"pattern":"^[^\\u0000\\p{Cs}]*$"},"maxAgeSeconds":{"type":"integer","minimum":1,"maximum":2147483647},"ordering":{"type":"string","enum":["call","none"]}}};
+const schema11 = {"type":"object","required":["name","uri","hook"],"properties":{"name":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\u0000\\p{Cs}]*$"},"uri":{"type":"string","maxLength":2048},"hook":{"type":"string","minLength":1,"maxLength":64},"only":{"type":"array","items":{"type":"string","maxLength":64},"minItems":1,"maxItems":100,"uniqueItems":true},"filter":{"type":"object"},"httpVerb":{"type":"string","enum":["get","post","put","patch","delete"]},"retries":{"type":"integer","minimum":0,"maximum":30},"format":{"type":"string","enum":["json","form-data"]},"enabled":{"type":"boolean"},"includeSubaccounts":{"type":"boolean"},"includeInternalLegs":{"type":"boolean"},"customData":{"type":"object","additionalProperties":{"type":"string","pattern":"^[^\\u0000\\p{Cs}]*$"},"patternProperties":{"[\\u0000\\p{Cs}]":false}},"customRequestHeaders":{"type":"object","additionalProperties":{"type":"string","pattern":"^[^\\u0000\\p{Cs}]*$"},"patternProperties":{"[\\u0000\\p{Cs}]":false}},"group":{"type":"string","maxLength":255,"pattern":"^[^\\u0000\\p{Cs}]*$"},"maxAgeSeconds":{"type":"integer","minimum":1,"maximum":2147483647},"ordering":{"type":"string","enum":["call","none"]}}};
 const func2 = (text) => {
 let length = 0;
 for (const _ of text) length++;
@@ -149,10 +149,11 @@ vErrors.push(err11);
 errors++;
 }
 }
-if(data.httpVerb !== undefined){
-let data3 = data.httpVerb;
-if(typeof data3 !== "string"){
-const err12 = {instancePath:instancePath+"/httpVerb",schemaPath:"#/properties/httpVerb/type",keyword:"type",params:{type: "string"}};
+if(data.only !== undefined){
+let data3 = data.only;
+if(Array.isArray(data3)){
+if(data3.length > 100){
+const err12 = {instancePath:instancePath+"/only",schemaPath:"#/properties/only/maxItems",keyword:"maxItems",params:{limit: 100}};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -161,8 +162,8 @@ vErrors.push(err12);
 }
 errors++;
 }
-if(!(((((data3 === "get") || (data3 === "post")) || (data3 === "put")) || (data3 === "patch")) || (data3 === "delete"))){
-const err13 = {instancePath:instancePath+"/httpVerb",schemaPath:"#/properties/httpVerb/enum",keyword:"enum",params:{allowedValues: schema11.properties.httpVerb.enum}};
+if(data3.length < 1){
+const err13 = {instancePath:instancePath+"/only",schemaPath:"#/properties/only/minItems",keyword:"minItems",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -171,11 +172,12 @@ vErrors.push(err13);
 }
 errors++;
 }
-}
-if(data.retries !== undefined){
-let data4 = data.retries;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-const err14 = {instancePath:instancePath+"/retries",schemaPath:"#/properties/retries/type",keyword:"type",params:{type: "integer"}};
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+let data4 = data3[i0];
+if(typeof data4 === "string"){
+if(func2(data4) > 64){
+const err14 = {instancePath:instancePath+"/only/" + i0,schemaPath:"#/properties/only/items/maxLength",keyword:"maxLength",params:{limit: 64}};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -184,9 +186,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 > 30 || isNaN(data4)){
-const err15 = {instancePath:instancePath+"/retries",schemaPath:"#/properties/retries/maximum",keyword:"maximum",params:{comparison: "<=", limit: 30}};
+}
+else {
+const err15 = {instancePath:instancePath+"/only/" + i0,schemaPath:"#/properties/only/items/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -195,8 +197,19 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(data4 < 0 || isNaN(data4)){
-const err16 = {instancePath:instancePath+"/retries",schemaPath:"#/properties/retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
+}
+let i1 = data3.length;
+let j0;
+if(i1 > 1){
+const indices0 = {};
+for(;i1--;){
+let item0 = data3[i1];
+if(typeof item0 !== "string"){
+continue;
+}
+if(typeof indices0[item0] == "number"){
+j0 = indices0[item0];
+const err16 = {instancePath:instancePath+"/only",schemaPath:"#/properties/only/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0}};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -204,13 +217,14 @@ else {
 vErrors.push(err16);
 }
 errors++;
+break;
+}
+indices0[item0] = i1;
 }
 }
 }
-if(data.format !== undefined){
-let data5 = data.format;
-if(typeof data5 !== "string"){
-const err17 = {instancePath:instancePath+"/format",schemaPath:"#/properties/format/type",keyword:"type",params:{type: "string"}};
+else {
+const err17 = {instancePath:instancePath+"/only",schemaPath:"#/properties/only/type",keyword:"type",params:{type: "array"}};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -219,8 +233,11 @@ vErrors.push(err17);
 }
 errors++;
 }
-if(!((data5 === "json") || (data5 === "form-data"))){
-const err18 = {instancePath:instancePath+"/format",schemaPath:"#/properties/format/enum",keyword:"enum",params:{allowedValues: schema11.properties.format.enum}};
+}
+if(data.filter !== undefined){
+let data5 = data.filter;
+if(!(data5 && typeof data5 == "object" && !Array.isArray(data5))){
+const err18 = {instancePath:instancePath+"/filter",schemaPath:"#/properties/filter/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -230,9 +247,10 @@ vErrors.push(err18);
 errors++;
 }
 }
-if(data.enabled !== undefined){
-if(typeof data.enabled !== "boolean"){
-const err19 = {instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"}};
+if(data.httpVerb !== undefined){
+let data6 = data.httpVerb;
+if(typeof data6 !== "string"){
+const err19 = {instancePath:instancePath+"/httpVerb",schemaPath:"#/properties/httpVerb/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -241,10 +259,8 @@ vErrors.push(err19);
 }
 errors++;
 }
-}
-if(data.includeSubaccounts !== undefined){
-if(typeof data.includeSubaccounts !== "boolean"){
-const err20 = {instancePath:instancePath+"/includeSubaccounts",schemaPath:"#/properties/includeSubaccounts/type",keyword:"type",params:{type: "boolean"}};
+if(!(((((data6 === "get") || (data6 === "post")) || (data6 === "put")) || (data6 === "patch")) || (data6 === "delete"))){
+const err20 = {instancePath:instancePath+"/httpVerb",schemaPath:"#/properties/httpVerb/enum",keyword:"enum",params:{allowedValues: schema11.properties.httpVerb.enum}};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -254,9 +270,10 @@ vErrors.push(err20);
 errors++;
 }
 }
-if(data.includeInternalLegs !== undefined){
-if(typeof data.includeInternalLegs !== "boolean"){
-const err21 = {instancePath:instancePath+"/includeInternalLegs",schemaPath:"#/properties/includeInternalLegs/type",keyword:"type",params:{type: "boolean"}};
+if(data.retries !== undefined){
+let data7 = data.retries;
+if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
+const err21 = {instancePath:instancePath+"/retries",schemaPath:"#/properties/retries/type",keyword:"type",params:{type: "integer"}};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -265,16 +282,9 @@ vErrors.push(err21);
 }
 errors++;
 }
-}
-if(data.customData !== undefined){
-let data9 = data.customData;
-if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
-for(const key0 in data9){
-if(!(pattern1.test(key0))){
-let data10 = data9[key0];
-if(typeof data10 === "string"){
-if(!pattern0.test(data10)){
-const err22 = {instancePath:instancePath+"/customData/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/customData/additionalProperties/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000\\p{Cs}]*$"}};
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 > 30 || isNaN(data7)){
+const err22 = {instancePath:instancePath+"/retries",schemaPath:"#/properties/retries/maximum",keyword:"maximum",params:{comparison: "<=", limit: 30}};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -283,9 +293,8 @@ vErrors.push(err22);
 }
 errors++;
 }
-}
-else {
-const err23 = {instancePath:instancePath+"/customData/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/customData/additionalProperties/type",keyword:"type",params:{type: "string"}};
+if(data7 < 0 || isNaN(data7)){
+const err23 = {instancePath:instancePath+"/retries",schemaPath:"#/properties/retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0}};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -296,9 +305,10 @@ errors++;
 }
 }
 }
-for(const key1 in data9){
-if(pattern1.test(key1)){
-const err24 = {instancePath:instancePath+"/customData/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/customData/patternProperties/%5B%5Cu0000%5Cp%7BCs%7D%5D/false schema",keyword:"false schema",params:{}};
+if(data.format !== undefined){
+let data8 = data.format;
+if(typeof data8 !== "string"){
+const err24 = {instancePath:instancePath+"/format",schemaPath:"#/properties/format/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -307,10 +317,8 @@ vErrors.push(err24);
 }
 errors++;
 }
-}
-}
-else {
-const err25 = {instancePath:instancePath+"/customData",schemaPath:"#/properties/customData/type",keyword:"type",params:{type: "object"}};
+if(!((data8 === "json") || (data8 === "form-data"))){
+const err25 = {instancePath:instancePath+"/format",schemaPath:"#/properties/format/enum",keyword:"enum",params:{allowedValues: schema11.properties.format.enum}};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -320,15 +328,9 @@ vErrors.push(err25);
 errors++;
 }
 }
-if(data.customRequestHeaders !== undefined){
-let data12 = data.customRequestHeaders;
-if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
-for(const key2 in data12){
-if(!(pattern1.test(key2))){
-let data13 = data12[key2];
-if(typeof data13 === "string"){
-if(!pattern0.test(data13)){
-const err26 = {instancePath:instancePath+"/customRequestHeaders/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/customRequestHeaders/additionalProperties/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000\\p{Cs}]*$"}};
+if(data.enabled !== undefined){
+if(typeof data.enabled !== "boolean"){
+const err26 = {instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -338,8 +340,9 @@ vErrors.push(err26);
 errors++;
 }
 }
-else {
-const err27 = {instancePath:instancePath+"/customRequestHeaders/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/customRequestHeaders/additionalProperties/type",keyword:"type",params:{type: "string"}};
+if(data.includeSubaccounts !== undefined){
+if(typeof data.includeSubaccounts !== "boolean"){
+const err27 = {instancePath:instancePath+"/includeSubaccounts",schemaPath:"#/properties/includeSubaccounts/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -349,10 +352,9 @@ vErrors.push(err27);
 errors++;
 }
 }
-}
-for(const key3 in data12){
-if(pattern1.test(key3)){
-const err28 = {instancePath:instancePath+"/customRequestHeaders/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/customRequestHeaders/patternProperties/%5B%5Cu0000%5Cp%7BCs%7D%5D/false schema",keyword:"false schema",params:{}};
+if(data.includeInternalLegs !== undefined){
+if(typeof data.includeInternalLegs !== "boolean"){
+const err28 = {instancePath:instancePath+"/includeInternalLegs",schemaPath:"#/properties/includeInternalLegs/type",keyword:"type",params:{type: "boolean"}};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -362,9 +364,15 @@ vErrors.push(err28);
 errors++;
 }
 }
-}
-else {
-const err29 = {instancePath:instancePath+"/customRequestHeaders",schemaPath:"#/properties/customRequestHeaders/type",keyword:"type",params:{type: "object"}};
+if(data.customData !== undefined){
+let data12 = data.customData;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+for(const key0 in data12){
+if(!(pattern1.test(key0))){
+let data13 = data12[key0];
+if(typeof data13 === "string"){
+if(!pattern0.test(data13)){
+const err29 = {instancePath:instancePath+"/customData/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/customData/additionalProperties/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000\\p{Cs}]*$"}};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -374,11 +382,8 @@ vErrors.push(err29);
 errors++;
 }
 }
-if(data.group !== undefined){
-let data15 = data.group;
-if(typeof data15 === "string"){
-if(func2(data15) > 255){
-const err30 = {instancePath:instancePath+"/group",schemaPath:"#/properties/group/maxLength",keyword:"maxLength",params:{limit: 255}};
+else {
+const err30 = {instancePath:instancePath+"/customData/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/customData/additionalProperties/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -387,8 +392,11 @@ vErrors.push(err30);
 }
 errors++;
 }
-if(!pattern0.test(data15)){
-const err31 = {instancePath:instancePath+"/group",schemaPath:"#/properties/group/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000\\p{Cs}]*$"}};
+}
+}
+for(const key1 in data12){
+if(pattern1.test(key1)){
+const err31 = {instancePath:instancePath+"/customData/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/customData/patternProperties/%5B%5Cu0000%5Cp%7BCs%7D%5D/false schema",keyword:"false schema",params:{}};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -398,8 +406,9 @@ vErrors.push(err31);
 errors++;
 }
 }
+}
 else {
-const err32 = {instancePath:instancePath+"/group",schemaPath:"#/properties/group/type",keyword:"type",params:{type: "string"}};
+const err32 = {instancePath:instancePath+"/customData",schemaPath:"#/properties/customData/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -409,10 +418,15 @@ vErrors.push(err32);
 errors++;
 }
 }
-if(data.maxAgeSeconds !== undefined){
-let data16 = data.maxAgeSeconds;
-if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
-const err33 = {instancePath:instancePath+"/maxAgeSeconds",schemaPath:"#/properties/maxAgeSeconds/type",keyword:"type",params:{type: "integer"}};
+if(data.customRequestHeaders !== undefined){
+let data15 = data.customRequestHeaders;
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+for(const key2 in data15){
+if(!(pattern1.test(key2))){
+let data16 = data15[key2];
+if(typeof data16 === "string"){
+if(!pattern0.test(data16)){
+const err33 = {instancePath:instancePath+"/customRequestHeaders/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/customRequestHeaders/additionalProperties/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000\\p{Cs}]*$"}};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -421,9 +435,9 @@ vErrors.push(err33);
 }
 errors++;
 }
-if((typeof data16 == "number") && (isFinite(data16))){
-if(data16 > 2147483647 || isNaN(data16)){
-const err34 = {instancePath:instancePath+"/maxAgeSeconds",schemaPath:"#/properties/maxAgeSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+}
+else {
+const err34 = {instancePath:instancePath+"/customRequestHeaders/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/customRequestHeaders/additionalProperties/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -432,8 +446,11 @@ vErrors.push(err34);
 }
 errors++;
 }
-if(data16 < 1 || isNaN(data16)){
-const err35 = {instancePath:instancePath+"/maxAgeSeconds",schemaPath:"#/properties/maxAgeSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+}
+}
+for(const key3 in data15){
+if(pattern1.test(key3)){
+const err35 = {instancePath:instancePath+"/customRequestHeaders/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/customRequestHeaders/patternProperties/%5B%5Cu0000%5Cp%7BCs%7D%5D/false schema",keyword:"false schema",params:{}};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -444,10 +461,8 @@ errors++;
 }
 }
 }
-if(data.ordering !== undefined){
-let data17 = data.ordering;
-if(typeof data17 !== "string"){
-const err36 = {instancePath:instancePath+"/ordering",schemaPath:"#/properties/ordering/type",keyword:"type",params:{type: "string"}};
+else {
+const err36 = {instancePath:instancePath+"/customRequestHeaders",schemaPath:"#/properties/customRequestHeaders/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -456,8 +471,12 @@ vErrors.push(err36);
 }
 errors++;
 }
-if(!((data17 === "call") || (data17 === "none"))){
-const err37 = {instancePath:instancePath+"/ordering",schemaPath:"#/properties/ordering/enum",keyword:"enum",params:{allowedValues: schema11.properties.ordering.enum}};
+}
+if(data.group !== undefined){
+let data18 = data.group;
+if(typeof data18 === "string"){
+if(func2(data18) > 255){
+const err37 = {instancePath:instancePath+"/group",schemaPath:"#/properties/group/maxLength",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -466,10 +485,8 @@ vErrors.push(err37);
 }
 errors++;
 }
-}
-}
-else {
-const err38 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(!pattern0.test(data18)){
+const err38 = {instancePath:instancePath+"/group",schemaPath:"#/properties/group/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000\\p{Cs}]*$"}};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -478,13 +495,94 @@ vErrors.push(err38);
 }
 errors++;
 }
+}
+else {
+const err39 = {instancePath:instancePath+"/group",schemaPath:"#/properties/group/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+}
+if(data.maxAgeSeconds !== undefined){
+let data19 = data.maxAgeSeconds;
+if(!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))){
+const err40 = {instancePath:instancePath+"/maxAgeSeconds",schemaPath:"#/properties/maxAgeSeconds/type",keyword:"type",params:{type: "integer"}};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+if((typeof data19 == "number") && (isFinite(data19))){
+if(data19 > 2147483647 || isNaN(data19)){
+const err41 = {instancePath:instancePath+"/maxAgeSeconds",schemaPath:"#/properties/maxAgeSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647}};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+if(data19 < 1 || isNaN(data19)){
+const err42 = {instancePath:instancePath+"/maxAgeSeconds",schemaPath:"#/properties/maxAgeSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1}};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+}
+}
+if(data.ordering !== undefined){
+let data20 = data.ordering;
+if(typeof data20 !== "string"){
+const err43 = {instancePath:instancePath+"/ordering",schemaPath:"#/properties/ordering/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+if(!((data20 === "call") || (data20 === "none"))){
+const err44 = {instancePath:instancePath+"/ordering",schemaPath:"#/properties/ordering/enum",keyword:"enum",params:{allowedValues: schema11.properties.ordering.enum}};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
+}
+errors++;
+}
+}
+}
+else {
+const err45 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err45];
+}
+else {
+vErrors.push(err45);
+}
+errors++;
+}
 validate10.errors = vErrors;
 return errors === 0;
 }
 
 export const validateEvent = validate11;
-const schema12 = {"type":"object","required":["hook","accountId","callId"],"additionalProperties":false,"properties":{"hook":{"type":"string","minLength":1,"maxLength":64},"accountId":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"callId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"otherLegCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"direction":{"type":"string","enum":["inbound","outbound"]},"timestampMs":{"type":"integer","minimum":0,"maximum":8640000000000000},"from":{"type":"string"},"to":{"type":"string"},"request":{"type":"string"},"inception":{"type":"string"},"callerIdName":{"type":"string"},"callerIdNumber":{"type":"string"},"calleeIdName":{"type":"string"},"calleeIdNumber":{"type":"string"},"ownerId":{"type":"string"},"resellerId":{"type":"string"},"authorizingId":{"type":"string"},"authorizingType":{"type":"string"},"callForwarded":{"type":"boolean"},"emergencyResourceUsed":{"type":"boolean"},"localResourceUsed":{"type":"boolean"},"localResourceId":{"type":"string"},"isInternalLeg":{"type":"boolean"},"customChannelVars":{"type":"object"},"customApplicationVars":{"type":"object"},"originalNumber":{"type":"string"},"otherLegDestinationNumber":{"type":"string"},"hangupCause":{"type":"string"},"hangupCode":{"type":"string"},"durationSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"ringingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"billingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"transferType":{"type":"string","enum":["blind","attended"]},"transferTo":{"type":"string"},"targetCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"eventName":{"type":"string","enum":["PARK_PARKED","PARK_RETRIEVED","PARK_ABANDONED"]},"parkingSlot":{"type":"string"},"fromUser":{"type":"string"},"fromRealm":{"type":"string"},"toUser":{"type":"string"},"toRealm":{"type":"string"},"voicemailBox":{"type":"string"},"voicemailId":{"type":"string"},"voicemailLengthMs":{"type":"integer","minimum":0,"maximum":2147483647},"callBridged":{"type":"boolean"},"messageLeft":{"type":"boolean"},"queueId":{"type":"string"},"queuePosition":{"type":"integer","minimum":0,"maximum":2147483647},"queueLeaveReason":{"type":"string","enum":["answered","abandoned","timeout","no_agent","key"]},"waitingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"agentId":{"type":"string"},"agentCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"dtmfDigit":{"type":"string"},"dtmfDurationMs":{"type":"integer","minimum":0,"maximum":2147483647},"idempotencyKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}}};
-const func8 = Object.prototype.hasOwnProperty;
+const schema12 = {"type":"object","required":["hook","accountId","callId"],"additionalProperties":false,"properties":{"hook":{"type":"string","minLength":1,"maxLength":64},"accountId":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"callId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"otherLegCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"direction":{"type":"string","enum":["inbound","outbound"]},"timestampMs":{"type":"integer","minimum":0,"maximum":8640000000000000},"from":{"type":"string"},"to":{"type":"string"},"request":{"type":"string"},"inception":{"type":"string"},"callerIdName":{"type":"string"},"callerIdNumber":{"type":"string"},"calleeIdName":{"type":"string"},"calleeIdNumber":{"type":"string"},"ownerId":{"type":"string"},"resellerId":{"type":"string"},"authorizingId":{"type":"string"},"authorizingType":{"type":"string"},"callForwarded":{"type":"boolean"},"emergencyResourceUsed":{"type":"boolean"},"localResourceUsed":{"type":"boolean"},"localResourceId":{"type":"string"},"isInternalLeg":{"type":"boolean"},"customChannelVars":{"type":"object"},"customApplicationVars":{"type":"object"},"originalNumber":{"type":"string"},"otherLegDestinationNumber":{"type":"string"},"hangupCause":{"type":"string"},"hangupCode":{"type":"string"},"durationSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"ringingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"billingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"transferType":{"type":"string","enum":["blind","attended"]},"transferTo":{"type":"string"},"targetCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"eventName":{"type":"string","enum":["PARK_PARKED","PARK_RETRIEVED","PARK_ABANDONED"]},"parkingSlot":{"type":"string"},"fromUser":{"type":"string"},"fromRealm":{"type":"string"},"toUser":{"type":"string"},"toRealm":{"type":"string"},"voicemailBox":{"type":"string"},"voicemailId":{"type":"string"},"voicemailLengthMs":{"type":"integer","minimum":0,"maximum":2147483647},"callBridged":{"type":"boolean"},"messageLeft":{"type":"boolean"},"queueId":{"type":"string"},"queuePosition":{"type":"integer","minimum":0,"maximum":2147483647},"queueLeaveReason":{"type":"string","enum":["answered","abandoned","timeout","no_agent","key"]},"waitingSeconds":{"type":"integer","minimum":0,"maximum":2147483647},"agentId":{"type":"string"},"agentCallId":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"dtmfDigit":{"type":"string"},"dtmfDurationMs":{"type":"integer","minimum":0,"maximum":2147483647},"orderingKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"},"data":{"type":"object"},"idempotencyKey":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}}};
+const func9 = Object.prototype.hasOwnProperty;
 const pattern8 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
 const pattern9 = new RegExp("^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$", "u");
 
@@ -523,7 +621,7 @@ vErrors.push(err2);
 errors++;
 }
 for(const key0 in data){
-if(!(func8.call(schema12.properties, key0))){
+if(!(func9.call(schema12.properties, key0))){
 const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0}};
 if(vErrors === null){
 vErrors = [err3];
@@ -1580,11 +1678,11 @@ errors++;
 }
 }
 }
-if(data.idempotencyKey !== undefined){
-let data54 = data.idempotencyKey;
+if(data.orderingKey !== undefined){
+let data54 = data.orderingKey;
 if(typeof data54 === "string"){
 if(func2(data54) > 255){
-const err93 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/maxLength",keyword:"maxLength",params:{limit: 255}};
+const err93 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/maxLength",keyword:"maxLength",params:{limit: 255}};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -1594,7 +1692,7 @@ vErrors.push(err93);
 errors++;
 }
 if(func2(data54) < 1){
-const err94 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/minLength",keyword:"minLength",params:{limit: 1}};
+const err94 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/minLength",keyword:"minLength",params:{limit: 1}};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -1604,7 +1702,7 @@ vErrors.push(err94);
 errors++;
 }
 if(!pattern9.test(data54)){
-const err95 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+const err95 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -1615,7 +1713,7 @@ errors++;
 }
 }
 else {
-const err96 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/type",keyword:"type",params:{type: "string"}};
+const err96 = {instancePath:instancePath+"/orderingKey",schemaPath:"#/properties/orderingKey/type",keyword:"type",params:{type: "string"}};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -1625,14 +1723,72 @@ vErrors.push(err96);
 errors++;
 }
 }
-}
-else {
-const err97 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(data.data !== undefined){
+let data55 = data.data;
+if(!(data55 && typeof data55 == "object" && !Array.isArray(data55))){
+const err97 = {instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "object"}};
 if(vErrors === null){
 vErrors = [err97];
 }
 else {
 vErrors.push(err97);
+}
+errors++;
+}
+}
+if(data.idempotencyKey !== undefined){
+let data56 = data.idempotencyKey;
+if(typeof data56 === "string"){
+if(func2(data56) > 255){
+const err98 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/maxLength",keyword:"maxLength",params:{limit: 255}};
+if(vErrors === null){
+vErrors = [err98];
+}
+else {
+vErrors.push(err98);
+}
+errors++;
+}
+if(func2(data56) < 1){
+const err99 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/minLength",keyword:"minLength",params:{limit: 1}};
+if(vErrors === null){
+vErrors = [err99];
+}
+else {
+vErrors.push(err99);
+}
+errors++;
+}
+if(!pattern9.test(data56)){
+const err100 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/pattern",keyword:"pattern",params:{pattern: "^[^\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}]*$"}};
+if(vErrors === null){
+vErrors = [err100];
+}
+else {
+vErrors.push(err100);
+}
+errors++;
+}
+}
+else {
+const err101 = {instancePath:instancePath+"/idempotencyKey",schemaPath:"#/properties/idempotencyKey/type",keyword:"type",params:{type: "string"}};
+if(vErrors === null){
+vErrors = [err101];
+}
+else {
+vErrors.push(err101);
+}
+errors++;
+}
+}
+}
+else {
+const err102 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"}};
+if(vErrors === null){
+vErrors = [err102];
+}
+else {
+vErrors.push(err102);
 }
 errors++;
 }

@@ -1,10 +1,14 @@
 /** The catalogue of hooks: the built-in kinds of events and those that the host registers. */
 import { HookswitchError } from '../errors.js'
 import { DETAIL_SAMPLES } from './detail-samples.js'
+import type { DataSchema } from './event-data.js'
 import { META_HOOKS, META_SAMPLES } from './meta-hooks.js'
 import { SAMPLES } from './samples.js'
 
-/** A kind of event that the host registers in addition to the built-in ones. */
+/**
+ * A kind of event that the host registers in addition to the built-in ones. Its events may have an object `data` with
+ * fields of their own, and an `orderingKey` in place of a call.
+ */
 export interface CustomHook {
   /** The value of `hook` in webhooks and events: `^[a-z][a-z0-9_]{0,63}$`, unique, not `all`. */
   readonly id: string
@@ -13,8 +17,13 @@ export interface CustomHook {
   /** One sentence that says when the event happens. Default: empty. */
   readonly description?: string
   /**
+   * What `data` of its events must look like: a Standard Schema, which types `publish` and listeners too, or a JSON
+   * Schema of draft 2020-12. Default: any object, or none.
+   */
+  readonly schema?: DataSchema
+  /**
    * One or more example events, as they would be published. `hook` is filled in, and so are missing account and call
-   * ids and a missing time. Default: an event with only these fields.
+   * ids and a missing time. Required with a `schema` that needs data. Default: an event with only these fields.
    */
   readonly sample?: object | readonly object[]
 }
@@ -26,6 +35,10 @@ export interface CatalogueEntry {
   readonly description: string
   /** Example events as they would be published; never empty. */
   readonly sample: readonly Readonly<Record<string, unknown>>[]
+  /** The option that registered it, such as `hooks[0]`; absent: it is built in. */
+  readonly field?: string
+  /** Of a registered kind: what the `data` of its events must look like. */
+  readonly schema?: DataSchema
 }
 
 const ALL_SAMPLES = [...SAMPLES, ...DETAIL_SAMPLES]
@@ -122,7 +135,7 @@ export function isRegisteredHook(catalogue: readonly CatalogueEntry[], id: strin
 
 function entryOf(hook: unknown, field: string): CatalogueEntry {
   if (!isRecord(hook)) throw invalid(field, 'must be an object')
-  const { id, name, description = '', sample = {}, ...rest } = hook
+  const { id, name, description = '', schema, sample = {}, ...rest } = hook
   const [unknown] = Object.keys(rest)
   if (unknown !== undefined) throw invalid(`${field}.${unknown}`, 'is not a known property')
   if (typeof id !== 'string' || !/^[a-z][a-z0-9_]{0,63}$/.test(id)) {
@@ -133,8 +146,21 @@ function entryOf(hook: unknown, field: string): CatalogueEntry {
     throw invalid(`${field}.name`, 'must be a non-empty string')
   }
   if (typeof description !== 'string') throw invalid(`${field}.description`, 'must be a string')
-  return { id, name: name ?? displayName(id), description, sample: samplesOf(id, sample, `${field}.sample`) }
+  if (schema !== undefined && !isSchema(schema)) {
+    throw invalid(`${field}.schema`, 'must be a Standard Schema or a JSON Schema')
+  }
+  return {
+    id,
+    name: name ?? displayName(id),
+    description,
+    sample: samplesOf(id, sample, `${field}.sample`),
+    field,
+    ...(schema && { schema }),
+  }
 }
+
+/** Some schemas of the Standard Schema are functions. */
+const isSchema = (schema: unknown): schema is DataSchema => isRecord(schema) || typeof schema === 'function'
 
 function samplesOf(id: string, sample: unknown, field: string): CatalogueEntry['sample'] {
   const events: readonly unknown[] = Array.isArray(sample) ? sample : [sample]
@@ -142,7 +168,9 @@ function samplesOf(id: string, sample: unknown, field: string): CatalogueEntry['
   return events.map((event, index) => {
     if (!isRecord(event))
       throw invalid(Array.isArray(sample) ? `${field}[${index}]` : field, 'must be an object')
-    return { ...SAMPLE_DEFAULTS, ...event, hook: id }
+    const { callId, ...withoutCall } = SAMPLE_DEFAULTS
+    const defaults = event.orderingKey === undefined ? { ...withoutCall, callId } : withoutCall
+    return { ...defaults, ...event, hook: id }
   })
 }
 

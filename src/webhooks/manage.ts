@@ -203,8 +203,17 @@ export async function replaceWebhook(
   return readView(deps, changed)
 }
 
+type Settings = Readonly<Record<string, unknown>>
+
+/** Merged as RFC 7396 says, except for the filter, which is replaced: parts of two filters make no filter. */
+function patchSettings(settings: Settings, patch: Settings): Settings {
+  const merged = jsonMergePatch(settings, patch) as Settings
+  const { filter } = patch
+  return filter === undefined || filter === null ? merged : { ...merged, filter }
+}
+
 /**
- * Merges a patch into the settings (RFC 7396), then validates the result.
+ * Merges a patch into the settings (RFC 7396; a filter is replaced), then validates the result.
  *
  * @throws `NotFound`, `InvalidInput`, `RevisionConflict`
  */
@@ -220,7 +229,7 @@ export async function patchWebhook(
     const { extra, ...view } = viewOf(webhook, deps.cipher, now)
     const settings = Object.fromEntries(Object.entries(view).filter(([key]) => isSettingName(key)))
     const merged: UncheckedWebhook = {
-      settings: jsonMergePatch(settings, patch.settings) as Record<string, unknown>,
+      settings: patchSettings(settings, patch.settings),
       extra: jsonMergePatch(extra ?? {}, patch.extra ?? {}) as Record<string, unknown>,
     }
     const encrypted = encryptSettings(deps, webhookId, merged)

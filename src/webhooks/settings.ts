@@ -5,6 +5,7 @@ import { toSchemaFailures } from '../values/schema-failures.js'
 import { canonicalizeUri } from '../values/uri.js'
 import { validateWebhook } from '../values/validators.generated.js'
 import { ALL_HOOKS, type CatalogueEntry, isRegisteredHook } from './catalogue.js'
+import { filterFailures } from './event-filter.js'
 import { findHeaderProblem, findRepeatedNames, MAX_HEADER_BYTES } from './request-headers.js'
 import type { BodyFormat, WebhookSettings } from './webhook.js'
 import { SECRET_SETTINGS } from './webhook-schema.js'
@@ -47,6 +48,8 @@ const ORDER: readonly (keyof WebhookSettings)[] = [
   'name',
   'uri',
   'hook',
+  'only',
+  'filter',
   'httpVerb',
   'retries',
   'format',
@@ -79,6 +82,17 @@ function uriFailures(uri: string, rules: SettingsRules): readonly Failure[] {
 function hostProblem(hostname: string, { addressPolicy }: SettingsRules): string | undefined {
   const check = addressPolicy.checkHost(hostname)
   return check.blocked ? `must not lead to ${check.reason}` : undefined
+}
+
+/** `only` narrows `all`: with another hook it would have no effect, or forbid everything. */
+function onlyFailures(only: readonly string[], hook: string, rules: SettingsRules): readonly Failure[] {
+  if (hook !== ALL_HOOKS) return [failure('only', "is only for webhooks with the hook 'all'")]
+  return only.flatMap((id, index) => {
+    if (isRegisteredHook(rules.catalogue, id)) return []
+    const target = rules.catalogue.map((entry) => entry.id)
+    const message = 'Value not found in enumerated list of values'
+    return [{ path: `only.${index}`, rule: 'enum', message, target, value: id }]
+  })
 }
 
 function hookFailures(hook: string, rules: SettingsRules): readonly Failure[] {
@@ -162,10 +176,12 @@ export function checkSettings(
   const tooMany = failures.findIndex(({ path, rule }) => path === 'retries' && rule === 'maximum')
   if (tooMany >= 0) failures.splice(tooMany, 1)
   const invalid = new Set(failures.map(({ path }) => path.split('.')[0]!))
-  const { uri, hook, customData, customRequestHeaders } = filled as unknown as WebhookSettings
+  const { uri, hook, only, filter, customData, customRequestHeaders } = filled as unknown as WebhookSettings
   if (!invalid.has('retries')) failures.push(...retriesFailures(filled.retries as number, rules))
   if (!invalid.has('uri')) failures.push(...uriFailures(uri, rules))
   if (!invalid.has('hook')) failures.push(...hookFailures(hook, rules))
+  if (!invalid.has('only') && !invalid.has('hook') && only) failures.push(...onlyFailures(only, hook, rules))
+  if (!invalid.has('filter') && filter) failures.push(...filterFailures(filter, 'filter'))
   if (!invalid.has('customData') && customData) failures.push(...dataFailures(customData))
   if (!invalid.has('customRequestHeaders') && customRequestHeaders)
     failures.push(...headerFailures(customRequestHeaders))

@@ -39,6 +39,21 @@ export const webhookSchema = {
       minLength: 1,
       maxLength: 64,
     },
+    only: {
+      type: 'array',
+      description: 'With `hook: all`: only these kinds of events, ids of the catalogue.',
+      items: { type: 'string', maxLength: 64 },
+      minItems: 1,
+      maxItems: 100,
+      uniqueItems: true,
+    },
+    filter: {
+      type: 'object',
+      description:
+        'Only events whose payload passes this filter: an object with one of the keys `exact`, `prefix`, `suffix` ' +
+        '(fields and their values), `all`, `any` (lists of filters) and `not` (a filter), as in CloudEvents ' +
+        'Subscriptions 1.0. A dotted name selects a nested field.',
+    },
     httpVerb: {
       type: 'string',
       description: 'HTTP method of the requests.',

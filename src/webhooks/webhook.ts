@@ -1,4 +1,5 @@
 /** The webhook row and its changes. Pure. */
+import type { EventFilter } from './event-filter.js'
 import type { Health } from './health.js'
 
 /**
@@ -28,6 +29,10 @@ export interface WebhookSettings {
   readonly uri: string
   /** Kind of event to send: an id of the catalogue, such as `channel_create`, or `all`. */
   readonly hook: string
+  /** With `hook: 'all'`: only these kinds of events, 1–100 ids of the catalogue. Default: every kind. */
+  readonly only?: readonly string[]
+  /** Only events whose payload passes this filter; others are not delivered. Default: all events. */
+  readonly filter?: EventFilter
   /** HTTP method of the requests. Default `post`. */
   readonly httpVerb: HttpVerb
   /**

@@ -6,6 +6,8 @@ export const SETTING_NAMES = {
   name: 'name',
   uri: 'uri',
   hook: 'hook',
+  only: 'only',
+  filter: 'filter',
   http_verb: 'httpVerb',
   retries: 'retries',
   format: 'format',

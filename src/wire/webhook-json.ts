@@ -18,6 +18,8 @@ export function webhookJson(webhook: WebhookView): JsonObject {
     name: webhook.name,
     uri: webhook.uri,
     hook: webhook.hook,
+    only: webhook.only,
+    filter: webhook.filter,
     http_verb: webhook.httpVerb,
     retries: webhook.retries,
     format: webhook.format,

@@ -61,6 +61,15 @@ describe('a webhook gets an event', () => {
     expect(matches(above, event, [customer, reseller, { ...root, enabled: false }])).toBe(false)
   })
 
+  it.each([
+    ['of a kind in only', { hook: 'all', only: ['channel_answer', 'channel_create'] }, true],
+    ['not of a kind that only leaves out', { hook: 'all', only: ['channel_answer'] }, false],
+    ['whose payload passes its filter', { filter: { exact: { call_direction: 'inbound' } } }, true],
+    ['not whose payload does not', { filter: { exact: { call_direction: 'outbound' } } }, false],
+  ])('%s', (_, settings, expected) => {
+    expect(matches(aWebhook(settings, own), event, lineage, { call_direction: 'inbound' })).toBe(expected)
+  })
+
   it('exactly when no reason against it applies', () => {
     const ids = fc.constantFrom('root', 'reseller', 'customer', 'stranger')
     const kinds = fc.constantFrom('channel_create', 'channel_answer')

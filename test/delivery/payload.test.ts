@@ -61,6 +61,12 @@ const FIELDS: readonly (readonly [string, unknown, string, unknown])[] = [
   ['dtmfDurationMs', 90, 'dtmf_duration_ms', 90],
 ]
 
+/** Of an event without a call; `callId` is then the ordering key too. */
+const WITHOUT_CALL: typeof FIELDS = [
+  ['orderingKey', 'agent-7', 'ordering_key', 'agent-7'],
+  ['data', { seat: 4 }, 'data', { seat: 4 }],
+]
+
 const complete = Object.fromEntries(FIELDS.map(([key, value]) => [key, value])) as unknown as CheckedEvent
 
 describe('payloadOf', () => {
@@ -70,9 +76,18 @@ describe('payloadOf', () => {
   })
 
   it('contains every field of the schema except the idempotency key', () => {
-    const fields = FIELDS.map(([key]) => key)
+    const fields = [...FIELDS, ...WITHOUT_CALL].map(([key]) => key)
     expect([...fields, 'idempotencyKey'].sort()).toEqual(Object.keys(eventSchema.properties).sort())
     expect(Object.keys(payloadOf({ ...complete, idempotencyKey: 'k' }, 'e1'))).toHaveLength(FIELDS.length + 1)
+  })
+
+  it('has the ordering key in place of the call id', () => {
+    const event = { ...complete, ...Object.fromEntries(WITHOUT_CALL.map(([key, value]) => [key, value])) }
+    const { call_id: _, ...expected } = payloadOf(complete, 'e1')
+    expect(payloadOf(event, 'e1')).toEqual({
+      ...expected,
+      ...Object.fromEntries(WITHOUT_CALL.map(([, , name, value]) => [name, value])),
+    })
   })
 
   it('leaves out absent fields', () => {

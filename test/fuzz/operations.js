@@ -95,6 +95,15 @@ function webhookSettings(random) {
     group: () => random.pick(['sales', null]),
     max_age_seconds: () => random.pick([1, 3600]),
     ordering: () => random.pick(['call', 'none']),
+    only: () =>
+      random.pick([['channel_create'], ['channel_answer', 'channel_destroy'], [], 'channel_create']),
+    filter: () =>
+      random.pick([
+        { exact: { caller_id_number: '+4930123456' } },
+        { any: [{ prefix: { call_id: 'call-' } }, { not: { suffix: { 'custom_channel_vars.a': 'x' } } }] },
+        { all: [] },
+        { exact: { call_id: null }, any: [] },
+      ]),
     colour: () => ({ deep: [1, { x: null }] }),
   }
   for (const [key, make] of Object.entries(optional)) if (random.chance(0.2)) required[key] = make()

@@ -221,6 +221,8 @@ describe('the public API', () => {
 
   it('depends on exactly the listed packages at run time', () => {
     expect(Object.keys(packageJson.dependencies).sort()).toEqual([
+      '@cfworker/json-schema',
+      '@standard-schema/spec',
       'eventemitter3',
       'ipaddr.js',
       'lru-cache',

@@ -47,6 +47,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'src/delivery': ['lru-cache'],
   'src/send': ['undici', 'lru-cache'],
   'src/http': ['ipaddr.js', 'lru-cache'],
+  'src/webhooks': ['@standard-schema/spec', '@cfworker/json-schema'],
 }
 
 /** The packages of ours that an adapter may import, and the drivers that adapters connect to. */

@@ -1,4 +1,10 @@
-import { createHookswitch, type Hookswitch, type HookswitchOptions, memoryStore } from 'hookswitch'
+import {
+  type CustomHook,
+  createHookswitch,
+  type Hookswitch,
+  type HookswitchOptions,
+  memoryStore,
+} from 'hookswitch'
 import type { Store } from 'hookswitch/store'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 
@@ -9,7 +15,7 @@ describe('the types of hs.events', () => {
     const hs = createHookswitch({ store: memoryStore(), hooks: [{ id: 'my_hook' }, { id: 'other_hook' }] })
     const received: string[] = []
     hs.events.on('my_hook', (published) => {
-      expectTypeOf(published.hook).toEqualTypeOf<string>()
+      expectTypeOf(published.hook).toEqualTypeOf<'my_hook'>()
       expectTypeOf(published.sequence).toEqualTypeOf<number>()
       received.push(published.eventId)
     })
@@ -47,7 +53,7 @@ describe('the types of hs.events', () => {
 
   it('hooks of unknown ids allow any event name', () => {
     const options: HookswitchOptions<Store> = { store: memoryStore(), hooks: [{ id: 'my_hook' }] }
-    const hs: Hookswitch<string> = createHookswitch(options)
+    const hs: Hookswitch<CustomHook> = createHookswitch(options)
     hs.events.on('my_hook', ({ eventId }) => expectTypeOf(eventId).toEqualTypeOf<string>())
     hs.events.on('attempt', ({ deliveryId }) => expectTypeOf(deliveryId).toEqualTypeOf<string>())
   })

@@ -11,6 +11,8 @@ const complete: WebhookSettings = {
   name: 'n',
   uri: 'https://example.com/hook',
   hook: 'all',
+  only: ['channel_create'],
+  filter: { exact: { call_direction: 'inbound' } },
   httpVerb: 'post',
   retries: 2,
   format: 'json',

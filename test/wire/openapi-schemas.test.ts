@@ -19,6 +19,8 @@ const webhook: Required<WebhookView> = {
   name: 'n',
   uri: 'https://example.com/',
   hook: 'all',
+  only: ['channel_create'],
+  filter: { exact: { call_direction: 'inbound' } },
   httpVerb: 'post',
   retries: 2,
   format: 'json',
@@ -108,9 +110,7 @@ const sample = catalogueOf().flatMap((hook) => hook.sample)
 const payload = Object.assign(
   {},
   ...sample.map((event) => payloadOf(event as unknown as CheckedEvent, 'e')),
-  {
-    sequence: 1,
-  },
+  { ordering_key: 'k', data: {}, sequence: 1 },
 )
 
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
@@ -145,7 +145,8 @@ describe('JSON in API responses', () => {
   it('omits only fields that the OpenAPI schema does not require', () => {
     const { id, accountId, name, uri, hook, ...defaults } = webhook
     const bare = { id, accountId, name, uri, hook } as const
-    const { customData, customRequestHeaders, group, maxAgeSeconds, extra, disableReason, ...rest } = defaults
+    const { customData, customRequestHeaders, group, maxAgeSeconds, extra, ...others } = defaults
+    const { only, filter, disableReason, ...rest } = others
     const { enabledMs, disabledMs, deleted, ...required } = rest
     const json = JSON.parse(JSON.stringify(webhookJson({ ...bare, ...required })))
     const check = ajv.compile(SCHEMAS.Webhook!)

@@ -103,6 +103,8 @@ describe('the OpenAPI document', () => {
       'name',
       'uri',
       'hook',
+      'only',
+      'filter',
       'http_verb',
       'retries',
       'format',

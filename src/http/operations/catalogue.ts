@@ -2,6 +2,8 @@
 import type { CheckedEvent } from '../../delivery/event.js'
 import { samplePayload } from '../../delivery/payload.js'
 import { invalidInput, notFound } from '../../errors.js'
+import type { JsonSchema } from '../../values/json-schema.js'
+import { jsonSchemaOf } from '../../webhooks/event-data.js'
 import { slicePage } from '../../wire/list.js'
 import type { ApiBackend } from '../api-backend.js'
 import { listResult, type Operation, readListRequest } from './context.js'
@@ -45,8 +47,9 @@ export const readSample: Operation = async ({ backend, params }) => {
 function samplePayloads(events: readonly CheckedEvent[]): readonly object[] {
   const sequences = new Map<string, number>()
   return events.map((event) => {
-    const sequence = (sequences.get(event.callId) ?? 0) + 1
-    sequences.set(event.callId, sequence)
+    const key = event.orderingKey ?? event.callId
+    const sequence = (sequences.get(key) ?? 0) + 1
+    sequences.set(key, sequence)
     return samplePayload(event, SAMPLE_EVENT_ID, sequence)
   })
 }
@@ -58,7 +61,10 @@ export const readOpenapi: Operation = async ({ backend }) => {
   let rawBody = documents.get(backend)
   if (rawBody === undefined) {
     const { version, ingest } = backend
-    const hooks = backend.webhooks.catalogue()
+    const hooks = backend.webhooks.catalogue().map(({ schema, ...hook }) => {
+      const dataSchema = schema && jsonSchemaOf(schema)
+      return dataSchema ? { ...hook, dataSchema: dataSchema as JsonSchema } : hook
+    })
     // Imported on first use: most processes never serve the document.
     const { openapiDocument } = await import('../../wire/openapi.js')
     rawBody = JSON.stringify(openapiDocument({ version, hooks, ingest: ingest !== undefined }))

@@ -101,10 +101,11 @@ async function startInstance(run: ServiceRun): Promise<void> {
     breaker: false,
     autoDisable: false,
     tokenTtlSeconds: TOKEN_TTL_SECONDS,
-    inFlightPerEndpoint: 1_000,
-    inFlightPerAccount: 1_000,
-    inFlightPerOrigin: 1_000,
-    inFlight: 1_000,
+    // So many that no share of them binds either: a zone that is not known yet gets half a percent at first.
+    inFlightPerEndpoint: 100_000,
+    inFlightPerAccount: 100_000,
+    inFlightPerOrigin: 100_000,
+    inFlight: 100_000,
     sender: createScriptedSender(
       clock,
       (webhook) => driver.webhooks[webhook]!.behaviour,

@@ -2,6 +2,7 @@
 import type { Account } from '../../accounts/account.js'
 import { type ChannelEvent, type CheckedEvent, checkEvent } from '../../delivery/event.js'
 import { matches } from '../../delivery/match.js'
+import { payloadOf } from '../../delivery/payload.js'
 import { isBodiless } from '../../delivery/request.js'
 import { HookswitchError } from '../../errors.js'
 import { createIdGenerator } from '../../values/ids.js'
@@ -37,7 +38,10 @@ export function planDeliveries(
   const faults = random.stream('faults')
   const newId = createIdGenerator((count) => random.stream('ids').bytes(count))
   const planned = withSequences(eventsFrom(options, context))
-    .filter(({ event }) => matches(webhook, event, [event.accountId, webhook.accountId].map(accountFor)))
+    .filter(({ event }) => {
+      const lineage = [event.accountId, webhook.accountId].map(accountFor)
+      return matches(webhook, event, lineage, payloadOf(event, ''))
+    })
     .map(({ event, sequence }) => {
       const prepare = () => prepareDelivery({ id: newId(), eventId: newId() }, event, sequence, webhook)
       const delivery = prepare()

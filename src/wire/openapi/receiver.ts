@@ -14,6 +14,8 @@ export interface HookDoc {
   readonly description: string
   /** Sample events as a host publishes them. */
   readonly sample: readonly object[]
+  /** JSON Schema of `data`; absent: the kind has no data, or any. */
+  readonly dataSchema?: JsonSchema
 }
 
 const headerParameter = (
@@ -63,9 +65,10 @@ export function webhookPathItems(hooks: readonly HookDoc[]): SpecObject {
   return Object.fromEntries(hooks.map((hook) => [hook.id, { post: receiverOperation(hook) }]))
 }
 
-function receiverOperation({ id, name, description, sample }: HookDoc): SpecObject {
+function receiverOperation({ id, name, description, sample, dataSchema }: HookDoc): SpecObject {
   const payload = ref(isMetaHook(id) ? 'MetaPayload' : 'Payload')
-  const schema = { allOf: [payload, { type: 'object', properties: { hook_event: { const: id } } }] }
+  const properties = { hook_event: { const: id }, ...(dataSchema && { data: dataSchema }) }
+  const schema = { allOf: [payload, { type: 'object', properties }] }
   const examples = Object.fromEntries(
     sample.map((event, index) => [
       `sample${index + 1}`,

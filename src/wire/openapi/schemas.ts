@@ -88,14 +88,18 @@ const health: JsonSchema = {
 
 const event = renameProperties(eventSchema, toWireEventName)
 const { idempotency_key: _, hook, timestamp: __, ...eventFields } = event.properties ?? {}
+/** Without what the account in the path and the two names of a kind make optional. */
+const { required: ___, ...eventRules } = event
 const timestamp: JsonSchema = { ...seconds('Time of the event'), minimum: 0 }
 
 /** Payload that a receiver gets, for all event types. */
 const payload: JsonSchema = {
   type: 'object',
   description:
-    'One event of a call leg. Absent values are omitted. `custom_data` of the webhook overrides its fields.',
-  required: ['hook_event', 'account_id', 'call_id', 'timestamp', 'event_id', 'sequence'],
+    'One event. Absent values are omitted. `custom_data` of the webhook overrides its fields. An event that is not of a ' +
+    'call has `ordering_key` in place of `call_id`.',
+  required: ['hook_event', 'account_id', 'timestamp', 'event_id', 'sequence'],
+  anyOf: [{ required: ['call_id'] }, { required: ['ordering_key'] }],
   properties: {
     hook_event: { ...hook, description: 'Event type.' },
     ...eventFields,
@@ -294,10 +298,12 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   Reenable: reenableSchema,
   Replay: replaySchema,
   Event: {
-    ...event,
+    ...eventRules,
     description: 'An event to publish, in the format of the payload. `hook` is an alias of `hook_event`.',
-    required: ['call_id'],
-    anyOf: [{ required: ['hook_event'] }, { required: ['hook'] }],
+    allOf: [
+      { anyOf: [{ required: ['hook_event'] }, { required: ['hook'] }] },
+      { anyOf: [{ required: ['call_id'] }, { required: ['ordering_key'] }] },
+    ],
     properties: {
       hook_event: { ...hook },
       ...event.properties,

@@ -1,0 +1,151 @@
+/**
+ * The data of custom events: the object `data` of an event whose kind the host registers, and the schema that the host
+ * gives for it, a Standard Schema (standardschema.dev: zod, valibot, arktype and others) or a JSON Schema.
+ */
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { type Failure, HookswitchError } from '../errors.js'
+
+/** A JSON Schema of draft 2020-12, as plain data. It must describe an object. */
+export type JsonDataSchema = Readonly<Record<string, unknown>>
+
+/**
+ * A schema for the `data` of an event. A Standard Schema has to validate synchronously, and types `publish` and the
+ * listeners of its kind; what it returns is what is sent.
+ */
+export type DataSchema = StandardSchemaV1 | JsonDataSchema
+
+/** The result of a validation: the data to send, or every violated rule with a path below `data`. */
+export type DataResult =
+  | { readonly data: Readonly<Record<string, unknown>> | undefined }
+  | { readonly failures: readonly Failure[] }
+
+/** Validates the `data` of one kind of event; `undefined`: the event has none. */
+export type DataValidator = (data: unknown) => DataResult
+
+/** The validators of the kinds that have a schema, by the id of the kind. */
+export type DataValidators = ReadonlyMap<string, DataValidator>
+
+/** Most failures that one validation reports. */
+const MAX_DATA_FAILURES = 100
+
+/** The part of a catalogue's entry that schemas need. */
+interface KindWithData {
+  readonly id: string
+  readonly schema?: DataSchema
+  readonly sample: readonly Readonly<Record<string, unknown>>[]
+  /** The option that registered it; absent: it is built in. */
+  readonly field?: string
+}
+
+/** Whether a schema is a Standard Schema; otherwise it is a JSON Schema. */
+export function isStandardSchema(schema: DataSchema): schema is StandardSchemaV1 {
+  return typeof (schema as Partial<StandardSchemaV1>)['~standard']?.validate === 'function'
+}
+
+/** The JSON Schema of a schema, for documents: its own, or the one that it exports as a Standard JSON Schema. */
+export function jsonSchemaOf(schema: DataSchema): JsonDataSchema | undefined {
+  if (!isStandardSchema(schema)) return schema
+  const { jsonSchema } = schema['~standard'] as {
+    readonly jsonSchema?: { output?(options: { readonly target: string }): JsonDataSchema }
+  }
+  try {
+    return jsonSchema?.output?.({ target: 'draft-2020-12' })
+  } catch {
+    // A schema that has no equal in JSON Schema, such as one with a function.
+    return undefined
+  }
+}
+
+/**
+ * Compiles the schemas of a catalogue and checks the samples by them. The JSON Schema library is loaded only if it is
+ * needed.
+ *
+ * @throws `InvalidOption` naming the schema or the sample: `hooks[0].schema`
+ */
+export async function compileDataSchemas(catalogue: readonly KindWithData[]): Promise<DataValidators> {
+  const validators = new Map<string, DataValidator>()
+  for (const { id, schema, sample, field } of catalogue) {
+    if (schema === undefined || field === undefined) continue
+    const validator = isStandardSchema(schema)
+      ? standardValidator(schema)
+      : await jsonValidator(schema, `${field}.schema`)
+    for (const event of sample) {
+      const result = validator(event.data)
+      if (!('failures' in result)) continue
+      const [{ path, message }] = result.failures as readonly [Failure]
+      throw invalid(`${field}.sample`, `${path}: ${message}`)
+    }
+    validators.set(id, validator)
+  }
+  return validators
+}
+
+function standardValidator(schema: StandardSchemaV1): DataValidator {
+  return (data) => {
+    const result = schema['~standard'].validate(data)
+    if (result instanceof Promise) {
+      // Nobody awaits it: its rejection must not end the process.
+      result.catch(() => {})
+      return failed('data', 'has a schema that validates asynchronously: publish needs a synchronous one')
+    }
+    if (!result.issues) return objectOrNothing(result.value)
+    const failures = result.issues.slice(0, MAX_DATA_FAILURES).map(({ message, path = [] }): Failure => {
+      const keys = path.map((part) => String(typeof part === 'object' ? part.key : part))
+      return { path: ['data', ...keys].join('.'), rule: 'schema', message }
+    })
+    return { failures }
+  }
+}
+
+async function jsonValidator(schema: JsonDataSchema, field: string): Promise<DataValidator> {
+  const { Validator } = await import('@cfworker/json-schema')
+  const { $schema = DRAFT } = schema
+  if ($schema !== DRAFT) throw invalid(field, `$schema must be '${DRAFT}' or absent`)
+  const validator = new Validator(schema, '2020-12', false)
+  try {
+    validator.validate({})
+  } catch (thrown) {
+    // References that lead nowhere and invalid patterns show here.
+    throw invalid(
+      field,
+      `is not a usable JSON Schema: ${thrown instanceof Error ? thrown.message : 'unknown'}`,
+    )
+  }
+  return (data) => {
+    if (data === undefined) return failed('data', 'Field is required but missing', 'required')
+    const { valid, errors } = validator.validate(data)
+    if (valid) return objectOrNothing(data)
+    // An error of a part repeats as an error of all that contains it, before its own: the innermost, and of one place
+    // the last, say what is wrong.
+    const byPath = new Map(errors.map((error) => [pathOf(error.instanceLocation), error]))
+    const paths = [...byPath.keys()]
+    const failures = [...byPath]
+      .filter(([path]) => !paths.some((other) => other.startsWith(`${path}.`)))
+      .slice(0, MAX_DATA_FAILURES)
+      .map(([path, { keyword, error }]): Failure => ({ path, rule: keyword, message: error }))
+    return { failures }
+  }
+}
+
+const DRAFT = 'https://json-schema.org/draft/2020-12/schema'
+
+/** `#/queue/0` is `data.queue.0`. */
+function pathOf(instanceLocation: string): string {
+  const parts = instanceLocation.split('/').slice(1)
+  return ['data', ...parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))].join('.')
+}
+
+function objectOrNothing(value: unknown): DataResult {
+  if (value === undefined) return { data: undefined }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return { data: value as Readonly<Record<string, unknown>> }
+  return failed('data', 'Value did not match type(s): object', 'type')
+}
+
+const failed = (path: string, message: string, rule = 'error'): DataResult => ({
+  failures: [{ path, rule, message }],
+})
+
+function invalid(field: string, message: string): HookswitchError {
+  return new HookswitchError('InvalidOption', `${field}: ${message}`, { field })
+}
