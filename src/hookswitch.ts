@@ -145,6 +145,12 @@ export function createHookswitch<HookId extends string = never>(
     throw new HookswitchError('StoreUnavailable', 'call start() first', { retryAfterSeconds: 1 })
   }
 
+  async function eraseRecords(request: EraseRequest): Promise<EraseResult> {
+    const running = core()
+    erasures.add(1)
+    return erase(running, request).finally(() => erasures.add(-1))
+  }
+
   async function openSender(): Promise<Sender> {
     if (options.sender) return options.sender
     const { createDefaultSender } = await import('./send/index.js')
@@ -212,6 +218,9 @@ export function createHookswitch<HookId extends string = never>(
     catalogue,
     now: clock.now,
     newId,
+    authority: normalized,
+    accountRules: normalized,
+    erase: eraseRecords,
     replays: createReplayRateLimiter(clock, normalized),
     ...(ingest && { publish: (inputs, traceparent) => publishEvents(publishing, inputs, traceparent) }),
   }
@@ -251,7 +260,7 @@ export function createHookswitch<HookId extends string = never>(
       running?.dispatcher.wake()
     },
     events: events as EventHub<HookswitchEvents, HookId, PublishedEvent>,
-    accounts: bindAccounts(core, webhooks),
+    accounts: bindAccounts(core),
     auth: {
       signIn: async (login, from) => signIn(core().auth, login, from),
       authenticate: async (token) => authenticate(core().auth, token),
@@ -259,11 +268,7 @@ export function createHookswitch<HookId extends string = never>(
     },
     webhooks,
     openLegs: bindOpenLegs(core),
-    async erase(request) {
-      const running = core()
-      erasures.add(1)
-      return erase(running, request).finally(() => erasures.add(-1))
-    },
+    erase: eraseRecords,
     handle: handler.handle,
     handlesPath,
     node,
@@ -271,17 +276,13 @@ export function createHookswitch<HookId extends string = never>(
 }
 
 /** The account operations of whichever instance is running when they are called. */
-function bindAccounts(core: () => Core, webhooks: WebhookApi): AccountService {
+function bindAccounts(core: () => Core): AccountService {
   return {
     create: async (input) => core().accounts.create(input),
     get: async (id) => core().accounts.get(id),
     list: async () => core().accounts.list(),
     update: async (id, change) => core().accounts.update(id, change),
-    async remove(id) {
-      await core().accounts.remove(id)
-      // Matching requires the account, so no new deliveries arise; removing the webhooks cancels the pending ones.
-      for (const webhook of await webhooks.list(id)) await webhooks.remove(id, webhook.id)
-    },
+    remove: async (id) => core().accounts.remove(id),
     addUser: async (id, input) => core().accounts.addUser(id, input),
     removeUser: async (id, user) => core().accounts.removeUser(id, user),
     setPassword: async (id, user, password) => core().accounts.setPassword(id, user, password),

@@ -1,5 +1,6 @@
 /** Creates or updates the accounts of a configuration list that is read at every start. */
 import { errorCode, HookswitchError, invalidInput } from '../errors.js'
+import { toCanonicalJson } from '../values/canonical-json.js'
 import type { SecretCipher } from '../values/encryption.js'
 import { type Account, normalizeRealm } from './account.js'
 import { type AccountInput, applyAccountChange, parseAccountInput } from './account-input.js'
@@ -65,8 +66,10 @@ async function assertSecretMatchesStore({ accounts, cipher }: AccountDeps): Prom
 
 async function update(deps: AccountDeps, found: Account, parsed: ParsedInput): Promise<string> {
   const { id: _, apiKey: __, users = [], ...change } = parsed
-  const changed = applyAccountChange(found, change, found.modifiedMs)
-  if (Object.entries(changed).some(([key, value]) => value !== found[key as keyof Account])) {
+  const { revision: _revision, ...changed } = applyAccountChange(found, change, found.modifiedMs)
+  const isChanged = ([key, value]: [string, unknown]) =>
+    toCanonicalJson(value) !== toCanonicalJson(found[key as keyof Account])
+  if (Object.entries(changed).some(isChanged)) {
     await updateAccount(deps, found.id, change)
   }
   for (const user of users) {

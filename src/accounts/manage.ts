@@ -11,7 +11,14 @@ import {
   parseAccountChange,
   parseAccountInput,
 } from './account-input.js'
-import { API_KEY_BYTES, API_KEY_NONCE_BYTES, encryptApiKey, formatApiKey, hashApiKey } from './api-key.js'
+import {
+  API_KEY_BYTES,
+  API_KEY_NONCE_BYTES,
+  type ApiKeyRow,
+  encryptApiKey,
+  formatApiKey,
+  hashApiKey,
+} from './api-key.js'
 import { buildUser, type UserDeps, type UserView, userViews } from './users.js'
 
 /** Dependencies of the account operations. */
@@ -48,10 +55,19 @@ export async function createAccount(deps: AccountDeps, input: AccountInput): Pro
   }
   const account = buildAccount(parsed, accountId, deps.clock.now())
   const users = (parsed.users ?? []).map((user) => buildUser(deps, accountId, user))
+  await deps.accounts.insert(account, buildApiKey(deps, accountId, apiKey).row, users)
+  return { ...account, users: userViews(users), apiKey }
+}
+
+/** Builds the stored form of an account's API key. Default of `apiKey`: a generated one. */
+export function buildApiKey(
+  deps: Pick<AccountDeps, 'cipher' | 'random' | 'newId'>,
+  accountId: string,
+  apiKey: string = formatApiKey(deps.random.bytes(API_KEY_BYTES)),
+): { readonly apiKey: string; readonly row: ApiKeyRow } {
   const version = deps.newId()
   const nonce = deps.random.bytes(API_KEY_NONCE_BYTES)
-  await deps.accounts.insert(account, encryptApiKey(deps.cipher, accountId, apiKey, version, nonce), users)
-  return { ...account, users: userViews(users), apiKey }
+  return { apiKey, row: encryptApiKey(deps.cipher, accountId, apiKey, version, nonce) }
 }
 
 /** Reads one account. @throws `NotFound` */

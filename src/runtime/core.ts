@@ -4,6 +4,7 @@ import { lineageCache } from '../accounts/lineage-cache.js'
 import type { AccountDeps } from '../accounts/manage.js'
 import { safeDirectory } from '../accounts/safe-directory.js'
 import { storeDirectory } from '../accounts/store-directory.js'
+import { accountAdmin } from '../auth/account-admin.js'
 import { accountService } from '../auth/account-service.js'
 import { loginRateLimiter } from '../auth/login-rate-limiter.js'
 import { tokenCache } from '../auth/token-cache.js'
@@ -135,14 +136,8 @@ export function createCore(
     random,
     metrics,
     tokenTtlMs: options.tokenTtlSeconds * 1000,
+    authority: { operators: options.operators, restrictUsers: options.restrictUsers },
   }
-  const accounts = accountService({
-    tokens,
-    tokenCache: cachedTokens,
-    lineages,
-    directory,
-    ...(options.directory ? {} : { accountDeps }),
-  })
   const caps = {
     perEndpoint: options.inFlightPerEndpoint,
     perAccount: options.inFlightPerAccount,
@@ -175,6 +170,17 @@ export function createCore(
       recordSuccesses: options.recordSuccesses,
     },
   )
+  const accountServiceDeps = {
+    tokens,
+    tokenCache: cachedTokens,
+    lineages,
+    directory,
+    mutex: keyedMutex(),
+    onDeliveriesCancelled: dispatcher.cancelUnsent,
+    ...(options.directory ? {} : { accountDeps }),
+  }
+  const accounts = accountService(accountServiceDeps)
+  const admin = accountAdmin({ ...accountServiceDeps, accountRules: options })
   const webhooks: WebhookDeps = {
     webhooks: store.webhooks,
     clock,
@@ -201,6 +207,7 @@ export function createCore(
     newId,
     auth,
     accounts,
+    admin,
     webhooks,
     accept,
     dispatcher,

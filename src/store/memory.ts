@@ -20,7 +20,7 @@ import { prune } from './memory/retention.js'
 import { settle } from './memory/settle.js'
 import { newState } from './memory/state.js'
 import { memoryTokens } from './memory/tokens.js'
-import { candidates, insert, list, read, replace } from './memory/webhooks.js'
+import { candidates, insert, list, read, removeAll, replace } from './memory/webhooks.js'
 
 /** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
@@ -57,6 +57,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     attemptsInAll: positive('attemptsInAll', options.attemptsInAll ?? 100_000),
   }
   const state = newState(limits, shared)
+  const accounts = memoryAccounts()
   let clock = options.clock
   let openings = 0
 
@@ -91,7 +92,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       // Each node that shares the store opens and closes it; the last close counts.
       openings = Math.max(0, openings - 1)
     },
-    accounts: asyncPort<AccountStore>(memoryAccounts()),
+    accounts: asyncPort<AccountStore>({
+      ...accounts,
+      remove(accountId, removal) {
+        accounts.remove(accountId, removal)
+        return removeAll(state, accountId, removal.nowMs)
+      },
+    }),
     tokens: asyncPort<TokenStore>(memoryTokens()),
     openLegs: asyncPort<OpenLegStore>(memoryOpenLegs()),
     webhooks: asyncPort<WebhookStore>({

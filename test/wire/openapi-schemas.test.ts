@@ -99,6 +99,10 @@ const account: Required<Account> = {
   language: 'en-us',
   isReseller: false,
   resellerId: 'q',
+  timezone: 'Etc/UTC',
+  flags: ['f'],
+  extra: { group: 'g' },
+  revision: 1,
   createdMs: 1,
   modifiedMs: 1,
 }

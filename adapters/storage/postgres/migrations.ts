@@ -1,5 +1,6 @@
 /** The versions of the schema, and the checks of a server and a schema before they are used. */
 import { HookswitchError, type Log } from 'hookswitch/store'
+import { accountLists } from './schema-account-lists.js'
 import { accountTables, maintenanceIndexes } from './schema-accounts.js'
 import { webhookChangeMarks } from './schema-changes.js'
 import { openLegTable } from './schema-open-legs.js'
@@ -18,6 +19,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 1, text: (s) => accountTables(s) + queueTables(s) + maintenanceIndexes(s) },
   { version: 2, text: webhookChangeMarks },
   { version: 3, text: openLegTable },
+  { version: 4, text: accountLists },
 ]
 
 /** The schema version of this package. */

@@ -29,6 +29,7 @@ const HOUR_MS = 3_600_000
 const TABLES: Readonly<Record<string, string>> = {
   account: 'account',
   gone_account: 'gone_account',
+  gone_user: 'gone_user',
   api_key: 'api_key',
   user: 'account_user',
   credential: 'credential',
@@ -176,7 +177,7 @@ describe.skipIf(!server)('a migration from SQLite to PostgreSQL', () => {
       webhooks: 6,
       inboxEntries: STAGED_CALLS.length,
     })
-    expect(Object.keys(counts)).toHaveLength(13)
+    expect(Object.keys(counts)).toHaveLength(14)
   })
 })
 
