@@ -2,6 +2,7 @@
  * `createHookswitch`: the composition root. Dependencies meet operations here; starting and closing an instance is the
  * only logic.
  */
+import type { DocumentChange } from './auth/account-admin.js'
 import type { AccountService } from './auth/account-service.js'
 import { authenticate, type Caller } from './auth/authenticate.js'
 import { type SignedIn, type SignInInput, signIn } from './auth/sign-in.js'
@@ -41,6 +42,7 @@ import { safeMetrics, safeTracing } from './runtime/safe-metrics.js'
 import { createWebhookApi, type WebhookApi } from './runtime/webhook-api.js'
 import type { Store } from './store/contract.js'
 import { createIdGenerator } from './values/ids.js'
+import { OBJECT_HOOK } from './webhooks/catalogue.js'
 
 /**
  * One instance of the service, embedded in its host.
@@ -145,6 +147,17 @@ export function createHookswitch<HookId extends string = never>(
     throw new HookswitchError('StoreUnavailable', 'call start() first', { retryAfterSeconds: 1 })
   }
 
+  /** The change is committed: a failure here must not make it look as if it had failed. */
+  async function documentChanged({ accountId, id, type, action }: DocumentChange): Promise<void> {
+    const document = { documentId: id, documentType: type, documentAction: action }
+    try {
+      await publishEvents(publishing, [{ hook: OBJECT_HOOK, accountId, callId: id, ...document }], undefined)
+    } catch (thrown) {
+      const reason = thrown instanceof Error ? thrown.message : 'unknown'
+      log.warn({ accountId, type, action, reason }, 'the event of a changed document was not published')
+    }
+  }
+
   async function eraseRecords(request: EraseRequest): Promise<EraseResult> {
     const running = core()
     erasures.add(1)
@@ -182,6 +195,7 @@ export function createHookswitch<HookId extends string = never>(
         metrics,
         tracing,
         sender,
+        documentChanged,
       })
     } catch (thrown) {
       await sender.close()

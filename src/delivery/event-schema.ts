@@ -110,6 +110,13 @@ export const eventSchema = {
       'Key that was pressed (`channel_dtmf`). The keys of a call may be a secret such as a PIN.',
     ),
     dtmfDurationMs: milliseconds('How long it was pressed, in milliseconds (`channel_dtmf`).'),
+    documentId: text('Id of the document (`object`).'),
+    documentType: text('Type of the document, such as `account` or `user` (`object`).'),
+    documentAction: {
+      type: 'string',
+      description: 'What happened to the document (`object`).',
+      enum: ['doc_created', 'doc_edited', 'doc_deleted'],
+    },
     idempotencyKey: {
       ...leg('Within 24 hours, events with the same key are one event.'),
     },

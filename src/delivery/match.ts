@@ -1,4 +1,5 @@
 import type { Account } from '../accounts/account.js'
+import { ALL_HOOKS, OBJECT_HOOK } from '../webhooks/catalogue.js'
 import type { Webhook } from '../webhooks/webhook.js'
 
 /** The fields of an event that matching reads. */
@@ -9,6 +10,10 @@ export interface Matchable {
   readonly accountId: string
   /** True for an internal (loopback) leg. */
   readonly isInternalLeg?: boolean
+  /** `object`: the type of the document. */
+  readonly documentType?: string
+  /** `object`: what happened to it. */
+  readonly documentAction?: string
 }
 
 /**
@@ -16,7 +21,8 @@ export interface Matchable {
  *
  * The webhook and its account must be enabled; its `hook` must be the event's kind or `all`; it must belong
  * to the event's account, or to an ancestor of it and have `includeSubaccounts`. Events of internal
- * (loopback) legs also need `includeInternalLegs`. Source: KAZOO `webhooks_util:maybe_fire_hook`.
+ * (loopback) legs also need `includeInternalLegs`. A webhook of the hook `object` chooses documents by its
+ * custom data. Source: KAZOO `webhooks_util:maybe_fire_hook`, `webhooks_object:match_action_type`.
  *
  * @param lineage the event's account, then its ancestors up to the root
  */
@@ -24,7 +30,14 @@ export function matches(webhook: Webhook, event: Matchable, lineage: readonly Ac
   const { enabled, hook, includeSubaccounts, includeInternalLegs } = webhook.settings
   if (!enabled || webhook.deletedMs !== undefined) return false
   if (hook !== 'all' && hook !== event.hook) return false
+  if (hook === OBJECT_HOOK && !isChosen(webhook, event)) return false
   if (event.isInternalLeg === true && !includeInternalLegs) return false
   if (webhook.accountId !== event.accountId && !includeSubaccounts) return false
   return lineage.some((account) => account.id === webhook.accountId && account.enabled)
+}
+
+/** Whether the `type` and `action` of the webhook's custom data are those of the event, or `all`. */
+function isChosen(webhook: Webhook, { documentType, documentAction }: Matchable): boolean {
+  const { type = ALL_HOOKS, action = ALL_HOOKS } = webhook.settings.customData ?? {}
+  return (type === ALL_HOOKS || type === documentType) && (action === ALL_HOOKS || action === documentAction)
 }

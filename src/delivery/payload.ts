@@ -1,4 +1,5 @@
 import { toGregorian } from '../values/gregorian-time.js'
+import { OBJECT_HOOK } from '../webhooks/catalogue.js'
 import type { CheckedEvent } from './event.js'
 
 /**
@@ -20,7 +21,8 @@ export function payloadFields(event: CheckedEvent, eventId: string): Record<stri
   return {
     hook_event: event.hook,
     account_id: event.accountId,
-    call_id: event.callId,
+    // A document is no call: its events are only ordered like those of a call.
+    call_id: event.hook === OBJECT_HOOK ? undefined : event.callId,
     other_leg_call_id: event.otherLegCallId,
     call_direction: event.direction,
     timestamp: toGregorian(event.timestampMs),
@@ -72,6 +74,9 @@ export function payloadFields(event: CheckedEvent, eventId: string): Record<stri
     agent_call_id: event.agentCallId,
     dtmf_digit: event.dtmfDigit,
     dtmf_duration_ms: event.dtmfDurationMs,
+    id: event.documentId,
+    type: event.documentType,
+    action: event.documentAction,
     event_id: eventId,
   }
 }

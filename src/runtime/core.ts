@@ -4,7 +4,7 @@ import { lineageCache } from '../accounts/lineage-cache.js'
 import type { AccountDeps } from '../accounts/manage.js'
 import { safeDirectory } from '../accounts/safe-directory.js'
 import { storeDirectory } from '../accounts/store-directory.js'
-import { accountAdmin } from '../auth/account-admin.js'
+import { accountAdmin, type DocumentChange } from '../auth/account-admin.js'
 import { accountService } from '../auth/account-service.js'
 import { loginRateLimiter } from '../auth/login-rate-limiter.js'
 import { tokenCache } from '../auth/token-cache.js'
@@ -95,6 +95,8 @@ export interface HookswitchEvents {
   readonly queue_agent_answer: PublishedEvent
   /** A key was pressed. */
   readonly channel_dtmf: PublishedEvent
+  /** An account or user was created, changed or deleted over HTTP. */
+  readonly object: PublishedEvent
 }
 
 /** Dependencies of one running instance, ready to use. */
@@ -106,6 +108,8 @@ export interface CoreDeps {
   readonly metrics: Metrics
   readonly tracing: Tracing | undefined
   readonly events: EventBus<HookswitchEvents>
+  /** Publishes a change of an account or user. Never rejects. */
+  documentChanged(change: DocumentChange): Promise<void>
 }
 
 /** @param encryptionKeys keys for secrets at rest: the first encrypts, all decrypt */
@@ -180,7 +184,11 @@ export function createCore(
     ...(options.directory ? {} : { accountDeps }),
   }
   const accounts = accountService(accountServiceDeps)
-  const admin = accountAdmin({ ...accountServiceDeps, accountRules: options })
+  const admin = accountAdmin({
+    ...accountServiceDeps,
+    accountRules: options,
+    documentChanged: deps.documentChanged,
+  })
   const webhooks: WebhookDeps = {
     webhooks: store.webhooks,
     clock,

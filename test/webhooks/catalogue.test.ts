@@ -21,6 +21,7 @@ const kinds = [
   'queue_agent_offer',
   'queue_agent_answer',
   'channel_dtmf',
+  'object',
 ]
 
 describe('the catalogue of hooks', () => {

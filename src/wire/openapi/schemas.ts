@@ -102,8 +102,8 @@ const timestamp: JsonSchema = { ...seconds('Time of the event'), minimum: 0 }
 const payload: JsonSchema = {
   type: 'object',
   description:
-    'One event of a call leg. Absent values are omitted. `custom_data` of the webhook overrides its fields.',
-  required: ['hook_event', 'account_id', 'call_id', 'timestamp', 'event_id', 'sequence'],
+    'One event of a call leg, or of a document (`object`), which has no `call_id`. Absent values are omitted. `custom_data` of the webhook overrides its fields.',
+  required: ['hook_event', 'account_id', 'timestamp', 'event_id', 'sequence'],
   properties: {
     hook_event: { ...hook, description: 'Event type.' },
     ...eventFields,
@@ -317,8 +317,11 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   Event: {
     ...event,
     description: 'An event to publish, in the format of the payload. `hook` is an alias of `hook_event`.',
-    required: ['call_id'],
-    anyOf: [{ required: ['hook_event'] }, { required: ['hook'] }],
+    required: [],
+    allOf: [
+      { anyOf: [{ required: ['call_id'] }, { required: ['id'] }] },
+      { anyOf: [{ required: ['hook_event'] }, { required: ['hook'] }] },
+    ],
     properties: {
       hook_event: { ...hook },
       ...event.properties,
