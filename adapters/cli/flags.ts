@@ -8,6 +8,10 @@ export interface ServeFlags extends StoreFlags, SwitchFlags {
   readonly port: number
   readonly host: string
   readonly accounts?: string
+  /** Removes accounts that the file no longer lists. */
+  readonly accountsPrune: boolean
+  /** Ids of accounts whose admins act on every account. */
+  readonly operators: readonly string[]
   readonly tokenTtlSeconds?: number
   readonly preset?: 'kazoo'
   readonly ingest: boolean
@@ -23,11 +27,12 @@ export interface ServeFlags extends StoreFlags, SwitchFlags {
 const DEFAULTS = Object.freeze({ port: 8000, host: '127.0.0.1' })
 
 const NAMES = {
-  switches: ['memory', 'ingest', 'allow-local'],
+  switches: ['memory', 'ingest', 'allow-local', 'accounts-prune'],
   lists: [
     'cors',
     'allow',
     'trust-proxy',
+    'operator',
     'freeswitch',
     'freeswitch-outbound',
     'asterisk-ami',
@@ -64,6 +69,11 @@ export function parseServeFlags(argv: readonly string[]): ServeFlags {
   const invalidOrigin = list('cors').find((origin) => !ORIGIN.test(origin))
   if (invalidOrigin !== undefined)
     throw wrongFlag('--cors', `must be an origin like https://ui.example.com or *, not '${invalidOrigin}'`)
+  const invalidOperator = list('operator').find((id) => !/^[A-Za-z0-9_-]{1,64}$/.test(id))
+  if (invalidOperator !== undefined)
+    throw wrongFlag('--operator', `must be the id of an account, not '${invalidOperator}'`)
+  if (has('accounts-prune') && value('accounts') === undefined)
+    throw wrongFlag('--accounts-prune', 'needs --accounts')
   return {
     port,
     host,
@@ -73,6 +83,8 @@ export function parseServeFlags(argv: readonly string[]): ServeFlags {
     cors: list('cors'),
     allow: list('allow'),
     trustProxy: list('trust-proxy'),
+    operators: list('operator'),
+    accountsPrune: has('accounts-prune'),
     freeswitch: list('freeswitch'),
     freeswitchOutbound: list('freeswitch-outbound'),
     asteriskAmi: list('asterisk-ami'),

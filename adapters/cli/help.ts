@@ -42,7 +42,10 @@ a second signal exits at once.
   --memory                store data in memory; it is lost when the program ends
   --accounts FILE.json    accounts to create or update at start: an array of
                           {"id","name","realm","parentId","enabled","apiKey","users":[{"username","password"}]},
-                          only name and realm are required
+                          only name and realm are required. An account that the file no longer lists is named in
+                          a warning
+  --accounts-prune        remove accounts that the file of --accounts no longer lists
+  --operator ID           the API key and admins of this account act on every account over HTTP (repeatable)
   --token-ttl SECONDS     lifetime of a token (86400)
   --preset kazoo          behave as KAZOO does where our defaults differ: form data, retries as total tries 2 s
                           apart on transport errors only, disabling after 6 failed tries in 60 s

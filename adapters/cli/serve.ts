@@ -84,7 +84,7 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
   }
 
   try {
-    await startService(hs, choice, flags.accounts ?? '', accounts)
+    await startService(hs, choice, flags.accounts ?? '', accounts, { prune: flags.accountsPrune, log })
     if (chosenSwitches.length > 0) switches = await connectSwitches(hs, chosenSwitches, { log, metrics })
     const adminUrl = admin && (await listen(admin, flags.adminPort ?? 0, flags.host, '--admin-port'))
     const url = await listen(server, flags.port, flags.host, '--port')

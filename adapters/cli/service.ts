@@ -6,6 +6,7 @@ import type { ServeFlags } from './flags.js'
 import { createStore, storeProblem } from './open-store.js'
 import { wrongFlag } from './read-flags.js'
 import type { StoreChoice } from './store-options.js'
+import { handleUnlisted, type UnlistedOptions } from './unlisted-accounts.js'
 
 /** Options of `createHookswitch` and their flags. */
 const FLAG_OF: Readonly<Record<string, string>> = {
@@ -29,7 +30,7 @@ export async function createService(
   secret: string | undefined,
   outputs: ServiceOutputs,
 ): Promise<Hookswitch> {
-  const { tokenTtlSeconds, preset, loginBurst, allowLocal, ingest } = flags
+  const { operators, tokenTtlSeconds, preset, loginBurst, allowLocal, ingest } = flags
   const store = await createStore(choice).catch((thrown: unknown) => {
     throw storeProblem(choice, thrown)
   })
@@ -39,6 +40,7 @@ export async function createService(
       allowLocal,
       ingest,
       ...outputs,
+      ...(operators.length > 0 ? { operators } : {}),
       ...(flags.cors.length > 0 ? { cors: flags.cors } : {}),
       ...(flags.allow.length > 0 ? { allow: flags.allow } : {}),
       ...(flags.trustProxy.length > 0 ? { trustProxy: flags.trustProxy } : {}),
@@ -58,7 +60,8 @@ export async function createService(
 /**
  * Opens the store and creates or updates the accounts of the file.
  *
- * @param path the accounts file
+ * @param path the accounts file; empty: none
+ * @param options what happens to accounts that the file no longer lists
  * @throws `InvalidInput`, `Conflict` for the file; errors of the store name its flag
  */
 export async function startService(
@@ -66,10 +69,12 @@ export async function startService(
   choice: StoreChoice,
   path: string,
   accounts: readonly unknown[],
+  options: UnlistedOptions,
 ): Promise<void> {
   try {
     await hs.start()
-    await hs.accounts.ensure(accounts as never)
+    const ids = await hs.accounts.ensure(accounts as never)
+    if (path !== '') await handleUnlisted(hs, ids, options)
   } catch (thrown) {
     const code = errorCode(thrown)
     if (code === 'InvalidInput' || code === 'Conflict') throw wrongAccount(path, accounts, thrown as Error)

@@ -23,6 +23,8 @@ export interface Account {
   readonly timezone?: string
   /** Labels, shown in lists. Absent: none. */
   readonly flags?: readonly string[]
+  /** Whether `accounts.ensure` has listed it: an account of a file that no longer lists it can then be found. */
+  readonly isListed?: true
   /** Unknown public keys of clients of the HTTP API: stored and shown. Absent: none. */
   readonly extra?: Readonly<Record<string, unknown>>
   /** Creation time: wall clock, Unix ms. */

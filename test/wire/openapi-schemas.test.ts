@@ -101,6 +101,7 @@ const account: Required<Account> = {
   resellerId: 'q',
   timezone: 'Etc/UTC',
   flags: ['f'],
+  isListed: true,
   extra: { group: 'g' },
   revision: 1,
   createdMs: 1,

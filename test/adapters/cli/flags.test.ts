@@ -24,6 +24,8 @@ describe('parseServeFlags', () => {
       cors: [],
       allow: [],
       trustProxy: [],
+      operators: [],
+      accountsPrune: false,
       freeswitch: [],
       freeswitchOutbound: [],
       asteriskAmi: [],
@@ -36,7 +38,7 @@ describe('parseServeFlags', () => {
     const argv =
       '--port=0 --host ::1 --memory --accounts a.json --token-ttl 60 --preset kazoo --ingest --allow-local'
     const more =
-      '--log json --cors https://ui.example.com --allow 10.0.0.0/8 --allow=pbx --trust-proxy 192.0.2.0/24'
+      '--log json --cors https://ui.example.com --allow 10.0.0.0/8 --allow=pbx --trust-proxy 192.0.2.0/24 --operator ops --accounts-prune'
     const switches =
       '--freeswitch pbx --freeswitch-outbound 0.0.0.0 --asterisk-ami u@a --asterisk-ami=u@b --kamailio k:1 --account-from realm'
     expect(
@@ -54,6 +56,8 @@ describe('parseServeFlags', () => {
       cors: ['https://ui.example.com'],
       allow: ['10.0.0.0/8', 'pbx'],
       trustProxy: ['192.0.2.0/24'],
+      operators: ['ops'],
+      accountsPrune: true,
       freeswitch: ['pbx'],
       freeswitchOutbound: ['0.0.0.0'],
       asteriskAmi: ['u@a', 'u@b'],
