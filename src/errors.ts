@@ -20,6 +20,8 @@ export interface Failure {
   readonly target?: unknown
   /** The rejected value; only where it is short, scalar and not secret. */
   readonly value?: unknown
+  /** What stands in the way: a value that is taken, or the id of the account that forbids it. */
+  readonly cause?: string
 }
 
 /** Codes of `HookswitchError`, grouped by the party at fault. */

@@ -3,6 +3,7 @@
  * only logic.
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { DocumentChange } from './auth/account-admin.js'
 import type { AccountService } from './auth/account-service.js'
 import { authenticate, type Caller } from './auth/authenticate.js'
 import { type SignedIn, type SignInInput, signIn } from './auth/sign-in.js'
@@ -43,7 +44,7 @@ import { safeMetrics, safeTracing } from './runtime/safe-metrics.js'
 import { createWebhookApi, type WebhookApi } from './runtime/webhook-api.js'
 import type { Store } from './store/contract.js'
 import { createIdGenerator } from './values/ids.js'
-import type { CustomHook } from './webhooks/catalogue.js'
+import { type CustomHook, OBJECT_HOOK } from './webhooks/catalogue.js'
 import { compileDataSchemas } from './webhooks/event-data.js'
 
 /** The data that `publish` takes for a kind, and that its listeners get. */
@@ -186,6 +187,23 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     throw new HookswitchError('StoreUnavailable', 'call start() first', { retryAfterSeconds: 1 })
   }
 
+  /** The change is committed: a failure here must not make it look as if it had failed. */
+  async function documentChanged({ accountId, id, type, action }: DocumentChange): Promise<void> {
+    const document = { documentId: id, documentType: type, documentAction: action }
+    try {
+      await publishEvents(publishing, [{ hook: OBJECT_HOOK, accountId, callId: id, ...document }], undefined)
+    } catch (thrown) {
+      const reason = thrown instanceof Error ? thrown.message : 'unknown'
+      log.warn({ accountId, type, action, reason }, 'the event of a changed document was not published')
+    }
+  }
+
+  async function eraseRecords(request: EraseRequest): Promise<EraseResult> {
+    const running = core()
+    erasures.add(1)
+    return erase(running, request).finally(() => erasures.add(-1))
+  }
+
   async function openSender(): Promise<Sender> {
     if (options.sender) return options.sender
     const { createDefaultSender } = await import('./send/index.js')
@@ -219,6 +237,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
         metrics,
         tracing,
         sender,
+        documentChanged,
       })
     } catch (thrown) {
       await sender.close()
@@ -256,7 +275,9 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     catalogue,
     now: clock.now,
     newId,
-    isOperator,
+    authority: normalized,
+    accountRules: normalized,
+    erase: eraseRecords,
     replays: createReplayRateLimiter(clock, normalized),
     ...(ingest && { publish: (inputs, traceparent) => publishEvents(publishing, inputs, traceparent) }),
   }
@@ -306,7 +327,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       opened?.applyLimits()
     },
     events: events as unknown as Hookswitch<Hooks[number]>['events'],
-    accounts: bindAccounts(core, webhooks),
+    accounts: bindAccounts(core),
     auth: {
       signIn: async (login, from) => signIn(core().auth, login, from),
       authenticate: async (token) => authenticate(core().auth, token),
@@ -314,32 +335,21 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     },
     webhooks,
     openLegs: bindOpenLegs(core),
-    async erase(request) {
-      const running = core()
-      erasures.add(1)
-      return erase(running, request).finally(() => erasures.add(-1))
-    },
+    erase: eraseRecords,
     handle: handler.handle,
     handlesPath,
     node,
   }
 }
 
-/** Nobody: no option names operators. */
-const isOperator = () => false
-
 /** The account operations of whichever instance is running when they are called. */
-function bindAccounts(core: () => Core, webhooks: WebhookApi): AccountService {
+function bindAccounts(core: () => Core): AccountService {
   return {
     create: async (input) => core().accounts.create(input),
     get: async (id) => core().accounts.get(id),
     list: async () => core().accounts.list(),
     update: async (id, change) => core().accounts.update(id, change),
-    async remove(id) {
-      await core().accounts.remove(id)
-      // Matching requires the account, so no new deliveries arise; removing the webhooks cancels the pending ones.
-      for (const webhook of await webhooks.list(id)) await webhooks.remove(id, webhook.id)
-    },
+    remove: async (id) => core().accounts.remove(id),
     addUser: async (id, input) => core().accounts.addUser(id, input),
     removeUser: async (id, user) => core().accounts.removeUser(id, user),
     setPassword: async (id, user, password) => core().accounts.setPassword(id, user, password),

@@ -7,7 +7,7 @@ import { SETTING_NAMES, type SettingName, type SettingValues, settingOf } from '
 /** What a reload reads and changes. */
 export interface ReloadDeps {
   readonly hs: Hookswitch
-  readonly log: Pick<Log, 'info' | 'error'>
+  readonly log: Log
   /** Reads and checks all settings, without changing anything. */
   read(): Promise<ServicePlan>
   /** True: the service drains, and nothing is reloaded. */
@@ -36,7 +36,7 @@ export function createReloader(started: ServicePlan, deps: ReloadDeps): () => Pr
     try {
       const next = await deps.read()
       const { applicable, needRestart } = changesBetween(running, next)
-      if (applicable.includes('accounts') && next.accounts) await ensureAccounts(deps.hs, next.accounts)
+      if (applicable.includes('accounts')) await ensureAccounts(deps.hs, next, deps.log)
       deps.hs.setLimits(limitsOf(next.settings.values))
       running = applied(running, next)
       // An entry that either level admits is written.

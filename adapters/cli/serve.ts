@@ -111,7 +111,7 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
   })
 
   try {
-    await startService(hs, plan)
+    await startService(hs, plan, log)
     if (plan.switches.length > 0) switches = await connectSwitches(hs, plan.switches, { log, metrics })
     const adminUrl =
       admin && (await listen(admin, adminPort ?? 0, adminHost, labels(settings, 'adminPort', 'adminHost')))

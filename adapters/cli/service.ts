@@ -9,6 +9,7 @@ import { checkServiceOptions, optionProblem, type ServiceOptions, serviceOptions
 import { chooseStore, type StoreChoice } from './store-options.js'
 import type { SwitchChoice } from './switch-choice.js'
 import { chooseSwitches } from './switch-options.js'
+import { handleUnlisted } from './unlisted-accounts.js'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -84,21 +85,32 @@ export async function createService(
  *
  * @throws `InvalidInput`, `Conflict` for the file; errors of the store name its setting
  */
-export async function startService(hs: Hookswitch, plan: ServicePlan): Promise<void> {
+export async function startService(hs: Hookswitch, plan: ServicePlan, log: Log): Promise<void> {
   try {
     await hs.start()
-    if (plan.accounts) await ensureAccounts(hs, plan.accounts)
+    await ensureAccounts(hs, plan, log)
   } catch (thrown) {
     throw storeProblem(plan.settings, plan.choice, thrown)
   }
 }
 
-/** @throws `InvalidInput`, `Conflict` naming the file and the account; errors of the store */
-export async function ensureAccounts(hs: Hookswitch, file: AccountsFile): Promise<void> {
+/**
+ * Creates or updates the accounts of the file, if there is one, and handles those that it listed once.
+ *
+ * @throws `InvalidInput`, `Conflict` naming the file and the account; errors of the store
+ */
+export async function ensureAccounts(
+  hs: Hookswitch,
+  { accounts: file, settings }: Pick<ServicePlan, 'accounts' | 'settings'>,
+  log: Log,
+): Promise<void> {
+  if (!file) return
+  let ids: readonly string[]
   try {
-    await hs.accounts.ensure(file.accounts as never)
+    ids = await hs.accounts.ensure(file.accounts as never)
   } catch (thrown) {
     const code = errorCode(thrown)
     throw code === 'InvalidInput' || code === 'Conflict' ? file.describe(thrown as Error) : thrown
   }
+  await handleUnlisted(hs, ids, { prune: settings.values.accountsPrune ?? false, log })
 }

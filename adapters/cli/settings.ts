@@ -193,6 +193,36 @@ const ACCOUNTS = {
       'accounts to create or update at start: an array of {"id","name","realm","parentId","enabled","apiKey","users":[{"username","password"}]}, only name and realm are required',
     reloadable: true,
   }),
+  accountsPrune: setting(boolean, {
+    about:
+      'remove accounts that the file of --accounts no longer lists; otherwise they are named in a warning',
+    default: false,
+    reloadable: true,
+  }),
+  operators: setting(list('ID', 'the id of an account', '^[A-Za-z0-9_-]{1,64}$'), {
+    about: 'accounts whose API key and admins act on every account over HTTP',
+    alias: '--operator',
+  }),
+  restrictUsers: setting(boolean, {
+    about: 'users without admin rights only read, and change their own document',
+    defaultText: 'true; false with --preset kazoo',
+  }),
+  subaccounts: setting(boolean, {
+    about: 'admins create accounts below their own over HTTP; otherwise operators alone do',
+    default: true,
+  }),
+  uniqueAccountNames: setting(boolean, {
+    about: 'refuse a second account of the same name over HTTP',
+    default: true,
+  }),
+  accountRealmSuffix: setting(text('DOMAIN'), {
+    about: 'domain of the realms of accounts that are created over HTTP without one',
+    default: OPTION_DEFAULTS.accountRealmSuffix,
+  }),
+  defaultTimezone: setting(text('ZONE'), {
+    about: 'time zone of accounts that name none',
+    default: OPTION_DEFAULTS.defaultTimezone,
+  }),
   tokenTtlSeconds: setting(integer(1, 315_360_000, 'SECONDS'), {
     about: 'lifetime of a token',
     default: OPTION_DEFAULTS.tokenTtlSeconds,
@@ -576,6 +606,12 @@ export const OPTION_SETTINGS = [
   'hooks',
   'tokenInQuery',
   'preset',
+  'operators',
+  'restrictUsers',
+  'subaccounts',
+  'uniqueAccountNames',
+  'accountRealmSuffix',
+  'defaultTimezone',
   'defaultRetries',
   'defaultMaxAgeSeconds',
   'defaultFormat',

@@ -324,6 +324,225 @@ export interface Login {
   readonly apps: readonly unknown[]
 }
 
+/** Fields of an account. Other public keys are stored as they are. */
+export interface AccountFields {
+  /** Name of the account. Unique by its letters and digits, in any case. */
+  readonly name: string
+  /** SIP realm, unique. Spaces are removed, and it is lower-cased. Default: generated. */
+  readonly realm?: string
+  /** False: no logins, no valid tokens, no events. Changed only with a token of an ancestor. Default: as the parent. */
+  readonly enabled?: boolean
+  /** Time zone; `inherit` stands for that of the parent. Default: that of the parent. */
+  readonly timezone?: string
+  /** Language tag, shown at login. Default: that of the parent. */
+  readonly language?: string
+  /** Labels, shown in lists. */
+  readonly flags?: readonly string[]
+}
+
+/** JSON merge patch (RFC 7396); `null` removes a field. */
+export interface AccountPatch {
+  readonly name?: string | null
+  readonly realm?: string | null
+  readonly enabled?: boolean | null
+  readonly timezone?: string | null
+  readonly language?: string | null
+  readonly flags?: readonly string[] | null
+}
+
+export interface Account {
+  /** Id of the account. */
+  readonly id: string
+  /** Name of the account. */
+  readonly name: string
+  /** SIP realm of the account. */
+  readonly realm: string
+  /** False: no logins, no valid tokens, no events. Changed only with a token of an ancestor. Default: as the parent. */
+  readonly enabled: boolean
+  /** Time zone; `inherit` stands for that of the parent. Default: that of the parent. */
+  readonly timezone: string
+  /** Language tag, shown at login. Default: that of the parent. */
+  readonly language: string
+  /** Labels, shown in lists. */
+  readonly flags?: readonly string[]
+  /** Time of creation, in Gregorian seconds. */
+  readonly created?: number
+  /** Whether the account is a reseller. */
+  readonly is_reseller: boolean
+  /** Id of the reseller of the account. */
+  readonly reseller_id?: string
+  /** Whether its admins act on every account. */
+  readonly superduper_admin: boolean
+  /** Always false. */
+  readonly wnm_allow_additions: boolean
+  /** Always `manual`. */
+  readonly billing_mode: string
+  /** The API key, only with `include_api_key=true`. */
+  readonly api_key?: string
+  /** Set by the service. */
+  readonly _read_only: {
+    /** Time of creation, in Gregorian seconds. */
+    readonly created?: number
+    /** Time of the last change, in Gregorian seconds. */
+    readonly modified?: number
+    /** Present, and true, in the response to DELETE. */
+    readonly deleted?: boolean
+  }
+}
+
+export interface AccountSummary {
+  /** Id of the account. */
+  readonly id: string
+  /** Name of the account. */
+  readonly name: string
+  /** SIP realm of the account. */
+  readonly realm: string
+  /** Number of accounts below it on all levels, at most 1,000. */
+  readonly descendants_count: number
+  /** Labels. */
+  readonly flags?: readonly string[]
+}
+
+export interface AccountDescendant {
+  /** Id of the account. */
+  readonly id: string
+  /** Name of the account. */
+  readonly name: string
+  /** SIP realm of the account. */
+  readonly realm: string
+  /** Ids of the accounts above, down to the parent. */
+  readonly tree: readonly string[]
+  /** Labels. */
+  readonly flags: readonly string[]
+}
+
+export interface AccountAncestor {
+  /** Id of the account. */
+  readonly id: string
+  /** Name of the account. */
+  readonly name: string
+  /** SIP realm of the account. */
+  readonly realm: string
+  /** Labels. */
+  readonly flags: readonly string[]
+}
+
+export interface AnyAccount {
+  /** Id of the account. */
+  readonly id: string
+  /** Name of the account. */
+  readonly name: string
+  /** SIP realm of the account. */
+  readonly realm: string
+  /** Ids of the accounts above, down to the parent. */
+  readonly tree: readonly string[]
+  /** Whether the account is enabled. */
+  readonly enabled: boolean
+}
+
+/** Fields of a user. Other public keys are stored as they are. */
+export interface UserFields {
+  /** First name. */
+  readonly first_name: string
+  /** Last name. */
+  readonly last_name: string
+  /** User name, lower-cased, unique in the account. A user without one cannot sign in. */
+  readonly username?: string
+  /** Password. Never shown. Required with a new user name. */
+  readonly password?: string
+  /** E-mail address. */
+  readonly email?: string
+  /** False: the user cannot sign in, and its tokens are invalid. */
+  readonly enabled?: boolean
+  /** `admin`: manages the account and all accounts below. `user`: reads its own account. */
+  readonly priv_level?: 'user' | 'admin'
+  /** Time zone. */
+  readonly timezone?: string
+  /** Language tag. */
+  readonly language?: string
+  /** Tells a user interface to ask for a new password. */
+  readonly require_password_update?: boolean
+  /** Stored only. */
+  readonly verified?: boolean
+}
+
+/** JSON merge patch (RFC 7396); `null` removes a field. */
+export interface UserPatch {
+  readonly first_name?: string | null
+  readonly last_name?: string | null
+  readonly username?: string | null
+  readonly password?: string | null
+  readonly email?: string | null
+  readonly enabled?: boolean | null
+  readonly priv_level?: 'user' | 'admin' | null
+  readonly timezone?: string | null
+  readonly language?: string | null
+  readonly require_password_update?: boolean | null
+  readonly verified?: boolean | null
+}
+
+export interface User {
+  /** Id of the user. */
+  readonly id: string
+  /** First name. */
+  readonly first_name: string
+  /** Last name. */
+  readonly last_name: string
+  /** User name in lower case; absent: the user cannot sign in. */
+  readonly username?: string
+  /** E-mail address. */
+  readonly email?: string
+  /** False: the user cannot sign in, and its tokens are invalid. */
+  readonly enabled: boolean
+  /** `admin`: manages the account and all accounts below. `user`: reads its own account. */
+  readonly priv_level: 'user' | 'admin'
+  /** Time zone. */
+  readonly timezone?: string
+  /** Language tag. */
+  readonly language?: string
+  /** Tells a user interface to ask for a new password. */
+  readonly require_password_update: boolean
+  /** Stored only. */
+  readonly verified: boolean
+  /** Set by the service. */
+  readonly _read_only: {
+    /** Time of creation, in Gregorian seconds. */
+    readonly created?: number
+    /** Time of the last change, in Gregorian seconds. */
+    readonly modified?: number
+    /** Present, and true, in the response to DELETE. */
+    readonly deleted?: boolean
+  }
+}
+
+export interface UserSummary {
+  /** Id of the user. */
+  readonly id: string
+  /** The document's own list, or empty. */
+  readonly features: readonly unknown[]
+  /** The document's own list, or empty. */
+  readonly flags: readonly unknown[]
+  /** User name in lower case. */
+  readonly username?: string
+  /** E-mail address. */
+  readonly email?: string
+  /** First name. */
+  readonly first_name: string
+  /** Last name. */
+  readonly last_name: string
+  readonly priv_level: 'user' | 'admin'
+  /** Whether the user can sign in. */
+  readonly enabled: boolean
+  /** Time zone. */
+  readonly timezone?: string
+  /** The document's own value. */
+  readonly feature_level?: unknown
+  /** The document's own value. */
+  readonly presence_id?: unknown
+  /** The document's own value. */
+  readonly service?: unknown
+}
+
 export interface ApiKeyLogin {
   /** API key of the account. */
   readonly api_key: string
@@ -474,11 +693,17 @@ export interface EventInput {
   readonly ordering_key?: string
   /** Fields of a registered kind. Any JSON object that its schema accepts. */
   readonly data?: Readonly<Record<string, unknown>>
+  /** Id of the document (`object`). */
+  readonly id?: string
+  /** Type of the document, such as `account` or `user` (`object`). */
+  readonly type?: string
+  /** What happened to the document (`object`). */
+  readonly action?: 'doc_created' | 'doc_edited' | 'doc_deleted'
   /** Within 24 hours, events with the same key are one event. */
   readonly idempotency_key?: string
 }
 
-/** One event. Absent values are omitted. `custom_data` of the webhook overrides its fields. An event that is not of a call has `ordering_key` in place of `call_id`. */
+/** One event. Absent values are omitted. `custom_data` of the webhook overrides its fields. An event that is not of a call has `ordering_key` in place of `call_id`, or the `id` of a document (`object`). */
 export interface Payload {
   /** Event type. */
   readonly hook_event: string
@@ -590,6 +815,12 @@ export interface Payload {
   readonly ordering_key?: string
   /** Fields of a registered kind. Any JSON object that its schema accepts. */
   readonly data?: Readonly<Record<string, unknown>>
+  /** Id of the document (`object`). */
+  readonly id?: string
+  /** Type of the document, such as `account` or `user` (`object`). */
+  readonly type?: string
+  /** What happened to the document (`object`). */
+  readonly action?: 'doc_created' | 'doc_edited' | 'doc_deleted'
   /** Time of the event, in Gregorian seconds. */
   readonly timestamp: number
   /** Id of the event, the same in every delivery of the event. */
@@ -668,7 +899,7 @@ export interface ListHooksParameters extends ListParameters {
   readonly createdFrom?: number | string
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
   readonly createdTo?: number | string
-  /** true: ascending order. */
+  /** Order of the list; accounts and users are ascending by default. */
   readonly ascending?: boolean
   /** Only items that have this field; a dotted name selects a nested field. */
   readonly hasKey?: string
@@ -694,7 +925,7 @@ export interface ListWebhooksParameters extends ListParameters {
   readonly createdFrom?: number | string
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
   readonly createdTo?: number | string
-  /** true: ascending order. */
+  /** Order of the list; accounts and users are ascending by default. */
   readonly ascending?: boolean
   /** Only items that have this field; a dotted name selects a nested field. */
   readonly hasKey?: string
@@ -738,7 +969,7 @@ export interface ListAttemptsParameters extends ListParameters {
   readonly createdFrom?: number | string
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
   readonly createdTo?: number | string
-  /** true: ascending order. */
+  /** Order of the list; accounts and users are ascending by default. */
   readonly ascending?: boolean
   /** Only items that have this field; a dotted name selects a nested field. */
   readonly hasKey?: string
@@ -802,7 +1033,7 @@ export interface ListWebhookAttemptsParameters extends ListParameters {
   readonly createdFrom?: number | string
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
   readonly createdTo?: number | string
-  /** true: ascending order. */
+  /** Order of the list; accounts and users are ascending by default. */
   readonly ascending?: boolean
   /** Only items that have this field; a dotted name selects a nested field. */
   readonly hasKey?: string
@@ -844,7 +1075,7 @@ export interface ListDeliveriesParameters extends ListParameters {
   readonly createdFrom?: number | string
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
   readonly createdTo?: number | string
-  /** true: ascending order. */
+  /** Order of the list; accounts and users are ascending by default. */
   readonly ascending?: boolean
   /** Only items that have this field; a dotted name selects a nested field. */
   readonly hasKey?: string
@@ -890,7 +1121,7 @@ export interface ListCallAttemptsParameters extends ListParameters {
   readonly createdFrom?: number | string
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
   readonly createdTo?: number | string
-  /** true: ascending order. */
+  /** Order of the list; accounts and users are ascending by default. */
   readonly ascending?: boolean
   /** Only items that have this field; a dotted name selects a nested field. */
   readonly hasKey?: string
@@ -928,6 +1159,292 @@ export interface SearchDeliveriesParameters extends ListParameters {
   readonly createdFrom?: number | string
   /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
   readonly createdTo?: number | string
+}
+
+/** Parameters of `listAccounts`. */
+export interface ListAccountsParameters extends ListParameters {
+  /** false: all items in one page. */
+  readonly paginate?: boolean
+  /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
+  readonly createdFrom?: number | string
+  /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
+  readonly createdTo?: number | string
+  /** Order of the list; accounts and users are ascending by default. */
+  readonly ascending?: boolean
+  /** Only items that have this field; a dotted name selects a nested field. */
+  readonly hasKey?: string
+  /** Only items without this field. */
+  readonly keyMissing?: string
+  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
+  readonly filters?: Readonly<Record<string, string>>
+}
+
+/** Parameters of `createAccount`. */
+export interface CreateAccountParameters {
+  /** true: show the API key, to an admin. */
+  readonly includeApiKey?: boolean
+  /** `data` of the request. */
+  readonly data: AccountFields
+}
+
+/** Parameters of `readAccount`. */
+export interface ReadAccountParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** true: show the API key, to an admin. */
+  readonly includeApiKey?: boolean
+}
+
+/** Parameters of `createChildAccount`. */
+export interface CreateChildAccountParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** true: show the API key, to an admin. */
+  readonly includeApiKey?: boolean
+  /** `data` of the request. */
+  readonly data: AccountFields
+}
+
+/** Parameters of `replaceAccount`. */
+export interface ReplaceAccountParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** `revision` of the response that was changed; if the document has another by now: status 412. */
+  readonly ifMatch?: string
+  /** `data` of the request. */
+  readonly data: AccountFields
+}
+
+/** Parameters of `patchAccount`. */
+export interface PatchAccountParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** `revision` of the response that was changed; if the document has another by now: status 412. */
+  readonly ifMatch?: string
+  /** `data` of the request. */
+  readonly data: AccountPatch
+}
+
+/** Parameters of `deleteAccount`. */
+export interface DeleteAccountParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** `revision` of the response that was changed; if the document has another by now: status 412. */
+  readonly ifMatch?: string
+}
+
+/** Parameters of `listChildren`. */
+export interface ListChildrenParameters extends ListParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** false: all items in one page. */
+  readonly paginate?: boolean
+  /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
+  readonly createdFrom?: number | string
+  /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
+  readonly createdTo?: number | string
+  /** Order of the list; accounts and users are ascending by default. */
+  readonly ascending?: boolean
+  /** Only items that have this field; a dotted name selects a nested field. */
+  readonly hasKey?: string
+  /** Only items without this field. */
+  readonly keyMissing?: string
+  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
+  readonly filters?: Readonly<Record<string, string>>
+}
+
+/** Parameters of `listDescendants`. */
+export interface ListDescendantsParameters extends ListParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** false: all items in one page. */
+  readonly paginate?: boolean
+  /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
+  readonly createdFrom?: number | string
+  /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
+  readonly createdTo?: number | string
+  /** Order of the list; accounts and users are ascending by default. */
+  readonly ascending?: boolean
+  /** Only items that have this field; a dotted name selects a nested field. */
+  readonly hasKey?: string
+  /** Only items without this field. */
+  readonly keyMissing?: string
+  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
+  readonly filters?: Readonly<Record<string, string>>
+}
+
+/** Parameters of `listSiblings`. */
+export interface ListSiblingsParameters extends ListParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** false: all items in one page. */
+  readonly paginate?: boolean
+  /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
+  readonly createdFrom?: number | string
+  /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
+  readonly createdTo?: number | string
+  /** Order of the list; accounts and users are ascending by default. */
+  readonly ascending?: boolean
+  /** Only items that have this field; a dotted name selects a nested field. */
+  readonly hasKey?: string
+  /** Only items without this field. */
+  readonly keyMissing?: string
+  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
+  readonly filters?: Readonly<Record<string, string>>
+}
+
+/** Parameters of `listTree`. */
+export interface ListTreeParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+}
+
+/** Parameters of `listParents`. */
+export interface ListParentsParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+}
+
+/** Parameters of `listAncestors`. */
+export interface ListAncestorsParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+}
+
+/** Parameters of `moveAccount`. */
+export interface MoveAccountParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** `data` of the request. */
+  readonly data: {
+    /** Id of the new parent. */
+    readonly to: string
+  }
+}
+
+/** Parameters of `eraseRecords`. */
+export interface EraseRecordsParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** `data` of the request. */
+  readonly data: {
+    /** Erases this call and its other legs. */
+    readonly call_id?: string
+    /** Erases all calls of this number or user name. */
+    readonly number?: string
+  }
+}
+
+/** Parameters of `listApps`. */
+export interface ListAppsParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+}
+
+/** Parameters of `listUsers`. */
+export interface ListUsersParameters extends ListParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** false: all items in one page. */
+  readonly paginate?: boolean
+  /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
+  readonly createdFrom?: number | string
+  /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
+  readonly createdTo?: number | string
+  /** Order of the list; accounts and users are ascending by default. */
+  readonly ascending?: boolean
+  /** Only items that have this field; a dotted name selects a nested field. */
+  readonly hasKey?: string
+  /** Only items without this field. */
+  readonly keyMissing?: string
+  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
+  readonly filters?: Readonly<Record<string, string>>
+}
+
+/** Parameters of `createUser`. */
+export interface CreateUserParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** `data` of the request. */
+  readonly data: UserFields
+}
+
+/** Parameters of `readUser`. */
+export interface ReadUserParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Id of a user. */
+  readonly userId: string
+}
+
+/** Parameters of `replaceUser`. */
+export interface ReplaceUserParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Id of a user. */
+  readonly userId: string
+  /** `revision` of the response that was changed; if the document has another by now: status 412. */
+  readonly ifMatch?: string
+  /** `data` of the request. */
+  readonly data: UserFields
+}
+
+/** Parameters of `patchUser`. */
+export interface PatchUserParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Id of a user. */
+  readonly userId: string
+  /** `revision` of the response that was changed; if the document has another by now: status 412. */
+  readonly ifMatch?: string
+  /** `data` of the request. */
+  readonly data: UserPatch
+}
+
+/** Parameters of `deleteUser`. */
+export interface DeleteUserParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Id of a user. */
+  readonly userId: string
+  /** `revision` of the response that was changed; if the document has another by now: status 412. */
+  readonly ifMatch?: string
+}
+
+/** Parameters of `search`. */
+export interface SearchParameters extends ListParameters {
+  /** Type of document. */
+  readonly t?: 'account'
+  /** Field to search. */
+  readonly q?: 'name' | 'realm' | 'id'
+  /** How the value of the field begins. */
+  readonly v?: string
+  /** false: all items in one page. */
+  readonly paginate?: boolean
+  /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
+  readonly createdFrom?: number | string
+  /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
+  readonly createdTo?: number | string
+  /** Order of the list; accounts and users are ascending by default. */
+  readonly ascending?: boolean
+  /** Only items that have this field; a dotted name selects a nested field. */
+  readonly hasKey?: string
+  /** Only items without this field. */
+  readonly keyMissing?: string
+  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
+  readonly filters?: Readonly<Record<string, string>>
+}
+
+/** Parameters of `searchMany`. */
+export interface SearchManyParameters {
+  /** Type of document. */
+  readonly t?: 'account'
+  /** How the name begins. */
+  readonly byName?: string
+  /** How the realm begins. */
+  readonly byRealm?: string
+  /** How the id begins. */
+  readonly byId?: string
 }
 
 /** Every operation of the HTTP API, with the names of its OpenAPI document. */
@@ -1009,6 +1526,66 @@ export interface Operations {
   listUnhealthyWebhooks(parameters?: ListUnhealthyWebhooksParameters, options?: CallOptions): List<UnhealthyWebhook>
   /** Search the deliveries of all accounts: `GET /system/deliveries`. Newest first. A page may be short although more follow: `next_start_key` leads on. Only for the token of an operator, otherwise 403. */
   searchDeliveries(parameters?: SearchDeliveriesParameters, options?: CallOptions): List<FoundDelivery>
+  /** List all accounts: `GET /accounts`. For operators only. Sorted by name. */
+  listAccounts(parameters?: ListAccountsParameters, options?: CallOptions): List<AnyAccount>
+  /** Create an account below the token's account: `PUT /accounts`. */
+  createAccount(parameters: CreateAccountParameters, options?: CallOptions): Promise<ApiResponse<Account>>
+  /** Read an account: `GET /accounts/{account_id}`. `data` is `undefined` with status 304: the revision is still current. */
+  readAccount(parameters: ReadAccountParameters & { readonly ifNoneMatch: string }, options?: CallOptions): Promise<ApiResponse<Account | undefined>>
+  /** Read an account: `GET /accounts/{account_id}`. */
+  readAccount(parameters?: ReadAccountParameters, options?: CallOptions): Promise<ApiResponse<Account>>
+  /** Create an account below this one: `PUT /accounts/{account_id}`. */
+  createChildAccount(parameters: CreateChildAccountParameters, options?: CallOptions): Promise<ApiResponse<Account>>
+  /** Replace an account: `POST /accounts/{account_id}`. Replaces every field; an omitted realm, time zone, language or state stays. Only a token of an account above changes `enabled`. */
+  replaceAccount(parameters: ReplaceAccountParameters, options?: CallOptions): Promise<ApiResponse<Account>>
+  /** Change some fields of an account: `PATCH /accounts/{account_id}`. Applies a JSON merge patch (RFC 7396), then validates the whole document; `null` removes a field. */
+  patchAccount(parameters: PatchAccountParameters, options?: CallOptions): Promise<ApiResponse<Account>>
+  /** Delete an account: `DELETE /accounts/{account_id}`. With a token of an account above. Deletes its users, key, tokens and webhooks, and cancels waiting deliveries; 409 while there are accounts below it. */
+  deleteAccount(parameters?: DeleteAccountParameters, options?: CallOptions): Promise<ApiResponse<Account>>
+  /** List the accounts directly below an account: `GET /accounts/{account_id}/children`. Sorted by name. `descendants_count` stops at 1,000. */
+  listChildren(parameters?: ListChildrenParameters, options?: CallOptions): List<AccountSummary>
+  /** List all accounts below an account: `GET /accounts/{account_id}/descendants`. Sorted by name. */
+  listDescendants(parameters?: ListDescendantsParameters, options?: CallOptions): List<AccountDescendant>
+  /** List the accounts with the same parent, this one included: `GET /accounts/{account_id}/siblings`. Sorted by name. */
+  listSiblings(parameters?: ListSiblingsParameters, options?: CallOptions): List<AccountSummary>
+  /** List the accounts above an account: `GET /accounts/{account_id}/tree`. From the token's account down to the parent; empty for the token's account. Not paged. */
+  listTree(parameters?: ListTreeParameters, options?: CallOptions): Promise<ApiResponse<readonly AccountAncestor[]>>
+  /** List the accounts above an account, as `tree`: `GET /accounts/{account_id}/parents`. From the token's account down to the parent; empty for the token's account. Not paged. */
+  listParents(parameters?: ListParentsParameters, options?: CallOptions): Promise<ApiResponse<readonly AccountAncestor[]>>
+  /** List the accounts above an account, as `tree`: `GET /accounts/{account_id}/ancestors`. From the token's account down to the parent; empty for the token's account. Not paged. */
+  listAncestors(parameters?: ListAncestorsParameters, options?: CallOptions): Promise<ApiResponse<readonly AccountAncestor[]>>
+  /** Move an account with everything below it: `POST /accounts/{account_id}/move`. For operators only. */
+  moveAccount(parameters: MoveAccountParameters, options?: CallOptions): Promise<ApiResponse<Account>>
+  /** Erase the records of a call, of a number, or of all calls: `PUT /accounts/{account_id}/erase`. Erases events, deliveries (waiting ones too) and attempts permanently. Operators may name an account that was deleted. */
+  eraseRecords(parameters: EraseRecordsParameters, options?: CallOptions): Promise<ApiResponse<{
+    readonly call_ids?: readonly string[]
+    /** Number of rows removed. */
+    readonly rows: number
+  }>>
+  /** List the applications of the account: `GET /accounts/{account_id}/apps_store`. Always empty. */
+  listApps(parameters?: ListAppsParameters, options?: CallOptions): Promise<ApiResponse<readonly unknown[]>>
+  /** List the users of the account: `GET /accounts/{account_id}/users`. Sorted by last name and first name. */
+  listUsers(parameters?: ListUsersParameters, options?: CallOptions): List<UserSummary>
+  /** Create a user: `PUT /accounts/{account_id}/users`. */
+  createUser(parameters: CreateUserParameters, options?: CallOptions): Promise<ApiResponse<User>>
+  /** Read a user: `GET /accounts/{account_id}/users/{user_id}`. `data` is `undefined` with status 304: the revision is still current. */
+  readUser(parameters: ReadUserParameters & { readonly ifNoneMatch: string }, options?: CallOptions): Promise<ApiResponse<User | undefined>>
+  /** Read a user: `GET /accounts/{account_id}/users/{user_id}`. */
+  readUser(parameters: ReadUserParameters, options?: CallOptions): Promise<ApiResponse<User>>
+  /** Replace a user: `POST /accounts/{account_id}/users/{user_id}`. Replaces every field. A user without admin rights may replace its own document. */
+  replaceUser(parameters: ReplaceUserParameters, options?: CallOptions): Promise<ApiResponse<User>>
+  /** Change some fields of a user: `PATCH /accounts/{account_id}/users/{user_id}`. Applies a JSON merge patch (RFC 7396), then validates the whole document; `null` removes a field. A new password invalidates the tokens of the user. */
+  patchUser(parameters: PatchUserParameters, options?: CallOptions): Promise<ApiResponse<User>>
+  /** Delete a user: `DELETE /accounts/{account_id}/users/{user_id}`. Its tokens are invalid at once. */
+  deleteUser(parameters: DeleteUserParameters, options?: CallOptions): Promise<ApiResponse<User>>
+  /** Search the accounts below the token's account: `GET /search`. By the beginning of name, realm (letters and digits only, in any case) or id. Sorted by name. */
+  search(parameters?: SearchParameters, options?: CallOptions): List<AccountSummary>
+  /** Search by several fields: `GET /search/multi`. At most 50 accounts for each field. */
+  searchMany(parameters?: SearchManyParameters, options?: CallOptions): Promise<ApiResponse<{
+    readonly name?: readonly AccountSummary[]
+    readonly realm?: readonly AccountSummary[]
+    readonly id?: readonly AccountSummary[]
+  }>>
   /** Read this document: `GET /openapi.json`. */
   readOpenapi(options?: CallOptions): Promise<ApiResponse<{
     /** 3.1.0 */
@@ -1046,5 +1623,29 @@ export const ENDPOINTS = {
   publishEvents: { method: 'PUT', path: '/accounts/{account_id}/events' },
   listUnhealthyWebhooks: { method: 'GET', path: '/system/endpoints', isList: true },
   searchDeliveries: { method: 'GET', path: '/system/deliveries', isList: true },
+  listAccounts: { method: 'GET', path: '/accounts', isList: true },
+  createAccount: { method: 'PUT', path: '/accounts' },
+  readAccount: { method: 'GET', path: '/accounts/{account_id}', headers: { ifNoneMatch: 'If-None-Match' } },
+  createChildAccount: { method: 'PUT', path: '/accounts/{account_id}' },
+  replaceAccount: { method: 'POST', path: '/accounts/{account_id}', headers: { ifMatch: 'If-Match' } },
+  patchAccount: { method: 'PATCH', path: '/accounts/{account_id}', headers: { ifMatch: 'If-Match' } },
+  deleteAccount: { method: 'DELETE', path: '/accounts/{account_id}', headers: { ifMatch: 'If-Match' } },
+  listChildren: { method: 'GET', path: '/accounts/{account_id}/children', isList: true },
+  listDescendants: { method: 'GET', path: '/accounts/{account_id}/descendants', isList: true },
+  listSiblings: { method: 'GET', path: '/accounts/{account_id}/siblings', isList: true },
+  listTree: { method: 'GET', path: '/accounts/{account_id}/tree' },
+  listParents: { method: 'GET', path: '/accounts/{account_id}/parents' },
+  listAncestors: { method: 'GET', path: '/accounts/{account_id}/ancestors' },
+  moveAccount: { method: 'POST', path: '/accounts/{account_id}/move' },
+  eraseRecords: { method: 'PUT', path: '/accounts/{account_id}/erase' },
+  listApps: { method: 'GET', path: '/accounts/{account_id}/apps_store' },
+  listUsers: { method: 'GET', path: '/accounts/{account_id}/users', isList: true },
+  createUser: { method: 'PUT', path: '/accounts/{account_id}/users' },
+  readUser: { method: 'GET', path: '/accounts/{account_id}/users/{user_id}', headers: { ifNoneMatch: 'If-None-Match' } },
+  replaceUser: { method: 'POST', path: '/accounts/{account_id}/users/{user_id}', headers: { ifMatch: 'If-Match' } },
+  patchUser: { method: 'PATCH', path: '/accounts/{account_id}/users/{user_id}', headers: { ifMatch: 'If-Match' } },
+  deleteUser: { method: 'DELETE', path: '/accounts/{account_id}/users/{user_id}', headers: { ifMatch: 'If-Match' } },
+  search: { method: 'GET', path: '/search', isList: true },
+  searchMany: { method: 'GET', path: '/search/multi' },
   readOpenapi: { method: 'GET', path: '/openapi.json', hasNoParameters: true, isOpen: true, isRaw: true },
 } as const satisfies Readonly<Record<keyof Operations, Endpoint>>

@@ -1,8 +1,9 @@
 /** Validates the input of the account operations and derives new account values from it. Pure. */
 import { type Failure, invalidInput } from '../errors.js'
 import { isId } from '../values/ids.js'
-import { type Account, normalizeRealm } from './account.js'
+import { type Account, accountRevision, normalizeRealm } from './account.js'
 import { isApiKey } from './api-key.js'
+import type { PrivLevel } from './user.js'
 
 /** Input of `accounts.addUser`, and a user in the input of `accounts.create`. */
 export interface UserInput {
@@ -12,6 +13,16 @@ export interface UserInput {
   readonly username: string
   /** 1 to 1024 characters. Never stored. */
   readonly password: string
+  /** 1 to 128 characters. Default: shown as the user name. */
+  readonly firstName?: string
+  /** 1 to 128 characters. Default: shown as `-`. */
+  readonly lastName?: string
+  /** 3 to 254 characters. Default: none. */
+  readonly email?: string
+  /** False: the user cannot sign in. Default true. */
+  readonly enabled?: boolean
+  /** `user`: reads its own account and changes its own document. Default `admin`. */
+  readonly privLevel?: PrivLevel
 }
 
 /** Input of `accounts.create`. */
@@ -34,6 +45,10 @@ export interface AccountInput {
   readonly isReseller?: boolean
   /** Id of the reseller account. Default: none. */
   readonly resellerId?: string
+  /** Time zone, 5 to 32 characters, kept as given. Default: the option `defaultTimezone`. */
+  readonly timezone?: string
+  /** Labels, shown in lists over HTTP. Default: none. */
+  readonly flags?: readonly string[]
   /** Users to create with the account. Default: none. */
   readonly users?: readonly UserInput[]
 }
@@ -57,6 +72,10 @@ export interface AccountChange {
   readonly isReseller?: boolean
   /** Id of the reseller account; `null` removes it. */
   readonly resellerId?: string | null
+  /** Time zone, 5 to 32 characters, kept as given. */
+  readonly timezone?: string
+  /** Labels, shown in lists over HTTP. */
+  readonly flags?: readonly string[]
 }
 
 type Check = (value: unknown, path: string) => readonly Failure[]
@@ -120,8 +139,26 @@ const COMMON: Readonly<Record<string, Check>> = {
     'Language must be a language tag like en-us',
   ]),
   isReseller: flag,
+  timezone: text(5, 32, NO_CONTROL),
+  flags: (value, path) => {
+    if (!Array.isArray(value)) return [wrongType(path, 'array')]
+    return value.flatMap((item, index) => text(0, 255)(item, `${path}.${index}`))
+  },
 }
-const USER: Readonly<Record<string, Check>> = { id, username, password }
+const PRIV_LEVELS: readonly unknown[] = ['user', 'admin'] satisfies PrivLevel[]
+const USER: Readonly<Record<string, Check>> = {
+  id,
+  username,
+  password,
+  firstName: text(1, 128, NO_CONTROL),
+  lastName: text(1, 128, NO_CONTROL),
+  email: text(3, 254, NO_CONTROL),
+  enabled: flag,
+  privLevel: (value, path) =>
+    PRIV_LEVELS.includes(value)
+      ? []
+      : [failure(path, 'enum', 'Value not found in enumerated list of values', PRIV_LEVELS)],
+}
 const CHANGE: Readonly<Record<string, Check>> = {
   ...COMMON,
   parentId: nullable(id),
@@ -222,8 +259,11 @@ export function buildAccount(input: AccountInput, accountId: string, nowMs: numb
     language: input.language ?? 'en-us',
     isReseller: input.isReseller ?? false,
     ...(input.resellerId === undefined ? {} : { resellerId: input.resellerId }),
+    ...(input.timezone === undefined ? {} : { timezone: input.timezone }),
+    ...(input.flags === undefined ? {} : { flags: input.flags }),
     createdMs: nowMs,
     modifiedMs: nowMs,
+    revision: 1,
   }
 }
 
@@ -240,6 +280,7 @@ export function applyAccountChange(account: Account, change: AccountChange, nowM
     ...(parent === undefined || parent === null ? {} : { parentId: parent }),
     ...(reseller === undefined || reseller === null ? {} : { resellerId: reseller }),
     modifiedMs: nowMs,
+    revision: accountRevision(account) + 1,
   }
 }
 

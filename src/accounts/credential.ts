@@ -62,6 +62,7 @@ export function hasCredential(user: User, lookupKeys: readonly string[]): boolea
 
 /** True when the user can sign in with this password, under whichever secret it was stored. */
 export function hasPassword(cipher: SecretCipher, user: User, password: string): boolean {
+  if (user.username === undefined) return false
   const digest = md5(`${user.username.toLowerCase()}:${password}`)
   return hasCredential(user, deriveLookupKeys(cipher, [user.accountId], 'md5', digest))
 }

@@ -11,7 +11,14 @@ import {
   parseAccountChange,
   parseAccountInput,
 } from './account-input.js'
-import { API_KEY_BYTES, API_KEY_NONCE_BYTES, encryptApiKey, formatApiKey, hashApiKey } from './api-key.js'
+import {
+  API_KEY_BYTES,
+  API_KEY_NONCE_BYTES,
+  type ApiKeyRow,
+  encryptApiKey,
+  formatApiKey,
+  hashApiKey,
+} from './api-key.js'
 import { buildUser, type UserDeps, type UserView, userViews } from './users.js'
 
 /** Dependencies of the account operations. */
@@ -34,9 +41,14 @@ export interface CreatedAccount extends AccountView {
 /**
  * Creates an account with its API key and users, in one transaction.
  *
+ * @param marks default: none
  * @throws `InvalidInput` with every violated rule, `Conflict` (field `id`, `realm` or `apiKey`) when taken
  */
-export async function createAccount(deps: AccountDeps, input: AccountInput): Promise<CreatedAccount> {
+export async function createAccount(
+  deps: AccountDeps,
+  input: AccountInput,
+  marks: Pick<Account, 'isListed'> = {},
+): Promise<CreatedAccount> {
   const parsed = parseAccountInput(input)
   const accountId = parsed.id ?? deps.newId()
   if (parsed.parentId !== undefined) {
@@ -46,12 +58,21 @@ export async function createAccount(deps: AccountDeps, input: AccountInput): Pro
   if (await deps.accounts.apiKeyByHash(hashApiKey(apiKey))) {
     throw new HookswitchError('Conflict', 'apiKey: another account has this key', { field: 'apiKey' })
   }
-  const account = buildAccount(parsed, accountId, deps.clock.now())
+  const account = { ...buildAccount(parsed, accountId, deps.clock.now()), ...marks }
   const users = (parsed.users ?? []).map((user) => buildUser(deps, accountId, user))
+  await deps.accounts.insert(account, buildApiKey(deps, accountId, apiKey).row, users)
+  return { ...account, users: userViews(users), apiKey }
+}
+
+/** Builds the stored form of an account's API key. Default of `apiKey`: a generated one. */
+export function buildApiKey(
+  deps: Pick<AccountDeps, 'cipher' | 'random' | 'newId'>,
+  accountId: string,
+  apiKey: string = formatApiKey(deps.random.bytes(API_KEY_BYTES)),
+): { readonly apiKey: string; readonly row: ApiKeyRow } {
   const version = deps.newId()
   const nonce = deps.random.bytes(API_KEY_NONCE_BYTES)
-  await deps.accounts.insert(account, encryptApiKey(deps.cipher, accountId, apiKey, version, nonce), users)
-  return { ...account, users: userViews(users), apiKey }
+  return { apiKey, row: encryptApiKey(deps.cipher, accountId, apiKey, version, nonce) }
 }
 
 /** Reads one account. @throws `NotFound` */
@@ -73,13 +94,14 @@ export async function updateAccount(
   deps: Pick<AccountDeps, 'accounts' | 'clock'>,
   accountId: string,
   change: AccountChange,
+  marks: Pick<Account, 'isListed'> = {},
 ): Promise<AccountView> {
   const parsed = parseAccountChange(change)
   const account = await findAccount(deps, accountId)
   if (typeof parsed.parentId === 'string') {
     assertValidParent(accountId, await deps.accounts.lineage(parsed.parentId))
   }
-  const changed = applyAccountChange(account, parsed, deps.clock.now())
+  const changed = { ...applyAccountChange(account, parsed, deps.clock.now()), ...marks }
   await deps.accounts.update(changed)
   return { ...changed, users: userViews(await deps.accounts.users(accountId)) }
 }

@@ -49,15 +49,24 @@ export function safeDirectory(directory: Directory): Directory {
       text('credentialVersion', () => directory.credentialVersion(accountId, userId)),
     readApiKey: (accountId) => text('readApiKey', () => directory.readApiKey(accountId)),
   }
-  if (!directory.rotateApiKey) return safe
   return {
     ...safe,
-    rotateApiKey: (accountId) =>
-      call(
-        'rotateApiKey',
-        () => directory.rotateApiKey!(accountId),
-        (value) => typeof value === 'string',
-      ),
+    ...(directory.privLevelOf && {
+      privLevelOf: async (accountId: string, userId: string) =>
+        (await call(
+          'privLevelOf',
+          () => directory.privLevelOf!(accountId, userId),
+          (value) => value == null || value === 'user' || value === 'admin',
+        )) ?? undefined,
+    }),
+    ...(directory.rotateApiKey && {
+      rotateApiKey: (accountId: string) =>
+        call(
+          'rotateApiKey',
+          () => directory.rotateApiKey!(accountId),
+          (value) => typeof value === 'string',
+        ),
+    }),
   }
 }
 

@@ -37,13 +37,17 @@ export function storeDirectory(deps: AccountDeps): Required<Directory> {
       const keys = deriveLookupKeys(cipher, ids, method, digest)
       const user = await accounts.userByCredential(ids, keys)
       if (!user || !accountIds.includes(user.accountId) || !hasCredential(user, keys)) return undefined
+      if (user.enabled === false) return undefined
       return { accountId: user.accountId, userId: user.id, credentialVersion: user.credentialVersion }
     },
 
     async credentialVersion(accountId, userId) {
       if (userId === undefined) return (await accounts.apiKey(accountId))?.version
-      return (await accounts.user(accountId, userId))?.credentialVersion
+      const user = await accounts.user(accountId, userId)
+      return user?.enabled === false ? undefined : user?.credentialVersion
     },
+
+    privLevelOf: async (accountId, userId) => (await accounts.user(accountId, userId))?.privLevel,
 
     /** @throws `NotFound`; `StoreCorrupt` when none of the service secrets decrypts the key */
     async readApiKey(accountId) {

@@ -5,7 +5,8 @@ import type { SecretCipher } from '../values/encryption.js'
 import { parsePassword, parseUserInput, type UserInput } from './account-input.js'
 import type { AccountStore } from './account-store.js'
 import { deriveCredentialKeys, hasPassword } from './credential.js'
-import type { User } from './user.js'
+import { withoutUndefined } from './document.js'
+import { type PrivLevel, type User, userRevision } from './user.js'
 
 /** Dependencies of the user operations. */
 export interface UserDeps {
@@ -21,8 +22,18 @@ export interface UserView {
   readonly id: string
   /** The user’s account. */
   readonly accountId: string
-  /** The user name as given at creation. */
-  readonly username: string
+  /** The user name as given at creation. Absent: the user cannot sign in. */
+  readonly username?: string
+  /** First name. Absent: none was given. */
+  readonly firstName?: string
+  /** Last name. Absent: none was given. */
+  readonly lastName?: string
+  /** E-mail address. Absent: none was given. */
+  readonly email?: string
+  /** False: the user cannot sign in, and its tokens are invalid. Absent: true. */
+  readonly enabled?: boolean
+  /** What the user may do. Absent: `admin`. */
+  readonly privLevel?: PrivLevel
   /** Creation time, in Unix milliseconds. */
   readonly createdMs: number
   /** Time of the last change, in Unix milliseconds. */
@@ -31,11 +42,26 @@ export interface UserView {
 
 /** Users without credentials, sorted by user name. */
 export function userViews(users: readonly User[]): readonly UserView[] {
-  return users.map(userView).sort((a, b) => (a.username < b.username ? -1 : 1))
+  return users.map(userView).sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
 }
 
-function userView({ id, accountId, username, createdMs, modifiedMs }: User): UserView {
-  return { id, accountId, username, createdMs, modifiedMs }
+const sortKey = ({ username, id }: UserView): string => username ?? `:${id}`
+
+function userView(user: User): UserView {
+  const { id, accountId, username, firstName, lastName, email, enabled, privLevel, createdMs, modifiedMs } =
+    user
+  return withoutUndefined({
+    id,
+    accountId,
+    username,
+    firstName,
+    lastName,
+    email,
+    enabled,
+    privLevel,
+    createdMs,
+    modifiedMs,
+  } as UserView)
 }
 
 /** Builds the row of a new user. */
@@ -45,14 +71,17 @@ export function buildUser(
   input: UserInput,
 ): User {
   const nowMs = deps.clock.now()
+  const { id = deps.newId(), username, password: _, ...fields } = input
   return {
-    id: input.id ?? deps.newId(),
+    id,
     accountId,
-    username: input.username,
+    username,
+    ...fields,
     credentialKeys: deriveCredentialKeys(deps.cipher, accountId, input.username, input.password),
     credentialVersion: deps.newId(),
     createdMs: nowMs,
     modifiedMs: nowMs,
+    revision: 1,
   }
 }
 
@@ -92,7 +121,7 @@ export async function removeUser(
  * for the old version become invalid. Resolves to the user's id.
  *
  * @param user the id, or else the user name in any case
- * @throws `InvalidInput` (field `password`), `NotFound`
+ * @throws `InvalidInput` (field `password`), `NotFound`, `Conflict` (field `username`) for a user without a name
  */
 export async function setPassword(
   deps: UserDeps,
@@ -102,22 +131,28 @@ export async function setPassword(
 ): Promise<string> {
   const parsed = parsePassword(password)
   const found = await findUser(deps, accountId, user)
+  if (found.username === undefined) {
+    throw new HookswitchError('Conflict', 'username: the user has no name to sign in with', {
+      field: 'username',
+    })
+  }
   const changed = withCredentials(deps, found, found.username, parsed)
   await deps.accounts.putUser({ ...changed, credentialVersion: deps.newId() })
   return found.id
 }
 
-/** Adds the user, or updates name and password. Writes nothing when both are already up to date. */
+/** Adds the user, or updates name, password and the other given fields. Writes nothing when both are already up to date. */
 export async function ensureUser(deps: UserDeps, accountId: string, input: UserInput): Promise<void> {
   const parsed = parseUserInput(input)
   const found = findByIdOrName(await deps.accounts.users(accountId), parsed.id ?? parsed.username)
   if (!found) return deps.accounts.putUser(buildUser(deps, accountId, parsed))
-  const changed = withCredentials(deps, found, parsed.username, parsed.password)
+  const { id: _, username, password, ...fields } = parsed
+  const changed = { ...withCredentials(deps, found, username, password), ...fields }
   const stored = new Set(found.credentialKeys)
   // The keys also differ when only the first service secret was replaced: then they are derived and written again.
-  if (found.username !== parsed.username || !changed.credentialKeys.every((key) => stored.has(key))) {
-    await deps.accounts.putUser(changed)
-  }
+  const hasSameKeys = changed.credentialKeys.every((key) => stored.has(key))
+  const hasSameFields = Object.entries(fields).every(([name, value]) => found[name as keyof User] === value)
+  if (found.username !== username || !hasSameKeys || !hasSameFields) await deps.accounts.putUser(changed)
 }
 
 /** Returns the user with this name and password. The credential's version changes only when the credential does. */
@@ -128,13 +163,14 @@ function withCredentials(
   password: string,
 ): User {
   const isSame =
-    user.username.toLowerCase() === username.toLowerCase() && hasPassword(deps.cipher, user, password)
+    user.username?.toLowerCase() === username.toLowerCase() && hasPassword(deps.cipher, user, password)
   return {
     ...user,
     username,
     credentialKeys: deriveCredentialKeys(deps.cipher, user.accountId, username, password),
     credentialVersion: isSame ? user.credentialVersion : deps.newId(),
     modifiedMs: deps.clock.now(),
+    revision: userRevision(user) + 1,
   }
 }
 
@@ -152,6 +188,6 @@ async function findUser(
 function findByIdOrName(users: readonly User[], idOrName: string): User | undefined {
   const name = idOrName.toLowerCase()
   return (
-    users.find((user) => user.id === idOrName) ?? users.find((user) => user.username.toLowerCase() === name)
+    users.find((user) => user.id === idOrName) ?? users.find((user) => user.username?.toLowerCase() === name)
   )
 }

@@ -2,7 +2,7 @@ import type { Account } from '../accounts/account.js'
 import type { AccountChange, AccountInput, UserInput } from '../accounts/account-input.js'
 import type { Directory } from '../accounts/directory.js'
 import { ensureAccounts } from '../accounts/ensure.js'
-import { keyedMutex } from '../accounts/keyed-mutex.js'
+import { type KeyedMutex, keyedMutex } from '../accounts/keyed-mutex.js'
 import {
   type AccountDeps,
   type AccountView,
@@ -12,6 +12,7 @@ import {
 } from '../accounts/manage.js'
 import { addUser, type UserView } from '../accounts/users.js'
 import { HookswitchError, notFound } from '../errors.js'
+import { TREE } from './account-admin.js'
 import {
   invalidateAccount,
   type RevocationDeps,
@@ -56,17 +57,16 @@ export interface AccountServiceDeps extends RevocationDeps {
   readonly directory: Directory
   /** The store's own accounts; absent when the host provides a directory. */
   readonly accountDeps?: AccountDeps
+  /** Serializes the changes of an account on this node. Default: one of its own. */
+  readonly mutex?: KeyedMutex
 }
-
-/** Not an id: changes of the tree share this mutex key, so that two concurrent moves cannot form a cycle. */
-const TREE = '.tree'
 
 /**
  * Binds the account operations to their dependencies. Changes of one account are serialised on this node. When the
  * host provides a directory, operations that change or list the store's own accounts reject with `Unsupported`.
  */
 export function accountService(deps: AccountServiceDeps): AccountService {
-  const mutex = keyedMutex()
+  const { mutex = keyedMutex() } = deps
   const storeDeps = async (): Promise<RevocationDeps & AccountDeps> => {
     if (deps.accountDeps) return { ...deps, ...deps.accountDeps }
     throw new HookswitchError('Unsupported', "accounts are managed by the host's directory", {

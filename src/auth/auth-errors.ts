@@ -15,6 +15,11 @@ export function forbidden(): HookswitchError {
   return new HookswitchError('Forbidden', 'forbidden')
 }
 
+/** Nobody deletes its own account (KAZOO `cb_accounts`). */
+export function ownAccountDeletion(accountId: string): HookswitchError {
+  return new HookswitchError('Forbidden', 'deleting your own account is forbidden', { id: accountId })
+}
+
 /** Too many logins from this source; the next one is allowed after `waitMs`. */
 export function tooManyLogins(waitMs: number): HookswitchError {
   return new HookswitchError('TooManyLogins', 'too many logins', {

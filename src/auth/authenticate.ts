@@ -1,11 +1,12 @@
 import { isAccountEnabled } from '../accounts/access.js'
 import type { Directory } from '../accounts/directory.js'
+import type { PrivLevel } from '../accounts/user.js'
 import type { Metrics } from '../metrics.js'
 import type { Clock } from '../ports.js'
 import { constantTimeEqual } from '../values/hash.js'
 import { invalidCredentials } from './auth-errors.js'
-import { hashToken, isUnexpired, isWellFormedToken, type TokenRow } from './token.js'
-import type { TokenCache } from './token-cache.js'
+import { hashToken, isUnexpired, isWellFormedToken } from './token.js'
+import type { TokenCache, ValidToken } from './token-cache.js'
 import type { TokenStore } from './token-store.js'
 
 /** The sender of a request: the account that its token belongs to, and the user to whom the token was issued, if any. */
@@ -18,12 +19,14 @@ export interface Caller {
   readonly token: string
   /** Unix ms. */
   readonly expiresMs: number
+  /** What the user may do; absent: `admin`, as the holder of the API key. */
+  readonly privLevel?: PrivLevel
 }
 
 export interface AuthenticateDeps {
   readonly tokens: Pick<TokenStore, 'read'>
   /** Uncached: another cache in front of it would add its age to that of `tokenCache`. */
-  readonly directory: Pick<Directory, 'lineage' | 'credentialVersion'>
+  readonly directory: Pick<Directory, 'lineage' | 'credentialVersion' | 'privLevelOf'>
   readonly tokenCache: TokenCache
   readonly clock: Pick<Clock, 'now'>
   readonly metrics: Pick<Metrics, 'count'>
@@ -42,17 +45,25 @@ export async function authenticate(deps: AuthenticateDeps, token: string): Promi
   deps.metrics.count('hookswitch_token_lookups_total', 1, cached ? 'hit' : 'miss')
   const row = cached ?? (await deps.tokenCache.getOrLoad(hash, () => readValidToken(deps, hash)))
   if (!row || !isUnexpired(row, deps.clock.now())) throw invalidCredentials()
-  const { accountId, userId, expiresMs } = row
-  return userId === undefined ? { accountId, token, expiresMs } : { accountId, userId, token, expiresMs }
+  const { accountId, userId, expiresMs, privLevel } = row
+  if (userId === undefined) return { accountId, token, expiresMs }
+  const caller = { accountId, userId, token, expiresMs }
+  return privLevel === undefined ? caller : { ...caller, privLevel }
 }
 
-/** Reads the token's row; `undefined` unless the token, its account and its credential are all valid now. */
-async function readValidToken(deps: AuthenticateDeps, hash: string): Promise<TokenRow | undefined> {
+/**
+ * Reads the token's row, with what its user may do now; `undefined` unless the token, its account and its credential
+ * are all valid now.
+ */
+async function readValidToken(deps: AuthenticateDeps, hash: string): Promise<ValidToken | undefined> {
   const row = await deps.tokens.read(hash)
   if (!row || !constantTimeEqual(row.hash, hash) || !isUnexpired(row, deps.clock.now())) return undefined
-  const [lineage, version] = await Promise.all([
-    deps.directory.lineage(row.accountId),
-    deps.directory.credentialVersion(row.accountId, row.userId),
+  const { accountId, userId } = row
+  const [lineage, version, privLevel] = await Promise.all([
+    deps.directory.lineage(accountId),
+    deps.directory.credentialVersion(accountId, userId),
+    userId === undefined ? undefined : deps.directory.privLevelOf?.(accountId, userId),
   ])
-  return isAccountEnabled(lineage) && version === row.credentialVersion ? row : undefined
+  if (!isAccountEnabled(lineage) || version !== row.credentialVersion) return undefined
+  return privLevel === undefined ? row : { ...row, privLevel }
 }

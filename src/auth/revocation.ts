@@ -16,6 +16,8 @@ export interface RevocationDeps {
   readonly tokens: Pick<TokenStore, 'revokeAll'>
   readonly tokenCache: Pick<TokenCache, 'invalidateAccount' | 'invalidateAll'>
   readonly lineages: Pick<LineageCache, 'invalidate'>
+  /** Called after a webhook was deleted with its account, which cancels its pending deliveries. */
+  onDeliveriesCancelled?(webhookId: string): void
 }
 
 /**
@@ -77,19 +79,30 @@ export function updateAccountAndInvalidate(
   return thenInvalidate(deps, accountId, () => updateAccount(deps, accountId, change))
 }
 
-/** Removes an account with its key, users and tokens. @throws `NotFound`, `Conflict` while there are accounts below it */
+/**
+ * Removes an account with its key, users, webhooks and tokens.
+ *
+ * @param revision expected revision. Default: any
+ * @throws `NotFound`, `Conflict` while there are accounts below it, `RevisionConflict`
+ */
 export function removeAccountAndRevoke(
-  deps: RevocationDeps & Pick<AccountDeps, 'accounts'>,
+  deps: RevocationDeps & Pick<AccountDeps, 'accounts' | 'clock'>,
   accountId: string,
+  revision?: number,
 ): Promise<void> {
   return thenInvalidate(deps, accountId, async () => {
-    await deps.accounts.remove(accountId)
+    const removal = { nowMs: deps.clock.now(), ...(revision !== undefined && { revision }) }
+    const webhookIds = await deps.accounts.remove(accountId, removal)
+    for (const id of webhookIds) deps.onDeliveriesCancelled?.(id)
     await deleteTokens(deps, accountId)
   })
 }
 
 /** Drops everything that this node's caches hold about an account. */
-export function invalidateAccount(deps: Omit<RevocationDeps, 'tokens'>, accountId: string): void {
+export function invalidateAccount(
+  deps: Pick<RevocationDeps, 'lineages' | 'tokenCache'>,
+  accountId: string,
+): void {
   deps.lineages.invalidate()
   deps.tokenCache.invalidateAccount(accountId)
 }
@@ -98,7 +111,7 @@ export function invalidateAccount(deps: Omit<RevocationDeps, 'tokens'>, accountI
  * Invalidates the caches after the change: a concurrent check could otherwise cache the old state again. Also when the
  * change failed, since its outcome may be unknown.
  */
-async function thenInvalidate<T>(
+export async function thenInvalidate<T>(
   deps: RevocationDeps,
   accountId: string,
   change: () => Promise<T>,
@@ -111,6 +124,10 @@ async function thenInvalidate<T>(
 }
 
 /** Only cleans up: the change is already committed, so an error here must not make it look as if it had failed. */
-async function deleteTokens(deps: RevocationDeps, accountId: string, holder?: string | null): Promise<void> {
+export async function deleteTokens(
+  deps: RevocationDeps,
+  accountId: string,
+  holder?: string | null,
+): Promise<void> {
   await deps.tokens.revokeAll(accountId, holder).catch(() => 0)
 }

@@ -1,6 +1,13 @@
 import { singleFlightCache } from '../accounts/single-flight-cache.js'
+import type { PrivLevel } from '../accounts/user.js'
 import type { Clock } from '../ports.js'
 import type { TokenRow } from './token.js'
+
+/** A token that was found valid. */
+export interface ValidToken extends TokenRow {
+  /** What its user could do then; absent: everything. Never stored with the token. */
+  readonly privLevel?: PrivLevel
+}
 
 /**
  * Tokens that were recently found valid. Only a cache: a missing token is read again from the store, so eviction logs
@@ -8,9 +15,9 @@ import type { TokenRow } from './token.js'
  */
 export interface TokenCache {
   /** The row, if the token was found valid less than `recheckMs` ago. The caller must check its expiry. */
-  get(hash: string): TokenRow | undefined
+  get(hash: string): ValidToken | undefined
   /** As `get`, else the result of `check`; concurrent calls for one token share one check. */
-  getOrLoad(hash: string, check: () => Promise<TokenRow | undefined>): Promise<TokenRow | undefined>
+  getOrLoad(hash: string, check: () => Promise<ValidToken | undefined>): Promise<ValidToken | undefined>
   /** Drops one token. */
   invalidateToken(hash: string): void
   /** Drops the tokens of this account, but not those of the accounts below it. */
@@ -39,7 +46,7 @@ export const TOKEN_CACHE_DEFAULTS: Required<TokenCacheOptions> = Object.freeze({
  */
 export function tokenCache(clock: Pick<Clock, 'monotonic'>, options: TokenCacheOptions = {}): TokenCache {
   const { max, recheckMs } = { ...TOKEN_CACHE_DEFAULTS, ...options }
-  const cache = singleFlightCache<TokenRow>(clock, { max, maxAgeMs: recheckMs })
+  const cache = singleFlightCache<ValidToken>(clock, { max, maxAgeMs: recheckMs })
   return {
     get: cache.get,
     getOrLoad: cache.getOrLoad,

@@ -114,6 +114,13 @@ export const eventSchema = {
       'Of a registered kind, in place of the id of a call: what has the same key is numbered and sent in order.',
     ),
     data: vars('Fields of a registered kind. Any JSON object that its schema accepts.'),
+    documentId: text('Id of the document (`object`).'),
+    documentType: text('Type of the document, such as `account` or `user` (`object`).'),
+    documentAction: {
+      type: 'string',
+      description: 'What happened to the document (`object`).',
+      enum: ['doc_created', 'doc_edited', 'doc_deleted'],
+    },
     idempotencyKey: {
       ...leg('Within 24 hours, events with the same key are one event.'),
     },

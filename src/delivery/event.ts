@@ -123,6 +123,12 @@ export interface ChannelEvent {
   readonly dtmfDigit?: string
   /** `channel_dtmf`: how long it was pressed, in milliseconds, 0–2,147,483,647. */
   readonly dtmfDurationMs?: number
+  /** `object`: id of the document that was created, changed or deleted; sent as `id`. */
+  readonly documentId?: string
+  /** `object`: type of the document, such as `account` or `user`; sent as `type`. */
+  readonly documentType?: string
+  /** `object`: what happened to the document; sent as `action`. */
+  readonly documentAction?: 'doc_created' | 'doc_edited' | 'doc_deleted'
   /** Within 24 h, events with the same key are one event. 1 to 255 printable characters. */
   readonly idempotencyKey?: string
   /** Custom events only: in place of a call id, what events are numbered and ordered by. `CustomEvent` has its type. */

@@ -1,4 +1,5 @@
 import type { Account } from '../accounts/account.js'
+import { ALL_HOOKS, OBJECT_HOOK } from '../webhooks/catalogue.js'
 import { passesFilter } from '../webhooks/event-filter.js'
 import { isMetaHook } from '../webhooks/meta-hooks.js'
 import type { Webhook } from '../webhooks/webhook.js'
@@ -11,6 +12,10 @@ export interface Matchable {
   readonly accountId: string
   /** True for an internal (loopback) leg. */
   readonly isInternalLeg?: boolean
+  /** `object`: the type of the document. */
+  readonly documentType?: string
+  /** `object`: what happened to it. */
+  readonly documentAction?: string
 }
 
 /** The payload of an event, by which webhooks may filter. */
@@ -22,7 +27,8 @@ export type Payload = Readonly<Record<string, unknown>>
  * The webhook and its account must be enabled; its `hook` must be the event's kind, or `all`, which leaves out
  * events about webhooks (`webhooks/meta-hooks`); it must belong
  * to the event's account, or to an ancestor of it and have `includeSubaccounts`. Events of internal
- * (loopback) legs also need `includeInternalLegs`. Source: KAZOO `webhooks_util:maybe_fire_hook`. Ours: with
+ * (loopback) legs also need `includeInternalLegs`. A webhook of the hook `object` chooses documents by its
+ * custom data. Source: KAZOO `webhooks_util:maybe_fire_hook`, `webhooks_object:match_action_type`. Ours: with
  * `only`, its kind must be listed, and with `filter`, its payload must pass.
  *
  * @param lineage the event's account, then its ancestors up to the root
@@ -39,8 +45,15 @@ export function matches(
   const isWanted =
     hook === 'all' ? (only?.includes(event.hook) ?? !isMetaHook(event.hook)) : hook === event.hook
   if (!isWanted) return false
+  if (hook === OBJECT_HOOK && !isChosen(webhook, event)) return false
   if (event.isInternalLeg === true && !includeInternalLegs) return false
   if (webhook.accountId !== event.accountId && !includeSubaccounts) return false
   if (filter && !passesFilter(filter, payload)) return false
   return lineage.some((account) => account.id === webhook.accountId && account.enabled)
+}
+
+/** Whether the `type` and `action` of the webhook's custom data are those of the event, or `all`. */
+function isChosen(webhook: Webhook, { documentType, documentAction }: Matchable): boolean {
+  const { type = ALL_HOOKS, action = ALL_HOOKS } = webhook.settings.customData ?? {}
+  return (type === ALL_HOOKS || type === documentType) && (action === ALL_HOOKS || action === documentAction)
 }

@@ -1,4 +1,5 @@
 import { toGregorian } from '../values/gregorian-time.js'
+import { OBJECT_HOOK } from '../webhooks/catalogue.js'
 import { isMetaHook, type MetaEvent } from '../webhooks/meta-hooks.js'
 import type { CheckedEvent } from './event.js'
 
@@ -21,7 +22,8 @@ export function payloadFields(event: CheckedEvent, eventId: string): Record<stri
   return {
     hook_event: event.hook,
     account_id: event.accountId,
-    call_id: event.orderingKey === undefined ? event.callId : undefined,
+    // A document is no call, and neither is an event with a key: they are only ordered like those of a call.
+    call_id: event.hook === OBJECT_HOOK || event.orderingKey !== undefined ? undefined : event.callId,
     ordering_key: event.orderingKey,
     other_leg_call_id: event.otherLegCallId,
     call_direction: event.direction,
@@ -74,6 +76,9 @@ export function payloadFields(event: CheckedEvent, eventId: string): Record<stri
     agent_call_id: event.agentCallId,
     dtmf_digit: event.dtmfDigit,
     dtmf_duration_ms: event.dtmfDurationMs,
+    id: event.documentId,
+    type: event.documentType,
+    action: event.documentAction,
     data: event.data,
     event_id: eventId,
   }

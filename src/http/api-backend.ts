@@ -1,4 +1,7 @@
+import type { Account } from '../accounts/account.js'
+import type { AccountAdmin } from '../auth/account-admin.js'
 import type { Caller } from '../auth/authenticate.js'
+import type { Access, AccessTarget, CallerRights } from '../auth/authority.js'
 import type { SignedIn, SignInInput } from '../auth/sign-in.js'
 import type { StoredAttempt } from '../delivery/attempt-record.js'
 import type {
@@ -37,16 +40,31 @@ export interface ApiBackend {
   }
 
   readonly accounts: {
-    /** Rejects with `Forbidden` if the caller may not access the account, or if it does not exist. */
-    authorize(caller: Caller, accountId: string): Promise<void>
+    /**
+     * Rejects with `Forbidden` if the caller may not use this access on the account, or if it does not exist. Resolves
+     * to false if it does not exist and the caller may know.
+     */
+    authorize(caller: Caller, target: AccessTarget, access: Access): Promise<boolean>
+    rightsOf(caller: Caller): CallerRights
+    /** Whether the admins of this account act on every account. */
+    isOperatorAccount(accountId: string): boolean
+    /** The account, then its ancestors, cached; empty if it does not exist. */
+    lineage(accountId: string): Promise<readonly Account[]>
+    /** Rejects with `InvalidInput`. */
+    erase(request: {
+      readonly accountId: string
+      readonly callId?: string
+      readonly number?: string
+    }): Promise<{ readonly callIds?: readonly string[]; readonly rows: number }>
     readApiKey(accountId: string): Promise<string>
     /** Rejects with `Unsupported` if the host's directory cannot rotate keys. */
     rotateApiKey(accountId: string): Promise<string>
-    /** Whether the caller may read what belongs to all accounts. */
-    isOperator(caller: Caller): boolean
     /** Returns the ids of all descendants of the account, without its own. */
     descendants(accountId: string): Promise<readonly string[]>
   }
+
+  /** Accounts and users as documents. */
+  readonly admin: AccountAdmin
 
   readonly webhooks: {
     /** Event types, with samples as a host publishes them. */

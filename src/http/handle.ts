@@ -2,7 +2,7 @@
 import { errorCode } from '../errors.js'
 import type { Log } from '../ports.js'
 import { toIsoTime } from '../values/iso-time.js'
-import { type HttpError, methodNotAllowed, toHttpError } from '../wire/error-body.js'
+import { type HttpError, notImplemented, toHttpError } from '../wire/error-body.js'
 import { parseQuery, type Query } from '../wire/query.js'
 import { clientRequestId, getHeader, wantsIndent } from '../wire/request-head.js'
 import type { ApiBackend } from './api-backend.js'
@@ -126,7 +126,7 @@ async function respondTo(
     const result = await perform(operationContext(handler, request, query, facts, guard.accepted))
     return successResponse(result, route, backend.version, responseOptions())
   } catch (thrown) {
-    const error = httpErrorOf(thrown, facts, cors.length > 0)
+    const error = httpErrorOf(thrown, facts)
     const fields = { requestId, operation: facts.route?.operation }
     if (error.isInternal) logInternalError(handler.log, thrown, fields)
     else if (UNAVAILABLE_CODES.has(errorCode(thrown))) logUnavailable(handler.log, thrown as Error, fields)
@@ -160,11 +160,12 @@ function operationContext(
   }
 }
 
-/** `Unsupported` (such as a host's directory that cannot rotate API keys) is a 405 without that method in `Allow`. */
-function httpErrorOf(thrown: unknown, { route, routes }: RequestFacts, isCorsEnabled: boolean): HttpError {
-  if (errorCode(thrown) !== 'Unsupported' || !route || !routes) return toHttpError(thrown)
-  const { [route.method]: _, ...others } = routes
-  return methodNotAllowed(allowHeader(others, isCorsEnabled))
+/** `Unsupported`: the host keeps the accounts, and its directory lacks the ability; or no service of ours has it. */
+function httpErrorOf(thrown: unknown, { route }: RequestFacts): HttpError {
+  if (errorCode(thrown) !== 'Unsupported' || !route) return toHttpError(thrown)
+  return route.operation === 'notImplemented'
+    ? notImplemented('not implemented')
+    : notImplemented('accounts are kept by the host', route.operation)
 }
 
 /** Longest path that is logged, in characters. */

@@ -1,11 +1,15 @@
 /** Reads one page of a list from the store, in batches. */
+import type { PageQuery } from '../accounts/account-store.js'
 import { invalidInput } from '../errors.js'
-import { decodePosition, encodePosition } from '../wire/cursor.js'
+import { decodePosition, decodeSortKey, encodePosition, encodeSortKey, type SortKey } from '../wire/cursor.js'
 import { invalidStartKey, type ListRequest } from '../wire/list.js'
 import type { JsonObject } from '../wire/webhook-json.js'
 
 /** Rows per store query when a filter may drop any of them. */
 const BATCH_SIZE = 500
+
+/** The same for a list sorted by a key: each query may cost a walk over the subtree of an account. */
+const SORTED_BATCH_SIZE = 2_000
 
 /** Maximum number of items in a response with `paginate=false`; `next_start_key` leads to the rest. */
 const MAX_UNPAGED = 10_000
@@ -63,5 +67,47 @@ export async function paginate<Row extends Positioned>(
     }
     if (batch.length < limit) return { rows }
     cursor = batch.at(-1)!.position
+  }
+}
+
+/** A list that the store sorts by a key. */
+export interface SortedList<Row> {
+  /** Reads one batch, in the requested order. */
+  read(page: PageQuery): Promise<readonly Row[]>
+  readonly keyOf: (row: Row) => SortKey
+  /** Unix ms. */
+  readonly createdMs: (row: Row) => number | undefined
+  /** The JSON that filters apply to. */
+  readonly toJson: (row: Row) => JsonObject
+}
+
+/**
+ * As `paginate`, for lists that are sorted by a key and not by position; ascending by default.
+ *
+ * @throws `InvalidInput` for a `start_key` that this API did not issue
+ */
+export async function paginateByKey<Row>(request: ListRequest, list: SortedList<Row>): Promise<RowPage<Row>> {
+  const { startKey, filter, fromMs, toMs, ascending = true } = request
+  const size = request.pageSize ?? MAX_UNPAGED
+  let after = startKey === undefined ? undefined : decodeSortKey(startKey)
+  if (startKey !== undefined && after === undefined) throw invalidInput([invalidStartKey(startKey)])
+  const isInRange = (row: Row) => {
+    const createdMs = list.createdMs(row)
+    if (createdMs === undefined) return true
+    return (fromMs === undefined || createdMs >= fromMs) && (toMs === undefined || createdMs <= toMs)
+  }
+  const isSelective = filter !== undefined || fromMs !== undefined || toMs !== undefined
+
+  const rows: Row[] = []
+  for (;;) {
+    const limit = isSelective ? SORTED_BATCH_SIZE : Math.min(size + 1 - rows.length, SORTED_BATCH_SIZE)
+    const batch = await list.read({ ascending, limit, ...(after && { after }) })
+    for (const row of batch) {
+      if (!isInRange(row) || (filter && !filter(list.toJson(row)))) continue
+      if (rows.length === size) return { rows, nextStartKey: encodeSortKey(list.keyOf(rows.at(-1)!)) }
+      rows.push(row)
+    }
+    if (batch.length < limit) return { rows }
+    after = list.keyOf(batch.at(-1)!)
   }
 }

@@ -4,12 +4,11 @@
  */
 import type { Caller } from '../auth/authenticate.js'
 import { errorCode } from '../errors.js'
-import { isId } from '../values/ids.js'
 import { extractData, peekBody, peekParsedBody, type RequestBody, type UnparsedBody } from '../wire/body.js'
 import { acceptsJson, isJsonContentType } from '../wire/content-type.js'
 import {
+  badIdentifier,
   bodyTooLarge,
-  FORBIDDEN,
   type HttpError,
   INVALID_CREDENTIALS,
   methodNotAllowed,
@@ -103,15 +102,16 @@ export async function guardRequest(
     const caller = await authenticateCaller(backend, lookup.token, route)
     if (caller) facts.caller = caller
   }
+  let isKnownAccount = true
   if (route.requiresToken) {
     if (!facts.caller) return rejected(INVALID_CREDENTIALS)
-    if (route.isOperators && !backend.accounts.isOperator(facts.caller)) return rejected(FORBIDDEN)
-    const { accountId } = match.params
-    if (accountId !== undefined) {
-      // A malformed id gets the same response as the id of an account that does not exist.
-      if (!isId(accountId)) return rejected(FORBIDDEN)
-      await backend.accounts.authorize(facts.caller, accountId)
-    }
+    const { accountId = facts.caller.accountId, userId } = match.params
+    // A malformed id gets the same response as the id of an account that does not exist.
+    isKnownAccount = await backend.accounts.authorize(
+      facts.caller,
+      { accountId, ...(userId !== undefined && { userId }) },
+      route.access ?? 'read',
+    )
   }
 
   // Parsing costs much more than the checks above, so only those who pass them can cause it.
@@ -122,6 +122,8 @@ export async function guardRequest(
   if (body.failures && route.method !== 'GET') return rejected(validationError(body.failures))
   const extracted = extractData(body.envelope, route.bodyKind)
   if ('failures' in extracted) return rejected(validationError(extracted.failures))
+  // Only an operator learns that an account does not exist.
+  if (!isKnownAccount && route.isForRemoved !== true) return rejected(badIdentifier(match.params.accountId!))
   const base = `${request.mountPrefix ?? ''}/${target.version}`
   return { kind: 'accepted', accepted: { route, params: match.params, data: extracted.data, base } }
 }

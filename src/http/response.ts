@@ -31,7 +31,7 @@ export function successResponse(
   if (result.revision !== undefined) headers.etag = etagOf(result.revision)
   if (result.isNotModified === true) return { status: 304, headers, body: '' }
   if (result.location !== undefined) headers.location = result.location
-  if (route.hasSecret === true) headers['cache-control'] = 'no-store'
+  if (route.hasSecret === true || result.hasSecret === true) headers['cache-control'] = 'no-store'
   const fields =
     result.issuedToken === undefined ? envelope : { ...envelope, authToken: result.issuedToken, version }
   return withBody(route.status, headers, result.rawBody ?? serializeResult(result, fields), options.isHead)

@@ -2,6 +2,7 @@
 import type { Directory } from '../accounts/directory.js'
 import type { PolicyFunction, RetryPolicy } from '../delivery/policy.js'
 import type { CompiledAddressPolicy } from '../values/address-policy.js'
+import { isId } from '../values/ids.js'
 import { type ForwardProxy, parseProxy } from '../values/tls-and-proxy.js'
 import type { CatalogueEntry } from '../webhooks/catalogue.js'
 import type { HealthRules } from '../webhooks/health.js'
@@ -46,6 +47,8 @@ export interface NormalizedOptions<AStore>
   readonly catalogue: readonly CatalogueEntry[]
   readonly addressPolicy: CompiledAddressPolicy
   readonly defaultFormat: BodyFormat
+  readonly operators: readonly string[]
+  readonly restrictUsers: boolean
   readonly cors: readonly string[]
   readonly trustProxy: readonly string[]
   readonly proxy: ForwardProxy | undefined
@@ -57,6 +60,13 @@ const numberOrInfinity =
   (min: number): Validator =>
   (field, value) =>
     value === Number.POSITIVE_INFINITY ? undefined : numberAtLeast(min)(field, value)
+
+const matching =
+  (pattern: RegExp, min: number, max: number, description: string): Validator =>
+  (field, value) => {
+    if (typeof value === 'string' && value.length >= min && value.length <= max && pattern.test(value)) return
+    throw invalidOption(field, `must be ${description}`)
+  }
 
 /** The validator of every option. A key without one is unknown. */
 const VALIDATORS: Readonly<Record<keyof HookswitchOptions<unknown>, Validator>> = {
@@ -71,6 +81,16 @@ const VALIDATORS: Readonly<Record<keyof HookswitchOptions<unknown>, Validator>> 
     'credentialVersion',
     'readApiKey',
   ),
+  operators: (field, value) => {
+    stringList(field, value)
+    if ((value as readonly string[]).some((id) => !isId(id)))
+      throw invalidOption(field, 'must be ids of accounts')
+  },
+  restrictUsers: boolean,
+  subaccounts: boolean,
+  uniqueAccountNames: boolean,
+  accountRealmSuffix: matching(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/, 1, 200, 'a lower-case domain name'),
+  defaultTimezone: matching(/^[^\p{Cc}\p{Cs}]*$/u, 5, 32, 'a time zone of 5 to 32 characters'),
   secret: (field, value) => {
     const list: readonly unknown[] = Array.isArray(value) ? value : [value]
     if (list.length === 0) throw invalidOption(field, 'must not be an empty array')
@@ -157,6 +177,8 @@ export function normalizeOptions<AStore>(
     catalogue: resolveCatalogue(options.hooks),
     addressPolicy: resolveAddressPolicy(plain.allowLocal, options.allow ?? []),
     defaultFormat: options.defaultFormat ?? (options.preset === 'kazoo' ? 'form-data' : 'json'),
+    operators: options.operators ?? [],
+    restrictUsers: options.restrictUsers ?? options.preset !== 'kazoo',
     cors: typeof options.cors === 'string' ? [options.cors] : (options.cors ?? []),
     trustProxy: options.trustProxy ?? [],
     proxy: options.proxy === undefined ? undefined : parseProxy(options.proxy),

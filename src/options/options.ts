@@ -23,6 +23,24 @@ export interface HookswitchOptions<AStore, Hooks extends readonly CustomHook[] =
   /** The host's own accounts. Default: accounts in the store, managed by `hs.accounts`. */
   readonly directory?: Directory
   /**
+   * Ids of accounts whose API keys and admins act on every account over HTTP. Accounts below them are ordinary ones.
+   * Default: none.
+   */
+  readonly operators?: readonly string[]
+  /**
+   * Whether users without admin rights (`privLevel: 'user'`) only read their own account over HTTP and change their own
+   * document. Default true; false with `preset: 'kazoo'`: they use webhooks as admins do.
+   */
+  readonly restrictUsers?: boolean
+  /** Whether every admin may create accounts below its own over HTTP; false: operators alone. Default true. */
+  readonly subaccounts?: boolean
+  /** Whether names that clients give accounts over HTTP must differ in their letters and digits. Default true. */
+  readonly uniqueAccountNames?: boolean
+  /** Suffix of the realms that are generated for accounts over HTTP. Default `hookswitch.invalid`. */
+  readonly accountRealmSuffix?: string
+  /** Time zone of accounts that have none. Default `Etc/UTC`. */
+  readonly defaultTimezone?: string
+  /**
    * Encryption key for secrets at rest, at least 16 characters. Of an array the first encrypts and all decrypt, for
    * rotation. Default: the environment variable `HOOKSWITCH_SECRET`, else the store's own key. The memory store creates
    * a key for the lifetime of the process.
@@ -137,6 +155,10 @@ export interface HookswitchOptions<AStore, Hooks extends readonly CustomHook[] =
 
 /** Defaults of the options that are plain values. */
 export const OPTION_DEFAULTS = Object.freeze({
+  subaccounts: true,
+  uniqueAccountNames: true,
+  accountRealmSuffix: 'hookswitch.invalid',
+  defaultTimezone: 'Etc/UTC',
   tokenTtlSeconds: 86_400,
   tokenCacheSize: TOKEN_CACHE_DEFAULTS.max,
   loginBurst: LOGIN_RATE_LIMITER_DEFAULTS.loginBurst,

@@ -1,4 +1,6 @@
-import { authenticate, type Caller } from '../auth/authenticate.js'
+import type { AccountRules } from '../accounts/edit-account.js'
+import { authenticate } from '../auth/authenticate.js'
+import { type AuthorityOptions, rightsOf } from '../auth/authority.js'
 import { authorize } from '../auth/authorize.js'
 import { signIn } from '../auth/sign-in.js'
 import { signOut } from '../auth/sign-out.js'
@@ -16,6 +18,7 @@ import {
   replaceWebhook,
 } from '../webhooks/manage.js'
 import type { Core } from './core.js'
+import type { EraseRequest, EraseResult } from './erase.js'
 import type { Published } from './publish.js'
 import { explain, type WebhookApi } from './webhook-api.js'
 
@@ -29,8 +32,10 @@ export interface ApiBackendDeps {
     events: readonly unknown[],
     traceparent: string | undefined,
   ) => Promise<readonly Published[]>
-  /** Whether a caller may read what belongs to all accounts. */
-  isOperator(caller: Caller): boolean
+  readonly authority: AuthorityOptions
+  readonly accountRules: AccountRules
+  /** `hs.erase`. */
+  readonly erase: (request: EraseRequest) => Promise<EraseResult>
   /** Limits tests and replays per webhook. */
   readonly replays: ReplayRateLimiter
   now(): number
@@ -43,7 +48,7 @@ export interface ApiBackendDeps {
  * @param core returns the running instance; throws while there is none
  */
 export function createApiBackend(core: () => Core, webhooks: WebhookApi, deps: ApiBackendDeps): ApiBackend {
-  const { node, catalogue, now, newId, publish, replays, isOperator } = deps
+  const { node, catalogue, now, newId, publish, replays, authority, accountRules, erase } = deps
   return {
     node,
     version: VERSION,
@@ -55,11 +60,30 @@ export function createApiBackend(core: () => Core, webhooks: WebhookApi, deps: A
       signOut: async (token) => signOut(core().auth, token),
     },
     accounts: {
-      authorize: (caller, accountId) => authorize(core().auth, caller, accountId),
+      authorize: async (caller, target, access) => authorize(core().auth, caller, target, access),
+      rightsOf: (caller) => rightsOf(caller, authority),
+      isOperatorAccount: (accountId) => authority.operators.includes(accountId),
+      lineage: async (accountId) => core().auth.lineages.lineage(accountId),
+      erase,
       readApiKey: async (accountId) => core().accounts.readApiKey(accountId),
       rotateApiKey: async (accountId) => core().accounts.rotateApiKey(accountId),
-      isOperator,
       descendants: async (accountId) => core().accounts.descendants(accountId),
+    },
+    admin: {
+      rules: accountRules,
+      lineage: async (...args) => core().admin.lineage(...args),
+      page: async (...args) => core().admin.page(...args),
+      countDescendants: async (...args) => core().admin.countDescendants(...args),
+      create: async (...args) => core().admin.create(...args),
+      edit: async (...args) => core().admin.edit(...args),
+      move: async (...args) => core().admin.move(...args),
+      remove: async (...args) => core().admin.remove(...args),
+      wasRemoved: async (...args) => core().admin.wasRemoved(...args),
+      users: async (...args) => core().admin.users(...args),
+      user: async (...args) => core().admin.user(...args),
+      createUser: async (...args) => core().admin.createUser(...args),
+      editUser: async (...args) => core().admin.editUser(...args),
+      removeUser: async (...args) => core().admin.removeUser(...args),
     },
     webhooks: {
       catalogue: () => catalogue,

@@ -4,6 +4,7 @@ import { lineageCache } from '../accounts/lineage-cache.js'
 import type { AccountDeps } from '../accounts/manage.js'
 import { safeDirectory } from '../accounts/safe-directory.js'
 import { storeDirectory } from '../accounts/store-directory.js'
+import { accountAdmin, type DocumentChange } from '../auth/account-admin.js'
 import { type AccountService, accountService } from '../auth/account-service.js'
 import { loginRateLimiter } from '../auth/login-rate-limiter.js'
 import { tokenCache } from '../auth/token-cache.js'
@@ -109,6 +110,8 @@ export interface HookswitchEvents {
   readonly queue_agent_answer: PublishedEvent
   /** A key was pressed. */
   readonly channel_dtmf: PublishedEvent
+  /** An account or user was created, changed or deleted over HTTP. */
+  readonly object: PublishedEvent
 }
 
 /** Dependencies of one running instance, ready to use. */
@@ -120,6 +123,8 @@ export interface CoreDeps {
   readonly metrics: Metrics
   readonly tracing: Tracing | undefined
   readonly events: EventBus<HookswitchEvents>
+  /** Publishes a change of an account or user. Never rejects. */
+  documentChanged(change: DocumentChange): Promise<void>
 }
 
 /**
@@ -152,20 +157,7 @@ export function createCore(
     random,
     metrics,
     tokenTtlMs: options.tokenTtlSeconds * 1000,
-  }
-  const allAccounts = accountService({
-    tokens,
-    tokenCache: cachedTokens,
-    lineages,
-    directory,
-    ...(options.directory ? {} : { accountDeps }),
-  })
-  const accounts: AccountService = {
-    ...allAccounts,
-    async remove(accountId) {
-      await allAccounts.remove(accountId)
-      log.info({ accountId }, 'an account was removed')
-    },
+    authority: { operators: options.operators, restrictUsers: options.restrictUsers },
   }
   const caps = {
     perEndpoint: options.inFlightPerEndpoint,
@@ -210,6 +202,28 @@ export function createCore(
     auth.tokenTtlMs = options.tokenTtlSeconds * 1000
     dispatcher.wake()
   }
+  const accountServiceDeps = {
+    tokens,
+    tokenCache: cachedTokens,
+    lineages,
+    directory,
+    mutex: keyedMutex(),
+    onDeliveriesCancelled: dispatcher.cancelUnsent,
+    ...(options.directory ? {} : { accountDeps }),
+  }
+  const allAccounts = accountService(accountServiceDeps)
+  const accounts: AccountService = {
+    ...allAccounts,
+    async remove(accountId) {
+      await allAccounts.remove(accountId)
+      log.info({ accountId }, 'an account was removed')
+    },
+  }
+  const admin = accountAdmin({
+    ...accountServiceDeps,
+    accountRules: options,
+    documentChanged: deps.documentChanged,
+  })
   const webhooks: WebhookDeps = {
     webhooks: store.webhooks,
     clock,
@@ -250,6 +264,7 @@ export function createCore(
     auth,
     metaEvents,
     accounts,
+    admin,
     webhooks,
     accept,
     dispatcher,

@@ -96,6 +96,8 @@ export interface ExportedRowTypes {
   readonly accounts: Account
   /** Ids of removed accounts, which are never reused. */
   readonly removedAccounts: string
+  /** Ids of removed users, which are never reused in their account. */
+  readonly removedUsers: { readonly accountId: string; readonly id: string }
   /** API keys, hashed and encrypted. */
   readonly apiKeys: ApiKeyRow
   /** Users of accounts. */

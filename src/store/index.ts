@@ -3,9 +3,24 @@
  * The conformance suite, `storeConformance`, is in `hookswitch/testkit`.
  */
 export type { Account } from '../accounts/account.js'
-export { normalizeAccountName, normalizeRealm } from '../accounts/account.js'
-export type { AccountStore, ApiKeyRow } from '../accounts/account-store.js'
-export type { User } from '../accounts/user.js'
+export {
+  accountRevision,
+  normalizeAccountName,
+  normalizeRealm,
+  normalizeRealmForSearch,
+} from '../accounts/account.js'
+export type {
+  AccountConditions,
+  AccountQuery,
+  AccountStore,
+  ApiKeyRow,
+  ListPosition,
+  PageQuery,
+  RemovalOptions,
+  UserConditions,
+} from '../accounts/account-store.js'
+export type { PrivLevel, User } from '../accounts/user.js'
+export { userNameKey, userRevision, userSortKey } from '../accounts/user.js'
 export type { TokenRow, TokenStore } from '../auth/token-store.js'
 export type { AttemptRecord, StoredAttempt } from '../delivery/attempt-record.js'
 export { fillIn } from '../delivery/body-variants.js'
@@ -47,7 +62,7 @@ export { originOf } from '../values/origin.js'
 export type { Health } from '../webhooks/health.js'
 export { isFailing, isProbed } from '../webhooks/health.js'
 export type { EncryptedSecret, Webhook, WebhookSettings } from '../webhooks/webhook.js'
-export { disableWebhook, shouldKeepHealth } from '../webhooks/webhook.js'
+export { deleteWebhook, disableWebhook, shouldKeepHealth } from '../webhooks/webhook.js'
 export type { WebhookStore } from '../webhooks/webhook-store.js'
 export type { Store, StoreSupports } from './contract.js'
 export {

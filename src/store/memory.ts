@@ -23,7 +23,7 @@ import { prune } from './memory/retention.js'
 import { settle } from './memory/settle.js'
 import { newState } from './memory/state.js'
 import { memoryTokens } from './memory/tokens.js'
-import { candidates, insert, list, read, replace, unhealthy } from './memory/webhooks.js'
+import { candidates, insert, list, read, removeAll, replace, unhealthy } from './memory/webhooks.js'
 
 /** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
@@ -108,7 +108,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       rejectClosed()
       secret = next
     },
-    accounts: asyncPort<AccountStore>(accounts),
+    accounts: asyncPort<AccountStore>({
+      ...accounts,
+      remove(accountId, removal) {
+        accounts.remove(accountId, removal)
+        return removeAll(state, accountId, removal.nowMs)
+      },
+    }),
     encryption: asyncPort<EncryptionStore>(memoryEncryption(state, { apiKeyIds, ...accounts })),
     tokens: asyncPort<TokenStore>(memoryTokens()),
     openLegs: asyncPort<OpenLegStore>(memoryOpenLegs()),

@@ -93,6 +93,12 @@ const BUILT_IN: readonly Omit<CatalogueEntry, 'sample'>[] = [
     name: 'Channel DTMF',
     description: 'A key is pressed during a call. The keys of a call may be a secret such as a PIN.',
   },
+  {
+    id: 'object',
+    name: 'Object',
+    description:
+      'An account or user is created, changed or deleted; `type` and `action` of `custom_data` choose which.',
+  },
 ]
 
 /** Fields that the host's samples may omit. */
@@ -101,6 +107,9 @@ const SAMPLE_DEFAULTS = {
   callId: SAMPLES[0]!.callId,
   timestampMs: SAMPLES[0]!.timestampMs,
 }
+
+/** The kind of events about documents; its webhooks choose them by their custom data (KAZOO `webhooks_object`). */
+export const OBJECT_HOOK = 'object'
 
 /** The value of `hook` in webhooks that listen to every kind. Not a kind itself. */
 export const ALL_HOOKS = 'all'

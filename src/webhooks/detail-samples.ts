@@ -56,4 +56,13 @@ export const DETAIL_SAMPLES: readonly Sample[] = [
   { hook: 'queue_agent_offer', ...caller, ...at(3), ...agent },
   { hook: 'queue_agent_answer', ...caller, ...at(10), ...agent, waitingSeconds: 8 },
   { hook: 'channel_dtmf', ...caller, ...at(8), dtmfDigit: '1', dtmfDurationMs: 120 },
+  {
+    hook: 'object',
+    accountId: caller.accountId,
+    callId: 'b7e2d94c0a1f4c35869d2b4f7e6a8c01',
+    timestampMs: startMs,
+    documentId: 'b7e2d94c0a1f4c35869d2b4f7e6a8c01',
+    documentType: 'user',
+    documentAction: 'doc_created',
+  },
 ]

@@ -4,7 +4,7 @@ import type { CompiledAddressPolicy } from '../values/address-policy.js'
 import { toSchemaFailures } from '../values/schema-failures.js'
 import { canonicalizeUri } from '../values/uri.js'
 import { validateWebhook } from '../values/validators.generated.js'
-import { ALL_HOOKS, type CatalogueEntry, isRegisteredHook } from './catalogue.js'
+import { ALL_HOOKS, type CatalogueEntry, isRegisteredHook, OBJECT_HOOK } from './catalogue.js'
 import { filterFailures } from './event-filter.js'
 import { findHeaderProblem, findRepeatedNames, MAX_HEADER_BYTES } from './request-headers.js'
 import type { BodyFormat, WebhookSettings } from './webhook.js'
@@ -137,6 +137,24 @@ function hasTooManyHeaderBytes(headers: object): boolean {
   return false
 }
 
+const OBJECT_ACTIONS = [ALL_HOOKS, 'doc_created', 'doc_edited', 'doc_deleted']
+
+/** A webhook of the hook `object` says which documents and changes it wants (KAZOO `cb_webhooks`). */
+function objectFailures(data: Readonly<Record<string, string>>): readonly Failure[] {
+  const failures: Failure[] = []
+  for (const key of ['type', 'action']) {
+    if (data[key]) continue
+    const path = `customData.${key}`
+    failures.push({ path, rule: 'required', message: 'Field is required but missing', target: 'required' })
+  }
+  const { action } = data
+  if (action && !OBJECT_ACTIONS.includes(action)) {
+    const message = 'Value not found in enumerated list of values'
+    failures.push({ path: 'customData.action', rule: 'enum', message, target: OBJECT_ACTIONS, value: action })
+  }
+  return failures
+}
+
 function headerFailures(headers: Readonly<Record<string, string>>): readonly Failure[] {
   const path = HEADERS
   const failures = Object.entries(headers).flatMap(([name, value]) => {
@@ -183,6 +201,7 @@ export function checkSettings(
   if (!invalid.has('only') && !invalid.has('hook') && only) failures.push(...onlyFailures(only, hook, rules))
   if (!invalid.has('filter') && filter) failures.push(...filterFailures(filter, 'filter'))
   if (!invalid.has('customData') && customData) failures.push(...dataFailures(customData))
+  if (!invalid.has('customData') && hook === OBJECT_HOOK) failures.push(...objectFailures(customData ?? {}))
   if (!invalid.has('customRequestHeaders') && customRequestHeaders)
     failures.push(...headerFailures(customRequestHeaders))
   if (failures.length > 0) return { failures }

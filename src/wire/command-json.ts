@@ -40,3 +40,21 @@ export const testJson = (deliveryId: string): JsonObject => ({ delivery_id: deli
 export const replayJson = (deliveryIds: readonly string[]): JsonObject => ({ delivery_ids: deliveryIds })
 export const publishedJson = (eventIds: readonly string[]): JsonObject => ({ event_ids: eventIds })
 export const secretJson = (secret: string): JsonObject => ({ secret })
+
+/** Parses the body of an erasure; the operation validates it. */
+export function parseErase(data: Readonly<Record<string, unknown>>): {
+  readonly callId?: string
+  readonly number?: string
+} {
+  const { call_id: callId, number } = data as { call_id?: string; number?: string }
+  return { ...(callId !== undefined && { callId }), ...(number !== undefined && { number }) }
+}
+
+/** Translates the path of a failure of an erasure to wire names. */
+export const toEraseFailure = (failure: Failure): Failure =>
+  failure.path === 'callId' ? { ...failure, path: 'call_id' } : failure
+
+export const eraseJson = (erased: {
+  readonly callIds?: readonly string[]
+  readonly rows: number
+}): JsonObject => ({ call_ids: erased.callIds, rows: erased.rows })

@@ -31,6 +31,12 @@ export const INVALID_CREDENTIALS = httpError(401, 'invalid_credentials', 'invali
   'www-authenticate': 'Bearer',
 })
 export const FORBIDDEN = httpError(403, 'forbidden', 'forbidden')
+/** KAZOO `cb_user_auth`; only for a correct login. */
+export const ACCOUNT_DISABLED: HttpError = {
+  status: 423,
+  name: 'locked',
+  data: { account: { disabled: { message: 'account disabled' } } },
+}
 export const ROUTE_NOT_FOUND = httpError(404, 'not_found', 'not found')
 export const NOT_ACCEPTABLE = httpError(406, 'not_acceptable', 'only application/json can be answered')
 export const REQUEST_TIMEOUT = httpError(408, 'request_timeout', 'the request did not arrive in time')
@@ -48,6 +54,14 @@ export const INTERNAL_ERROR: HttpError = {
 /** @param allow the allowed methods, joined by commas */
 export function methodNotAllowed(allow: string): HttpError {
   return httpError(405, 'invalid_method', 'invalid method', { allow })
+}
+
+/**
+ * @param message why the operation does not exist here
+ * @param cause the ability that the host's directory lacks, if that is why
+ */
+export function notImplemented(message: string, cause?: string): HttpError {
+  return { status: 501, name: 'not_implemented', data: { message, cause } }
 }
 
 export function badIdentifier(id: string): HttpError {
@@ -71,10 +85,11 @@ const UNDEFINED_FIELD = 'Strict checking of data is enabled; only include schema
 /** Reports all violated rules: `{"<dotted.path>": {"<rule>": {message, target, value?}}}`. */
 export function validationError(failures: readonly Failure[]): HttpError {
   const data = new Map<string, Record<string, unknown>>()
-  for (const { path, rule, message, target, value } of failures) {
+  for (const { path, rule, message, target, value, cause } of failures) {
     const field = path === '' ? 'data' : path
     const rules = data.get(field) ?? {}
-    rules[rule] ??= { message: rule === 'additionalProperties' ? UNDEFINED_FIELD : message, target, value }
+    const text = rule === 'additionalProperties' ? UNDEFINED_FIELD : message
+    rules[rule] ??= { message: text, target, value, cause }
     data.set(field, rules)
   }
   return { status: 400, name: 'validation error', data: Object.fromEntries(data) }
@@ -108,15 +123,21 @@ export function toHttpError(
     case 'InvalidCredentials':
       return INVALID_CREDENTIALS
     case 'Forbidden':
-      return FORBIDDEN
+      return error.id === undefined
+        ? FORBIDDEN
+        : { ...FORBIDDEN, data: { message: 'deleting your own account is forbidden', cause: error.id } }
     case 'NotFound':
       return badIdentifier(error.id ?? '')
     case 'Conflict':
+      if (error.field === 'descendants')
+        return httpError(409, 'account_has_descendants', 'account has descendants')
+      // KAZOO's text for an id that is taken (`cb_context`).
+      if (error.field === 'id') return httpError(409, 'datastore_conflict', 'conflicting documents')
       return httpError(409, 'datastore_conflict', 'the request conflicts with what is stored')
     case 'RevisionConflict':
       return httpError(412, 'precondition_failed', 'the document has changed since it was read')
     case 'AccountLocked':
-      return httpError(423, 'locked', 'the account is disabled')
+      return ACCOUNT_DISABLED
     case 'TooManyLogins':
       return httpError(429, 'too_many_requests', 'too many logins, try again later', retryAfter(error))
     case 'TooManyReplays':

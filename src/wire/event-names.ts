@@ -2,6 +2,7 @@
 import { eventSchema } from '../delivery/event-schema.js'
 import type { Failure } from '../errors.js'
 import { fromGregorian, toGregorian } from '../values/gregorian-time.js'
+import { OBJECT_HOOK } from '../webhooks/catalogue.js'
 import { coerce, parseInteger } from './coerce.js'
 import { lookUpName, renameFirstSegment } from './field-names.js'
 import { parseIsoTime } from './time.js'
@@ -12,11 +13,17 @@ const EVENT_FIELD_NAMES: Readonly<Record<string, string>> = Object.freeze({
   hook_event: 'hook',
   timestamp: 'timestampMs',
   voicemail_length: 'voicemailLengthMs',
+  id: 'documentId',
+  type: 'documentType',
+  action: 'documentAction',
 })
 const WIRE_FIELD_NAMES: Readonly<Record<string, string>> = Object.freeze({
   direction: 'call_direction',
   timestampMs: 'timestamp',
   voicemailLengthMs: 'voicemail_length',
+  documentId: 'id',
+  documentType: 'type',
+  documentAction: 'action',
 })
 
 /** Snake_case names, which convert to camelCase and back without loss. */
@@ -80,6 +87,8 @@ function parseEvent(
     addFailure('account_id', 'The event belongs to another account than the path')
   }
   if (failures.length > 0) return { failures }
+  // The payload of a document has no call id: the events of a document are ordered by its id.
+  if (event.hook === OBJECT_HOOK) event.callId ??= event.documentId
   return { event: coerce(eventSchema, { ...event, accountId }) as Fields }
 }
 

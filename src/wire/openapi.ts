@@ -6,7 +6,7 @@ import { ENVELOPE_FIELDS, TOKEN, VERSION_EXAMPLE } from './openapi/examples.js'
 import { OPERATIONS, type OperationDoc } from './openapi/operations.js'
 import { type HookDoc, RECEIVER_HEADERS, webhookPathItems } from './openapi/receiver.js'
 import { ref, SCHEMAS } from './openapi/schemas.js'
-import { ROUTES, type Route } from './routes.js'
+import { type DocumentedRoute, ROUTES } from './routes.js'
 
 type SpecObject = Readonly<Record<string, unknown>>
 
@@ -25,7 +25,7 @@ const DESCRIPTION = `Access tokens, API keys and webhooks for call-handling plat
 * \`v1\` and \`v2\` are identical. A trailing slash is ignored.
 * A POST with a top-level \`verb\` (in the body or the query) is treated as that method.
 * A string that spells an integer or a boolean is converted where a field expects one.
-* Unknown fields inside \`data\` are accepted; a webhook stores those that do not start with \`_\` or \`pvt_\`.
+* Unknown fields inside \`data\` are accepted; a document stores those that do not start with \`_\` or \`pvt_\`.
 * HEAD is supported wherever GET is.`
 
 const TAGS = [
@@ -35,6 +35,8 @@ const TAGS = [
   { name: 'Webhooks' },
   { name: 'Deliveries', description: 'Deliveries of events: attempts, retries and replays.' },
   { name: 'Events' },
+  { name: 'Accounts' },
+  { name: 'Users' },
   { name: 'Operator', description: 'Lists over all accounts.' },
   { name: 'Service' },
   { name: 'Receivers', description: 'Requests to the URL of a webhook.' },
@@ -67,7 +69,7 @@ export function openapiDocument({ version, hooks, ingest }: OpenapiOptions): Spe
   }
 }
 
-function pathItems(routes: readonly Route[]): SpecObject {
+function pathItems(routes: readonly DocumentedRoute[]): SpecObject {
   const paths: Record<string, SpecObject> = {}
   for (const route of routes) {
     const operation = operationObject(route, OPERATIONS[route.operation])
@@ -84,7 +86,7 @@ function pathParameters(path: string): SpecObject {
 
 const parameterRef = (name: string): SpecObject => ({ $ref: `#/components/parameters/${name}` })
 
-function operationObject(route: Route, doc: OperationDoc): SpecObject {
+function operationObject(route: DocumentedRoute, doc: OperationDoc): SpecObject {
   const names = [
     ...(doc.parameters ?? []),
     ...(route.isList ? LIST_PARAMETERS : []),
@@ -127,7 +129,7 @@ function requestBodyObject({ schema, example }: NonNullable<OperationDoc['body']
   }
 }
 
-function successResponseObject(route: Route, doc: OperationDoc): SpecObject {
+function successResponseObject(route: DocumentedRoute, doc: OperationDoc): SpecObject {
   const isLogin = !route.requiresToken && route.bodyKind !== 'none'
   const fields = {
     ...ENVELOPE_FIELDS,
@@ -139,7 +141,7 @@ function successResponseObject(route: Route, doc: OperationDoc): SpecObject {
   const headers = [
     'X-Request-ID',
     ...(doc.hasRevision ? ['ETag'] : []),
-    ...(route.operation === 'createWebhook' ? ['Location'] : []),
+    ...(/^create/.test(route.operation) ? ['Location'] : []),
   ]
   return {
     description: route.isList ? 'One page of the list.' : 'Success.',

@@ -1,8 +1,8 @@
 /** Matches request paths to routes. */
-import { type Method, ROUTES, type Route } from './routes.js'
+import { type Method, NOT_IMPLEMENTED, ROUTES, type Route } from './routes.js'
 
 /** Path parameters, in camelCase. */
-export type ParameterName = 'accountId' | 'webhookId' | 'deliveryId' | 'callId' | 'sampleId'
+export type ParameterName = 'accountId' | 'userId' | 'webhookId' | 'deliveryId' | 'callId' | 'sampleId'
 
 /** The methods of an existing path, and its parameters, decoded once. */
 export interface RouteMatch {
@@ -50,7 +50,7 @@ function buildTree(routes: readonly Route[]): RouteNode {
   return root
 }
 
-const ROUTE_TREE = buildTree(ROUTES)
+const ROUTE_TREE = buildTree([...ROUTES, ...NOT_IMPLEMENTED])
 
 /**
  * Splits the path of a request target without normalizing it. Ignores a trailing slash; an empty segment anywhere else

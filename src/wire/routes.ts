@@ -3,6 +3,8 @@
  * the order of the documentation; `router` turns the table into a tree.
  */
 
+import type { Access } from '../auth/authority.js'
+
 export type Method = 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE'
 
 /** Type of `data` in the request body; `none`: it is ignored. */
@@ -38,14 +40,41 @@ export type OperationId =
   | 'publishEvents'
   | 'listUnhealthyWebhooks'
   | 'searchDeliveries'
+  | 'listAccounts'
+  | 'createAccount'
+  | 'createChildAccount'
+  | 'readAccount'
+  | 'replaceAccount'
+  | 'patchAccount'
+  | 'deleteAccount'
+  | 'listChildren'
+  | 'listDescendants'
+  | 'listSiblings'
+  | 'listTree'
+  | 'listParents'
+  | 'listAncestors'
+  | 'moveAccount'
+  | 'eraseRecords'
+  | 'listUsers'
+  | 'createUser'
+  | 'readUser'
+  | 'replaceUser'
+  | 'patchUser'
+  | 'deleteUser'
+  | 'search'
+  | 'searchMany'
+  | 'listApps'
   | 'readOpenapi'
 
 export interface Route {
-  readonly operation: OperationId
+  /** `notImplemented`: what clients of KAZOO know and this service has not; no part of the documentation. */
+  readonly operation: OperationId | 'notImplemented'
   readonly method: Method
   /** Path below the version, with parameters in braces: `/accounts/{account_id}/webhooks`. */
   readonly path: string
   readonly requiresToken: boolean
+  /** What the caller must be allowed to; on the account of the path, or on its own. Default `read`. */
+  readonly access?: Access
   readonly bodyKind: BodyKind
   /** Status of a success. */
   readonly status: number
@@ -59,7 +88,12 @@ export interface Route {
   readonly isOperators?: boolean
   /** The route exists only if the host enables it (`--ingest`). */
   readonly isIngest?: boolean
+  /** An operator may use the route for an account that no longer exists. */
+  readonly isForRemoved?: boolean
 }
+
+/** A route of the documentation. */
+export type DocumentedRoute = Route & { readonly operation: OperationId }
 
 const ACCOUNT = '/accounts/{account_id}'
 const WEBHOOKS = `${ACCOUNT}/webhooks`
@@ -74,18 +108,30 @@ const login = {
   isLogin: true,
   hasSecret: true,
 } as const
-const change = { requiresToken: true, bodyKind: 'object', status: 200 } as const
+const change = { requiresToken: true, bodyKind: 'object', status: 200, access: 'write' } as const
+const write = { ...read, access: 'write' } as const
+const administer = { ...change, access: 'admin' } as const
+const USERS = `${ACCOUNT}/users`
+const USER = `${USERS}/{user_id}`
 
-export const ROUTES: readonly Route[] = [
+export const ROUTES: readonly DocumentedRoute[] = [
   { operation: 'signInByApiKey', method: 'PUT', path: '/api_auth', ...login },
   { operation: 'signInByCredentials', method: 'PUT', path: '/user_auth', ...login },
   { operation: 'signOut', method: 'DELETE', path: '/token_auth', ...read },
-  { operation: 'readApiKey', method: 'GET', path: `${ACCOUNT}/api_key`, ...read, hasSecret: true },
+  {
+    operation: 'readApiKey',
+    method: 'GET',
+    path: `${ACCOUNT}/api_key`,
+    ...read,
+    access: 'admin',
+    hasSecret: true,
+  },
   {
     operation: 'rotateApiKey',
     method: 'PUT',
     path: `${ACCOUNT}/api_key`,
     ...read,
+    access: 'admin',
     status: 201,
     hasSecret: true,
   },
@@ -107,18 +153,18 @@ export const ROUTES: readonly Route[] = [
   { operation: 'readWebhook', method: 'GET', path: WEBHOOK, ...read },
   { operation: 'replaceWebhook', method: 'POST', path: WEBHOOK, ...change },
   { operation: 'patchWebhook', method: 'PATCH', path: WEBHOOK, ...change },
-  { operation: 'deleteWebhook', method: 'DELETE', path: WEBHOOK, ...read },
+  { operation: 'deleteWebhook', method: 'DELETE', path: WEBHOOK, ...write },
   { operation: 'listWebhookAttempts', method: 'GET', path: `${WEBHOOK}/attempts`, ...read, isList: true },
 
-  { operation: 'testWebhook', method: 'PUT', path: `${WEBHOOK}/test`, ...read, status: 202 },
+  { operation: 'testWebhook', method: 'PUT', path: `${WEBHOOK}/test`, ...write, status: 202 },
   { operation: 'replayWebhook', method: 'PUT', path: `${WEBHOOK}/replay`, ...change, status: 202 },
   { operation: 'listDeliveries', method: 'GET', path: `${WEBHOOK}/deliveries`, ...read, isList: true },
-  { operation: 'readSecret', method: 'GET', path: `${WEBHOOK}/secret`, ...read, hasSecret: true },
+  { operation: 'readSecret', method: 'GET', path: `${WEBHOOK}/secret`, ...write, hasSecret: true },
   {
     operation: 'rotateSecret',
     method: 'PUT',
     path: `${WEBHOOK}/secret`,
-    ...read,
+    ...write,
     status: 201,
     hasSecret: true,
   },
@@ -135,6 +181,7 @@ export const ROUTES: readonly Route[] = [
     method: 'PUT',
     path: `${ACCOUNT}/events`,
     requiresToken: true,
+    access: 'write',
     bodyKind: 'object or list',
     status: 202,
     isIngest: true,
@@ -144,14 +191,79 @@ export const ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/system/endpoints',
     ...read,
-    isOperators: true,
+    access: 'operator',
   },
   {
     operation: 'searchDeliveries',
     method: 'GET',
     path: '/system/deliveries',
     ...read,
-    isOperators: true,
+    access: 'operator',
   },
+
+  {
+    operation: 'listAccounts',
+    method: 'GET',
+    path: '/accounts',
+    ...read,
+    access: 'operator',
+    isList: true,
+  },
+  { operation: 'createAccount', method: 'PUT', path: '/accounts', ...administer, status: 201 },
+  { operation: 'createChildAccount', method: 'PUT', path: ACCOUNT, ...administer, status: 201 },
+  { operation: 'readAccount', method: 'GET', path: ACCOUNT, ...read },
+  { operation: 'replaceAccount', method: 'POST', path: ACCOUNT, ...administer },
+  { operation: 'patchAccount', method: 'PATCH', path: ACCOUNT, ...administer },
+  { operation: 'deleteAccount', method: 'DELETE', path: ACCOUNT, ...read, access: 'ancestor' },
+  { operation: 'listChildren', method: 'GET', path: `${ACCOUNT}/children`, ...read, isList: true },
+  { operation: 'listDescendants', method: 'GET', path: `${ACCOUNT}/descendants`, ...read, isList: true },
+  { operation: 'listSiblings', method: 'GET', path: `${ACCOUNT}/siblings`, ...read, isList: true },
+  { operation: 'listTree', method: 'GET', path: `${ACCOUNT}/tree`, ...read },
+  { operation: 'listParents', method: 'GET', path: `${ACCOUNT}/parents`, ...read },
+  { operation: 'listAncestors', method: 'GET', path: `${ACCOUNT}/ancestors`, ...read },
+  { operation: 'moveAccount', method: 'POST', path: `${ACCOUNT}/move`, ...change, access: 'operator' },
+  {
+    operation: 'eraseRecords',
+    method: 'PUT',
+    path: `${ACCOUNT}/erase`,
+    ...administer,
+    isForRemoved: true,
+  },
+  { operation: 'listApps', method: 'GET', path: `${ACCOUNT}/apps_store`, ...read },
+
+  { operation: 'listUsers', method: 'GET', path: USERS, ...read, isList: true },
+  { operation: 'createUser', method: 'PUT', path: USERS, ...administer, status: 201 },
+  { operation: 'readUser', method: 'GET', path: USER, ...read },
+  { operation: 'replaceUser', method: 'POST', path: USER, ...change, access: 'self' },
+  { operation: 'patchUser', method: 'PATCH', path: USER, ...change, access: 'self' },
+  { operation: 'deleteUser', method: 'DELETE', path: USER, ...read, access: 'admin' },
+
+  { operation: 'search', method: 'GET', path: '/search', ...write, isList: true },
+  { operation: 'searchMany', method: 'GET', path: '/search/multi', ...write },
+
   { operation: 'readOpenapi', method: 'GET', path: '/openapi.json', ...open },
+]
+
+const notImplemented = (method: Method, path: string, isPublic = false): Route => ({
+  operation: 'notImplemented',
+  method,
+  path,
+  requiresToken: !isPublic,
+  bodyKind: 'none',
+  status: 501,
+})
+
+/** Parts of a user that KAZOO has and a service of webhooks has not. */
+const PARTS_OF_USERS = ['photo', 'vcard', 'quickcall', 'hotdesks', 'devices', 'channels', 'presence']
+
+/** Routes that real clients use, and that respond with 501. */
+export const NOT_IMPLEMENTED: readonly Route[] = [
+  ...(['PUT', 'DELETE'] as const).map((method) => notImplemented(method, `${ACCOUNT}/reseller`)),
+  ...(['PUT', 'POST'] as const).map((method) => notImplemented(method, '/user_auth/recovery', true)),
+  notImplemented('PUT', `${USER}/user_auth`),
+  ...PARTS_OF_USERS.flatMap((part) =>
+    (['GET', 'PUT', 'POST', 'PATCH', 'DELETE'] as const).map((method) =>
+      notImplemented(method, `${USER}/${part}`),
+    ),
+  ),
 ]

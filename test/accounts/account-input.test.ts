@@ -38,6 +38,7 @@ describe('the input of accounts.create', () => {
       isReseller: false,
       createdMs: 5,
       modifiedMs: 5,
+      revision: 1,
     })
   })
 
@@ -140,6 +141,7 @@ describe('the input of accounts.update', () => {
       ...account,
       enabled: false,
       modifiedMs: 9,
+      revision: 2,
     })
   })
 

@@ -75,7 +75,8 @@ describe('updating an account', () => {
     await deps.clock.advance(1_000)
     const changed = await updateAccount(deps, 'acme', { enabled: false })
     const { apiKey: _, ...before } = created
-    expect(changed).toEqual({ ...before, enabled: false, modifiedMs: created.modifiedMs + 1_000 })
+    const modifiedMs = created.modifiedMs + 1_000
+    expect(changed).toEqual({ ...before, enabled: false, modifiedMs, revision: 2 })
     expect(await getAccount(deps, 'acme')).toEqual(changed)
   })
 

@@ -14,7 +14,7 @@ describe('authenticate', () => {
     harness.calls.length = 0
     for (let i = 0; i < 3; i += 1) await authenticate(harness, token)
     const queries = harness.calls.map((call) => (call as [string])[0])
-    expect(queries).toEqual(['read', 'lineage', 'user'])
+    expect(queries).toEqual(['read', 'lineage', 'user', 'user'])
     await harness.clock.advance(1_999)
     await authenticate(harness, token)
     expect(harness.calls).toHaveLength(3)

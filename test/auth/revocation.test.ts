@@ -65,12 +65,12 @@ describe('tokens become invalid at once on the node where', () => {
     expect(await states()).toEqual({ byKey: valid, byUser: valid, ofSub: valid })
   })
 
-  it('the account is removed, even if an account with the same id and key is created', async () => {
+  it('the account is removed, even if an account with the same realm and key is created', async () => {
     const { harness, states } = await signedIn()
     const apiKey = await harness.accounts.readApiKey('sub')
     await harness.accounts.remove('sub')
     expect(await states()).toEqual({ byKey: valid, byUser: valid, ofSub: invalid })
-    await harness.accounts.create({ id: 'sub', name: 'Sub', realm: 'sub.test', apiKey })
+    await harness.accounts.create({ id: 'sub2', name: 'Sub', realm: 'sub.test', apiKey })
     expect(await states()).toEqual({ byKey: valid, byUser: valid, ofSub: invalid })
   })
 

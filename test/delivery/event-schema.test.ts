@@ -15,7 +15,7 @@ describe('the event schema', () => {
   it('has exactly the fields of ChannelEvent', () => {
     const fields: Record<keyof ChannelEvent, unknown> = eventSchema.properties
     const type: (keyof ChannelEvent)[] = Object.keys(fields) as (keyof typeof eventSchema.properties)[]
-    expect(type).toHaveLength(57)
+    expect(type).toHaveLength(60)
   })
 
   it('requires hook, accountId and callId, and nothing else', () => {

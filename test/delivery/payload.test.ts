@@ -59,6 +59,9 @@ const FIELDS: readonly (readonly [string, unknown, string, unknown])[] = [
   ['agentCallId', 'leg-d', 'agent_call_id', 'leg-d'],
   ['dtmfDigit', '#', 'dtmf_digit', '#'],
   ['dtmfDurationMs', 90, 'dtmf_duration_ms', 90],
+  ['documentId', 'u', 'id', 'u'],
+  ['documentType', 'user', 'type', 'user'],
+  ['documentAction', 'doc_edited', 'action', 'doc_edited'],
 ]
 
 /** Of an event without a call; `callId` is then the ordering key too. */

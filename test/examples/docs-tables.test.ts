@@ -299,12 +299,21 @@ describe('the tables of the HTTP API', () => {
   })
 
   it('list every error, by status and name', () => {
-    const { toHttpError, badIdentifier, bodyTooLarge, methodNotAllowed, validationError } = errorBodies
+    const { toHttpError, badIdentifier, bodyTooLarge, methodNotAllowed, notImplemented, validationError } =
+      errorBodies
     const constants = Object.values(errorBodies).filter((value) => typeof value === 'object')
     const thrown = literals('src/errors.ts', 'ErrorCode').map((code) =>
       toHttpError(new HookswitchError(code as 'Internal', '')),
     )
-    const made = [badIdentifier('x'), bodyTooLarge(1), methodNotAllowed('GET'), validationError([])]
+    const hasDescendants = new HookswitchError('Conflict', '', { field: 'descendants' })
+    const made = [
+      badIdentifier('x'),
+      bodyTooLarge(1),
+      methodNotAllowed('GET'),
+      notImplemented('x'),
+      validationError([]),
+      toHttpError(hasDescendants),
+    ]
     const expected = new Set([
       ...[...constants, ...thrown, ...made].map(({ status, name }) => `${status} ${name}`),
       ...Object.entries(ERROR_NAMES).map(([status, name]) => `${status} ${name}`),

@@ -24,7 +24,7 @@ export const ACCOUNTS = [
 
 /**
  * Values from earlier responses, newest last.
- * @typedef {Record<'tokens' | 'webhooks' | 'deliveries' | 'calls' | 'revisions' | 'cursors', string[]>} KnownValues
+ * @typedef {Record<'tokens' | 'accounts' | 'users' | 'webhooks' | 'deliveries' | 'calls' | 'revisions' | 'cursors', string[]>} KnownValues
  * @typedef {import('hookswitch/testkit').SeededRandom} Random
  * @typedef {object} OperationInput
  * @property {Record<string, string>} [params]
@@ -39,6 +39,8 @@ const GREGORIAN_EPOCH = 62_167_219_200
 /** @returns {KnownValues} */
 export const emptyKnownValues = () => ({
   tokens: [],
+  accounts: [],
+  users: [],
   webhooks: [],
   deliveries: [],
   calls: [],
@@ -58,6 +60,8 @@ export function learnFrom(known, operation, json) {
   if (json?.status !== 'success') return
   const { data } = json
   if (/^signInBy/.test(operation)) addKnownValue(known, 'tokens', json.auth_token)
+  if (/^create(Child)?Account$/.test(operation)) addKnownValue(known, 'accounts', data?.id)
+  if (operation === 'createUser') addKnownValue(known, 'users', data?.id)
   if (/^(create|replace|patch)Webhook$/.test(operation)) addKnownValue(known, 'webhooks', data?.id)
   for (const id of [data?.delivery_id, ...(Array.isArray(data?.delivery_ids) ? data.delivery_ids : [])])
     addKnownValue(known, 'deliveries', id)
@@ -108,6 +112,52 @@ function webhookSettings(random) {
   }
   for (const [key, make] of Object.entries(optional)) if (random.chance(0.2)) required[key] = make()
   return required
+}
+
+/** Only accounts that the fuzzer made: the others must stay as they are. @param {Random} random @param {KnownValues} known */
+const accountParams = (random, known) => ({ account_id: pickRecent(random, known.accounts, 'unknown') })
+
+/** @param {Random} random @param {KnownValues} known */
+const userParams = (random, known) => ({ user_id: pickRecent(random, known.users, 'unknown') })
+
+/** @param {Random} random */
+function accountFields(random) {
+  /** @type {Record<string, () => unknown>} */
+  const optional = {
+    realm: () =>
+      random.pick([`r${random.integer(1, 99)}.example`, ' Two Words.example', 'parent.example.com', 'x/y']),
+    enabled: () => random.pick([true, false, 'true']),
+    timezone: () => random.pick(['inherit', 'Europe/Berlin', 'UTC']),
+    language: () => random.pick(['de', 'en-us', 'no language']),
+    flags: () => random.pick([[], ['a', 'ü'], [1]]),
+    ui_metadata: () => ({ deep: [1, { x: null }] }),
+    billing_mode: () => 'x',
+  }
+  const fields = {
+    name: random.pick([`Account ${random.integer(1, 99)}`, '電話 😀', '---', 'Parent Telecom']),
+  }
+  for (const [key, make] of Object.entries(optional))
+    if (random.chance(0.2)) Object.assign(fields, { [key]: make() })
+  return fields
+}
+
+/** @param {Random} random */
+function userFields(random) {
+  /** @type {Record<string, () => unknown>} */
+  const optional = {
+    username: () => random.pick([`user-${random.integer(1, 30)}`, 'Ada', 'a b', 'x@y.example']),
+    password: () => random.pick(['a new password', '', 'x'.repeat(1025)]),
+    email: () => random.pick(['a@b.example', 'nobody']),
+    enabled: () => random.pick([true, 'false']),
+    priv_level: () => random.pick(['user', 'admin', 'root']),
+    require_password_update: () => random.chance(0.5),
+    features: () => ['caller_id'],
+    pvt_secret: () => 'x',
+  }
+  const fields = { first_name: random.pick(['Ada', 'Ü']), last_name: random.pick(['Birch', '電話']) }
+  for (const [key, make] of Object.entries(optional))
+    if (random.chance(0.3)) Object.assign(fields, { [key]: make() })
+  return fields
 }
 
 /** @param {Random} random */
@@ -209,6 +259,61 @@ export const OPERATION_INPUTS = {
   listCallAttempts: (random, known) => ({ params: { call_id: pickRecent(random, known.calls, 'call-1') } }),
   publishEvents: (random) => ({
     data: random.chance(0.5) ? randomEvent(random) : [randomEvent(random), randomEvent(random)],
+  }),
+  listAccounts: (random, known) => ({ query: listQuery(random, known) }),
+  createAccount: (random) => ({ data: accountFields(random) }),
+  createChildAccount: (random, known) => ({
+    params: accountParams(random, known),
+    data: accountFields(random),
+  }),
+  readAccount: (random, known) => ({
+    params: { account_id: random.pick(['parent', 'child', pickRecent(random, known.accounts, 'unknown')]) },
+    headers: random.chance(0.3) ? [['if-none-match', `"${pickRecent(random, known.revisions, 'x')}"`]] : [],
+  }),
+  replaceAccount: (random, known) => ({ params: accountParams(random, known), data: accountFields(random) }),
+  patchAccount: (random, known) => ({
+    params: accountParams(random, known),
+    data: random.pick([{ enabled: true }, { realm: null }, { flags: null }, accountFields(random)]),
+    headers: random.chance(0.2) ? [['if-match', `"${pickRecent(random, known.revisions, 'x')}"`]] : [],
+  }),
+  deleteAccount: (random, known) => ({ params: accountParams(random, known) }),
+  listChildren: (random, known) => ({ query: listQuery(random, known) }),
+  listDescendants: (random, known) => ({ query: listQuery(random, known) }),
+  listSiblings: (random, known) => ({ params: { account_id: 'child' }, query: listQuery(random, known) }),
+  listTree: () => ({ params: { account_id: 'child' } }),
+  listParents: () => ({ params: { account_id: 'child' } }),
+  listAncestors: () => ({ params: { account_id: 'child' } }),
+  moveAccount: (random, known) => ({ params: accountParams(random, known), data: { to: 'child' } }),
+  eraseRecords: (random, known) => ({
+    params: accountParams(random, known),
+    data: random.pick([{ number: '+4930123456' }, { call_id: 'call-1' }]),
+  }),
+  listApps: () => ({}),
+  listUsers: (random, known) => ({ query: listQuery(random, known) }),
+  createUser: (random) => ({ params: { account_id: 'child' }, data: userFields(random) }),
+  readUser: (random, known) => ({ params: { account_id: 'child', ...userParams(random, known) } }),
+  replaceUser: (random, known) => ({
+    params: { account_id: 'child', ...userParams(random, known) },
+    data: userFields(random),
+  }),
+  patchUser: (random, known) => ({
+    params: { account_id: 'child', ...userParams(random, known) },
+    data: random.pick([{ username: null }, { email: null }, userFields(random)]),
+  }),
+  deleteUser: (random, known) => ({ params: { account_id: 'child', ...userParams(random, known) } }),
+  search: (random) => ({
+    query: [
+      ['t', 'account'],
+      ['q', random.pick(['name', 'realm', 'id', 'other'])],
+      ['v', random.pick(['a', 'child', '%', ''])],
+    ],
+  }),
+  searchMany: (random) => ({
+    query: [
+      ['t', 'account'],
+      ['by_name', random.pick(['a', 'c', '_'])],
+      ['by_id', 'c'],
+    ],
   }),
   readOpenapi: () => ({}),
 }

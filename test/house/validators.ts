@@ -1,5 +1,6 @@
 import { Ajv } from 'ajv'
 import standaloneCode from 'ajv/dist/standalone/index.js'
+import { accountSchema, userSchema } from '../../src/accounts/account-schema.js'
 import { eventSchema } from '../../src/delivery/event-schema.js'
 import type { JsonSchema } from '../../src/values/json-schema.js'
 import { webhookSchema } from '../../src/webhooks/webhook-schema.js'
@@ -12,6 +13,8 @@ export const GENERATED_FILE = 'src/values/validators.generated.js'
 export const VALIDATORS: Readonly<Record<string, JsonSchema>> = {
   validateWebhook: webhookSchema,
   validateEvent: eventSchema,
+  validateAccount: accountSchema,
+  validateUser: userSchema,
   validateApiAuth: apiAuthSchema,
   validateUserAuth: userAuthSchema,
   validateReenable: reenableSchema,

@@ -149,7 +149,9 @@ describe('the error envelope', () => {
       [call]: errorWithCode(code, { retryAfterSeconds: 7 }),
     })
     expect(response.status).toBe(status)
-    expect(body).toMatchObject({ error: String(status), message, data: { message: expect.any(String) } })
+    const details =
+      status === 423 ? { account: { disabled: expect.any(Object) } } : { message: expect.any(String) }
+    expect(body).toMatchObject({ error: String(status), message, data: details })
     expect(response.headers['retry-after']).toBe(status === 429 || status === 503 ? '7' : undefined)
     expect(response.body).not.toContain('thrown:')
   })
@@ -167,11 +169,23 @@ describe('the error envelope', () => {
     }
   })
 
-  it('responds with 405 to a method that the host does not support', async () => {
+  it("responds with 501 to an operation that the host's directory lacks, and names it", async () => {
     const url = `/v1/accounts/${OWN_ACCOUNT}/api_key`
-    const { response } = await respond('PUT', url, {}, { rotateApiKey: errorWithCode('Unsupported') })
-    expect(response.status).toBe(405)
-    expect(response.headers.allow).toBe('GET, HEAD')
+    const { response, body } = await respond('PUT', url, {}, { rotateApiKey: errorWithCode('Unsupported') })
+    expect(response.status).toBe(501)
+    const data = { message: 'accounts are kept by the host', cause: 'rotateApiKey' }
+    expect(body).toMatchObject({ error: '501', message: 'not_implemented', data })
+  })
+
+  it.each([
+    ['PUT', `/v1/accounts/${OWN_ACCOUNT}/reseller`],
+    ['POST', '/v1/user_auth/recovery'],
+    ['PUT', `/v1/accounts/${OWN_ACCOUNT}/users/u/user_auth`],
+    ['GET', `/v1/accounts/${OWN_ACCOUNT}/users/u/photo`],
+  ])('responds with 501 to what other services have: %s %s', async (method, url) => {
+    const { response, body } = await respond(method, url)
+    expect(response.status).toBe(501)
+    expect(body).toMatchObject({ message: 'not_implemented', data: { message: 'not implemented' } })
   })
 
   it('lists every method of a path in Allow', async () => {

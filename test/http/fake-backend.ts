@@ -3,8 +3,8 @@ import type { StoredAttempt } from '../../src/delivery/attempt-record.js'
 import type { AttemptQuery, DeliveryQuery, StoredDelivery } from '../../src/delivery/delivery-queries.js'
 import { notFound } from '../../src/errors.js'
 import type { ApiBackend } from '../../src/http/api-backend.js'
+import { jsonMergePatch } from '../../src/values/json-merge-patch.js'
 import { catalogueOf } from '../../src/webhooks/catalogue.js'
-import { jsonMergePatch } from '../../src/webhooks/json-merge-patch.js'
 import type { UncheckedWebhook, WebhookView } from '../../src/webhooks/view.js'
 import {
   API_KEY,
@@ -14,8 +14,10 @@ import {
   NODE,
   NOW,
   OWN_ACCOUNT,
+  parentAccount,
   REQUEST_ID,
   TOKEN,
+  user,
   VERSION,
   WEBHOOK_ID,
   webhook,
@@ -103,9 +105,20 @@ export function createFakeBackend(
       },
     },
     accounts: {
-      async authorize(caller, accountId) {
+      async authorize(caller, { accountId }) {
         record('authorize', caller.accountId, accountId)
         if (accountId !== OWN_ACCOUNT && accountId !== CHILD_ACCOUNT) throw errorWithCode('Forbidden')
+        return true
+      },
+      rightsOf: () => ({ isAdmin: true, isOperator: false }),
+      isOperatorAccount: () => false,
+      async lineage(accountId) {
+        record('lineage', accountId)
+        return [account]
+      },
+      async erase(request) {
+        record('erase', request)
+        return { rows: 3 }
       },
       async readApiKey(accountId) {
         record('readApiKey', accountId)
@@ -115,10 +128,63 @@ export function createFakeBackend(
         record('rotateApiKey', accountId)
         return 'b'.repeat(64)
       },
-      isOperator: () => options.operator ?? true,
       async descendants(accountId) {
         record('descendants', accountId)
         return [CHILD_ACCOUNT]
+      },
+    },
+    admin: {
+      rules: {
+        uniqueAccountNames: true,
+        accountRealmSuffix: 'hookswitch.invalid',
+        defaultTimezone: 'Etc/UTC',
+        subaccounts: true,
+      },
+      async lineage(accountId) {
+        record('admin.lineage', accountId)
+        return [{ ...account, id: accountId, parentId: parentAccount.id }, parentAccount]
+      },
+      async page(query) {
+        record('admin.page', query)
+        return [account]
+      },
+      countDescendants: async (accountIds) => accountIds.map(() => 2),
+      async create(parentId, input, isOperator) {
+        record('admin.create', parentId, input, isOperator)
+        return account
+      },
+      async edit(accountId, input, options) {
+        record('admin.edit', accountId, input, options)
+        return account
+      },
+      async move(accountId, to) {
+        record('admin.move', accountId, to)
+        return account
+      },
+      async remove(accountId, revision) {
+        record('admin.remove', accountId, revision)
+        return [account]
+      },
+      wasRemoved: async () => false,
+      async users(accountId, query) {
+        record('admin.users', accountId, query)
+        return [user]
+      },
+      async user(accountId, userId) {
+        record('admin.user', accountId, userId)
+        return user
+      },
+      async createUser(accountId, input, mayChooseId) {
+        record('admin.createUser', accountId, input, mayChooseId)
+        return user
+      },
+      async editUser(accountId, userId, input, options) {
+        record('admin.editUser', accountId, userId, input, options)
+        return user
+      },
+      async removeUser(accountId, userId, revision) {
+        record('admin.removeUser', accountId, userId, revision)
+        return user
       },
     },
     webhooks: {

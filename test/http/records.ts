@@ -1,5 +1,6 @@
 /** Sample records and requests for tests of the HTTP API. */
 import type { Account } from '../../src/accounts/account.js'
+import type { User } from '../../src/accounts/user.js'
 import type { StoredAttempt } from '../../src/delivery/attempt-record.js'
 import type { StoredDelivery } from '../../src/delivery/delivery-queries.js'
 import { type ErrorCode, HookswitchError } from '../../src/errors.js'
@@ -28,6 +29,28 @@ export const account: Account = {
   resellerId: 'reseller-1',
   createdMs: NOW,
   modifiedMs: NOW,
+}
+
+export const parentAccount: Account = {
+  ...account,
+  id: 'parent-account',
+  name: 'Parent',
+  realm: 'parent.example.com',
+  isReseller: true,
+}
+export const USER_ID = 'user-1'
+export const user: User = {
+  id: USER_ID,
+  accountId: OWN_ACCOUNT,
+  username: 'Ada',
+  firstName: 'Ada',
+  lastName: 'Birch',
+  credentialKeys: ['secret-key'],
+  credentialVersion: '1',
+  extra: { features: ['caller_id'] },
+  createdMs: NOW,
+  modifiedMs: NOW,
+  revision: 4,
 }
 
 export const errorWithCode = (code: ErrorCode, details = {}) =>

@@ -1,12 +1,39 @@
 /** One request for every route, with its expected response. */
 import { expect } from 'vitest'
 import { catalogueOf } from '../../src/webhooks/catalogue.js'
-import { API_KEY, CHILD_ACCOUNT, OWN_ACCOUNT, TOKEN, WEBHOOK_ID } from './records.js'
+import { API_KEY, CHILD_ACCOUNT, OWN_ACCOUNT, TOKEN, USER_ID, WEBHOOK_ID } from './records.js'
 
 const WEBHOOKS = `/accounts/${OWN_ACCOUNT}/webhooks`
 const WEBHOOK = `${WEBHOOKS}/${WEBHOOK_ID}`
 const INPUT = { name: 'n', uri: 'https://r.example.com/', hook: 'all', retries: '3', enabled: 'false' }
 const SETTINGS = { name: 'n', uri: 'https://r.example.com/', hook: 'all', retries: 3, enabled: false }
+
+const OWN_REALM = 'own.example.com'
+const FOUND = { id: OWN_ACCOUNT, name: 'Own', realm: OWN_REALM, descendants_count: 2 }
+const CHILD = { ...FOUND, flags: [] }
+const ACCOUNT_INPUT = { name: 'New', billing_mode: 'x', id: 'x', pvt_y: 1 }
+const ACCOUNT = expect.objectContaining({
+  id: OWN_ACCOUNT,
+  name: 'Own',
+  timezone: 'Etc/UTC',
+  reseller_id: 'reseller-1',
+  billing_mode: 'manual',
+})
+const USER_INPUT = {
+  first_name: 'A',
+  last_name: 'B',
+  enabled: 'false',
+  group: 'g',
+  credentials: 'x',
+  _read_only: 1,
+}
+const USER_DOCUMENT = { fields: { firstName: 'A', lastName: 'B', enabled: false }, extra: { group: 'g' } }
+const USER = expect.objectContaining({
+  id: USER_ID,
+  username: 'ada',
+  verified: false,
+  features: ['caller_id'],
+})
 
 export interface RouteCase {
   readonly operation: string
@@ -303,4 +330,159 @@ export const ROUTE_CASES: readonly RouteCase[] = [
       expect.objectContaining({ id: 'delivery-2', explain: 'about delivery-2' }),
     ],
   },
+  {
+    ...get('listAccounts', '/accounts', [
+      { id: OWN_ACCOUNT, name: 'Own', realm: OWN_REALM, tree: [], enabled: true },
+    ]),
+    expectedCall: ['admin.page', { ascending: true, limit: 51 }],
+  },
+  {
+    operation: 'createAccount',
+    method: 'PUT',
+    path: '/accounts',
+    data: ACCOUNT_INPUT,
+    status: 201,
+    expectedData: ACCOUNT,
+  },
+  {
+    operation: 'createChildAccount',
+    method: 'PUT',
+    path: `/accounts/${CHILD_ACCOUNT}`,
+    data: ACCOUNT_INPUT,
+    status: 201,
+    expectedData: ACCOUNT,
+  },
+  {
+    ...get('readAccount', `/accounts/${OWN_ACCOUNT}`, ACCOUNT),
+    expectedCall: ['admin.lineage', OWN_ACCOUNT],
+  },
+  {
+    operation: 'replaceAccount',
+    method: 'POST',
+    path: `/accounts/${OWN_ACCOUNT}`,
+    data: ACCOUNT_INPUT,
+    status: 200,
+    expectedData: ACCOUNT,
+  },
+  {
+    operation: 'patchAccount',
+    method: 'PATCH',
+    path: `/accounts/${CHILD_ACCOUNT}`,
+    data: { enabled: 'false', ui_flags: { tour: 1 } },
+    status: 200,
+    expectedData: ACCOUNT,
+  },
+  {
+    operation: 'deleteAccount',
+    method: 'DELETE',
+    path: `/accounts/${CHILD_ACCOUNT}`,
+    status: 200,
+    expectedData: expect.objectContaining({ _read_only: expect.objectContaining({ deleted: true }) }),
+    expectedCall: ['admin.remove', CHILD_ACCOUNT, undefined],
+  },
+  {
+    ...get('listChildren', `/accounts/${OWN_ACCOUNT}/children?ascending=false`, [CHILD]),
+    expectedCall: ['admin.page', { childrenOf: OWN_ACCOUNT, ascending: false, limit: 51 }],
+  },
+  {
+    ...get('listDescendants', `/accounts/${OWN_ACCOUNT}/descendants?page_size=2`, [
+      { id: OWN_ACCOUNT, name: 'Own', realm: OWN_REALM, tree: [], flags: [] },
+    ]),
+    expectedCall: ['admin.page', { descendantsOf: OWN_ACCOUNT, ascending: true, limit: 3 }],
+  },
+  {
+    ...get('listSiblings', `/accounts/${CHILD_ACCOUNT}/siblings`, [CHILD]),
+    expectedCall: ['admin.page', { childrenOf: 'parent-account', ascending: true, limit: 51 }],
+  },
+  ...['tree', 'parents', 'ancestors'].map((name) =>
+    get(`list${name[0]!.toUpperCase()}${name.slice(1)}`, `/accounts/${CHILD_ACCOUNT}/${name}`, [
+      { id: 'parent-account', name: 'Parent', realm: 'parent.example.com', flags: [] },
+    ]),
+  ),
+  {
+    operation: 'moveAccount',
+    method: 'POST',
+    path: `/accounts/${CHILD_ACCOUNT}/move`,
+    data: { to: 'x' },
+    status: 200,
+    expectedData: ACCOUNT,
+  },
+  {
+    operation: 'eraseRecords',
+    method: 'PUT',
+    path: `/accounts/${OWN_ACCOUNT}/erase`,
+    data: { call_id: 'c' },
+    status: 200,
+    expectedData: { rows: 3 },
+    expectedCall: ['erase', { accountId: OWN_ACCOUNT, callId: 'c' }],
+  },
+  get('listApps', `/accounts/${OWN_ACCOUNT}/apps_store`, []),
+  {
+    ...get('listUsers', `/accounts/${OWN_ACCOUNT}/users`, [
+      {
+        id: USER_ID,
+        features: ['caller_id'],
+        flags: [],
+        username: 'ada',
+        first_name: 'Ada',
+        last_name: 'Birch',
+        priv_level: 'admin',
+        enabled: true,
+      },
+    ]),
+    expectedCall: ['admin.users', OWN_ACCOUNT, { ascending: true, limit: 51 }],
+  },
+  {
+    operation: 'createUser',
+    method: 'PUT',
+    path: `/accounts/${OWN_ACCOUNT}/users`,
+    data: USER_INPUT,
+    status: 201,
+    expectedData: USER,
+    expectedCall: ['admin.createUser', OWN_ACCOUNT, USER_DOCUMENT, false],
+  },
+  {
+    ...get('readUser', `/accounts/${OWN_ACCOUNT}/users/${USER_ID}`, USER),
+    expectedCall: ['admin.user', OWN_ACCOUNT, USER_ID],
+  },
+  {
+    operation: 'replaceUser',
+    method: 'POST',
+    path: `/accounts/${OWN_ACCOUNT}/users/${USER_ID}`,
+    data: USER_INPUT,
+    status: 200,
+    expectedData: USER,
+    expectedCall: ['admin.editUser', OWN_ACCOUNT, USER_ID, USER_DOCUMENT, { mode: 'replace', isSelf: false }],
+  },
+  {
+    operation: 'patchUser',
+    method: 'PATCH',
+    path: `/accounts/${OWN_ACCOUNT}/users/${USER_ID}`,
+    data: { password: 'p', email: null },
+    status: 200,
+    expectedData: USER,
+    expectedCall: [
+      'admin.editUser',
+      OWN_ACCOUNT,
+      USER_ID,
+      { fields: { password: 'p', email: null } },
+      { mode: 'merge', isSelf: false },
+    ],
+  },
+  {
+    operation: 'deleteUser',
+    method: 'DELETE',
+    path: `/accounts/${OWN_ACCOUNT}/users/${USER_ID}`,
+    status: 200,
+    expectedData: expect.objectContaining({ _read_only: expect.objectContaining({ deleted: true }) }),
+    expectedCall: ['admin.removeUser', OWN_ACCOUNT, USER_ID, undefined],
+  },
+  {
+    ...get('search', '/search?t=account&q=name&v=O-wn', [FOUND]),
+    expectedCall: [
+      'admin.page',
+      { descendantsOf: OWN_ACCOUNT, prefix: { of: 'name', text: 'own' }, ascending: true, limit: 51 },
+    ],
+  },
+  get('searchMany', '/search/multi?t=account&by_name=o&by_id=x', { name: [FOUND], id: [FOUND] }),
 ]

@@ -96,7 +96,7 @@ function caller(service: RunningService) {
 
 describe('the OpenAPI document', () => {
   it('describes the response of every operation, and the errors', async () => {
-    const service = await startService({ ingest: true })
+    const service = await startService({ ingest: true, operators: ['other'] })
     const { call, called } = caller(service)
     const { hs, receiver } = service
     receiver.on('/hook', [status(500, { headers: { 'set-cookie': 'a=b' } }), status(200, { body: 'ok' })])
@@ -147,14 +147,53 @@ describe('the OpenAPI document', () => {
     await call('reenableDescendantWebhooks', account, { data: { 're-enable': true } })
     await call('readApiKey', account)
 
+    const { token: operator } = await hs.auth.signIn({ apiKey: 'o'.repeat(64) })
+    const childId = (await call('createAccount', {}, { data: { name: 'New', flags: ['f'], group: 'g' } }))
+      .json.data.id as string
+    const child = { account_id: childId }
+    await call(
+      'createChildAccount',
+      { account_id: childId, query: '?include_api_key=true' },
+      { data: { name: 'Below' } },
+    )
+    const read = await call('readAccount', child)
+    await call('readAccount', { ...child, query: '?include_api_key=true' })
+    await call('replaceAccount', child, { data: { ...read.json.data, enabled: 'false' } })
+    await call('patchAccount', child, { data: { enabled: true, timezone: null } })
+    await call('listAccounts', {}, { token: operator })
+    for (const id of ['listChildren', 'listDescendants', 'listApps', 'listUsers']) await call(id, account)
+    for (const id of ['listSiblings', 'listTree', 'listParents', 'listAncestors']) await call(id, child)
+    await call('search', { query: '?t=account&q=name&v=n' })
+    await call('searchMany', { query: '?t=account&by_name=n&by_id=x' })
+    const ada = {
+      first_name: 'Ada',
+      last_name: 'Birch',
+      username: 'a@b.example',
+      password: 'p',
+      features: ['f'],
+    }
+    const made = await call('createUser', child, { data: ada })
+    const user = { ...child, user_id: made.json.data.id as string }
+    await call('readUser', user)
+    await call('listUsers', child)
+    await call('replaceUser', user, { data: made.json.data })
+    await call('patchUser', user, { data: { email: 'a@b.example', username: null } })
+    await call('deleteUser', user)
+    const sub = (await call('listChildren', child)).json.data[0].id as string
+    await call('moveAccount', { account_id: sub }, { token: operator, data: { to: 'other' } })
+    await call('deleteAccount', child)
+    await call('eraseRecords', { account_id: childId }, { token: operator, data: { number: '+15550100' } })
+
+    const ofOperators = new Set(['listAccounts', 'moveAccount'])
     for (const { id, doc, method } of operations) {
+      const by = ofOperators.has(id) ? { token: operator } : {}
       const token = doc.security === undefined
       if (token) expect((await call(id, hook, { token: 'bad', data: {} })).status, id).toBe(401)
       if (token && doc.parameters && operations.find((one) => one.id === id)!.path.includes('{account_id}'))
         expect((await call(id, { ...hook, account_id: 'other' }, { data: {} })).status, id).toBe(403)
       if (doc.requestBody && method !== 'GET')
-        expect((await call(id, hook, { body: '{"data":' })).status, id).toBe(400)
-      if (doc.requestBody) expect((await call(id, hook, { data: 'text' })).status, id).toBe(400)
+        expect((await call(id, hook, { ...by, body: '{"data":' })).status, id).toBe(400)
+      if (doc.requestBody) expect((await call(id, hook, { ...by, data: 'text' })).status, id).toBe(400)
     }
     expect(
       (await call('createWebhook', account, { data: { name: '', uri: 'x', hook: 'y', retries: 99 } })).status,
@@ -198,7 +237,7 @@ describe('the OpenAPI document', () => {
     const { hs, receiver, createWebhook } = await startService()
     await createWebhook('/hook', { hook: 'all', customData: { tenant: '7' } })
     const hooks = Object.keys(document.webhooks)
-    expect(hooks).toHaveLength(16)
+    expect(hooks).toHaveLength(17)
     for (const hook of hooks) {
       await hs.publish(channelCreate('call', { hook, direction: 'inbound', customChannelVars: { a: 1 } }))
       const { body, headers } = await receiver.next()

@@ -22,6 +22,7 @@ const kinds = [
   'queue_agent_offer',
   'queue_agent_answer',
   'channel_dtmf',
+  'object',
   'webhook_paused',
   'webhook_disabled',
   'delivery_exhausted',

@@ -103,6 +103,11 @@ const account: Required<Account> = {
   language: 'en-us',
   isReseller: false,
   resellerId: 'q',
+  timezone: 'Etc/UTC',
+  flags: ['f'],
+  isListed: true,
+  extra: { group: 'g' },
+  revision: 1,
   createdMs: 1,
   modifiedMs: 1,
 }

@@ -1,22 +1,36 @@
 /** Accounts, with their API keys and users. */
 import {
   type Account,
+  type AccountConditions,
   type AccountStore,
   type ApiKeyRow,
+  accountRevision,
+  applyReplacement,
+  deleteWebhook,
   HookswitchError,
   normalizeAccountName,
   normalizeRealm,
   notFound,
 } from 'hookswitch/store'
-import { constraintOf } from './errors.js'
+import { postgresAccountPages } from './account-pages.js'
+import { constraintOf, isOutcomeUnknown } from './errors.js'
 import { lineageReader } from './lineages.js'
+import { assertRevision } from './revision.js'
+import { type WebhookRow, webhookOf } from './rows.js'
 import type { Transaction } from './session.js'
-import type { Deps } from './session-deps.js'
+import type { Deps, Queue } from './session-deps.js'
 import { accountStatements, type DocRow } from './sql/accounts.js'
+import { webhookStatements } from './sql/webhooks.js'
 import { postgresUsers } from './users.js'
+import { valuesOf as webhookValuesOf } from './webhooks.js'
 
-export function postgresAccounts({ session, schema }: Pick<Deps, 'session' | 'schema'>): AccountStore {
+export function postgresAccounts(
+  { session, schema }: Pick<Deps, 'session' | 'schema'>,
+  queue: Pick<Queue, 'notify'>,
+): AccountStore {
   const sql = accountStatements(schema)
+  const webhookSql = webhookStatements(schema)
+  const pages = postgresAccountPages(session, schema)
   const users = postgresUsers(session, schema)
 
   const values = (account: Account) => [
@@ -26,8 +40,28 @@ export function postgresAccounts({ session, schema }: Pick<Deps, 'session' | 'sc
     account.parentId ?? null,
     JSON.stringify(account),
   ]
-  const lockParent = async (tx: Transaction, { parentId }: Account) => {
-    if (parentId !== undefined) await tx.query(sql.lockParent, [parentId])
+  const lockParent = async (tx: Transaction, { parentId }: Account, { requireParent }: AccountConditions) => {
+    if (parentId === undefined) return
+    const held = await tx.query(sql.lockParent, [parentId])
+    if (requireParent && held.length === 0) throw notFound(parentId, 'account')
+  }
+  const lockRevision = async (tx: Transaction, accountId: string, revision: number | undefined) => {
+    const [row] = await tx.query<DocRow>(sql.lock, [accountId])
+    if (!row) throw notFound(accountId, 'account')
+    assertRevision(accountId, accountRevision(JSON.parse(row.doc) as Account), revision)
+  }
+  /** After the other locks: a transaction that holds a name waits for no row that another one may have locked. */
+  const assertNameFree = async (
+    tx: Transaction,
+    { id, name }: Account,
+    { uniqueName }: AccountConditions,
+  ) => {
+    const nameKey = normalizeAccountName(name)
+    if (!uniqueName || nameKey === '') return
+    await tx.query(sql.lockName, [`hookswitch account name ${schema} ${nameKey}`])
+    // A separate statement, which sees what the transaction that held the lock committed.
+    if ((await tx.query(sql.otherWithName, [nameKey, id])).length > 0)
+      throw taken('name', 'this name is taken')
   }
   const one = async <T>(statement: (typeof sql)[keyof typeof sql], value: string): Promise<T | undefined> => {
     const [row] = await session.query<DocRow>(statement, [value])
@@ -37,9 +71,10 @@ export function postgresAccounts({ session, schema }: Pick<Deps, 'session' | 'sc
     (await session.query<DocRow>(statement, args)).map(({ doc }) => JSON.parse(doc) as Account)
 
   return {
-    insert: (account, apiKey, newUsers) =>
+    insert: (account, apiKey, newUsers, conditions = {}) =>
       session.transaction(async (tx) => {
-        await lockParent(tx, account)
+        await lockParent(tx, account, conditions)
+        await assertNameFree(tx, account, conditions)
         const inserted = await tx.query(sql.insert, values(account))
         if (inserted.length === 0 && (await tx.query(sql.exists, [account.id])).length > 0) {
           throw taken('id', 'this id is taken')
@@ -52,25 +87,47 @@ export function postgresAccounts({ session, schema }: Pick<Deps, 'session' | 'sc
         await putApiKey(tx, apiKey)
         await users.insertAll(tx, newUsers)
       }),
-    update: (account) =>
+    update: (account, conditions = {}) =>
       session.transaction(async (tx) => {
-        await lockParent(tx, account)
+        await lockParent(tx, account, conditions)
+        if (conditions.revision !== undefined) await lockRevision(tx, account.id, conditions.revision)
+        await assertNameFree(tx, account, conditions)
         const updated = await translated(tx.query(sql.update, values(account)))
         if (updated.length === 0) throw notFound(account.id, 'account')
       }),
-    remove: (accountId) =>
-      session.transaction(async (tx) => {
-        if ((await tx.query(sql.lock, [accountId])).length === 0) throw notFound(accountId, 'account')
+    async remove(accountId, { nowMs, revision }) {
+      const removed: string[] = []
+      const written = session.transaction(async (tx) => {
+        removed.length = 0
+        await lockRevision(tx, accountId, revision)
         if ((await tx.query(sql.child, [accountId])).length > 0) {
           throw taken('id', 'this account has accounts below it')
         }
         await tx.query(sql.remove, [accountId])
-      }),
+        for (const row of await tx.query<WebhookRow>(webhookSql.lockAll, [accountId])) {
+          const webhook = webhookOf(row)
+          removed.push(webhook.id)
+          const deleted = applyReplacement(webhook, deleteWebhook(webhook, nowMs))
+          await tx.query(webhookSql.replace, webhookValuesOf(deleted))
+        }
+      })
+      await written.catch((thrown: unknown) => {
+        if (isOutcomeUnknown(thrown)) for (const id of removed) queue.notify(id, true)
+        throw thrown
+      })
+      for (const id of removed) queue.notify(id, true)
+      return removed
+    },
+    async wasRemoved(accountId) {
+      return (await session.query(sql.wasRemoved, [accountId])).length > 0
+    },
     lineage: lineageReader(session, sql.lineages),
     async descendants(accountId) {
       const rows = await session.query<{ id: string }>(sql.descendants, [accountId])
       return rows.map(({ id }) => id)
     },
+    countDescendants: pages.countDescendants,
+    accountPage: pages.accountPage,
     byRealm: (realm) => all(sql.byRealm, [normalizeRealm(realm)]),
     byName: (key) => all(sql.byName, [key]),
     list: () => all(sql.list, []),
@@ -78,6 +135,8 @@ export function postgresAccounts({ session, schema }: Pick<Deps, 'session' | 'sc
     putUser: users.putUser,
     removeUser: users.removeUser,
     users: users.users,
+    userPage: pages.userPage,
+    userByName: users.userByName,
     user: users.user,
     userByCredential: users.userByCredential,
 

@@ -6,6 +6,7 @@ import {
   inboxShard,
   normalizeAccountName,
   normalizeRealm,
+  userNameKey,
 } from 'hookswitch/store'
 import { attemptDoc, stateNumberOf, webhookColumns } from './rows.js'
 import type { ImportTable, ImportTableRow } from './sql/import-tables.js'
@@ -37,6 +38,7 @@ const CONVERSIONS: Conversions = {
     },
   ],
   removedAccounts: (rows) => [{ table: 'goneAccount', rows: rows.map((id) => ({ id })) }],
+  removedUsers: (rows) => [{ table: 'goneUser', rows }],
   apiKeys: (rows) => [
     {
       table: 'apiKey',
@@ -49,7 +51,7 @@ const CONVERSIONS: Conversions = {
       rows: rows.map((user) => ({
         accountId: user.accountId,
         id: user.id,
-        nameKey: user.username.toLowerCase(),
+        nameKey: userNameKey(user),
         doc: JSON.stringify(user),
       })),
     },

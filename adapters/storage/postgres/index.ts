@@ -181,7 +181,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       openings = Math.max(0, openings - 1)
       if (openings === 0) await opened?.close()
     },
-    accounts: whenOpen(postgresAccounts(deps)),
+    accounts: whenOpen(postgresAccounts(deps, queue)),
     tokens: whenOpen(postgresTokens(deps)),
     openLegs: whenOpen(postgresOpenLegs(deps)),
     encryption: whenOpen(postgresEncryption(deps)),

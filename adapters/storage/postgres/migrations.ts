@@ -1,5 +1,6 @@
 /** The versions of the schema, and the checks of a server and a schema before they are used. */
 import { HookswitchError, type Log } from 'hookswitch/store'
+import { accountLists } from './schema-account-lists.js'
 import { accountTables, maintenanceIndexes } from './schema-accounts.js'
 import { webhookChangeMarks } from './schema-changes.js'
 import { encryptionTable } from './schema-encryption.js'
@@ -20,6 +21,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 2, text: webhookChangeMarks },
   { version: 3, text: openLegTable },
   { version: 4, text: encryptionTable },
+  { version: 5, text: accountLists },
 ]
 
 /** The schema version of this package. */

@@ -1,11 +1,22 @@
 /** Users of accounts, found by their credential keys. */
-import { type AccountStore, HookswitchError, notFound, type User } from 'hookswitch/store'
+import {
+  type AccountStore,
+  HookswitchError,
+  notFound,
+  type User,
+  userNameKey,
+  userRevision,
+} from 'hookswitch/store'
 import { constraintOf } from './errors.js'
+import { assertRevision } from './revision.js'
 import type { Session, Transaction } from './session.js'
 import { accountStatements, type DocRow } from './sql/accounts.js'
 import { userStatements } from './sql/users.js'
 
-type UserStore = Pick<AccountStore, 'putUser' | 'removeUser' | 'users' | 'user' | 'userByCredential'>
+type UserStore = Pick<
+  AccountStore,
+  'putUser' | 'removeUser' | 'users' | 'user' | 'userByName' | 'userByCredential'
+>
 
 export function postgresUsers(session: Session, schema: string) {
   const sql = userStatements(schema)
@@ -14,7 +25,7 @@ export function postgresUsers(session: Session, schema: string) {
   async function put(tx: Transaction, user: User): Promise<void> {
     const { accountId, id } = user
     try {
-      await tx.query(sql.put, [accountId, id, user.username.toLowerCase(), JSON.stringify(user)])
+      await tx.query(sql.put, [accountId, id, userNameKey(user), JSON.stringify(user)])
     } catch (thrown) {
       throw constraintOf(thrown) === 'account_user_name' ? taken() : thrown
     }
@@ -23,27 +34,50 @@ export function postgresUsers(session: Session, schema: string) {
       await tx.query(sql.putCredentials, [accountId, id, user.credentialKeys])
   }
 
+  async function lockUser(tx: Transaction, accountId: string, id: string, revision: number): Promise<void> {
+    const [row] = await tx.query<DocRow>(sql.lock, [accountId, id])
+    if (!row) throw notFound(id, 'user')
+    assertRevision(id, userRevision(userOf(row)), revision)
+  }
+
   return {
     /** Inserts the users of a new account, in its transaction. */
     async insertAll(tx: Transaction, users: readonly User[]): Promise<void> {
       for (const user of users) await put(tx, user)
     },
-    putUser: (user) =>
+    putUser: (user, { revision, isNew } = {}) =>
       session.transaction(async (tx) => {
+        const { accountId, id } = user
         // Locked, so that a removal of the account does not leave this user behind.
-        if ((await tx.query(lockAccount, [user.accountId])).length === 0)
-          throw notFound(user.accountId, 'account')
+        if ((await tx.query(lockAccount, [accountId])).length === 0) throw notFound(accountId, 'account')
+        if (revision !== undefined) await lockUser(tx, accountId, id, revision)
+        if (isNew) {
+          const isUsed =
+            (await tx.query(sql.lock, [accountId, id])).length > 0 ||
+            (await tx.query(sql.wasRemoved, [accountId, id])).length > 0
+          if (isUsed)
+            throw new HookswitchError('Conflict', 'this id is taken or was used before', { field: 'id' })
+        }
         await put(tx, user)
       }),
-    async removeUser(accountId, userId) {
-      return (await session.query(sql.remove, [accountId, userId])).length > 0
-    },
+    removeUser: (accountId, userId, { revision } = {}) =>
+      session.transaction(async (tx) => {
+        const [row] = await tx.query<DocRow>(sql.lock, [accountId, userId])
+        if (!row) return false
+        assertRevision(userId, userRevision(userOf(row)), revision)
+        await tx.query(sql.remove, [accountId, userId])
+        return true
+      }),
     async users(accountId) {
       const rows = await session.query<DocRow>(sql.list, [accountId])
-      return rows.map(userOf).sort((a, b) => (a.username < b.username ? -1 : 1))
+      return rows.map(userOf).sort((a, b) => (userNameKey(a) < userNameKey(b) ? -1 : 1))
     },
     async user(accountId, userId) {
       const [row] = await session.query<DocRow>(sql.read, [accountId, userId])
+      return row && userOf(row)
+    },
+    async userByName(accountId, username) {
+      const [row] = await session.query<DocRow>(sql.byName, [accountId, username.toLowerCase()])
       return row && userOf(row)
     },
     async userByCredential(accountIds, credentialKeys) {

@@ -56,7 +56,8 @@ export function postgresWebhooks(
   }
 }
 
-function valuesOf(webhook: Webhook): readonly unknown[] {
+/** The values of the statement `replace`. */
+export function valuesOf(webhook: Webhook): readonly unknown[] {
   const { id, settings, revision, epoch, deletedMs = null } = webhook
   const { origin, pausedMs, failing, probed, doc, health } = webhookColumns(webhook)
   return [id, settings.hook, revision, epoch, deletedMs, origin, pausedMs, failing, probed, doc, health]

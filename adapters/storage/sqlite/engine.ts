@@ -69,10 +69,12 @@ export function createEngine(db: SqliteHandle, notify: Notify): Engine {
   const { scrub, noteErased } = createSecureVacuum(db)
   const erase = createErase(context, noteErased)
 
+  const webhooks = createWebhookStore(context)
+
   return {
-    accounts: createAccountStore(db),
+    accounts: createAccountStore(db, webhooks),
     tokens: createTokenStore(db),
-    webhooks: createWebhookStore(context),
+    webhooks,
     deliveries: {
       ...createLeases(context),
       ...createDeliveryQueries(context),

@@ -198,6 +198,10 @@ function createReaders(db: SqliteHandle, path: string): Readers {
       sql: 'select id from hookswitch_gone_account order by id',
       read: ({ id }: { readonly id: string }) => id,
     },
+    removedUsers: {
+      sql: 'select account_id as "accountId", id from hookswitch_gone_user order by account_id, id',
+      read: (row: ExportedRowTypes['removedUsers']) => row,
+    },
     apiKeys: { sql: 'select doc from hookswitch_api_key order by account_id', read: parseDoc },
     users: { sql: 'select doc from hookswitch_user order by account_id, id', read: parseDoc },
     tokens: { sql: 'select doc from hookswitch_token order by hash', read: parseDoc },

@@ -3,11 +3,12 @@ import type { DatabasePath } from './database-path.js'
 import type { SqliteHandle } from './driver.js'
 import { invalidOptionError } from './errors.js'
 import { SCHEMA_1 } from './schema.js'
+import { SCHEMA_4 } from './schema-account-lists.js'
 import { SCHEMA_3 } from './schema-encryption.js'
 import { SCHEMA_2 } from './schema-open-legs.js'
 
 /** One transaction each. A released migration never changes; new ones are appended. */
-const MIGRATIONS: readonly string[] = [SCHEMA_1, SCHEMA_2, SCHEMA_3]
+const MIGRATIONS: readonly string[] = [SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4]
 
 /** The schema version that this version of the store uses. */
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -1,12 +1,20 @@
 /** Stores users; finds them by account and id, name or credential key. */
-import { type AccountStore, HookswitchError, notFound, type User } from 'hookswitch/store'
+import {
+  type AccountStore,
+  HookswitchError,
+  notFound,
+  type User,
+  userNameKey,
+  userRevision,
+} from 'hookswitch/store'
 import type { SqliteHandle } from './driver.js'
 import { type DocRow, prepareChange, prepareQuery } from './query.js'
+import { assertRevision } from './revision.js'
 import type { Synchronous } from './synchronous.js'
 
 type UserStore = Pick<
   Synchronous<AccountStore>,
-  'putUser' | 'removeUser' | 'users' | 'user' | 'userByCredential'
+  'putUser' | 'removeUser' | 'users' | 'user' | 'userByName' | 'userByCredential'
 > & {
   /** @throws HookswitchError `Conflict` when two users of a new account have the same name */
   assertDistinctNames(users: readonly User[]): void
@@ -25,6 +33,19 @@ export function createUserStore(db: SqliteHandle, hasAccount: (accountId: string
     'insert or replace into hookswitch_user (account_id, id, name_lower, doc) values (?, ?, ?, ?)',
   )
   const remove = prepareChange(db, 'delete from hookswitch_user where account_id = ? and id = ?')
+  const removedId = prepareQuery<object>(
+    db,
+    'select 1 from hookswitch_gone_user where account_id = ? and id = ?',
+  )
+  const insertRemoved = prepareChange(
+    db,
+    'insert or ignore into hookswitch_gone_user (account_id, id) values (?, ?)',
+  )
+  const forgetRemoved = prepareChange(db, 'delete from hookswitch_gone_user where account_id = ?')
+  const byName = prepareQuery<DocRow>(
+    db,
+    'select doc from hookswitch_user where account_id = ? and name_lower = ?',
+  )
   const putCredential = prepareChange(
     db,
     'insert or replace into hookswitch_credential (account_id, key, user_id) values (?, ?, ?)',
@@ -40,37 +61,55 @@ export function createUserStore(db: SqliteHandle, hasAccount: (accountId: string
     where c.account_id = ? and c.key = ?`,
   )
 
+  function deleteRows({ accountId, id, credentialKeys }: User): void {
+    for (const key of credentialKeys) removeCredential(accountId, key, id)
+    remove(accountId, id)
+  }
+
   const store: UserStore = {
     assertDistinctNames(users) {
-      if (new Set(users.map(({ username }) => username.toLowerCase())).size < users.length)
-        throw nameConflict()
+      if (new Set(users.map(userNameKey)).size < users.length) throw nameConflict()
     },
-    putUser(user) {
-      const { accountId, id, username, credentialKeys } = user
+    putUser(user, { revision, isNew } = {}) {
+      const { accountId, id, credentialKeys } = user
       if (!hasAccount(accountId)) throw notFound(accountId, 'account')
-      const name = username.toLowerCase()
+      const before = store.user(accountId, id)
+      if (isNew && (before || removedId.get(accountId, id))) {
+        throw new HookswitchError('Conflict', 'this id is taken or was used before', { field: 'id' })
+      }
+      if (revision !== undefined && !before) throw notFound(id, 'user')
+      if (before) assertRevision(id, userRevision(before), revision)
+      const name = userNameKey(user)
       const holder = holderOf.get(accountId, name)
       if (holder && holder.id !== id) throw nameConflict()
-      store.removeUser(accountId, id)
+      if (before) deleteRows(before)
       put(accountId, id, name, JSON.stringify(user))
       for (const key of credentialKeys) putCredential(accountId, key, id)
     },
-    removeUser(accountId, userId) {
+    removeUser(accountId, userId, { revision } = {}) {
       const user = store.user(accountId, userId)
       if (!user) return false
-      for (const key of user.credentialKeys) removeCredential(accountId, key, userId)
-      return remove(accountId, userId) > 0
+      assertRevision(userId, userRevision(user), revision)
+      deleteRows(user)
+      insertRemoved(accountId, userId)
+      return true
     },
     removeAll(accountId) {
-      for (const { id } of store.users(accountId)) store.removeUser(accountId, id)
+      for (const user of store.users(accountId)) deleteRows(user)
+      // The id of the account is never assigned again.
+      forgetRemoved(accountId)
     },
     users: (accountId) =>
       list
         .all(accountId)
         .map(userOf)
-        .sort((a, b) => (a.username < b.username ? -1 : 1)),
+        .sort((a, b) => (userNameKey(a) < userNameKey(b) ? -1 : 1)),
     user(accountId, userId) {
       const row = read.get(accountId, userId)
+      return row && userOf(row)
+    },
+    userByName(accountId, username) {
+      const row = byName.get(accountId, username.toLowerCase())
       return row && userOf(row)
     },
     userByCredential(accountIds, credentialKeys) {

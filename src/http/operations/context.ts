@@ -1,10 +1,11 @@
 /** What every operation receives and returns, and how it reads ids and list parameters. */
 import type { Caller } from '../../auth/authenticate.js'
-import { invalidInput, notFound } from '../../errors.js'
+import { errorCode, type Failure, invalidInput, notFound } from '../../errors.js'
 import { isId } from '../../values/ids.js'
 import { type ListRequest, type Page, parseListRequest } from '../../wire/list.js'
+import { allowedRevisions } from '../../wire/precondition.js'
 import type { Query } from '../../wire/query.js'
-import type { RequestHeaders } from '../../wire/request-head.js'
+import { getHeader, type RequestHeaders } from '../../wire/request-head.js'
 import type { RouteMatch } from '../../wire/router.js'
 import type { FieldWarning } from '../../wire/warnings.js'
 import type { ApiBackend } from '../api-backend.js'
@@ -37,6 +38,8 @@ export interface OperationResult {
   readonly revision?: number
   /** True: the client already has this revision; responds with 304. */
   readonly isNotModified?: boolean
+  /** The response contains a secret, although the route's responses usually do not; it must not be cached. */
+  readonly hasSecret?: boolean
   /** Present for lists; its items are the data. */
   readonly page?: Page
   readonly startKey?: string
@@ -56,7 +59,7 @@ export type Operation = (context: OperationContext) => Promise<OperationResult>
 export const accountIdOf = (context: OperationContext): string => context.params.accountId!
 
 /** Returns an id of the path. A malformed id is treated like an unknown one: throws `NotFound`. */
-export function entityIdOf(context: OperationContext, name: 'webhookId' | 'deliveryId'): string {
+export function entityIdOf(context: OperationContext, name: 'webhookId' | 'deliveryId' | 'userId'): string {
   const id = context.params[name]!
   if (!isId(id)) throw notFound(id)
   return id
@@ -75,3 +78,37 @@ export const listResult = (page: Page, { startKey }: ListRequest): OperationResu
   page,
   ...(startKey !== undefined && { startKey }),
 })
+
+/** A revision that no document has, so that a change that expects it fails. */
+const NO_REVISION = 0
+
+/**
+ * The revision that `If-Match` requires; of several, the document's current one if it is among them; `undefined`: any.
+ *
+ * @param current reads the document's current revision
+ */
+export async function expectedRevision(
+  context: OperationContext,
+  current: () => Promise<number>,
+): Promise<number | undefined> {
+  const allowed = allowedRevisions(getHeader(context.headers, 'if-match'))
+  if (allowed === undefined) return undefined
+  if (allowed.length <= 1) return allowed[0] ?? NO_REVISION
+  const revision = await current()
+  return allowed.includes(revision) ? revision : NO_REVISION
+}
+
+/** Rejects with the failures of an `InvalidInput` in the names of the wire. */
+export async function translateFailures<T>(
+  work: Promise<T>,
+  toWire: (failure: Failure) => Failure,
+): Promise<T> {
+  try {
+    return await work
+  } catch (thrown) {
+    const { failures = [] } = thrown as { failures?: readonly Failure[] }
+    throw errorCode(thrown) === 'InvalidInput' && failures.length > 0
+      ? invalidInput(failures.map(toWire))
+      : thrown
+  }
+}

@@ -1,4 +1,25 @@
-import type { OperationId } from '../../wire/routes.js'
+import { HookswitchError } from '../../errors.js'
+import type { Route } from '../../wire/routes.js'
+import {
+  listAccounts,
+  listAncestors,
+  listChildren,
+  listDescendants,
+  listSiblings,
+  search,
+  searchMany,
+} from './account-lists.js'
+import {
+  createAccount,
+  createChildAccount,
+  deleteAccount,
+  eraseRecords,
+  listApps,
+  moveAccount,
+  patchAccount,
+  readAccount,
+  replaceAccount,
+} from './accounts.js'
 import { listAttempts, listCallAttempts, listWebhookAttempts } from './attempts.js'
 import { readApiKey, rotateApiKey, signInByApiKey, signInByCredentials, signOut } from './auth.js'
 import { listHooks, listSamples, readOpenapi, readSample } from './catalogue.js'
@@ -14,6 +35,7 @@ import type { Operation } from './context.js'
 import { listDeliveries, readDelivery } from './deliveries.js'
 import { publishEvents } from './events.js'
 import { listUnhealthyWebhooks, searchDeliveries } from './system.js'
+import { createUser, deleteUser, listUsers, patchUser, readUser, replaceUser } from './users.js'
 import {
   createWebhook,
   deleteWebhook,
@@ -23,8 +45,12 @@ import {
   replaceWebhook,
 } from './webhooks.js'
 
+const notImplemented: Operation = async () => {
+  throw new HookswitchError('Unsupported', 'not implemented')
+}
+
 /** The implementation of each operation in the route table. */
-export const OPERATIONS: Readonly<Record<OperationId, Operation>> = {
+export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   signInByApiKey,
   signInByCredentials,
   signOut,
@@ -53,5 +79,30 @@ export const OPERATIONS: Readonly<Record<OperationId, Operation>> = {
   publishEvents,
   listUnhealthyWebhooks,
   searchDeliveries,
+  listAccounts,
+  createAccount,
+  createChildAccount,
+  readAccount,
+  replaceAccount,
+  patchAccount,
+  deleteAccount,
+  listChildren,
+  listDescendants,
+  listSiblings,
+  listTree: listAncestors,
+  listParents: listAncestors,
+  listAncestors,
+  moveAccount,
+  eraseRecords,
+  listUsers,
+  createUser,
+  readUser,
+  replaceUser,
+  patchUser,
+  deleteUser,
+  search,
+  searchMany,
+  listApps,
+  notImplemented,
   readOpenapi,
 }

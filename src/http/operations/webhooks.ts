@@ -6,22 +6,20 @@ import { webhookSchema } from '../../webhooks/webhook-schema.js'
 import { coerce } from '../../wire/coerce.js'
 import { parseWebhookFields } from '../../wire/field-names.js'
 import { slicePage } from '../../wire/list.js'
-import { allowedRevisions, matchesRevision } from '../../wire/precondition.js'
+import { matchesRevision } from '../../wire/precondition.js'
 import { getHeader } from '../../wire/request-head.js'
 import { findMisspeltFields } from '../../wire/warnings.js'
 import { webhookJson, webhookSummaryJson, withLastSuccess } from '../../wire/webhook-json.js'
 import {
   accountIdOf,
   entityIdOf,
+  expectedRevision,
   listResult,
   type Operation,
   type OperationContext,
   type OperationResult,
   readListRequest,
 } from './context.js'
-
-/** A revision that no webhook has, so that a change that expects it fails. */
-const NO_REVISION = 0
 
 const webhookResult = (webhook: WebhookView): OperationResult => ({
   data: webhookJson(webhook),
@@ -45,13 +43,12 @@ function webhookInputOf(context: OperationContext): UncheckedWebhook {
   return extra === undefined ? { settings: coerced } : { settings: coerced, extra }
 }
 
-/** Returns the revision that `If-Match` requires; of several, the webhook's current one if it is among them. */
 async function changeOptions(context: OperationContext, webhookId: string): Promise<ChangeOptions> {
-  const allowed = allowedRevisions(getHeader(context.headers, 'if-match'))
-  if (allowed === undefined) return {}
-  if (allowed.length <= 1) return { revision: allowed[0] ?? NO_REVISION }
-  const { revision } = await context.backend.webhooks.read(accountIdOf(context), webhookId)
-  return { revision: allowed.includes(revision) ? revision : NO_REVISION }
+  const revision = await expectedRevision(
+    context,
+    async () => (await context.backend.webhooks.read(accountIdOf(context), webhookId)).revision,
+  )
+  return revision === undefined ? {} : { revision }
 }
 
 export const listWebhooks: Operation = async (context) => {

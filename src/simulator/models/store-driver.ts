@@ -152,7 +152,8 @@ async function executeRowCall({ tokens, accounts }: Store, call: StoreCall): Pro
     case 'update account':
       return accounts.update(newAccount(call.account))
     case 'remove account':
-      return accounts.remove(call.id)
+      await accounts.remove(call.id, { nowMs: 0 })
+      return undefined
     case 'find account': {
       const [account, parent] = await accounts.lineage(call.id)
       if (!account) return null

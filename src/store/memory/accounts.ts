@@ -1,7 +1,19 @@
-import { type Account, normalizeAccountName, normalizeRealm } from '../../accounts/account.js'
-import type { ApiKeyRow } from '../../accounts/account-store.js'
+import {
+  type Account,
+  accountRevision,
+  normalizeAccountName,
+  normalizeRealm,
+  searchKeyOf,
+} from '../../accounts/account.js'
+import type {
+  AccountConditions,
+  AccountQuery,
+  ApiKeyRow,
+  RemovalOptions,
+} from '../../accounts/account-store.js'
 import type { User } from '../../accounts/user.js'
 import { HookswitchError, notFound } from '../../errors.js'
+import { assertRevision, pageOf } from './page.js'
 import { deleteInner, innerMap } from './state.js'
 import { memoryUsers } from './users.js'
 
@@ -34,6 +46,25 @@ export function memoryAccounts() {
     if (holder === undefined || holder === account.id) return
     throw new HookswitchError('Conflict', 'this realm is taken', { field: 'realm' })
   }
+  const checkConditions = (account: Account, { uniqueName, requireParent }: AccountConditions) => {
+    if (requireParent && account.parentId !== undefined) existing(account.parentId)
+    const nameKey = normalizeAccountName(account.name)
+    if (!uniqueName || nameKey === '') return
+    const holders = [...(byNameKey.get(nameKey)?.keys() ?? [])]
+    if (holders.some((id) => id !== account.id))
+      throw new HookswitchError('Conflict', 'this name is taken', { field: 'name' })
+  }
+  /** Ids below an account, nearest first. Iterating a Set visits entries added meanwhile; a cycle adds none. */
+  function* below(accountId: string): Generator<Account> {
+    const found = new Set([accountId])
+    for (const id of found) {
+      for (const child of children.get(id)?.values() ?? []) {
+        if (found.has(child.id)) continue
+        found.add(child.id)
+        yield child
+      }
+    }
+  }
   const existing = (accountId: string): Account => {
     const account = byId.get(accountId)
     if (!account) throw notFound(accountId, 'account')
@@ -47,7 +78,12 @@ export function memoryAccounts() {
   }
 
   return {
-    insert(account: Account, apiKey: ApiKeyRow, newUsers: readonly User[]): void {
+    insert(
+      account: Account,
+      apiKey: ApiKeyRow,
+      newUsers: readonly User[],
+      conditions: AccountConditions = {},
+    ): void {
       if (byId.has(account.id)) throw new HookswitchError('Conflict', 'this id is taken', { field: 'id' })
       if (removedIds.has(account.id)) {
         throw new HookswitchError('Conflict', 'this id was used before and is not reused', {
@@ -55,19 +91,23 @@ export function memoryAccounts() {
         })
       }
       rejectTakenRealm(account)
+      checkConditions(account, conditions)
       users.rejectDuplicateNames(newUsers)
       index(account)
       putApiKey(apiKey)
       for (const user of newUsers) users.putUser(user)
     },
-    update(account: Account): void {
+    update(account: Account, conditions: AccountConditions = {}): void {
       const before = existing(account.id)
+      assertRevision(account.id, accountRevision(before), conditions.revision)
       rejectTakenRealm(account)
+      checkConditions(account, conditions)
       unindex(before)
       index(account)
     },
-    remove(accountId: string): void {
+    remove(accountId: string, { revision }: Pick<RemovalOptions, 'revision'>): void {
       const account = existing(accountId)
+      assertRevision(accountId, accountRevision(account), revision)
       if (children.has(accountId)) {
         throw new HookswitchError('Conflict', 'this account has accounts below it', { field: 'id' })
       }
@@ -78,6 +118,7 @@ export function memoryAccounts() {
       keys.delete(accountId)
       if (key) accountByKey.delete(key.hash)
     },
+    wasRemoved: (accountId: string): boolean => removedIds.has(accountId),
     lineage(accountId: string): readonly Account[] {
       const line = new Set<Account>()
       let account = byId.get(accountId)
@@ -88,12 +129,27 @@ export function memoryAccounts() {
       // Copies: the caller may modify them.
       return Array.from(line, (entry) => ({ ...entry }))
     },
-    descendants(accountId: string): readonly string[] {
-      const found = new Set([accountId])
-      // Iterating a Set visits entries added meanwhile; a cycle adds none.
-      for (const id of found) for (const child of children.get(id)?.keys() ?? []) found.add(child)
-      found.delete(accountId)
-      return [...found]
+    descendants: (accountId: string): readonly string[] => Array.from(below(accountId), ({ id }) => id),
+    countDescendants: (accountIds: readonly string[], max: number): readonly number[] =>
+      accountIds.map((accountId) => {
+        let count = 0
+        for (const _ of below(accountId)) {
+          count += 1
+          if (count >= max) break
+        }
+        return count
+      }),
+    accountPage(query: AccountQuery): readonly Account[] {
+      const { childrenOf, descendantsOf, prefix } = query
+      const accounts =
+        childrenOf !== undefined
+          ? (children.get(childrenOf)?.values() ?? [])
+          : descendantsOf === undefined
+            ? byId.values()
+            : below(descendantsOf)
+      const isWanted =
+        prefix && ((account: Account) => searchKeyOf(account, prefix.of).startsWith(prefix.text))
+      return pageOf(accounts, query, ({ name }) => name, isWanted)
     },
     byRealm(realm: string): readonly Account[] {
       const id = idByRealm.get(normalizeRealm(realm))
@@ -111,6 +167,8 @@ export function memoryAccounts() {
     putUser: users.putUser,
     removeUser: users.removeUser,
     users: users.users,
+    userPage: users.userPage,
+    userByName: users.userByName,
     user: users.user,
     userByCredential: users.userByCredential,
   }

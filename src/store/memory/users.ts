@@ -1,5 +1,7 @@
-import type { User } from '../../accounts/user.js'
+import type { PageQuery, UserConditions } from '../../accounts/account-store.js'
+import { type User, userNameKey, userRevision, userSortKey } from '../../accounts/user.js'
 import { HookswitchError, notFound } from '../../errors.js'
+import { assertRevision, pageOf } from './page.js'
 import { deleteInner, innerMap } from './state.js'
 
 const usernameTaken = () => new HookswitchError('Conflict', 'this user name is taken', { field: 'username' })
@@ -13,26 +15,43 @@ export function memoryUsers(accountExists: (accountId: string) => boolean) {
 
   const unindex = (user: User) => {
     deleteInner(byAccount, user.accountId, user.id)
-    deleteInner(idByName, user.accountId, user.username.toLowerCase())
+    deleteInner(idByName, user.accountId, userNameKey(user))
     for (const key of user.credentialKeys) deleteInner(byCredential, user.accountId, key)
   }
-  const removeUser = (accountId: string, userId: string): boolean => {
+  /** Ids of removed users by account. */
+  const removedIds = new Map<string, Set<string>>()
+  const removeUser = (
+    accountId: string,
+    userId: string,
+    conditions: Pick<UserConditions, 'revision'> = {},
+  ): boolean => {
     const user = byAccount.get(accountId)?.get(userId)
-    if (user) unindex(user)
-    return user !== undefined
+    if (!user) return false
+    assertRevision(userId, userRevision(user), conditions.revision)
+    unindex(user)
+    const removed = removedIds.get(accountId)
+    if (removed) removed.add(userId)
+    else removedIds.set(accountId, new Set([userId]))
+    return true
   }
 
   return {
     /** Rejects users of a new account that share a name. */
     rejectDuplicateNames(users: readonly User[]): void {
-      if (new Set(users.map((user) => user.username.toLowerCase())).size < users.length) throw usernameTaken()
+      if (new Set(users.map(userNameKey)).size < users.length) throw usernameTaken()
     },
-    putUser(user: User): void {
+    putUser(user: User, { revision, isNew }: UserConditions = {}): void {
       if (!accountExists(user.accountId)) throw notFound(user.accountId, 'account')
-      const name = user.username.toLowerCase()
+      const before = byAccount.get(user.accountId)?.get(user.id)
+      if (isNew && (before || removedIds.get(user.accountId)?.has(user.id))) {
+        throw new HookswitchError('Conflict', 'this id is taken or was used before', { field: 'id' })
+      }
+      if (revision !== undefined && !before) throw notFound(user.id, 'user')
+      if (before) assertRevision(user.id, userRevision(before), revision)
+      const name = userNameKey(user)
       const holder = idByName.get(user.accountId)?.get(name)
       if (holder !== undefined && holder !== user.id) throw usernameTaken()
-      removeUser(user.accountId, user.id)
+      if (before) unindex(before)
       innerMap(byAccount, user.accountId).set(user.id, user)
       innerMap(idByName, user.accountId).set(name, user.id)
       for (const key of user.credentialKeys) innerMap(byCredential, user.accountId).set(key, user)
@@ -40,9 +59,19 @@ export function memoryUsers(accountExists: (accountId: string) => boolean) {
     removeUser,
     removeAll(accountId: string): void {
       for (const userId of [...(byAccount.get(accountId)?.keys() ?? [])]) removeUser(accountId, userId)
+      // The id of the account is never assigned again.
+      removedIds.delete(accountId)
     },
     users: (accountId: string): readonly User[] =>
-      [...(byAccount.get(accountId)?.values() ?? [])].sort((a, b) => (a.username < b.username ? -1 : 1)),
+      [...(byAccount.get(accountId)?.values() ?? [])].sort((a, b) =>
+        userNameKey(a) < userNameKey(b) ? -1 : 1,
+      ),
+    userPage: (accountId: string, query: PageQuery): readonly User[] =>
+      pageOf(byAccount.get(accountId)?.values() ?? [], query, userSortKey),
+    userByName(accountId: string, username: string): User | undefined {
+      const id = idByName.get(accountId)?.get(username.toLowerCase())
+      return id === undefined ? undefined : byAccount.get(accountId)?.get(id)
+    },
     user: (accountId: string, userId: string): User | undefined => byAccount.get(accountId)?.get(userId),
     userByCredential(accountIds: readonly string[], credentialKeys: readonly string[]): User | undefined {
       for (const accountId of accountIds) {

@@ -1,6 +1,6 @@
 import { HookswitchError } from '../../errors.js'
 import { originOf } from '../../values/origin.js'
-import type { Webhook } from '../../webhooks/webhook.js'
+import { deleteWebhook, type Webhook } from '../../webhooks/webhook.js'
 import { applyReplacement } from '../transitions.js'
 import { dueMsOf, readiness } from './lanes.js'
 import { notifyListeners } from './notify.js'
@@ -76,6 +76,13 @@ export function replace(state: State, next: Webhook, expectedRevision: number): 
   if (ready.dueMs !== undefined && ready.dueMs < (dueBefore ?? Number.POSITIVE_INFINITY))
     notifyListeners(state, [ready])
   return true
+}
+
+/** Deletes all webhooks of an account; returns their ids. */
+export function removeAll(state: State, accountId: string, nowMs: number): readonly string[] {
+  const webhooks = list(state, [accountId])
+  for (const webhook of webhooks) replace(state, deleteWebhook(webhook, nowMs), webhook.revision)
+  return webhooks.map(({ id }) => id)
 }
 
 function listen(state: State, endpoint: Endpoint): void {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { type DefineRule, errorCodeOf, type Fixture, idsOf } from './fixture.js'
-import { newAccount, newApiKey, newUser } from './sample-data.js'
+import { freshId, newAccount, newApiKey, newUser, WALL_MS } from './sample-data.js'
+
+const REMOVAL = { nowMs: WALL_MS } as const
 
 async function insertAccount(fixture: Fixture, overrides?: Parameters<typeof newAccount>[0]) {
   const account = newAccount(overrides)
@@ -104,21 +106,21 @@ export function accountRules(rule: DefineRule): void {
       const user = newUser(parent.id)
       await fixture.store.accounts.insert(parent, key, [user])
       const child = await insertAccount(fixture, { parentId: parent.id })
-      assert.equal(await errorCodeOf(fixture.store.accounts.remove(parent.id)), 'Conflict')
+      assert.equal(await errorCodeOf(fixture.store.accounts.remove(parent.id, REMOVAL)), 'Conflict')
       assert.deepEqual(idsOf(await fixture.store.accounts.lineage(child.id)), [child.id, parent.id])
-      await fixture.store.accounts.remove(child.id)
-      await fixture.store.accounts.remove(parent.id)
+      await fixture.store.accounts.remove(child.id, REMOVAL)
+      await fixture.store.accounts.remove(parent.id, REMOVAL)
       assert.deepEqual(await fixture.store.accounts.lineage(parent.id), [])
       assert.equal(await fixture.store.accounts.apiKeyByHash(key.hash), undefined)
       assert.equal(await fixture.store.accounts.userByCredential([parent.id], user.credentialKeys), undefined)
-      assert.equal(await errorCodeOf(fixture.store.accounts.remove(parent.id)), 'NotFound')
+      assert.equal(await errorCodeOf(fixture.store.accounts.remove(parent.id, REMOVAL)), 'NotFound')
       await insertAccount(fixture, { realm: parent.realm })
     },
   )
 
   rule('the id of a removed account cannot be reused', async (fixture) => {
     const account = await insertAccount(fixture)
-    await fixture.store.accounts.remove(account.id)
+    await fixture.store.accounts.remove(account.id, REMOVAL)
     const successor = newAccount({ id: account.id })
     assert.equal(
       await errorCodeOf(fixture.store.accounts.insert(successor, newApiKey(account.id), [])),
@@ -221,5 +223,166 @@ export function accountRules(rule: DefineRule): void {
     assert.deepEqual(await fixture.store.accounts.apiKeyByHash(second.hash), second)
     assert.deepEqual(await fixture.store.accounts.apiKey(account.id), second)
     assert.equal(await fixture.store.accounts.apiKey('nobody'), undefined)
+  })
+
+  rule('removing an account deletes its webhooks and cancels their deliveries', async (fixture) => {
+    const account = await insertAccount(fixture)
+    const other = await insertAccount(fixture)
+    const webhook = await fixture.webhook({ accountId: account.id })
+    const kept = await fixture.webhook({ accountId: other.id })
+    const [delivery] = await fixture.accept(webhook)
+    const [keptDelivery] = await fixture.accept(kept)
+    assert.deepEqual(await fixture.store.accounts.remove(account.id, REMOVAL), [webhook.id])
+    assert.equal(await fixture.store.webhooks.read(account.id, webhook.id), undefined)
+    assert.deepEqual(idsOf(await fixture.store.webhooks.list([account.id, other.id])), [kept.id])
+    assert.equal(await fixture.state(webhook, delivery!), 'cancelled')
+    assert.equal(await fixture.state(kept, keptDelivery!), 'waiting')
+    assert.deepEqual(await fixture.claim(webhook), [])
+    assert.equal((await fixture.claim(kept)).length, 1)
+  })
+
+  rule('a removed account is remembered', async (fixture) => {
+    const account = await insertAccount(fixture)
+    assert.equal(await fixture.store.accounts.wasRemoved(account.id), false)
+    await fixture.store.accounts.remove(account.id, REMOVAL)
+    assert.equal(await fixture.store.accounts.wasRemoved(account.id), true)
+    assert.equal(await fixture.store.accounts.wasRemoved('nobody'), false)
+  })
+
+  rule('a change or removal with an expected revision rejects any other revision', async (fixture) => {
+    const { accounts } = fixture.store
+    const account = await insertAccount(fixture)
+    const next = { ...account, revision: 2, name: 'Next' }
+    await assert.rejects(accounts.update(next, { revision: 2 }), { code: 'RevisionConflict' })
+    assert.deepEqual(await accounts.lineage(account.id), [account])
+    await accounts.update(next, { revision: 1 })
+    await assert.rejects(accounts.update(next, { revision: 1 }), { code: 'RevisionConflict' })
+    await assert.rejects(accounts.remove(account.id, { ...REMOVAL, revision: 1 }), {
+      code: 'RevisionConflict',
+    })
+    assert.deepEqual(await accounts.lineage(account.id), [next])
+    await accounts.remove(account.id, { ...REMOVAL, revision: 2 })
+    assert.deepEqual(await accounts.lineage(account.id), [])
+  })
+
+  rule('of two concurrent changes of one revision, one succeeds', async (fixture) => {
+    const { accounts } = fixture.store
+    const account = await insertAccount(fixture)
+    const change = (name: string) => accounts.update({ ...account, revision: 2, name }, { revision: 1 })
+    const codes = await Promise.all([errorCodeOf(change('One')), errorCodeOf(change('Two'))])
+    assert.deepEqual([...codes].sort(), ['RevisionConflict', undefined])
+  })
+
+  rule('a name is unique where it is required, by its letters and digits', async (fixture) => {
+    const { accounts } = fixture.store
+    const uniqueName = true
+    const put = (overrides: Parameters<typeof newAccount>[0]) => {
+      const account = newAccount(overrides)
+      return accounts.insert(account, newApiKey(account.id), [], { uniqueName })
+    }
+    const birch = await insertAccount(fixture, { name: 'Birch Dental' })
+    await assert.rejects(put({ name: 'birch-dental!' }), { code: 'Conflict', field: 'name' })
+    await accounts.update({ ...birch, enabled: false }, { uniqueName })
+    const other = await insertAccount(fixture, { name: 'Other' })
+    const rename = accounts.update({ ...other, name: 'BIRCH dental' }, { uniqueName })
+    await assert.rejects(rename, { code: 'Conflict', field: 'name' })
+    assert.deepEqual(await accounts.byName('birchdental'), [{ ...birch, enabled: false }])
+    await put({ name: '---' })
+    await put({ name: '***' })
+    const codes = await Promise.all([errorCodeOf(put({ name: 'Same' })), errorCodeOf(put({ name: 'same' }))])
+    assert.deepEqual([...codes].sort(), ['Conflict', undefined])
+  })
+
+  rule('an account is not inserted below an unknown one where the parent is required', async (fixture) => {
+    const account = newAccount({ parentId: 'nobody' })
+    const insert = fixture.store.accounts.insert(account, newApiKey(account.id), [], { requireParent: true })
+    await assert.rejects(insert, { code: 'NotFound' })
+    assert.deepEqual(await fixture.store.accounts.lineage(account.id), [])
+  })
+
+  rule('pages of accounts are in order of name, then id, forwards and backwards', async (fixture) => {
+    const { accounts } = fixture.store
+    const root = await insertAccount(fixture, { name: 'Root' })
+    const below = async (parentId: string, name: string) => {
+      const id = freshId('account')
+      return insertAccount(fixture, { id, name, parentId })
+    }
+    const names = ['b', 'a', 'a', 'B', '\u{1F600}', '\uffe6']
+    const children = []
+    for (const name of names) children.push(await below(root.id, name))
+    const [b, a1, a2, upper, astral, wide] = children.map(({ id }) => id)
+    const leaf = await below(b!, 'aa')
+    await insertAccount(fixture, { name: 'aaa' })
+    const sorted = [upper, ...[a1!, a2!].sort(), b, wide, astral]
+    const all = { ascending: true, limit: 100 }
+    assert.deepEqual(idsOf(await accounts.accountPage({ ...all, childrenOf: root.id })), sorted)
+    const backwards = { childrenOf: root.id, ascending: false, limit: 100 }
+    assert.deepEqual(idsOf(await accounts.accountPage(backwards)), [...sorted].reverse())
+    const below1 = [upper, ...[a1!, a2!].sort(), leaf.id, b, wide, astral]
+    assert.deepEqual(idsOf(await accounts.accountPage({ ...all, descendantsOf: root.id })), below1)
+    assert.equal((await accounts.accountPage(all)).length, names.length + 3)
+    for (const ascending of [true, false]) {
+      for (const scope of [{ childrenOf: root.id }, { descendantsOf: root.id }, {}]) {
+        const whole = await accounts.accountPage({ ...scope, ascending, limit: 100 })
+        const paged: string[] = []
+        for (let last = whole[0]; last; ) {
+          if (paged.length === 0) paged.push(last.id)
+          const page = await accounts.accountPage({
+            ...scope,
+            ascending,
+            limit: 2,
+            after: [last.name, last.id],
+          })
+          assert.ok(page.length <= 2)
+          paged.push(...idsOf(page))
+          last = page.at(-1)
+        }
+        assert.deepEqual(paged, idsOf(whole))
+      }
+    }
+    assert.deepEqual(await accounts.accountPage({ ...all, childrenOf: 'nobody' }), [])
+  })
+
+  rule('a page may be restricted to a prefix of name, realm or id', async (fixture) => {
+    const { accounts } = fixture.store
+    const root = await insertAccount(fixture, { name: 'Birch root' })
+    const one = await insertAccount(fixture, {
+      id: 'id-one',
+      name: 'Birch Dental',
+      realm: 'birch-one.example',
+      parentId: root.id,
+    })
+    const two = await insertAccount(fixture, {
+      id: 'id-two',
+      name: '100% b_rch',
+      realm: 'b.irch_two.example',
+      parentId: one.id,
+    })
+    const found = async (of: 'name' | 'realm' | 'id', text: string) =>
+      idsOf(
+        await accounts.accountPage({
+          descendantsOf: root.id,
+          prefix: { of, text },
+          ascending: true,
+          limit: 10,
+        }),
+      )
+    assert.deepEqual(await found('name', 'birchd'), [one.id])
+    assert.deepEqual(await found('name', '100b'), [two.id])
+    assert.deepEqual(await found('name', 'b_'), [])
+    assert.deepEqual(await found('realm', 'birch'), [two.id, one.id])
+    assert.deepEqual(await found('realm', 'birchone'), [one.id])
+    assert.deepEqual(await found('id', 'id-t'), [two.id])
+    assert.deepEqual(await found('id', 'id%'), [])
+  })
+
+  rule('descendants are counted up to a maximum', async (fixture) => {
+    const { accounts } = fixture.store
+    const root = await insertAccount(fixture)
+    const middle = await insertAccount(fixture, { parentId: root.id })
+    for (let made = 0; made < 3; made++) await insertAccount(fixture, { parentId: middle.id })
+    assert.deepEqual(await accounts.countDescendants([root.id, 'nobody', middle.id], 1_000), [4, 0, 3])
+    assert.deepEqual(await accounts.countDescendants([root.id], 2), [2])
+    assert.deepEqual(await accounts.countDescendants([], 2), [])
   })
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type DefineRule, errorCodeOf, type Fixture } from './fixture.js'
+import { type DefineRule, errorCodeOf, type Fixture, idsOf } from './fixture.js'
 import { newAccount, newApiKey, newUser } from './sample-data.js'
 
 async function insertAccount(fixture: Fixture) {
@@ -99,5 +99,90 @@ export function userRules(rule: DefineRule): void {
     assert.equal(await fixture.store.accounts.user(two, user.id), undefined)
     assert.equal(await fixture.store.accounts.removeUser(two, user.id), false)
     assert.deepEqual(await fixture.store.accounts.user(one, user.id), user)
+  })
+
+  rule('a user may have no name, and several users may', async (fixture) => {
+    const { accounts } = fixture.store
+    const accountId = await insertAccount(fixture)
+    const nameless = () => {
+      const { username: _, ...user } = newUser(accountId, { credentialKeys: [] })
+      return user
+    }
+    const [one, two] = [nameless(), nameless()]
+    await accounts.putUser(one)
+    await accounts.putUser(two)
+    assert.deepEqual(await accounts.user(accountId, one.id), one)
+    assert.equal((await accounts.users(accountId)).length, 2)
+    await accounts.putUser({ ...one, username: 'named' })
+    assert.equal((await accounts.userByName(accountId, 'NAMED'))?.id, one.id)
+    await accounts.putUser(one)
+    assert.equal(await accounts.userByName(accountId, 'named'), undefined)
+  })
+
+  rule('a user is found by its name, in any case', async (fixture) => {
+    const [one, two] = [await insertAccount(fixture), await insertAccount(fixture)]
+    const user = newUser(one, { username: 'Alice' })
+    await fixture.store.accounts.putUser(user)
+    assert.deepEqual(await fixture.store.accounts.userByName(one, 'aLICE'), user)
+    assert.equal(await fixture.store.accounts.userByName(two, 'alice'), undefined)
+  })
+
+  rule(
+    'a change or removal of a user with an expected revision rejects any other revision',
+    async (fixture) => {
+      const { accounts } = fixture.store
+      const accountId = await insertAccount(fixture)
+      const user = newUser(accountId)
+      await assert.rejects(accounts.putUser(user, { revision: 1 }), { code: 'NotFound' })
+      await accounts.putUser(user)
+      const next = { ...user, revision: 2, email: 'a@b' }
+      await assert.rejects(accounts.putUser(next, { revision: 2 }), { code: 'RevisionConflict' })
+      await accounts.putUser(next, { revision: 1 })
+      await assert.rejects(accounts.removeUser(accountId, user.id, { revision: 1 }), {
+        code: 'RevisionConflict',
+      })
+      assert.deepEqual(await accounts.user(accountId, user.id), next)
+      assert.equal(await accounts.removeUser(accountId, user.id, { revision: 2 }), true)
+    },
+  )
+
+  rule('the id of a removed user is not given to a new one', async (fixture) => {
+    const { accounts } = fixture.store
+    const [one, two] = [await insertAccount(fixture), await insertAccount(fixture)]
+    const user = newUser(one)
+    await accounts.putUser(user, { isNew: true })
+    await assert.rejects(accounts.putUser(user, { isNew: true }), { code: 'Conflict', field: 'id' })
+    await accounts.removeUser(one, user.id)
+    await assert.rejects(accounts.putUser(user, { isNew: true }), { code: 'Conflict', field: 'id' })
+    await accounts.putUser({ ...user, accountId: two }, { isNew: true })
+    // The host may restore a user.
+    await accounts.putUser(user)
+  })
+
+  rule('pages of users are in order of last name, first name and id', async (fixture) => {
+    const { accounts } = fixture.store
+    const accountId = await insertAccount(fixture)
+    const named = async (firstName: string, lastName: string) => {
+      const user = newUser(accountId, { firstName, lastName })
+      await accounts.putUser(user)
+      return user.id
+    }
+    const ada = await named('Ada', 'Birch')
+    const zoe = await named('Zoe', 'Birch')
+    const bob = await named('Bob', 'Ash')
+    const host = newUser(accountId, { username: 'Host-made' })
+    await accounts.putUser(host)
+    const sorted = [host.id, bob, ada, zoe]
+    const page = (query: { ascending: boolean; limit: number; after?: readonly [string, string] }) =>
+      accounts.userPage(accountId, query)
+    assert.deepEqual(idsOf(await page({ ascending: true, limit: 9 })), sorted)
+    assert.deepEqual(idsOf(await page({ ascending: false, limit: 9 })), [...sorted].reverse())
+    assert.deepEqual(idsOf(await page({ ascending: true, limit: 2 })), [host.id, bob])
+    const after = ['Ash Bob', bob] as const
+    assert.deepEqual(idsOf(await page({ ascending: true, limit: 9, after })), [ada, zoe])
+    assert.deepEqual(idsOf(await page({ ascending: false, limit: 9, after })), [host.id])
+    const afterHost = ['- Host-made', host.id] as const
+    assert.deepEqual(idsOf(await page({ ascending: true, limit: 1, after: afterHost })), [bob])
+    assert.deepEqual(await accounts.userPage('nobody', { ascending: true, limit: 9 }), [])
   })
 }

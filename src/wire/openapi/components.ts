@@ -32,6 +32,7 @@ export const PARAMETERS: Readonly<Record<string, SpecObject>> = {
     ...pathParameter('account_id', "Id of the token's account or of one of its descendants."),
     schema: ID,
   },
+  user_id: { ...pathParameter('user_id', 'Id of a user.'), schema: ID },
   webhook_id: { ...pathParameter('webhook_id', 'Id of a webhook.'), schema: ID },
   delivery_id: { ...pathParameter('delivery_id', 'Id of a delivery.'), schema: ID },
   call_id: pathParameter('call_id', 'Id of a call leg, percent-encoded as one path segment.'),
@@ -55,7 +56,9 @@ export const PARAMETERS: Readonly<Record<string, SpecObject>> = {
     'Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end.',
     { type: ['integer', 'string'] },
   ),
-  ascending: queryParameter('ascending', 'true: ascending order.', { type: 'boolean', default: false }),
+  ascending: queryParameter('ascending', 'Order of the list; accounts and users are ascending by default.', {
+    type: 'boolean',
+  }),
   has_key: queryParameter(
     'has_key',
     'Only items that have this field; a dotted name selects a nested field.',
@@ -86,6 +89,25 @@ export const PARAMETERS: Readonly<Record<string, SpecObject>> = {
   }),
   search_webhook: queryParameter('hook_id', 'Only deliveries to this webhook.', { type: 'string' }),
   search_call: queryParameter('call_id', 'Only deliveries of events of this call leg.', { type: 'string' }),
+  include_api_key: queryParameter('include_api_key', 'true: show the API key, to an admin.', {
+    type: 'boolean',
+    default: false,
+  }),
+  search_type: {
+    ...queryParameter('t', 'Type of document.', { type: 'string', enum: ['account'] }),
+    required: true,
+  },
+  search_field: {
+    ...queryParameter('q', 'Field to search.', { type: 'string', enum: ['name', 'realm', 'id'] }),
+    required: true,
+  },
+  search_value: {
+    ...queryParameter('v', 'How the value of the field begins.', { type: 'string' }),
+    required: true,
+  },
+  by_name: queryParameter('by_name', 'How the name begins.', { type: 'string' }),
+  by_realm: queryParameter('by_realm', 'How the realm begins.', { type: 'string' }),
+  by_id: queryParameter('by_id', 'How the id begins.', { type: 'string' }),
   pretty_print: queryParameter('pretty_print', 'true: the response is indented.', { type: 'boolean' }),
 
   if_match: headerParameter('If-Match', '`ETag` of the revision to change; any other revision is 412.'),
@@ -114,7 +136,7 @@ export const LIST_PARAMETERS = [
 export const HEADERS: Readonly<Record<string, SpecObject>> = {
   'X-Request-ID': { description: 'Id of the request.', schema: { type: 'string' } },
   ETag: { description: 'Revision of the document.', schema: { type: 'string' } },
-  Location: { description: 'Path of the new webhook.', schema: { type: 'string' } },
+  Location: { description: 'Path of the new document.', schema: { type: 'string' } },
   'Retry-After': { description: 'Seconds to wait before the next request.', schema: { type: 'integer' } },
 }
 

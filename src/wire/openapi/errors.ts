@@ -9,6 +9,7 @@ import {
   INTERNAL_ERROR,
   INVALID_CREDENTIALS,
   NOT_ACCEPTABLE,
+  notImplemented,
   toHttpError,
   UNSUPPORTED_MEDIA_TYPE,
   validationError,
@@ -37,11 +38,18 @@ const ERRORS: readonly (readonly [error: HttpError, description: string])[] = [
   [FORBIDDEN, 'The token does not give access to the account, or the account does not exist.'],
   [badIdentifier('c1f0a5'), 'The id does not exist.'],
   [NOT_ACCEPTABLE, '`Accept` excludes JSON.'],
-  [httpErrorOfCode('Conflict'), 'The idempotency key was used for a different event.'],
+  [
+    httpErrorOfCode('Conflict'),
+    'The idempotency key was used for a different event, the id was used before, or there are accounts below.',
+  ],
   [httpErrorOfCode('RevisionConflict'), 'The revision of the document does not match `If-Match`.'],
   [bodyTooLarge(MAX_BODY_BYTES), 'The body is larger than 1 MiB.'],
   [UNSUPPORTED_MEDIA_TYPE, 'The content type of the body is not JSON.'],
   [httpErrorOfCode('AccountLocked'), 'The account is disabled.'],
+  [
+    notImplemented('accounts are kept by the host', 'createUser'),
+    "The host's own directory of accounts lacks this ability.",
+  ],
   [httpErrorOfCode('TooManyLogins'), 'Too many logins, tests or replays, or too many waiting deliveries.'],
   [httpErrorOfCode('StoreUnavailable'), 'The storage is unavailable, or the service is closing.'],
 ]
@@ -71,6 +79,10 @@ export const ERROR_RESPONSES: Readonly<Record<string, SpecObject>> = {
   default: errorResponseObject(INTERNAL_ERROR, 'Any other error, in the same format.'),
 }
 
+/** Operations on accounts and users that a host's directory has not. */
+const KEPT_BY_HOST =
+  /^(rotateApiKey|listAccounts|moveAccount|\w+(Users?)|(create|createChild|replace|patch|delete)Account)$/
+
 /** Returns the error statuses that a route can return, in addition to `default`. */
 export function errorStatuses(route: Route): readonly string[] {
   const isLogin = !route.requiresToken && route.bodyKind !== 'none'
@@ -78,15 +90,19 @@ export function errorStatuses(route: Route): readonly string[] {
   const statuses: readonly (readonly [status: string, applies: boolean])[] = [
     ['400', route.requiresToken || isLogin || route.isList === true],
     ['401', route.requiresToken || isLogin],
-    ['403', route.path.includes('{account_id}') || route.isOperators === true],
-    ['404', ids.length > 0 || route.isIngest === true],
+    ['403', route.requiresToken && route.path !== '/token_auth'],
+    ['404', ids.length > 0 || route.isIngest === true || route.path.includes('{account_id}')],
     ['406', true],
-    ['409', route.isIngest === true],
-    ['412', /^(replace|patch|delete)Webhook$/.test(route.operation)],
+    [
+      '409',
+      route.isIngest === true || /^(create(Child)?Account|createUser|deleteAccount)$/.test(route.operation),
+    ],
+    ['412', /^(replace|patch|delete)(Webhook|Account|User)$/.test(route.operation)],
     ['413', route.bodyKind !== 'none'],
     ['415', route.bodyKind !== 'none'],
     ['423', isLogin],
     ['429', isLogin || route.isIngest === true],
+    ['501', KEPT_BY_HOST.test(route.operation)],
     ['503', route.requiresToken || isLogin],
   ]
   return statuses.filter(([, applies]) => applies).map(([status]) => status)

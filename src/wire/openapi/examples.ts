@@ -12,6 +12,8 @@ export const TOKEN = 'pHkZ0mQ2v5Xw7sT1uR4yB8nE3cV6aD9fG2jK5lM8oPq'
 export const VERSION_EXAMPLE = '1.0.0'
 
 const accountId = '91eb05e5c68d7ca05e7618b6821d2d16'
+const childId = '3f7a1c5e9b204d68a1b3c5d7e9f10246'
+const userId = 'b7e2d94c0a1f4c35869d2b4f7e6a8c01'
 const webhookId = '5e1b3f0c7a924d68b3c1f5d08e97a246'
 const deliveryId = '0f8e6c2a4b7d49d1a35c9e71b6d2f084'
 const eventId = '3a9d5b17e0c84f62a1b7d4f9c6e8025b'
@@ -20,6 +22,7 @@ const uri = 'https://receiver.example.com/calls'
 
 export const IDS: Readonly<Record<string, string>> = {
   account_id: accountId,
+  user_id: userId,
   webhook_id: webhookId,
   delivery_id: deliveryId,
   call_id: callId,
@@ -39,6 +42,49 @@ export const LOGIN = {
   is_reseller: false,
   apps: [],
 }
+
+export const NEW_ACCOUNT = { name: 'Birch Dental', timezone: 'Europe/Berlin' }
+const documentTimes = { created: 64_061_928_000, modified: 64_061_928_000 }
+export const ACCOUNT = {
+  id: childId,
+  ...NEW_ACCOUNT,
+  realm: '9c41d7.hookswitch.invalid',
+  enabled: true,
+  language: 'en-us',
+  created: 64_061_928_000,
+  is_reseller: false,
+  reseller_id: accountId,
+  superduper_admin: false,
+  wnm_allow_additions: false,
+  billing_mode: 'manual',
+  _read_only: documentTimes,
+}
+export const DELETED_ACCOUNT = { ...ACCOUNT, _read_only: { ...documentTimes, deleted: true } }
+const named = { id: childId, name: 'Birch Dental', realm: '9c41d7.hookswitch.invalid' }
+export const FOUND = { ...named, descendants_count: 0 }
+export const CHILD = { ...FOUND, flags: [] }
+export const DESCENDANT = { ...named, tree: [accountId], flags: [] }
+export const ANY_ACCOUNT = { ...named, tree: [accountId], enabled: true }
+export const ANCESTOR = { id: accountId, name: 'Example Telecom', realm: 'sip.example.com', flags: [] }
+
+const person = {
+  first_name: 'Ada',
+  last_name: 'Birch',
+  username: 'ada@birch.example',
+  email: 'ada@birch.example',
+  priv_level: 'admin',
+}
+export const NEW_USER = { ...person, password: 'correct horse' }
+export const USER = {
+  id: userId,
+  ...person,
+  enabled: true,
+  require_password_update: false,
+  verified: false,
+  _read_only: documentTimes,
+}
+export const DELETED_USER = { ...USER, _read_only: { ...documentTimes, deleted: true } }
+export const USER_SUMMARY = { id: userId, features: [], flags: [], ...person, enabled: true }
 
 export const NEW_WEBHOOK = { name: 'Call log', uri, hook: 'channel_create', http_verb: 'post', retries: 3 }
 

@@ -2,11 +2,21 @@
 import type { JsonSchema } from '../../values/json-schema.js'
 import type { OperationId } from '../routes.js'
 import * as example from './examples.js'
-import { object, ref, text } from './schemas.js'
+import { integer, object, ref, text } from './schemas.js'
 
 /** Documentation of one operation; everything else follows from its route. */
 export interface OperationDoc {
-  readonly tag: 'Login' | 'API key' | 'Hooks' | 'Webhooks' | 'Deliveries' | 'Events' | 'Operator' | 'Service'
+  readonly tag:
+    | 'Login'
+    | 'API key'
+    | 'Hooks'
+    | 'Webhooks'
+    | 'Deliveries'
+    | 'Events'
+    | 'Accounts'
+    | 'Users'
+    | 'Operator'
+    | 'Service'
   readonly summary: string
   readonly description?: string
   /** `data` of the request. */
@@ -50,6 +60,26 @@ const login = {
   data: ref('Login'),
   example: example.LOGIN,
 } as const
+
+const account = {
+  tag: 'Accounts',
+  data: ref('Account'),
+  example: example.ACCOUNT,
+  hasRevision: true,
+} as const
+const user = { tag: 'Users', data: ref('User'), example: example.USER, hasRevision: true } as const
+const newAccount = {
+  body: { schema: ref('AccountFields'), example: example.NEW_ACCOUNT },
+  parameters: ['include_api_key'],
+} as const
+const ancestors = {
+  tag: 'Accounts',
+  description: "From the token's account down to the parent; empty for the token's account. Not paged.",
+  data: listOf(ref('AccountAncestor')),
+  example: [example.ANCESTOR],
+} as const
+const MERGE =
+  'Applies a JSON merge patch (RFC 7396), then validates the whole document; `null` removes a field.'
 
 export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
   signInByApiKey: {
@@ -223,6 +253,162 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     ],
     data: listOf(ref('FoundDelivery')),
     example: [example.FOUND_DELIVERY],
+  },
+  listAccounts: {
+    tag: 'Accounts',
+    summary: 'List all accounts',
+    description: 'For operators only. Sorted by name.',
+    data: listOf(ref('AnyAccount')),
+    example: [example.ANY_ACCOUNT],
+  },
+  createAccount: { ...account, ...newAccount, summary: "Create an account below the token's account" },
+  createChildAccount: { ...account, ...newAccount, summary: 'Create an account below this one' },
+  readAccount: {
+    ...account,
+    summary: 'Read an account',
+    parameters: ['if_none_match', 'include_api_key'],
+  },
+  replaceAccount: {
+    ...account,
+    summary: 'Replace an account',
+    description:
+      'Replaces every field; an omitted realm, time zone, language or state stays. Only a token of an account above ' +
+      'changes `enabled`.',
+    body: { schema: ref('AccountFields'), example: example.NEW_ACCOUNT },
+    parameters: ['if_match'],
+  },
+  patchAccount: {
+    ...account,
+    summary: 'Change some fields of an account',
+    description: MERGE,
+    body: { schema: ref('AccountPatch'), example: { name: 'Birch' } },
+    parameters: ['if_match'],
+    example: { ...example.ACCOUNT, name: 'Birch' },
+  },
+  deleteAccount: {
+    ...account,
+    summary: 'Delete an account',
+    description:
+      'With a token of an account above. Deletes its users, key, tokens and webhooks, and cancels waiting deliveries; ' +
+      '409 while there are accounts below it.',
+    parameters: ['if_match'],
+    example: example.DELETED_ACCOUNT,
+  },
+  listChildren: {
+    tag: 'Accounts',
+    summary: 'List the accounts directly below an account',
+    description: 'Sorted by name. `descendants_count` stops at 1,000.',
+    data: listOf(ref('AccountSummary')),
+    example: [example.CHILD],
+  },
+  listDescendants: {
+    tag: 'Accounts',
+    summary: 'List all accounts below an account',
+    description: 'Sorted by name.',
+    data: listOf(ref('AccountDescendant')),
+    example: [example.DESCENDANT],
+  },
+  listSiblings: {
+    tag: 'Accounts',
+    summary: 'List the accounts with the same parent, this one included',
+    description: 'Sorted by name.',
+    data: listOf(ref('AccountSummary')),
+    example: [example.CHILD],
+  },
+  listTree: { ...ancestors, summary: 'List the accounts above an account' },
+  listParents: { ...ancestors, summary: 'List the accounts above an account, as `tree`' },
+  listAncestors: { ...ancestors, summary: 'List the accounts above an account, as `tree`' },
+  moveAccount: {
+    ...account,
+    summary: 'Move an account with everything below it',
+    description: 'For operators only.',
+    body: { schema: object({ to: text('Id of the new parent.') }), example: { to: example.IDS.account_id } },
+  },
+  eraseRecords: {
+    tag: 'Accounts',
+    summary: 'Erase the records of a call, of a number, or of all calls',
+    description:
+      'Erases events, deliveries (waiting ones too) and attempts permanently. Operators may name an account that was ' +
+      'deleted.',
+    body: {
+      schema: object(
+        {
+          call_id: text('Erases this call and its other legs.'),
+          number: text('Erases all calls of this number or user name.'),
+        },
+        [],
+      ),
+      example: { number: '+14155550142' },
+    },
+    data: object({ call_ids: listOf({ type: 'string' }), rows: integer('Number of rows removed.') }, [
+      'rows',
+    ]),
+    example: { call_ids: [example.IDS.call_id], rows: 12 },
+  },
+  listApps: {
+    tag: 'Accounts',
+    summary: 'List the applications of the account',
+    description: 'Always empty.',
+    data: listOf({}),
+    example: [],
+  },
+  listUsers: {
+    tag: 'Users',
+    summary: 'List the users of the account',
+    description: 'Sorted by last name and first name.',
+    data: listOf(ref('UserSummary')),
+    example: [example.USER_SUMMARY],
+  },
+  createUser: {
+    ...user,
+    summary: 'Create a user',
+    body: { schema: ref('UserFields'), example: example.NEW_USER },
+  },
+  readUser: { ...user, summary: 'Read a user', parameters: ['if_none_match'] },
+  replaceUser: {
+    ...user,
+    summary: 'Replace a user',
+    description: 'Replaces every field. A user without admin rights may replace its own document.',
+    body: { schema: ref('UserFields'), example: example.NEW_USER },
+    parameters: ['if_match'],
+  },
+  patchUser: {
+    ...user,
+    summary: 'Change some fields of a user',
+    description: `${MERGE} A new password invalidates the tokens of the user.`,
+    body: { schema: ref('UserPatch'), example: { password: 'battery staple' } },
+    parameters: ['if_match'],
+  },
+  deleteUser: {
+    ...user,
+    summary: 'Delete a user',
+    description: 'Its tokens are invalid at once.',
+    parameters: ['if_match'],
+    example: example.DELETED_USER,
+  },
+  search: {
+    tag: 'Accounts',
+    summary: "Search the accounts below the token's account",
+    description:
+      'By the beginning of name, realm (letters and digits only, in any case) or id. Sorted by name.',
+    parameters: ['search_type', 'search_field', 'search_value'],
+    data: listOf(ref('AccountSummary')),
+    example: [example.FOUND],
+  },
+  searchMany: {
+    tag: 'Accounts',
+    summary: 'Search by several fields',
+    description: 'At most 50 accounts for each field.',
+    parameters: ['search_type', 'by_name', 'by_realm', 'by_id'],
+    data: object(
+      {
+        name: listOf(ref('AccountSummary')),
+        realm: listOf(ref('AccountSummary')),
+        id: listOf(ref('AccountSummary')),
+      },
+      [],
+    ),
+    example: { name: [example.FOUND] },
   },
   readOpenapi: {
     tag: 'Service',

@@ -1,8 +1,10 @@
 /** The schemas of the OpenAPI document, most of them derived from the schemas that validate requests. */
+import { accountSchema, userSchema } from '../../accounts/account-schema.js'
 import { eventSchema } from '../../delivery/event-schema.js'
 import { toGregorian } from '../../values/gregorian-time.js'
 import { type JsonSchema, renameProperties } from '../../values/json-schema.js'
 import { webhookSchema } from '../../webhooks/webhook-schema.js'
+import { accountWireName } from '../account-fields.js'
 import { apiAuthSchema, reenableSchema, replaySchema, userAuthSchema } from '../body-schemas.js'
 import { toWireEventName } from '../event-names.js'
 import { SETTING_NAMES } from '../field-names.js'
@@ -33,13 +35,44 @@ const settingName = new Map<string, string>(
 const settings = renameProperties(webhookSchema, (name) => settingName.get(name) ?? name)
 const settingFields = settings.properties ?? {}
 
+type Fields = Readonly<Record<string, JsonSchema>>
+
 /** In a merge patch, `null` removes a field (RFC 7396). */
-const patchable = Object.fromEntries(
-  Object.entries(settingFields).map(([name, { default: _, ...rule }]) => [
-    name,
-    { anyOf: [rule, { type: 'null' }] },
-  ]),
-)
+const patchOf = (fields: Fields): JsonSchema => ({
+  type: 'object',
+  description: 'JSON merge patch (RFC 7396); `null` removes a field.',
+  properties: Object.fromEntries(
+    Object.entries(fields).map(([name, { default: _, ...rule }]) => [
+      name,
+      { anyOf: [rule, { type: 'null' }] },
+    ]),
+  ),
+})
+
+const accountFields: Fields = accountSchema.properties
+const userFields: Fields = renameProperties(userSchema, accountWireName).properties ?? {}
+const { password: ___, ...shownUserFields } = userFields
+
+const documentTimes: JsonSchema = {
+  type: 'object',
+  description: 'Set by the service.',
+  readOnly: true,
+  properties: {
+    created: integer('Time of creation, in Gregorian seconds.'),
+    modified: integer('Time of the last change, in Gregorian seconds.'),
+    deleted: { type: 'boolean', description: 'Present, and true, in the response to DELETE.' },
+  },
+}
+const accountId: JsonSchema = { type: 'string', description: 'Id of the account.', readOnly: true }
+const accountName: JsonSchema = { type: 'string', description: 'Name of the account.' }
+const accountRealm: JsonSchema = { type: 'string', description: 'SIP realm of the account.' }
+const named: Fields = { id: accountId, name: accountName, realm: accountRealm }
+const accountFlags: JsonSchema = { type: 'array', description: 'Labels.', items: { type: 'string' } }
+const accountTree: JsonSchema = {
+  type: 'array',
+  description: 'Ids of the accounts above, down to the parent.',
+  items: { type: 'string' },
+}
 
 const readOnly: JsonSchema = {
   type: 'object',
@@ -89,7 +122,7 @@ const health: JsonSchema = {
 const event = renameProperties(eventSchema, toWireEventName)
 const { idempotency_key: _, hook, timestamp: __, ...eventFields } = event.properties ?? {}
 /** Without what the account in the path and the two names of a kind make optional. */
-const { required: ___, ...eventRules } = event
+const { required: ____, ...eventRules } = event
 const timestamp: JsonSchema = { ...seconds('Time of the event'), minimum: 0 }
 
 /** Payload that a receiver gets, for all event types. */
@@ -97,9 +130,9 @@ const payload: JsonSchema = {
   type: 'object',
   description:
     'One event. Absent values are omitted. `custom_data` of the webhook overrides its fields. An event that is not of a ' +
-    'call has `ordering_key` in place of `call_id`.',
+    'call has `ordering_key` in place of `call_id`, or the `id` of a document (`object`).',
   required: ['hook_event', 'account_id', 'timestamp', 'event_id', 'sequence'],
-  anyOf: [{ required: ['call_id'] }, { required: ['ordering_key'] }],
+  anyOf: [{ required: ['call_id'] }, { required: ['ordering_key'] }, { required: ['id'] }],
   properties: {
     hook_event: { ...hook, description: 'Event type.' },
     ...eventFields,
@@ -234,11 +267,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     ...settings,
     description: 'Settings of a webhook. Other public keys are stored as they are.',
   },
-  WebhookPatch: {
-    type: 'object',
-    description: 'JSON merge patch (RFC 7396); `null` removes a field.',
-    properties: patchable,
-  },
+  WebhookPatch: patchOf(settingFields),
   Webhook: {
     type: 'object',
     description: 'A whole webhook, with defaults filled in.',
@@ -293,6 +322,92 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     },
     ['account_id', 'language', 'is_reseller', 'apps'],
   ),
+  AccountFields: {
+    ...accountSchema,
+    description: 'Fields of an account. Other public keys are stored as they are.',
+  },
+  AccountPatch: patchOf(accountFields),
+  Account: object(
+    {
+      id: accountId,
+      ...accountFields,
+      // The host may give an account a name or realm by wider rules.
+      ...named,
+      created: seconds('Time of creation'),
+      is_reseller: flag('Whether the account is a reseller.'),
+      reseller_id: text('Id of the reseller of the account.'),
+      superduper_admin: flag('Whether its admins act on every account.'),
+      wnm_allow_additions: flag('Always false.'),
+      billing_mode: text('Always `manual`.'),
+      api_key: text('The API key, only with `include_api_key=true`.'),
+      _read_only: documentTimes,
+    },
+    [
+      'id',
+      'name',
+      'realm',
+      'enabled',
+      'timezone',
+      'language',
+      'is_reseller',
+      'superduper_admin',
+      'wnm_allow_additions',
+      'billing_mode',
+      '_read_only',
+    ],
+  ),
+  AccountSummary: object(
+    {
+      ...named,
+      descendants_count: integer('Number of accounts below it on all levels, at most 1,000.'),
+      flags: accountFlags,
+    },
+    ['id', 'name', 'realm', 'descendants_count'],
+  ),
+  AccountDescendant: object({ ...named, tree: accountTree, flags: accountFlags }),
+  AccountAncestor: object({ ...named, flags: accountFlags }),
+  AnyAccount: object({ ...named, tree: accountTree, enabled: flag('Whether the account is enabled.') }),
+  UserFields: {
+    ...renameProperties(userSchema, accountWireName),
+    description: 'Fields of a user. Other public keys are stored as they are.',
+  },
+  UserPatch: patchOf(userFields),
+  User: object(
+    {
+      id: { type: 'string', description: 'Id of the user.', readOnly: true },
+      ...shownUserFields,
+      username: text('User name in lower case; absent: the user cannot sign in.'),
+      _read_only: documentTimes,
+    },
+    [
+      'id',
+      'first_name',
+      'last_name',
+      'enabled',
+      'priv_level',
+      'require_password_update',
+      'verified',
+      '_read_only',
+    ],
+  ),
+  UserSummary: object(
+    {
+      id: { type: 'string', description: 'Id of the user.' },
+      features: { type: 'array', description: "The document's own list, or empty.", items: {} },
+      flags: { type: 'array', description: "The document's own list, or empty.", items: {} },
+      username: text('User name in lower case.'),
+      email: text('E-mail address.'),
+      first_name: text('First name.'),
+      last_name: text('Last name.'),
+      priv_level: { type: 'string', enum: ['user', 'admin'] },
+      enabled: flag('Whether the user can sign in.'),
+      timezone: text('Time zone.'),
+      feature_level: { description: "The document's own value." },
+      presence_id: { description: "The document's own value." },
+      service: { description: "The document's own value." },
+    },
+    ['id', 'features', 'flags', 'first_name', 'last_name', 'priv_level', 'enabled'],
+  ),
   ApiKeyLogin: apiAuthSchema,
   CredentialsLogin: userAuthSchema,
   Reenable: reenableSchema,
@@ -302,7 +417,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     description: 'An event to publish, in the format of the payload. `hook` is an alias of `hook_event`.',
     allOf: [
       { anyOf: [{ required: ['hook_event'] }, { required: ['hook'] }] },
-      { anyOf: [{ required: ['call_id'] }, { required: ['ordering_key'] }] },
+      { anyOf: [{ required: ['call_id'] }, { required: ['ordering_key'] }, { required: ['id'] }] },
     ],
     properties: {
       hook_event: { ...hook },

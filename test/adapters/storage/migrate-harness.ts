@@ -78,6 +78,8 @@ export async function createFilledFile(path: string, receiver: ScriptedReceiver)
   for (const account of ACCOUNTS) await hs.accounts.create({ ...account })
   await hs.accounts.create({ id: 'gone', name: 'Gone', realm: 'gone.example.com' })
   await hs.accounts.remove('gone')
+  await hs.accounts.addUser('parent', { username: 'former', password: 'pw' })
+  await hs.accounts.removeUser('parent', 'former')
   const user = { credentials: md5Of('Ada:lovelace'), realm: 'parent.example.com' }
   const tokens: string[] = []
   for (const login of [{ apiKey: API_KEY }, user]) tokens.push((await hs.auth.signIn(login)).token)

@@ -29,6 +29,7 @@ const HOUR_MS = 3_600_000
 const TABLES: Readonly<Record<string, string>> = {
   account: 'account',
   gone_account: 'gone_account',
+  gone_user: 'gone_user',
   api_key: 'api_key',
   user: 'account_user',
   credential: 'credential',

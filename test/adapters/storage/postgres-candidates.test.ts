@@ -6,6 +6,7 @@ import type { Session } from '../../../adapters/storage/postgres/session.js'
 import { systemClock } from '../../../src/runtime/clock.js'
 import { newWebhook } from '../../../src/testkit/conformance/sample-data.js'
 import { postgresForTests } from './pg-cluster.js'
+import { undoPostgres } from './undo-account-lists.js'
 
 const server = await postgresForTests()
 afterAll(() => server?.end())
@@ -103,7 +104,7 @@ describe.skipIf(!server)('candidates of the PostgreSQL store', () => {
     await first.close()
     await direct.sql(`drop table "${schema}".webhook_change;
       drop function "${schema}".note_webhook_change() cascade;
-      drop table "${schema}".open_leg;
+      drop table "${schema}".open_leg; ${undoPostgres(`"${schema}"`)}
       delete from "${schema}".hookswitch_migration where version >= 2`)
     const store = await openStore()
     expect(await candidates(store)).toEqual([webhook.id])

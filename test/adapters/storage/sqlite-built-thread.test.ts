@@ -64,7 +64,7 @@ describe('the worker thread of a store', () => {
     ])
     expect([first.status, other.status]).toEqual(['fulfilled', 'fulfilled'])
     expect(again).toMatchObject({ reason: { name: 'HookswitchError', code: 'Conflict', field: 'id' } })
-    expect(await rejectionOf(store.accounts.remove('nobody'))).toMatchObject({
+    expect(await rejectionOf(store.accounts.remove('nobody', { nowMs: 0 }))).toMatchObject({
       code: 'NotFound',
       id: 'nobody',
     })

@@ -123,7 +123,7 @@ describe('an SQLite export', () => {
       'delete from hookswitch_event where key = (select min(key) from hookswitch_event)',
     ],
     ['a delivery without its webhook', 'delete from hookswitch_webhook'],
-    ['a row that is not JSON', "update hookswitch_account set doc = '{'"],
+    ['a row that is not JSON', "update hookswitch_api_key set doc = '{'"],
   ])('rejects a file that has %s as damaged', async (_, sql) => {
     runSql(sql)
     const read = async () => {

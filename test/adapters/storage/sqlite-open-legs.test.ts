@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it, onTestFinished } from 'vitest'
 import { type EngineStore, engineStore, openDatabase, temporaryDatabase } from './sqlite-engine-store.js'
+import { UNDO_SQLITE } from './undo-account-lists.js'
 
 function openEngine(path: string): EngineStore {
   const store = engineStore(path, { now: () => 1 })
@@ -19,7 +20,7 @@ const leg = { callId: 'a', accountId: 'acme', state: '{"from":"MARK4711"}' }
 it('a file of schema version 1 is migrated, and keeps its rows', async () => {
   const path = newFile()
   const db = openDatabase(path)
-  db.exec(`drop table hookswitch_open_leg; drop table hookswitch_encryption; update hookswitch_meta set value = 1 where name = 'schema';
+  db.exec(`${UNDO_SQLITE} drop table hookswitch_open_leg; drop table hookswitch_encryption; update hookswitch_meta set value = 1 where name = 'schema';
     insert into hookswitch_gone_account (id) values ('kept')`)
   db.close()
   const store = openEngine(path)

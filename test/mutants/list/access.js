@@ -12,15 +12,15 @@ export const mutants = [
   {
     what: 'a token for an older credential is valid',
     file: 'src/auth/authenticate.ts',
-    find: 'isAccountEnabled(lineage) && version === row.credentialVersion',
-    replace: 'isAccountEnabled(lineage)',
+    find: '!isAccountEnabled(lineage) || version !== row.credentialVersion',
+    replace: '!isAccountEnabled(lineage)',
     tests: ['test/auth/account-service.test.ts', 'test/auth/revocation.test.ts'],
   },
   {
     what: 'a token of a disabled account is valid',
     file: 'src/auth/authenticate.ts',
-    find: 'return isAccountEnabled(lineage) && version',
-    replace: 'return version',
+    find: 'if (!isAccountEnabled(lineage) || version',
+    replace: 'if (version',
     tests: ['test/auth/validity.test.ts'],
   },
   {

@@ -46,9 +46,9 @@ export const mutants = [
   },
   {
     what: 'an If-Match without a revision of ours changes the webhook',
-    file: 'src/http/operations/webhooks.ts',
-    find: 'revision: allowed[0] ?? NO_REVISION',
-    replace: '...(allowed[0] !== undefined && { revision: allowed[0] })',
+    file: 'src/http/operations/context.ts',
+    find: 'return allowed[0] ?? NO_REVISION',
+    replace: 'return allowed[0]',
     tests: ['test/http/conditional.test.ts'],
   },
   {

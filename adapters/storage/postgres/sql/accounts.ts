@@ -29,14 +29,24 @@ export const accountStatements = (s: string) =>
       text: `update ${s}.account set realm_key = $2, name_key = $3, parent_id = $4, doc = $5
       where id = $1 returning id`,
     },
-    lock: { name: 'account_lock', text: `select id from ${s}.account where id = $1 for update` },
+    /** Serializes the transactions that give an account this name; there is no constraint, for hosts may share names. */
+    lockName: {
+      name: 'account_lock_name',
+      text: 'select pg_advisory_xact_lock(hashtextextended($1, 0)) is null as held',
+    },
+    otherWithName: {
+      name: 'account_other_with_name',
+      text: `select id from ${s}.account where name_key = $1 and id <> $2 limit 1`,
+    },
+    lock: { name: 'account_lock', text: `select doc from ${s}.account where id = $1 for update` },
     child: { name: 'account_child', text: `select id from ${s}.account where parent_id = $1 limit 1` },
     remove: {
       name: 'account_remove',
       text: `with a as (delete from ${s}.account where id = $1),
         k as (delete from ${s}.api_key where account_id = $1),
         u as (delete from ${s}.account_user where account_id = $1),
-        c as (delete from ${s}.credential where account_id = $1)
+        c as (delete from ${s}.credential where account_id = $1),
+        g as (delete from ${s}.gone_user where account_id = $1)
       insert into ${s}.gone_account (id) values ($1) on conflict do nothing`,
     },
     /**

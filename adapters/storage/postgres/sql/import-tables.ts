@@ -7,6 +7,7 @@ import type { Statement } from '../statement.js'
 const TABLES = {
   account: { id: 'text', realmKey: 'text', nameKey: 'text', parentId: 'text', doc: 'text' },
   goneAccount: { id: 'text' },
+  goneUser: { accountId: 'text', id: 'text' },
   apiKey: { accountId: 'text', hash: 'text', doc: 'text' },
   accountUser: { accountId: 'text', id: 'text', nameKey: 'text', doc: 'text' },
   credential: { accountId: 'text', key: 'text', userId: 'text' },

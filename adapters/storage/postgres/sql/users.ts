@@ -19,8 +19,21 @@ export const userStatements = (s: string) =>
     },
     remove: {
       name: 'user_remove',
-      text: `with c as (delete from ${s}.credential where account_id = $1 and user_id = $2)
-        delete from ${s}.account_user where account_id = $1 and id = $2 returning id`,
+      text: `with c as (delete from ${s}.credential where account_id = $1 and user_id = $2),
+        u as (delete from ${s}.account_user where account_id = $1 and id = $2)
+      insert into ${s}.gone_user (account_id, id) values ($1, $2) on conflict do nothing`,
+    },
+    lock: {
+      name: 'user_lock',
+      text: `select doc from ${s}.account_user where account_id = $1 and id = $2 for update`,
+    },
+    wasRemoved: {
+      name: 'user_gone',
+      text: `select id from ${s}.gone_user where account_id = $1 and id = $2`,
+    },
+    byName: {
+      name: 'user_by_name',
+      text: `select doc from ${s}.account_user where account_id = $1 and name_key = $2`,
     },
     list: { name: 'user_list', text: `select doc from ${s}.account_user where account_id = $1` },
     read: { name: 'user_read', text: `select doc from ${s}.account_user where account_id = $1 and id = $2` },

@@ -58,6 +58,12 @@ export const webhookStatements = (s: string) =>
       text: `select doc, health from ${s}.webhook
         where id = $1 and account_id = $2 and revision = $3 and deleted_ms is null for update`,
     },
+    /** The webhooks of an account that is removed. */
+    lockAll: {
+      name: 'webhook_lock_all',
+      text: `select doc, health from ${s}.webhook where account_id = $1 and deleted_ms is null
+        order by key for update`,
+    },
     /** With a nudge, so that the owner finds out even if it receives no notification. */
     replace: {
       name: 'webhook_replace',

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { jsonMergePatch } from '../../src/webhooks/json-merge-patch.js'
+import { jsonMergePatch } from '../../src/values/json-merge-patch.js'
 
 describe('jsonMergePatch (RFC 7396)', () => {
   // Appendix A.

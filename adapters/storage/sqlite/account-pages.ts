@@ -1,0 +1,80 @@
+/** Pages of accounts and users, sorted by their generated sort keys. */
+import type { Account, AccountQuery, PageQuery, User } from 'hookswitch/store'
+import type { SqliteHandle, SqliteValue } from './driver.js'
+import { type DocRow, type PreparedQuery, prepareQuery } from './query.js'
+
+const SEARCH_COLUMNS = { name: 'name_key', realm: 'realm_search', id: 'id' } as const
+
+const BELOW = `with recursive below (id) as (
+    select id from hookswitch_account where parent_id = ?
+    union
+    select a.id from below join hookswitch_account a on a.parent_id = below.id
+  )`
+
+/** Prepares a statement when it is first used: there is one per combination of conditions. */
+function createStatements(db: SqliteHandle): (sql: string) => PreparedQuery<DocRow> {
+  const prepared = new Map<string, PreparedQuery<DocRow>>()
+  return (sql) => {
+    const known = prepared.get(sql)
+    if (known) return known
+    const statement = prepareQuery<DocRow>(db, sql)
+    prepared.set(sql, statement)
+    return statement
+  }
+}
+
+export function createAccountPages(db: SqliteHandle) {
+  const statement = createStatements(db)
+  const count = prepareQuery<{ readonly count: number }>(
+    db,
+    `${BELOW} select count(*) as count from (select 1 from below where id <> ? limit ?)`,
+  )
+
+  /** The condition, order and limit of a page, with their values. */
+  function page({ after, ascending, limit }: PageQuery): {
+    readonly where: string
+    readonly end: string
+    readonly values: SqliteValue[]
+  } {
+    const direction = ascending ? 'asc' : 'desc'
+    return {
+      where: after ? `and (sort_key, id) ${ascending ? '>' : '<'} (?, ?)` : '',
+      end: `order by sort_key ${direction}, id ${direction} limit ?`,
+      values: [...(after ?? []), limit],
+    }
+  }
+
+  return {
+    accountPage(query: AccountQuery): readonly Account[] {
+      const { childrenOf, descendantsOf, prefix } = query
+      const { where, end, values } = page(query)
+      const scope =
+        childrenOf !== undefined
+          ? 'from hookswitch_account where parent_id = ?'
+          : descendantsOf === undefined
+            ? 'from hookswitch_account where true'
+            : 'from hookswitch_account where id in (select id from below) and id <> ?'
+      const column = prefix && SEARCH_COLUMNS[prefix.of]
+      const search = column === undefined ? '' : `and substr(${column}, 1, length(?)) = ?`
+      const sql = `${descendantsOf === undefined ? '' : BELOW} select doc ${scope} ${search} ${where} ${end}`
+      const parameters: SqliteValue[] =
+        childrenOf !== undefined
+          ? [childrenOf]
+          : descendantsOf === undefined
+            ? []
+            : [descendantsOf, descendantsOf]
+      if (prefix) parameters.push(prefix.text, prefix.text)
+      return statement(sql)
+        .all(...parameters, ...values)
+        .map(({ doc }) => JSON.parse(doc) as Account)
+    },
+    countDescendants: (accountIds: readonly string[], max: number): readonly number[] =>
+      accountIds.map((id) => count.get(id, id, max)!.count),
+    userPage(accountId: string, query: PageQuery): readonly User[] {
+      const { where, end, values } = page(query)
+      return statement(`select doc from hookswitch_user where account_id = ? ${where} ${end}`)
+        .all(accountId, ...values)
+        .map(({ doc }) => JSON.parse(doc) as User)
+    },
+  }
+}

@@ -1,0 +1,85 @@
+/** Create, read, replace, patch, delete and list the users of an account, with conditional requests. */
+import { userSchema } from '../../accounts/account-schema.js'
+import type { UncheckedDocument } from '../../accounts/document.js'
+import { type User, userRevision, userSortKey } from '../../accounts/user.js'
+import { parseUserFields, toAccountFailure } from '../../wire/account-fields.js'
+import { coerce } from '../../wire/coerce.js'
+import { matchesRevision } from '../../wire/precondition.js'
+import { getHeader } from '../../wire/request-head.js'
+import { userJson, userSummaryJson } from '../../wire/user-json.js'
+import { paginateByKey } from '../paginate.js'
+import {
+  accountIdOf,
+  entityIdOf,
+  expectedRevision,
+  listResult,
+  type Operation,
+  type OperationContext,
+  type OperationResult,
+  readListRequest,
+  translateFailures,
+} from './context.js'
+
+/** Converts the body to a user's document, with form values coerced. */
+function documentOf(context: OperationContext): UncheckedDocument {
+  const { fields, extra } = parseUserFields(context.data as Record<string, unknown>)
+  const coerced = coerce(userSchema, fields) as Record<string, unknown>
+  return extra === undefined ? { fields: coerced } : { fields: coerced, extra }
+}
+
+const userResult = (user: User, deleted?: true): OperationResult => ({
+  data: userJson(user, deleted),
+  revision: userRevision(user),
+})
+
+const inWireNames = <T>(work: Promise<T>): Promise<T> => translateFailures(work, toAccountFailure)
+
+const readStored = (context: OperationContext): Promise<User> =>
+  context.backend.admin.user(accountIdOf(context), entityIdOf(context, 'userId'))
+
+export const listUsers: Operation = async (context) => {
+  const request = readListRequest(context)
+  const accountId = accountIdOf(context)
+  const { rows, ...next } = await paginateByKey<User>(request, {
+    read: (page) => context.backend.admin.users(accountId, page),
+    keyOf: (user) => [userSortKey(user), user.id],
+    createdMs: ({ createdMs }) => createdMs,
+    toJson: (user) => userJson(user),
+  })
+  return listResult({ items: rows.map(userSummaryJson), ...next }, request)
+}
+
+export const createUser: Operation = async (context) => {
+  const { backend, caller } = context
+  const accountId = accountIdOf(context)
+  const { id } = context.data as { id?: unknown }
+  const input = { ...documentOf(context), ...(id !== undefined && { id }) }
+  const { isOperator } = backend.accounts.rightsOf(caller!)
+  const user = await inWireNames(backend.admin.createUser(accountId, input, isOperator))
+  return { ...userResult(user), location: `${context.base}/accounts/${accountId}/users/${user.id}` }
+}
+
+export const readUser: Operation = async (context) => {
+  const result = userResult(await readStored(context))
+  const isNotModified = matchesRevision(getHeader(context.headers, 'if-none-match'), result.revision!)
+  return isNotModified ? { ...result, isNotModified } : result
+}
+
+async function edit(context: OperationContext, mode: 'replace' | 'merge'): Promise<OperationResult> {
+  const { backend, caller } = context
+  const userId = entityIdOf(context, 'userId')
+  const input = documentOf(context)
+  const revision = await expectedRevision(context, async () => userRevision(await readStored(context)))
+  const isSelf = !backend.accounts.rightsOf(caller!).isAdmin
+  const options = { mode, isSelf, ...(revision !== undefined && { revision }) }
+  return userResult(await inWireNames(backend.admin.editUser(accountIdOf(context), userId, input, options)))
+}
+
+export const replaceUser: Operation = (context) => edit(context, 'replace')
+export const patchUser: Operation = (context) => edit(context, 'merge')
+
+export const deleteUser: Operation = async (context) => {
+  const userId = entityIdOf(context, 'userId')
+  const revision = await expectedRevision(context, async () => userRevision(await readStored(context)))
+  return userResult(await context.backend.admin.removeUser(accountIdOf(context), userId, revision), true)
+}
