@@ -2,6 +2,7 @@
 import { HookswitchError, type Log } from 'hookswitch/store'
 import { accountTables, maintenanceIndexes } from './schema-accounts.js'
 import { webhookChangeMarks } from './schema-changes.js'
+import { storeClockTable } from './schema-clock.js'
 import { openLegTable } from './schema-open-legs.js'
 import { queueTables } from './schema-queue.js'
 import type { Session, Transaction } from './session.js'
@@ -18,6 +19,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 1, text: (s) => accountTables(s) + queueTables(s) + maintenanceIndexes(s) },
   { version: 2, text: webhookChangeMarks },
   { version: 3, text: openLegTable },
+  { version: 4, text: storeClockTable },
 ]
 
 /** The schema version of this package. */

@@ -21,11 +21,6 @@ export const leaseStatements = (s: string) =>
       name: 'lease_lock',
       text: `select pg_advisory_xact_lock(hashtextextended('${s} leases', 0)) is null as locked`,
     },
-    /** Store time in whole milliseconds, after the wait for the lock. */
-    now: {
-      name: 'lease_now',
-      text: `select coalesce($1::float8, floor(extract(epoch from clock_timestamp()) * 1000)::float8) as now`,
-    },
     renewNode: {
       name: 'lease_node',
       text: `with gone as (delete from ${s}.node where alive_until_ms <= $3 and owner <> $1)
