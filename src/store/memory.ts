@@ -3,6 +3,7 @@
 import type { AccountStore } from '../accounts/account-store.js'
 import type { TokenStore } from '../auth/token-store.js'
 import type { DeliveryStore } from '../delivery/delivery-store.js'
+import { createStoreClock } from '../delivery/store-clock.js'
 import { HookswitchError } from '../errors.js'
 import type { OpenLegStore } from '../legs/open-leg-store.js'
 import type { Clock } from '../ports.js'
@@ -57,10 +58,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     attemptsInAll: positive('attemptsInAll', options.attemptsInAll ?? 100_000),
   }
   const state = newState(limits, shared)
-  let clock = options.clock
+  /** Monotonic: setting the wall clock while the process runs changes nothing. */
+  let storeClock = options.clock && createStoreClock(options.clock)
   let openings = 0
 
-  const storeMs = () => clock!.now()
+  const storeMs = () => storeClock!.now()
   const rejectClosed = () => {
     if (openings > 0) return
     throw new HookswitchError('StoreUnavailable', 'the memory store is not open', { retryAfterSeconds: 1 })
@@ -84,7 +86,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   return {
     supports: { durable: false, sharedBetweenNodes: shared, transactions: false },
     async open(deps) {
-      if (!shared || !clock) clock = options.clock ?? deps.clock
+      if (!storeClock || !shared) storeClock = createStoreClock(options.clock ?? deps.clock)
       openings = shared ? openings + 1 : 1
     },
     async close() {

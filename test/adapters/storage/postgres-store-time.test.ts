@@ -39,7 +39,9 @@ describe.skipIf(!server)('store time of PostgreSQL', () => {
       return {
         async send(request) {
           const url = String(request.url)
-          const at = request.headers.findIndex((text, index) => index % 2 === 0 && /^x-hook-attempt$/i.test(text))
+          const at = request.headers.findIndex(
+            (text, index) => index % 2 === 0 && /^x-hook-attempt$/i.test(text),
+          )
           const attempt = request.headers[at + 1]!
           requests.push({ node, url, atMs: clock.monotonic(), attempt })
           const answer = answers.get(new URL(url).pathname)?.(Number(attempt))
@@ -54,7 +56,7 @@ describe.skipIf(!server)('store time of PostgreSQL', () => {
       }
     }
 
-    async function start(node: string, options: Partial<HookswitchOptions> = {}) {
+    async function start(node: string, options: { readonly maxPending?: number } = {}) {
       const pool = hookedPool(server!.url, hooks)
       const hs = createHookswitch({
         store: postgresStore({ pool, schema, clock: serverClock }),
@@ -113,18 +115,30 @@ describe.skipIf(!server)('store time of PostgreSQL', () => {
     ({ kind: 'response', status, headers, body: '', bodyEnd: 'complete' }) as const
 
   /** A webhook that fails once, and one that asks for a pause. */
-  async function publishBoth(given: Awaited<ReturnType<typeof world>>, hs: Awaited<ReturnType<typeof given.start>>['hs']) {
+  async function publishBoth(
+    given: Awaited<ReturnType<typeof world>>,
+    hs: Awaited<ReturnType<typeof given.start>>['hs'],
+  ) {
     given.answers.set('/retry', (attempt) => response(attempt === 1 ? 500 : 200))
-    given.answers.set('/pause', (attempt) => attempt === 1 ? response(429, ['retry-after', '150']) : response(200))
+    given.answers.set('/pause', (attempt) =>
+      attempt === 1 ? response(429, ['retry-after', '150']) : response(200),
+    )
     await hs.accounts.create({ id: 'acc', name: 'A', realm: 'a.example' })
     for (const path of ['retry', 'pause'])
-      await hs.webhooks.create('acc', { name: path, uri: `https://receiver.example/${path}`, hook: 'channel_create' })
+      await hs.webhooks.create('acc', {
+        name: path,
+        uri: `https://receiver.example/${path}`,
+        hook: 'channel_create',
+      })
     await hs.publish({ hook: 'channel_create', accountId: 'acc', callId: 'call' })
     await given.pass(15_000)
     expect(given.requests).toHaveLength(2)
   }
 
-  for (const [name, ms] of [['behind', -JUMP_MS], ['ahead', JUMP_MS]] as const) {
+  for (const [name, ms] of [
+    ['behind', -JUMP_MS],
+    ['ahead', JUMP_MS],
+  ] as const) {
     it(`sends retries and ends pauses in time on a live node after a failover to a server five minutes ${name}`, async () => {
       const given = await world()
       const { hs } = await given.start('one')

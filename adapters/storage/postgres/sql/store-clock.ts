@@ -5,7 +5,7 @@ const serverMs = (given: string) => `coalesce(${given}::float8, extract(epoch fr
 
 /** Store time in ms, without what only a node can know (`store-time.ts`). `given`: as above. */
 export const storeMs = (s: string, given: string) =>
-  `(select greatest(${serverMs(given)} + c.offset_ms, c.last_ms) from ${s}.store_clock c)`
+  `(select greatest(${serverMs(given)} + c.offset_ms, c.last_ms) from ${s}.store_clock c where c.id = 0)`
 
 export interface StoreClockRow {
   readonly serverMs: number
@@ -20,7 +20,7 @@ export const storeClockStatements = (s: string) =>
       name: 'clock_read',
       text: `select floor(${serverMs('$1')})::float8 as "serverMs",
           coalesce(max(offset_ms), 0) as "offsetMs", coalesce(max(last_ms), 0) as "lastMs"
-        from ${s}.store_clock`,
+        from ${s}.store_clock where id = 0`,
     },
     write: {
       name: 'clock_write',
