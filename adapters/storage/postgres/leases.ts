@@ -5,6 +5,8 @@
  * those lock the row of a shard only against a change of its owner (FOR KEY SHARE); taking or giving back a shard waits
  * for them (FOR UPDATE). Each change of owner raises the shard's `term`: a delivery in flight under an older term is an
  * orphan.
+ *
+ * Every grant advances store time (`store-time.ts`), under the same lock.
  */
 import {
   type Clock,
