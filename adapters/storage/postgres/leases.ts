@@ -38,8 +38,8 @@ export function createLeases({ session, schema, clock, nodeClock, notifier, onSh
     nodes: await tx.query<NodeRow>(sql.nodes, []),
   })
 
-  /** Advances store time; the transaction holds the lock. */
-  async function readTime(tx: Transaction, leaseMs: number): Promise<NonNullable<typeof lastRead>> {
+  /** Reads the clock, and prolongs leases after a jump. The transaction holds the lock; `renewNode` stores the time. */
+  async function readTime(tx: Transaction, leaseMs: number) {
     const own = nodeClock()
     const requestedMs = own.monotonic()
     const [row] = await tx.query<StoreClockRow>(clockSql.read, [clock?.now() ?? null])
@@ -47,19 +47,18 @@ export function createLeases({ session, schema, clock, nodeClock, notifier, onSh
     // The store may have been opened again, with another clock.
     const expected = lastRead?.clock === own ? expectedTime(lastRead, requestedMs, answeredMs) : undefined
     const { nowMs, offsetMs, jumpedFromMs } = advanceStoreTime(row!, expected)
-    await tx.query(clockSql.write, [offsetMs, nowMs])
     if (jumpedFromMs < nowMs)
       await tx.query(clockSql.prolongLeases, [jumpedFromMs, nowMs - jumpedFromMs, nowMs + leaseMs])
-    return { storeMs: nowMs, requestedMs, answeredMs, clock: own }
+    return { offsetMs, time: { storeMs: nowMs, requestedMs, answeredMs, clock: own } }
   }
 
   async function update(owner: string, leaseMs: number, givesBack: boolean): Promise<Ownership> {
     const { ownership, isTakeover, time } = await session.transaction(async (tx) => {
       await tx.query(sql.lock, [])
-      const time = await readTime(tx, leaseMs)
+      const { time, offsetMs } = await readTime(tx, leaseMs)
       const now = time.storeMs
       const aliveUntilMs = now + leaseMs
-      await tx.query(sql.renewNode, [owner, aliveUntilMs, now])
+      await tx.query(sql.renewNode, [owner, aliveUntilMs, now, offsetMs])
       let { shards, nodes } = await read(tx)
       let plan = planFor(shards, nodes, owner, now, givesBack)
       const moving = [...plan.take, ...plan.giveBack]

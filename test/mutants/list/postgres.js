@@ -135,7 +135,7 @@ export const mutants = [
     file: 'adapters/storage/postgres/store-time.ts',
     find: 'offsetMs: nowMs - serverMs,',
     replace: 'offsetMs,',
-    tests: ['test/adapters/storage/postgres-conformance.test.ts'],
+    tests: ['test/adapters/storage/postgres-store-time.test.ts'],
   },
   {
     what: 'a node forgets the time that passed while the server was away',

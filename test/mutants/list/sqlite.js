@@ -125,7 +125,14 @@ export const mutants = [
     file: 'adapters/storage/sqlite/engine-state.ts',
     find: ' && state.pending === 0',
     replace: '',
-    tests: ['test/adapters/storage/sqlite-store-time.test.ts'],
+    tests: ['test/adapters/storage/sqlite-conformance.test.ts'],
+  },
+  {
+    what: 'store time goes back while an endpoint is paused',
+    file: 'adapters/storage/sqlite/engine-state.ts',
+    find: ' && !anyPaused.get(machineMs)',
+    replace: '',
+    tests: ['test/adapters/storage/sqlite-engine-state.test.ts'],
   },
   {
     what: 'store time of a file of an earlier version begins at the clock of the machine',

@@ -22,11 +22,6 @@ export const storeClockStatements = (s: string) =>
           coalesce(max(offset_ms), 0) as "offsetMs", coalesce(max(last_ms), 0) as "lastMs"
         from ${s}.store_clock where id = 0`,
     },
-    write: {
-      name: 'clock_write',
-      text: `insert into ${s}.store_clock (id, offset_ms, last_ms) values (0, $1, $2)
-        on conflict (id) do update set offset_ms = excluded.offset_ms, last_ms = excluded.last_ms`,
-    },
     /** Prolongs the leases that held at the time `$1` by `$2`, at most until `$3`. */
     prolongLeases: {
       name: 'clock_prolong',
