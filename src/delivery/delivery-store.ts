@@ -186,7 +186,7 @@ export interface Ownership {
   readonly shards: readonly number[]
   /** Store time until which the lease holds, ms; Infinity where the store is not shared. */
   readonly aliveUntilMs: number
-  /** The store's clock now, ms. */
+  /** The store's clock now, ms: never before an earlier value that a delivery or pause depends on. */
   readonly storeMs: number
 }
 
@@ -194,7 +194,9 @@ export interface Ownership {
  * Stores events, deliveries and attempts. The queue is a view of the delivery rows.
  *
  * Every call is atomic. `now` is always an argument and is store time; only `own` and `renew` return the
- * store's clock. Every promise may reject with `StoreUnavailable`.
+ * store's clock. It does not go back while a delivery waits or an endpoint is paused, and does not stand still,
+ * whatever happens to the clock that the store reads; in a durable store this holds over a restart. Where that
+ * clock jumps forward, no lease ends that a node was about to renew. Every promise may reject with `StoreUnavailable`.
  */
 export interface DeliveryStore extends ErasureStore {
   /**

@@ -215,8 +215,10 @@ export function createWebhookApi(core: () => Core, limits: { readonly maxPending
         ...(webhookId !== undefined && { webhookId }),
       }),
     deliveries: async (accountId, webhookId, options = {}) =>
-      core().store.deliveries.deliveries({ ...withLimit(options), accountId, webhookId }),
-    delivery: async (accountId, deliveryId) => readDelivery(accountId, deliveryId),
+      (await core().store.deliveries.deliveries({ ...withLimit(options), accountId, webhookId })).map((row) =>
+        toWallTime(core(), row),
+      ),
+    delivery: async (accountId, deliveryId) => toWallTime(core(), await readDelivery(accountId, deliveryId)),
     unhealthy: async (options = {}) => listUnhealthy(deps(), withLimit(options)),
     search: async (query = {}) => searchDeliveries(core(), withLimit(query)),
     async explain(accountId, deliveryId) {
@@ -229,24 +231,45 @@ export function createWebhookApi(core: () => Core, limits: { readonly maxPending
 const MAX_SEARCH_STEPS = 20
 
 /** Searches until a page is full, or for a limited number of steps. */
-export async function searchDeliveries(
-  { store, clock }: Pick<Core, 'store' | 'clock'>,
-  query: DeliverySearch,
-): Promise<FoundDeliveries> {
+export async function searchDeliveries(core: Core, query: DeliverySearch): Promise<FoundDeliveries> {
+  const { store, clock } = core
   const deliveries: StoredDelivery[] = []
   let { cursor } = query
   for (let step = 0; step < MAX_SEARCH_STEPS; step++) {
     if (step > 0) await clock.yield()
     const limit = query.limit - deliveries.length
     const found = await store.deliveries.search({ ...query, limit, ...(cursor !== undefined && { cursor }) })
-    deliveries.push(...found.deliveries)
+    deliveries.push(...found.deliveries.map((row) => toWallTime(core, row)))
     cursor = found.cursor
     if (cursor === undefined || deliveries.length >= query.limit) break
   }
   return cursor === undefined ? { deliveries } : { deliveries, cursor }
 }
 
-/** One sentence about the current state of a delivery. */
+/** Two clocks always differ a little. A smaller difference than this is not shown. */
+const MIN_AHEAD_MS = 1_000
+
+/** How far store time is ahead of the wall clock, ms. */
+function storeAheadMs({ dispatcher, clock }: Core): number {
+  const aheadMs = dispatcher.now() - clock.now()
+  return Math.abs(aheadMs) < MIN_AHEAD_MS ? 0 : aheadMs
+}
+
+function delayed(delivery: StoredDelivery, ms: number): StoredDelivery {
+  return delivery.dueMs === undefined || ms === 0 ? delivery : { ...delivery, dueMs: delivery.dueMs + ms }
+}
+
+/** The delivery with its due time by the wall clock of this node, which is what callers of the API compare it with. */
+export function toWallTime(core: Core, delivery: StoredDelivery): StoredDelivery {
+  return delayed(delivery, -storeAheadMs(core))
+}
+
+/** Undoes `toWallTime`. */
+export function toStoreTime(core: Core, delivery: StoredDelivery): StoredDelivery {
+  return delayed(delivery, storeAheadMs(core))
+}
+
+/** One sentence about the current state of a delivery, whose due time is store time. */
 export async function explain(core: Core, delivery: StoredDelivery): Promise<string> {
   const { store, dispatcher, caps } = core
   return explainDelivery(delivery, {

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import type { AccountStore } from '../accounts/account-store.js'
 import type { TokenStore } from '../auth/token-store.js'
 import type { DeliveryStore } from '../delivery/delivery-store.js'
+import { createStoreClock } from '../delivery/store-clock.js'
 import { HookswitchError } from '../errors.js'
 import type { OpenLegStore } from '../legs/open-leg-store.js'
 import type { Clock } from '../ports.js'
@@ -62,12 +63,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     attemptsInAll: positive('attemptsInAll', options.attemptsInAll ?? 100_000),
   }
   const state = newState(limits, shared)
-  let clock = options.clock
+  /** Monotonic: setting the wall clock while the process runs changes nothing. */
+  let storeClock = options.clock && createStoreClock(options.clock)
   let openings = 0
   /** The key for hosts that pass none: nodes that share the store need the same one. */
   let secret: string | undefined
 
-  const storeMs = () => clock!.now()
+  const storeMs = () => storeClock!.now()
   const rejectClosed = () => {
     if (openings > 0) return
     throw new HookswitchError('StoreUnavailable', 'the memory store is not open', { retryAfterSeconds: 1 })
@@ -92,7 +94,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   return {
     supports: { durable: false, sharedBetweenNodes: shared, transactions: false },
     async open(deps) {
-      if (!shared || !clock) clock = options.clock ?? deps.clock
+      if (!storeClock || !shared) storeClock = createStoreClock(options.clock ?? deps.clock)
       openings = shared ? openings + 1 : 1
     },
     async close() {

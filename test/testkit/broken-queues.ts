@@ -1,9 +1,14 @@
 import type { DeliveryStore } from '../../src/delivery/delivery-store.js'
 import { errorCode } from '../../src/errors.js'
+import type { Clock } from '../../src/ports.js'
 import type { Store } from '../../src/store/contract.js'
 
 /** A defect, the group of conformance rules that must notice it, and a function that adds it to a correct store. */
-export type Fault = readonly [fault: string, caughtBy: string, breakStore: (store: Store) => Store]
+export type Fault = readonly [
+  fault: string,
+  caughtBy: string,
+  breakStore: (store: Store, clock: Clock) => Store,
+]
 
 /** Replaces some methods of the store's `deliveries`. */
 export function withDeliveries(

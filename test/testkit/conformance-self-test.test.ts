@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { Log } from '../../src/ports.js'
+import type { Clock, Log } from '../../src/ports.js'
 import type { Store } from '../../src/store/contract.js'
 import { memoryStore } from '../../src/store/memory.js'
 import { storeConformance } from '../../src/testkit/conformance/index.js'
+import { brokenClocks, brokenSharedClocks } from './broken-clocks.js'
 import { brokenEncryption } from './broken-encryption.js'
 import { brokenOpenLegs } from './broken-open-legs.js'
 import { brokenLeases, brokenQueues } from './broken-queues.js'
@@ -11,7 +12,10 @@ import { brokenRows } from './broken-rows.js'
 const log: Log = { debug() {}, info() {}, warn() {}, error() {} }
 
 /** Runs the suite without a test runner. Returns the rules that the store breaks, each after the name of its group. */
-async function brokenRules(shared: boolean, breakStore: (store: Store) => Store): Promise<string[]> {
+async function brokenRules(
+  shared: boolean,
+  breakStore: (store: Store, clock: Clock) => Store,
+): Promise<string[]> {
   const path: string[] = []
   const tests: { readonly name: string; readonly body: () => Promise<void> }[] = []
   storeConformance(
@@ -30,7 +34,7 @@ async function brokenRules(shared: boolean, breakStore: (store: Store) => Store)
       async open({ clock }) {
         const store = memoryStore({ shared })
         await store.open({ clock, log })
-        return breakStore(store)
+        return breakStore(store, clock)
       },
     },
   )
@@ -44,7 +48,7 @@ describe('the conformance suite', () => {
     expect(await brokenRules(shared, (store) => store)).toEqual([])
   })
 
-  it.each([...brokenQueues, ...brokenRows, ...brokenOpenLegs, ...brokenEncryption])(
+  it.each([...brokenQueues, ...brokenRows, ...brokenOpenLegs, ...brokenEncryption, ...brokenClocks])(
     'notices that %s',
     async (_fault, caughtBy, breaking) => {
       const broken = await brokenRules(false, breaking)
@@ -52,8 +56,11 @@ describe('the conformance suite', () => {
     },
   )
 
-  it.each(brokenLeases)('notices that %s, in a shared store', async (_fault, caughtBy, breaking) => {
-    const broken = await brokenRules(true, breaking)
-    expect(broken.map((name) => name.split(': ')[0])).toContain(caughtBy)
-  })
+  it.each([...brokenLeases, ...brokenSharedClocks])(
+    'notices that %s, in a shared store',
+    async (_fault, caughtBy, breaking) => {
+      const broken = await brokenRules(true, breaking)
+      expect(broken.map((name) => name.split(': ')[0])).toContain(caughtBy)
+    },
+  )
 })

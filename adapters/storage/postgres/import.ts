@@ -204,7 +204,8 @@ function createImporter(name: string) {
         counts[batch.kind] = (counts[batch.kind] ?? 0) + batch.rows.length
         onProgress(counts)
       }
-      for (const step of [sql.freeShards, sql.lanes, sql.pending, sql.stale]) await tx.query(step, [])
+      for (const step of [sql.freeShards, sql.clock, sql.lanes, sql.pending, sql.stale])
+        await tx.query(step, [])
       await tx.query(sql.end, [migration.id, JSON.stringify(counts)])
       // Without statistics the first plans would be guesses.
       for (const { table } of await tx.query<UsedTableRow>(tables, [name])) {

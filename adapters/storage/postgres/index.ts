@@ -36,7 +36,7 @@
  * again by its token, a settlement is compared with the stored row. A crash of the server empties `nudge` (unlogged);
  * every node then scans its shards.
  */
-import type { Log, Store } from 'hookswitch/store'
+import type { Clock, Log, Store } from 'hookswitch/store'
 import { postgresAccounts } from './accounts.js'
 import { postgresEncryption } from './encryption.js'
 import { watchLongTransactions } from './long-transaction-monitor.js'
@@ -113,7 +113,16 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     if (opened) return opened.maintenanceSession()
     throw notOpenError()
   }
-  const deps: Deps = { session, maintenanceSession, schema, channel: name, clock, log: lateLog(() => log) }
+  let nodeClock: Clock | undefined
+  const deps: Deps = {
+    session,
+    maintenanceSession,
+    schema,
+    channel: name,
+    clock,
+    nodeClock: () => nodeClock!,
+    log: lateLog(() => log),
+  }
   const queue = postgresQueue(deps)
   const whenOpen = <Port extends object>(port: Port): Port =>
     Object.fromEntries(
@@ -174,7 +183,10 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     supports: { durable: true, sharedBetweenNodes: true, transactions: true },
     async open(given) {
       log = given.log
-      if (!opened) await open()
+      if (!opened) {
+        nodeClock = given.clock
+        await open()
+      }
       openings += 1
     },
     async close() {

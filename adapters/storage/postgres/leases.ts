@@ -5,34 +5,60 @@
  * those lock the row of a shard only against a change of its owner (FOR KEY SHARE); taking or giving back a shard waits
  * for them (FOR UPDATE). Each change of owner raises the shard's `term`: a delivery in flight under an older term is an
  * orphan.
+ *
+ * Every grant advances store time (`store-time.ts`), under the same lock.
  */
-import { type Ownership, type OwnershipPlan, planOwnership, type ShardLease } from 'hookswitch/store'
+import {
+  type Clock,
+  type Ownership,
+  type OwnershipPlan,
+  planOwnership,
+  type ShardLease,
+} from 'hookswitch/store'
 import type { Notifier } from './notifications.js'
 import type { Transaction } from './session.js'
 import type { Deps } from './session-deps.js'
 import { leaseStatements, type NodeRow, type ShardRow } from './sql/leases.js'
+import { type StoreClockRow, storeClockStatements } from './sql/store-clock.js'
+import { advanceStoreTime, expectedTime, type ReadTime } from './store-time.js'
 
-export interface LeaseDeps extends Pick<Deps, 'session' | 'schema' | 'clock'> {
+export interface LeaseDeps extends Pick<Deps, 'session' | 'schema' | 'clock' | 'nodeClock'> {
   readonly notifier: Pick<Notifier, 'setOwnedShards'>
   /** Shards were taken that another node may have owned: its last writes may be committed after the first scan. */
   onShardsTaken(): void
 }
 
-export function createLeases({ session, schema, clock, notifier, onShardsTaken }: LeaseDeps) {
+export function createLeases({ session, schema, clock, nodeClock, notifier, onShardsTaken }: LeaseDeps) {
   const sql = leaseStatements(schema)
+  const clockSql = storeClockStatements(schema)
+  let lastRead: (ReadTime & { readonly clock: Clock }) | undefined
 
   const read = async (tx: Transaction) => ({
     shards: await tx.query<ShardRow>(sql.shards, []),
     nodes: await tx.query<NodeRow>(sql.nodes, []),
   })
 
+  /** Reads the clock, and prolongs leases after a jump. The transaction holds the lock; `renewNode` stores the time. */
+  async function readTime(tx: Transaction, leaseMs: number) {
+    const own = nodeClock()
+    const requestedMs = own.monotonic()
+    const [row] = await tx.query<StoreClockRow>(clockSql.read, [clock?.now() ?? null])
+    const answeredMs = own.monotonic()
+    // The store may have been opened again, with another clock.
+    const expected = lastRead?.clock === own ? expectedTime(lastRead, requestedMs, answeredMs) : undefined
+    const { nowMs, offsetMs, jumpedFromMs } = advanceStoreTime(row!, expected)
+    if (jumpedFromMs < nowMs)
+      await tx.query(clockSql.prolongLeases, [jumpedFromMs, nowMs - jumpedFromMs, nowMs + leaseMs])
+    return { offsetMs, time: { storeMs: nowMs, requestedMs, answeredMs, clock: own } }
+  }
+
   async function update(owner: string, leaseMs: number, givesBack: boolean): Promise<Ownership> {
-    const { ownership, isTakeover } = await session.transaction(async (tx) => {
+    const { ownership, isTakeover, time } = await session.transaction(async (tx) => {
       await tx.query(sql.lock, [])
-      const [time] = await tx.query<{ now: number }>(sql.now, [clock?.now() ?? null])
-      const now = time!.now
+      const { time, offsetMs } = await readTime(tx, leaseMs)
+      const now = time.storeMs
       const aliveUntilMs = now + leaseMs
-      await tx.query(sql.renewNode, [owner, aliveUntilMs, now])
+      await tx.query(sql.renewNode, [owner, aliveUntilMs, now, offsetMs])
       let { shards, nodes } = await read(tx)
       let plan = planFor(shards, nodes, owner, now, givesBack)
       const moving = [...plan.take, ...plan.giveBack]
@@ -53,8 +79,10 @@ export function createLeases({ session, schema, clock, notifier, onShardsTaken }
           storeMs: now,
         },
         isTakeover: shards.some(({ shard, term }) => term > 0 && taken.has(shard)),
+        time,
       }
     })
+    lastRead = time
     notifier.setOwnedShards(owner, ownership.shards, leaseMs)
     if (isTakeover) onShardsTaken()
     return ownership

@@ -3,6 +3,7 @@ import { HookswitchError, type Log } from 'hookswitch/store'
 import { accountLists } from './schema-account-lists.js'
 import { accountTables, maintenanceIndexes } from './schema-accounts.js'
 import { webhookChangeMarks } from './schema-changes.js'
+import { storeClockTable } from './schema-clock.js'
 import { encryptionTable } from './schema-encryption.js'
 import { openLegTable } from './schema-open-legs.js'
 import { queueTables } from './schema-queue.js'
@@ -22,6 +23,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 3, text: openLegTable },
   { version: 4, text: encryptionTable },
   { version: 5, text: accountLists },
+  { version: 6, text: storeClockTable },
 ]
 
 /** The schema version of this package. */

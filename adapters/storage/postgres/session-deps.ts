@@ -11,8 +11,10 @@ export interface Deps {
   readonly schema: string
   /** Notification channel of the nodes that share this schema; not quoted. */
   readonly channel: string
-  /** Store clock for tests and simulations; `undefined`: the clock of the server. */
+  /** Clock for tests and simulations, instead of the server's; `undefined`: the clock of the server. */
   readonly clock: Clock | undefined
+  /** Clock of the node that opened the store, for monotonic time. */
+  nodeClock(): Clock
   readonly log: Log
 }
 

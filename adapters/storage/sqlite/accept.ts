@@ -138,7 +138,7 @@ export function createAccept(
   }
 
   return ({ events, deliveries: requested, maxPending, inboxIds = [] }, now) => {
-    state.storeMs = now
+    state.noteTime(now)
     inbox.assertPresent(inboxIds)
     const duplicates = idempotency.duplicates(events, now)
     const deliveries =

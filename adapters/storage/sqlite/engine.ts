@@ -32,10 +32,10 @@ import type { Synchronous } from './synchronous.js'
 import { createTokenStore } from './tokens.js'
 import { createWebhookStore } from './webhooks.js'
 
-/** The delivery store, with the store's time as an argument. Notifications go through `createEngine`. */
+/** The delivery store, with the time of the machine's clock as an argument. Notifications go through `createEngine`. */
 export interface EngineDeliveries extends Omit<Synchronous<DeliveryStore>, 'own' | 'renew' | 'subscribe'> {
-  own(owner: string, leaseMs: number, storeMs: number): Ownership
-  renew(owner: string, leaseMs: number, storeMs: number): Ownership
+  own(owner: string, leaseMs: number, machineMs: number): Ownership
+  renew(owner: string, leaseMs: number, machineMs: number): Ownership
 }
 
 /**

@@ -16,6 +16,8 @@
  *   next open. Deliveries that were in flight carry the term of the dead owner: the next owner raises the term, which
  *   makes them orphans, and recovery records their attempts as `interrupted`. Numbers of the last block of positions that
  *   were not used are skipped. Files beside the database: `-wal`, `-shm`, `-owner`, `.key`.
+ * - Time. Store time begins where the last writer of the file was, even if the clock of the machine has been set back
+ *   since (`startTime` in `engine-state.ts`); a running node counts it by its monotonic clock.
  * - Host database. With `database`, the file is the host's. `publish(event, { tx })` inserts an inbox row through the
  *   host's handle (`host-database.ts`); everything else uses a second connection in the worker.
  */
@@ -58,11 +60,11 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   const checked = checkOptions(options)
   const { subscribe, notify } = createListeners()
   const lifecycle = createLifecycle()
-  let storeMs = () => 0
+  let machineMs = () => 0
 
   const request = (call: RpcRequest) => lifecycle.backend?.request(call) ?? Promise.reject(notOpen())
   const leaseMethod = (method: 'own' | 'renew') => (owner: string, leaseMs: number) =>
-    request({ port: 'deliveries', method, args: [owner, leaseMs, storeMs()] }) as Promise<Ownership>
+    request({ port: 'deliveries', method, args: [owner, leaseMs, machineMs()] }) as Promise<Ownership>
 
   async function openBackend(log: Log, onLost: () => void): Promise<Backend> {
     let cached: ReturnType<typeof withReadCache> | undefined
@@ -96,7 +98,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   return {
     supports: { durable: true, sharedBetweenNodes: false, transactions: inbox !== undefined },
     open({ clock, log }) {
-      storeMs = () => clock.now()
+      machineMs = () => clock.now()
       return lifecycle.open((onLost) => openBackend(log, onLost))
     },
     secret: async () => {

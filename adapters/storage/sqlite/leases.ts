@@ -25,7 +25,8 @@ export function createLeases(context: EngineContext) {
     `${WAITING_WEBHOOKS} select key from waiting where key is not null`,
   )
 
-  function ownership(owner: string, storeMs: number): Ownership {
+  function ownership(owner: string, machineMs: number): Ownership {
+    const storeMs = state.startTime(machineMs)
     state.storeMs = storeMs
     const shards = state.owner === owner ? ALL_SHARDS : []
     return { shards, aliveUntilMs: Number.POSITIVE_INFINITY, storeMs }
@@ -36,12 +37,12 @@ export function createLeases(context: EngineContext) {
      * The last node to call this is the owner. Opening the file clears the owner, so the first call after it starts a new
      * term.
      */
-    own(owner: string, _leaseMs: number, storeMs: number): Ownership {
+    own(owner: string, _leaseMs: number, machineMs: number): Ownership {
       if (state.owner !== owner) state.nextTerm()
       state.owner = owner
-      return ownership(owner, storeMs)
+      return ownership(owner, machineMs)
     },
-    renew: (owner: string, _leaseMs: number, storeMs: number): Ownership => ownership(owner, storeMs),
+    renew: (owner: string, _leaseMs: number, machineMs: number): Ownership => ownership(owner, machineMs),
     release(owner: string): void {
       if (state.owner === owner) state.owner = undefined
     },

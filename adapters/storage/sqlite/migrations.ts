@@ -55,7 +55,10 @@ function versionOf(db: SqliteHandle): number {
   return (row as { readonly value: number }).value
 }
 
-/** Creates `hookswitch_meta`: schema version, owner's term, reserved positions, whether rows were erased. */
+/**
+ * Creates `hookswitch_meta`: schema version, owner's term, reserved positions, whether rows were erased. Store time is
+ * added when a node first uses it.
+ */
 function createMeta(db: SqliteHandle): void {
   const isEmpty = db.prepare('select 1 from sqlite_schema').get() === undefined
   if (isEmpty) db.exec(`pragma application_id = ${APPLICATION_ID}`)

@@ -97,7 +97,7 @@ export function createSettle(
   }
 
   return (settlements, now) => {
-    state.storeMs = now
+    state.noteTime(now)
     let hasStale = false
     const results = settlements.map((settlement): SettlementResult => {
       const row = findExpected(settlement)

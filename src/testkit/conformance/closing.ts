@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict'
-import { type DefineRule, errorCodeOf, idsOf, LEASE_MS } from './fixture.js'
+import {
+  type DefineRule,
+  errorCodeOf,
+  idsOf,
+  LATE_MS,
+  LEASE_MS,
+  RETRY_MS,
+  waitingDelivery,
+} from './fixture.js'
 import { newAccount, newApiKey, newDelivery, newEvent, newToken, newWebhook } from './sample-data.js'
 
 /** Rules of `supports` and `close`. */
@@ -72,6 +80,22 @@ export function durabilityRules(rule: DefineRule): void {
     const reopened = await fixture.reopen()
     assert.equal(await reopened.encryption.record(), 'record')
     assert.equal((await reopened.accounts.apiKey('account'))?.sealed, 'again')
+  })
+
+  rule('a retry waits no longer after a restart with a clock that was set back', async (fixture) => {
+    const { webhook, delivery } = await waitingDelivery(fixture)
+    await fixture.advance(RETRY_MS / 2)
+    await fixture.store.deliveries.renew(fixture.owner, LEASE_MS)
+    fixture.jumpWall(-3_600_000)
+    const { deliveries } = await fixture.reopen()
+    const { storeMs } = await deliveries.own(fixture.owner, LEASE_MS)
+    assert.ok(Math.abs(storeMs + RETRY_MS / 2 - delivery.dueMs!) <= LATE_MS)
+    const claimAt = async (now: number) => {
+      const endpoints = [{ webhookId: webhook.id, slots: 1 }]
+      return (await deliveries.claim({ owner: fixture.owner, endpoints, limit: 1, now })).claims
+    }
+    assert.equal((await claimAt(delivery.dueMs! - 1)).length, 0)
+    assert.equal((await claimAt(storeMs + RETRY_MS / 2 + LATE_MS)).length, 1)
   })
 
   rule('open legs survive a restart', async (fixture) => {

@@ -47,6 +47,8 @@ export interface Fixture {
   now(): number
   /** Advances store time. */
   advance(ms: number): Promise<void>
+  /** Moves the wall clock given to `open` by `ms` milliseconds, forward or (negative) back; no time passes. */
+  jumpWall(ms: number): void
   /** Closes the store and opens it again on the same data. */
   reopen(): Promise<Store>
   /** Inserts a webhook. */
@@ -79,6 +81,22 @@ export type SettlementOverrides = Omit<Partial<Settlement>, 'next'> & {
 export type DefineRule = (sentence: string, check: (fixture: Fixture) => Promise<void>) => void
 
 export const LEASE_MS = 600_000
+/** Delay of a retry. */
+export const RETRY_MS = 120_000
+/** Longest time by which store time may be late after a jump of the wall clock. */
+export const LATE_MS = 2_000
+
+/** A delivery that failed once and waits for `RETRY_MS`. */
+export async function waitingDelivery(
+  fixture: Fixture,
+): Promise<{ readonly webhook: Webhook; readonly delivery: Delivery }> {
+  const webhook = await fixture.webhook()
+  await fixture.accept(webhook)
+  const { delivery } = await fixture.claimOne(webhook)
+  const dueMs = fixture.now() + RETRY_MS
+  await fixture.settle(delivery, 'waiting', { next: { dueMs } })
+  return { webhook, delivery: { ...delivery, state: 'waiting', dueMs } }
+}
 
 /** Opens a store whose shards all belong to one node. */
 export async function openFixture(harness: StoreHarness, owner = 'node-1'): Promise<Fixture> {
@@ -99,6 +117,7 @@ export async function openFixture(harness: StoreHarness, owner = 'node-1'): Prom
       clock.move(ms)
       await harness.advance?.(ms)
     },
+    jumpWall: clock.jumpWall,
     async reopen() {
       assert.ok(harness.reopen, 'the harness of a durable store has `reopen`')
       store = await harness.reopen(store)
@@ -156,16 +175,20 @@ export async function openFixture(harness: StoreHarness, owner = 'node-1'): Prom
   return fixture
 }
 
-/** A clock that only `move` advances. */
-function createStoppedClock(): Clock & { move(ms: number): void } {
+/** A clock that only `move` advances, and whose wall clock `jumpWall` sets. */
+function createStoppedClock(): Clock & { move(ms: number): void; jumpWall(ms: number): void } {
   let passedMs = 0
+  let jumpedMs = 0
   return {
-    now: () => WALL_MS + passedMs,
+    now: () => WALL_MS + passedMs + jumpedMs,
     monotonic: () => passedMs,
     sleep: () => Promise.resolve(),
     yield: () => Promise.resolve(),
     move(ms) {
       passedMs += ms
+    },
+    jumpWall(ms) {
+      jumpedMs += ms
     },
   }
 }

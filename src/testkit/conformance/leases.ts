@@ -106,6 +106,26 @@ export function leaseRules(rule: DefineRule): void {
     },
   )
 
+  rule(
+    'no lease ends, and nothing in flight is an orphan, when the wall clock jumps forward',
+    async (fixture) => {
+      const [first, second] = await join(fixture)
+      const webhooks = await Promise.all(Array.from({ length: 40 }, () => fixture.webhook()))
+      await fixture.accept(webhooks)
+      const claims = await fixture.claim(webhooks)
+      assert.ok(claims.length > 0)
+      await fixture.advance(1_000)
+      fixture.jumpWall(2 * LEASE_MS)
+      assert.deepEqual((await deps(fixture).renew(SECOND, LEASE_MS)).shards, second)
+      const { shards, storeMs } = await deps(fixture).renew(fixture.owner, LEASE_MS)
+      assert.deepEqual(shards, first)
+      assert.deepEqual(await deps(fixture).orphans(fixture.owner, 99), [])
+      const settlements = claims.map(({ delivery }) => fixture.settlement(delivery, 'delivered'))
+      const results = await deps(fixture).settle(settlements, storeMs)
+      assert.deepEqual([...new Set(results.map(({ kind }) => kind))], ['settled'])
+    },
+  )
+
   rule('a renewal extends the lease', async (fixture) => {
     const webhook = await fixture.webhook()
     await fixture.advance(LEASE_MS - 1)

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { SHARDS } from '../../store/shards.js'
-import { type DefineRule, idsOf, LEASE_MS } from './fixture.js'
+import { type DefineRule, idsOf, LATE_MS, LEASE_MS, RETRY_MS, waitingDelivery } from './fixture.js'
+
+const HOUR_MS = 3_600_000
 
 /** Rules of shard ownership that hold for every store. */
 export function ownershipRules(rule: DefineRule): void {
@@ -18,6 +20,20 @@ export function ownershipRules(rule: DefineRule): void {
     }
     assert.deepEqual(await fixture.store.deliveries.orphans(fixture.owner, 9), [])
     await fixture.settle(delivery, 'delivered')
+  })
+
+  rule('store time goes on while the wall clock is set back', async (fixture) => {
+    const { deliveries } = fixture.store
+    const { delivery } = await waitingDelivery(fixture)
+    await fixture.advance(RETRY_MS / 2)
+    const before = await deliveries.renew(fixture.owner, LEASE_MS)
+    fixture.jumpWall(-HOUR_MS)
+    const after = await deliveries.renew(fixture.owner, LEASE_MS)
+    assert.ok(after.storeMs >= before.storeMs)
+    await fixture.advance(RETRY_MS / 2)
+    const { storeMs } = await deliveries.own(fixture.owner, LEASE_MS)
+    assert.ok(storeMs >= delivery.dueMs!)
+    assert.ok(storeMs <= delivery.dueMs! + LATE_MS)
   })
 
   rule('a node without shards claims nothing', async (fixture) => {

@@ -104,7 +104,7 @@ describe.skipIf(!server)('candidates of the PostgreSQL store', () => {
     await first.close()
     await direct.sql(`drop table "${schema}".webhook_change;
       drop function "${schema}".note_webhook_change() cascade;
-      drop table "${schema}".open_leg; ${undoPostgres(`"${schema}"`)}
+      drop table "${schema}".open_leg; drop table "${schema}".store_clock; ${undoPostgres(`"${schema}"`)}
       delete from "${schema}".hookswitch_migration where version >= 2`)
     const store = await openStore()
     expect(await candidates(store)).toEqual([webhook.id])

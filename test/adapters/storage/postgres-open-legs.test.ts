@@ -25,7 +25,7 @@ describe.skipIf(!server)('open legs in PostgreSQL', () => {
     const { put } = { put: legs('a') }
     await first.openLegs.write('switch', { put, remove: [] }, 1)
     await first.close()
-    await server!.sql(`${undoPostgres(`"${schema}"`)} drop table "${schema}".open_leg;
+    await server!.sql(`${undoPostgres(`"${schema}"`)} drop table "${schema}".open_leg; drop table "${schema}".store_clock;
       insert into "${schema}".gone_account (id) values ('kept');
       delete from "${schema}".hookswitch_migration where version >= 3`)
 

@@ -211,7 +211,7 @@ describe.skipIf(!server)('the PostgreSQL store', () => {
           now: 1_000_000,
           owner: OWNERS[0]!,
         }
-        const clock = { ...manualClock(), now: () => state.now }
+        const clock = { ...manualClock(), now: () => state.now, monotonic: () => state.now }
         const ours = postgresStore({ connectionString: direct.url, schema: direct.freshSchema(), clock })
         const theirs = memoryStore({ shared: true, clock })
         const both = async (operation: Operation) => {

@@ -134,3 +134,17 @@ it('rejects tables of a newer version with one sentence and changes nothing', ()
   expect(db.prepare('pragma data_version').get()).toEqual(before)
   expect(db.prepare("select value from hookswitch_meta where name = 'schema'").get()).toEqual({ value: 99 })
 })
+
+it('keeps store time while an endpoint is paused, and returns to the clock of the machine after that', async () => {
+  const store = openEngine()
+  const pausedUntilMs = NOW + 3_600_000
+  store.inTransaction(({ webhooks, deliveries }) => {
+    deliveries.own('node', 1, pausedUntilMs - 60_000)
+    webhooks.insert(newWebhook({ health: { failuresInRow: 1, pausedUntilMs } }))
+  })
+  const startAt = (machineMs: number) =>
+    store.inTransaction(({ deliveries }) => deliveries.own('node', 1, machineMs).storeMs)
+  expect(startAt(NOW)).toBe(pausedUntilMs - 60_000)
+  expect(startAt(NOW + 61_000)).toBe(pausedUntilMs + 1_000)
+  expect(startAt(pausedUntilMs)).toBe(pausedUntilMs)
+})

@@ -123,4 +123,32 @@ export const mutants = [
     replace: '',
     tests: ['test/adapters/storage/postgres-max-pending.test.ts'],
   },
+  {
+    what: 'store time follows the clock of the server back',
+    file: 'adapters/storage/postgres/store-time.ts',
+    find: 'nowMs = Math.floor(Math.max(nowMs, lastMs))',
+    replace: 'nowMs = Math.floor(nowMs)',
+    tests: ['test/adapters/storage/postgres-store-time.test.ts'],
+  },
+  {
+    what: 'store time stands still until the clock of the server has caught up',
+    file: 'adapters/storage/postgres/store-time.ts',
+    find: 'offsetMs: nowMs - serverMs,',
+    replace: 'offsetMs,',
+    tests: ['test/adapters/storage/postgres-store-time.test.ts'],
+  },
+  {
+    what: 'a node forgets the time that passed while the server was away',
+    file: 'adapters/storage/postgres/store-time.ts',
+    find: 'nowMs = expected.earliestMs\n',
+    replace: 'nowMs = lastMs\n',
+    tests: ['test/adapters/storage/postgres-store-time.test.ts'],
+  },
+  {
+    what: 'leases end when the clock of the server jumps forward',
+    file: 'adapters/storage/postgres/leases.ts',
+    find: 'if (jumpedFromMs < nowMs)',
+    replace: 'if (jumpedFromMs > nowMs)',
+    tests: ['test/adapters/storage/postgres-conformance.test.ts'],
+  },
 ]

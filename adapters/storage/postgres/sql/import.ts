@@ -1,5 +1,6 @@
 /** Statements of a migration into this schema (`import.ts`), apart from its inserts. */
 import type { Statement } from '../statement.js'
+import { storeMs } from './store-clock.js'
 
 /** A table that is not empty. */
 export interface UsedTableRow {
@@ -35,7 +36,7 @@ export const importStatements = (s: string, tables: readonly string[]) =>
     /** A node with a current lease. */
     node: {
       name: 'load_node',
-      text: `select 1 from ${s}.node where alive_until_ms > extract(epoch from clock_timestamp()) * 1000 limit 1`,
+      text: `select 1 from ${s}.node where alive_until_ms > ${storeMs(s, 'null')} limit 1`,
     },
     createImports: {
       name: 'load_create_moves',
@@ -58,6 +59,12 @@ export const importStatements = (s: string, tables: readonly string[]) =>
     freeShards: {
       name: 'load_free',
       text: `update ${s}.shard set owner = null, alive_until_ms = 0, leaving = false`,
+    },
+    /** Store time goes on after everything that was imported. */
+    clock: {
+      name: 'load_clock',
+      text: `update ${s}.store_clock set last_ms = greatest(last_ms,
+        (select max(greatest(accepted_ms, ended_ms)) from ${s}.delivery))`,
     },
     lanes: {
       name: 'load_lanes',

@@ -1,4 +1,5 @@
 import type { Statement } from '../statement.js'
+import { storeMs } from './store-clock.js'
 
 export interface InboxRow {
   readonly id: string
@@ -23,7 +24,7 @@ export const inboxStatements = (s: string) =>
           select * from ${s}.inbox b where b.shard = m.id order by b.position limit $2
         ) i
         where m.owner = $1 and not m.leaving
-          and m.alive_until_ms > coalesce($3::float8, extract(epoch from clock_timestamp()) * 1000)
+          and m.alive_until_ms > ${storeMs(s, '$3')}
         order by i.position limit $2`,
     },
     /** Locks the entries that still exist: another node that accepts them waits here, and then finds them gone. */

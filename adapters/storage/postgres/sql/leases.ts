@@ -21,14 +21,13 @@ export const leaseStatements = (s: string) =>
       name: 'lease_lock',
       text: `select pg_advisory_xact_lock(hashtextextended('${s} leases', 0)) is null as locked`,
     },
-    /** Store time in whole milliseconds, after the wait for the lock. */
-    now: {
-      name: 'lease_now',
-      text: `select coalesce($1::float8, floor(extract(epoch from clock_timestamp()) * 1000)::float8) as now`,
-    },
+    /** Grants the node `$1` a lease until `$2`, and stores the time `$3` of the grant with the offset `$4`. */
     renewNode: {
       name: 'lease_node',
-      text: `with gone as (delete from ${s}.node where alive_until_ms <= $3 and owner <> $1)
+      text: `with gone as (delete from ${s}.node where alive_until_ms <= $3 and owner <> $1), clock as (
+          insert into ${s}.store_clock (id, offset_ms, last_ms) values (0, $4, $3)
+          on conflict (id) do update set offset_ms = excluded.offset_ms, last_ms = excluded.last_ms
+        )
         insert into ${s}.node (owner, alive_until_ms) values ($1, $2)
         on conflict (owner) do update set alive_until_ms = excluded.alive_until_ms`,
     },

@@ -1,5 +1,6 @@
 import { ENDPOINT_COLUMNS } from '../rows.js'
 import type { Statement } from '../statement.js'
+import { storeMs } from './store-clock.js'
 
 /**
  * The due time of the first head of a webhook `w` in its epoch, among first attempts or retries: the first index entry
@@ -22,10 +23,10 @@ const firstHead = (s: string, retry: boolean) => `(
 export const earliestHead = (s: string) =>
   `(select least(${firstHead(s, false)}, ${firstHead(s, true)}) as due_ms)`
 
-/** Shards in which the owner `$1` may claim at the time `$2`; null: the time of the server. */
+/** Shards in which the owner `$1` may claim now; `$2`: the clock of a test instead of the server's, or null. */
 export const mayClaim = (s: string) => `select id, term from ${s}.shard
   where owner = $1 and not leaving
-    and alive_until_ms > coalesce($2::float8, extract(epoch from clock_timestamp()) * 1000)`
+    and alive_until_ms > ${storeMs(s, '$2')}`
 
 export const readyStatements = (s: string) =>
   ({

@@ -1,0 +1,63 @@
+/**
+ * Store time, and what becomes of it when the clock of the server jumps: after a failover to a server whose clock is
+ * wrong, or when somebody sets it.
+ *
+ * - Store time is the clock of the server plus an offset, which is stored beside the latest time of a grant. It never goes
+ *   back: where the server's clock does, the offset grows. Due times, pauses and leases mean the same as before.
+ * - A node that was there before the jump knows by its monotonic clock how much time has passed, and store time goes on
+ *   from there. A node that starts after it can only go on where the last grant was.
+ * - Where the server's clock jumps forward, the offset is used up first. Beyond that, store time follows: a machine that
+ *   was suspended cannot be told from a clock that jumped. But no node can have renewed its lease during a jump, so the
+ *   first node that notices it prolongs all leases by it.
+ */
+import type { StoreClockRow } from './sql/store-clock.js'
+
+/** A difference below this is left alone: clocks are corrected a little all the time. */
+const JUMP_MS = 1_000
+
+/** Store time by the monotonic clock of a node: not before `earliestMs`, and not after `latestMs`. */
+export interface ExpectedTime {
+  readonly earliestMs: number
+  readonly latestMs: number
+}
+
+export interface AdvancedTime {
+  /** Store time in whole ms. */
+  readonly nowMs: number
+  readonly offsetMs: number
+  /** Store time jumped forward from here; leases that held then are prolonged. Equal to `nowMs`: it did not. */
+  readonly jumpedFromMs: number
+}
+
+/** @param expected absent: this node has not read store time before */
+export function advanceStoreTime(
+  { serverMs, offsetMs, lastMs }: StoreClockRow,
+  expected?: ExpectedTime,
+): AdvancedTime {
+  let nowMs = serverMs + offsetMs
+  if (expected && nowMs < expected.earliestMs - JUMP_MS) nowMs = expected.earliestMs
+  if (expected && nowMs > expected.latestMs + JUMP_MS) nowMs = Math.max(serverMs, expected.latestMs)
+  nowMs = Math.floor(Math.max(nowMs, lastMs))
+  // Another node may have advanced store time since this one read it.
+  const fromMs = expected ? Math.max(expected.latestMs, lastMs) : nowMs
+  return {
+    nowMs,
+    offsetMs: nowMs - serverMs,
+    jumpedFromMs: nowMs > fromMs + JUMP_MS ? fromMs : nowMs,
+  }
+}
+
+/** Store time of the last grant to this store, and the monotonic time before and after it was read. */
+export interface ReadTime {
+  readonly storeMs: number
+  readonly requestedMs: number
+  readonly answeredMs: number
+}
+
+/** @param requestedMs, @param answeredMs monotonic time before and after the clock of the server was read now */
+export function expectedTime(last: ReadTime, requestedMs: number, answeredMs: number): ExpectedTime {
+  return {
+    earliestMs: last.storeMs + requestedMs - last.answeredMs,
+    latestMs: last.storeMs + answeredMs - last.requestedMs,
+  }
+}
