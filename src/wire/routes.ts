@@ -84,8 +84,6 @@ export interface Route {
   readonly hasSecret?: boolean
   /** The response is a list: paging, ranges and filters apply. */
   readonly isList?: boolean
-  /** Only operators may use the route. */
-  readonly isOperators?: boolean
   /** The route exists only if the host enables it (`--ingest`). */
   readonly isIngest?: boolean
   /** An operator may use the route for an account that no longer exists. */

@@ -105,8 +105,9 @@ export function createFakeBackend(
       },
     },
     accounts: {
-      async authorize(caller, { accountId }) {
+      async authorize(caller, { accountId }, access) {
         record('authorize', caller.accountId, accountId)
+        if (access === 'operator' && options.operator === false) throw errorWithCode('Forbidden')
         if (accountId !== OWN_ACCOUNT && accountId !== CHILD_ACCOUNT) throw errorWithCode('Forbidden')
         return true
       },

@@ -25,7 +25,7 @@ it('a file of schema version 1 is migrated, and keeps its rows', async () => {
   db.close()
   const store = openEngine(path)
   expect(store.db.prepare("select value from hookswitch_meta where name = 'schema'").get()).toEqual({
-    value: 3,
+    value: 4,
   })
   expect(store.db.prepare('select id from hookswitch_gone_account').all()).toEqual([{ id: 'kept' }])
   await store.openLegs.write('switch', { put: [leg], remove: [] }, 1)

@@ -1,4 +1,4 @@
-/** SQL that turns tables with sorted pages of accounts into those of the version before. */
+/** SQL that turns tables with sorted pages of accounts and a record of secrets into those before both. */
 
 export const UNDO_SQLITE = `drop index hookswitch_account_children; drop index hookswitch_account_sorted;
   drop index hookswitch_user_sorted; drop table hookswitch_gone_user;
@@ -6,6 +6,8 @@ export const UNDO_SQLITE = `drop index hookswitch_account_children; drop index h
   alter table hookswitch_user drop column sort_key;`
 
 /** @param schema quoted */
-export const undoPostgres = (schema: string): string => `drop table ${schema}.gone_user;
+export const undoPostgres = (
+  schema: string,
+): string => `drop table ${schema}.gone_user; drop table ${schema}.encryption;
   alter table ${schema}.account drop column sort_key, drop column realm_search;
   alter table ${schema}.account_user drop column sort_key;`
