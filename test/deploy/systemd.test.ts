@@ -15,9 +15,10 @@ const settings = (name: string) =>
 describe('the systemd unit', () => {
   it('starts the installed program with flags that exist', () => {
     const [start] = settings('ExecStart')
-    const [node, bin, command, ...flags] = start!.split(' ')
-    expect([node, bin, command]).toEqual([
+    const [node, youngGeneration, bin, command, ...flags] = start!.split(' ')
+    expect([node, youngGeneration, bin, command]).toEqual([
       '/usr/bin/node',
+      '--max-semi-space-size=4',
       '/opt/hookswitch/node_modules/hookswitch/dist/bin.js',
       'serve',
     ])
