@@ -15,10 +15,10 @@ const settings = (name: string) =>
 describe('the systemd unit', () => {
   it('starts the installed program with flags that exist', () => {
     const [start] = settings('ExecStart')
-    const [node, youngGeneration, bin, command, ...flags] = start!.split(' ')
-    expect([node, youngGeneration, bin, command]).toEqual([
+    const [node, memoryFlag, bin, command, ...flags] = start!.split(' ')
+    expect([node, memoryFlag, bin, command]).toEqual([
       '/usr/bin/node',
-      '--max-semi-space-size=4',
+      '--optimize-for-size',
       '/opt/hookswitch/node_modules/hookswitch/dist/bin.js',
       'serve',
     ])
