@@ -54,6 +54,6 @@ export const MEASUREMENTS = {
   P13: { measure: measureIdle, storeKinds: ['memory'] },
   P14: { measure: measureStart, storeKinds: ['memory'] },
   P15: { measure: measureGrowth, storeKinds: STORE_KINDS },
-  P16: { measure: measureServing, storeKinds: ['sqlite'] },
+  SERVE: { measure: measureServing, storeKinds: ['sqlite'] },
   SOURCES: { measure: measureSources, storeKinds: ['memory'] },
 }

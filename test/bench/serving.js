@@ -1,4 +1,7 @@
-/** P16: resident memory of `hookswitch serve`, with a SQLite file and an Asterisk that has 50 calls a second. */
+/**
+ * SERVE: resident memory of `hookswitch serve`, with a SQLite file and an Asterisk that has 50 calls a second. The service is
+ * started by Node alone, and as the systemd unit starts it.
+ */
 import { readFileSync } from 'node:fs'
 import { startService } from '../live/service.js'
 import { createFolder, removeFolder } from './file-system.js'
@@ -12,11 +15,27 @@ const GOAL_MB = 145
 const PASSWORD = 'secret'
 const ACCOUNT = { id: 'alpha', name: 'alpha', realm: 'alpha.example', apiKey: 'alpha-key-'.padEnd(40, '0') }
 
-const residentMb = (pid) =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1_000
+/** Reads how the systemd unit starts Node: its flags and environment. */
+function readUnit() {
+  const unit = readFileSync(new URL('../../deploy/systemd/hookswitch.service', import.meta.url), 'utf8')
+  const [, flags] = /^ExecStart=\S+ (.*) \S+ serve /m.exec(unit)
+  const variables = [...unit.matchAll(/^Environment=(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value])
+  return {
+    nodeFlags: flags.split(' '),
+    env: Object.fromEntries(variables),
+  }
+}
 
-/** Resident memory of a new service before its first call, in the last ten seconds, and at its peak, MB. */
-async function measureOnce() {
+/** The kernel's kB are KiB. */
+const residentMb = (pid) =>
+  (Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) * 1_024) / 1_000_000
+
+/**
+ * Resident memory of a new service before its first call, in the last ten seconds, and at its peak, MB.
+ *
+ * @param {{ nodeFlags: string[], env: Record<string, string> }} launch how Node is started
+ */
+async function measureOnce({ nodeFlags, env }) {
   const folder = createFolder()
   const asterisk = startProcess('calling-asterisk')
   const receiver = startProcess('receiver')
@@ -28,7 +47,8 @@ async function measureOnce() {
       source: 'ami',
       folder,
       flags: ['--asterisk-ami', `hookswitch@127.0.0.1:${port}`, '--account-from', 'variable:ACCOUNT_ID'],
-      env: { HOOKSWITCH_AMI_SECRET: PASSWORD },
+      env: { ...env, HOOKSWITCH_AMI_SECRET: PASSWORD },
+      nodeFlags,
       receiver: { url: `http://127.0.0.1:${receiverPort}`, secrets: new Map() },
       accounts: [ACCOUNT],
     })
@@ -59,31 +79,38 @@ async function measureOnce() {
 
 /** @param {{ rounds: number }} options */
 export async function measureServing({ rounds }) {
-  const results = []
-  for (let round = 0; round < Math.min(rounds, 3); round += 1) results.push(await measureOnce())
-  const row = (measurement, goal, values) => ({
-    row: 'P16',
-    measurement: `RSS of \`hookswitch serve\`, ${measurement}`,
-    baseline: '–',
-    unit: 'MB',
-    goal,
-    ...summarize(values),
-  })
-  return [
-    row(
-      `after a minute of ${CALLS_PER_SECOND} calls/s`,
-      GOAL_MB,
-      results.map(({ lateMb }) => lateMb),
-    ),
-    row(
-      `peak in a minute of ${CALLS_PER_SECOND} calls/s`,
-      undefined,
-      results.map(({ peakMb }) => peakMb),
-    ),
-    row(
-      'connected to an Asterisk without calls',
-      undefined,
-      results.map(({ idleMb }) => idleMb),
-    ),
+  const launches = [
+    { name: 'as in the systemd unit', launch: readUnit(), results: [] },
+    { name: 'Node without flags', launch: { nodeFlags: [], env: {} }, results: [] },
   ]
+  for (let round = 0; round < Math.min(rounds, 3); round += 1) {
+    for (const { launch, results } of launches) results.push(await measureOnce(launch))
+  }
+  return launches.flatMap(({ name, results }) => {
+    const row = (measurement, goal, values) => ({
+      row: 'SERVE',
+      measurement: `RSS of \`hookswitch serve\` (${name}), ${measurement}`,
+      baseline: '–',
+      unit: 'MB',
+      goal,
+      ...summarize(values),
+    })
+    return [
+      row(
+        `after a minute of ${CALLS_PER_SECOND} calls/s`,
+        GOAL_MB,
+        results.map(({ lateMb }) => lateMb),
+      ),
+      row(
+        `peak in a minute of ${CALLS_PER_SECOND} calls/s`,
+        undefined,
+        results.map(({ peakMb }) => peakMb),
+      ),
+      row(
+        'connected to an Asterisk without calls',
+        undefined,
+        results.map(({ idleMb }) => idleMb),
+      ),
+    ]
+  })
 }

@@ -20,8 +20,9 @@ describe('the Dockerfile', () => {
     expect(final.findLastIndex(({ name }) => name === 'RUN')).toBeLessThan(
       final.findIndex(({ name }) => name === 'USER'),
     )
-    const [init, separator, node, bin] = JSON.parse(valuesOf(final, 'ENTRYPOINT')[0]!)
+    const [init, separator, node, memoryFlag, bin] = JSON.parse(valuesOf(final, 'ENTRYPOINT')[0]!)
     expect([init, separator, node]).toEqual(['/usr/bin/tini', '--', 'node'])
+    expect(memoryFlag).toBe('--optimize-for-size')
     expect(bin).toBe(`${valuesOf(final, 'WORKDIR')[0]}/node_modules/hookswitch/dist/bin.js`)
     expect(valuesOf(final, 'RUN').join(' ')).toMatch(/apt-get install [^&]*\btini\b/)
   })

@@ -15,9 +15,10 @@ const settings = (name: string) =>
 describe('the systemd unit', () => {
   it('starts the installed program with flags that exist', async () => {
     const [start] = settings('ExecStart')
-    const [node, bin, command, ...flags] = start!.split(' ')
-    expect([node, bin, command]).toEqual([
+    const [node, memoryFlag, bin, command, ...flags] = start!.split(' ')
+    expect([node, memoryFlag, bin, command]).toEqual([
       '/usr/bin/node',
+      '--optimize-for-size',
       '/opt/hookswitch/node_modules/hookswitch/dist/bin.js',
       'serve',
     ])

@@ -75,14 +75,24 @@ export async function startReceiver() {
  * @property {Readonly<Record<string, string>>} env the passwords
  * @property {Awaited<ReturnType<typeof startReceiver>>} receiver
  * @property {readonly Account[]} [accounts] default: the two tenants
+ * @property {readonly string[]} [nodeFlags] of Node itself. Default: none
  */
 /** @typedef {Awaited<ReturnType<typeof startService>>} Service */
 
 /** @param {ServiceOptions} options */
-export async function startService({ source, folder, flags, env, receiver, accounts = ACCOUNTS }) {
+export async function startService({
+  source,
+  folder,
+  flags,
+  env,
+  receiver,
+  accounts = ACCOUNTS,
+  nodeFlags = [],
+}) {
   const file = join(folder, 'accounts.json')
   writeFileSync(file, JSON.stringify(accounts))
   const argv = [
+    ...nodeFlags,
     ...[fileURLToPath(built('bin.js')), 'serve', '--port', '0', '--allow-local', '--log', 'json'],
     ...['--accounts', file, '--data', join(folder, `${source}.db`), ...flags],
   ]

@@ -25,8 +25,10 @@ export function createAccountKeys(db: SqliteHandle): AccountKeys {
     'select id from hookswitch_account_key where key = ?',
   )
   const insert = db.prepare('insert into hookswitch_account_key (id) values (?)')
-  const byId = new LRUCache<string, number>({ max: MAX_CACHED })
-  const byKey = new LRUCache<number, string>({ max: MAX_CACHED })
+  // Bounded by size: `max` would allocate the memory of all entries at once.
+  const limit = { maxSize: MAX_CACHED, sizeCalculation: () => 1 }
+  const byId = new LRUCache<string, number>(limit)
+  const byKey = new LRUCache<number, string>(limit)
 
   const accountKeys: AccountKeys = {
     find(accountId) {

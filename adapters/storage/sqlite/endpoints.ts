@@ -70,8 +70,10 @@ export function createEndpoints(db: SqliteHandle, accounts: AccountKeys): Endpoi
     order by due_ms limit 1`,
   )
   let version = 0
-  const byKey = new LRUCache<number, CachedEndpoint>({ max: MAX_CACHED })
-  const byId = new LRUCache<string, CachedEndpoint>({ max: MAX_CACHED })
+  // Bounded by size: `max` would allocate the memory of all entries at once.
+  const limit = { maxSize: MAX_CACHED, sizeCalculation: () => 1 }
+  const byKey = new LRUCache<number, CachedEndpoint>(limit)
+  const byId = new LRUCache<string, CachedEndpoint>(limit)
 
   function cache(row: WebhookRow): CachedEndpoint {
     const webhook = webhookOf(row)

@@ -51,7 +51,7 @@ export const IS_REFERENCED_SQL = `exists (select 1 from hookswitch_attempt where
 
 const COLUMNS = 'key, call_id as "callId", sequence, last_ms as "lastMs", others'
 
-/** Active calls: the next event of a cached call does not read its row. */
+/** Active calls: the next event of a cached call does not read its row. About 350 bytes each. */
 const MAX_CACHED = 20_000
 
 export function createPhoneCalls(db: SqliteHandle): PhoneCalls {
@@ -73,7 +73,8 @@ export function createPhoneCalls(db: SqliteHandle): PhoneCalls {
     db,
     `select ${COLUMNS}, ${IS_REFERENCED_SQL} as referenced from hookswitch_call c where key = ?`,
   )
-  const cache = new LRUCache<string, PhoneCall>({ max: MAX_CACHED })
+  // Bounded by size: `max` would allocate the memory of all entries at once.
+  const cache = new LRUCache<string, PhoneCall>({ maxSize: MAX_CACHED, sizeCalculation: () => 1 })
   const cacheKey = (account: number, callId: string) => `${account}/${callId}`
 
   function read(account: number, callId: string): PhoneCall | undefined {

@@ -16,7 +16,7 @@ const MAX_WAL_BYTES = 64 * 1024 * 1024
  * Upper bound of the page cache, KiB. SQLite fills it with a minute of 400 events a second, and a page that it lacks is
  * usually in the cache of the system.
  */
-const CACHE_KIB = 16 * 1024
+const CACHE_KIB = 8 * 1024
 
 /** Affects this connection only; changes nothing in the file. */
 export function configureConnection(db: SqliteHandle): void {

@@ -154,7 +154,7 @@ function channelOf(message: AmiMessage, prefix: string): Channel | undefined {
     extension: message.get(`${prefix}Exten`),
     linkedId: message.get(`${prefix}Linkedid`),
     application: prefix === '' ? message.get('Application') : undefined,
-    variable: (variable) => message.variable(variable, prefix),
+    variable: message.variables(prefix),
   }
 }
 

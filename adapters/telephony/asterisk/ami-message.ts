@@ -8,12 +8,12 @@ export interface AmiMessage {
   /** Returns a field; `undefined` if it is absent, empty or `<unknown>`. */
   get(name: string): string | undefined
   /**
-   * Returns a channel variable of one of the channels of the message. `ChanVariable` occurs once per variable; in a
-   * response to Originate its key contains the channel.
+   * Returns a function that returns the variables of one of the channels of the message, by their names. It retains only
+   * their lines, because a leg keeps it until its next message.
    *
    * @param prefix the channel: '' or `Dest`, …
    */
-  variable(name: string, prefix?: string): string | undefined
+  variables(prefix: string): (name: string) => string | undefined
 }
 
 /** The first bytes of an event. */
@@ -42,33 +42,55 @@ export function uniqueIdOf(message: Buffer): string {
 export function createAmiMessage(bytes: Buffer): AmiMessage {
   const text = `\r\n${bytes.toString('utf8')}`
 
-  /** Returns the rest of the line after a key, detached from the message, because legs keep it for long. */
-  const valueAfter = (key: string): string | undefined => {
-    const at = text.indexOf(`\r\n${key}`)
-    if (at < 0) return undefined
-    const start = at + 2 + key.length
-    const end = text.indexOf('\r\n', start)
-    return detachSubstring(end < 0 ? text.slice(start) : text.slice(start, end))
-  }
-
   return {
     event: eventNameOf(bytes),
     get(name) {
-      const value = valueAfter(`${name}: `)
+      const value = valueAfter(text, `${name}: `)
       return value === '' || value === '<unknown>' ? undefined : value
     },
-    variable(name, prefix = '') {
-      const value = valueAfter(`${prefix}ChanVariable: ${name}=`)
-      if (value !== undefined || !text.includes(`\r\n${prefix}ChanVariable(`)) return value || undefined
-      return variableOfNamedChannel(text, prefix, name)
+    variables(prefix) {
+      const key = `${prefix}ChanVariable`
+      return variablesIn(linesOf(text, key), key)
     },
   }
 }
 
+/** Returns the rest of the line after a key, detached from the text, because legs keep it for long. */
+function valueAfter(text: string, key: string): string | undefined {
+  const at = text.indexOf(`\r\n${key}`)
+  if (at < 0) return undefined
+  const start = at + 2 + key.length
+  const end = text.indexOf('\r\n', start)
+  return detachSubstring(end < 0 ? text.slice(start) : text.slice(start, end))
+}
+
+/** Returns the lines that begin with a key, each after a CRLF, detached from the text. */
+function linesOf(text: string, key: string): string {
+  const begin = `\r\n${key}`
+  let lines = ''
+  for (let at = text.indexOf(begin); at >= 0; ) {
+    const end = text.indexOf('\r\n', at + begin.length)
+    lines += end < 0 ? text.slice(at) : text.slice(at, end)
+    at = end < 0 ? -1 : text.indexOf(begin, end)
+  }
+  return detachSubstring(lines)
+}
+
+/**
+ * Returns the function that looks variables up in their lines. Outside of `createAmiMessage`, whose closures keep the text
+ * alive. `ChanVariable` occurs once per variable; in a response to Originate its key contains the channel.
+ */
+function variablesIn(lines: string, key: string): (name: string) => string | undefined {
+  return (name) => {
+    const value = valueAfter(lines, `${key}: ${name}=`)
+    if (value !== undefined || !lines.includes(`\r\n${key}(`)) return value || undefined
+    return variableOfNamedChannel(lines, `${key}(`, name)
+  }
+}
+
 /** `ChanVariable(PJSIP/2013-0000003e): ACCOUNT_ID=alpha` */
-function variableOfNamedChannel(text: string, prefix: string, name: string): string | undefined {
-  const key = `${prefix}ChanVariable(`
-  for (const line of text.split('\r\n')) {
+function variableOfNamedChannel(lines: string, key: string, name: string): string | undefined {
+  for (const line of lines.split('\r\n')) {
     const at = line.startsWith(key) ? line.indexOf(`): ${name}=`) : -1
     if (at >= 0) return detachSubstring(line.slice(at + 4 + name.length)) || undefined
   }

@@ -10,18 +10,18 @@ describe('an AMI message', () => {
   it('ChanVariable occurs once per variable and channel of an event', () => {
     const [dial] = channelEvents('a01-caller-hangup-1', 'DialBegin')
     const message = createAmiMessage(Buffer.from(`${dial}\r\n`))
-    expect(message.variable('ACCOUNT_ID')).toBe('alpha')
-    expect(message.variable('SIPCALLID')).toBe('a01-caller-hangup-1')
-    expect(message.variable('SIPCALLID', 'Dest')).toBe(recordedLegId('a01-caller-hangup-1'))
-    expect(message.variable('NONE')).toBeUndefined()
+    expect(message.variables('')('ACCOUNT_ID')).toBe('alpha')
+    expect(message.variables('')('SIPCALLID')).toBe('a01-caller-hangup-1')
+    expect(message.variables('Dest')('SIPCALLID')).toBe(recordedLegId('a01-caller-hangup-1'))
+    expect(message.variables('')('NONE')).toBeUndefined()
   })
 
   it('the variables of a response to Originate have their channel in the key', () => {
     const [response] = channelEvents('originate-1', 'OriginateResponse')
     const message = createAmiMessage(Buffer.from(`${response}\r\n`))
     expect(response).toContain('ChanVariable(PJSIP/2013-0000003e): ACCOUNT_ID=alpha')
-    expect(message.variable('ACCOUNT_ID')).toBe('alpha')
-    expect(message.variable('SIPCALLID')).toBeUndefined()
+    expect(message.variables('')('ACCOUNT_ID')).toBe('alpha')
+    expect(message.variables('')('SIPCALLID')).toBeUndefined()
   })
 
   it('a bare LF is part of a value', () => {
@@ -32,7 +32,10 @@ describe('an AMI message', () => {
   it('<unknown> and an empty value count as absent', () => {
     const [first] = channelEvents('1795174204.0', 'Newchannel')
     const message = createAmiMessage(Buffer.from(`${first}\r\n`))
-    expect([message.get('ConnectedLineNum'), message.variable('ACCOUNT_ID')]).toEqual([undefined, undefined])
+    expect([message.get('ConnectedLineNum'), message.variables('')('ACCOUNT_ID')]).toEqual([
+      undefined,
+      undefined,
+    ])
   })
 
   it('C escapes of AMI are reversed', () => {

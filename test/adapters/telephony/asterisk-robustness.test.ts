@@ -26,8 +26,9 @@ setFlagsFromString('--no-expose-gc')
 describe('a value taken from an AMI message', () => {
   it.each([
     ['a field', (n: number) => createAmiMessage(big(n)).get('Uniqueid')],
-    ['a variable', (n: number) => createAmiMessage(big(n)).variable('ACCOUNT_ID')],
-    ['a variable of a named channel', (n: number) => createAmiMessage(big(n)).variable('NAMED')],
+    ['a variable', (n: number) => createAmiMessage(big(n)).variables('')('ACCOUNT_ID')],
+    ['the function that returns variables', (n: number) => createAmiMessage(big(n)).variables('')],
+    ['a variable of a named channel', (n: number) => createAmiMessage(big(n)).variables('')('NAMED')],
   ])('%s does not keep the message in memory', (_, read) => {
     read(0)
     gc()
