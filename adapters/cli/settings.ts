@@ -93,6 +93,8 @@ const WEEK_MS = 604_800_000
 /** `*`, or an origin as browsers send it: lower case, without a path or trailing slash (RFC 6454 section 6.2). */
 const ORIGIN = '^(\\*|[a-z][a-z0-9+.\\-]*://[^\\s/?#@A-Z]+)$'
 const NO_SPACE = '^[^\\s,]+$'
+const DOMAIN = '^[a-z0-9_\\-]{1,38}(\\.[a-z0-9_\\-]{1,38}){0,4}$'
+const TIME_ZONE = '^[A-Za-z0-9_+/\\-]{5,32}$'
 
 const LISTENING = {
   config: setting(text('FILE'), {
@@ -197,7 +199,6 @@ const ACCOUNTS = {
     about:
       'remove accounts that the file of --accounts no longer lists; otherwise they are named in a warning',
     default: false,
-    reloadable: true,
   }),
   operators: setting(list('ID', 'the id of an account', '^[A-Za-z0-9_-]{1,64}$'), {
     about: 'accounts whose API key and admins act on every account over HTTP',
@@ -215,11 +216,11 @@ const ACCOUNTS = {
     about: 'refuse a second account of the same name over HTTP',
     default: true,
   }),
-  accountRealmSuffix: setting(text('DOMAIN'), {
+  accountRealmSuffix: setting(text('DOMAIN', 'a lower-case domain name', DOMAIN), {
     about: 'domain of the realms of accounts that are created over HTTP without one',
     default: OPTION_DEFAULTS.accountRealmSuffix,
   }),
-  defaultTimezone: setting(text('ZONE'), {
+  defaultTimezone: setting(text('ZONE', 'a time zone of 5 to 32 characters', TIME_ZONE), {
     about: 'time zone of accounts that name none',
     default: OPTION_DEFAULTS.defaultTimezone,
   }),

@@ -17,14 +17,14 @@ describe('authenticate', () => {
     expect(queries).toEqual(['read', 'lineage', 'user', 'user'])
     await harness.clock.advance(1_999)
     await authenticate(harness, token)
-    expect(harness.calls).toHaveLength(3)
+    expect(harness.calls).toHaveLength(4)
     await harness.clock.advance(1)
     await Promise.all([
       authenticate(harness, token),
       authenticate(harness, token),
       authenticate(harness, token),
     ])
-    expect(harness.calls).toHaveLength(6)
+    expect(harness.calls).toHaveLength(8)
   })
 
   it('queries nothing for a malformed token, and the store every time for an unknown one', async () => {

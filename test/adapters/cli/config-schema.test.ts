@@ -194,6 +194,8 @@ describe('a configuration', () => {
           breaker?: { pauseMs?: number; capMs?: number }
         }
         // Limits that depend on each other are checked by createHookswitch.
+        const { defaultRetries = 0, retryPolicy: policy } = document as Record<string, unknown>
+        fc.pre(policy === 'patient' || (defaultRetries as number) <= 10)
         const isOrdered = ({ first = 0, capMs = Number.POSITIVE_INFINITY }) => first <= capMs
         fc.pre(isOrdered({ first: retryPolicy?.baseMs ?? 2_000, ...cap(retryPolicy) }))
         fc.pre(isOrdered({ first: breaker?.pauseMs ?? 30_000, capMs: breaker?.capMs ?? 600_000 }))

@@ -105,7 +105,7 @@ describe('commands with a real service', () => {
     expect(lines(cut.stdout)).toHaveLength(1)
     expect(cut.stderr).toBe('')
     const details = await run(['webhooks', 'get', webhook], { columns: 80 })
-    expect(details.stdout).toMatch(/^id {21}\S+\nname {19}Calls\n/)
+    expect(details.stdout).toMatch(/^id {36}\S+\nname {34}Calls\n/)
     const none = await run(['webhooks', 'list', '--account', 'child'], { columns: 80 })
     expect([none.stdout, none.stderr]).toEqual(['', 'hookswitch: there are none\n'])
   })
