@@ -47,27 +47,28 @@ import { createIdGenerator } from './values/ids.js'
 import { type CustomHook, OBJECT_HOOK } from './webhooks/catalogue.js'
 import { compileDataSchemas } from './webhooks/event-data.js'
 
-/** The data that `publish` takes for a kind, and that its listeners get. */
-type DataIn<Hook> = Hook extends { readonly schema: StandardSchemaV1<infer Input, unknown> }
+/** The data that `publish` takes for a kind. */
+export type DataIn<Hook> = Hook extends { readonly schema: StandardSchemaV1<infer Input, unknown> }
   ? Input
   : AnyData<Hook>
-type DataOut<Hook> = Hook extends { readonly schema: StandardSchemaV1<unknown, infer Output> }
+/** The data that listeners of a kind get. */
+export type DataOut<Hook> = Hook extends { readonly schema: StandardSchemaV1<unknown, infer Output> }
   ? Output
   : AnyData<Hook>
 /** A JSON Schema may require data, but says so only when it runs. */
-type AnyData<Hook> = Hook extends { readonly schema: object }
+export type AnyData<Hook> = Hook extends { readonly schema: object }
   ? Readonly<Record<string, unknown>>
   : Readonly<Record<string, unknown>> | undefined
 
 /** What `publish` takes of a kind: the event of the hook that the host registered by this id, or a channel event. */
-type EventOf<Id extends string, Hook extends CustomHook> = string extends Hook['id']
+export type EventOf<Id extends string, Hook extends CustomHook> = string extends Hook['id']
   ? ChannelEvent | CustomEvent<Id, Readonly<Record<string, unknown>> | undefined>
   : Id extends Hook['id']
     ? CustomEvent<Id, DataIn<Extract<Hook, { readonly id: Id }>>>
     : ChannelEvent
 
 /** The events of some kinds that the host registered, by name. */
-type CustomEvents<Hook extends CustomHook> = {
+export type CustomEvents<Hook extends CustomHook> = {
   readonly [Kind in Hook as Kind['id']]: PublishedCustomEvent<Kind['id'], DataOut<Kind>>
 }
 

@@ -2,8 +2,16 @@
 /** `hookswitch`: the public API for hosts. Explicit names, no logic. */
 
 // An instance and its options.
-export { createHookswitch, type Hookswitch } from './hookswitch.js'
-export type { Limits } from './options/limits.js'
+export {
+  type AnyData,
+  type CustomEvents,
+  createHookswitch,
+  type DataIn,
+  type DataOut,
+  type EventOf,
+  type Hookswitch,
+} from './hookswitch.js'
+export type { LimitName, Limits } from './options/limits.js'
 export { type HookswitchOptions, OPTION_DEFAULTS } from './options/options.js'
 export type { HookswitchEvents, PublishedCustomEvent, PublishedEvent } from './runtime/core.js'
 export type { EraseRequest, EraseResult } from './runtime/erase.js'
@@ -39,13 +47,14 @@ export type { CustomHook } from './webhooks/catalogue.js'
 export type { DataSchema, JsonDataSchema } from './webhooks/event-data.js'
 export type { EventFilter } from './webhooks/event-filter.js'
 export type { AutoDisableRule, HealthRules } from './webhooks/health.js'
-export type { ChangeOptions } from './webhooks/manage.js'
+export type { EndpointHealth } from './webhooks/health.js'
+export type { ChangeOptions, UnhealthyPage, UnhealthyRequest, UnhealthyState } from './webhooks/manage.js'
 export type { WebhookView } from './webhooks/view.js'
 export type { BodyFormat, HttpVerb, Ordering, WebhookSettings } from './webhooks/webhook.js'
 
 // Events and their delivery.
 export type { AttemptRecord, StoredAttempt } from './delivery/attempt-record.js'
-export type { DeliveryEnd } from './delivery/delivery-events.js'
+export type { DeliveryEnd, WebhookPaused } from './delivery/delivery-events.js'
 export type { StoredDelivery } from './delivery/delivery-queries.js'
 export type { ChannelEvent, CustomEvent } from './delivery/event.js'
 export type { RefusedEvent } from './delivery/inbox-relay.js'

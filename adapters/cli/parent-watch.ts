@@ -10,8 +10,14 @@ import type { Log } from 'hookswitch'
 export interface Parentage {
   /** Id of the process that started this one; another one adopts it when that ends. Absent: nothing is watched. */
   readonly ppid?: number
+  /** Id of this process. */
   readonly pid?: number
-  readonly stdout: { readonly fd?: number }
+  /** Where the output goes. */
+  readonly stdout: {
+    /** Its file descriptor. */
+    readonly fd?: number
+  }
+  /** The environment, in which npm leaves its traces. */
   readonly env: Readonly<Record<string, string | undefined>>
 }
 

@@ -14,6 +14,8 @@ import { checkServiceOptions, serverOptions } from './service-options.js'
 import { connectSwitches, type Switches } from './switches.js'
 import { warnOfVariables } from './unknown-variables.js'
 
+export type { Parentage }
+
 /** The part of `process` that the program uses. */
 export interface ServeIo extends Pick<Parentage, 'ppid' | 'pid'> {
   /** Receives one line of JSON when the service listens. */

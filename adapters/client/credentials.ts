@@ -4,7 +4,9 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 
 /** A user of an account, selected by its realm or its name. */
 export interface UserLogin {
+  /** Name of the user, in any case. */
   readonly username: string
+  /** Password of the user. */
   readonly password: string
   /** Realm of the account. */
   readonly realm?: string

@@ -17,15 +17,21 @@ export type ClientErrorCode =
 
 /** Details of an error. */
 export interface ClientErrorDetails {
+  /** HTTP status of the response. */
   readonly status?: number | undefined
+  /** `data` of the service's error response. */
   readonly data?: Readonly<Record<string, unknown>> | undefined
+  /** Id of the request, for the service's operator. */
   readonly requestId?: string | undefined
+  /** `Retry-After` of the response, in seconds. */
   readonly retryAfterSeconds?: number | undefined
+  /** The error behind it. */
   readonly cause?: unknown
 }
 
 /** Every error of a call. Distinguish errors by `code`. */
 export class HookswitchClientError extends Error {
+  /** Name of the class, as every error has it. */
   override readonly name = 'HookswitchClientError'
   /** `message` of the service's error response, such as `invalid_credentials` or `validation error`, or a `ClientErrorCode`. */
   readonly code: ClientErrorCode | (string & {})

@@ -3,6 +3,7 @@ import { HookswitchClientError } from './error.js'
 
 /** One page of a list. */
 export interface Page<Item> {
+  /** The items of this page. */
   readonly items: readonly Item[]
   /** `startKey` of the next page; absent on the last page. */
   readonly nextStartKey?: string

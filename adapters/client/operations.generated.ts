@@ -40,21 +40,37 @@ export interface WebhookSettings {
 
 /** JSON merge patch (RFC 7396); `null` removes a field. */
 export interface WebhookPatch {
+  /** New value of `name`; null removes it. */
   readonly name?: string | null
+  /** New value of `uri`; null removes it. */
   readonly uri?: string | null
+  /** New value of `hook`; null removes it. */
   readonly hook?: string | null
+  /** New value of `only`; null removes it. */
   readonly only?: readonly string[] | null
+  /** New value of `filter`; null removes it. */
   readonly filter?: Readonly<Record<string, unknown>> | null
+  /** New value of `http_verb`; null removes it. */
   readonly http_verb?: 'get' | 'post' | 'put' | 'patch' | 'delete' | null
+  /** New value of `retries`; null removes it. */
   readonly retries?: number | null
+  /** New value of `format`; null removes it. */
   readonly format?: 'json' | 'form-data' | null
+  /** New value of `enabled`; null removes it. */
   readonly enabled?: boolean | null
+  /** New value of `include_subaccounts`; null removes it. */
   readonly include_subaccounts?: boolean | null
+  /** New value of `include_internal_legs`; null removes it. */
   readonly include_internal_legs?: boolean | null
+  /** New value of `custom_data`; null removes it. */
   readonly custom_data?: Readonly<Record<string, string>> | null
+  /** New value of `custom_request_headers`; null removes it. */
   readonly custom_request_headers?: Readonly<Record<string, string>> | null
+  /** New value of `group`; null removes it. */
   readonly group?: string | null
+  /** New value of `max_age_seconds`; null removes it. */
   readonly max_age_seconds?: number | null
+  /** New value of `ordering`; null removes it. */
   readonly ordering?: 'call' | 'none' | null
 }
 
@@ -190,6 +206,7 @@ export interface UnhealthyWebhook {
   }
 }
 
+/** The schema `Attempt` of the API. */
 export interface Attempt {
   /** Id of the record. */
   readonly id: string
@@ -209,6 +226,7 @@ export interface Attempt {
   readonly retries_left: number
   /** Number of tries left before this attempt: `retries_left` + 1 (KAZOO). */
   readonly retries: number
+  /** Value of `result`. */
   readonly result: 'success' | 'failure'
   /** Time when the request was sent, or when the delivery ended without one, in Gregorian seconds. */
   readonly timestamp: number
@@ -236,6 +254,7 @@ export interface Attempt {
   readonly duration_ms?: number
 }
 
+/** The schema `Delivery` of the API. */
 export interface Delivery {
   /** Id of the delivery. */
   readonly id: string
@@ -251,6 +270,7 @@ export interface Delivery {
   readonly kind: 'first' | 'retry' | 'replay' | 'test'
   /** Id of the delivery that this one repeats. */
   readonly replay_of?: string
+  /** Value of `state`. */
   readonly state: 'waiting' | 'in_flight' | 'delivered' | 'exhausted' | 'expired' | 'cancelled' | 'quarantined'
   /** Why the last attempt failed, or why the delivery ended. */
   readonly reason?: string
@@ -266,6 +286,7 @@ export interface Delivery {
   readonly explain: string
 }
 
+/** The schema `FoundDelivery` of the API. */
 export interface FoundDelivery {
   /** Id of the account of the webhook. */
   readonly account_id: string
@@ -283,6 +304,7 @@ export interface FoundDelivery {
   readonly kind: 'first' | 'retry' | 'replay' | 'test'
   /** Id of the delivery that this one repeats. */
   readonly replay_of?: string
+  /** Value of `state`. */
   readonly state: 'waiting' | 'in_flight' | 'delivered' | 'exhausted' | 'expired' | 'cancelled' | 'quarantined'
   /** Why the last attempt failed, or why the delivery ended. */
   readonly reason?: string
@@ -298,6 +320,7 @@ export interface FoundDelivery {
   readonly explain: string
 }
 
+/** The schema `Hook` of the API. */
 export interface Hook {
   /** Id of the event type; the value of `hook` in webhooks. */
   readonly id: string
@@ -307,6 +330,7 @@ export interface Hook {
   readonly description: string
 }
 
+/** The schema `Login` of the API. */
 export interface Login {
   /** Id of the account of the token. */
   readonly account_id: string
@@ -342,14 +366,21 @@ export interface AccountFields {
 
 /** JSON merge patch (RFC 7396); `null` removes a field. */
 export interface AccountPatch {
+  /** New value of `name`; null removes it. */
   readonly name?: string | null
+  /** New value of `realm`; null removes it. */
   readonly realm?: string | null
+  /** New value of `enabled`; null removes it. */
   readonly enabled?: boolean | null
+  /** New value of `timezone`; null removes it. */
   readonly timezone?: string | null
+  /** New value of `language`; null removes it. */
   readonly language?: string | null
+  /** New value of `flags`; null removes it. */
   readonly flags?: readonly string[] | null
 }
 
+/** The schema `Account` of the API. */
 export interface Account {
   /** Id of the account. */
   readonly id: string
@@ -390,6 +421,7 @@ export interface Account {
   }
 }
 
+/** The schema `AccountSummary` of the API. */
 export interface AccountSummary {
   /** Id of the account. */
   readonly id: string
@@ -403,6 +435,7 @@ export interface AccountSummary {
   readonly flags?: readonly string[]
 }
 
+/** The schema `AccountDescendant` of the API. */
 export interface AccountDescendant {
   /** Id of the account. */
   readonly id: string
@@ -416,6 +449,7 @@ export interface AccountDescendant {
   readonly flags: readonly string[]
 }
 
+/** The schema `AccountAncestor` of the API. */
 export interface AccountAncestor {
   /** Id of the account. */
   readonly id: string
@@ -427,6 +461,7 @@ export interface AccountAncestor {
   readonly flags: readonly string[]
 }
 
+/** The schema `AnyAccount` of the API. */
 export interface AnyAccount {
   /** Id of the account. */
   readonly id: string
@@ -468,19 +503,31 @@ export interface UserFields {
 
 /** JSON merge patch (RFC 7396); `null` removes a field. */
 export interface UserPatch {
+  /** New value of `first_name`; null removes it. */
   readonly first_name?: string | null
+  /** New value of `last_name`; null removes it. */
   readonly last_name?: string | null
+  /** New value of `username`; null removes it. */
   readonly username?: string | null
+  /** New value of `password`; null removes it. */
   readonly password?: string | null
+  /** New value of `email`; null removes it. */
   readonly email?: string | null
+  /** New value of `enabled`; null removes it. */
   readonly enabled?: boolean | null
+  /** New value of `priv_level`; null removes it. */
   readonly priv_level?: 'user' | 'admin' | null
+  /** New value of `timezone`; null removes it. */
   readonly timezone?: string | null
+  /** New value of `language`; null removes it. */
   readonly language?: string | null
+  /** New value of `require_password_update`; null removes it. */
   readonly require_password_update?: boolean | null
+  /** New value of `verified`; null removes it. */
   readonly verified?: boolean | null
 }
 
+/** The schema `User` of the API. */
 export interface User {
   /** Id of the user. */
   readonly id: string
@@ -515,6 +562,7 @@ export interface User {
   }
 }
 
+/** The schema `UserSummary` of the API. */
 export interface UserSummary {
   /** Id of the user. */
   readonly id: string
@@ -530,6 +578,7 @@ export interface UserSummary {
   readonly first_name: string
   /** Last name. */
   readonly last_name: string
+  /** Value of `priv_level`. */
   readonly priv_level: 'user' | 'admin'
   /** Whether the user can sign in. */
   readonly enabled: boolean
@@ -543,11 +592,13 @@ export interface UserSummary {
   readonly service?: unknown
 }
 
+/** The schema `ApiKeyLogin` of the API. */
 export interface ApiKeyLogin {
   /** API key of the account. */
   readonly api_key: string
 }
 
+/** The schema `CredentialsLogin` of the API. */
 export interface CredentialsLogin {
   /** Hex digest of `username:password`: 32 digits for `md5`, 40 for `sha`. Not case-sensitive. */
   readonly credentials: string
@@ -561,11 +612,13 @@ export interface CredentialsLogin {
   readonly method?: 'md5' | 'sha'
 }
 
+/** The schema `Reenable` of the API. */
 export interface Reenable {
   /** Must be true. */
   readonly 're-enable': true
 }
 
+/** The schema `Replay` of the API. */
 export interface Replay {
   /** Delivery to repeat. */
   readonly delivery_id?: string
@@ -1500,6 +1553,7 @@ export interface Operations {
   }>>
   /** Send deliveries again: `PUT /accounts/{account_id}/webhooks/{webhook_id}/replay`. Creates new deliveries with new ids and the same bytes. */
   replayWebhook(parameters: ReplayWebhookParameters, options?: CallOptions): Promise<ApiResponse<{
+    /** Value of `delivery_ids`. */
     readonly delivery_ids: readonly string[]
   }>>
   /** List deliveries of one webhook: `GET /accounts/{account_id}/webhooks/{webhook_id}/deliveries`. Newest first. */
@@ -1520,6 +1574,7 @@ export interface Operations {
   listCallAttempts(parameters: ListCallAttemptsParameters, options?: CallOptions): List<Attempt>
   /** Publish one or more events, all or none: `PUT /accounts/{account_id}/events`. */
   publishEvents(parameters: PublishEventsParameters, options?: CallOptions): Promise<ApiResponse<{
+    /** Value of `event_ids`. */
     readonly event_ids: readonly string[]
   }>>
   /** List the webhooks of all accounts that need attention: `GET /system/endpoints`. Those that fail, are paused, or were disabled by the service; sorted by id. Only for the token of an operator, otherwise 403. */
@@ -1558,6 +1613,7 @@ export interface Operations {
   moveAccount(parameters: MoveAccountParameters, options?: CallOptions): Promise<ApiResponse<Account>>
   /** Erase the records of a call, of a number, or of all calls: `PUT /accounts/{account_id}/erase`. Erases events, deliveries (waiting ones too) and attempts permanently. Operators may name an account that was deleted. */
   eraseRecords(parameters: EraseRecordsParameters, options?: CallOptions): Promise<ApiResponse<{
+    /** Value of `call_ids`. */
     readonly call_ids?: readonly string[]
     /** Number of rows removed. */
     readonly rows: number
@@ -1582,8 +1638,11 @@ export interface Operations {
   search(parameters?: SearchParameters, options?: CallOptions): List<AccountSummary>
   /** Search by several fields: `GET /search/multi`. At most 50 accounts for each field. */
   searchMany(parameters?: SearchManyParameters, options?: CallOptions): Promise<ApiResponse<{
+    /** Value of `name`. */
     readonly name?: readonly AccountSummary[]
+    /** Value of `realm`. */
     readonly realm?: readonly AccountSummary[]
+    /** Value of `id`. */
     readonly id?: readonly AccountSummary[]
   }>>
   /** Read this document: `GET /openapi.json`. */

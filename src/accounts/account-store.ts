@@ -11,6 +11,7 @@ export type ListPosition = readonly [sortKey: string, id: string]
 export interface PageQuery {
   /** Only rows behind this one, in the requested order. */
   readonly after?: ListPosition
+  /** True: in ascending order of the sort key. */
   readonly ascending: boolean
   /** Maximum number of rows. */
   readonly limit: number

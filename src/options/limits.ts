@@ -13,7 +13,20 @@ export const LIMIT_NAMES = [
   'maxPending',
   'attemptsPerWebhook',
   'retentionDays',
-] as const satisfies readonly (keyof HookswitchOptions<unknown>)[]
+] as const satisfies readonly LimitName[]
+
+/** The name of an option that `setLimits` changes. */
+export type LimitName =
+  | 'tokenTtlSeconds'
+  | 'loginBurst'
+  | 'loginRefillPerSecond'
+  | 'replayBurst'
+  | 'replayRefillPerSecond'
+  | 'inFlightPerEndpoint'
+  | 'inFlightPerAccount'
+  | 'maxPending'
+  | 'attemptsPerWebhook'
+  | 'retentionDays'
 
 /** Limits of a running instance, as in the options of `createHookswitch`. Absent ones stay as they are. */
-export type Limits = Pick<HookswitchOptions<unknown>, (typeof LIMIT_NAMES)[number]>
+export type Limits = Pick<HookswitchOptions<unknown>, LimitName>

@@ -10,6 +10,7 @@ export type EncryptedKind = 'apiKey' | 'webhook'
 
 /** The ciphertexts of one row. */
 export interface EncryptedRow {
+  /** What the ciphertexts belong to. */
   readonly kind: EncryptedKind
   /** Id of the account, or of the webhook. */
   readonly id: string

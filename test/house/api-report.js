@@ -16,7 +16,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const REPORTS = join(ROOT, 'test/house/api')
 const isUpdate = process.argv.includes('--update')
 const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-const subpaths = Object.keys(exports).filter((subpath) => subpath !== './package.json')
+const subpaths = Object.keys(exports).filter((subpath) => !subpath.endsWith('.json'))
 const nameOf = (subpath) => (subpath === '.' ? 'index' : subpath.slice(2))
 const paths = Object.fromEntries(
   subpaths.map((subpath) => [`hookswitch${subpath.slice(1)}`, [`./dist/${nameOf(subpath)}.d.ts`]]),

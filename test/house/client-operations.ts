@@ -170,9 +170,10 @@ function camel({ name, in: where }: Parameter): string {
 }
 
 function documentType(name: string, schema: Schema): string {
-  const head = comment(schema.description, '')
+  const head = comment(schema.description ?? `The schema \`${name}\` of the API.`, '')
+  const isPatch = name.endsWith('Patch')
   return schema.properties
-    ? `${head}export interface ${nameOf(name)} ${objectType(schema, '')}\n\n`
+    ? `${head}export interface ${nameOf(name)} ${objectType(schema, '', isPatch)}\n\n`
     : `${head}export type ${nameOf(name)} = ${typeOf(schema, '')}\n\n`
 }
 
@@ -247,12 +248,13 @@ function endpoint(method: Method): string {
   return `  ${operation.operationId}: { ${fields.join(', ')} },`
 }
 
-function objectType(schema: Schema, indent: string): string {
+function objectType(schema: Schema, indent: string, isPatch = false): string {
   const fields = Object.entries(schema.properties ?? {}).map(([name, rule]) => {
     const key = /^[\w$]+$/.test(name) ? name : `'${name}'`
     const optional = schema.required?.includes(name) ? '' : '?'
     const inner = `${indent}  `
-    return `${comment(rule.description, inner)}${inner}readonly ${key}${optional}: ${typeOf(rule, inner)}`
+    const fallback = isPatch ? `New value of \`${name}\`; null removes it.` : `Value of \`${name}\`.`
+    return `${comment(rule.description ?? fallback, inner)}${inner}readonly ${key}${optional}: ${typeOf(rule, inner)}`
   })
   if (typeof schema.additionalProperties === 'object' || schema.additionalProperties === true)
     fields.push(`${indent}  readonly [key: string]: unknown`)
