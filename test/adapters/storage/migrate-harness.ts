@@ -156,10 +156,12 @@ async function addCrashRemains(path: string, inFlight: string, disabled: string)
   const { DatabaseSync } = loadDriver()
   const database = new DatabaseSync(path)
   const inbox = createHostInbox(database, () => {})
+  database.exec('begin')
   for (const callId of STAGED_CALLS) {
     const deps = { clock, isKnownHook: () => true, newId: () => `staged ${callId} ${stagedCount++}` }
     inbox.put(database, stageEvent(deps, channelCreate(callId), undefined))
   }
+  database.exec('commit')
   inbox.stop()
   database.close()
 }
