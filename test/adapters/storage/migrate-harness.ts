@@ -39,7 +39,7 @@ export async function startService(store: Store, secret?: string, aheadMs = 0): 
   const hs = createHookswitch({
     store,
     allowLocal: true,
-    retryPolicy: constant(aheadMs > 0 ? 1 : HOUR_MS / 1000, { jitter: 0 }),
+    retryPolicy: constant(HOUR_MS, { jitter: 0 }),
     clock: { ...system, now: () => system.now() + aheadMs },
     ...(secret === undefined ? {} : { secret }),
   })

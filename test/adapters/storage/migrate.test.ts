@@ -43,6 +43,7 @@ const TABLES: Readonly<Record<string, string>> = {
   idempotency: 'idempotency',
   inbox: 'inbox',
   open_leg: 'open_leg',
+  encryption: 'encryption',
 }
 
 describe.skipIf(!server)('a migration from SQLite to PostgreSQL', () => {
@@ -176,8 +177,9 @@ describe.skipIf(!server)('a migration from SQLite to PostgreSQL', () => {
       removedAccounts: 1,
       webhooks: 6,
       inboxEntries: STAGED_CALLS.length,
+      encryptionRecords: 1,
     })
-    expect(Object.keys(counts)).toHaveLength(14)
+    expect(Object.keys(counts)).toHaveLength(15)
   })
 })
 

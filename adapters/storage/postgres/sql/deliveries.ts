@@ -62,8 +62,11 @@ function search(s: string, by: 'webhook' | 'failed' | 'call'): Statement {
   const chosen = `($6::text is null or w.account_id = $6) and ($7::text is null or w.id = $7)`
   const found =
     by === 'call'
-      ? `select d.* from ${s}.event e join ${s}.delivery d on d.event = e.position and d.variant = e.variant
-          join ${s}.webhook w on w.key = d.webhook_key
+      ? `select d.* from ${s}.event e
+          cross join lateral (
+            select * from ${s}.delivery d where d.event = e.position and d.variant = e.variant offset 0
+          ) d
+          cross join lateral (select * from ${s}.webhook w where w.key = d.webhook_key offset 0) w
           where e.call_id = $8 and ${matching} and ${chosen}`
       : `select d.* from ${s}.webhook w cross join lateral (
             select * from ${s}.delivery d where ${matching} order by d.position desc limit $5
