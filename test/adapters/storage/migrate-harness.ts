@@ -200,6 +200,7 @@ export async function readEverything(store: Store, { webhooks, tokens }: FilledF
     webhooks: await store.webhooks.list(accountIds),
     tokens: await Promise.all(tokens.map((token) => store.tokens.read(hashToken(token)))),
     pending: await deliveries.pending(),
+    lastSuccesses: await deliveries.lastSuccesses(Object.values(webhooks)),
     openLegs: await Promise.all(SOURCES.map((source) => store.openLegs.list(source, undefined, 99))),
   }
   for (const id of accountIds) {

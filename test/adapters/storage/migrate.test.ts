@@ -119,7 +119,9 @@ describe.skipIf(!server)('a migration from SQLite to PostgreSQL', () => {
     const { hs, get } = await startMigrated(filled)
 
     for (const token of filled.tokens) {
-      for (const [path, answer] of filled.answers) expect((await get(path, token)).json.data).toEqual(answer)
+      for (const [path, answer] of filled.answers) {
+        expect(withoutLastSuccess((await get(path, token)).json.data)).toEqual(withoutLastSuccess(answer))
+      }
     }
     await expect
       .poll(() => hs.webhooks.attempts('parent', undefined, { callIds: ['call-staged'] }))
@@ -182,6 +184,11 @@ describe.skipIf(!server)('a migration from SQLite to PostgreSQL', () => {
     expect(Object.keys(counts)).toHaveLength(15)
   })
 })
+
+/** A response without the time of the last success, which changes as soon as the service delivers again. */
+function withoutLastSuccess(data: unknown): unknown {
+  return JSON.parse(JSON.stringify(data), (key, value) => (key === 'last_success_at' ? undefined : value))
+}
 
 function rowsOf(path: string): Readonly<Record<string, unknown>> {
   const { DatabaseSync } = loadDriver()
