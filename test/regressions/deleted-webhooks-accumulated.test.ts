@@ -22,7 +22,7 @@ const LIMITS = { attemptsPerWebhook: 10, beforeMs: 0, limit: 2 }
 
 it('prune removes deleted webhooks without deliveries, in batches, after a delay', async () => {
   const { webhooks, deliveries, open } = memoryStore()
-  await open({ clock: { now: () => 0 } as never, log: {} as never })
+  await open({ clock: { now: () => 0, monotonic: () => 0 } as never, log: {} as never })
   const ids = ['a', 'b', 'c']
   for (const id of [...ids, 'live']) {
     const webhook = newWebhook({ id, accountId: 'acc' }, { settings }, { sealed: '' }, 0)

@@ -27,7 +27,7 @@ export function createAccountPages(db: SqliteHandle) {
   const statement = createStatements(db)
   const count = prepareQuery<{ readonly count: number }>(
     db,
-    `${BELOW} select count(*) as count from (select 1 from below where id <> ? limit ?)`,
+    `${BELOW} select count(*) as count from (select 1 from below where id <> ? limit ? + 0)`,
   )
 
   /** The condition, order and limit of a page, with their values. */
@@ -39,7 +39,7 @@ export function createAccountPages(db: SqliteHandle) {
     const direction = ascending ? 'asc' : 'desc'
     return {
       where: after ? `and (sort_key, id) ${ascending ? '>' : '<'} (?, ?)` : '',
-      end: `order by sort_key ${direction}, id ${direction} limit ?`,
+      end: `order by sort_key ${direction}, id ${direction} limit ? + 0`,
       values: [...(after ?? []), limit],
     }
   }

@@ -19,7 +19,7 @@ export function createWebhookStore(context: EngineContext): Synchronous<WebhookS
     db,
     `select key from hookswitch_webhook
     where deleted_ms is null and id > ? and (health is not null or json_extract(doc, '$.disableReason') is not null)
-    order by id limit ?`,
+    order by id limit ? + 0`,
   )
   const anyWaiting = prepareQuery<object>(
     db,

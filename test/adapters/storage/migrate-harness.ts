@@ -39,7 +39,7 @@ export async function startService(store: Store, secret?: string, aheadMs = 0): 
   const hs = createHookswitch({
     store,
     allowLocal: true,
-    retryPolicy: constant(aheadMs > 0 ? 1 : HOUR_MS / 1000, { jitter: 0 }),
+    retryPolicy: constant(HOUR_MS, { jitter: 0 }),
     clock: { ...system, now: () => system.now() + aheadMs },
     ...(secret === undefined ? {} : { secret }),
   })
@@ -156,10 +156,12 @@ async function addCrashRemains(path: string, inFlight: string, disabled: string)
   const { DatabaseSync } = loadDriver()
   const database = new DatabaseSync(path)
   const inbox = createHostInbox(database, () => {})
+  database.exec('begin')
   for (const callId of STAGED_CALLS) {
     const deps = { clock, isKnownHook: () => true, newId: () => `staged ${callId} ${stagedCount++}` }
     inbox.put(database, stageEvent(deps, channelCreate(callId), undefined))
   }
+  database.exec('commit')
   inbox.stop()
   database.close()
 }
@@ -198,6 +200,7 @@ export async function readEverything(store: Store, { webhooks, tokens }: FilledF
     webhooks: await store.webhooks.list(accountIds),
     tokens: await Promise.all(tokens.map((token) => store.tokens.read(hashToken(token)))),
     pending: await deliveries.pending(),
+    lastSuccesses: await deliveries.lastSuccesses(Object.values(webhooks)),
     openLegs: await Promise.all(SOURCES.map((source) => store.openLegs.list(source, undefined, 99))),
   }
   for (const id of accountIds) {

@@ -43,6 +43,7 @@ const TABLES: Readonly<Record<string, string>> = {
   idempotency: 'idempotency',
   inbox: 'inbox',
   open_leg: 'open_leg',
+  encryption: 'encryption',
 }
 
 describe.skipIf(!server)('a migration from SQLite to PostgreSQL', () => {
@@ -118,7 +119,9 @@ describe.skipIf(!server)('a migration from SQLite to PostgreSQL', () => {
     const { hs, get } = await startMigrated(filled)
 
     for (const token of filled.tokens) {
-      for (const [path, answer] of filled.answers) expect((await get(path, token)).json.data).toEqual(answer)
+      for (const [path, answer] of filled.answers) {
+        expect(withoutLastSuccess((await get(path, token)).json.data)).toEqual(withoutLastSuccess(answer))
+      }
     }
     await expect
       .poll(() => hs.webhooks.attempts('parent', undefined, { callIds: ['call-staged'] }))
@@ -176,10 +179,16 @@ describe.skipIf(!server)('a migration from SQLite to PostgreSQL', () => {
       removedAccounts: 1,
       webhooks: 6,
       inboxEntries: STAGED_CALLS.length,
+      encryptionRecords: 1,
     })
-    expect(Object.keys(counts)).toHaveLength(14)
+    expect(Object.keys(counts)).toHaveLength(15)
   })
 })
+
+/** A response without the time of the last success, which changes as soon as the service delivers again. */
+function withoutLastSuccess(data: unknown): unknown {
+  return JSON.parse(JSON.stringify(data), (key, value) => (key === 'last_success_at' ? undefined : value))
+}
 
 function rowsOf(path: string): Readonly<Record<string, unknown>> {
   const { DatabaseSync } = loadDriver()

@@ -27,8 +27,8 @@ describe.skipIf(!server)('lists of accounts in PostgreSQL', () => {
     await first.accounts.insert(parent, newApiKey('parent'), [])
     await first.accounts.insert(child, newApiKey('child'), [user])
     await first.close()
-    await server!.sql(`${undoPostgres(`"${schema}"`)}
-      delete from "${schema}".hookswitch_migration where version = 4`)
+    await server!.sql(`${undoPostgres(`"${schema}"`)} drop table "${schema}".store_clock;
+      delete from "${schema}".hookswitch_migration where version >= 4`)
 
     const { accounts } = await openNode(schema)
     const page = { ascending: true, limit: 9 }

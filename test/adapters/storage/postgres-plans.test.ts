@@ -23,11 +23,16 @@ const log: Log = { debug() {}, info() {}, warn() {}, error() {} }
 const server = await privatePostgres({ autovacuum: 'off' })
 const SCHEMA = 'hookswitch'
 
-/** Statements that may read a whole table: a list of everything, one that ends at the first row, a small table. */
+/**
+ * Statements that may read a whole table: a list of everything, one that ends at the first row, a small table, a search
+ * that merges the newest deliveries of all webhooks.
+ */
 const EXEMPT = new Set([
   'account_list',
   'account_child',
   'deliveries_pending',
+  'deliveries_search_failed',
+  'deliveries_search_webhook',
   'erase_inbox',
   'mentions_inbox',
   'prune_last',
@@ -143,6 +148,7 @@ insert into hookswitch.api_key select 'a' || i, 'h' || i, '{}' from generate_ser
 insert into hookswitch.account_user select 'a' || i % 200, 'u' || i, 'u' || i, '{}' from generate_series(1, 20000) i;
 insert into hookswitch.credential select 'a' || i % 200, 'k' || i, 'u' || i from generate_series(1, 20000) i;
 insert into hookswitch.gone_account select 'g' || i from generate_series(1, 5000) i;
+insert into hookswitch.gone_user select 'a' || i % 200, 'g' || i from generate_series(1, 5000) i;
 insert into hookswitch.token select 'h' || i, 'a' || i % 200, 'u' || i % 20000, i, '{}' from generate_series(1, 20000) i;
 insert into hookswitch.webhook (id, account_id, hook, revision, epoch, shard, origin, paused_ms, failing, probed, doc,
     deleted_ms)

@@ -3,7 +3,7 @@ import { newAccount, newApiKey, newUser } from '../../../src/testkit/conformance
 import { engineStore, openDatabase, temporaryDatabase } from './sqlite-engine-store.js'
 import { UNDO_SQLITE } from './undo-account-lists.js'
 
-it('a file of schema version 2 is migrated, and its accounts and users are listed', async () => {
+it('a file of schema version 3 is migrated, and its accounts and users are listed', async () => {
   const file = temporaryDatabase()
   onTestFinished(file.remove)
   const parent = newAccount({ id: 'parent' })
@@ -14,13 +14,13 @@ it('a file of schema version 2 is migrated, and its accounts and users are liste
   await first.accounts.insert(child, newApiKey('child'), [user])
   await first.close()
   const db = openDatabase(file.path)
-  db.exec(`${UNDO_SQLITE} update hookswitch_meta set value = 2 where name = 'schema'`)
+  db.exec(`${UNDO_SQLITE} update hookswitch_meta set value = 3 where name = 'schema'`)
   db.close()
 
   const { accounts, close, db: migrated } = engineStore(file.path, { now: () => 1 })
   onTestFinished(() => close())
   expect(migrated.prepare("select value from hookswitch_meta where name = 'schema'").get()).toEqual({
-    value: 3,
+    value: 4,
   })
   const page = { ascending: true, limit: 9 }
   expect(await accounts.accountPage({ ...page, childrenOf: 'parent' })).toEqual([child])

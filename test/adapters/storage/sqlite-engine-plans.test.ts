@@ -83,6 +83,7 @@ const MAY_SCAN: readonly (readonly [RegExp, string])[] = [
   [/^with recursive waiting/, 'a CTE with one row per endpoint that is not idle'],
   [/^with recursive below/, 'a CTE with one row per descendant account'],
   [/select max\(key\) as last from \(select/, 'a subquery of limited size'],
+  [/^select at_ms as "atMs" from \(\s+select/, 'a subquery of limited size'],
 ]
 
 describe('the statements of the engine', () => {

@@ -179,7 +179,7 @@ describe('an inbox entry in a transaction of the host', () => {
     commit(entry())
     host.close()
     ;(host as unknown as { open(): void }).open()
-    inbox.put(host, entry())
+    commit(entry())
     host.close()
     expect(() => inbox.put(host, entry())).toThrow(
       expect.objectContaining({ code: 'StoreUnavailable', message: "the host's database is closed" }),

@@ -34,9 +34,11 @@ export const accountStatements = (s: string) =>
       name: 'account_lock_name',
       text: 'select pg_advisory_xact_lock(hashtextextended($1, 0)) is null as held',
     },
+    /** Materialized: where many accounts share names, a limit of one row would favor reading the whole table. */
     otherWithName: {
       name: 'account_other_with_name',
-      text: `select id from ${s}.account where name_key = $1 and id <> $2 limit 1`,
+      text: `with named as materialized (select id from ${s}.account where name_key = $1)
+        select id from named where id <> $2 limit 1`,
     },
     lock: { name: 'account_lock', text: `select doc from ${s}.account where id = $1 for update` },
     child: { name: 'account_child', text: `select id from ${s}.account where parent_id = $1 limit 1` },
