@@ -217,7 +217,7 @@ echo "LATER=$API $TOKEN $HOOK"`
 })
 
 describe('other blocks of the documentation', () => {
-  const KNOWN = ['js', 'sh', 'json', 'text', 'xml', 'ini', 'nginx', 'yaml', 'dockerfile'].concat(
+  const KNOWN = ['js', 'sh', 'json', 'text', 'xml', 'ini', 'nginx', 'yaml', 'dockerfile', 'sql'].concat(
     ...['python', 'php', 'ruby', 'go', 'java', 'csharp'],
   )
 
