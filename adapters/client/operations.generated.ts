@@ -1523,7 +1523,7 @@ export interface Operations {
   /** List the samples: `GET /webhooks/samples`. */
   listSamples(options?: CallOptions): Promise<ApiResponse<readonly string[]>>
   /** Read sample payloads as a receiver gets them: `GET /webhooks/samples/{sample_id}`. */
-  readSample(parameters: ReadSampleParameters, options?: CallOptions): Promise<ApiResponse<readonly Payload[]>>
+  readSample(parameters: ReadSampleParameters, options?: CallOptions): Promise<ApiResponse<ReadonlyArray<Payload | MetaPayload>>>
   /** List the webhooks of the account: `GET /accounts/{account_id}/webhooks`. Sorted by name. */
   listWebhooks(parameters?: ListWebhooksParameters, options?: CallOptions): List<WebhookSummary>
   /** Create a webhook: `PUT /accounts/{account_id}/webhooks`. */

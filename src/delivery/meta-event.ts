@@ -10,7 +10,7 @@ import { matches } from './match.js'
 import { metaPayloadOf } from './payload.js'
 
 /**
- * Accepts a meta event for the webhooks that name its kind. Without one, nothing is written.
+ * Accepts a meta event for the webhooks that name its kind in `hook` or `only`. Without one, nothing is written.
  *
  * @param maxPending maximum number of deliveries waiting or in flight in the whole store
  * @throws `QueueFull`, `StoreUnavailable`, `NotFound` for a webhook that is removed at this moment
@@ -22,12 +22,12 @@ export async function acceptMetaEvent(deps: AcceptDeps, event: MetaEvent, maxPen
     lineage.map(({ id }) => id),
     hook,
   )
-  const wanted = candidates.filter(
-    (webhook) => webhook.id !== event.webhookId && matches(webhook, event, lineage),
-  )
-  if (wanted.length === 0) return
   const eventId = deps.newId()
   const payload = metaPayloadOf(event, eventId)
+  const wanted = candidates.filter(
+    (webhook) => webhook.id !== event.webhookId && matches(webhook, event, lineage, payload),
+  )
+  if (wanted.length === 0) return
   const bodies = createBodyVariants(payload, JSON.stringify(payload), false)
   const deliveries = wanted.map(({ id: webhookId, accountId: ownerId, settings, epoch }): NewDelivery => {
     const id = deps.newId()

@@ -25,7 +25,7 @@ const OUTPUT: Readonly<Record<string, string | RegExp>> = {
   'hs.handle(': '200 20\n',
   'hookswitch/postgres': /^committed [0-9a-f]{32}\n$/,
   'holderOfApiKey:': 'signed in: Acme\nInvalidCredentials\n',
-  queue_joined: 'leg-1 support\n',
+  device_registered: "1 { model: 'T46' }\ndata.expiresSeconds\n",
   'hookswitch/client':
     'created Calls\nlisted Calls\nrefused 400 validation error uri\nrenamed at revision 2\n',
 }
@@ -217,7 +217,7 @@ echo "LATER=$API $TOKEN $HOOK"`
 })
 
 describe('other blocks of the documentation', () => {
-  const KNOWN = ['js', 'sh', 'json', 'text', 'xml', 'ini', 'nginx', 'yaml', 'dockerfile'].concat(
+  const KNOWN = ['js', 'sh', 'json', 'text', 'xml', 'ini', 'nginx', 'yaml', 'dockerfile', 'sql'].concat(
     ...['python', 'php', 'ruby', 'go', 'java', 'csharp'],
   )
 

@@ -79,6 +79,20 @@ it('a webhook gets the meta events whose kind it names, of its account and, if i
   await hs.close({ drainMs: 0 })
 })
 
+it('filters see the payload of meta events, and `only` can name them', async () => {
+  const { hs, webhook, publish, received } = await start()
+  const bad = await webhook('bad', 'channel_create')
+  await webhook('gone', 'channel_create')
+  await webhook('good-filter', 'delivery_exhausted', { filter: { exact: { webhook_id: bad.id } } })
+  await webhook('good-other', 'delivery_exhausted', { filter: { exact: { webhook_id: 'other' } } })
+  await webhook('good-only', 'all', { only: ['webhook_disabled'] })
+  await publish(1)
+  expect(received('good-filter').map(({ webhook_id }) => webhook_id)).toEqual([bad.id])
+  expect(received('good-other')).toEqual([])
+  expect(received('good-only').map(({ hook_event }) => hook_event)).toEqual(['webhook_disabled'])
+  await hs.close({ drainMs: 0 })
+})
+
 it('no webhook gets an event about itself, and failing meta events cause none', async () => {
   const { hs, webhook, publish, received } = await start()
   await webhook('bad', 'channel_create')

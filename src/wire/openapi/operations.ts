@@ -115,7 +115,7 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
   readSample: {
     tag: 'Hooks',
     summary: 'Read sample payloads as a receiver gets them',
-    data: { ...listOf(ref('Payload')), minItems: 1 },
+    data: { ...listOf({ anyOf: [ref('Payload'), ref('MetaPayload')] }), minItems: 1 },
     example: [
       {
         hook_event: 'channel_create',

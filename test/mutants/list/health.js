@@ -40,9 +40,9 @@ export const mutants = [
   },
   {
     what: 'unrecorded successes emit no event',
-    file: 'src/delivery/worker/settlement-writer.ts',
-    find: 'settlement.record ?? unstoredRecord',
-    replace: 'settlement.record',
+    file: 'src/delivery/worker/delivery-notifications.ts',
+    find: 'const { next, record = unstoredRecord } = settlement',
+    replace: 'const { next, record } = settlement',
     tests: ['test/delivery/record-successes.test.ts'],
   },
   {
