@@ -115,17 +115,31 @@ async function jsonValidator(schema: JsonDataSchema, field: string): Promise<Dat
     if (data === undefined) return failed('data', 'Field is required but missing', 'required')
     const { valid, errors } = validator.validate(data)
     if (valid) return objectOrNothing(data)
-    // An error of a part repeats as an error of all that contains it, before its own: the innermost, and of one place
-    // the last, say what is wrong.
-    const byPath = new Map(errors.map((error) => [pathOf(error.instanceLocation), error]))
-    const paths = [...byPath.keys()]
-    const failures = [...byPath]
-      .filter(([path]) => !paths.some((other) => other.startsWith(`${path}.`)))
+    // An error of a part repeats as an error of all that contains it.
+    const specific = errors.filter(({ keyword }) => !CONTAINERS.has(keyword))
+    const failures = (specific.length > 0 ? specific : errors)
       .slice(0, MAX_DATA_FAILURES)
-      .map(([path, { keyword, error }]): Failure => ({ path, rule: keyword, message: error }))
+      .map(({ instanceLocation, keyword, error }): Failure => {
+        return { path: pathOf(instanceLocation), rule: keyword, message: error }
+      })
     return { failures }
   }
 }
+
+/** Keywords that only say that a part is invalid, which has an error of its own. */
+const CONTAINERS: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  'additionalProperties',
+  'items',
+  'prefixItems',
+  'allOf',
+  'then',
+  'else',
+  'dependentSchemas',
+  '$ref',
+  '$dynamicRef',
+])
 
 const DRAFT = 'https://json-schema.org/draft/2020-12/schema'
 

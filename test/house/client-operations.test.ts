@@ -41,13 +41,16 @@ describe('the generated operations', () => {
           User: {
             type: 'object',
             required: ['id'],
-            properties: { id: { type: 'string' }, priv_level: { enum: ['user', 'admin'] } },
+            properties: {
+              id: { type: 'string' },
+              priv_level: { description: 'Rights.', enum: ['user', 'admin'] },
+            },
           },
         },
       ),
     )
     expect(text).toContain(
-      "export interface User {\n  readonly id: string\n  readonly priv_level?: 'user' | 'admin'\n}",
+      "export interface User {\n  /** Value of `id`. */\n  readonly id: string\n  /** Rights. */\n  readonly priv_level?: 'user' | 'admin'\n}",
     )
     expect(text).toContain('listUsers(parameters?: ListUsersParameters, options?: CallOptions): List<User>')
     expect(text).toContain(

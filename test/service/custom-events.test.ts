@@ -87,6 +87,8 @@ describe.each(SCHEMAS)('custom events with a schema of %s', (_, schema) => {
       )
     expect(await publish(DATA)).toBe('accepted')
     expect(await publish({ queue: 'support', position: 0 })).toEqual(['InvalidInput', ['data.position']])
+    // What is missing is reported together with what is wrong.
+    expect(((await publish({ queue: '' })) as [string, string[]])[1]).toHaveLength(2)
     expect(await publish({ queue: '', position: 'x' })).toEqual([
       'InvalidInput',
       expect.arrayContaining(['data.queue', 'data.position']),
