@@ -140,7 +140,7 @@ export const MORE_DEFECTS: readonly Defect[] = [
   {
     description: 'a store in which the last writer wins',
     invariants: ['I21'],
-    seed: 4,
+    seed: 24,
     options: { minutes: 30, faults: ['store slow'] },
     faultInjector: () => ({
       store: (store) => ({
