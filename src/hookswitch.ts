@@ -223,11 +223,11 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
 
   async function open(): Promise<void> {
     if (normalized.allowLocal) log.info({}, 'allowLocal is on: webhooks may call loopback addresses')
+    const dataValidators = await compileDataSchemas(normalized.catalogue)
+    await handler.load()
     await store.open({ clock, log })
     const secrets = await readEncryptionKeys(store, normalized.secrets)
     const cipher = await openCipher(store, secrets, random.bytes)
-    const dataValidators = await compileDataSchemas(normalized.catalogue)
-    await handler.load()
     const sender = await openSender()
     try {
       opened = createCore(normalized, cipher, dataValidators, {

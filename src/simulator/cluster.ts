@@ -82,7 +82,8 @@ export function createCluster(deps: ClusterDeps, count: number): Cluster {
     node.generations += 1
     const ids = { node: node.number, generation: node.generations }
     const life = createNodeLife(queue, deps.startMs, ids, deps.drawClockErrors(node.number))
-    let loaded = () => {}
+    // Modules are loaded in real time: virtual time stops until they are there.
+    const loaded = queue.hold()
     const faultyStore = createFaultyStore({
       queue,
       life,
@@ -96,11 +97,7 @@ export function createCluster(deps: ClusterDeps, count: number): Cluster {
       crash,
       notificationDelayMs: deps.notificationDelayMs,
       leaseMs: deps.leaseMs,
-      // Modules are loaded in real time: virtual time stops until they are there.
-      opened() {
-        loaded = queue.hold()
-      },
-      owned: () => loaded(),
+      opening: loaded,
     })
     faultyStores.set(life, faultyStore)
     const random = deps.random.stream(life.name)
@@ -118,7 +115,7 @@ export function createCluster(deps: ClusterDeps, count: number): Cluster {
       log,
       ...options,
     })
-    return { life, hs, sender, state: 'starting', loaded: () => loaded() }
+    return { life, hs, sender, state: 'starting', loaded }
   }
 
   async function start(node: SimulatedNode): Promise<void> {

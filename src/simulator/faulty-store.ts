@@ -45,9 +45,8 @@ export interface FaultyStoreDeps {
   notificationDelayMs(life: NodeLife): number | undefined
   /** Length of granted leases, ms; undefined: as requested. */
   readonly leaseMs: number | undefined
-  /** Called when the node has opened its store, and when it calls `own`. In between it loads modules. */
-  opened(): void
-  owned(): void
+  /** Called when the node opens its store. Before that it loads modules. */
+  opening(): void
 }
 
 export interface FaultyStore {
@@ -72,7 +71,7 @@ export function createFaultyStore(deps: FaultyStoreDeps): FaultyStore {
 
   function call(name: string, method: Method, args: unknown[]): Promise<unknown> {
     if (!life.isAlive()) return new Promise(() => {})
-    if (name === 'own') deps.owned()
+    if (name === 'open') deps.opening()
     const operation = { number: deps.nextNumber(), name, life }
     const effect = deps.effectOf(operation)
     const isLease = name === 'own' || name === 'renew'
@@ -144,7 +143,7 @@ export function createFaultyStore(deps: FaultyStoreDeps): FaultyStore {
   return {
     store: {
       supports: store.supports,
-      open: () => call('open', async () => {}, []).then(deps.opened),
+      open: () => call('open', async () => {}, []) as Promise<void>,
       // Closing a node's connections does not affect the shared store.
       close: async () => {},
       accounts: wrapped(store.accounts),
