@@ -187,6 +187,17 @@ function listQuery(random, known) {
   return all.filter(() => random.chance(0.15))
 }
 
+/** @param {Random} random @param {string[]} states @returns {[string, string]} */
+const stateParameter = (random, states) => ['state', random.pick(states)]
+
+/** @param {Random} random @param {KnownValues} known @returns {[string, string][]} */
+const searchQuery = (random, known) => [
+  ['account_id', random.pick(['parent', 'child', 'unknown'])],
+  ['hook_id', pickRecent(random, known.webhooks, 'unknown')],
+  ['call_id', pickRecent(random, known.calls, 'call-1')],
+  stateParameter(random, ['waiting', 'delivered', 'exhausted', 'quarantined']),
+]
+
 /** @param {Random} random @param {KnownValues} known */
 const webhookParams = (random, known) => ({ webhook_id: pickRecent(random, known.webhooks, 'unknown') })
 
@@ -259,6 +270,15 @@ export const OPERATION_INPUTS = {
   listCallAttempts: (random, known) => ({ params: { call_id: pickRecent(random, known.calls, 'call-1') } }),
   publishEvents: (random) => ({
     data: random.chance(0.5) ? randomEvent(random) : [randomEvent(random), randomEvent(random)],
+  }),
+  listUnhealthyWebhooks: (random, known) => ({
+    query: [
+      ...listQuery(random, known),
+      ...(random.chance(0.5) ? [stateParameter(random, ['failing', 'paused', 'disabled'])] : []),
+    ],
+  }),
+  searchDeliveries: (random, known) => ({
+    query: [...listQuery(random, known), ...searchQuery(random, known).filter(() => random.chance(0.4))],
   }),
   listAccounts: (random, known) => ({ query: listQuery(random, known) }),
   createAccount: (random) => ({ data: accountFields(random) }),

@@ -129,6 +129,9 @@ function canMount(): boolean {
   }
 }
 
+/** Holds a new store file with its write-ahead log, and little more. */
+const SMALL_DISK_KIB = 360
+
 describe.skipIf(!canMount())('a full disk', () => {
   it('makes opening fail with one sentence and without leftovers, until there is space', async () => {
     const folder = temporaryFolder()
@@ -137,13 +140,13 @@ describe.skipIf(!canMount())('a full disk', () => {
       import { readdirSync, rmSync, writeFileSync } from 'node:fs'
       const path = ${quoted(join(folder, 'x.db'))}
       for (let left = 3; ; left += 4) {
-        writeFileSync(${quoted(join(folder, 'ballast'))}, Buffer.alloc((256 - 4 * left) * 1024))
+        writeFileSync(${quoted(join(folder, 'ballast'))}, Buffer.alloc((${SMALL_DISK_KIB - 12} - 4 * left) * 1024))
         const opened = await open({ path }).catch((error) => error)
         if (!(opened instanceof Error)) { await print('open'); await opened.close(); break }
         await print([opened.code, opened.message, ...readdirSync(${quoted(folder)})].join(', '))
       }
       `,
-      onSmallDisk(folder, 268),
+      onSmallDisk(folder, SMALL_DISK_KIB),
     )
     const lines = stdout.trimEnd().split('\n')
     expect(lines.length, stderr).toBeGreaterThan(3)
