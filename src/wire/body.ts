@@ -85,6 +85,11 @@ export function wrapParsedBody(parsed: unknown): RequestBody {
   return checkJson(parsed)
 }
 
+function isTooDeep(value: unknown, remainingDepth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return remainingDepth === 0 || Object.values(value).some((inner) => isTooDeep(inner, remainingDepth - 1))
+}
+
 function parseText(text: string): RequestBody {
   if (text.trim() === '') return EMPTY_BODY
   let value: unknown
@@ -97,13 +102,14 @@ function parseText(text: string): RequestBody {
 }
 
 function checkJson(value: unknown): RequestBody {
+  // Before all other checks, as for bytes, which are scanned for their depth before they are parsed.
+  if (isTooDeep(value, MAX_JSON_DEPTH)) return unreadableBody(TOO_DEEP, true)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return unreadableBody('The request body must be a JSON object', true)
   }
-  const defect = findDefect(value, MAX_JSON_DEPTH, 0)
+  const defect = findDefect(value, 0)
   if (defect === undefined)
     return { envelope: value as Record<string, unknown>, isPresent: true, isJson: true }
-  if (defect.path === undefined) return unreadableBody(defect.message, true)
   const path = defect.path[0] === 'data' && defect.path.length > 1 ? defect.path.slice(1) : defect.path
   return {
     envelope: value as Record<string, unknown>,
@@ -114,8 +120,8 @@ function checkJson(value: unknown): RequestBody {
 }
 
 interface Defect {
-  /** Path of the value; absent: the body as a whole. */
-  readonly path?: readonly string[]
+  /** Path of the value. */
+  readonly path: readonly string[]
   readonly message: string
 }
 
@@ -128,7 +134,7 @@ function textDefect(text: string): Defect | undefined {
  * Finds the first value that is valid JSON but cannot be stored: NUL (not valid in PostgreSQL text), lone surrogates
  * (not valid UTF-8), numbers that a double cannot represent, and `__proto__` inside a document.
  */
-function findDefect(value: unknown, remainingDepth: number, depth: number): Defect | undefined {
+function findDefect(value: unknown, depth: number): Defect | undefined {
   if (typeof value === 'string') return textDefect(value)
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) return { path: [], message: 'The number is too large' }
@@ -137,13 +143,12 @@ function findDefect(value: unknown, remainingDepth: number, depth: number): Defe
       : undefined
   }
   if (typeof value !== 'object' || value === null) return undefined
-  if (remainingDepth === 0) return { message: TOO_DEEP }
   for (const key of Object.keys(value)) {
     const defect =
       (key === '__proto__' && depth > 1 ? { path: [], message: 'This name is not allowed' } : undefined) ??
       (textDefect(key) && { path: [], message: 'The name must be valid Unicode without NUL' }) ??
-      findDefect((value as Record<string, unknown>)[key], remainingDepth - 1, depth + 1)
-    if (defect) return defect.path ? { path: [key, ...defect.path], message: defect.message } : defect
+      findDefect((value as Record<string, unknown>)[key], depth + 1)
+    if (defect) return { path: [key, ...defect.path], message: defect.message }
   }
   return undefined
 }

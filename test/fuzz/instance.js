@@ -75,6 +75,7 @@ export async function startInstance(name, startServer, seed, injectFault = (serv
     secret: SERVICE_SECRET,
     cors: ['https://ui.example.com'],
     ingest: true,
+    operators: ['parent'],
     loginBurst: 1_000,
     sender: { send: async (request) => receiverObservation(request), close: async () => {} },
   })

@@ -85,6 +85,13 @@ describe('wrapParsedBody', () => {
     expect(wrapParsedBody(undefined).isPresent).toBe(false)
     expect(wrapParsedBody([]).failures?.[0]).toMatchObject({ path: 'json' })
   })
+
+  it('reports its depth before any other defect, as for bytes', () => {
+    let deep: unknown = 1
+    for (let level = 0; level < 40; level += 1) deep = { a: deep }
+    const { failures } = wrapParsedBody({ data: { 'a\0': 1, deep } })
+    expect(failures).toMatchObject([{ message: 'The request body is nested deeper than 32 levels' }])
+  })
 })
 
 describe('extractData', () => {
