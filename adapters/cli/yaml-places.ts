@@ -42,7 +42,7 @@ export function parseYaml(text: string): ParsedText {
             | undefined
           if (!pair) break
           next = pair.value
-          // An empty value has no place of its own.
+          // An empty value has no position; the position of its key is used instead.
           const at = isKey && depth === path.length - 1 ? pair.key : (pair.value ?? pair.key)
           offset = at.range?.[0] ?? offset
         } else if (isSeq(inside)) {

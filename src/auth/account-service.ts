@@ -57,7 +57,7 @@ export interface AccountServiceDeps extends RevocationDeps {
   readonly directory: Directory
   /** The store's own accounts; absent when the host provides a directory. */
   readonly accountDeps?: AccountDeps
-  /** Serializes the changes of an account on this node. Default: one of its own. */
+  /** Serializes the changes of an account on this node. Default: a new mutex. */
   readonly mutex?: KeyedMutex
 }
 

@@ -28,7 +28,7 @@ const NONCE_BYTES = 12
 /** Generates random bytes. */
 export type RandomBytes = (count: number) => Uint8Array
 
-/** @throws `StoreCorrupt` for a record that is not ours */
+/** Parses the stored text of a record. @throws `StoreCorrupt` for text that `formatRecord` cannot have written */
 export function parseRecord(text: string): EncryptionRecord {
   try {
     const { version, current, retired, lookupKeys } = JSON.parse(text)

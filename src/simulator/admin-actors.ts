@@ -47,7 +47,7 @@ const MAX_WEBHOOKS = 5
 
 export function createAdminActors(deps: AdminActorDeps): AdminActors {
   const { queue, trace, history, random, cluster, receivers, secrets } = deps
-  /** Of its own, so that seeds from before webhooks could be narrowed find what they found. */
+  /** A separate stream: seeds recorded before `only` and `filter` existed still produce the same runs. */
   const narrowing = random.stream('narrowing')
   const keys = new Map<string, string>()
   let created = 0

@@ -26,7 +26,10 @@ function deriveKey(secret: string, use: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, 'hookswitch', use, 32))
 }
 
-/** The HMAC key of a secret, hex: what is left of a retired secret. It decrypts nothing. */
+/**
+ * The HMAC key of a secret, in hex. The encryption record keeps this key of each retired secret, because the lookup keys
+ * of passwords were made with it. It cannot decrypt anything.
+ */
 export function deriveLookupKey(secret: string): string {
   return deriveKey(secret, 'mac').toString('hex')
 }

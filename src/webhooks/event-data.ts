@@ -126,7 +126,7 @@ async function jsonValidator(schema: JsonDataSchema, field: string): Promise<Dat
   }
 }
 
-/** Keywords that only say that a part is invalid, which has an error of its own. */
+/** Keywords whose error only repeats that a nested part is invalid; the nested part has its own error. */
 const CONTAINERS: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',

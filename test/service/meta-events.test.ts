@@ -96,7 +96,7 @@ it('filters see the payload of meta events, and `only` can name them', async () 
 it('no webhook gets an event about itself, and failing meta events cause none', async () => {
   const { hs, webhook, publish, received } = await start()
   await webhook('bad', 'channel_create')
-  // Each would tell the other of its own failures, without end.
+  // Two failing webhooks for the same hook: each exhausted delivery would otherwise cause another event, without end.
   const one = await webhook('bad-one', 'delivery_exhausted')
   const two = await webhook('bad-two', 'delivery_exhausted')
   await publish(1)

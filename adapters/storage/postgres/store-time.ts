@@ -1,14 +1,15 @@
 /**
- * Store time, and what becomes of it when the clock of the server jumps: after a failover to a server whose clock is
- * wrong, or when somebody sets it.
+ * Computes store time when the clock of the server jumps: after a failover to a server whose clock is wrong, or when
+ * somebody sets it.
  *
- * - Store time is the clock of the server plus an offset, which is stored beside the latest time of a grant. It never goes
- *   back: where the server's clock does, the offset grows. Due times, pauses and leases mean the same as before.
- * - A node that was there before the jump knows by its monotonic clock how much time has passed, and store time goes on
- *   from there. A node that starts after it can only go on where the last grant was.
- * - Where the server's clock jumps forward, the offset is used up first. Beyond that, store time follows: a machine that
- *   was suspended cannot be told from a clock that jumped. But no node can have renewed its lease during a jump, so the
- *   first node that notices it prolongs all leases by it.
+ * - Store time is the server's clock plus an offset. The offset is stored together with the time of the latest lease grant.
+ *   Store time never goes back: when the server's clock goes back, the offset grows by the same amount, so due times, pauses
+ *   and leases keep their meaning.
+ * - A node that was running before the jump measures with its monotonic clock how much time has passed, and continues store
+ *   time from there. A node that starts after the jump continues from the latest grant.
+ * - When the server's clock jumps forward, the offset shrinks first, to zero at least. Store time follows the rest of the
+ *   jump, because a jump looks the same as a machine that was suspended. No node can have renewed its lease during the
+ *   jump, so the first node that notices it extends all leases by the length of the jump.
  */
 import type { StoreClockRow } from './sql/store-clock.js'
 

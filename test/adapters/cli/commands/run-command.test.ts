@@ -223,7 +223,7 @@ describe('commands with a real service', () => {
 })
 
 describe('commands for accounts and users', () => {
-  /** Runs a command against a service that answers as it is told, and returns the requests. */
+  /** Runs a command against a service with scripted responses. Returns the requests that it received. */
   async function requestsOf(argv: readonly string[], answer?: Answer, options: RunOptions = {}) {
     const api = await scriptedApi(answer ?? ((response) => succeed(response, { id: 'x' })))
     const env = { HOOKSWITCH_URL: api.url, HOOKSWITCH_API_KEY: 'k', ...options.env }
