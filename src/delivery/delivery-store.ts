@@ -30,6 +30,8 @@ export interface BodyTemplate {
 export interface NewEvent {
   /** Id of the event, unique in the store. */
   readonly id: string
+  /** Its position (`positions.ts`), given to it when its group is formed; absent before. */
+  position?: number
   /** Id of the account in which the event happened. */
   readonly accountId: string
   /** Id of its call leg. Events of one account and call are numbered together. */
@@ -54,7 +56,10 @@ export interface NewEvent {
 export type NewDelivery = Omit<
   Delivery,
   'state' | 'dueMs' | 'attempts' | 'tries' | 'interruptions' | 'fence' | 'reason' | 'acceptedMs' | 'endedMs'
->
+> & {
+  /** Its position: that of its event, or one to itself for a replay. Given when its group is formed; absent before. */
+  position?: number
+}
 
 /**
  * What one transaction accepts: all of it or nothing. A delivery of an event that is stored already is a
@@ -150,7 +155,13 @@ export interface Settlement {
   /** Id of its webhook, which decides the shard. */
   readonly webhookId: string
   /** The state and fence that the delivery must still have; otherwise the settlement is fenced. */
-  readonly expect: { readonly state: 'in_flight' | 'waiting'; readonly fence: number }
+  readonly expect: {
+    readonly state: 'in_flight' | 'waiting'
+    readonly fence: number
+    readonly attempts?: number
+  }
+  /** Position of the delivery (`QueueStore`). */
+  readonly position?: number
   /** The fields that the settlement writes to the delivery. */
   readonly next: {
     readonly state: DeliveryState
@@ -190,6 +201,41 @@ export interface Ownership {
   readonly storeMs: number
 }
 
+/** What every store answers about deliveries and attempts, and how it forgets them. Every promise may reject with `StoreUnavailable`. */
+export interface DeliveryReads extends ErasureStore {
+  /** One delivery of this account; `undefined` when unknown or pruned. */
+  delivery(accountId: string, deliveryId: string): Promise<StoredDelivery | undefined>
+  /** Newest first, unless `ascending`. */
+  deliveries(query: DeliveryQuery): Promise<readonly StoredDelivery[]>
+  /**
+   * Deliveries of all accounts, newest first. One call may examine only a part of the deliveries, so that a rare match
+   * blocks nobody else: the result then has fewer than `limit` deliveries, and a cursor.
+   */
+  search(query: DeliverySearch): Promise<FoundDeliveries>
+  /** Newest first, unless `ascending`. The cursor stays stable while records are added. */
+  attempts(query: AttemptQuery): Promise<readonly StoredAttempt[]>
+  /**
+   * The time of the last recorded success (`AttemptRecord.atMs`) of each of these webhooks, among its newest 1,000
+   * records. A webhook without one is missing.
+   */
+  lastSuccesses(webhookIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /**
+   * The ids of this call and its other legs, as far as this account has events or deliveries of them; empty:
+   * unknown.
+   */
+  legs(accountId: string, callId: string): Promise<readonly string[]>
+
+  /**
+   * Deletes up to `limit` rows that are past their retention: attempts beyond `attemptsPerWebhook` or
+   * recorded before `beforeMs`, terminal deliveries that ended before it with their events, and expired
+   * idempotency keys. Never deletes a pending delivery. Resolves to the number of rows.
+   */
+  prune(
+    limits: { readonly attemptsPerWebhook: number; readonly beforeMs: number; readonly limit: number },
+    now: number,
+  ): Promise<number>
+}
+
 /**
  * Stores events, deliveries and attempts. The queue is a view of the delivery rows.
  *
@@ -198,7 +244,7 @@ export interface Ownership {
  * whatever happens to the clock that the store reads; in a durable store this holds over a restart. Where that
  * clock jumps forward, no lease ends that a node was about to renew. Every promise may reject with `StoreUnavailable`.
  */
-export interface DeliveryStore extends ErasureStore {
+export interface DeliveryStore extends DeliveryReads {
   /**
    * Writes events and deliveries in one transaction. Numbers the events of a call 1, 2, … in the given order.
    * The first delivery of each empty lane becomes its head, due `now`.
@@ -265,37 +311,6 @@ export interface DeliveryStore extends ErasureStore {
    */
   subscribe(listener: (ready: readonly ReadyEndpoint[] | undefined) => void): () => void
 
-  /** One delivery of this account; `undefined` when unknown or pruned. */
-  delivery(accountId: string, deliveryId: string): Promise<StoredDelivery | undefined>
-  /** Newest first, unless `ascending`. */
-  deliveries(query: DeliveryQuery): Promise<readonly StoredDelivery[]>
-  /**
-   * Deliveries of all accounts, newest first. One call may examine only a part of the deliveries, so that a rare match
-   * blocks nobody else: the result then has fewer than `limit` deliveries, and a cursor.
-   */
-  search(query: DeliverySearch): Promise<FoundDeliveries>
-  /** Newest first, unless `ascending`. The cursor stays stable while records are added. */
-  attempts(query: AttemptQuery): Promise<readonly StoredAttempt[]>
-  /**
-   * The time of the last recorded success (`AttemptRecord.atMs`) of each of these webhooks, among its newest 1,000
-   * records. A webhook without one is missing.
-   */
-  lastSuccesses(webhookIds: readonly string[]): Promise<ReadonlyMap<string, number>>
-  /**
-   * The ids of this call and its other legs, as far as this account has events or deliveries of them; empty:
-   * unknown.
-   */
-  legs(accountId: string, callId: string): Promise<readonly string[]>
   /** The number of deliveries waiting or in flight in the whole store. */
   pending(): Promise<number>
-
-  /**
-   * Deletes up to `limit` rows that are past their retention: attempts beyond `attemptsPerWebhook` or
-   * recorded before `beforeMs`, terminal deliveries that ended before it with their events, and expired
-   * idempotency keys. Never deletes a pending delivery. Resolves to the number of rows.
-   */
-  prune(
-    limits: { readonly attemptsPerWebhook: number; readonly beforeMs: number; readonly limit: number },
-    now: number,
-  ): Promise<number>
 }

@@ -2,6 +2,7 @@ import type { AccountStore } from '../accounts/account-store.js'
 import type { TokenStore } from '../auth/token-store.js'
 import type { DeliveryStore } from '../delivery/delivery-store.js'
 import type { InboxStore } from '../delivery/inbox-store.js'
+import type { QueueStore } from '../delivery/queue-store.js'
 import type { OpenLegStore } from '../legs/open-leg-store.js'
 import type { Clock, Log } from '../ports.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
@@ -27,7 +28,7 @@ export interface StoreSupports {
  *
  * `storeConformance` in `hookswitch/testkit` checks every guarantee of these interfaces.
  */
-export interface Store {
+export interface StoreParts {
   /** The guarantees of this store beyond the contract. */
   readonly supports: StoreSupports
   /** Opens connections and runs schema migrations. `hs.start()` calls it once, before any other method. */
@@ -47,12 +48,22 @@ export interface Store {
   readonly tokens: TokenStore
   /** Webhooks and their settings. */
   readonly webhooks: WebhookStore
-  /** Events, deliveries, attempts and shard leases. */
-  readonly deliveries: DeliveryStore
   /** Open legs of event sources, which survive a restart where the store is durable. */
   readonly openLegs: OpenLegStore
   /** Which service secrets are in use, and everything that is encrypted with them. */
   readonly encryption: EncryptionStore
   /** Present iff `supports.transactions`. */
   readonly inbox?: InboxStore
+}
+
+/** A store whose rows are the queue. */
+export interface Store extends StoreParts {
+  /** Events, deliveries, attempts and shard leases. */
+  readonly deliveries: DeliveryStore
+}
+
+/** A store that is the log of queues in the memory of nodes. */
+export interface QueueLogStore extends StoreParts {
+  /** Events, deliveries, attempts and node leases. */
+  readonly deliveries: QueueStore
 }
