@@ -79,7 +79,7 @@ export interface Delivery {
   /** The event's account: the webhook's, or one below it. */
   readonly eventAccountId: string
   /** Id of the call leg of the event. */
-  readonly callId?: string
+  readonly callId?: string | undefined
   /** Kind of the event, as in the catalogue. */
   readonly hook: string
   /** When the event happened: wall clock, Unix ms. */
@@ -102,7 +102,7 @@ export interface Delivery {
   /** Where it is in its lifecycle. */
   readonly state: DeliveryState
   /** When it may be sent (store time, ms). Only lane heads that are `waiting` have a due time. */
-  readonly dueMs?: number
+  readonly dueMs?: number | undefined
   /** Attempts recorded, 0 at first. */
   readonly attempts: number
   /** Attempts charged to the budget of `1 + retries`. */
@@ -112,11 +112,11 @@ export interface Delivery {
   /** Incremented by every claim; a settlement with another fence is refused. */
   readonly fence: number
   /** Why it ended, or why the last attempt failed. */
-  readonly reason?: string
+  readonly reason?: string | undefined
   /** The delivery that this one replays. */
-  readonly replayOf?: string
+  readonly replayOf?: string | undefined
   /** When it was accepted: store time, ms. */
   readonly acceptedMs: number
   /** When it reached a terminal state: store time, ms. Absent before. */
-  readonly endedMs?: number
+  readonly endedMs?: number | undefined
 }

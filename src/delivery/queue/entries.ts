@@ -1,0 +1,171 @@
+/**
+ * The compact entries of the queue: 64 bytes each (one cache line), in pages of typed arrays. An entry is named by a number
+ * from 1; 0 (`NONE`) is no entry, so that memory that is all zeros contains none. Knows nothing about lanes or endpoints.
+ */
+
+/** No entry. */
+export const NONE = 0
+
+// Fields of 8 bytes, at the start of an entry.
+/** Position of the delivery. */
+export const POSITION = 0
+/** `laneKey` of its lane; 0: it has the lane to itself. */
+export const LANE = 1
+/** Store time, ms, at which it is due once it is the head of its lane; 0: as soon as it is. */
+export const DUE = 2
+
+// Fields of 4 bytes, after those.
+/** Index of its endpoint. */
+export const ENDPOINT = 6
+/** Sequence number of its event; 0: not numbered. */
+export const SEQUENCE = 7
+/** The webhook's epoch at accept. */
+export const EPOCH = 8
+/** Attempts recorded. */
+export const ATTEMPTS = 9
+/** Attempts charged to the budget. */
+export const TRIES = 10
+/** The next entry of its lane. In a free entry: the next free one of its page. */
+export const NEXT = 11
+/** The previous entry of its lane; `NONE`: this is the head. */
+export const PREVIOUS = 12
+/** Index in the heap that it is in. Only heads of lanes are in heaps. */
+export const HEAP_INDEX = 13
+/** Its delivery with the content, as a slot of `Contents`; 0: its content is not in memory. */
+export const CONTENT = 14
+/** Interruptions in the low 8 bits, then flags. */
+export const FLAGS = 15
+
+/** The part of `FLAGS` that counts interruptions. */
+export const INTERRUPTIONS = 0xff
+/** Flag: the delivery is taken. */
+export const IS_TAKEN = 0x100
+/** Flag: its content was requested. */
+export const IS_REQUESTED = 0x200
+
+/** Entries of a page, as a power of two. */
+const PAGE_BITS = 12
+const PAGE_ENTRIES = 2 ** PAGE_BITS
+const INDEX_IN_PAGE = PAGE_ENTRIES - 1
+const ENTRY_BYTES = 64
+
+class Page {
+  readonly numbers: Float64Array
+  readonly words: Uint32Array
+  /** Entries in use. */
+  used = 0
+  /** The first free entry that was in use before, as index in the page plus one; 0: none. */
+  free = 0
+  /** Entries from this index on were never in use. */
+  fresh = 0
+  /** Whether it is among the pages with free entries. */
+  isAvailable = false
+
+  constructor(entries: number) {
+    const buffer = new ArrayBuffer(entries * ENTRY_BYTES)
+    this.numbers = new Float64Array(buffer)
+    this.words = new Uint32Array(buffer)
+  }
+}
+
+/** In place of a page that was released. */
+const RELEASED = new Page(0)
+
+/** All entries of a queue. */
+export class Entries {
+  /** Entries in use. */
+  size = 0
+  private readonly pages: Page[] = []
+  /** Pages with free entries; the last one is used next. */
+  private readonly available: number[] = []
+  /** Indexes in `pages` whose page was released. */
+  private readonly released: number[] = []
+
+  /** Bytes of all pages. */
+  get bytes(): number {
+    return (this.pages.length - this.released.length) * PAGE_ENTRIES * ENTRY_BYTES
+  }
+
+  /** A field of 8 bytes. */
+  number(entry: number, field: number): number {
+    const index = entry - 1
+    return this.pages[index >>> PAGE_BITS]!.numbers[((index & INDEX_IN_PAGE) << 3) + field]!
+  }
+
+  setNumber(entry: number, field: number, value: number): void {
+    const index = entry - 1
+    this.pages[index >>> PAGE_BITS]!.numbers[((index & INDEX_IN_PAGE) << 3) + field] = value
+  }
+
+  /** A field of 4 bytes: an unsigned integer. */
+  word(entry: number, field: number): number {
+    const index = entry - 1
+    return this.pages[index >>> PAGE_BITS]!.words[((index & INDEX_IN_PAGE) << 4) + field]!
+  }
+
+  setWord(entry: number, field: number, value: number): void {
+    const index = entry - 1
+    this.pages[index >>> PAGE_BITS]!.words[((index & INDEX_IN_PAGE) << 4) + field] = value
+  }
+
+  hasFlag(entry: number, flag: number): boolean {
+    return (this.word(entry, FLAGS) & flag) !== 0
+  }
+
+  setFlag(entry: number, flag: number, isSet: boolean): void {
+    const flags = this.word(entry, FLAGS)
+    this.setWord(entry, FLAGS, isSet ? flags | flag : flags & ~flag)
+  }
+
+  /** A new entry, whose fields are all 0. */
+  allocate(): number {
+    const { available } = this
+    const pageIndex = available.length > 0 ? available[available.length - 1]! : this.addPage()
+    const page = this.pages[pageIndex]!
+    let index: number
+    if (page.free > 0) {
+      index = page.free - 1
+      const start = index << 4
+      page.free = page.words[start + NEXT]!
+      page.words.fill(0, start, start + 16)
+    } else index = page.fresh++
+    page.used++
+    this.size++
+    if (page.used === PAGE_ENTRIES) {
+      page.isAvailable = false
+      available.pop()
+    }
+    return (pageIndex << PAGE_BITS) + index + 1
+  }
+
+  free(entry: number): void {
+    const pageIndex = (entry - 1) >>> PAGE_BITS
+    const page = this.pages[pageIndex]!
+    const index = (entry - 1) & INDEX_IN_PAGE
+    page.words[(index << 4) + NEXT] = page.free
+    page.free = index + 1
+    page.used--
+    this.size--
+    if (!page.isAvailable) {
+      page.isAvailable = true
+      this.available.push(pageIndex)
+    }
+    // One page with free entries stays, so that a size around a multiple of a page allocates nothing.
+    if (page.used === 0 && this.available.length > 1) this.releasePage(pageIndex)
+  }
+
+  private addPage(): number {
+    const page = new Page(PAGE_ENTRIES)
+    page.isAvailable = true
+    const index = this.released.pop() ?? this.pages.length
+    this.pages[index] = page
+    this.available.push(index)
+    return index
+  }
+
+  private releasePage(index: number): void {
+    this.available.splice(this.available.indexOf(index), 1)
+    this.released.push(index)
+    this.pages[index] = RELEASED
+  }
+}

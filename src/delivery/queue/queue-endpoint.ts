@@ -1,0 +1,53 @@
+import type { LinkedQueue, QueueItem } from '../../values/linked-queue.js'
+import type { Webhook } from '../../webhooks/webhook.js'
+import { EntryHeap } from './entry-heap.js'
+
+/** An endpoint of the queue: a webhook with its waiting and taken deliveries. */
+export class QueueEndpoint implements QueueItem<QueueEndpoint> {
+  /** Id of the webhook. */
+  readonly id: string
+  /** The newest known row of the webhook, with its health. */
+  webhook: Webhook
+  /** Its shard, 0–63. */
+  readonly shard: number
+  /** Deliveries that wait. */
+  waiting = 0
+  /** Deliveries that are taken. */
+  taken = 0
+
+  // The rest belongs to the queue.
+
+  /** Its number in entries; -1: evicted, or not added yet. */
+  index = -1
+  /** The current epoch: deliveries of older ones are stale. It never decreases. */
+  epoch: number
+  /** No delivery in the queue has a higher epoch. */
+  newestEpoch = 0
+  /** Scheme, host and port of the webhook's URI. */
+  origin = ''
+  /** Waiting heads, by kind of head (`heads.ts`). */
+  readonly waitingHeads: EntryHeap[] = []
+  /** Waiting heads whose content was requested. */
+  readonly requestedHeads = new EntryHeap()
+  /** Taken heads. */
+  readonly takenHeads = new EntryHeap()
+  /** Whether the next content that is requested is that of a retry. */
+  requestsRetry = false
+
+  // It is either idle, in the queue of endpoints whose contents are needed, or in the heap of those where some will be.
+  queue: LinkedQueue<QueueEndpoint> | undefined = undefined
+  previous: QueueEndpoint | undefined = undefined
+  next: QueueEndpoint | undefined = undefined
+  /** Store time, ms, at which contents are needed. */
+  dueMs = 0
+  /** Order among endpoints of the same due time. */
+  position = 0
+  heapIndex = -1
+
+  constructor(webhook: Webhook, shard: number) {
+    this.id = webhook.id
+    this.webhook = webhook
+    this.shard = shard
+    this.epoch = webhook.epoch
+  }
+}

@@ -1,0 +1,93 @@
+import type { NewDelivery } from '../delivery-store.js'
+import type { BodyEncoding, Delivery } from '../lifecycle.js'
+import type { QueueEndpoint } from './queue-endpoint.js'
+
+/** What a queued delivery is made of: a new delivery, or one that was read from the store. */
+export type DeliverySource = NewDelivery &
+  Partial<Pick<Delivery, 'attempts' | 'tries' | 'interruptions' | 'reason'>>
+
+/**
+ * A delivery whose content is in memory. One object is the entry of the queue, the claim, what is in flight and the source
+ * of the record. The constructor sets all fields, so that every object has the same hidden class.
+ */
+export class QueuedDelivery implements Delivery {
+  readonly id: string
+  readonly accountId: string
+  readonly webhookId: string
+  readonly eventId: string
+  readonly eventAccountId: string
+  readonly callId: string | undefined
+  readonly hook: string
+  readonly eventTimestampMs: number
+  readonly variant: number
+  readonly encoding: BodyEncoding
+  readonly httpVerb: Delivery['httpVerb']
+  readonly lane: string
+  readonly epoch: number
+  /** `in_flight` while it is taken, `waiting` before. The queue does not set the end. */
+  state: Delivery['state']
+  /** Store time, ms: when a retry, or a delivery that was put back, may be sent. Otherwise see `PendingQueue.position`. */
+  dueMs: number | undefined
+  attempts: number
+  tries: number
+  interruptions: number
+  readonly fence: number
+  reason: string | undefined
+  readonly replayOf: string | undefined
+  readonly acceptedMs: number
+  endedMs: number | undefined
+
+  /** Position: unique among the deliveries of its webhook. */
+  position: number
+  /** Sequence number of its event; 0: not numbered. */
+  sequence: number
+  /** The whole body. */
+  body: string
+  /** W3C Trace Context of its event. */
+  traceparent: string | undefined
+  /** Its endpoint. */
+  endpoint: QueueEndpoint
+  /** Index of its entry in the queue; -1: none. Written only by the queue. */
+  entry: number
+
+  /** @param acceptedMs store time, ms */
+  constructor(
+    source: DeliverySource,
+    endpoint: QueueEndpoint,
+    position: number,
+    sequence: number,
+    acceptedMs: number,
+    body: string,
+    traceparent: string | undefined,
+  ) {
+    this.id = source.id
+    this.accountId = source.accountId
+    this.webhookId = source.webhookId
+    this.eventId = source.eventId
+    this.eventAccountId = source.eventAccountId
+    this.callId = source.callId
+    this.hook = source.hook
+    this.eventTimestampMs = source.eventTimestampMs
+    this.variant = source.variant
+    this.encoding = source.encoding
+    this.httpVerb = source.httpVerb
+    this.lane = source.lane
+    this.epoch = source.epoch
+    this.state = 'waiting'
+    this.dueMs = undefined
+    this.attempts = source.attempts ?? 0
+    this.tries = source.tries ?? 0
+    this.interruptions = source.interruptions ?? 0
+    this.fence = 0
+    this.reason = source.reason
+    this.replayOf = source.replayOf
+    this.acceptedMs = acceptedMs
+    this.endedMs = undefined
+    this.position = position
+    this.sequence = sequence
+    this.body = body
+    this.traceparent = traceparent
+    this.endpoint = endpoint
+    this.entry = -1
+  }
+}
