@@ -10,7 +10,8 @@ import type { Clock } from '../ports.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
 import { type BodyVariants, createBodyVariants, encodingOf } from './body-variants.js'
-import type { AcceptedEvent, DeliveryStore, NewDelivery, NewEvent } from './delivery-store.js'
+import { firstDeliveryId } from './delivery-ids.js'
+import type { Acceptance, AcceptedEvent, NewDelivery, NewEvent } from './delivery-store.js'
 import { type CheckedEvent, type CustomKinds, checkEvent, checkPayloadSize, hashEventBody } from './event.js'
 import { matches, type Payload } from './match.js'
 import { payloadFields } from './payload.js'
@@ -19,7 +20,8 @@ export interface AcceptDeps {
   readonly clock: Clock
   readonly directory: Pick<Directory, 'lineage'>
   readonly webhooks: Pick<WebhookStore, 'candidates'>
-  readonly deliveries: Pick<DeliveryStore, 'accept'>
+  /** Commits events with their deliveries. */
+  accept(acceptance: Acceptance): Promise<readonly AcceptedEvent[]>
   newId(): string
   /** Whether a kind of event is in the catalogue. */
   isKnownHook(hook: string): boolean
@@ -115,15 +117,15 @@ export function prepareCheckedEvent(
 
 /** Adds one delivery for each webhook that matches the event. */
 function addDeliveries(
-  newId: () => string,
   { event, id, payload, bodies }: PreparedEvent,
   lineage: readonly Account[],
   candidates: readonly Webhook[],
   deliveries: NewDelivery[],
 ): void {
+  const before = deliveries.length
   for (const webhook of candidates) {
     if (!matches(webhook, event, lineage, payload)) continue
-    const deliveryId = newId()
+    const deliveryId = firstDeliveryId(id, deliveries.length - before)
     const lane = laneOf(event, webhook, deliveryId)
     deliveries.push(buildDelivery(deliveryId, event, id, webhook, bodies.indexFor(webhook.settings), lane))
   }
@@ -195,7 +197,7 @@ export async function acceptPreparedEvents(
       lineage.map(({ id }) => id),
       hook,
     )
-    addDeliveries(deps.newId, one, lineage, candidates, deliveries)
+    addDeliveries(one, lineage, candidates, deliveries)
     // The store checks this too, but only after the deliveries of a long list of events have filled the memory.
     if (deliveries.length > maxPending) throw queueFull(deliveries.length)
   }
@@ -205,7 +207,7 @@ export async function acceptPreparedEvents(
   const acceptance = inboxIds
     ? { events, deliveries, maxPending, inboxIds }
     : { events, deliveries, maxPending }
-  const accepted = await deps.deliveries.accept(acceptance, now)
+  const accepted = await deps.accept(acceptance)
   countAccepted(deps, accepted, deliveries)
   return accepted
 }

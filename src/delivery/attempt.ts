@@ -1,8 +1,7 @@
 import type { Clock, DefaultSender, Observation, Sender, SendRequest, Span, Tracing } from '../ports.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { AttemptResult } from './attempt-record.js'
-import type { Claim } from './delivery-store.js'
-import { buildRequest, type EndpointSecrets } from './request.js'
+import { buildRequest, type EndpointSecrets, type SendableDelivery } from './request.js'
 
 export interface AttemptDeps {
   readonly clock: Clock
@@ -13,7 +12,7 @@ export interface AttemptDeps {
 }
 
 /**
- * Sends the request of a claim and passes the result to `onEnd`, once. If the sender throws or returns no valid
+ * Sends the request of a delivery and passes the result to `onEnd`, once. If the sender throws or returns no valid
  * observation, the result is an internal fault (`own_fault`).
  *
  * @param onEnd may be called before `attempt` returns; must not throw
@@ -21,7 +20,7 @@ export interface AttemptDeps {
  */
 export function attempt(
   deps: AttemptDeps,
-  claim: Claim,
+  delivery: SendableDelivery,
   webhook: Webhook,
   deadlineMs: number,
   onEnd: (result: AttemptResult) => void,
@@ -29,13 +28,13 @@ export function attempt(
   const { clock, sender } = deps
   const sentMs = clock.now()
   const started = clock.monotonic()
-  const number = claim.delivery.attempts + 1
+  const number = delivery.attempts + 1
   const secrets = deps.endpointSecrets(webhook)
-  const span = deps.tracing?.begin('attempt', claim.traceparent, spanAttributes(claim, number))
+  const span = deps.tracing?.begin('attempt', delivery.traceparent, spanAttributes(delivery, number))
   let request: SendRequest
   try {
-    const traceparent = span?.traceparent ?? claim.traceparent
-    request = buildRequest(claim, webhook, secrets, number, sentMs, deadlineMs, traceparent)
+    const traceparent = span?.traceparent ?? delivery.traceparent
+    request = buildRequest(delivery, webhook, secrets, number, sentMs, deadlineMs, traceparent)
   } catch (thrown) {
     span?.end({}, 'own_fault')
     throw thrown
@@ -81,7 +80,7 @@ function isObservation(value: Observation | undefined): value is Observation {
   return value?.kind === 'no_response' || value?.kind === 'own_fault' || value?.kind === 'cancelled'
 }
 
-function spanAttributes({ delivery }: Claim, number: number) {
+function spanAttributes(delivery: SendableDelivery, number: number) {
   return {
     'hookswitch.delivery_id': delivery.id,
     'hookswitch.event_id': delivery.eventId,

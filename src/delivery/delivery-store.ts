@@ -1,9 +1,8 @@
 /**
- * The storage port of events, deliveries and attempts. `store/contract` composes the ports; the conformance
- * suite (`storeConformance` in `hookswitch/testkit`) checks every guarantee stated here.
+ * What is stored of events, deliveries and attempts, and how it is read. `queue-store` is the port through which it is
+ * written; `store/contract` composes the ports.
  */
 import type { Health } from '../webhooks/health.js'
-import type { Webhook } from '../webhooks/webhook.js'
 import type { AttemptRecord, StoredAttempt } from './attempt-record.js'
 import type {
   AttemptQuery,
@@ -62,7 +61,7 @@ export type NewDelivery = Omit<
 }
 
 /**
- * What one transaction accepts: all of it or nothing. A delivery of an event that is stored already is a
+ * What is accepted together: all of it or nothing. A delivery of an event that is stored already is a
  * replay and names the delivery that it repeats (`replayOf`).
  */
 export interface Acceptance {
@@ -70,7 +69,7 @@ export interface Acceptance {
   readonly events: readonly NewEvent[]
   /** Their deliveries, in order: those of one lane are sent in it. */
   readonly deliveries: readonly NewDelivery[]
-  /** Maximum number of deliveries waiting or in flight in the whole store; above it: `QueueFull`. */
+  /** Maximum number of deliveries waiting or in flight in the whole store; above it: `QueueFull`. The node checks it. */
   readonly maxPending: number
   /**
    * Ids of inbox entries that the transaction deletes. If one is missing, another node has relayed it:
@@ -106,26 +105,8 @@ export interface ReadyEndpoint {
   readonly dueMs: number | undefined
 }
 
-/** Requests due deliveries of some endpoints for one node. */
-export interface ClaimRequest {
-  /** The claiming node, as passed to `own`. */
-  readonly owner: string
-  /** The endpoints to claim from, each once; `slots` is the maximum number of deliveries to claim from it. */
-  readonly endpoints: readonly {
-    readonly webhookId: string
-    readonly slots: number
-    /** Whether retries get the odd slot while first attempts and retries both wait. Default is false. */
-    readonly retriesFirst?: boolean
-  }[]
-  /** Maximum number of deliveries to claim in total. */
-  readonly limit: number
-  /** Store time, ms. */
-  readonly now: number
-}
-
-/** A node's exclusive hold on one delivery in flight. */
+/** A delivery with what is sent. */
 export interface Claim {
-  /** `in_flight`, with the fence of this claim. */
   readonly delivery: Delivery
   /** The whole body. */
   readonly body: string
@@ -133,35 +114,18 @@ export interface Claim {
   readonly traceparent?: string
 }
 
-/** The claimed deliveries, and the endpoints after the claim. */
-export interface ClaimResult {
-  /** The claimed deliveries, each with its body. */
-  readonly claims: readonly Claim[]
-  /** The current webhooks of these claims, by id. */
-  readonly webhooks: ReadonlyMap<string, Webhook>
-  /** Each requested endpoint, as it is after the claim. An unknown webhook may be missing. */
-  readonly endpoints: readonly ReadyEndpoint[]
-}
-
 /**
- * The next state of a claimed or waiting delivery with everything that belongs to it. Written whole or not at
- * all.
+ * The next state of a delivery with everything that belongs to it. Written whole or not at all.
  */
 export interface Settlement {
-  /** The node that settles, as passed to `own`. */
-  readonly owner: string
   /** Id of the delivery. */
   readonly deliveryId: string
   /** Id of its webhook, which decides the shard. */
   readonly webhookId: string
-  /** The state and fence that the delivery must still have; otherwise the settlement is fenced. */
-  readonly expect: {
-    readonly state: 'in_flight' | 'waiting'
-    readonly fence: number
-    readonly attempts?: number
-  }
-  /** Position of the delivery (`QueueStore`). */
-  readonly position?: number
+  /** Its position. */
+  readonly position: number
+  /** What the stored delivery must still have; otherwise the settlement is fenced. */
+  readonly expect: { readonly attempts: number }
   /** The fields that the settlement writes to the delivery. */
   readonly next: {
     readonly state: DeliveryState
@@ -172,7 +136,7 @@ export interface Settlement {
     readonly interruptions: number
     readonly reason?: string
   }
-  /** Absent: there is nothing to record (the delivery returns unsent). */
+  /** Absent: nothing is recorded, because successes are not. The end of the delivery stays visible. */
   readonly record?: AttemptRecord
   /** Present if the endpoint changes. Ignored when the webhook has another epoch by now. */
   readonly endpoint?: {
@@ -182,23 +146,6 @@ export interface Settlement {
     /** Disables the webhook for this reason at this time (wall clock, Unix ms). */
     readonly disable?: { readonly reason: string; readonly atMs: number }
   }
-}
-
-/** The result of one settlement: `settled`, or `fenced` (nothing was written). */
-export type SettlementResult =
-  /** `endpoint`: its state after the settlement. `disabled`: the webhook, if this settlement disabled it. */
-  | { readonly kind: 'settled'; readonly endpoint: ReadyEndpoint; readonly disabled?: Webhook }
-  /** Nothing was written. */
-  | { readonly kind: 'fenced' }
-
-/** The shards of a node. */
-export interface Ownership {
-  /** Numbers of the shards that the node owns now, each 0–63. */
-  readonly shards: readonly number[]
-  /** Store time until which the lease holds, ms; Infinity where the store is not shared. */
-  readonly aliveUntilMs: number
-  /** The store's clock now, ms: never before an earlier value that a delivery or pause depends on. */
-  readonly storeMs: number
 }
 
 /** What every store answers about deliveries and attempts, and how it forgets them. Every promise may reject with `StoreUnavailable`. */
@@ -234,83 +181,4 @@ export interface DeliveryReads extends ErasureStore {
     limits: { readonly attemptsPerWebhook: number; readonly beforeMs: number; readonly limit: number },
     now: number,
   ): Promise<number>
-}
-
-/**
- * Stores events, deliveries and attempts. The queue is a view of the delivery rows.
- *
- * Every call is atomic. `now` is always an argument and is store time; only `own` and `renew` return the
- * store's clock. It does not go back while a delivery waits or an endpoint is paused, and does not stand still,
- * whatever happens to the clock that the store reads; in a durable store this holds over a restart. Where that
- * clock jumps forward, no lease ends that a node was about to renew. Every promise may reject with `StoreUnavailable`.
- */
-export interface DeliveryStore extends DeliveryReads {
-  /**
-   * Writes events and deliveries in one transaction. Numbers the events of a call 1, 2, … in the given order.
-   * The first delivery of each empty lane becomes its head, due `now`.
-   *
-   * An event whose idempotency key is stored with the same body hash is a duplicate: its deliveries are not
-   * written. A stored key with another hash rejects with `Conflict`. A delivery of an event or to a webhook
-   * that does not exist (pruned meanwhile) rejects with `NotFound`. More than `maxPending` deliveries reject
-   * with `QueueFull`.
-   */
-  accept(acceptance: Acceptance, now: number): Promise<readonly AcceptedEvent[]>
-
-  /**
-   * Takes this node's share of the free and expired shards for `leaseMs` milliseconds. Idempotent. Where the
-   * store is not shared, the last caller owns all shards and the previous owner is fenced: it is an earlier
-   * run of the same node.
-   */
-  own(owner: string, leaseMs: number): Promise<Ownership>
-  /**
-   * Renews the lease for `leaseMs` milliseconds, takes shards that became free up to a fair share, and gives
-   * up shards above it. In a shard that is being given up, nothing more is claimed, but deliveries in flight
-   * may still be settled; another node gets the shard when none of its deliveries is in flight, or when the
-   * lease ends. A lease that has ended is granted again: deliveries in flight under the old one are orphans.
-   * Resolves to the shards owned now.
-   */
-  renew(owner: string, leaseMs: number): Promise<Ownership>
-  /** Gives up all shards of the owner. */
-  release(owner: string): Promise<void>
-
-  /** Every endpoint in the owner's shards that is not idle. */
-  ready(owner: string): Promise<readonly ReadyEndpoint[]>
-  /**
-   * Claims due lane heads of the requested endpoints and sets them `in_flight` with a new fence. A head is
-   * claimed only if its shard is owned by the caller under a live lease, its epoch is that of the webhook,
-   * and the webhook is neither deleted nor paused. (Disabling raises the epoch. So a delivery with the
-   * current epoch of a disabled webhook is a test, and is sent.) While first attempts and retries of an
-   * endpoint both wait, each kind gets half of its slots; `retriesFirst` decides an odd one. From an endpoint
-   * that is probed (`isProbed`) at most one delivery is claimed: the one that has been due longest. No
-   * delivery is claimed twice.
-   */
-  claim(request: ClaimRequest): Promise<ClaimResult>
-  /**
-   * Writes settlements in one transaction: next state, attempt record, endpoint health and disabling. A
-   * terminal state promotes the next delivery of the lane, due `now`. Each settlement is fenced separately:
-   * it is refused (`fenced`) when the owner no longer owns the shard, or when the delivery does not have the
-   * expected state and fence. The results are in the order of the settlements.
-   */
-  settle(settlements: readonly Settlement[], now: number): Promise<readonly SettlementResult[]>
-
-  /**
-   * Up to `limit` deliveries in flight in the owner's shards on which no node works: claimed under an earlier
-   * lease of this or another node, or by a claim that rejected although it had committed (the connection
-   * broke before the response).
-   */
-  orphans(owner: string, limit: number): Promise<readonly Delivery[]>
-  /** Up to `limit` waiting deliveries in the owner's shards whose webhook has a newer epoch. */
-  stale(owner: string, limit: number): Promise<readonly Delivery[]>
-  /** A webhook by id, whether enabled, disabled or deleted. */
-  webhookOf(webhookId: string): Promise<Webhook | undefined>
-
-  /**
-   * Calls back when endpoints become ready or deliveries become stale. `ready`: the endpoints, where the
-   * store knows them; `undefined`: the listener must query `ready` and `stale`. Returns a function that
-   * unsubscribes.
-   */
-  subscribe(listener: (ready: readonly ReadyEndpoint[] | undefined) => void): () => void
-
-  /** The number of deliveries waiting or in flight in the whole store. */
-  pending(): Promise<number>
 }

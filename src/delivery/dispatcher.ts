@@ -1,38 +1,55 @@
 // biome-ignore-all assist/source/organizeImports: dependencies, then the steps in the order in which they happen
 /**
- * The delivery loop of one node: due → claim → attempt → outcome → settle.
+ * The delivery loop of one node: accept → queue → commit → send → outcome.
  *
  * Theory of operation
  *
- * - The store is the queue and the only source of truth; the dispatcher holds only hints in memory. The
- *   scheduler selects the endpoints that may send, the store decides which deliveries are claimed, and the
- *   worker takes each claim from its attempt to its settlement.
- * - One `claim` call is in progress at a time, so that results reach the scheduler in order. Claiming never
- *   waits for an attempt; attempts and settlements run concurrently, limited by the caps.
- * - Nothing polls. Claiming runs when something may be due: an accepted event or a changed webhook
- *   (`subscribe`), an ended claim, the timer for the next due time, a renewed lease, or `wake`.
- * - Recovery scans the store for work that caused no wake-up: at the start, after shards were gained, on
- *   `wake`, and whenever the state of a claim is unknown because a store call failed or was fenced.
- * - A node starts attempts only while its lease allows it (`canStart`). Every claim has a fence, so a node
- *   that lost a shard cannot settle its deliveries any more.
- * - `close` claims nothing more, waits for the active claims up to its limit, then closes the sender:
+ * - The memory of the node that owns a shard is the queue of its deliveries; the store is the log of that queue
+ *   (`queue-store`). The node alone decides what is sent next, and the store knows of it before it is sent.
+ * - `accept` commits events with their deliveries; then the deliveries enter the queue. The scheduler selects the
+ *   endpoints that may send, the queue gives their due deliveries, the commit loop stores that they start, and the
+ *   worker sends them. When an attempt has ended, its outcome is decided, the queue is changed, and the next group
+ *   stores both the settlement and what it made due.
+ * - Nothing polls. A group is formed when something was accepted, ended or became due: a timer for the next due
+ *   time, a slot, a change of the store (`subscribe`), a renewed lease, or `wake`.
+ * - A node starts attempts only while its lease allows it (`canStart`).
+ * - `close` starts nothing more, waits for the requests in flight up to its limit, then closes the sender:
  *   requests that are still open are recorded as interrupted and are due at once. At the end it releases the
  *   lease.
- * - After a crash, deliveries stay `in_flight` in the store. The next owner of the shard finds them as
- *   orphans, records an interrupted attempt and makes them due again: at most one duplicate per delivery in
- *   flight.
+ * - After a crash, the next owner of a shard loads its waiting deliveries. Those whose start is stored were in
+ *   flight: they get an interrupted attempt and are sent again, at most one duplicate each.
  */
+import { HookswitchError } from '../errors.js'
 import type { Log } from '../ports.js'
-import type { ClaimResult } from './delivery-store.js'
-import { createLease } from './lease.js'
-import { startRecovery } from './recovery.js'
+import { isProbed } from '../webhooks/health.js'
+import type { Acceptance, AcceptedEvent, NewEvent } from './delivery-store.js'
+import type { StoredDelivery } from './delivery-queries.js'
+import type { AcceptanceResult, QueueStore } from './queue-store.js'
+import type { NodeState } from './node-state.js'
+import { createPositions } from './positions.js'
+import { createLeaseKeeper } from './lease.js'
+import { createQueueSync, toQueued } from './queue-sync.js'
+import { fillIn } from './body-variants.js'
+import { createPendingQueue } from './queue/pending-queue.js'
+import type { QueueEndpoint } from './queue/queue-endpoint.js'
+import { QueuedDelivery } from './queue/queued-delivery.js'
 import { createScheduler, type Scheduler } from './scheduler/scheduler.js'
 import type { Caps } from './scheduler/fair-queue.js'
 import type { SchedulerStats } from './scheduler/endpoint-registry.js'
 import { createTimer } from './timer.js'
-import { createCoalescingTask } from './coalescing-task.js'
-import { type WorkerDeps, type WorkerOptions, createWorker } from './worker/worker.js'
-import { waitAtMost } from './worker/wait-group.js'
+import { createCommitLoop, type FinishedAttempt, type Picked } from './commit-loop.js'
+import { createStartKeys } from './start-keys.js'
+import { createWorker, type WorkerDeps } from './worker/worker.js'
+import {
+  createSettlementDecider,
+  type DecidedSettlement,
+  type SettlementDeciderDeps,
+  type SettlementDeciderOptions,
+} from './worker/settlement-decider.js'
+import { isExpired, OWN_FAULT_PAUSE_MS } from './retry.js'
+import { isTerminal } from './lifecycle.js'
+import { type NotificationDeps, notifySettlement } from './worker/delivery-notifications.js'
+import { createWaitGroup, waitAtMost } from './worker/wait-group.js'
 
 /** The dispatcher of one node. */
 export interface Dispatcher {
@@ -40,146 +57,418 @@ export interface Dispatcher {
   readonly owner: string
   /** Takes shards, recovers what former owners left, and starts sending. */
   start(): Promise<void>
-  /** Scans the store for work now: for hosts that wrote to it in their own transaction. */
+  /**
+   * Commits events with their deliveries. Rejects with `QueueFull`, with what the store refuses them with, with
+   * `StoreUnavailable`, and with `Closing`.
+   */
+  accept(acceptance: Acceptance): Promise<readonly AcceptedEvent[]>
+  /** Looks for work in the store now: for hosts that wrote to it in their own transaction. */
   wake(): void
   /** Cancels the requests of a disabled or deleted webhook of which no byte has been sent yet. */
   cancelUnsent(webhookId: string): void
   /** Store time as this node knows it, ms. */
   now(): number
+  /** Deliveries that wait or are in flight, on all nodes. */
+  pending(): number
+  /** A delivery of the store with what this node knows of it: in flight, due time, earlier deliveries of its lane. */
+  withQueueState(delivery: StoredDelivery): StoredDelivery
   /** Requests of this node in flight to a webhook. */
   inFlight(webhookId: string): number
   /** The limit that holds an endpoint back; `undefined`: none. */
   limitReached(webhookId: string): ReturnType<Scheduler['limitReached']> | 'total'
   /** Counters for metrics. */
   stats(): SchedulerStats & { readonly inFlight: number }
-  /** Stops claiming, waits up to `drainMs` milliseconds for what is in flight, then aborts the rest. */
+  /** Starts nothing more, waits up to `drainMs` milliseconds for what is in flight, then aborts the rest. */
   close(drainMs: number): Promise<void>
 }
 
-export interface DispatcherDeps extends WorkerDeps {
+export interface DispatcherDeps extends WorkerDeps, SettlementDeciderDeps, NotificationDeps {
+  readonly store: QueueStore
   readonly log: Log
+  /** The shard of a webhook, 0–63. */
+  shardOf(webhookId: string): number
 }
 
-export interface DispatcherOptions
-  extends Pick<WorkerOptions, 'attemptDeadlineMs' | 'healthRules' | 'recordSuccesses'> {
+export interface DispatcherOptions extends Pick<SettlementDeciderOptions, 'healthRules' | 'recordSuccesses'> {
   readonly caps: Caps
+  /** Limit for one attempt, in milliseconds. */
+  readonly attemptDeadlineMs: number
   /** Whether other nodes may use the store at the same time. */
   readonly isShared: boolean
 }
 
-/** Consecutive empty claims (nothing was due in the store) after which claiming pauses for `PAUSE_MS`. */
-const MAX_EMPTY_CLAIMS = 3
-const PAUSE_MS = 250
+/** Deliveries that one group ends without sending them. */
+const MAX_SKIPPED = 500
+/** Contents of waiting deliveries in memory, per slot. */
+const CONTENTS_PER_SLOT = 4
 
 export function createDispatcher(deps: DispatcherDeps, options: DispatcherOptions): Dispatcher {
-  const { store, clock, log, sender } = deps
-  const { caps } = options
+  const { store, clock, log, sender, shardOf } = deps
+  const { caps, isShared } = options
   const owner = deps.newId()
+  const maxContents = CONTENTS_PER_SLOT * caps.total
+  const queue = createPendingQueue({
+    maxContents,
+    shardOf,
+    hashSeed: Math.floor(randomFraction() * 0x1_0000_0000),
+  })
   const scheduler = createScheduler(caps)
-  const lease = createLease({ store, clock, log, owner }, options.isShared, () => scan())
-  const timer = createTimer(clock, lease.now, () => wake())
+  const startKeys = createStartKeys()
+  const state: NodeState = {
+    lease: undefined,
+    version: 0,
+    positions: createPositions(0),
+    loaded: new Set(),
+    pendingElsewhere: 0,
+  }
   /** Aborts when `close` begins: nothing new is started. */
   const stopping = new AbortController()
   /** Aborts when `drainMs` of `close` have passed. */
   const drainDeadline = new AbortController()
-  const worker = createWorker(
+  const active = new Set<QueuedDelivery>()
+  const activeCount = createWaitGroup()
+  const lease = createLeaseKeeper({ store, clock, log, owner }, isShared, (grant) => sync.granted(grant))
+  const decider = createSettlementDecider(
     deps,
-    { ...options, owner, now: lease.now, drainDeadline: drainDeadline.signal },
+    { ...options, now: lease.now, drainDeadline: drainDeadline.signal },
     scheduler,
-    (isUnknown) => (isUnknown ? scan() : wake()),
+  )
+  const worker = createWorker(deps, options.attemptDeadlineMs, (finished) => loop.finish(finished))
+  const timer = createTimer(clock, lease.now, () => loop.trigger())
+  const loop = createCommitLoop(
+    {
+      store,
+      clock,
+      log,
+      now: lease.now,
+      canStart: () => !stopping.signal.aborted && lease.canStart(),
+      pending: () => queue.size,
+      drainDeadline: drainDeadline.signal,
+    },
+    state,
+    startKeys,
+    {
+      settle,
+      pick,
+      accepted,
+      ended,
+      start: worker.start,
+      notStarted,
+      abandon: release,
+      mayStart: ({ epoch, endpoint }) => epoch >= endpoint.webhook.epoch,
+      putBack,
+      onFenced: () => sync.onFenced(),
+      applyChanges: () => sync.applyChanges(),
+      onRecovered: () => {
+        if (isShared) sync.reload()
+      },
+      onIdle: setTimer,
+    },
+  )
+  const sync = createQueueSync(
+    {
+      store,
+      clock,
+      log,
+      queue,
+      scheduler,
+      loop,
+      now: lease.now,
+      inFlight: () => active,
+      forgetStarts: startKeys.clear,
+      interrupt: decider.interrupt,
+      cancelUnsent: worker.cancelUnsent,
+      renew: lease.renew,
+      shardOf,
+      stopping: drainDeadline.signal,
+    },
+    state,
+    maxContents,
   )
   let unsubscribe = () => {}
   let started: Promise<void> | undefined
 
-  const freeSlots = () => caps.total - worker.activeCount
-
-  /**
-   * Claims due deliveries of these endpoints and starts them; returns their number. Errors of the store
-   * propagate.
-   */
-  async function claim(
-    endpoints: ReturnType<Scheduler['next']>,
-    limit: number,
-    now: number,
-  ): Promise<number> {
-    const since = scheduler.version()
-    worker.beginClaim()
-    let result: ClaimResult | undefined
+  function randomFraction(): number {
     try {
-      result = await store.claim({ owner, endpoints, limit, now })
-      worker.startClaims(result)
-      return result.claims.length
-    } finally {
-      scheduler.completeClaim(endpoints, result?.endpoints, since)
+      return deps.random.fraction()
+    } catch {
+      return 0.5
     }
   }
 
-  /** Claims until nothing is due or no slot is free. */
-  async function claimAll(): Promise<void> {
-    let emptyClaims = 0
-    while (!stopping.signal.aborted && lease.canStart()) {
-      const now = lease.now()
-      const free = freeSlots()
-      const endpoints = free > 0 ? scheduler.next(now, free) : []
-      if (endpoints.length === 0) break
-      try {
-        emptyClaims = (await claim(endpoints, free, now)) > 0 ? 0 : emptyClaims + 1
-      } catch (thrown) {
-        log.warn(
-          { reason: thrown instanceof Error ? thrown.message : 'unknown' },
-          'claiming failed, retrying',
-        )
-        emptyClaims = MAX_EMPTY_CLAIMS
-        // The claim may have committed: then its deliveries are orphans.
-        scan()
+  const update = (endpoint: QueueEndpoint) => scheduler.update(queue.ready(endpoint))
+
+  /** Frees the slot of a delivery that is no longer in flight. */
+  function release(delivery: QueuedDelivery): void {
+    startKeys.end(delivery)
+    if (!active.delete(delivery)) return
+    activeCount.add(-1)
+    if (delivery.slot) scheduler.end(delivery.slot)
+    delivery.slot = undefined
+    sync.handOverIdle()
+  }
+
+  /** A delivery that was taken and is not sent waits again. */
+  function putBack(delivery: QueuedDelivery, dueMs: number): void {
+    release(delivery)
+    if (delivery.isAbandoned) return
+    queue.putBack(delivery, dueMs)
+    update(delivery.endpoint)
+  }
+
+  /** Changes the queue as a settlement says. */
+  function applyNext({ delivery, settlement: { next } }: DecidedSettlement, now: number): void {
+    if (isTerminal(next.state)) queue.end(delivery, now)
+    else queue.retry(delivery, next)
+    update(delivery.endpoint)
+  }
+
+  /** Decides without throwing. `undefined`: nothing can be decided. */
+  function decide({ delivery, webhook, result }: FinishedAttempt): DecidedSettlement | undefined {
+    try {
+      return decider.decide(delivery, webhook, result)
+    } catch (thrown) {
+      log.error(
+        { reason: String(thrown), deliveryId: delivery.id },
+        'deciding the outcome of an attempt failed',
+      )
+    }
+    try {
+      return decider.decide(delivery, webhook, undefined)
+    } catch {
+      return undefined
+    }
+  }
+
+  function settle(finished: FinishedAttempt, now: number): DecidedSettlement | undefined {
+    const { delivery, result } = finished
+    if (delivery.isAbandoned) {
+      release(delivery)
+      return undefined
+    }
+    // Nothing was sent: the delivery waits again, or is cancelled if its webhook is disabled or deleted.
+    const isCancelled = result?.observation.kind === 'cancelled'
+    const decided = isCancelled ? undefined : decide(finished)
+    if (!decided) {
+      putBack(delivery, now + OWN_FAULT_PAUSE_MS)
+      return undefined
+    }
+    applyNext(decided, now)
+    release(delivery)
+    return decided
+  }
+
+  function isTooOld({ endpoint, replayOf, eventTimestampMs }: QueuedDelivery): boolean {
+    const { maxAgeSeconds } = endpoint.webhook.settings
+    if (maxAgeSeconds === undefined || replayOf !== undefined) return false
+    return isExpired(eventTimestampMs, maxAgeSeconds, clock.now())
+  }
+
+  function skip(delivery: QueuedDelivery, why: 'expired' | 'cancelled', now: number): DecidedSettlement {
+    delivery.state = 'in_flight'
+    const decided = decider.skip(delivery, why)
+    applyNext(decided, now)
+    return decided
+  }
+
+  function pick(now: number): Picked {
+    const skipped: DecidedSettlement[] = []
+    while (queue.hasStale && skipped.length < MAX_SKIPPED) {
+      const stale = queue.takeStale(MAX_SKIPPED - skipped.length)
+      if (stale.length === 0) break
+      for (const delivery of stale) skipped.push(skip(delivery, 'cancelled', now))
+    }
+    const starts: QueuedDelivery[] = []
+    while (skipped.length < MAX_SKIPPED) {
+      const free = caps.total - active.size
+      const selections = free > 0 ? scheduler.next(now, free) : []
+      if (selections.length === 0) break
+      const before = starts.length + skipped.length
+      for (const { webhookId, slots, retriesFirst } of selections) {
+        const endpoint = queue.endpoint(webhookId)
+        if (!endpoint) continue
+        const probed = isProbed(endpoint.webhook.health)
+        const ready = queue.ready(endpoint)
+        for (const delivery of queue.take(endpoint, probed ? 1 : slots, retriesFirst, now)) {
+          if (isTooOld(delivery)) {
+            skipped.push(skip(delivery, 'expired', now))
+            continue
+          }
+          delivery.slot = scheduler.start(ready, probed, now)
+          active.add(delivery)
+          activeCount.add(1)
+          starts.push(delivery)
+        }
       }
-      if (emptyClaims >= MAX_EMPTY_CLAIMS) await clock.sleep(PAUSE_MS, stopping.signal)
+      sync.fetchContents()
+      for (const { webhookId } of selections) {
+        const endpoint = queue.endpoint(webhookId)
+        if (endpoint) update(endpoint)
+      }
+      if (starts.length + skipped.length === before) break
     }
-    setTimer()
+    sync.fetchContents()
+    return { starts, skipped }
   }
 
-  // Once per turn of the event loop: one claim for all ready endpoints costs less than one claim for each.
-  const claiming = createCoalescingTask(claimAll, (begin) => void clock.yield().then(begin))
+  /** Whether the event of a delivery is one of these and was accepted now, not before. */
+  function accepts(
+    { events }: Acceptance,
+    result: Extract<AcceptanceResult, { kind: 'accepted' }>,
+    eventId: string,
+  ): { readonly event: NewEvent; readonly sequence: number } | 'duplicate' | undefined {
+    const index = events.length === 1 ? 0 : events.findIndex(({ id }) => id === eventId)
+    const event = events[index]
+    if (event?.id !== eventId) return undefined
+    const { duplicate, sequence } = result.events[index]!
+    return duplicate ? 'duplicate' : { event, sequence }
+  }
 
-  function wake(): void {
-    if (!stopping.signal.aborted) claiming.trigger()
+  /** The committed deliveries of loaded shards enter the queue. Those of other shards have a nudge for their owner. */
+  function accepted(
+    acceptance: Acceptance,
+    result: Extract<AcceptanceResult, { kind: 'accepted' }>,
+    now: number,
+  ): void | Promise<void> {
+    if (result.mayHaveGap) sync.poll()
+    const unknown = new Set<string>()
+    let hasReplays = false
+    for (const { webhookId, replayOf } of acceptance.deliveries) {
+      if (!state.loaded.has(shardOf(webhookId))) continue
+      if (!queue.endpoint(webhookId)) unknown.add(webhookId)
+      hasReplays ||= replayOf !== undefined
+    }
+    if (unknown.size === 0 && !hasReplays) return enter(acceptance, result, now)
+    return enterAfterReading(acceptance, result, [...unknown], now)
+  }
+
+  function enter(
+    acceptance: Acceptance,
+    result: Extract<AcceptanceResult, { kind: 'accepted' }>,
+    now: number,
+  ): void {
+    let event: NewEvent | undefined
+    let bodies: string[] = []
+    const touched = new Set<QueueEndpoint>()
+    for (const delivery of acceptance.deliveries) {
+      const endpoint = queue.endpoint(delivery.webhookId)
+      if (!endpoint || !state.loaded.has(endpoint.shard)) continue
+      const found = accepts(acceptance, result, delivery.eventId)
+      if (found === undefined || found === 'duplicate') continue
+      const { sequence } = found
+      if (found.event !== event) {
+        event = found.event
+        bodies = []
+      }
+      const { variant } = delivery
+      bodies[variant] ??= fillIn(event.bodies[variant]!, sequence)
+      const { position = 0 } = delivery
+      queue.add(
+        new QueuedDelivery(delivery, endpoint, position, sequence, now, bodies[variant], event.traceparent),
+        now,
+      )
+      touched.add(endpoint)
+    }
+    for (const endpoint of touched) update(endpoint)
+  }
+
+  /** Reads what is not in memory: the rows of idle endpoints, and the bodies of replayed events. */
+  async function enterAfterReading(
+    acceptance: Acceptance,
+    result: Extract<AcceptanceResult, { kind: 'accepted' }>,
+    unknown: readonly string[],
+    now: number,
+  ): Promise<void> {
+    await sync.addEndpoints(unknown)
+    enter(acceptance, result, now)
+    const keys = acceptance.deliveries
+      .filter(({ eventId, webhookId }) => {
+        return state.loaded.has(shardOf(webhookId)) && accepts(acceptance, result, eventId) === undefined
+      })
+      .map(({ webhookId, position = 0 }) => ({ webhookId, position }))
+    if (keys.length === 0) return
+    try {
+      const contents = await store.bodies(keys)
+      keys.forEach((key, index) => {
+        const content = contents[index]
+        const endpoint = queue.endpoint(key.webhookId)
+        if (!content || !endpoint) return
+        queue.add(toQueued(content, endpoint, key.position, 0), now)
+        update(endpoint)
+      })
+    } catch (thrown) {
+      // They are committed: the load finds them.
+      const reason = thrown instanceof Error ? thrown.message : 'unknown'
+      log.warn({ reason, deliveries: keys.length }, 'reading replayed deliveries failed, retrying')
+      sync.reload()
+    }
+  }
+
+  function ended(
+    decided: DecidedSettlement,
+    result: Parameters<typeof notifySettlement>[2],
+    now: number,
+  ): void {
+    const { delivery } = decided
+    if (result.kind === 'fenced') {
+      // Erased, or settled before: either way the delivery is not in the store any more as this node knows it.
+      if (delivery.isAbandoned) return
+      queue.remove(delivery, now)
+      update(delivery.endpoint)
+      return
+    }
+    if (result.disabled) sync.setWebhook(result.disabled)
+    try {
+      notifySettlement(deps, decided, result, now)
+    } catch (thrown) {
+      // The settlement is written: a notification may fail, the processing of its result may not.
+      log.error({ reason: String(thrown), deliveryId: delivery.id }, 'a delivery notification failed')
+    }
+  }
+
+  /** The store refused to start these: they are gone, or of an older epoch, which then is cancelled. */
+  async function notStarted(deliveries: readonly QueuedDelivery[]): Promise<void> {
+    const now = lease.now()
+    const contents = await store.bodies(deliveries).catch(() => undefined)
+    deliveries.forEach((delivery, index) => {
+      if (contents && !contents[index]) {
+        release(delivery)
+        queue.remove(delivery, now)
+        update(delivery.endpoint)
+      } else putBack(delivery, now)
+    })
   }
 
   /**
-   * Sets the timer to the next due time. Without a free slot or a lease it stops the timer: an ended claim or a
-   * renewed lease then calls `wake`.
+   * Sets the timer to the next due time. Without a free slot or a lease it stops the timer: an ended attempt or a
+   * renewed lease then goes on.
    */
   function setTimer(): void {
-    const canStart = !stopping.signal.aborted && lease.canStart() && freeSlots() > 0
-    timer.set(canStart ? scheduler.nextDueMs() : undefined)
+    const canStart = !stopping.signal.aborted && lease.canStart() && caps.total > active.size
+    if (!canStart) {
+      timer.set(undefined)
+      return
+    }
+    const dueMs = Math.min(
+      scheduler.nextDueMs() ?? Number.POSITIVE_INFINITY,
+      queue.nextMissingMs() ?? Number.POSITIVE_INFINITY,
+    )
+    timer.set(dueMs === Number.POSITIVE_INFINITY ? undefined : dueMs)
   }
 
-  const recovery = startRecovery(
-    {
-      store,
-      owner,
-      settleContext: worker.settleContext,
-      writeSettlements: worker.writeSettlements,
-      cancelUnsent: worker.cancelUnsent,
-      clock,
-      log,
-      stopping: stopping.signal,
-    },
-    (endpoints) => {
-      for (const endpoint of endpoints) scheduler.update(endpoint)
-      wake()
-    },
-  )
-  const scan = () => void recovery.scan()
+  function queueFull(): HookswitchError {
+    return new HookswitchError('QueueFull', `the queue is full: ${pending()} deliveries are pending`, {
+      retryAfterSeconds: 1,
+    })
+  }
+
+  const pending = () => queue.size + loop.queuedDeliveries + state.pendingElsewhere
 
   async function begin(): Promise<void> {
     await lease.start()
-    unsubscribe = store.subscribe((ready) => {
-      if (ready === undefined) return scan()
-      for (const endpoint of ready) scheduler.update(endpoint)
-      wake()
-    })
-    await recovery.scan()
+    unsubscribe = store.subscribe(() => sync.poll())
+    await sync.ready()
+    loop.trigger()
   }
 
   return {
@@ -188,26 +477,43 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       started = begin()
       return started
     },
-    wake: scan,
+    accept(acceptance) {
+      const { deliveries, maxPending } = acceptance
+      if (deliveries.length > 0 && pending() + deliveries.length > maxPending)
+        return Promise.reject(queueFull())
+      return loop.accept(acceptance)
+    },
+    wake() {
+      sync.poll()
+      loop.trigger()
+    },
     cancelUnsent: worker.cancelUnsent,
     now: lease.now,
+    pending,
+    withQueueState(delivery) {
+      const found = queue.position(delivery)
+      if (!found || delivery.state !== 'waiting') return delivery
+      const { dueMs: _, ...row } = delivery
+      const { isTaken, dueMs, ahead } = found
+      if (isTaken) return { ...row, state: 'in_flight', ahead: 0 }
+      return dueMs === undefined ? { ...row, ahead } : { ...row, ahead, dueMs }
+    },
     inFlight: scheduler.inFlight,
-    limitReached: (webhookId) => scheduler.limitReached(webhookId) ?? (freeSlots() > 0 ? undefined : 'total'),
-    stats: () => ({ inFlight: worker.activeCount, ...scheduler.stats(lease.now()) }),
+    limitReached: (webhookId) =>
+      scheduler.limitReached(webhookId) ?? (caps.total > active.size ? undefined : 'total'),
+    stats: () => ({ inFlight: active.size, ...scheduler.stats(lease.now()) }),
     async close(drainMs) {
       stopping.abort()
       // Wait for a `start` in progress to end.
       await started?.catch(() => {})
       unsubscribe()
       timer.set(undefined)
-      // A store that does not answer a claim must not delay the close beyond `drainMs`.
-      await waitAtMost(drainMs, clock, claiming.idle().then(worker.idle))
+      // A store that does not answer must not delay the close beyond `drainMs`.
+      await waitAtMost(drainMs, clock, activeCount.wait().then(loop.idle))
       drainDeadline.abort()
-      if (worker.activeCount > 0) {
-        log.info(
-          { requests: worker.activeCount },
-          'closing interrupts requests in flight: they are sent again',
-        )
+      loop.stop()
+      if (active.size > 0) {
+        log.info({ requests: active.size }, 'closing interrupts requests in flight: they are sent again')
       }
       try {
         await sender.close()
@@ -215,8 +521,8 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
         // The lease must be released, and the store closed, anyway.
         log.warn({ reason: String(thrown) }, 'closing the sender failed')
       }
-      await worker.idle()
-      await recovery.idle()
+      await activeCount.wait()
+      await loop.idle()
       await lease.stop()
     },
   }

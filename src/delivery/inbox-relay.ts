@@ -99,7 +99,7 @@ async function relayEntries(deps: InboxRelayDeps, entries: readonly InboxEntry[]
 /** Deletes an entry that cannot be accepted. */
 async function refuseEntry(deps: InboxRelayDeps, entry: InboxEntry, thrown: unknown): Promise<void> {
   const { id, accountId, callId } = entry
-  await deps.deliveries.accept({ events: [], deliveries: [], maxPending: 0, inboxIds: [id] }, deps.storeNow())
+  await deps.accept({ events: [], deliveries: [], maxPending: 0, inboxIds: [id] })
   const reason = (thrown as Error).message
   const code = errorCode(thrown)!
   deps.log.error({ eventId: id, accountId, code, reason }, 'an event from a host transaction was refused')

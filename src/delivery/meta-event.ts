@@ -5,6 +5,7 @@
 import type { MetaEvent } from '../webhooks/meta-hooks.js'
 import { type AcceptDeps, countDeliveries } from './accept.js'
 import { createBodyVariants, encodingOf } from './body-variants.js'
+import { firstDeliveryId } from './delivery-ids.js'
 import type { NewDelivery } from './delivery-store.js'
 import { matches } from './match.js'
 import { metaPayloadOf } from './payload.js'
@@ -29,24 +30,26 @@ export async function acceptMetaEvent(deps: AcceptDeps, event: MetaEvent, maxPen
   )
   if (wanted.length === 0) return
   const bodies = createBodyVariants(payload, JSON.stringify(payload), false)
-  const deliveries = wanted.map(({ id: webhookId, accountId: ownerId, settings, epoch }): NewDelivery => {
-    const id = deps.newId()
-    return {
-      id,
-      accountId: ownerId,
-      webhookId,
-      eventId,
-      eventAccountId: accountId,
-      hook,
-      eventTimestampMs: timestampMs,
-      variant: bodies.indexFor(settings),
-      encoding: encodingOf(settings),
-      httpVerb: settings.httpVerb,
-      lane: `-/${id}`,
-      epoch,
-    }
-  })
+  const deliveries = wanted.map(
+    ({ id: webhookId, accountId: ownerId, settings, epoch }, index): NewDelivery => {
+      const id = firstDeliveryId(eventId, index)
+      return {
+        id,
+        accountId: ownerId,
+        webhookId,
+        eventId,
+        eventAccountId: accountId,
+        hook,
+        eventTimestampMs: timestampMs,
+        variant: bodies.indexFor(settings),
+        encoding: encodingOf(settings),
+        httpVerb: settings.httpVerb,
+        lane: `-/${id}`,
+        epoch,
+      }
+    },
+  )
   const stored = { id: eventId, accountId, hook, timestampMs, numbered: false, bodies: bodies.templates }
-  await deps.deliveries.accept({ events: [stored], deliveries, maxPending }, deps.storeNow())
+  await deps.accept({ events: [stored], deliveries, maxPending })
   countDeliveries(deps, deliveries.length)
 }

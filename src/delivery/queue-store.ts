@@ -196,6 +196,19 @@ export interface Changes {
   readonly mustReload: boolean
 }
 
+/**
+ * Marks an error of `commit`: the store knows that nothing of the group was written. Then publishers get the error at once
+ * and may publish again.
+ */
+export function notWritten<Thrown extends Error>(error: Thrown): Thrown {
+  return Object.assign(error, { isNotWritten: true })
+}
+
+/** Whether an error of `commit` is marked by `notWritten`. */
+export function isNotWritten(thrown: unknown): boolean {
+  return thrown instanceof Error && 'isNotWritten' in thrown
+}
+
 /** What a node learns by polling. */
 export interface Polled {
   /** Deliveries that other nodes accepted for this node's shards, and the node's own nudges of earlier leases; each is returned once. */
@@ -213,7 +226,8 @@ export interface Polled {
  * always an argument and is store time; only `own` and `renew` return the store's clock. It does not go back while a
  * delivery waits or an endpoint is paused, and does not stand still, whatever happens to the clock that the store reads; in
  * a durable store this holds over a restart. Where that clock jumps forward, no lease ends that a node was about to renew.
- * Every promise may reject with `StoreUnavailable`: whether a group was written is then unknown.
+ * Every promise may reject with `StoreUnavailable`. Whether a group was written is then unknown, unless the error says that
+ * it was not (`isNotWritten`).
  */
 export interface QueueStore extends DeliveryReads {
   /**

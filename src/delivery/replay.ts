@@ -3,16 +3,16 @@ import { HookswitchError, invalidInput, notFound } from '../errors.js'
 import type { Metrics } from '../metrics.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
 import { countDeliveries } from './accept.js'
+import { replayId } from './delivery-ids.js'
 import type { StoredDelivery } from './delivery-queries.js'
-import type { DeliveryStore, NewDelivery } from './delivery-store.js'
+import type { Acceptance, DeliveryReads, NewDelivery } from './delivery-store.js'
 import { type DeliveryState, isTerminal } from './lifecycle.js'
 
 export interface ReplayDeps {
   readonly webhooks: Pick<WebhookStore, 'read'>
-  readonly deliveries: Pick<DeliveryStore, 'accept' | 'delivery' | 'deliveries'>
+  readonly deliveries: Pick<DeliveryReads, 'delivery' | 'deliveries'>
+  accept(acceptance: Acceptance): Promise<unknown>
   newId(): string
-  /** Store time, ms. */
-  storeNow(): number
   readonly metrics?: Pick<Metrics, 'count'>
 }
 
@@ -96,7 +96,7 @@ export async function replayDeliveries(
   const deliveries = (await selectDeliveries(deps, accountId, webhookId, request)).map((old): NewDelivery => {
     const { eventId, eventAccountId, callId, hook, eventTimestampMs, variant, encoding, httpVerb } = old
     return {
-      id: deps.newId(),
+      id: replayId(eventId, deps.newId()),
       accountId,
       webhookId,
       eventId,
@@ -112,8 +112,7 @@ export async function replayDeliveries(
       ...(callId === undefined ? {} : { callId }),
     }
   })
-  if (deliveries.length > 0)
-    await deps.deliveries.accept({ events: [], deliveries, maxPending }, deps.storeNow())
+  if (deliveries.length > 0) await deps.accept({ events: [], deliveries, maxPending })
   countDeliveries(deps, deliveries.length)
   return deliveries.map(({ id }) => id)
 }

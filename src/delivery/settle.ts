@@ -14,19 +14,21 @@ import {
 import type { Settlement } from './delivery-store.js'
 import type { Delivery } from './lifecycle.js'
 import { type Outcome, outcomeOf } from './outcome.js'
+import type { QueuedDelivery } from './queue/queued-delivery.js'
 import {
   type NextDelivery,
   nextAfterAbort,
-  nextAfterCancelledRequest,
   nextAfterInterruption,
   nextDelivery,
   type RetryRules,
   skipDelivery,
 } from './retry.js'
 
+/** What is settled: a delivery with its position. */
+export type SettledDelivery = Pick<QueuedDelivery, 'position'> & Delivery
+
 /** What a settlement depends on besides its delivery and the attempt. */
 export interface SettleContext {
-  readonly owner: string
   readonly recordId: string
   readonly webhook: Webhook
   readonly rules: RetryRules
@@ -46,19 +48,10 @@ function withoutPause({ pauseUntilMs: _, ...next }: NextDelivery): Settlement['n
   return next
 }
 
-function settlement(
-  delivery: Delivery,
-  next: NextDelivery,
-  record: AttemptRecord | undefined,
-  context: SettleContext,
-): Settlement {
-  const { owner } = context
-  const { id: deliveryId, webhookId, fence } = delivery
-  const expect = { state: delivery.state === 'waiting' ? 'waiting' : 'in_flight', fence } as const
+function settlement(delivery: SettledDelivery, next: NextDelivery, record: AttemptRecord): Settlement {
+  const { id: deliveryId, webhookId, position, attempts } = delivery
   const written = next.pauseUntilMs === undefined ? next : withoutPause(next)
-  return record
-    ? { owner, deliveryId, webhookId, expect, next: written, record }
-    : { owner, deliveryId, webhookId, expect, next: written }
+  return { deliveryId, webhookId, position, expect: { attempts }, next: written, record }
 }
 
 function endpointChange(
@@ -94,7 +87,7 @@ function endpointChange(
 
 /** The outcome of an attempt and its settlement: next state, record and endpoint health. */
 export function settleAttempt(
-  delivery: Delivery,
+  delivery: SettledDelivery,
   result: AttemptResult,
   health: Health | undefined,
   context: SettleContext,
@@ -104,7 +97,7 @@ export function settleAttempt(
   const isProbe = isBriefProbe(health, now)
   const next = nextDelivery(delivery, outcome, rules, now, random, context.isOutage, isProbe)
   const record = buildAttemptRecord(context.recordId, delivery, webhook, result, outcome, next, rules)
-  const settled = settlement(delivery, next, record, context)
+  const settled = settlement(delivery, next, record)
   const endpoint = endpointChange(outcome, next, health, context)
   return { outcome, settlement: endpoint ? { ...settled, endpoint } : settled }
 }
@@ -114,7 +107,7 @@ export function settleAttempt(
  * (`aborted`).
  */
 export function settleInterrupted(
-  delivery: Delivery,
+  delivery: SettledDelivery,
   how: 'crashed' | 'aborted',
   context: SettleContext,
 ): Settlement {
@@ -123,25 +116,17 @@ export function settleInterrupted(
   const { recordId, webhook, rules, wallMs } = context
   const buildRecord = next.state === 'quarantined' ? buildSkippedRecord : buildInterruptedRecord
   const record = buildRecord(recordId, delivery, webhook, next, rules, wallMs)
-  return settlement(delivery, next, record, context)
-}
-
-/**
- * Settles a delivery whose request was cancelled before its first byte was sent: there is no attempt to
- * record.
- */
-export function settleCancelledRequest(delivery: Delivery, context: SettleContext): Settlement {
-  return settlement(delivery, nextAfterCancelledRequest(delivery, context.now), undefined, context)
+  return settlement(delivery, next, record)
 }
 
 /** Settles a delivery that is not sent: its event is too old, or its webhook is disabled or deleted. */
 export function settleSkipped(
-  delivery: Delivery,
+  delivery: SettledDelivery,
   why: 'expired' | 'cancelled',
   context: SettleContext,
 ): Settlement {
   const next = skipDelivery(delivery, why)
   const { recordId, webhook, rules, wallMs } = context
   const record = buildSkippedRecord(recordId, delivery, webhook, next, rules, wallMs)
-  return settlement(delivery, next, record, context)
+  return settlement(delivery, next, record)
 }

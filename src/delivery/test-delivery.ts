@@ -4,6 +4,7 @@ import { isMetaHook } from '../webhooks/meta-hooks.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
 import { type AcceptDeps, buildDelivery, countDeliveries } from './accept.js'
 import { createBodyVariants } from './body-variants.js'
+import { firstDeliveryId } from './delivery-ids.js'
 import { TEST_LANE } from './delivery-queries.js'
 import { type CheckedEvent, checkEvent } from './event.js'
 import { samplePayload } from './payload.js'
@@ -40,29 +41,26 @@ export async function sendTest(
     ? (input as unknown as CheckedEvent)
     : checkEvent(input, now, deps.isKnownHook, deps.knownHooks, deps.customKinds)
   const eventId = deps.newId()
-  const deliveryId = deps.newId()
+  const deliveryId = firstDeliveryId(eventId, 0)
   const payload = samplePayload(event, eventId, 1)
   const bodies = createBodyVariants(payload, JSON.stringify(payload), false)
   const variant = bodies.indexFor(webhook.settings)
   const { callId, timestampMs } = event
-  await deps.deliveries.accept(
-    {
-      events: [
-        {
-          id: eventId,
-          accountId,
-          callId,
-          hook: event.hook,
-          timestampMs,
-          numbered: false,
-          bodies: bodies.templates,
-        },
-      ],
-      deliveries: [buildDelivery(deliveryId, event, eventId, webhook, variant, `${TEST_LANE}${deliveryId}`)],
-      maxPending,
-    },
-    deps.storeNow(),
-  )
+  await deps.accept({
+    events: [
+      {
+        id: eventId,
+        accountId,
+        callId,
+        hook: event.hook,
+        timestampMs,
+        numbered: false,
+        bodies: bodies.templates,
+      },
+    ],
+    deliveries: [buildDelivery(deliveryId, event, eventId, webhook, variant, `${TEST_LANE}${deliveryId}`)],
+    maxPending,
+  })
   countDeliveries(deps, 1)
   return deliveryId
 }

@@ -20,7 +20,7 @@ import {
 import type { Core } from './core.js'
 import type { EraseRequest, EraseResult } from './erase.js'
 import type { Published } from './publish.js'
-import { explain, toStoreTime, toWallTime, type WebhookApi } from './webhook-api.js'
+import { asShown, explain, toStoreTime, type WebhookApi } from './webhook-api.js'
 
 /** Dependencies of the API backend that exist before the instance is started. */
 export interface ApiBackendDeps {
@@ -114,13 +114,13 @@ export function createApiBackend(core: () => Core, webhooks: WebhookApi, deps: A
     deliveries: {
       async list(query) {
         const rows = await (await yieldBetweenBatches(core(), query)).deliveries(query)
-        return rows.map((row) => toWallTime(core(), row))
+        return rows.map((row) => asShown(core(), row))
       },
       search: webhooks.search,
       async read(accountId, deliveryId) {
         const delivery = await core().store.deliveries.delivery(accountId, deliveryId)
         if (!delivery) throw notFound(deliveryId, 'delivery')
-        return toWallTime(core(), delivery)
+        return asShown(core(), delivery)
       },
       explain: async (delivery) => explain(core(), toStoreTime(core(), delivery)),
       attempts: async (query) => (await yieldBetweenBatches(core(), query)).attempts(query),

@@ -21,6 +21,7 @@ import type { Metrics } from '../metrics.js'
 import type { NormalizedOptions } from '../options/normalize.js'
 import type { Clock, Log, Random, Sender, Tracing } from '../ports.js'
 import type { Store } from '../store/contract.js'
+import { shardOf } from '../store/shards.js'
 import type { SecretCipher } from '../values/encryption.js'
 import { createIdGenerator, createTimeOrderedIdGenerator } from '../values/ids.js'
 import { VERSION } from '../version.js'
@@ -175,6 +176,7 @@ export function createCore(
       metrics,
       tracing,
       newId: newTimeOrderedId,
+      shardOf,
       endpointSecrets: createEndpointSecretsCache(cipher, `hookswitch/${VERSION}`),
       emit: (name, payload, delivery) => {
         logDeliveryEvent(log, name, payload)
@@ -249,7 +251,7 @@ export function createCore(
     clock,
     directory: lineages,
     webhooks: store.webhooks,
-    deliveries: store.deliveries,
+    accept: dispatcher.accept,
     newId: newTimeOrderedId,
     isKnownHook: (hook) => isRegisteredHook(catalogue, hook) && !isMetaHook(hook),
     knownHooks: catalogue.map(({ id }) => id).filter((id) => !isMetaHook(id)),

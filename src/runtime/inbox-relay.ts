@@ -29,10 +29,7 @@ export function relayStagedEvents(core: Core, { metrics, limits }: PublishDeps):
       core.events.emit('event_refused', event)
     },
   })
-  // The store notifies without an endpoint when the inbox may have new entries.
-  const unsubscribe = deliveries.subscribe((ready) => {
-    if (ready === undefined) relay.trigger()
-  })
+  const unsubscribe = deliveries.subscribe(relay.trigger)
   relay.trigger()
   return {
     trigger: relay.trigger,

@@ -206,7 +206,13 @@ export function createWebhookApi(core: () => Core, limits: { readonly maxPending
     },
     async replay(accountId, webhookId, request) {
       const { accept, store } = core()
-      return replayDeliveries({ ...accept, ...store }, accountId, webhookId, request, limits.maxPending)
+      return replayDeliveries(
+        { ...accept, webhooks: store.webhooks, deliveries: store.deliveries },
+        accountId,
+        webhookId,
+        request,
+        limits.maxPending,
+      )
     },
     attempts: async (accountId, webhookId, options = {}) =>
       core().store.deliveries.attempts({
@@ -216,9 +222,9 @@ export function createWebhookApi(core: () => Core, limits: { readonly maxPending
       }),
     deliveries: async (accountId, webhookId, options = {}) =>
       (await core().store.deliveries.deliveries({ ...withLimit(options), accountId, webhookId })).map((row) =>
-        toWallTime(core(), row),
+        asShown(core(), row),
       ),
-    delivery: async (accountId, deliveryId) => toWallTime(core(), await readDelivery(accountId, deliveryId)),
+    delivery: async (accountId, deliveryId) => asShown(core(), await readDelivery(accountId, deliveryId)),
     unhealthy: async (options = {}) => listUnhealthy(deps(), withLimit(options)),
     search: async (query = {}) => searchDeliveries(core(), withLimit(query)),
     async explain(accountId, deliveryId) {
@@ -239,7 +245,7 @@ export async function searchDeliveries(core: Core, query: DeliverySearch): Promi
     if (step > 0) await clock.yield()
     const limit = query.limit - deliveries.length
     const found = await store.deliveries.search({ ...query, limit, ...(cursor !== undefined && { cursor }) })
-    deliveries.push(...found.deliveries.map((row) => toWallTime(core, row)))
+    deliveries.push(...found.deliveries.map((row) => asShown(core, row)))
     cursor = found.cursor
     if (cursor === undefined || deliveries.length >= query.limit) break
   }
@@ -259,12 +265,15 @@ function delayed(delivery: StoredDelivery, ms: number): StoredDelivery {
   return delivery.dueMs === undefined || ms === 0 ? delivery : { ...delivery, dueMs: delivery.dueMs + ms }
 }
 
-/** The delivery with its due time by the wall clock of this node, which is what callers of the API compare it with. */
-export function toWallTime(core: Core, delivery: StoredDelivery): StoredDelivery {
-  return delayed(delivery, -storeAheadMs(core))
+/**
+ * The delivery as callers see it: with what this node knows of it, such as that it is in flight, and with its due time by the
+ * wall clock of this node, with which they compare it.
+ */
+export function asShown(core: Core, delivery: StoredDelivery): StoredDelivery {
+  return delayed(core.dispatcher.withQueueState(delivery), -storeAheadMs(core))
 }
 
-/** Undoes `toWallTime`. */
+/** Undoes what `asShown` does to the due time. */
 export function toStoreTime(core: Core, delivery: StoredDelivery): StoredDelivery {
   return delayed(delivery, storeAheadMs(core))
 }

@@ -1,6 +1,5 @@
 import type { AccountStore } from '../accounts/account-store.js'
 import type { TokenStore } from '../auth/token-store.js'
-import type { DeliveryStore } from '../delivery/delivery-store.js'
 import type { InboxStore } from '../delivery/inbox-store.js'
 import type { QueueStore } from '../delivery/queue-store.js'
 import type { OpenLegStore } from '../legs/open-leg-store.js'
@@ -21,10 +20,10 @@ export interface StoreSupports {
 /**
  * The storage contract: the ports of all domains, and the guarantees that involve several of them.
  *
- * - `deliveries.accept` writes events, deliveries, sequence numbers and idempotency keys in one transaction.
- * - `deliveries.settle` writes the attempt record, the next state, the promotion of the lane's next delivery, the
- *   endpoint's health and its disabling in one transaction.
- * - `webhooks.replace` with a higher epoch cancels the webhook's pending deliveries for every reader at once.
+ * - `deliveries.commit` writes a group in one transaction: events, deliveries, sequence numbers and idempotency keys;
+ *   attempt records, next states, the endpoints' health and their disabling; the starts of attempts.
+ * - `webhooks.replace` with a higher epoch cancels the webhook's pending deliveries for every reader at once, and raises the
+ *   version of the node that owns its shard.
  *
  * `storeConformance` in `hookswitch/testkit` checks every guarantee of these interfaces.
  */
@@ -56,14 +55,10 @@ export interface StoreParts {
   readonly inbox?: InboxStore
 }
 
-/** A store whose rows are the queue. */
+/** A store: everything that the service keeps. */
 export interface Store extends StoreParts {
-  /** Events, deliveries, attempts and shard leases. */
-  readonly deliveries: DeliveryStore
-}
-
-/** A store that is the log of queues in the memory of nodes. */
-export interface QueueLogStore extends StoreParts {
   /** Events, deliveries, attempts and node leases. */
   readonly deliveries: QueueStore
 }
+
+export type QueueLogStore = Store

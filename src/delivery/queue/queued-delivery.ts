@@ -1,5 +1,7 @@
 import type { NewDelivery } from '../delivery-store.js'
 import type { BodyEncoding, Delivery } from '../lifecycle.js'
+import type { ScheduledEndpoint } from '../scheduler/endpoint-registry.js'
+import type { InFlightRequest } from '../scheduler/priority.js'
 import type { QueueEndpoint } from './queue-endpoint.js'
 
 /** What a queued delivery is made of: a new delivery, or one that was read from the store. */
@@ -49,6 +51,12 @@ export class QueuedDelivery implements Delivery {
   endpoint: QueueEndpoint
   /** Index of its entry in the queue; -1: none. Written only by the queue. */
   entry: number
+  /** The slot of the scheduler that it holds while it is in flight. */
+  slot: InFlightRequest<ScheduledEndpoint> | undefined
+  /** The key of its stored start; 0: none. */
+  startKey: number
+  /** Its outcome is ignored: it was erased, or another node has its shard. */
+  isAbandoned: boolean
 
   /** @param acceptedMs store time, ms */
   constructor(
@@ -89,5 +97,8 @@ export class QueuedDelivery implements Delivery {
     this.traceparent = traceparent
     this.endpoint = endpoint
     this.entry = -1
+    this.slot = undefined
+    this.startKey = 0
+    this.isAbandoned = false
   }
 }

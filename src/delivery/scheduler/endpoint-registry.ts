@@ -52,8 +52,6 @@ export interface ScheduledEndpoint extends AnswerHistory, QueueItem<ScheduledEnd
   retriesFirst: boolean
   /** Its breaker has opened: one request at a time. */
   isProbed: boolean
-  /** The scheduler's version when this endpoint was last updated. */
-  updatedVersion: number
   /** The due time of its entry in the delay queue, ms; NaN: no entry. */
   queuedDueMs: number
 }
@@ -256,7 +254,6 @@ export function createEndpointRegistry(): EndpointRegistry {
         overdueCount: 0,
         retriesFirst: false,
         isProbed: false,
-        updatedVersion: 0,
         queuedDueMs: Number.NaN,
         queue: undefined,
         previous: undefined,

@@ -9,21 +9,17 @@
  *   origin is at its cap), in that of its zone (due, the zone holds its share), or in none. In none it has an
  *   entry in the delay queue, unless it is full: then the end of one of its requests brings it back.
  * - `next` moves the due endpoints from the delay queue to the fair queue and allocates slots to them.
- *   Allocated slots count against the caps only inside `next`. Between `next` and `completeClaim` the
- *   dispatcher claims deliveries for the selections; each claimed delivery becomes a request in flight by
- *   `start` and stays one until `end`.
- * - A due time is a hint: the store decides what is due. Store calls answer late and in any order, so an
- *   answer about an endpoint replaces its due time only if nothing else updated the endpoint since the call
- *   began (`version` before the call, passed as `since`). Otherwise the earlier of the two due times counts.
- *   Too early costs an empty claim; too late would lose a wake-up.
- * - The dispatcher owns the scheduler: one instance per node, used from one thread, one `next` …
- *   `completeClaim` at a time. The caps hold for this node, not for all nodes of a store together.
+ *   Allocated slots count against the caps only inside `next`. Then the dispatcher takes deliveries of the
+ *   selected endpoints from the queue; each becomes a request in flight by `start` and stays one until `end`.
+ *   Each selected endpoint must be updated then, whether anything was taken from it or not: it may be in no queue.
+ * - The queue in memory decides what is due, and updates each endpoint whose due time changes.
+ * - The dispatcher owns the scheduler: one instance per node, used from one thread. The caps hold for this
+ *   node, not for all nodes of a store together.
  * - Whatever an endpoint does, some slots stay free for endpoints that answer: each class has a share of the
  *   slots, and each account and zone a share of those that are still free (`priority.ts`). What is known about an
  *   account and a zone decides about endpoints that were never tried (`standing.ts`).
- * - Nothing here is stored. After a crash the next owner rebuilds the scheduler from `DeliveryStore.ready`;
- *   answers are lost, so all endpoints start in the class unknown, or silent where the store says that they
- *   fail.
+ * - Nothing here is stored. After a crash the next owner rebuilds the scheduler from its queue; answers are
+ *   lost, so all endpoints start in the class unknown, or silent where their stored health says that they fail.
  */
 import type { ReadyEndpoint } from '../delivery-store.js'
 import { createDelayQueue } from './delay-queue.js'
@@ -39,23 +35,12 @@ import { type Answer, createInFlightRequests, type InFlightRequest } from './pri
 
 /** The scheduler of one node. */
 export interface Scheduler {
-  /** The number of updates so far. Read it before a store call and pass it as `since` with the answer. */
-  version(): number
-  /** Updates an endpoint from the store. `since`: the version before the store call; absent: a wake-up. */
-  update(endpoint: ReadyEndpoint, since?: number): void
+  /** Updates an endpoint: its due time, account, origin, and whether it fails. */
+  update(endpoint: ReadyEndpoint): void
   /**
-   * Selects due endpoints with slots for each, at most `free` requests in total. `completeClaim` must follow.
+   * Selects due endpoints with slots for each, at most `free` requests in total. An `update` of each must follow.
    */
   next(now: number, free: number): readonly Selection[]
-  /**
-   * Takes the result of the claim for these selections. A selected endpoint that the result does not contain
-   * is idle: the store does not know it any more. `undefined`: the claim failed.
-   */
-  completeClaim(
-    selections: readonly Selection[],
-    endpoints: readonly ReadyEndpoint[] | undefined,
-    since: number,
-  ): void
   /** Counts a request to an endpoint as in flight. `isProbed`: one request at a time. */
   start(
     endpoint: Omit<ReadyEndpoint, 'dueMs'>,
@@ -94,7 +79,6 @@ export function createScheduler(caps: Caps): Scheduler {
   const requests = createInFlightRequests<ScheduledEndpoint>()
   const delayQueue = createDelayQueue(registry)
   const fairQueue = createFairQueue(caps, requests.oldestOverdueMs, requeue)
-  let updates = 0
 
   /**
    * Puts an endpoint that is in no queue where it belongs. A full one stays out: the end of a request brings
@@ -107,32 +91,15 @@ export function createScheduler(caps: Caps): Scheduler {
     } else if (endpoint.inFlight === 0) registry.remove(endpoint)
   }
 
-  function update(input: ReadyEndpoint, since?: number): void {
+  function update(input: ReadyEndpoint): void {
     const dueMs = input.dueMs ?? IDLE
     if (dueMs === IDLE && !registry.find(input.webhookId)) return
     const endpoint = registry.upsert(input)
-    const isExact = since !== undefined && endpoint.updatedVersion <= since
-    endpoint.dueMs = isExact ? dueMs : Math.min(endpoint.dueMs, dueMs)
-    endpoint.updatedVersion = ++updates
+    endpoint.dueMs = dueMs
     requeue(endpoint)
   }
 
-  function updateMissing(
-    selections: readonly Selection[],
-    endpoints: readonly ReadyEndpoint[],
-    since: number,
-  ): void {
-    const found = new Set(endpoints.map(({ webhookId }) => webhookId))
-    for (const { webhookId } of selections) {
-      const endpoint = found.has(webhookId) ? undefined : registry.find(webhookId)
-      if (!endpoint) continue
-      const { account, origin, isFailing: failing } = endpoint
-      update({ webhookId, accountId: account.id, origin: origin.id, failing, dueMs: undefined }, since)
-    }
-  }
-
   return {
-    version: () => updates,
     update,
     next(now, free) {
       requests.scanOverdue(now, (request) => {
@@ -148,15 +115,6 @@ export function createScheduler(caps: Caps): Scheduler {
       })
       fairQueue.clearAllocations(served)
       return selections
-    },
-    completeClaim(selections, endpoints, since) {
-      for (const endpoint of endpoints ?? []) update(endpoint, since)
-      if (endpoints && endpoints.length < selections.length) updateMissing(selections, endpoints, since)
-      // An endpoint that was full of allocated slots, some of which were not claimed, is in no queue yet.
-      for (const { webhookId } of selections) {
-        const endpoint = registry.find(webhookId)
-        if (endpoint) requeue(endpoint)
-      }
     },
     start(input, isProbed, now) {
       const endpoint = registry.upsert(input)

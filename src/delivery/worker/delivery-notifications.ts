@@ -1,24 +1,14 @@
 /** Emits events to the host, and counts metrics, for settlements that the store has written. */
 import { ATTEMPT_OUTCOMES, type Metrics } from '../../metrics.js'
-import type { BreakerChange } from '../../webhooks/health.js'
 import type { AttemptRecord } from '../attempt-record.js'
 import type { DeliveryEnd, Emit } from '../delivery-events.js'
-import type { Settlement, SettlementResult } from '../delivery-store.js'
-import { type Delivery, type DeliveryState, isTerminal } from '../lifecycle.js'
+import { type DeliveryState, isTerminal } from '../lifecycle.js'
+import type { EndedResult } from '../queue-store.js'
+import type { DecidedSettlement } from './settlement-decider.js'
 
 export interface NotificationDeps {
   readonly emit: Emit
   readonly metrics?: Metrics | undefined
-}
-
-/** A settlement to write, with its delivery. */
-export interface SettlementWrite {
-  readonly delivery: Delivery
-  readonly settlement: Settlement
-  /** The record of an attempt that is emitted to the host but not stored. */
-  readonly unstoredRecord?: AttemptRecord
-  /** The breaker of the endpoint opened or closed with this settlement. */
-  readonly breakerChange?: BreakerChange
 }
 
 type TerminalState = Exclude<DeliveryState, 'waiting' | 'in_flight'>
@@ -39,8 +29,8 @@ export function attemptOutcome({ result, clientError, reason }: AttemptRecord): 
  */
 export function notifySettlement(
   { emit, metrics }: NotificationDeps,
-  { delivery, settlement, unstoredRecord, breakerChange }: SettlementWrite,
-  result: SettlementResult,
+  { delivery, settlement, unstoredRecord, breakerChange }: DecidedSettlement,
+  result: EndedResult,
   now: number,
 ): void {
   if (result.kind === 'fenced') return

@@ -1,30 +1,17 @@
 // biome-ignore-all assist/source/organizeImports: dependencies, then the steps in the order in which they happen
 import type { Clock, Log, Random, Sender } from '../../ports.js'
-import {
-  type BreakerChange,
-  breakerChangeOf,
-  type Health,
-  type HealthRules,
-  isProbed,
-} from '../../webhooks/health.js'
+import { type BreakerChange, breakerChangeOf, isProbed } from '../../webhooks/health.js'
+import type { Health, HealthRules } from '../../webhooks/health.js'
 import type { Webhook } from '../../webhooks/webhook.js'
-import type { Settlement } from '../delivery-store.js'
-import type { Delivery } from '../lifecycle.js'
+import type { QueuedDelivery } from '../queue/queued-delivery.js'
 import type { Scheduler } from '../scheduler/scheduler.js'
-import type { AttemptResult } from '../attempt-record.js'
+import type { AttemptRecord, AttemptResult } from '../attempt-record.js'
 import { FAST_ANSWER_MS } from '../scheduler/priority.js'
 import { createOutageDetector } from './outage-detector.js'
-import {
-  type SettleContext,
-  settleAttempt,
-  settleCancelledRequest,
-  settleInterrupted,
-  settleSkipped,
-} from '../settle.js'
+import { type SettleContext, settleAttempt, settleInterrupted, settleSkipped } from '../settle.js'
 import { POLICY_PRESETS } from '../policy.js'
-import type { HealthCache } from './health-cache.js'
 import type { RetryRules } from '../retry.js'
-import type { SettlementWrite } from './settlement-writer.js'
+import type { Settlement } from '../delivery-store.js'
 
 export interface SettlementDeciderDeps {
   readonly clock: Clock
@@ -36,7 +23,6 @@ export interface SettlementDeciderDeps {
 }
 
 export interface SettlementDeciderOptions {
-  readonly owner: string
   readonly healthRules: HealthRules
   /** False: the record of a successful attempt is emitted to the host but not stored. */
   readonly recordSuccesses: boolean
@@ -46,47 +32,46 @@ export interface SettlementDeciderOptions {
   readonly drainDeadline: AbortSignal
 }
 
+/** A decided settlement, and what the host hears when it is written. */
+export interface DecidedSettlement {
+  readonly delivery: QueuedDelivery
+  readonly settlement: Settlement
+  /** The record of an attempt that is emitted to the host but not stored. */
+  readonly unstoredRecord?: AttemptRecord
+  /** The breaker of the endpoint opened or closed with this settlement. */
+  readonly breakerChange?: BreakerChange
+}
+
 /** Internal faults are logged at most once in this period, ms. */
 const OWN_FAULT_LOG_INTERVAL_MS = 10_000
 
-/** A slot of the scheduler in use by a request in flight. */
-export type Slot = ReturnType<Scheduler['start']>
-
-/** A claim that has a slot and has not ended. */
-export interface ActiveClaim {
-  readonly delivery: Delivery
-  readonly webhook: Webhook
-  readonly slot: Slot
-}
-
-/** The settlement of a claim; its slot is released when the settlement is written. */
-export type PendingSettlement = SettlementWrite & { readonly slot: Slot }
-
 /**
- * Decides the settlement of each claim from the result of its attempt, and updates what this node knows about
+ * Decides the settlement of each delivery from the result of its attempt, and updates what this node knows about
  * the endpoint: latency, outage, health, open connections. It does not write.
  */
 export interface SettlementDecider {
-  settleContext(webhook: Webhook): SettleContext
-  /** `result` is undefined when no request could be built. */
-  decide(claim: ActiveClaim, result: AttemptResult | undefined): PendingSettlement
-  /** Ends a claim that is not sent: its event is too old, or its webhook is disabled or deleted. */
-  skip(claim: ActiveClaim, why: 'expired' | 'cancelled'): PendingSettlement
+  /**
+   * `webhook` is the row with which the attempt began; `result` is undefined when no request could be built. The endpoint of
+   * the delivery has its new health afterwards.
+   */
+  decide(delivery: QueuedDelivery, webhook: Webhook, result: AttemptResult | undefined): DecidedSettlement
+  /** Ends a delivery that is not sent: its event is too old, or its webhook is disabled or deleted. */
+  skip(delivery: QueuedDelivery, why: 'expired' | 'cancelled'): DecidedSettlement
+  /** Settles a delivery that an earlier owner was sending when it crashed. */
+  interrupt(delivery: QueuedDelivery): DecidedSettlement
 }
 
 export function createSettlementDecider(
   deps: SettlementDeciderDeps,
   options: SettlementDeciderOptions,
   scheduler: Pick<Scheduler, 'recordAnswer' | 'setProbed'>,
-  health: HealthCache,
 ): SettlementDecider {
   const { clock, random, log } = deps
-  const { owner, healthRules, now, drainDeadline } = options
+  const { healthRules, now, drainDeadline } = options
   const outageDetector = createOutageDetector()
 
   function settleContext(webhook: Webhook, monotonicMs = clock.monotonic()): SettleContext {
     return {
-      owner,
       recordId: deps.newId(),
       webhook,
       rules: rulesOf(webhook),
@@ -136,7 +121,12 @@ export function createSettlementDecider(
   }
 
   /** Internal faults and blocked addresses say nothing about the receiver. */
-  function recordAnswer(slot: Slot, { observation, durationMs }: AttemptResult, atMs: number): void {
+  function recordAnswer(
+    { slot }: QueuedDelivery,
+    { observation, durationMs }: AttemptResult,
+    atMs: number,
+  ): void {
+    if (!slot) return
     if (observation.kind === 'response')
       scheduler.recordAnswer(slot, durationMs <= FAST_ANSWER_MS ? 'fast' : 'slow', atMs)
     else if (observation.kind === 'no_response' && observation.failure !== 'blocked_address')
@@ -145,15 +135,18 @@ export function createSettlementDecider(
 
   /**
    * Applies a change of health: whether the endpoint is probed, and whether its idle connections are closed. Returns
-   * the change of its breaker, if any.
+   * the change of its breaker, if any. A health decided under an older epoch is forgotten, as in the store.
    */
   function applyHealth(
-    webhook: Webhook,
+    { endpoint }: QueuedDelivery,
     before: Health | undefined,
-    { endpoint }: Settlement,
+    change: Settlement['endpoint'],
   ): BreakerChange | undefined {
-    if (endpoint?.health === undefined) return undefined
-    const after = endpoint.health ?? undefined
+    const { webhook } = endpoint
+    if (change?.health === undefined || change.epoch !== webhook.epoch) return undefined
+    const { health: _, ...row } = webhook
+    const after = change.health ?? undefined
+    endpoint.webhook = after ? { ...row, health: after } : row
     scheduler.setProbed(webhook.id, isProbed(after))
     if ((after?.openings ?? 0) > (before?.openings ?? 0)) {
       try {
@@ -165,44 +158,42 @@ export function createSettlementDecider(
     return breakerChangeOf(before, after)
   }
 
-  function skip({ delivery, webhook, slot }: ActiveClaim, why: 'expired' | 'cancelled'): PendingSettlement {
-    const context = settleContext(webhook)
-    // A cancelled delivery returns to `waiting`: the store knows whether its webhook is really disabled or
-    // deleted.
-    const settlement =
-      why === 'expired'
-        ? settleSkipped(delivery, 'expired', context)
-        : settleCancelledRequest(delivery, context)
-    return { slot, delivery, settlement }
+  /** The newest health of the endpoint: attempts of one endpoint end in any order. */
+  function healthOf({ endpoint }: QueuedDelivery, webhook: Webhook): Health | undefined {
+    return endpoint.webhook.epoch === webhook.epoch ? endpoint.webhook.health : webhook.health
   }
 
+  const interrupt = (delivery: QueuedDelivery, webhook: Webhook, how: 'crashed' | 'aborted') => ({
+    delivery,
+    settlement: settleInterrupted(delivery, how, settleContext(webhook)),
+  })
+
   return {
-    settleContext,
-    skip,
-    decide(claim, result) {
-      const { delivery, webhook, slot } = claim
-      if (result?.observation.kind === 'cancelled') return skip(claim, 'cancelled')
-      const monotonicMs = clock.monotonic()
-      const context = settleContext(webhook, monotonicMs)
-      // Handled like a crash: a delivery whose request cannot be built is quarantined after a few claims, not
+    interrupt: (delivery) => interrupt(delivery, delivery.endpoint.webhook, 'crashed'),
+    skip: (delivery, why) => ({
+      delivery,
+      settlement: settleSkipped(delivery, why, settleContext(delivery.endpoint.webhook)),
+    }),
+    decide(delivery, webhook, result) {
+      // Handled like a crash: a delivery whose request cannot be built is quarantined after a few starts, not
       // retried forever.
-      if (!result) return { slot, delivery, settlement: settleInterrupted(delivery, 'crashed', context) }
+      if (!result) return interrupt(delivery, webhook, 'crashed')
       const { observation } = result
       // A request that `close` cut off says nothing about the receiver, and is no fault.
-      if (drainDeadline.aborted && observation.kind !== 'response') {
-        return { slot, delivery, settlement: settleInterrupted(delivery, 'aborted', context) }
-      }
-      recordAnswer(slot, result, context.now)
+      if (drainDeadline.aborted && observation.kind !== 'response')
+        return interrupt(delivery, webhook, 'aborted')
+      const monotonicMs = clock.monotonic()
+      const context = settleContext(webhook, monotonicMs)
+      recordAnswer(delivery, result, context.now)
       logOwnFault(result, monotonicMs)
       outageDetector.observe(webhook.settings.uri, observation, monotonicMs)
-      const before = health.get(webhook)
+      const before = healthOf(delivery, webhook)
       const { outcome, settlement } = settleAttempt(delivery, result, before, context)
-      health.set(settlement)
-      const breakerChange = applyHealth(webhook, before, settlement)
-      const pending = { slot, delivery, settlement, ...(breakerChange && { breakerChange }) }
-      if (outcome.kind !== 'delivered' || options.recordSuccesses) return pending
+      const breakerChange = applyHealth(delivery, before, settlement.endpoint)
+      const decided = { delivery, settlement, ...(breakerChange && { breakerChange }) }
+      if (outcome.kind !== 'delivered' || options.recordSuccesses) return decided
       const { record: unstoredRecord, ...withoutRecord } = settlement
-      return { ...pending, settlement: withoutRecord, ...(unstoredRecord && { unstoredRecord }) }
+      return { ...decided, settlement: withoutRecord, ...(unstoredRecord && { unstoredRecord }) }
     },
   }
 }

@@ -1,0 +1,480 @@
+/**
+ * Collects everything that a node wants to write, and commits it group by group.
+ *
+ * Theory of operation
+ *
+ * - One loop runs everything that must not overlap: groups, and tasks that read the store into the queue. While
+ *   one commit runs, the next group collects what was accepted and what ended. There is no timer: an idle node
+ *   commits at once, a busy one commits larger groups.
+ * - A group is formed in one synchronous step: ended attempts are decided and applied to the queue, which
+ *   promotes the next deliveries of their lanes; then due deliveries are taken as far as there are slots. The
+ *   group contains the acceptances, the settlements and the starts, in this order.
+ * - Only a committed group has effects outside: publishers get their answers, requests are sent, the host is
+ *   notified. So nothing is sent of which the store does not know, and nothing is reported that may be lost.
+ * - A commit that fails is repeated until it succeeds or the node stops. If the store cannot tell whether it was
+ *   written, the same group is committed again as a repeat.
+ * - A publisher waits at most `MAX_PUBLISH_WAIT_MS` for a store that does not answer. Its event may still be
+ *   accepted: the group is not given up.
+ */
+import { errorCode, HookswitchError } from '../errors.js'
+import type { Clock, Log } from '../ports.js'
+import type { Webhook } from '../webhooks/webhook.js'
+import type { AttemptResult } from './attempt-record.js'
+import type { Acceptance, AcceptedEvent } from './delivery-store.js'
+import type { NodeState } from './node-state.js'
+import type { QueuedDelivery } from './queue/queued-delivery.js'
+import {
+  type AcceptanceResult,
+  type EndedResult,
+  type Group,
+  type GroupResult,
+  isNotWritten,
+  type QueueStore,
+} from './queue-store.js'
+import type { StartKeys } from './start-keys.js'
+import type { DecidedSettlement } from './worker/settlement-decider.js'
+
+/** An attempt that has ended, or could not begin (`result` undefined). */
+export interface FinishedAttempt {
+  readonly delivery: QueuedDelivery
+  /** The row with which it began. */
+  readonly webhook: Webhook
+  readonly result: AttemptResult | undefined
+}
+
+/** What starts now, and what ends instead of starting. */
+export interface Picked {
+  readonly starts: readonly QueuedDelivery[]
+  readonly skipped: readonly DecidedSettlement[]
+}
+
+/** The parts of the dispatcher that the loop calls. */
+export interface CommitHandlers {
+  /** Decides an ended attempt, applies it to the queue and frees its slot. `undefined`: there is nothing to write. */
+  settle(finished: FinishedAttempt, now: number): DecidedSettlement | undefined
+  /** Takes due deliveries for free slots. */
+  pick(now: number): Picked
+  /** The acceptance is committed: its deliveries enter the queue. */
+  accepted(
+    acceptance: Acceptance,
+    result: Extract<AcceptanceResult, { kind: 'accepted' }>,
+    now: number,
+  ): void | Promise<void>
+  /** A settlement is written, or fenced. */
+  ended(decided: DecidedSettlement, result: EndedResult, now: number): void
+  /** The start of an attempt is committed: send it. */
+  start(delivery: QueuedDelivery): void
+  /** A start was refused: the delivery is gone, or stale. */
+  notStarted(deliveries: readonly QueuedDelivery[]): Promise<void>
+  /** A start is given up, because the lease has ended. */
+  abandon(delivery: QueuedDelivery): void
+  /** Whether a delivery that was taken for a start may still be sent. */
+  mayStart(delivery: QueuedDelivery): boolean
+  /** A delivery that may not be sent goes back to the queue. */
+  putBack(delivery: QueuedDelivery, now: number): void
+  /** The lease has ended. */
+  onFenced(): void
+  /** Reads and applies the changes of others. */
+  applyChanges(): Promise<void>
+  /** The store is reachable again, after a group of which it was unknown whether it was written. */
+  onRecovered(): void
+  /** Nothing is left to do: sets the timer for the next due time. */
+  onIdle(): void
+}
+
+export interface CommitLoop {
+  /**
+   * Commits an acceptance. Rejects with what the store refuses it with, with `StoreUnavailable` when the store is out or
+   * does not answer, and with `Closing`.
+   */
+  accept(acceptance: Acceptance): Promise<readonly AcceptedEvent[]>
+  /** Adds an ended attempt to the next group. */
+  finish(finished: FinishedAttempt): void
+  /** Commits these settlements now. Only inside a task. */
+  settleNow(decided: readonly DecidedSettlement[]): Promise<void>
+  /** Forms a group as soon as possible, if there is anything to write. */
+  trigger(): void
+  /** Runs a task when no group is being committed. It must not reject. */
+  exclusively(task: () => Promise<void>): Promise<void>
+  /** Deliveries of acceptances that are not committed yet. */
+  readonly queuedDeliveries: number
+  /** Resolves when nothing is in progress. */
+  idle(): Promise<void>
+  /** Rejects what is not committed yet; later acceptances reject with `Closing`. */
+  stop(): void
+}
+
+/** How long a publisher waits for a store that does not answer, ms. */
+export const MAX_PUBLISH_WAIT_MS = 10_000
+const FIRST_PAUSE_MS = 100
+const MAX_PAUSE_MS = 5000
+/** A group takes no further acceptance above this number of events and deliveries. */
+const MAX_GROUP_SIZE = 5_000
+
+interface PendingAcceptance {
+  readonly acceptance: Acceptance
+  /** Monotonic, ms. */
+  readonly requestedMs: number
+  readonly resolve: (events: readonly AcceptedEvent[]) => void
+  readonly reject: (thrown: unknown) => void
+}
+
+/** A group that is being committed. Its parts may become fewer before it is. */
+interface PendingGroup {
+  accepted: readonly PendingAcceptance[]
+  ended: readonly DecidedSettlement[]
+  starts: readonly QueuedDelivery[]
+  /** 0: it has no starts. */
+  startKey: number
+  finished: readonly number[]
+  isRepeat: boolean
+}
+
+export function createCommitLoop(
+  deps: {
+    readonly store: Pick<QueueStore, 'commit'>
+    readonly clock: Clock
+    readonly log: Log
+    readonly now: () => number
+    readonly canStart: () => boolean
+    /** Deliveries in the queue of this node. */
+    readonly pending: () => number
+    /** Aborts when `drainMs` of `close` have passed: a commit that fails then is given up. */
+    readonly drainDeadline: AbortSignal
+  },
+  state: NodeState,
+  startKeys: StartKeys,
+  handlers: CommitHandlers,
+): CommitLoop {
+  const { store, clock, log, now, drainDeadline } = deps
+  let accepts: PendingAcceptance[] = []
+  let finished: FinishedAttempt[] = []
+  const tasks: (() => Promise<void>)[] = []
+  let isTriggered = false
+  let running: Promise<void> | undefined
+  let isWatching = false
+  let isStopped = false
+  let queuedDeliveries = 0
+  /** Acceptances in the group that is being committed. */
+  let committing: readonly PendingAcceptance[] = []
+
+  const unavailable = () =>
+    new HookswitchError('StoreUnavailable', 'the store does not answer', { retryAfterSeconds: 1 })
+
+  /** Rejects publishers that have waited too long. Acceptances that are in no group yet are dropped. */
+  async function watch(): Promise<void> {
+    isWatching = true
+    for (;;) {
+      const [oldest] = committing.length > 0 ? committing : accepts
+      if (!oldest || isStopped) break
+      const leftMs = oldest.requestedMs + MAX_PUBLISH_WAIT_MS - clock.monotonic()
+      if (leftMs > 0) {
+        await clock.sleep(leftMs, drainDeadline)
+        if (drainDeadline.aborted) break
+        continue
+      }
+      const before = clock.monotonic() - MAX_PUBLISH_WAIT_MS
+      const isLate = ({ requestedMs }: PendingAcceptance) => requestedMs <= before
+      for (const late of [...committing, ...accepts]) if (isLate(late)) late.reject(unavailable())
+      committing = committing.filter((one) => !isLate(one))
+      const dropped = accepts.filter(isLate)
+      accepts = accepts.filter((one) => !isLate(one))
+      for (const { acceptance } of dropped) queuedDeliveries -= acceptance.deliveries.length
+    }
+    isWatching = false
+  }
+
+  function takeAccepts(): readonly PendingAcceptance[] {
+    let size = 0
+    let count = 0
+    while (count < accepts.length && size < MAX_GROUP_SIZE) {
+      const { events, deliveries } = accepts[count]!.acceptance
+      size += events.length + deliveries.length
+      count++
+    }
+    const taken = count === accepts.length ? accepts : accepts.slice(0, count)
+    accepts = count === accepts.length ? [] : accepts.slice(count)
+    for (const { acceptance } of taken) setPositions(acceptance)
+    return taken
+  }
+
+  function setPositions({ events, deliveries }: Acceptance): void {
+    const { positions } = state
+    const ms = now()
+    for (const event of events) event.position = positions.next(ms)
+    for (const delivery of deliveries) {
+      const event = events.length === 1 ? events[0] : events.find(({ id }) => id === delivery.eventId)
+      delivery.position = event && event.id === delivery.eventId ? event.position! : positions.next(ms)
+    }
+  }
+
+  function form(): PendingGroup {
+    const accepted = takeAccepts()
+    const ms = now()
+    const ended: DecidedSettlement[] = []
+    const attempts = finished
+    finished = []
+    for (const attempt of attempts) {
+      const settlement = handlers.settle(attempt, ms)
+      if (settlement) ended.push(settlement)
+    }
+    // Without a lease everything that was in flight is abandoned: there is nothing to settle.
+    if (!state.lease) return { accepted, ended: [], starts: [], startKey: 0, finished: [], isRepeat: false }
+    let starts: readonly QueuedDelivery[] = []
+    if (deps.canStart()) {
+      const picked = handlers.pick(ms)
+      starts = picked.starts
+      for (const skipped of picked.skipped) ended.push(skipped)
+    }
+    const startKey = starts.length > 0 ? startKeys.add(starts) : 0
+    return { accepted, ended, starts, startKey, finished: startKeys.takeFinished(), isRepeat: false }
+  }
+
+  function toGroup(group: PendingGroup): Group {
+    const { accepted, ended, starts, startKey, finished, isRepeat } = group
+    const built: { -readonly [Name in keyof Group]: Group[Name] } = {
+      lease: state.lease,
+      version: state.version,
+      now: now(),
+      accepted: accepted.map(({ acceptance }) => acceptance),
+      ended: withNewestHealth(ended),
+      finished,
+      pending: deps.pending(),
+      isRepeat,
+    }
+    if (starts.length > 0) {
+      built.starting = {
+        key: startKey,
+        deliveries: starts.map(({ webhookId, position, attempts, epoch }) => ({
+          webhookId,
+          position,
+          attempt: attempts + 1,
+          epoch,
+        })),
+      }
+    }
+    return built
+  }
+
+  /** Commits a group, whatever happens on the way. */
+  async function commit(group: PendingGroup): Promise<void> {
+    committing = group.accepted
+    let isUnknown = false
+    for (let pauseMs = FIRST_PAUSE_MS; ; ) {
+      let result: GroupResult
+      try {
+        result = await store.commit(toGroup(group))
+      } catch (thrown) {
+        const reason = thrown instanceof Error ? thrown.message : 'unknown'
+        if (errorCode(thrown) !== 'StoreUnavailable' && sizeOf(group) > 1) {
+          log.warn({ reason }, 'a group was refused: its parts are committed one by one')
+          await commitOneByOne(group)
+          return
+        }
+        if (isNotWritten(thrown) || errorCode(thrown) !== 'StoreUnavailable') {
+          for (const { reject } of group.accepted) reject(thrown)
+          forget(group.accepted)
+          group.accepted = committing = []
+          if (errorCode(thrown) !== 'StoreUnavailable') {
+            log.error({ reason }, 'a part of a group was refused')
+            giveUp(group)
+            return
+          }
+        } else group.isRepeat = isUnknown = true
+        log.warn({ reason, deliveries: group.ended.length }, 'committing failed, retrying')
+        if (sizeOf(group) === 0 && group.finished.length === 0) return
+        if (drainDeadline.aborted) {
+          for (const { reject } of group.accepted) reject(thrown)
+          giveUp(group)
+          return
+        }
+        await clock.sleep(pauseMs, drainDeadline)
+        pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)
+        continue
+      }
+      if (result.kind === 'committed') {
+        await apply(group, result)
+        if (isUnknown) handlers.onRecovered()
+        return
+      }
+      if (result.kind === 'outdated') {
+        await handlers.applyChanges()
+        dropOutdated(group)
+      } else {
+        handlers.onFenced()
+        for (const one of group.ended) handlers.ended(one, { kind: 'fenced' }, now())
+        for (const delivery of group.starts) handlers.abandon(delivery)
+        Object.assign(group, { ended: [], starts: [], startKey: 0, finished: [] })
+      }
+      if (sizeOf(group) === 0 && group.finished.length === 0) return
+    }
+  }
+
+  /** Changes of others have been applied to the queue: what they removed is neither settled nor started. */
+  function dropOutdated(group: PendingGroup): void {
+    const ms = now()
+    group.ended = group.ended.filter((one) => {
+      if (!one.delivery.isAbandoned) return true
+      handlers.ended(one, { kind: 'fenced' }, ms)
+      return false
+    })
+    group.starts = group.starts.filter((delivery) => {
+      if (delivery.isAbandoned) handlers.abandon(delivery)
+      else if (!handlers.mayStart(delivery)) handlers.putBack(delivery, ms)
+      else return true
+      return false
+    })
+  }
+
+  async function commitOneByOne(group: PendingGroup): Promise<void> {
+    const { accepted, ended, starts, startKey, finished, isRepeat } = group
+    const none = { accepted: [], ended: [], starts: [], startKey: 0, finished: [], isRepeat }
+    for (const one of accepted) await commit({ ...none, accepted: [one] })
+    for (const one of ended) await commit({ ...none, ended: [one] })
+    if (starts.length > 0) await commit({ ...none, starts, startKey })
+    if (finished.length > 0) await commit({ ...none, finished })
+  }
+
+  /** The effects of the group are lost: its settlements stay unwritten, and its starts are not sent. */
+  function giveUp({ ended, starts }: PendingGroup): void {
+    for (const one of ended) handlers.ended(one, { kind: 'fenced' }, now())
+    for (const delivery of starts) handlers.abandon(delivery)
+  }
+
+  async function apply(
+    { accepted, ended, starts }: PendingGroup,
+    result: Extract<GroupResult, { kind: 'committed' }>,
+  ): Promise<void> {
+    const ms = now()
+    state.version = Math.max(state.version, result.version)
+    for (let index = 0; index < accepted.length; index++) {
+      const { acceptance, resolve, reject } = accepted[index]!
+      const one = result.accepted[index]!
+      if (one.kind === 'refused') reject(one.error)
+      else {
+        const entering = handlers.accepted(acceptance, one, ms)
+        if (entering) await entering
+        resolve(one.events)
+      }
+    }
+    forget(accepted)
+    committing = []
+    const refused = new Set(result.notStarted)
+    for (let index = 0; index < starts.length; index++)
+      if (!refused.has(index)) handlers.start(starts[index]!)
+    for (let index = 0; index < ended.length; index++) handlers.ended(ended[index]!, result.ended[index]!, ms)
+    if (refused.size > 0) await handlers.notStarted(starts.filter((_, index) => refused.has(index)))
+  }
+
+  function forget(accepted: readonly PendingAcceptance[]): void {
+    for (const { acceptance } of accepted) queuedDeliveries -= acceptance.deliveries.length
+  }
+
+  async function run(): Promise<void> {
+    for (;;) {
+      const task = tasks.shift()
+      if (task) {
+        await task()
+        continue
+      }
+      if (!isTriggered) return
+      isTriggered = false
+      await clock.yield()
+      const group = form()
+      if (sizeOf(group) === 0 && group.finished.length === 0) continue
+      // What was accepted or ended meanwhile, and what the group made due, is in the next one.
+      isTriggered = true
+      await commit(group)
+    }
+  }
+
+  function begin(): void {
+    if (running) return
+    running = run()
+      .catch((thrown: unknown) => log.error({ reason: String(thrown) }, 'the delivery loop failed'))
+      .then(() => {
+        running = undefined
+        if (isTriggered || tasks.length > 0) begin()
+        else handlers.onIdle()
+      })
+  }
+
+  function trigger(): void {
+    isTriggered = true
+    begin()
+  }
+
+  return {
+    trigger,
+    accept(acceptance) {
+      if (isStopped) return Promise.reject(new HookswitchError('Closing', 'this instance is closing'))
+      return new Promise((resolve, reject) => {
+        accepts.push({ acceptance, requestedMs: clock.monotonic(), resolve, reject })
+        queuedDeliveries += acceptance.deliveries.length
+        if (!isWatching) void watch()
+        trigger()
+      })
+    },
+    finish(attempt) {
+      finished.push(attempt)
+      trigger()
+    },
+    async settleNow(settlements) {
+      if (settlements.length === 0) return
+      await commit({
+        accepted: [],
+        ended: settlements,
+        starts: [],
+        startKey: 0,
+        finished: [],
+        isRepeat: false,
+      })
+    },
+    exclusively(task) {
+      return new Promise((resolve) => {
+        tasks.push(() => task().then(resolve, resolve))
+        begin()
+      })
+    },
+    get queuedDeliveries() {
+      return queuedDeliveries
+    },
+    async idle() {
+      while (running) await running
+    },
+    stop() {
+      isStopped = true
+      for (const { reject } of accepts) reject(new HookswitchError('Closing', 'this instance is closing'))
+      forget(accepts)
+      accepts = []
+    },
+  }
+}
+
+function sizeOf({ accepted, ended, starts }: PendingGroup): number {
+  return accepted.length + ended.length + starts.length
+}
+
+/** An endpoint's health is written once per group, as the node knows it now. */
+function withNewestHealth(ended: readonly DecidedSettlement[]): Group['ended'] {
+  let seen: Set<string> | undefined
+  const settlements = ended.map(({ settlement }) => settlement)
+  for (let index = ended.length - 1; index >= 0; index--) {
+    const settlement = settlements[index]!
+    const { endpoint, webhookId } = settlement
+    if (endpoint?.health === undefined) continue
+    const { webhook } = ended[index]!.delivery.endpoint
+    seen ??= new Set()
+    const isLast = !seen.has(webhookId)
+    seen.add(webhookId)
+    const { health: _, ...others } = endpoint
+    if (isLast && webhook.epoch === endpoint.epoch) {
+      settlements[index] = { ...settlement, endpoint: { ...others, health: webhook.health ?? null } }
+    } else if (endpoint.disable) settlements[index] = { ...settlement, endpoint: others }
+    else if (!isLast) {
+      const { endpoint: _unchanged, ...rest } = settlement
+      settlements[index] = rest
+    }
+  }
+  return settlements
+}

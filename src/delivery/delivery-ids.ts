@@ -1,0 +1,19 @@
+/**
+ * Ids of deliveries: 32 hex digits that begin with the first 24 of their event's id. Stores find the event of a delivery,
+ * and the deliveries of an event, by this prefix.
+ */
+
+/** Digits that a delivery's id shares with its event's. */
+export const PREFIX_DIGITS = 24
+const DIGITS = 32
+
+/** @param index of the delivery among those that the event was accepted with, from 0 */
+export function firstDeliveryId(eventId: string, index: number): string {
+  return eventId.slice(0, PREFIX_DIGITS) + index.toString(16).padStart(DIGITS - PREFIX_DIGITS, '0')
+}
+
+/** @param random 32 random hex digits */
+export function replayId(eventId: string, random: string): string {
+  // First deliveries have a small number in place of these digits.
+  return `${eventId.slice(0, PREFIX_DIGITS)}f${random.slice(PREFIX_DIGITS + 1)}`
+}

@@ -1,0 +1,397 @@
+/**
+ * Keeps the queue of one node in step with the store: loads the shards that it gains, settles what earlier owners
+ * left in flight there, hands over the shards that it gives up, and applies what others changed.
+ *
+ * Theory of operation
+ *
+ * - Every change runs in the commit loop, between groups (`exclusively`), so that no group is formed from half a
+ *   queue.
+ * - A grant with a new fence means that the node owned nothing for a while: it forgets its queue, abandons what is
+ *   in flight and loads all shards. Their starts under the earlier lease are then interrupted attempts.
+ * - A shard is loaded before anything of it is sent. Deliveries that are accepted for it before that are found by
+ *   the load.
+ * - A delivery that its owner was sending when it crashed gets an interrupted attempt before it is sent again.
+ * - A shard that is to be given up leaves the queue at once, and is handed over when its last attempt has ended.
+ * - All steps can be repeated: a step that fails is tried again until it succeeds or the node stops.
+ */
+import type { Clock, Log } from '../ports.js'
+import { isProbed } from '../webhooks/health.js'
+import { shouldKeepHealth, type Webhook } from '../webhooks/webhook.js'
+import type { CommitLoop } from './commit-loop.js'
+import type { Claim } from './delivery-store.js'
+import { isTerminal } from './lifecycle.js'
+import type { NodeState } from './node-state.js'
+import { createPositions } from './positions.js'
+import type { PendingQueue } from './queue/pending-queue.js'
+import type { QueueEndpoint } from './queue/queue-endpoint.js'
+import { QueuedDelivery } from './queue/queued-delivery.js'
+import type { DeliveryKey, NodeLease, QueueStore, Start, WaitingDeliveries } from './queue-store.js'
+import type { Scheduler } from './scheduler/scheduler.js'
+import type { DecidedSettlement } from './worker/settlement-decider.js'
+
+export interface QueueSyncDeps {
+  readonly store: QueueStore
+  readonly clock: Clock
+  readonly log: Log
+  readonly queue: PendingQueue
+  readonly scheduler: Pick<Scheduler, 'update' | 'setProbed'>
+  readonly loop: Pick<CommitLoop, 'exclusively' | 'settleNow' | 'trigger'>
+  /** Store time, ms. */
+  now(): number
+  /** What is in flight. */
+  inFlight(): Iterable<QueuedDelivery>
+  /** Forgets the starts of an earlier lease. */
+  forgetStarts(): void
+  /** Decides the interrupted attempt of a delivery. */
+  interrupt(delivery: QueuedDelivery): DecidedSettlement
+  /** Cancels the requests of a webhook of which no byte has been sent yet. */
+  cancelUnsent(webhookId: string): void
+  /** Requests a new grant. */
+  renew(): void
+  /** The shard of a webhook, 0–63. */
+  shardOf(webhookId: string): number
+  /** Aborts: no further step begins. */
+  readonly stopping: AbortSignal
+}
+
+export interface QueueSync {
+  /** Takes a grant of the store. */
+  granted(grant: NodeLease): void
+  /** Resolves when the latest grant has been applied. */
+  ready(): Promise<void>
+  /** A group was refused because the lease has ended. */
+  onFenced(): void
+  /** Reads and applies the changes of others. Only inside the commit loop. */
+  applyChanges(): Promise<void>
+  /** Polls for nudges and changes. */
+  poll(): void
+  /** Loads everything again: commits may have been lost. */
+  reload(): void
+  /** The webhook has changed, by a settlement of this node. */
+  setWebhook(webhook: Webhook): void
+  /** Makes an endpoint known to the queue. */
+  addEndpoints(webhookIds: readonly string[]): Promise<void>
+  /** Requests contents that are needed next. */
+  fetchContents(): void
+  /** Hands over the shards that are to be given up and have nothing in flight. */
+  handOverIdle(): void
+}
+
+/** Deliveries whose contents are read at once. */
+const FETCH_SIZE = 500
+const FIRST_PAUSE_MS = 100
+const MAX_PAUSE_MS = 5_000
+
+/** @param maxContents contents that are requested ahead at most */
+export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxContents: number): QueueSync {
+  const { store, clock, log, queue, scheduler, loop, now, shardOf, stopping } = deps
+  let grant: NodeLease | undefined
+  let applying: Promise<void> | undefined
+  let isPolling = false
+  let mustReload = false
+  let fetching = 0
+  let leaving: ReadonlySet<number> = new Set()
+  let handingOver = false
+
+  const updateAll = (endpoints: Iterable<QueueEndpoint>) => {
+    for (const endpoint of endpoints) scheduler.update(queue.ready(endpoint))
+  }
+
+  /** Repeats a step until it succeeds. When the node stops and the step fails, the lease is given up. */
+  async function repeat(name: string, step: () => Promise<void>): Promise<void> {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
+      try {
+        return await step()
+      } catch (thrown) {
+        const reason = thrown instanceof Error ? thrown.message : 'unknown'
+        log.warn({ reason }, `${name} failed, retrying`)
+      }
+      if (stopping.aborted) return onFenced()
+      await clock.sleep(pauseMs, stopping)
+    }
+  }
+
+  function abandonAll(): void {
+    for (const delivery of deps.inFlight()) {
+      delivery.isAbandoned = true
+      queue.remove(delivery, now())
+    }
+    deps.forgetStarts()
+  }
+
+  function unload(shards: readonly number[] | 'all'): void {
+    const dropped = shards === 'all' ? undefined : new Set(shards)
+    const endpoints = [...queue.endpoints()].filter(({ shard }) => dropped?.has(shard) ?? true)
+    queue.dropShards(shards)
+    updateAll(endpoints)
+    if (shards === 'all') state.loaded.clear()
+    else for (const shard of shards) state.loaded.delete(shard)
+  }
+
+  function onFenced(): void {
+    if (!state.lease) return
+    log.warn({}, 'the shard lease has ended: deliveries in flight are left to the next owner')
+    state.lease = undefined
+    abandonAll()
+    unload('all')
+    deps.renew()
+  }
+
+  /** A row of the store; the health in memory is newer, unless the change has cleared it. */
+  function withKnownHealth(row: Webhook): Webhook {
+    const known = queue.endpoint(row.id)?.webhook
+    if (!known || known.epoch !== row.epoch || !shouldKeepHealth(known.settings, row.settings)) return row
+    const { health: _, ...rest } = row
+    return known.health ? { ...rest, health: known.health } : rest
+  }
+
+  function setWebhook(row: Webhook): void {
+    const before = queue.endpoint(row.id)
+    const epochBefore = before?.webhook.epoch ?? row.epoch
+    const endpoint = queue.setWebhook(withKnownHealth(row))
+    scheduler.setProbed(row.id, isProbed(endpoint.webhook.health))
+    scheduler.update(queue.ready(endpoint))
+    if (row.epoch > epochBefore) deps.cancelUnsent(row.id)
+  }
+
+  async function applyChanges(): Promise<void> {
+    const { lease } = state
+    if (!lease) return
+    const changes = await store.changes(lease, state.version)
+    if (!changes) return onFenced()
+    if (changes.mustReload) {
+      await loadAgain()
+      return
+    }
+    const touched = new Set<QueueEndpoint>()
+    for (const key of changes.removed) {
+      const endpoint = queue.endpoint(key.webhookId)
+      if (!endpoint) continue
+      const taken = queue.remove(key, now())
+      if (taken) taken.isAbandoned = true
+      touched.add(endpoint)
+    }
+    updateAll(touched)
+    for (const webhook of changes.webhooks) if (queue.endpoint(webhook.id)) setWebhook(webhook)
+    state.version = changes.version
+    loop.trigger()
+  }
+
+  /** Deliveries of shards that are not loaded are left to the load. */
+  function loadedOnly(rows: WaitingDeliveries): WaitingDeliveries {
+    const isLoaded = rows.webhookIds.map((id) => state.loaded.has(shardOf(id)))
+    if (isLoaded.every(Boolean)) return rows
+    const pick = <Column extends Float64Array | Uint32Array | Uint8Array>(column: Column): Column =>
+      column.filter((_: number, index: number) => isLoaded[rows.webhook[index]!]) as Column
+    const webhook = pick(rows.webhook)
+    return {
+      count: webhook.length,
+      webhookIds: rows.webhookIds,
+      webhook,
+      position: pick(rows.position),
+      lane: pick(rows.lane),
+      sequence: pick(rows.sequence),
+      dueMs: pick(rows.dueMs),
+      epoch: pick(rows.epoch),
+      attempts: pick(rows.attempts),
+      tries: pick(rows.tries),
+      interruptions: pick(rows.interruptions),
+    }
+  }
+
+  function enter(rows: WaitingDeliveries, webhooks: readonly Webhook[]): readonly QueueEndpoint[] {
+    for (const webhook of webhooks) queue.setWebhook(withKnownHealth(webhook))
+    let highest = 0
+    for (let index = 0; index < rows.count; index++)
+      if (rows.position[index]! > highest) highest = rows.position[index]!
+    state.positions.raise(highest)
+    return queue.load(rows, now())
+  }
+
+  async function pollNow(): Promise<void> {
+    const { lease } = state
+    if (!lease) return
+    const polled = await store.poll(lease)
+    if (!polled) return onFenced()
+    state.pendingElsewhere = polled.pendingElsewhere
+    updateAll(enter(loadedOnly(polled.waiting), polled.webhooks))
+    if (polled.version > state.version) await applyChanges()
+    loop.trigger()
+  }
+
+  /** Settles attempts that earlier owners were making when they crashed. Nothing of these shards is sent before. */
+  async function settleInterrupted(starts: readonly Start[]): Promise<void> {
+    for (let from = 0; from < starts.length; from += FETCH_SIZE) {
+      const some = starts.slice(from, from + FETCH_SIZE).filter((start) => !queue.position(start)?.isTaken)
+      const contents = await store.bodies(some)
+      const decided: DecidedSettlement[] = []
+      some.forEach((start, index) => {
+        const content = contents[index]
+        const endpoint = queue.endpoint(start.webhookId)
+        if (!content || !endpoint || content.delivery.attempts !== start.attempt - 1) return
+        const delivery = toQueued(content, endpoint, start.position, 0)
+        delivery.state = 'in_flight'
+        const one = deps.interrupt(delivery)
+        decided.push(one)
+        const { next } = one.settlement
+        if (isTerminal(next.state)) queue.remove(start, now())
+        else queue.update(start, next)
+      })
+      await loop.settleNow(decided)
+    }
+  }
+
+  async function load(shards: readonly number[], isFirst: boolean): Promise<void> {
+    const { lease } = state
+    if (!lease) return
+    const starts: Start[] = []
+    const changed = new Set<QueueEndpoint>()
+    let cursor: string | undefined
+    let hasVersion = !isFirst
+    do {
+      const part = await store.load(lease, shards, cursor)
+      if (!part) return onFenced()
+      if (!hasVersion) state.version = part.version
+      hasVersion = true
+      for (const endpoint of enter(part.waiting, part.webhooks)) changed.add(endpoint)
+      starts.push(...part.interrupted)
+      cursor = part.cursor
+    } while (cursor !== undefined)
+    await settleInterrupted(starts)
+    if (state.lease !== lease) return
+    if (shards.length > 0) await store.completeTakeover(lease, shards)
+    for (const shard of shards) state.loaded.add(shard)
+    updateAll(changed)
+  }
+
+  /** The queue is built anew; what is in flight stays, and is not loaded again. */
+  async function loadAgain(): Promise<void> {
+    if (!grant || !state.lease) return
+    unload('all')
+    const shards = grant.shards.filter((shard) => !grant!.leaving.includes(shard))
+    await load(shards, true)
+    loop.trigger()
+  }
+
+  async function applyGrant(): Promise<void> {
+    const current = grant
+    if (!current) return
+    const { owner, fence, node, position } = current
+    state.pendingElsewhere = current.pendingElsewhere
+    const isNew = state.lease?.fence !== fence
+    if (isNew) {
+      abandonAll()
+      unload('all')
+      state.positions = createPositions(node)
+      state.positions.raise(position)
+      state.lease = { owner, fence }
+    }
+    leaving = new Set(current.leaving)
+    const kept = current.shards.filter((shard) => !leaving.has(shard))
+    const lost = [...state.loaded].filter((shard) => !kept.includes(shard))
+    if (lost.length > 0) unload(lost)
+    const gained = kept.filter((shard) => !state.loaded.has(shard))
+    if (gained.length > 0 || isNew) await load(gained, isNew)
+    handOverIdle()
+    loop.trigger()
+  }
+
+  function handOverIdle(): void {
+    if (leaving.size === 0 || handingOver || stopping.aborted) return
+    handingOver = true
+    void loop.exclusively(async () => {
+      try {
+        const busy = new Set<number>()
+        for (const { endpoint } of deps.inFlight()) busy.add(endpoint.shard)
+        const idle = [...leaving].filter((shard) => !busy.has(shard))
+        if (idle.length === 0 || !state.lease) return
+        await store.handOver(state.lease, idle)
+        leaving = new Set([...leaving].filter((shard) => busy.has(shard)))
+      } catch (thrown) {
+        const reason = thrown instanceof Error ? thrown.message : 'unknown'
+        log.warn({ reason }, 'handing over shards failed, the next renewal tries again')
+      } finally {
+        handingOver = false
+      }
+    })
+  }
+
+  async function fetch(keys: readonly DeliveryKey[]): Promise<void> {
+    try {
+      const contents = await store.bodies(keys)
+      updateAll(queue.fill(keys, contents, now()))
+    } catch (thrown) {
+      const reason = thrown instanceof Error ? thrown.message : 'unknown'
+      log.warn({ reason, deliveries: keys.length }, 'reading deliveries failed, retrying')
+      await clock.sleep(FIRST_PAUSE_MS, stopping)
+      queue.unrequest(keys)
+      updateAll(queue.endpoints())
+    } finally {
+      fetching -= keys.length
+      loop.trigger()
+    }
+  }
+
+  return {
+    granted(next) {
+      grant = next
+      const isKnown =
+        state.lease?.fence === next.fence &&
+        next.leaving.length === leaving.size &&
+        next.leaving.every((shard) => leaving.has(shard)) &&
+        next.shards.length === state.loaded.size + leaving.size &&
+        next.shards.every((shard) => state.loaded.has(shard) || leaving.has(shard))
+      state.pendingElsewhere = next.pendingElsewhere
+      if (isKnown) {
+        loop.trigger()
+        return
+      }
+      applying = loop.exclusively(() => repeat('loading shards', applyGrant))
+    },
+    ready: async () => applying,
+    onFenced,
+    applyChanges: () => repeat('reading changes', applyChanges),
+    poll() {
+      if (isPolling || stopping.aborted) return
+      isPolling = true
+      void loop.exclusively(async () => {
+        isPolling = false
+        await repeat('polling', pollNow)
+      })
+    },
+    reload() {
+      if (mustReload || stopping.aborted) return
+      mustReload = true
+      void loop.exclusively(async () => {
+        mustReload = false
+        await repeat('loading shards', loadAgain)
+      })
+    },
+    setWebhook,
+    async addEndpoints(webhookIds) {
+      await repeat('reading webhooks', async () => {
+        const rows = await Promise.all(webhookIds.map((id) => store.webhookOf(id)))
+        for (const row of rows) if (row) queue.setWebhook(withKnownHealth(row))
+      })
+    },
+    fetchContents() {
+      const keys = queue.missing(maxContents - fetching, now())
+      for (let from = 0; from < keys.length; from += FETCH_SIZE) {
+        const some = keys.slice(from, from + FETCH_SIZE)
+        fetching += some.length
+        void fetch(some)
+      }
+    },
+    handOverIdle,
+  }
+}
+
+/** A delivery that was read from the store, as the queue holds it. */
+export function toQueued(
+  { delivery, body, traceparent }: Claim,
+  endpoint: QueueEndpoint,
+  position: number,
+  sequence: number,
+): QueuedDelivery {
+  return new QueuedDelivery(delivery, endpoint, position, sequence, delivery.acceptedMs, body, traceparent)
+}
