@@ -40,7 +40,7 @@ export const FLAGS = 15
 export const INTERRUPTIONS = 0xff
 /** Flag: the delivery is taken. */
 export const IS_TAKEN = 0x100
-/** Flag: its content was requested. */
+/** Flag: its content was requested, and it was not taken since. */
 export const IS_REQUESTED = 0x200
 
 /** Entries of a page, as a power of two. */

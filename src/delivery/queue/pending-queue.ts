@@ -1,8 +1,57 @@
+/**
+ * The queue of one node: its waiting and taken deliveries, in memory. Decides what may be sent next; sends, reads and
+ * writes nothing.
+ *
+ * Theory of operation
+ *
+ * - Every delivery, waiting or taken, has one entry of 64 bytes (`entries.ts`), found by webhook and position. A
+ *   `QueuedDelivery`, the object with the content, belongs to an entry only while its content is in memory; a taken
+ *   delivery always has one. `QueuedDelivery.entry` is set exactly while the queue refers to the object.
+ * - The entries of a lane are a linked list in the order of sending (`lanes.ts`). Its first entry is the head; a delivery
+ *   that has its lane to itself is always a head. Only heads are taken, requested or due, and a taken head stays the head
+ *   until it has ended. When a head goes, the next becomes the head and is due.
+ * - Every head is in exactly one heap of its endpoint (`heads.ts`). Other entries are in none.
+ * - A delivery of an older epoch than its endpoint is stale: it is never sent. It is found when it is a head; a taken one
+ *   becomes stale when it waits again. `takeStale` hands out stale heads, so that the caller cancels them.
+ * - Contents that were dropped or never read are requested for heads that may be sent soon (`content-requests.ts`).
+ * - An endpoint with nothing waiting or taken is idle; the queue forgets those that are idle longest.
+ *
+ * After a crash, the queue is built again from the rows of the store (`load`). Rows that are known already are skipped, so a
+ * row that arrives by several ways is in the queue once.
+ */
+import { isFailing } from '../../webhooks/health.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import type { Claim, ReadyEndpoint, Settlement } from '../delivery-store.js'
+import { laneKey } from '../lane-key.js'
 import type { DeliveryKey, WaitingDeliveries } from '../queue-store.js'
+import { ContentRequests } from './content-requests.js'
+import { Contents } from './contents.js'
+import { EndpointTable } from './endpoint-table.js'
+import {
+  ATTEMPTS,
+  CONTENT,
+  DUE,
+  ENDPOINT,
+  Entries,
+  EPOCH,
+  FLAGS,
+  INTERRUPTIONS,
+  IS_REQUESTED,
+  IS_TAKEN,
+  LANE,
+  NEXT,
+  NONE,
+  POSITION,
+  PREVIOUS,
+  SEQUENCE,
+  TRIES,
+} from './entries.js'
+import type { EntryHeap } from './entry-heap.js'
+import { HashIndex } from './hash-index.js'
+import { FIRST, Heads, RETRY, STALE } from './heads.js'
+import { Lanes } from './lanes.js'
 import type { QueueEndpoint } from './queue-endpoint.js'
-import type { QueuedDelivery } from './queued-delivery.js'
+import { QueuedDelivery } from './queued-delivery.js'
 
 /** What is known of a waiting or taken delivery. */
 export interface QueuePosition {
@@ -102,5 +151,398 @@ export interface PendingQueueOptions {
   readonly hashSeed?: number
 }
 
+/** Deliveries that `position` counts before another. */
+const MAX_COUNTED_AHEAD = 1_000
+
 /** Creates an empty queue. */
-export declare function createPendingQueue(options: PendingQueueOptions): PendingQueue
+export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
+  const { maxContents, shardOf, hashSeed = 0 } = options
+  const entries = new Entries()
+  const keys = new HashIndex(entries, POSITION, hashSeed)
+  const tails = new HashIndex(entries, LANE, ~hashSeed)
+  const lanes = new Lanes(entries, tails)
+  const contents = new Contents()
+  const heads = new Heads(entries)
+  const requests = new ContentRequests(entries, heads, () => waitingContents >= maxContents)
+  const table = new EndpointTable(shardOf)
+  /** Deliveries that wait and whose content is in memory. */
+  let waitingContents = 0
+
+  /** To be called once the entries of an endpoint, its webhook or what is taken of it have changed. */
+  function refresh(endpoint: QueueEndpoint): void {
+    const isIdle = endpoint.waiting === 0 && endpoint.taken === 0
+    if (!isIdle) table.setActive(endpoint)
+    requests.update(endpoint)
+    if (isIdle) table.setIdle(endpoint)
+  }
+
+  function find({ webhookId, position }: DeliveryKey): number {
+    const endpoint = table.find(webhookId)
+    return endpoint ? keys.find(endpoint.index, position) : NONE
+  }
+
+  const endpointOf = (entry: number) => table.at(entries.word(entry, ENDPOINT))
+  const isHead = (entry: number) => entries.word(entry, PREVIOUS) === NONE
+  const isTaken = (entry: number) => entries.hasFlag(entry, IS_TAKEN)
+
+  /** The entry of a delivery that is taken; `NONE`: it was removed. */
+  function takenEntry({ entry }: QueuedDelivery): number {
+    return entry >= 0 && isTaken(entry) ? entry : NONE
+  }
+
+  /**
+   * The entry whose content is on its way. `NONE`: it was dropped meanwhile, and perhaps loaded again; then what is read may
+   * be older than its row.
+   */
+  function requestedEntry(key: DeliveryKey): number {
+    const entry = find(key)
+    const isRequested =
+      entry !== NONE && entries.hasFlag(entry, IS_REQUESTED) && entries.word(entry, CONTENT) === NONE
+    return isRequested ? entry : NONE
+  }
+
+  function createEntry(endpoint: QueueEndpoint, position: number, lane: number, sequence: number): number {
+    const entry = entries.allocate()
+    entries.setNumber(entry, POSITION, position)
+    entries.setNumber(entry, LANE, lane)
+    entries.setWord(entry, ENDPOINT, endpoint.index)
+    entries.setWord(entry, SEQUENCE, sequence)
+    return entry
+  }
+
+  function setCounters(entry: number, attempts: number, tries: number, interruptions: number): void {
+    entries.setWord(entry, ATTEMPTS, attempts)
+    entries.setWord(entry, TRIES, tries)
+    const flags = entries.word(entry, FLAGS) & ~INTERRUPTIONS
+    entries.setWord(entry, FLAGS, flags | Math.min(interruptions, INTERRUPTIONS))
+  }
+
+  /** Adds a new entry whose other fields are set. */
+  function insert(endpoint: QueueEndpoint, entry: number, epoch: number, now: number): void {
+    entries.setWord(entry, EPOCH, epoch)
+    if (epoch > endpoint.newestEpoch) endpoint.newestEpoch = epoch
+    endpoint.waiting++
+    keys.set(entry)
+    const formerHead = lanes.insert(entry)
+    if (formerHead !== NONE) heads.detach(endpoint, formerHead)
+    if (!isHead(entry)) return
+    if (entries.number(entry, DUE) === 0) entries.setNumber(entry, DUE, now)
+    heads.attach(endpoint, entry)
+  }
+
+  function removeEntry(entry: number, now: number): void {
+    const endpoint = endpointOf(entry)
+    if (isHead(entry)) heads.detach(endpoint, entry)
+    const nextHead = lanes.remove(entry)
+    freeEntry(endpoint, entry)
+    if (nextHead !== NONE) {
+      entries.setNumber(nextHead, DUE, Math.max(entries.number(nextHead, DUE), now))
+      heads.attach(endpoint, nextHead)
+    }
+    refresh(endpoint)
+    table.evictIdle()
+  }
+
+  /** Frees an entry that is in no heap and no lane. */
+  function freeEntry(endpoint: QueueEndpoint, entry: number): void {
+    if (isTaken(entry)) {
+      endpoint.taken--
+      forgetContent(entry)
+    } else {
+      endpoint.waiting--
+      if (entries.word(entry, CONTENT) !== NONE) {
+        waitingContents--
+        forgetContent(entry)
+      }
+      clearRequest(endpoint, entry)
+    }
+    keys.delete(entry)
+    entries.free(entry)
+  }
+
+  function forgetContent(entry: number): void {
+    const slot = entries.word(entry, CONTENT)
+    contents.get(slot).entry = -1
+    contents.delete(slot)
+    entries.setWord(entry, CONTENT, NONE)
+  }
+
+  function clearRequest(endpoint: QueueEndpoint, entry: number): void {
+    if (!entries.hasFlag(entry, IS_REQUESTED)) return
+    entries.setFlag(entry, IS_REQUESTED, false)
+    endpoint.requested--
+  }
+
+  function attachContent(entry: number, delivery: QueuedDelivery): void {
+    delivery.entry = entry
+    entries.setWord(entry, CONTENT, contents.add(delivery))
+    waitingContents++
+  }
+
+  /** Marks the first head of a heap of waiting heads as taken. */
+  function takeFirst(endpoint: QueueEndpoint, heap: EntryHeap): QueuedDelivery {
+    const entry = heap.first
+    heads.detach(endpoint, entry)
+    clearRequest(endpoint, entry)
+    entries.setFlag(entry, IS_TAKEN, true)
+    heads.attach(endpoint, entry)
+    waitingContents--
+    endpoint.waiting--
+    endpoint.taken++
+    const delivery = contents.get(entries.word(entry, CONTENT))
+    delivery.state = 'in_flight'
+    if (delivery.dueMs !== undefined) delivery.dueMs = undefined
+    return delivery
+  }
+
+  function takeDue(
+    endpoint: QueueEndpoint,
+    kind: number,
+    limit: number,
+    now: number,
+    taken: QueuedDelivery[],
+  ): void {
+    const heap = heads.of(endpoint, kind)
+    while (taken.length < limit && heads.dueMs(heap) <= now) taken.push(takeFirst(endpoint, heap))
+  }
+
+  /** A taken delivery waits again. Its content is dropped if those of `maxKept` waiting deliveries are in memory. */
+  function waitAgain(delivery: QueuedDelivery, dueMs: number, maxKept: number): void {
+    const { entry } = delivery
+    const endpoint = endpointOf(entry)
+    heads.detach(endpoint, entry)
+    entries.setFlag(entry, IS_TAKEN, false)
+    entries.setNumber(entry, DUE, dueMs)
+    setCounters(entry, delivery.attempts, delivery.tries, delivery.interruptions)
+    delivery.state = 'waiting'
+    delivery.dueMs = dueMs
+    if (waitingContents < maxKept) waitingContents++
+    else forgetContent(entry)
+    endpoint.taken--
+    endpoint.waiting++
+    heads.attach(endpoint, entry)
+    refresh(endpoint)
+  }
+
+  function setNext(delivery: QueuedDelivery, next: Settlement['next']): void {
+    delivery.attempts = next.attempts
+    delivery.tries = next.tries
+    delivery.interruptions = next.interruptions
+    delivery.reason = next.reason
+  }
+
+  /** Frees the entries of a lane from one on, which is no head. */
+  function dropFollowers(endpoint: QueueEndpoint, from: number): void {
+    for (let entry = from; entry !== NONE; ) {
+      const next = entries.word(entry, NEXT)
+      lanes.remove(entry)
+      freeEntry(endpoint, entry)
+      entry = next
+    }
+  }
+
+  function dropWaiting(endpoint: QueueEndpoint): void {
+    const all: number[] = []
+    heads.forEach(endpoint, (entry) => all.push(entry))
+    // From the end: the last entry of a heap leaves it at once.
+    for (const entry of all.reverse()) {
+      dropFollowers(endpoint, entries.word(entry, NEXT))
+      if (isTaken(entry)) continue
+      heads.detach(endpoint, entry)
+      lanes.remove(entry)
+      freeEntry(endpoint, entry)
+    }
+    refresh(endpoint)
+  }
+
+  return {
+    get size() {
+      return entries.size
+    },
+    get bytes() {
+      let sum = entries.bytes + keys.bytes + tails.bytes
+      for (const endpoint of table.all()) sum += heads.bytes(endpoint)
+      return sum
+    },
+    get waitingContents() {
+      return waitingContents
+    },
+    get hasStale() {
+      return heads.staleEndpoint() !== undefined
+    },
+    endpoint: (webhookId) => table.find(webhookId),
+    endpoints: () => table.all(),
+    setWebhook(webhook) {
+      const endpoint = table.set(webhook)
+      if (webhook.epoch > endpoint.epoch) heads.raiseEpoch(endpoint, webhook.epoch)
+      refresh(endpoint)
+      return endpoint
+    },
+    add(delivery, now) {
+      const endpoint = table.restore(delivery.endpoint)
+      if (keys.find(endpoint.index, delivery.position) !== NONE) return false
+      delivery.endpoint = endpoint
+      const entry = createEntry(endpoint, delivery.position, laneKey(delivery.lane), delivery.sequence)
+      setCounters(entry, delivery.attempts, delivery.tries, delivery.interruptions)
+      if (waitingContents < maxContents) attachContent(entry, delivery)
+      insert(endpoint, entry, delivery.epoch, now)
+      refresh(endpoint)
+      return true
+    },
+    load(rows, now) {
+      const endpoints = rows.webhookIds.map((id) => {
+        const endpoint = table.find(id)
+        if (!endpoint) throw new Error(`webhookIds: the webhook ${id} was not set before its deliveries`)
+        return endpoint
+      })
+      const changed = new Set<QueueEndpoint>()
+      for (let row = 0; row < rows.count; row++) {
+        const endpoint = endpoints[rows.webhook[row]!]!
+        const position = rows.position[row]!
+        if (keys.find(endpoint.index, position) !== NONE) continue
+        const entry = createEntry(endpoint, position, rows.lane[row]!, rows.sequence[row]!)
+        entries.setNumber(entry, DUE, rows.dueMs[row]!)
+        setCounters(entry, rows.attempts[row]!, rows.tries[row]!, rows.interruptions[row]!)
+        insert(endpoint, entry, rows.epoch[row]!, now)
+        changed.add(endpoint)
+      }
+      for (const endpoint of changed) refresh(endpoint)
+      return [...changed]
+    },
+    take(endpoint, slots, retriesFirst, now) {
+      const taken: QueuedDelivery[] = []
+      takeDue(endpoint, FIRST, retriesFirst ? slots >> 1 : (slots + 1) >> 1, now, taken)
+      takeDue(endpoint, RETRY, slots, now, taken)
+      takeDue(endpoint, FIRST, slots, now, taken)
+      if (taken.length > 0) refresh(endpoint)
+      return taken
+    },
+    putBack(delivery, dueMs) {
+      if (takenEntry(delivery) !== NONE) waitAgain(delivery, dueMs, maxContents)
+    },
+    retry(delivery, next) {
+      if (takenEntry(delivery) === NONE) return
+      setNext(delivery, next)
+      // Retries may wait for a long time: half of the contents are for deliveries that are sent soon.
+      waitAgain(delivery, next.dueMs ?? 0, Math.ceil(maxContents / 2))
+    },
+    end(delivery, now) {
+      if (delivery.entry >= 0) removeEntry(delivery.entry, now)
+    },
+    remove(key, now) {
+      const entry = find(key)
+      if (entry === NONE) return undefined
+      const delivery = isTaken(entry) ? contents.get(entries.word(entry, CONTENT)) : undefined
+      removeEntry(entry, now)
+      return delivery
+    },
+    update(key, next) {
+      const entry = find(key)
+      if (entry === NONE || isTaken(entry)) return false
+      const endpoint = endpointOf(entry)
+      if (isHead(entry)) heads.detach(endpoint, entry)
+      setCounters(entry, next.attempts, next.tries, next.interruptions)
+      entries.setNumber(entry, DUE, next.dueMs ?? 0)
+      const slot = entries.word(entry, CONTENT)
+      if (slot !== NONE) setNext(contents.get(slot), next)
+      if (isHead(entry)) heads.attach(endpoint, entry)
+      refresh(endpoint)
+      return true
+    },
+    missing(limit, now) {
+      const found: DeliveryKey[] = []
+      while (found.length < limit) {
+        const entry = requests.next(now)
+        if (entry === NONE) break
+        found.push({ webhookId: endpointOf(entry).id, position: entries.number(entry, POSITION) })
+      }
+      return found
+    },
+    nextMissingMs: () => requests.nextMs(),
+    fill(requested, found, now) {
+      const changed = new Set<QueueEndpoint>()
+      for (const [index, key] of requested.entries()) {
+        const entry = requestedEntry(key)
+        if (entry === NONE) continue
+        const endpoint = endpointOf(entry)
+        changed.add(endpoint)
+        const claim = found[index]
+        if (!claim) {
+          removeEntry(entry, now)
+          continue
+        }
+        if (isHead(entry)) heads.detach(endpoint, entry)
+        attachContent(entry, deliveryOf(entry, endpoint, claim))
+        if (isHead(entry)) heads.attach(endpoint, entry)
+        refresh(endpoint)
+      }
+      return [...changed]
+    },
+    unrequest(requested) {
+      for (const key of requested) {
+        const entry = requestedEntry(key)
+        if (entry === NONE) continue
+        const endpoint = endpointOf(entry)
+        if (isHead(entry)) heads.detach(endpoint, entry)
+        clearRequest(endpoint, entry)
+        if (isHead(entry)) heads.attach(endpoint, entry)
+        refresh(endpoint)
+      }
+    },
+    takeStale(limit) {
+      const taken: QueuedDelivery[] = []
+      for (
+        let endpoint = heads.staleEndpoint();
+        endpoint && taken.length < limit;
+        endpoint = heads.staleEndpoint()
+      ) {
+        for (const kind of [STALE + FIRST, STALE + RETRY]) {
+          const heap = heads.of(endpoint, kind)
+          while (taken.length < limit && heap.length > 0) taken.push(takeFirst(endpoint, heap))
+        }
+        refresh(endpoint)
+      }
+      return taken
+    },
+    dropShards(shards) {
+      for (const endpoint of table.all())
+        if (shards === 'all' || shards.includes(endpoint.shard)) dropWaiting(endpoint)
+      table.evictIdle()
+    },
+    ready(endpoint) {
+      const dueMs = heads.nextDueMs(endpoint)
+      return {
+        webhookId: endpoint.id,
+        accountId: endpoint.webhook.accountId,
+        origin: endpoint.origin,
+        failing: isFailing(endpoint.webhook.health),
+        dueMs: dueMs === undefined ? undefined : Math.max(dueMs, endpoint.webhook.health?.pausedUntilMs ?? 0),
+      }
+    },
+    position(key) {
+      const entry = find(key)
+      if (entry === NONE) return undefined
+      return {
+        isTaken: isTaken(entry),
+        dueMs: isHead(entry) && !isTaken(entry) ? entries.number(entry, DUE) : undefined,
+        ahead: lanes.countBefore(entry, MAX_COUNTED_AHEAD),
+      }
+    },
+  }
+
+  function deliveryOf(entry: number, endpoint: QueueEndpoint, claim: Claim): QueuedDelivery {
+    const delivery = new QueuedDelivery(
+      claim.delivery,
+      endpoint,
+      entries.number(entry, POSITION),
+      entries.word(entry, SEQUENCE),
+      claim.delivery.acceptedMs,
+      claim.body,
+      claim.traceparent,
+    )
+    delivery.attempts = entries.word(entry, ATTEMPTS)
+    delivery.tries = entries.word(entry, TRIES)
+    delivery.interruptions = entries.word(entry, FLAGS) & INTERRUPTIONS
+    return delivery
+  }
+}

@@ -26,8 +26,10 @@ export class QueueEndpoint implements QueueItem<QueueEndpoint> {
   /** Scheme, host and port of the webhook's URI. */
   origin = ''
   /** Waiting heads, by kind of head (`heads.ts`). */
-  readonly waitingHeads: EntryHeap[] = []
-  /** Waiting heads whose content was requested. */
+  readonly waitingHeads: (EntryHeap | undefined)[] = new Array<undefined>(8).fill(undefined)
+  /** Entries whose content was requested and that were not taken since. */
+  requested = 0
+  /** Waiting heads whose content was requested and did not arrive yet. */
   readonly requestedHeads = new EntryHeap()
   /** Taken heads. */
   readonly takenHeads = new EntryHeap()

@@ -1,0 +1,79 @@
+import { createLinkedQueue, dequeue, enqueue, unqueue } from '../../values/linked-queue.js'
+import { originOf } from '../../values/origin.js'
+import type { Webhook } from '../../webhooks/webhook.js'
+import { QueueEndpoint } from './queue-endpoint.js'
+
+/** Endpoints of which nothing is pending that are kept, with their webhooks; about 2 KB each. */
+const MAX_IDLE = 10_000
+
+/** The endpoints of a queue, by id and by number. */
+export class EndpointTable {
+  private readonly byId = new Map<string, QueueEndpoint>()
+  private readonly byIndex: (QueueEndpoint | undefined)[] = []
+  private readonly freeIndexes: number[] = []
+  /** The first one is idle longest. */
+  private readonly idle = createLinkedQueue<QueueEndpoint>()
+
+  constructor(private readonly shardOf: (webhookId: string) => number) {}
+
+  find(webhookId: string): QueueEndpoint | undefined {
+    return this.byId.get(webhookId)
+  }
+
+  /** The endpoint with a number that an entry has. */
+  at(index: number): QueueEndpoint {
+    return this.byIndex[index]!
+  }
+
+  all(): Iterable<QueueEndpoint> {
+    return this.byId.values()
+  }
+
+  /** Adds an endpoint, or replaces its webhook unless the known row has a higher revision. */
+  set(webhook: Webhook): QueueEndpoint {
+    const found = this.byId.get(webhook.id)
+    const endpoint = found ?? this.insert(new QueueEndpoint(webhook, this.shardOf(webhook.id)))
+    if (webhook.revision < endpoint.webhook.revision) return endpoint
+    if (!found || webhook.settings.uri !== endpoint.webhook.settings.uri)
+      endpoint.origin = originOf(webhook.settings.uri)
+    endpoint.webhook = webhook
+    return endpoint
+  }
+
+  /** The endpoint that is known by the id of this one; this one if it was evicted. */
+  restore(endpoint: QueueEndpoint): QueueEndpoint {
+    return endpoint.index >= 0 ? endpoint : (this.byId.get(endpoint.id) ?? this.insert(endpoint))
+  }
+
+  /** Something is waiting or taken. */
+  setActive(endpoint: QueueEndpoint): void {
+    if (endpoint.queue === this.idle) unqueue(endpoint)
+  }
+
+  /** Nothing is waiting or taken, and the endpoint was used just now. */
+  setIdle(endpoint: QueueEndpoint): void {
+    endpoint.newestEpoch = 0
+    if (endpoint.queue) unqueue(endpoint)
+    enqueue(this.idle, endpoint)
+  }
+
+  /** Evicts the endpoints that are idle longest. Separate, because those that were just set are not used yet. */
+  evictIdle(): void {
+    while (this.idle.length > MAX_IDLE) this.evict(dequeue(this.idle)!)
+  }
+
+  private insert(endpoint: QueueEndpoint): QueueEndpoint {
+    endpoint.index = this.freeIndexes.pop() ?? this.byIndex.length
+    endpoint.position = endpoint.index
+    this.byIndex[endpoint.index] = endpoint
+    this.byId.set(endpoint.id, endpoint)
+    return endpoint
+  }
+
+  private evict(endpoint: QueueEndpoint): void {
+    this.byId.delete(endpoint.id)
+    this.byIndex[endpoint.index] = undefined
+    this.freeIndexes.push(endpoint.index)
+    endpoint.index = -1
+  }
+}
