@@ -108,6 +108,8 @@ export interface CommitLoop {
 export const MAX_PUBLISH_WAIT_MS = 10_000
 const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 5000
+/** The abort reason of a wait. Without one, an abort creates an exception with a stack. */
+const IDLE = 'nothing waits'
 /** A group takes no further acceptance above this number of events and deliveries. */
 const MAX_GROUP_SIZE = 5_000
 
@@ -152,7 +154,8 @@ export function createCommitLoop(
   const tasks: (() => Promise<void>)[] = []
   let isTriggered = false
   let running: Promise<void> | undefined
-  let isWatching = false
+  /** Aborts the wait of `watch`; `undefined`: it is not running. */
+  let watching: AbortController | undefined
   let isStopped = false
   let queuedDeliveries = 0
   /** Acceptances in the group that is being committed. */
@@ -163,14 +166,14 @@ export function createCommitLoop(
 
   /** Rejects publishers that have waited too long. Acceptances that are in no group yet are dropped. */
   async function watch(): Promise<void> {
-    isWatching = true
-    for (;;) {
+    const abort = new AbortController()
+    watching = abort
+    while (!abort.signal.aborted) {
       const [oldest] = committing.length > 0 ? committing : accepts
       if (!oldest || isStopped) break
       const leftMs = oldest.requestedMs + MAX_PUBLISH_WAIT_MS - clock.monotonic()
       if (leftMs > 0) {
-        await clock.sleep(leftMs, drainDeadline)
-        if (drainDeadline.aborted) break
+        await clock.sleep(leftMs, abort.signal)
         continue
       }
       const before = clock.monotonic() - MAX_PUBLISH_WAIT_MS
@@ -181,7 +184,12 @@ export function createCommitLoop(
       accepts = accepts.filter((one) => !isLate(one))
       for (const { acceptance } of dropped) queuedDeliveries -= acceptance.deliveries.length
     }
-    isWatching = false
+    if (watching === abort) watching = undefined
+  }
+
+  function stopWatching(): void {
+    watching?.abort(IDLE)
+    watching = undefined
   }
 
   function takeAccepts(): readonly PendingAcceptance[] {
@@ -395,7 +403,10 @@ export function createCommitLoop(
       .then(() => {
         running = undefined
         if (isTriggered || tasks.length > 0) begin()
-        else handlers.onIdle()
+        else {
+          stopWatching()
+          handlers.onIdle()
+        }
       })
   }
 
@@ -411,7 +422,7 @@ export function createCommitLoop(
       return new Promise((resolve, reject) => {
         accepts.push({ acceptance, requestedMs: clock.monotonic(), resolve, reject })
         queuedDeliveries += acceptance.deliveries.length
-        if (!isWatching) void watch()
+        if (!watching) void watch()
         trigger()
       })
     },
@@ -444,6 +455,7 @@ export function createCommitLoop(
     },
     stop() {
       isStopped = true
+      stopWatching()
       for (const { reject } of accepts) reject(new HookswitchError('Closing', 'this instance is closing'))
       forget(accepts)
       accepts = []

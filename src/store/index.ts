@@ -36,15 +36,10 @@ export type {
   AcceptedEvent,
   BodyTemplate,
   Claim,
-  ClaimRequest,
-  ClaimResult,
-  DeliveryStore,
+  DeliveryReads,
   NewDelivery,
   NewEvent,
-  Ownership,
-  ReadyEndpoint,
   Settlement,
-  SettlementResult,
 } from '../delivery/delivery-store.js'
 export type { Erasure, ErasureStore, Mentions } from '../delivery/erasure-store.js'
 export type { InboxEntry, InboxStore } from '../delivery/inbox-store.js'

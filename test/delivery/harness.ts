@@ -2,15 +2,18 @@ import { type ManualClock, manualClock, type SeededRandom, seededRandom } from '
 import { type AcceptDeps, acceptEvents } from '../../src/delivery/accept.js'
 import type { DeliveryEvents, Emit } from '../../src/delivery/delivery-events.js'
 import type { StoredDelivery } from '../../src/delivery/delivery-queries.js'
-import type { DeliveryStore } from '../../src/delivery/delivery-store.js'
+import type { Acceptance, AcceptedEvent } from '../../src/delivery/delivery-store.js'
 import { createDispatcher, type Dispatcher, type DispatcherDeps } from '../../src/delivery/dispatcher.js'
 import { POLICY_PRESETS, type RetryPolicy } from '../../src/delivery/policy.js'
+import { createPositions } from '../../src/delivery/positions.js'
+import type { QueueStore } from '../../src/delivery/queue-store.js'
 import type { EndpointSecrets } from '../../src/delivery/request.js'
 import type { Caps } from '../../src/delivery/scheduler/fair-queue.js'
 import { HookswitchError } from '../../src/errors.js'
 import type { Log, Observation, Sender, SendRequest } from '../../src/ports.js'
 import type { Store } from '../../src/store/contract.js'
 import { memoryStore } from '../../src/store/memory.js'
+import { shardOf } from '../../src/store/shards.js'
 import { createIdGenerator } from '../../src/values/ids.js'
 import { HEALTH_PRESETS, type HealthRules } from '../../src/webhooks/health.js'
 import type { Webhook } from '../../src/webhooks/webhook.js'
@@ -75,9 +78,9 @@ export function fakeSender(script: FakeSender['script'] = () => responseWith(200
  * A store whose calls can be made to fail: before they do anything (`failing`), or after they have committed
  * (`losesAnswer`).
  */
-export function createFaultyStore(deliveries: DeliveryStore) {
-  const failing = new Set<keyof DeliveryStore>()
-  const losesAnswer = new Set<keyof DeliveryStore>()
+export function createFaultyStore(deliveries: QueueStore) {
+  const failing = new Set<keyof QueueStore>()
+  const losesAnswer = new Set<keyof QueueStore>()
   const failure = () => new HookswitchError('StoreUnavailable', 'unavailable')
   const store = Object.fromEntries(
     Object.entries(deliveries).map(([name, method]: [string, (...args: unknown[]) => unknown]) => [
@@ -85,13 +88,13 @@ export function createFaultyStore(deliveries: DeliveryStore) {
       name === 'subscribe'
         ? method
         : async (...args: unknown[]) => {
-            if (failing.has(name as keyof DeliveryStore)) throw failure()
+            if (failing.has(name as keyof QueueStore)) throw failure()
             const result = await method(...args)
-            if (losesAnswer.has(name as keyof DeliveryStore)) throw failure()
+            if (losesAnswer.has(name as keyof QueueStore)) throw failure()
             return result
           },
     ]),
-  ) as unknown as DeliveryStore
+  ) as unknown as QueueStore
   return { store, failing, losesAnswer }
 }
 
@@ -120,6 +123,31 @@ export async function createHarness(webhooks: readonly Webhook[] = [aWebhook()],
   const emit: Emit = (name, payload) => void emitted.push({ name, payload })
   const accounts = [anAccount('acc'), anAccount('sub', 'acc')]
 
+  const nodes: Dispatcher[] = []
+  const positions = createPositions(127)
+
+  /** As a node without a lease accepts. */
+  async function acceptWithoutNode(acceptance: Acceptance): Promise<readonly AcceptedEvent[]> {
+    for (const event of acceptance.events) event.position = positions.next(clock.now())
+    for (const delivery of acceptance.deliveries) {
+      const event = acceptance.events.find(({ id }) => id === delivery.eventId)
+      delivery.position = event?.position ?? positions.next(clock.now())
+    }
+    const result = await store.deliveries.commit({
+      lease: undefined,
+      version: 0,
+      now: clock.now(),
+      accepted: [acceptance],
+      ended: [],
+      finished: [],
+      pending: 0,
+      isRepeat: false,
+    })
+    const accepted = result.kind === 'committed' ? result.accepted[0] : undefined
+    if (accepted?.kind === 'accepted') return accepted.events
+    throw accepted?.kind === 'refused' ? accepted.error : new Error(result.kind)
+  }
+
   const accept: AcceptDeps = {
     clock,
     newId,
@@ -131,14 +159,15 @@ export async function createHarness(webhooks: readonly Webhook[] = [aWebhook()],
       },
     },
     webhooks: store.webhooks,
-    deliveries: store.deliveries,
+    accept: (acceptance) => (nodes[0]?.accept ?? acceptWithoutNode)(acceptance),
   }
 
   function node(options: NodeOptions = {}, deps: Partial<DispatcherDeps> = {}): Dispatcher {
     const { caps, healthRules = HEALTH_PRESETS.standard, policy = POLICY_PRESETS.telephony } = options
     const { endpointSecrets = () => ({ keys: [], headers: [] }), recordSuccesses = true } = options
-    return createDispatcher(
+    const dispatcher = createDispatcher(
       {
+        shardOf,
         store: faults.store,
         clock,
         random,
@@ -158,6 +187,19 @@ export async function createHarness(webhooks: readonly Webhook[] = [aWebhook()],
         recordSuccesses,
       },
     )
+    const started: Dispatcher = {
+      ...dispatcher,
+      start: async () => {
+        await dispatcher.start()
+        nodes.push(dispatcher)
+      },
+      close: (drainMs) => {
+        const index = nodes.indexOf(dispatcher)
+        if (index >= 0) nodes.splice(index, 1)
+        return dispatcher.close(drainMs)
+      },
+    }
+    return started
   }
 
   return {
@@ -176,8 +218,10 @@ export async function createHarness(webhooks: readonly Webhook[] = [aWebhook()],
       return (await acceptEvents(accept, [input], 1_000_000))[0]!.id
     },
     /** All deliveries of a webhook, oldest first. */
-    deliveries: async (webhookId = 'w1', accountId = 'acc'): Promise<readonly StoredDelivery[]> =>
-      store.deliveries.deliveries({ accountId, webhookId, ascending: true, limit: 10_000 }),
+    deliveries: async (webhookId = 'w1', accountId = 'acc'): Promise<readonly StoredDelivery[]> => {
+      const rows = await store.deliveries.deliveries({ accountId, webhookId, ascending: true, limit: 10_000 })
+      return rows.map((row) => nodes.reduce((shown, one) => one.withQueueState(shown), row))
+    },
     /** All attempts of the account, oldest first. */
     attempts: async (accountId = 'acc') =>
       store.deliveries.attempts({ accountId, ascending: true, limit: 10_000 }),

@@ -26,7 +26,11 @@ export function isCovered({ callIds }: Erasure, callId: string | undefined): boo
 /** Whether an erasure covers a delivery: to a webhook of its account, or of an event of its account. */
 export function isDeliveryCovered(
   erasure: Erasure,
-  delivery: { readonly accountId: string; readonly eventAccountId: string; readonly callId?: string },
+  delivery: {
+    readonly accountId: string
+    readonly eventAccountId: string
+    readonly callId?: string | undefined
+  },
 ): boolean {
   const { accountId, eventAccountId, callId } = delivery
   if (accountId !== erasure.accountId && eventAccountId !== erasure.accountId) return false
