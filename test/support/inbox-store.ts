@@ -30,7 +30,8 @@ export function withInbox(store: Store) {
       ...store.deliveries,
       async commit(group) {
         const isKnown = ({ inboxIds = [] }: Acceptance) => inboxIds.every((id) => rows.has(id))
-        const result = await store.deliveries.commit({ ...group, accepted: group.accepted.filter(isKnown) })
+        const known = group.accepted.filter(isKnown).map(({ inboxIds: _, ...acceptance }) => acceptance)
+        const result = await store.deliveries.commit({ ...group, accepted: known })
         if (result.kind !== 'committed') return result
         const written = result.accepted.values()
         const accepted = group.accepted.map((acceptance): AcceptanceResult => {
