@@ -33,7 +33,8 @@ const row = fc.record({
   sequence: fc.nat(6),
   dueMs: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 40 })),
   attempts: fc.nat(2),
-  isOld: fc.boolean(),
+  /** Against the present epoch of the webhook. */
+  epochOffset: fc.constantFrom(-1, 0, 0, 0, 1),
 })
 type AnyRow = typeof row extends fc.Arbitrary<infer T> ? T : never
 
@@ -89,8 +90,8 @@ class Comparison {
   }
 
   naiveOf(source: AnyRow, changes: Partial<NaiveDelivery>): NaiveDelivery {
-    const { isOld, ...rest } = source
-    const epoch = this.naive.endpoints.get(source.webhookId)!.epoch - (isOld ? 1 : 0)
+    const { epochOffset, ...rest } = source
+    const epoch = this.naive.endpoints.get(source.webhookId)!.epoch + epochOffset
     const flags = { isTaken: false, content: undefined, isRequested: false }
     return { ...rest, epoch, tries: 1, interruptions: 1, ...flags, ...changes }
   }
@@ -275,6 +276,7 @@ class Comparison {
       const endpoint = queue.endpoint(id)!
       expect(endpoint.waiting).toBe(naive.of(id, false).length)
       expect(endpoint.taken).toBe(naive.of(id, true).length)
+      expect(endpoint.requested).toBe(naive.of(id, false).filter(({ isRequested }) => isRequested).length)
       expect(queue.ready(endpoint).dueMs).toBe(naive.readyMs(id))
     }
     // All are found, and there are no others: the sizes are equal.
