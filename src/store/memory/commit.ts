@@ -74,8 +74,7 @@ function settle(
   isRepeat: boolean,
 ): EndedResult {
   const { webhookId, position, deliveryId, next, record, endpoint: change } = settlement
-  const found = position === undefined ? undefined : rowAt(state, webhookId, position)
-  const row = found ?? state.rows.get(deliveryId)
+  const row = position === undefined ? state.rows.get(deliveryId) : rowAt(state, webhookId, position)
   const endpoint = state.endpoints.get(webhookId)
   if (!endpoint || state.shards[endpoint.shard]!.owner !== node) return FENCED
   if (row && (row.endpoint !== endpoint || row.source.id !== deliveryId)) return FENCED
