@@ -134,10 +134,11 @@ export function acceptRules(rule: DefineRule): void {
     const waiting = await fixture.waiting(webhook)
     assert.deepEqual(waiting.map(({ id }) => id).sort(), [first, ...replays].map(({ id }) => id).sort())
     await fixture.settle(waiting.find(({ id }) => id === replays[0]!.id)!, 'delivered')
-    assert.deepEqual(
-      await Promise.all([first, ...replays].map(({ id }) => fixture.state(webhook, id))),
-      ['waiting', 'delivered', 'waiting'],
-    )
+    assert.deepEqual(await Promise.all([first, ...replays].map(({ id }) => fixture.state(webhook, id))), [
+      'waiting',
+      'delivered',
+      'waiting',
+    ])
   })
 
   rule('the lane of a delivery is read back, or names its kind', async (fixture) => {

@@ -227,24 +227,27 @@ export function changeRules(rule: DefineRule): void {
     assert.ok(result.kind === 'committed' && result.accepted[0]?.kind === 'accepted')
   })
 
-  rule('an edit and a group at the same time: the group is committed before, or writes nothing', async (fixture) => {
-    for (let round = 0; round < 10; round += 1) {
-      const webhook = await fixture.webhook()
-      const [delivery] = await fixture.accept(webhook)
-      const ended = [fixture.settlement(delivery!, 'waiting')]
-      const works = [() => fixture.node.tryCommit({ ended }), () => fixture.disable(webhook)]
-      if (round % 2 === 1) works.reverse()
-      const results = await Promise.all(works.map((work) => work()))
-      const result = results.find((one) => 'kind' in one)
-      const attempts = await fixture.store.deliveries.attempts({
-        accountId: 'account',
-        webhookId: webhook.id,
-        limit: 9,
-      })
-      assert.equal(attempts.length, result?.kind === 'committed' ? 1 : 0)
-      assert.equal(await fixture.state(webhook, delivery!.id), 'cancelled')
-      assert.equal((await fixture.node.tryCommit()).kind, 'outdated')
-      await fixture.node.applyChanges()
-    }
-  })
+  rule(
+    'an edit and a group at the same time: the group is committed before, or writes nothing',
+    async (fixture) => {
+      for (let round = 0; round < 10; round += 1) {
+        const webhook = await fixture.webhook()
+        const [delivery] = await fixture.accept(webhook)
+        const ended = [fixture.settlement(delivery!, 'waiting')]
+        const works = [() => fixture.node.tryCommit({ ended }), () => fixture.disable(webhook)]
+        if (round % 2 === 1) works.reverse()
+        const results = await Promise.all(works.map((work) => work()))
+        const result = results.find((one) => 'kind' in one)
+        const attempts = await fixture.store.deliveries.attempts({
+          accountId: 'account',
+          webhookId: webhook.id,
+          limit: 9,
+        })
+        assert.equal(attempts.length, result?.kind === 'committed' ? 1 : 0)
+        assert.equal(await fixture.state(webhook, delivery!.id), 'cancelled')
+        assert.equal((await fixture.node.tryCommit()).kind, 'outdated')
+        await fixture.node.applyChanges()
+      }
+    },
+  )
 }

@@ -59,7 +59,11 @@ export function deliveryRules(rule: DefineRule): void {
     assert.deepEqual(await listIds(fixture, webhook, { states: ['exhausted', 'delivered'] }), [two, one])
     assert.deepEqual(await listIds(fixture, webhook, { states: ['waiting'] }), [four, three])
     assert.deepEqual(await listIds(fixture, webhook, { states: ['in_flight'] }), [], 'only nodes know it')
-    assert.deepEqual(await listIds(fixture, webhook, { states: ['waiting', 'delivered'] }), [four, three, one])
+    assert.deepEqual(await listIds(fixture, webhook, { states: ['waiting', 'delivered'] }), [
+      four,
+      three,
+      one,
+    ])
     assert.deepEqual(await listIds(fixture, webhook, { states: ['quarantined'] }), [])
   })
 
@@ -99,6 +103,26 @@ export function deliveryRules(rule: DefineRule): void {
     assert.deepEqual(idsOf(seen), made.reverse())
     for (const found of seen) {
       assert.deepEqual(await fixture.store.deliveries.delivery(found.accountId, found.id), found)
+    }
+  })
+
+  rule('a search loses no delivery of an event between two pages', async (fixture) => {
+    const webhooks = await Promise.all(Array.from({ length: 5 }, () => fixture.webhook()))
+    const accepted = []
+    for (let round = 0; round < 3; round += 1) accepted.push(...(await fixture.accept(webhooks)))
+    await fixture.settle(accepted[1]!, 'delivered')
+    for (const limit of [1, 2, 4, 5]) {
+      const seen: string[] = []
+      let cursor: number | undefined
+      do {
+        const page = await fixture.store.deliveries.search({ limit, ...(cursor !== undefined && { cursor }) })
+        const positions = page.deliveries.map(({ position }) => position)
+        const surplus = positions.slice(limit)
+        assert.ok(surplus.every((position) => position === positions[limit - 1]))
+        seen.push(...idsOf(page.deliveries))
+        cursor = page.cursor
+      } while (cursor !== undefined)
+      assert.deepEqual(seen.toSorted(), idsOf(accepted).sort())
     }
   })
 

@@ -55,22 +55,25 @@ export function erasureRules(rule: DefineRule): void {
     },
   )
 
-  rule('erased waiting deliveries are gone, and other deliveries of their lanes continue', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const events = ['gone', 'kept'].map((callId) => newEvent({ callId }))
-    const firsts = events.map((event) => newDelivery(webhook, event))
-    await fixture.acceptOne(acceptanceOf(events, firsts))
-    const replays = events.map((event, index) =>
-      newDelivery(webhook, event, { replayOf: firsts[index]!.id, lane: 'replay/request' }),
-    )
-    await fixture.acceptOne(acceptanceOf([], replays))
-    const goneKeys = [firsts[0]!, replays[0]!].map((row) => keyOf({ ...row, position: row.position! }))
-    await eraseAll(fixture, { accountId: 'account', callIds: ['gone'] })
-    assert.deepEqual(idsOf(await fixture.waiting(webhook)), idsOf([firsts[1]!, replays[1]!]))
-    assert.deepEqual(await fixture.store.deliveries.bodies(goneKeys), [undefined, undefined])
-    assert.equal((await fixture.store.deliveries.delivery('account', replays[1]!.id))?.ahead, 0)
-    for (const delivery of await fixture.waiting(webhook)) await fixture.settle(delivery, 'delivered')
-  })
+  rule(
+    'erased waiting deliveries are gone, and other deliveries of their lanes continue',
+    async (fixture) => {
+      const webhook = await fixture.webhook()
+      const events = ['gone', 'kept'].map((callId) => newEvent({ callId }))
+      const firsts = events.map((event) => newDelivery(webhook, event))
+      await fixture.acceptOne(acceptanceOf(events, firsts))
+      const replays = events.map((event, index) =>
+        newDelivery(webhook, event, { replayOf: firsts[index]!.id, lane: 'replay/request' }),
+      )
+      await fixture.acceptOne(acceptanceOf([], replays))
+      const goneKeys = [firsts[0]!, replays[0]!].map((row) => keyOf({ ...row, position: row.position! }))
+      await eraseAll(fixture, { accountId: 'account', callIds: ['gone'] })
+      assert.deepEqual(idsOf(await fixture.waiting(webhook)), idsOf([firsts[1]!, replays[1]!]))
+      assert.deepEqual(await fixture.store.deliveries.bodies(goneKeys), [undefined, undefined])
+      assert.equal((await fixture.store.deliveries.delivery('account', replays[1]!.id))?.ahead, 0)
+      for (const delivery of await fixture.waiting(webhook)) await fixture.settle(delivery, 'delivered')
+    },
+  )
 
   rule('the settlement of an erased delivery is fenced', async (fixture) => {
     const webhook = await fixture.webhook()

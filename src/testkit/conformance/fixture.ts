@@ -116,7 +116,18 @@ export async function openFixture(harness: StoreHarness, owner = 'node-1'): Prom
   storeMs = (await node.own()).storeMs
   await node.load()
 
-  const { prepare, accept, acceptMany, acceptEvents, acceptOne, waiting, waitingOne, settlement, settle, retry } = node
+  const {
+    prepare,
+    accept,
+    acceptMany,
+    acceptEvents,
+    acceptOne,
+    waiting,
+    waitingOne,
+    settlement,
+    settle,
+    retry,
+  } = node
   const fixture: Fixture = {
     prepare,
     accept,

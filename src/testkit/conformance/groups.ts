@@ -5,8 +5,7 @@ import { acceptanceOf, keyOf, keysOf, startOf } from './node.js'
 import { newDelivery, newEvent, WALL_MS } from './sample-data.js'
 import { withoutRecord } from './settle.js'
 
-const attemptsOf = (fixture: Fixture) =>
-  fixture.store.deliveries.attempts({ accountId: 'account', limit: 9 })
+const attemptsOf = (fixture: Fixture) => fixture.store.deliveries.attempts({ accountId: 'account', limit: 9 })
 
 /** A group with an acceptance, a settlement, a health change, a start and a finished key. */
 async function fullGroup(fixture: Fixture) {
@@ -61,29 +60,32 @@ export function groupRules(rule: DefineRule): void {
     })
   })
 
-  rule('the results of a group are in the order of its parts, which are applied one after the other', async (fixture) => {
-    const { webhook, waiting, accepted, parts } = await fullGroup(fixture)
-    const { disable: _none, ...endpoint } = parts.ended![0]!.endpoint!
-    const ended = [{ ...parts.ended![0]!, endpoint }]
-    const result = await fixture.node.tryCommit({ ...parts, ended })
-    assert.deepEqual(result, {
-      kind: 'committed',
-      accepted: [
-        {
-          kind: 'accepted',
-          events: [{ id: accepted.eventId, sequence: 1, duplicate: false }],
-          mayHaveGap: false,
-        },
-      ],
-      ended: [{ kind: 'settled' }],
-      notStarted: [],
-      version: fixture.node.version,
-    })
-    assert.equal(await fixture.state(webhook, waiting.id), 'exhausted')
-    assert.equal(await fixture.state(webhook, accepted.id), 'waiting')
-    const next = await fixture.takeOver()
-    assert.deepEqual(next.loaded.interrupted, [startOf(accepted)])
-  })
+  rule(
+    'the results of a group are in the order of its parts, which are applied one after the other',
+    async (fixture) => {
+      const { webhook, waiting, accepted, parts } = await fullGroup(fixture)
+      const { disable: _none, ...endpoint } = parts.ended![0]!.endpoint!
+      const ended = [{ ...parts.ended![0]!, endpoint }]
+      const result = await fixture.node.tryCommit({ ...parts, ended })
+      assert.deepEqual(result, {
+        kind: 'committed',
+        accepted: [
+          {
+            kind: 'accepted',
+            events: [{ id: accepted.eventId, sequence: 1, duplicate: false }],
+            mayHaveGap: false,
+          },
+        ],
+        ended: [{ kind: 'settled' }],
+        notStarted: [],
+        version: fixture.node.version,
+      })
+      assert.equal(await fixture.state(webhook, waiting.id), 'exhausted')
+      assert.equal(await fixture.state(webhook, accepted.id), 'waiting')
+      const next = await fixture.takeOver()
+      assert.deepEqual(next.loaded.interrupted, [startOf(accepted)])
+    },
+  )
 
   rule('a refused acceptance is refused alone: the others are written', async (fixture) => {
     const webhook = await fixture.webhook()

@@ -72,7 +72,9 @@ export function healthRules(rule: DefineRule): void {
     const webhook = await fixture.webhook()
     const accepted = await fixture.acceptMany(webhook, 3)
     const ended = [1, 2, 3].map((failuresInRow, index) =>
-      fixture.settlement(accepted[index]!, 'exhausted', { endpoint: { epoch: 1, health: { failuresInRow } } }),
+      fixture.settlement(accepted[index]!, 'exhausted', {
+        endpoint: { epoch: 1, health: { failuresInRow } },
+      }),
     )
     await fixture.node.commit({ ended })
     assert.deepEqual((await readWebhook(fixture, webhook))?.health, { failuresInRow: 3 })

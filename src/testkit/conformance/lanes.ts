@@ -135,8 +135,7 @@ export function laneRules(rule: DefineRule): void {
   rule('only the first delivery of a lane has a due time', async (fixture) => {
     const webhook = await fixture.webhook()
     const [first, second] = await acceptCall(fixture, webhook, 2)
-    const dueMs = async ({ id }: Queued) =>
-      (await fixture.store.deliveries.delivery('account', id))?.dueMs
+    const dueMs = async ({ id }: Queued) => (await fixture.store.deliveries.delivery('account', id))?.dueMs
     assert.ok(((await dueMs(first!)) ?? 0) <= fixture.now())
     assert.equal(await dueMs(second!), undefined)
     const retried = await fixture.retry(first!, { dueMs: fixture.now() + 77 })

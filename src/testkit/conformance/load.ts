@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { laneKey } from '../../delivery/lane-key.js'
 import { shardOf } from '../../store/shards.js'
 import type { DefineRule } from './fixture.js'
-import { acceptanceOf, keyOf, keysOf, rowsOf } from './node.js'
+import { acceptanceOf, keyOf, keysOf, rowsOf, type WaitingRow } from './node.js'
 import { newDelivery, newEvent, newWebhook } from './sample-data.js'
 
 /** Rules of `load` and `bodies`: what a queue in memory is built from. */
@@ -16,7 +16,7 @@ export function loadRules(rule: DefineRule): void {
         accepted.push(...(await fixture.accept(webhooks, { callId: `call-${index}` })))
     }
     const { lease, version } = fixture.node
-    const found = []
+    const found: WaitingRow[] = []
     let cursor: string | undefined
     do {
       const part = await fixture.store.deliveries.load(lease, lease.shards, cursor)
@@ -126,10 +126,7 @@ export function loadRules(rule: DefineRule): void {
     for (const [name, value] of Object.entries(expected))
       assert.deepEqual(claim?.delivery[name as keyof typeof expected], value, name)
     const { state, attempts, tries, interruptions, acceptedMs } = claim!.delivery
-    assert.deepEqual(
-      [state, attempts, tries, interruptions, acceptedMs],
-      ['waiting', 0, 0, 0, fixture.now()],
-    )
+    assert.deepEqual([state, attempts, tries, interruptions, acceptedMs], ['waiting', 0, 0, 0, fixture.now()])
   })
 
   rule('every body comes with the trace context of its event, or with none', async (fixture) => {

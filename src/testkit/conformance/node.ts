@@ -40,7 +40,7 @@ export interface WaitingRow extends DeliveryKey {
 export interface Loaded {
   readonly rows: readonly WaitingRow[]
   readonly webhooks: ReadonlyMap<string, Webhook>
-  /** By position. */
+  /** By position, then webhook. */
   readonly interrupted: readonly Start[]
 }
 
@@ -65,7 +65,7 @@ export interface StoreNode {
   renew(): Promise<NodeLease>
   /** Loads all shards of the lease, or these, and applies the version. */
   load(shards?: readonly number[]): Promise<Loaded>
-  /** What waits for a webhook, or for all, as a load finds it, with the bodies; by position. */
+  /** What waits for a webhook, or for all, as a load finds it, with the bodies; by position, then webhook. */
   waiting(webhook?: Webhook): Promise<readonly (Queued & { readonly body: string })[]>
   /** The only delivery that waits for a webhook. */
   waitingOne(webhook: Webhook): Promise<Queued & { readonly body: string }>
@@ -140,14 +140,15 @@ export function startOf({ webhookId, position, attempts, epoch }: Queued | Waiti
 
 export const keyOf = ({ webhookId, position }: DeliveryKey): DeliveryKey => ({ webhookId, position })
 
-const byPosition = (one: DeliveryKey, other: DeliveryKey) => one.position - other.position
+const byPosition = (one: DeliveryKey, other: DeliveryKey) =>
+  one.position - other.position || (one.webhookId < other.webhookId ? -1 : 1)
 
-/** Their keys, by position. */
+/** Their keys, by position, then webhook. */
 export function keysOf(rows: readonly DeliveryKey[]): DeliveryKey[] {
   return rows.map(keyOf).sort(byPosition)
 }
 
-/** The starts of their next attempts, by position. */
+/** The starts of their next attempts, by position, then webhook. */
 export function startsOf(rows: readonly (Queued | WaitingRow)[]): Start[] {
   return rows.map(startOf).sort(byPosition)
 }

@@ -2,15 +2,7 @@ import assert from 'node:assert/strict'
 import { SHARDS, shardOf } from '../../store/shards.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import { type DefineRule, type Fixture, LEASE_MS } from './fixture.js'
-import {
-  acceptanceAt,
-  acceptanceOf,
-  keyOf,
-  keysOf,
-  type StoreNode,
-  startOf,
-  startsOf,
-} from './node.js'
+import { acceptanceAt, acceptanceOf, keyOf, keysOf, type StoreNode, startOf, startsOf } from './node.js'
 import { newEvent, newWebhook, WALL_MS } from './sample-data.js'
 
 /** A second node, with half of the shards: the first one has handed them over. Both have loaded their shards. */
@@ -47,26 +39,32 @@ async function settleShares(nodes: readonly StoreNode[]): Promise<void> {
 
 /** Rules of several nodes. */
 export function nodeRules(rule: DefineRule): void {
-  rule('a second node gets no shard while the first holds all, and its fair share once that one hands over', async (fixture) => {
-    const second = await fixture.join('node-2')
-    assert.deepEqual(second.lease.shards, [])
-    const renewed = await fixture.node.renew()
-    assert.equal(renewed.shards.length, SHARDS)
-    assert.equal(renewed.leaving.length, SHARDS / 2)
-    assert.ok(renewed.leaving.every((shard) => renewed.shards.includes(shard)))
-    assert.deepEqual((await second.renew()).shards, [], 'a leaving shard is not free')
-    await fixture.store.deliveries.handOver(renewed, renewed.leaving)
-    const kept = await fixture.node.renew()
-    const taken = await second.renew()
-    assert.deepEqual(kept.leaving, [])
-    assert.deepEqual([...taken.shards], renewed.leaving.toSorted((a, b) => a - b))
-    const all = [...kept.shards, ...taken.shards].sort((a, b) => a - b)
-    assert.deepEqual(
-      all,
-      Array.from({ length: SHARDS }, (_, shard) => shard),
-    )
-    assert.equal(kept.fence, renewed.fence, 'handing over is no new lease')
-  })
+  rule(
+    'a second node gets no shard while the first holds all, and its fair share once that one hands over',
+    async (fixture) => {
+      const second = await fixture.join('node-2')
+      assert.deepEqual(second.lease.shards, [])
+      const renewed = await fixture.node.renew()
+      assert.equal(renewed.shards.length, SHARDS)
+      assert.equal(renewed.leaving.length, SHARDS / 2)
+      assert.ok(renewed.leaving.every((shard) => renewed.shards.includes(shard)))
+      assert.deepEqual((await second.renew()).shards, [], 'a leaving shard is not free')
+      await fixture.store.deliveries.handOver(renewed, renewed.leaving)
+      const kept = await fixture.node.renew()
+      const taken = await second.renew()
+      assert.deepEqual(kept.leaving, [])
+      assert.deepEqual(
+        [...taken.shards],
+        renewed.leaving.toSorted((a, b) => a - b),
+      )
+      const all = [...kept.shards, ...taken.shards].sort((a, b) => a - b)
+      assert.deepEqual(
+        all,
+        Array.from({ length: SHARDS }, (_, shard) => shard),
+      )
+      assert.equal(kept.fence, renewed.fence, 'handing over is no new lease')
+    },
+  )
 
   rule('living nodes have different numbers, and shards in ascending order', async (fixture) => {
     const nodes = [fixture.node, await fixture.join('node-2'), await fixture.join('node-3')]
@@ -123,24 +121,27 @@ export function nodeRules(rule: DefineRule): void {
     assert.equal((await second.renew()).shards.length, SHARDS)
   })
 
-  rule('when a lease ends, and not before, its owner is fenced and another node takes over', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [one, two, three] = await fixture.acceptMany(webhook, 3)
-    await fixture.node.start(two!)
-    const second = await fixture.join('node-2')
-    await fixture.advance(LEASE_MS - 1)
-    assert.deepEqual((await second.renew()).shards, [])
-    await fixture.settle(one!, 'delivered')
-    await fixture.advance(1)
-    const late = fixture.node.group({ ended: [fixture.settlement(two!, 'delivered')] })
-    assert.deepEqual(await fixture.store.deliveries.commit(late), { kind: 'fenced' })
-    assert.equal((await second.renew()).shards.length, SHARDS)
-    const { rows, interrupted } = await second.load()
-    assert.deepEqual(keysOf(rows), keysOf([two!, three!]))
-    assert.deepEqual(interrupted, [startOf(two!)])
-    assert.deepEqual(await fixture.store.deliveries.commit(late), { kind: 'fenced' })
-    assert.equal(await fixture.state(webhook, two!.id), 'waiting')
-  })
+  rule(
+    'when a lease ends, and not before, its owner is fenced and another node takes over',
+    async (fixture) => {
+      const webhook = await fixture.webhook()
+      const [one, two, three] = await fixture.acceptMany(webhook, 3)
+      await fixture.node.start(two!)
+      const second = await fixture.join('node-2')
+      await fixture.advance(LEASE_MS - 1)
+      assert.deepEqual((await second.renew()).shards, [])
+      await fixture.settle(one!, 'delivered')
+      await fixture.advance(1)
+      const late = fixture.node.group({ ended: [fixture.settlement(two!, 'delivered')] })
+      assert.deepEqual(await fixture.store.deliveries.commit(late), { kind: 'fenced' })
+      assert.equal((await second.renew()).shards.length, SHARDS)
+      const { rows, interrupted } = await second.load()
+      assert.deepEqual(keysOf(rows), keysOf([two!, three!]))
+      assert.deepEqual(interrupted, [startOf(two!)])
+      assert.deepEqual(await fixture.store.deliveries.commit(late), { kind: 'fenced' })
+      assert.equal(await fixture.state(webhook, two!.id), 'waiting')
+    },
+  )
 
   rule('a renewal extends the lease', async (fixture) => {
     const webhook = await fixture.webhook()
@@ -186,19 +187,22 @@ export function nodeRules(rule: DefineRule): void {
     assert.deepEqual(next.loaded.interrupted, startsOf([one!, two!, three!]))
   })
 
-  rule('taking over raises the fence of the dead node, so that it gets another one when it comes back', async (fixture) => {
-    const before = fixture.node.lease
-    const group = fixture.node.group()
-    const second = await fixture.takeOver()
-    assert.equal(second.lease.shards.length, SHARDS)
-    assert.deepEqual(await fixture.store.deliveries.commit(group), { kind: 'fenced' })
-    const again = await fixture.node.renew()
-    assert.ok(again.fence > before.fence)
-    assert.deepEqual(again.shards, [])
-    assert.deepEqual(await fixture.store.deliveries.commit(group), { kind: 'fenced' })
-    await fixture.node.load()
-    assert.equal((await fixture.node.tryCommit()).kind, 'committed')
-  })
+  rule(
+    'taking over raises the fence of the dead node, so that it gets another one when it comes back',
+    async (fixture) => {
+      const before = fixture.node.lease
+      const group = fixture.node.group()
+      const second = await fixture.takeOver()
+      assert.equal(second.lease.shards.length, SHARDS)
+      assert.deepEqual(await fixture.store.deliveries.commit(group), { kind: 'fenced' })
+      const again = await fixture.node.renew()
+      assert.ok(again.fence > before.fence)
+      assert.deepEqual(again.shards, [])
+      assert.deepEqual(await fixture.store.deliveries.commit(group), { kind: 'fenced' })
+      await fixture.node.load()
+      assert.equal((await fixture.node.tryCommit()).kind, 'committed')
+    },
+  )
 
   rule('no lease ends when the wall clock jumps forward', async (fixture) => {
     const { first, second } = await pairOf(fixture)
@@ -258,23 +262,24 @@ export function nodeRules(rule: DefineRule): void {
     assert.deepEqual([...(await first.poll()).rows], [])
   })
 
-  rule('edits and erasures are changes of the node that owns the webhook, and of no other', async (fixture) => {
-    const { first, second } = await pairOf(fixture)
-    const [mine, theirs] = [await webhookIn(fixture, first), await webhookIn(fixture, second)]
-    await first.accept(mine, { callId: 'mine' })
-    const [delivery] = await second.accept(theirs, { callId: 'theirs' })
-    const disabled = await fixture.disable(mine)
-    assert.equal((await second.tryCommit()).kind, 'committed')
-    assert.deepEqual(await first.tryCommit(), { kind: 'outdated' })
-    assert.deepEqual((await first.applyChanges()).webhooks, [disabled])
-    while (
-      (await fixture.store.deliveries.erase({ accountId: 'account', callIds: ['theirs'] }, 9)) > 0
-    ) {}
-    assert.deepEqual(await second.tryCommit(), { kind: 'outdated' })
-    assert.deepEqual((await second.applyChanges()).removed.map(keyOf), [keyOf(delivery!)])
-    await first.applyChanges()
-    await first.commit()
-  })
+  rule(
+    'edits and erasures are changes of the node that owns the webhook, and of no other',
+    async (fixture) => {
+      const { first, second } = await pairOf(fixture)
+      const [mine, theirs] = [await webhookIn(fixture, first), await webhookIn(fixture, second)]
+      await first.accept(mine, { callId: 'mine' })
+      const [delivery] = await second.accept(theirs, { callId: 'theirs' })
+      const disabled = await fixture.disable(mine)
+      assert.equal((await second.tryCommit()).kind, 'committed')
+      assert.deepEqual(await first.tryCommit(), { kind: 'outdated' })
+      assert.deepEqual((await first.applyChanges()).webhooks, [disabled])
+      while ((await fixture.store.deliveries.erase({ accountId: 'account', callIds: ['theirs'] }, 9)) > 0) {}
+      assert.deepEqual(await second.tryCommit(), { kind: 'outdated' })
+      assert.deepEqual((await second.applyChanges()).removed.map(keyOf), [keyOf(delivery!)])
+      await first.applyChanges()
+      await first.commit()
+    },
+  )
 
   rule('a settlement that disables a webhook raises only the version of its owner', async (fixture) => {
     const { first, second } = await pairOf(fixture)
@@ -350,19 +355,22 @@ export function nodeRules(rule: DefineRule): void {
     assert.deepEqual([...new Set(events.map(({ sequence }) => sequence))], [1])
   })
 
-  rule('events that nodes accept for one call at the same time have different numbers without gaps', async (fixture) => {
-    const { first, second } = await pairOf(fixture)
-    const numbers = await Promise.all(
-      Array.from({ length: 20 }, async (_, index) => {
-        const node = index % 2 === 0 ? first : second
-        return (await node.acceptEvents(newEvent({ callId: 'call' })))[0]!.sequence
-      }),
-    )
-    assert.deepEqual(
-      numbers.sort((a, b) => a - b),
-      Array.from({ length: 20 }, (_, index) => index + 1),
-    )
-  })
+  rule(
+    'events that nodes accept for one call at the same time have different numbers without gaps',
+    async (fixture) => {
+      const { first, second } = await pairOf(fixture)
+      const numbers = await Promise.all(
+        Array.from({ length: 20 }, async (_, index) => {
+          const node = index % 2 === 0 ? first : second
+          return (await node.acceptEvents(newEvent({ callId: 'call' })))[0]!.sequence
+        }),
+      )
+      assert.deepEqual(
+        numbers.sort((a, b) => a - b),
+        Array.from({ length: 20 }, (_, index) => index + 1),
+      )
+    },
+  )
 
   rule('nodes learn how many deliveries wait elsewhere', async (fixture) => {
     const { first, second } = await pairOf(fixture)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
+import { shardOf } from '../../store/shards.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import type { DefineRule, Fixture } from './fixture.js'
-import { shardOf } from '../../store/shards.js'
 
 /** Runs `action` and resolves with the first notification after it began; rejects if none arrives in time. */
 export async function notificationOf(

@@ -17,7 +17,10 @@ function withKey(key: string, bodyHash: string, untilMs: number) {
 const DAY_MS = 86_400_000
 
 /** Commits one acceptance per event, in one group. */
-async function acceptGroup(fixture: Fixture, events: readonly NewEvent[]): Promise<readonly AcceptanceResult[]> {
+async function acceptGroup(
+  fixture: Fixture,
+  events: readonly NewEvent[],
+): Promise<readonly AcceptanceResult[]> {
   return (await fixture.node.commit({ accepted: events.map((event) => acceptanceOf(event)) })).accepted
 }
 

@@ -97,22 +97,25 @@ export function ownershipRules(rule: DefineRule): void {
     await fixture.settle(delivery!, 'delivered')
   })
 
-  rule('the next owner settles what it loaded, and late groups of the former one write nothing', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [first] = await fixture.accept(webhook, { callId: 'call' })
-    await fixture.accept(webhook, { callId: 'call' })
-    await fixture.node.start(first!)
-    const late = fixture.node.group({ ended: [fixture.settlement(first!, 'delivered')] })
-    const next = await fixture.takeOver()
-    const [interrupted] = next.loaded.interrupted
-    assert.deepEqual(keyOf(interrupted!), keyOf(first!))
-    await next.retry(first!, { dueMs: fixture.now(), interruptions: 1, reason: 'interrupted' })
-    assert.deepEqual(await fixture.store.deliveries.commit(late), { kind: 'fenced' })
-    const stored = await fixture.store.deliveries.delivery('account', first!.id)
-    assert.deepEqual([stored?.state, stored?.attempts, stored?.interruptions], ['waiting', 1, 1])
-    const query = { accountId: 'account', deliveryId: first!.id, limit: 9 }
-    assert.equal((await fixture.store.deliveries.attempts(query)).length, 1)
-  })
+  rule(
+    'the next owner settles what it loaded, and late groups of the former one write nothing',
+    async (fixture) => {
+      const webhook = await fixture.webhook()
+      const [first] = await fixture.accept(webhook, { callId: 'call' })
+      await fixture.accept(webhook, { callId: 'call' })
+      await fixture.node.start(first!)
+      const late = fixture.node.group({ ended: [fixture.settlement(first!, 'delivered')] })
+      const next = await fixture.takeOver()
+      const [interrupted] = next.loaded.interrupted
+      assert.deepEqual(keyOf(interrupted!), keyOf(first!))
+      await next.retry(first!, { dueMs: fixture.now(), interruptions: 1, reason: 'interrupted' })
+      assert.deepEqual(await fixture.store.deliveries.commit(late), { kind: 'fenced' })
+      const stored = await fixture.store.deliveries.delivery('account', first!.id)
+      assert.deepEqual([stored?.state, stored?.attempts, stored?.interruptions], ['waiting', 1, 1])
+      const query = { accountId: 'account', deliveryId: first!.id, limit: 9 }
+      assert.equal((await fixture.store.deliveries.attempts(query)).length, 1)
+    },
+  )
 }
 
 /** Rules of stores that are not shared between nodes. */
@@ -126,19 +129,22 @@ export function singleNodeRules(rule: DefineRule): void {
     assert.equal((await fixture.waiting(webhook)).length, 1)
   })
 
-  rule('a new owner takes all shards at once, as after a crash, and the former owner is fenced', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [delivery] = await fixture.accept(webhook)
-    const { deliveries } = fixture.store
-    const { lease, version } = fixture.node
-    const group = fixture.node.group({ ended: [fixture.settlement(delivery!, 'delivered')] })
-    const taken = await deliveries.own('node-2', LEASE_MS)
-    assert.deepEqual(taken.shards, ALL_SHARDS)
-    assert.notEqual(taken.fence, lease.fence)
-    assert.deepEqual(await deliveries.commit(group), { kind: 'fenced' })
-    assert.equal(await deliveries.load(lease, lease.shards), undefined)
-    assert.equal(await deliveries.poll(lease), undefined)
-    assert.equal(await deliveries.changes(lease, version), undefined)
-    assert.equal(await fixture.state(webhook, delivery!.id), 'waiting')
-  })
+  rule(
+    'a new owner takes all shards at once, as after a crash, and the former owner is fenced',
+    async (fixture) => {
+      const webhook = await fixture.webhook()
+      const [delivery] = await fixture.accept(webhook)
+      const { deliveries } = fixture.store
+      const { lease, version } = fixture.node
+      const group = fixture.node.group({ ended: [fixture.settlement(delivery!, 'delivered')] })
+      const taken = await deliveries.own('node-2', LEASE_MS)
+      assert.deepEqual(taken.shards, ALL_SHARDS)
+      assert.notEqual(taken.fence, lease.fence)
+      assert.deepEqual(await deliveries.commit(group), { kind: 'fenced' })
+      assert.equal(await deliveries.load(lease, lease.shards), undefined)
+      assert.equal(await deliveries.poll(lease), undefined)
+      assert.equal(await deliveries.changes(lease, version), undefined)
+      assert.equal(await fixture.state(webhook, delivery!.id), 'waiting')
+    },
+  )
 }

@@ -113,31 +113,34 @@ export function pruneRules(rule: DefineRule): void {
     assert.deepEqual(idsOf(rows), [...recent].reverse())
   })
 
-  rule('an event stays while a delivery of it is stored, and goes some time after the last one', async (fixture) => {
-    const [fast, slow] = [await fixture.webhook(), await fixture.webhook()]
-    const { acceptance, deliveries } = fixture.prepare([fast, slow])
-    const [event] = acceptance.events
-    await fixture.acceptOne(acceptance)
-    await fixture.settle(deliveries[0]!, 'delivered')
-    await fixture.advance(2 * DAY_MS)
-    await fixture.node.own()
-    await fixture.node.load()
-    while ((await prune(fixture, { beforeMs: fixture.now() })) > 0) {}
-    const replay = newDelivery(fast, event!, { replayOf: deliveries[1]!.id })
-    assert.equal((await fixture.acceptOne(acceptanceOf([], [replay]))).kind, 'accepted')
-    for (const waiting of await fixture.waiting()) {
-      assert.match(waiting.body, /"sequence":1/)
-      await fixture.settle(waiting, 'delivered')
-    }
-    await fixture.advance(2 * DAY_MS)
-    await fixture.node.own()
-    await fixture.node.load()
-    while ((await prune(fixture, { beforeMs: fixture.now() })) > 0) {}
-    const again = newDelivery(fast, event!, { replayOf: replay.id })
-    const result = await fixture.acceptOne(acceptanceOf([], [again]))
-    assert.ok(result.kind === 'refused')
-    assert.equal(result.error.code, 'NotFound')
-  })
+  rule(
+    'an event stays while a delivery of it is stored, and goes some time after the last one',
+    async (fixture) => {
+      const [fast, slow] = [await fixture.webhook(), await fixture.webhook()]
+      const { acceptance, deliveries } = fixture.prepare([fast, slow])
+      const [event] = acceptance.events
+      await fixture.acceptOne(acceptance)
+      await fixture.settle(deliveries[0]!, 'delivered')
+      await fixture.advance(2 * DAY_MS)
+      await fixture.node.own()
+      await fixture.node.load()
+      while ((await prune(fixture, { beforeMs: fixture.now() })) > 0) {}
+      const replay = newDelivery(fast, event!, { replayOf: deliveries[1]!.id })
+      assert.equal((await fixture.acceptOne(acceptanceOf([], [replay]))).kind, 'accepted')
+      for (const waiting of await fixture.waiting()) {
+        assert.match(waiting.body, /"sequence":1/)
+        await fixture.settle(waiting, 'delivered')
+      }
+      await fixture.advance(2 * DAY_MS)
+      await fixture.node.own()
+      await fixture.node.load()
+      while ((await prune(fixture, { beforeMs: fixture.now() })) > 0) {}
+      const again = newDelivery(fast, event!, { replayOf: replay.id })
+      const result = await fixture.acceptOne(acceptanceOf([], [again]))
+      assert.ok(result.kind === 'refused')
+      assert.equal(result.error.code, 'NotFound')
+    },
+  )
 
   rule('prune does not restart the numbers of a call', async (fixture) => {
     const webhook = await fixture.webhook()

@@ -15,8 +15,7 @@ async function commitTwice(fixture: Fixture, parts: Partial<Group>) {
   return [first, again] as const
 }
 
-const attemptsOf = (fixture: Fixture) =>
-  fixture.store.deliveries.attempts({ accountId: 'account', limit: 9 })
+const attemptsOf = (fixture: Fixture) => fixture.store.deliveries.attempts({ accountId: 'account', limit: 9 })
 
 /** Rules of groups that are committed again because their outcome is unknown. */
 export function repeatRules(rule: DefineRule): void {
@@ -94,7 +93,10 @@ export function repeatRules(rule: DefineRule): void {
       starting: { key: 1, deliveries: deliveries.map(startOf) },
       isRepeat: true,
     })
-    assert.deepEqual([result.accepted[0]?.kind, result.ended, result.notStarted], ['accepted', [{ kind: 'settled' }], []])
+    assert.deepEqual(
+      [result.accepted[0]?.kind, result.ended, result.notStarted],
+      ['accepted', [{ kind: 'settled' }], []],
+    )
     assert.deepEqual(keysOf((await fixture.node.load()).rows), keysOf(deliveries))
     assert.equal((await attemptsOf(fixture)).length, 1)
     assert.deepEqual((await fixture.takeOver()).loaded.interrupted, deliveries.map(startOf))

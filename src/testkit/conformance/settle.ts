@@ -52,10 +52,7 @@ export function settleRules(rule: DefineRule): void {
     )
     assert.equal(stored?.endedMs, undefined)
     const [row] = (await fixture.node.load()).rows
-    assert.deepEqual(
-      [row?.dueMs, row?.attempts, row?.tries, row?.interruptions],
-      [dueMs, 1, 0, 2],
-    )
+    assert.deepEqual([row?.dueMs, row?.attempts, row?.tries, row?.interruptions], [dueMs, 1, 0, 2])
     const waiting = await fixture.waitingOne(webhook)
     assert.deepEqual(
       [waiting.state, waiting.attempts, waiting.tries, waiting.interruptions],
@@ -96,21 +93,24 @@ export function settleRules(rule: DefineRule): void {
     })
   }
 
-  rule('a settlement that expects another number of attempts is fenced and writes nothing', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [delivery] = await fixture.accept(webhook)
-    const early = fixture.settlement({ ...delivery!, attempts: 1 }, 'delivered')
-    assert.deepEqual(await settleKinds(fixture, early), ['fenced'])
-    await fixture.retry(delivery!)
-    const late = fixture.settlement(delivery!, 'delivered', {
-      endpoint: { epoch: 1, health: { failuresInRow: 9 } },
-    })
-    assert.deepEqual(await settleKinds(fixture, late), ['fenced'])
-    assert.equal(await fixture.state(webhook, delivery!.id), 'waiting')
-    assert.equal((await attemptsOf(fixture, delivery!.id)).length, 1)
-    assert.equal((await fixture.store.deliveries.webhookOf(webhook.id))?.health, undefined)
-    assert.equal((await fixture.waitingOne(webhook)).attempts, 1)
-  })
+  rule(
+    'a settlement that expects another number of attempts is fenced and writes nothing',
+    async (fixture) => {
+      const webhook = await fixture.webhook()
+      const [delivery] = await fixture.accept(webhook)
+      const early = fixture.settlement({ ...delivery!, attempts: 1 }, 'delivered')
+      assert.deepEqual(await settleKinds(fixture, early), ['fenced'])
+      await fixture.retry(delivery!)
+      const late = fixture.settlement(delivery!, 'delivered', {
+        endpoint: { epoch: 1, health: { failuresInRow: 9 } },
+      })
+      assert.deepEqual(await settleKinds(fixture, late), ['fenced'])
+      assert.equal(await fixture.state(webhook, delivery!.id), 'waiting')
+      assert.equal((await attemptsOf(fixture, delivery!.id)).length, 1)
+      assert.equal((await fixture.store.deliveries.webhookOf(webhook.id))?.health, undefined)
+      assert.equal((await fixture.waitingOne(webhook)).attempts, 1)
+    },
+  )
 
   rule('a settlement of an unknown delivery, or with another webhook, is fenced', async (fixture) => {
     const [webhook, other] = [await fixture.webhook(), await fixture.webhook()]

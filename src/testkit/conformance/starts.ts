@@ -28,14 +28,8 @@ export function startRules(rule: DefineRule): void {
     await fixture.settle(ended!, 'delivered')
     await fixture.node.commit({ finished: [key] })
     const next = await fixture.takeOver()
-    assert.deepEqual(
-      next.loaded.interrupted,
-      startsOf([unknown!, second]),
-    )
-    assert.deepEqual(
-      keysOf(next.loaded.rows),
-      keysOf([unknown!, waits!, released!, unsent!, second]),
-    )
+    assert.deepEqual(next.loaded.interrupted, startsOf([unknown!, second]))
+    assert.deepEqual(keysOf(next.loaded.rows), keysOf([unknown!, waits!, released!, unsent!, second]))
   })
 
   rule('interrupted starts are found until they are settled or the takeover is complete', async (fixture) => {
@@ -49,10 +43,7 @@ export function startRules(rule: DefineRule): void {
     await fixture.store.deliveries.completeTakeover(next.lease, next.lease.shards)
     const { interrupted, rows } = await next.load()
     assert.deepEqual(interrupted, [])
-    assert.deepEqual(
-      rows.map(({ interruptions }) => interruptions).sort(),
-      [0, 1],
-    )
+    assert.deepEqual(rows.map(({ interruptions }) => interruptions).sort(), [0, 1])
   })
 
   rule('an owner that dies before its takeover is complete leaves it to the next one', async (fixture) => {
@@ -103,10 +94,7 @@ export function startRules(rule: DefineRule): void {
     })
     assert.deepEqual(notStarted, [])
     const { interrupted } = (await fixture.takeOver()).loaded
-    assert.deepEqual(
-      interrupted,
-      startsOf([retried, deliveries[0]!]),
-    )
+    assert.deepEqual(interrupted, startsOf([retried, deliveries[0]!]))
   })
 
   rule('a delivery that was refused, is a duplicate or is gone is not started', async (fixture) => {
@@ -126,7 +114,10 @@ export function startRules(rule: DefineRule): void {
         ended: [fixture.settlement(ended!, 'delivered')],
       }),
     )
-    assert.deepEqual([accepted.map(({ kind }) => kind), notStarted], [['accepted', 'accepted', 'refused'], []])
+    assert.deepEqual(
+      [accepted.map(({ kind }) => kind), notStarted],
+      [['accepted', 'accepted', 'refused'], []],
+    )
     const more = [keyed(), fixture.prepare(webhook)]
     const result = await fixture.node.commit({
       accepted: [more[0]!.acceptance, more[1]!.acceptance, refused],
@@ -144,10 +135,7 @@ export function startRules(rule: DefineRule): void {
     })
     assert.deepEqual(result.notStarted, [1, 2, 3, 5])
     const { interrupted } = (await fixture.takeOver()).loaded
-    assert.deepEqual(
-      interrupted,
-      startsOf([waiting!, more[1]!.deliveries[0]!]),
-    )
+    assert.deepEqual(interrupted, startsOf([waiting!, more[1]!.deliveries[0]!]))
   })
 
   rule('a delivery of an older epoch than its webhook is not started', async (fixture) => {
@@ -168,10 +156,7 @@ export function startRules(rule: DefineRule): void {
     })
     assert.deepEqual(notStarted, [0, 3])
     const { interrupted } = (await fixture.takeOver()).loaded
-    assert.deepEqual(
-      interrupted,
-      startsOf([other!, ...deliveries]),
-    )
+    assert.deepEqual(interrupted, startsOf([other!, ...deliveries]))
   })
 
   rule('a group that disables a webhook starts none of its older deliveries', async (fixture) => {
