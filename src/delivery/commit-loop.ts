@@ -158,8 +158,8 @@ export function createCommitLoop(
   let watching: AbortController | undefined
   let isStopped = false
   let queuedDeliveries = 0
-  /** Acceptances in the group that is being committed. */
-  let committing: readonly PendingAcceptance[] = []
+  /** Publishers without an answer, the oldest first. */
+  const unanswered = new Set<PendingAcceptance>()
 
   const unavailable = () =>
     new HookswitchError('StoreUnavailable', 'the store does not answer', { retryAfterSeconds: 1 })
@@ -169,22 +169,27 @@ export function createCommitLoop(
     const abort = new AbortController()
     watching = abort
     while (!abort.signal.aborted) {
-      const [oldest] = committing.length > 0 ? committing : accepts
-      if (!oldest || isStopped) break
+      const [oldest] = unanswered
+      if (!oldest) break
       const leftMs = oldest.requestedMs + MAX_PUBLISH_WAIT_MS - clock.monotonic()
       if (leftMs > 0) {
         await clock.sleep(leftMs, abort.signal)
         continue
       }
-      const before = clock.monotonic() - MAX_PUBLISH_WAIT_MS
-      const isLate = ({ requestedMs }: PendingAcceptance) => requestedMs <= before
-      for (const late of [...committing, ...accepts]) if (isLate(late)) late.reject(unavailable())
-      committing = committing.filter((one) => !isLate(one))
-      const dropped = accepts.filter(isLate)
-      accepts = accepts.filter((one) => !isLate(one))
-      for (const { acceptance } of dropped) queuedDeliveries -= acceptance.deliveries.length
+      const dropped = new Set(accepts)
+      for (const late of unanswered) {
+        if (late.requestedMs + MAX_PUBLISH_WAIT_MS - clock.monotonic() > 0) break
+        refuse(late, unavailable())
+        if (dropped.has(late)) queuedDeliveries -= late.acceptance.deliveries.length
+      }
+      accepts = accepts.filter((one) => unanswered.has(one))
     }
     if (watching === abort) watching = undefined
+  }
+
+  function refuse(pending: PendingAcceptance, thrown: unknown): void {
+    unanswered.delete(pending)
+    pending.reject(thrown)
   }
 
   function stopWatching(): void {
@@ -266,7 +271,6 @@ export function createCommitLoop(
 
   /** Commits a group, whatever happens on the way. */
   async function commit(group: PendingGroup): Promise<void> {
-    committing = group.accepted
     let isUnknown = false
     for (let pauseMs = FIRST_PAUSE_MS; ; ) {
       let result: GroupResult
@@ -280,9 +284,9 @@ export function createCommitLoop(
           return
         }
         if (isNotWritten(thrown) || errorCode(thrown) !== 'StoreUnavailable') {
-          for (const { reject } of group.accepted) reject(thrown)
+          for (const one of group.accepted) refuse(one, thrown)
           forget(group.accepted)
-          group.accepted = committing = []
+          group.accepted = []
           if (errorCode(thrown) !== 'StoreUnavailable') {
             log.error({ reason }, 'a part of a group was refused')
             giveUp(group)
@@ -292,7 +296,7 @@ export function createCommitLoop(
         log.warn({ reason, deliveries: group.ended.length }, 'committing failed, retrying')
         if (sizeOf(group) === 0 && group.finished.length === 0) return
         if (drainDeadline.aborted) {
-          for (const { reject } of group.accepted) reject(thrown)
+          for (const one of group.accepted) refuse(one, thrown)
           giveUp(group)
           return
         }
@@ -356,17 +360,18 @@ export function createCommitLoop(
     const ms = now()
     state.version = Math.max(state.version, result.version)
     for (let index = 0; index < accepted.length; index++) {
-      const { acceptance, resolve, reject } = accepted[index]!
+      const pending = accepted[index]!
       const one = result.accepted[index]!
-      if (one.kind === 'refused') reject(one.error)
-      else {
-        const entering = handlers.accepted(acceptance, one, ms)
-        if (entering) await entering
-        resolve(one.events)
+      if (one.kind === 'refused') {
+        refuse(pending, one.error)
+        continue
       }
+      unanswered.delete(pending)
+      pending.resolve(one.events)
+      const entering = handlers.accepted(pending.acceptance, one, ms)
+      if (entering) await entering
     }
     forget(accepted)
-    committing = []
     const refused = new Set(result.notStarted)
     for (let index = 0; index < starts.length; index++)
       if (!refused.has(index)) handlers.start(starts[index]!)
@@ -420,7 +425,9 @@ export function createCommitLoop(
     accept(acceptance) {
       if (isStopped) return Promise.reject(new HookswitchError('Closing', 'this instance is closing'))
       return new Promise((resolve, reject) => {
-        accepts.push({ acceptance, requestedMs: clock.monotonic(), resolve, reject })
+        const pending = { acceptance, requestedMs: clock.monotonic(), resolve, reject }
+        accepts.push(pending)
+        unanswered.add(pending)
         queuedDeliveries += acceptance.deliveries.length
         if (!watching) void watch()
         trigger()
@@ -455,8 +462,7 @@ export function createCommitLoop(
     },
     stop() {
       isStopped = true
-      stopWatching()
-      for (const { reject } of accepts) reject(new HookswitchError('Closing', 'this instance is closing'))
+      for (const one of accepts) refuse(one, new HookswitchError('Closing', 'this instance is closing'))
       forget(accepts)
       accepts = []
     },

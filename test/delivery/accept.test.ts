@@ -78,7 +78,7 @@ describe('acceptEvents', () => {
     const harness = await createHarness([])
     expect(await accept(harness, event())).toMatchObject([{ sequence: 1 }])
     expect(await accept(harness, event())).toMatchObject([{ sequence: 2 }])
-    expect(await harness.store.deliveries.pending()).toBe(0)
+    expect(await harness.pending()).toBe(0)
   })
 
   it('accepts an idempotency key once, and refuses another body under the same key', async () => {
@@ -103,7 +103,7 @@ describe('acceptEvents', () => {
     expect(await rejectionOf(accept(harness, event(), 'x' as unknown as object))).toMatchObject({
       field: '1',
     })
-    expect(await harness.store.deliveries.pending()).toBe(0)
+    expect(await harness.pending()).toBe(0)
     expect(await accept(harness, event(), event(), event())).toMatchObject([
       { sequence: 1 },
       { sequence: 2 },
@@ -113,9 +113,13 @@ describe('acceptEvents', () => {
 
   it('refuses an event above the limit of pending deliveries instead of dropping it', async () => {
     const harness = await createHarness()
+    harness.sender.script = () => undefined
+    const node = harness.node()
+    await node.start()
     await acceptEvents(harness.accept, [event()], 1)
     expect(await rejectionOf(acceptEvents(harness.accept, [event()], 1))).toMatchObject({ code: 'QueueFull' })
-    expect(await harness.store.deliveries.pending()).toBe(1)
+    expect(await harness.pending()).toBe(1)
+    await node.close(0)
   })
 
   it('refuses an event above 64 KiB, whether webhooks match it or not', async () => {
@@ -145,11 +149,9 @@ describe('acceptEvents', () => {
     let bodies = 0
     const deps: typeof harness.accept = {
       ...harness.accept,
-      deliveries: {
-        accept(acceptance, now) {
-          bodies = acceptance.events[0]!.bodies.length
-          return harness.store.deliveries.accept(acceptance, now)
-        },
+      accept(acceptance) {
+        bodies = acceptance.events[0]!.bodies.length
+        return harness.accept.accept(acceptance)
       },
     }
     await acceptEvents(deps, [event()], 100)

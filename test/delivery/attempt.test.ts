@@ -8,7 +8,7 @@ import type { Webhook } from '../../src/webhooks/webhook.js'
 import { aDelivery, aWebhook } from './fixtures.js'
 import { responseWith } from './harness.js'
 
-const claim = { delivery: aDelivery(), body: '{}' }
+const delivery = { ...aDelivery(), body: '{}', traceparent: undefined }
 const secrets = { keys: [{ key: new HmacKey(new Uint8Array(24)) }], headers: [] }
 
 function deps(send: Sender['send'], keys = secrets.keys) {
@@ -20,7 +20,7 @@ function deps(send: Sender['send'], keys = secrets.keys) {
 }
 
 const attemptOnce = (deps: AttemptDeps, webhook: Webhook = aWebhook()) =>
-  new Promise<AttemptResult>((resolve) => attempt(deps, claim, webhook, 1000, resolve))
+  new Promise<AttemptResult>((resolve) => attempt(deps, delivery, webhook, 1000, resolve))
 
 describe('attempt', () => {
   it('passes on the request and what was observed of it', async () => {
@@ -67,7 +67,7 @@ describe('attempt', () => {
       close: async () => {},
     }
     const results: AttemptResult[] = []
-    attempt({ ...deps(sender.send), sender }, claim, aWebhook(), 1000, (result) => results.push(result))
+    attempt({ ...deps(sender.send), sender }, delivery, aWebhook(), 1000, (result) => results.push(result))
     expect(results.map(({ observation }) => observation)).toEqual([responseWith(201)])
   })
 
@@ -77,6 +77,6 @@ describe('attempt', () => {
     }
     const onEnd = () => expect.unreachable()
     const failing = { ...deps(async () => responseWith(200)), endpointSecrets }
-    expect(() => attempt(failing, claim, aWebhook(), 1000, onEnd)).toThrow(RangeError)
+    expect(() => attempt(failing, delivery, aWebhook(), 1000, onEnd)).toThrow(RangeError)
   })
 })

@@ -100,7 +100,7 @@ describe('a webhook that is disabled or deleted', () => {
         deliveries.filter(({ state }) => state === 'cancelled').length,
       )
       expect(s.node.inFlight('w1')).toBe(0)
-      expect(await s.store.deliveries.pending()).toBe(0)
+      expect(await s.pending()).toBe(0)
       await s.node.close(0)
     },
   )
@@ -221,12 +221,12 @@ describe('any history of a webhook, its owner and its receiver', () => {
           if (one.kind === 'disable') expect(sender.waiting).toEqual([])
           await s.clock.settle()
         }
-        for (let round = 0; round < 200 && (await s.store.deliveries.pending()) > 0; round++) {
+        for (let round = 0; round < 200 && (await s.pending()) > 0; round++) {
           for (const one of [...sender.waiting]) one.connect()
           for (const one of [...sender.onWire]) one.answer(responseWith(200))
           await s.clock.advance(1000)
         }
-        expect(await s.store.deliveries.pending()).toBe(0)
+        expect(await s.pending()).toBe(0)
         expect(s.forbidden).toEqual([])
         expect(s.node.inFlight('w1')).toBe(0)
         const numbers = (list: readonly { id: string; number: number | undefined }[], id: string) =>

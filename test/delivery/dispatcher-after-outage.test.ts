@@ -37,7 +37,7 @@ async function createOutageHarness(
       healedMs = clock.monotonic()
     },
     async finish() {
-      await clock.runUntil(async () => (await harness.store.deliveries.pending()) === 0)
+      await clock.runUntil(async () => (await harness.pending()) === 0)
       await clock.settle()
     },
     /**

@@ -125,12 +125,12 @@ describe('requests in flight', () => {
           await harness.clock.settle()
           expectWithinCaps()
         }
-        for (let round = 0; round < 3000 && (await harness.store.deliveries.pending()) > 0; round++) {
+        for (let round = 0; round < 3000 && (await harness.pending()) > 0; round++) {
           for (const { answer } of [...harness.sender.open]) answer(responseWith(200))
           await harness.clock.advance(500)
           expectWithinCaps()
         }
-        expect(await harness.store.deliveries.pending()).toBe(0)
+        expect(await harness.pending()).toBe(0)
         for (const { id } of WEBHOOKS) expect(node.inFlight(id)).toBe(0)
         await node.close(0)
       }),

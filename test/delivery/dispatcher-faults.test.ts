@@ -56,7 +56,7 @@ describe('an answer of a receiver', () => {
       payload: { webhookId: 'w1', accountId: 'acc', reason: 'gone' },
     })
     expect(harness.emitted.filter(({ name }) => name === 'cancelled')).toHaveLength(4)
-    expect(await harness.store.deliveries.pending()).toBe(0)
+    expect(await harness.pending()).toBe(0)
     await node.close(0)
   })
 })

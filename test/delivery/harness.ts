@@ -222,6 +222,20 @@ export async function createHarness(webhooks: readonly Webhook[] = [aWebhook()],
       const rows = await store.deliveries.deliveries({ accountId, webhookId, ascending: true, limit: 10_000 })
       return rows.map((row) => nodes.reduce((shown, one) => one.withQueueState(shown), row))
     },
+    /** Deliveries that wait or are in flight, in the store; those that are to be cancelled are not counted. */
+    async pending(): Promise<number> {
+      let count = 0
+      for (let cursor: number | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
+        const found = await store.deliveries.search({
+          states: ['waiting'],
+          limit: 10_000,
+          ...(cursor !== undefined && { cursor }),
+        })
+        count += found.deliveries.length
+        cursor = found.cursor
+      }
+      return count
+    },
     /** All attempts of the account, oldest first. */
     attempts: async (accountId = 'acc') =>
       store.deliveries.attempts({ accountId, ascending: true, limit: 10_000 }),

@@ -9,7 +9,7 @@ const replay = (harness: Harness, request: ReplayRequest, webhookId = 'w1', acco
       webhooks: harness.store.webhooks,
       deliveries: harness.store.deliveries,
       newId: harness.newId,
-      storeNow: harness.clock.now,
+      accept: harness.accept.accept,
     },
     accountId,
     webhookId,

@@ -20,9 +20,13 @@ function request(
   options: { uri?: string; encoding?: 'json' | 'form'; nowMs?: number } = {},
 ) {
   const webhook = aWebhook({ uri: options.uri ?? 'https://example.com/hook', httpVerb })
-  const delivery = aDelivery({ httpVerb, encoding: options.encoding ?? 'json' })
+  const delivery = {
+    ...aDelivery({ httpVerb, encoding: options.encoding ?? 'json' }),
+    body,
+    traceparent: undefined,
+  }
   const secrets = { keys, headers: buildFixedHeaders(webhook, { 'X-Own': 'yes' }, 'hookswitch/1') }
-  const built = buildRequest({ delivery, body }, webhook, secrets, 3, options.nowMs ?? NOW, 10_000)
+  const built = buildRequest(delivery, webhook, secrets, 3, options.nowMs ?? NOW, 10_000)
   const { headers } = built
   const pairs = headers.flatMap((name, index) =>
     index % 2 === 0 ? [[name, headers[index + 1]!] as const] : [],

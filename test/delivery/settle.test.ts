@@ -16,8 +16,10 @@ import { responseWith } from './harness.js'
 const WALL = 1_767_225_600_000
 const NOW = 5_000_000
 
+/** A delivery with its position. */
+const queued = (changes: Parameters<typeof aDelivery>[0] = {}) => ({ ...aDelivery(changes), position: 7 })
+
 const contextOf = (webhook: Webhook = aWebhook()): SettleContext => ({
-  owner: 'node',
   recordId: 'record',
   webhook,
   rules: { policy: POLICY_PRESETS.telephony, functions: {}, retries: webhook.settings.retries },
@@ -48,17 +50,17 @@ const noAnswer = (failure: 'timeout' | 'blocked_address'): Observation => ({
 const settle = (
   observation: Observation,
   health?: Parameters<typeof settleAttempt>[2],
-  delivery = aDelivery(),
+  delivery = queued(),
 ) => settleAttempt(delivery, resultOf(observation), health, contextOf()).settlement
 
 describe('settleAttempt', () => {
-  it('returns the fence of the claim, the next state and the record', () => {
+  it('returns the attempts that the stored delivery must have, the next state and the record', () => {
     const body = responseWith(200, ['Content-Type', 'text/plain', 'Set-Cookie', 'id=1'])
     expect(settle({ ...body, body: 'thanks' } as Observation)).toEqual({
-      owner: 'node',
       deliveryId: 'd1',
       webhookId: 'w1',
-      expect: { state: 'in_flight', fence: 1 },
+      position: 7,
+      expect: { attempts: 0 },
       next: { state: 'delivered', attempts: 1, tries: 1, interruptions: 0 },
       record: {
         id: 'record',
@@ -111,7 +113,7 @@ describe('settleAttempt', () => {
 
   it('records how many retries are left', () => {
     const left = [0, 1, 2].map(
-      (tries) => settle(responseWith(500), undefined, aDelivery({ attempts: tries, tries })).record,
+      (tries) => settle(responseWith(500), undefined, queued({ attempts: tries, tries })).record,
     )
     expect(left.map((record) => [record?.attempt, record?.retriesLeft])).toEqual([
       [1, 2],
@@ -159,7 +161,7 @@ describe('settleAttempt', () => {
 describe('a settlement without an outcome', () => {
   it('records an attempt that may have been sent', () => {
     for (const how of ['crashed', 'aborted'] as const) {
-      const { next, record } = settleInterrupted(aDelivery({ attempts: 1 }), how, contextOf())
+      const { next, record } = settleInterrupted(queued({ attempts: 1 }), how, contextOf())
       expect(next).toMatchObject({ state: 'waiting', dueMs: NOW, attempts: 2, tries: 0 })
       expect(record).toMatchObject({ attempt: 2, reason: 'interrupted', result: 'failure', atMs: WALL })
       expect(record).not.toHaveProperty('requestHeaders')
@@ -168,7 +170,7 @@ describe('a settlement without an outcome', () => {
 
   it('quarantines the delivery the third time in a row: an end, not an attempt', () => {
     const { next, record } = settleInterrupted(
-      aDelivery({ attempts: 2, interruptions: 2 }),
+      queued({ attempts: 2, interruptions: 2 }),
       'crashed',
       contextOf(),
     )
@@ -185,9 +187,9 @@ describe('a settlement without an outcome', () => {
       expect: fence,
       next,
       record,
-    } = settleSkipped(aDelivery({ state: 'waiting', fence: 7 }), why, contextOf())
-    expect(fence).toEqual({ state: 'waiting', fence: 7 })
-    expect(next).toMatchObject({ state, attempts: 0, tries: 0 })
+    } = settleSkipped(queued({ state: 'waiting', attempts: 2 }), why, contextOf())
+    expect(fence).toEqual({ attempts: 2 })
+    expect(next).toMatchObject({ state, attempts: 2, tries: 0 })
     expect(record).toMatchObject({ reason: state, result: 'failure', method: 'post', retriesLeft: 2 })
     expect(record).not.toHaveProperty('attempt')
     expect(record).not.toHaveProperty('durationMs')

@@ -67,24 +67,16 @@ describe('sendTest', () => {
     expect(harness.sender.open).toHaveLength(3)
     await node.close(0)
     expect((await harness.deliveries())[0]!.eventId).toBeDefined()
-    const [next] = await harness.store.deliveries.accept(
-      {
-        events: [
-          {
-            id: 'e',
-            accountId: 'acc',
-            callId,
-            hook: 'channel_create',
-            timestampMs: 0,
-            numbered: true,
-            bodies: [],
-          },
-        ],
-        deliveries: [],
-        maxPending: 9,
-      },
-      0,
-    )
+    const numbered = {
+      id: 'e',
+      accountId: 'acc',
+      callId,
+      hook: 'channel_create',
+      timestampMs: 0,
+      numbered: true,
+      bodies: [],
+    }
+    const [next] = await harness.accept.accept({ events: [numbered], deliveries: [], maxPending: 9 })
     expect(next!.sequence).toBe(2)
   })
 

@@ -57,7 +57,7 @@ export function simulateReceivers(
       const isAnswered = !receiver.fails && tookMs < ATTEMPT_MS
       const answer: Answer = !isAnswered ? 'none' : tookMs <= FAST_ANSWER_MS ? 'fast' : 'slow'
       scheduler.recordAnswer(request, answer, now)
-      scheduler.update(readyOf(receiver), scheduler.version())
+      scheduler.update(readyOf(receiver))
       scheduler.end(request)
     }
   }
@@ -72,7 +72,6 @@ export function simulateReceivers(
     for (let free = caps.total - inFlight.length; free > 0; free = caps.total - inFlight.length) {
       const selections = scheduler.next(now, free)
       if (selections.length === 0) return
-      const since = scheduler.version()
       const started = selections.flatMap(({ webhookId, slots }) =>
         waiting
           .get(webhookId)!
@@ -81,8 +80,7 @@ export function simulateReceivers(
       )
       inFlight.push(...started)
       onStart(started)
-      const endpoints = selections.map(({ webhookId }) => readyOf(receivers.get(webhookId)!))
-      scheduler.completeClaim(selections, endpoints, since)
+      for (const { webhookId } of selections) scheduler.update(readyOf(receivers.get(webhookId)!))
     }
   }
 

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { ReadyEndpoint } from '../../../src/delivery/delivery-store.js'
 import type { Caps } from '../../../src/delivery/scheduler/fair-queue.js'
 import { createScheduler, type Scheduler, type Selection } from '../../../src/delivery/scheduler/scheduler.js'
 import { propertyRuns } from '../../support/property-runs.js'
@@ -18,26 +19,43 @@ const ready = (
   dueMs,
 })
 
-/** A scheduler in which every endpoint has answered fast. Priority classes have their own tests. */
-function createFastScheduler(caps: Caps): Scheduler {
+/** A scheduler with the last update of each endpoint. */
+interface ObservedScheduler extends Scheduler {
+  readonly updated: ReadonlyMap<string, ReadyEndpoint>
+}
+
+function createObservedScheduler(caps: Caps): ObservedScheduler {
   const scheduler = createScheduler(caps)
-  const known = new Set<string>()
-  const update: Scheduler['update'] = (endpoint, since) => {
-    if (!known.has(endpoint.webhookId) && endpoint.dueMs !== undefined) {
-      known.add(endpoint.webhookId)
+  const updated = new Map<string, ReadyEndpoint>()
+  const update: Scheduler['update'] = (endpoint) => {
+    updated.set(endpoint.webhookId, endpoint)
+    scheduler.update(endpoint)
+  }
+  return { ...scheduler, update, updated }
+}
+
+/** A scheduler in which every endpoint has answered fast. Priority classes have their own tests. */
+function createFastScheduler(caps: Caps): ObservedScheduler {
+  const scheduler = createObservedScheduler(caps)
+  const update: Scheduler['update'] = (endpoint) => {
+    if (!scheduler.updated.has(endpoint.webhookId) && endpoint.dueMs !== undefined) {
       const request = scheduler.start(endpoint, false, 0)
       scheduler.recordAnswer(request, 'fast', 0)
       scheduler.end(request)
     }
-    scheduler.update(endpoint, since)
+    scheduler.update(endpoint)
   }
   return { ...scheduler, update }
 }
 
-/** A selection of which nothing is claimed. */
-function select(scheduler: Scheduler, now: number, free: number): readonly Omit<Selection, 'retriesFirst'>[] {
+/** A selection of which nothing is taken. */
+function select(
+  scheduler: ObservedScheduler,
+  now: number,
+  free: number,
+): readonly Omit<Selection, 'retriesFirst'>[] {
   const selections = scheduler.next(now, free)
-  scheduler.completeClaim(selections, undefined, scheduler.version())
+  for (const { webhookId } of selections) scheduler.update(scheduler.updated.get(webhookId)!)
   return selections.map(({ webhookId, slots }) => ({ webhookId, slots }))
 }
 
@@ -75,8 +93,7 @@ describe('the scheduler', () => {
     scheduler.update(ready('first', 0, 'one'))
     scheduler.update(ready('second', 0, 'two'))
     expect(select(scheduler, 0, 500)).toHaveLength(2)
-    const since = scheduler.version()
-    scheduler.update(ready('first', undefined, 'one'), since)
+    scheduler.update(ready('first', undefined, 'one'))
     expect(select(scheduler, 0, 500)).toEqual([{ webhookId: 'second', slots: 1 }])
   })
 
@@ -90,14 +107,15 @@ describe('the scheduler', () => {
     expect(served.size).toBe(20)
   })
 
-  it('keeps the earlier due time when an answer may be older than another update', () => {
+  it('replaces the due time of an endpoint by each update', () => {
     const scheduler = createFastScheduler(CAPS)
-    const since = scheduler.version()
-    scheduler.update(ready('w', 50))
-    scheduler.update(ready('w', undefined), since)
-    expect(scheduler.nextDueMs()).toBe(50)
-    scheduler.update(ready('w', 900), scheduler.version())
-    expect(scheduler.nextDueMs()).toBe(900)
+    for (const dueMs of [50, 900, 20]) {
+      scheduler.update(ready('w', dueMs))
+      expect(scheduler.nextDueMs()).toBe(dueMs)
+    }
+    scheduler.update(ready('w', undefined))
+    expect(scheduler.nextDueMs()).toBeUndefined()
+    expect(select(scheduler, 1000, 500)).toEqual([])
   })
 
   it('removes an endpoint with nothing waiting and nothing in flight', () => {
@@ -105,7 +123,7 @@ describe('the scheduler', () => {
     scheduler.update(ready('w', 0))
     const request = scheduler.start(ready('w', 0), false, 0)
     expect(scheduler.inFlight('w')).toBe(1)
-    scheduler.update(ready('w', undefined), scheduler.version())
+    scheduler.update(ready('w', undefined))
     scheduler.end(request)
     expect(scheduler.inFlight('w')).toBe(0)
     expect(scheduler.next(0, 500)).toEqual([])
@@ -138,11 +156,7 @@ describe('the cap of an origin', () => {
       expect(selections).toHaveLength(1)
       const { webhookId } = selections[0]!
       const request = scheduler.start(at(webhookId, 'https://shared.example', `of-${webhookId}`), false, 0)
-      scheduler.completeClaim(
-        selections,
-        [at(webhookId, 'https://shared.example', `of-${webhookId}`)],
-        scheduler.version(),
-      )
+      scheduler.update(at(webhookId, 'https://shared.example', `of-${webhookId}`))
       expect(select(scheduler, 0, 500)).toEqual([])
       expect(scheduler.limitReached(webhookId)).toBe('origin')
       served.push(webhookId)
@@ -152,16 +166,14 @@ describe('the cap of an origin', () => {
     expect(served.slice(3).sort()).toEqual(names)
   })
 
-  it('is not used up by slots that were allocated but not claimed', () => {
+  it('is not used up by slots that were allocated but not taken', () => {
     const scheduler = createFastScheduler({ ...caps, perOrigin: 2 })
     scheduler.update(at('a', 'https://shared.example', 'one'))
     scheduler.update(at('b', 'https://shared.example', 'two'))
     scheduler.update(at('c', 'https://shared.example', 'three'))
     const selections = scheduler.next(0, 500)
-    const endpoints = selections.map(({ webhookId }) =>
-      ready(webhookId, undefined, undefined, 'https://shared.example'),
-    )
-    scheduler.completeClaim(selections, endpoints, scheduler.version())
+    for (const { webhookId } of selections)
+      scheduler.update(ready(webhookId, undefined, undefined, 'https://shared.example'))
     const left = ['a', 'b', 'c'].filter((id) => !selections.some(({ webhookId }) => webhookId === id))
     expect(select(scheduler, 0, 500).map(({ webhookId }) => webhookId)).toEqual(left)
     expect(left).toHaveLength(1)
@@ -174,11 +186,8 @@ describe('the cap of an origin', () => {
     for (let round = 0; round < 3; round++) {
       const selections = scheduler.next(0, 500)
       served.push(...selections.map(({ webhookId }) => webhookId))
-      const endpoints = selections.map(({ webhookId }) => ({
-        ...at(webhookId, 'https://shared.example'),
-        dueMs: undefined,
-      }))
-      scheduler.completeClaim(selections, endpoints, scheduler.version())
+      for (const { webhookId } of selections)
+        scheduler.update({ ...at(webhookId, 'https://shared.example'), dueMs: undefined })
     }
     expect(served.sort()).toEqual(['a', 'b', 'c'])
   })
@@ -212,11 +221,10 @@ describe('a probed endpoint', () => {
     scheduler.update(ready('old', 100))
     scheduler.update(ready('new', 900))
     scheduler.update(ready('later', 5000))
-    scheduler.update(ready('probed', undefined), scheduler.version())
+    scheduler.update(ready('probed', undefined))
     scheduler.start(ready('probed', undefined), true, 0)
     expect(scheduler.stats(1000)).toEqual({ oldestDueMs: 900, open: 0, halfOpen: 1 })
-    const since = scheduler.version()
-    scheduler.update(ready('probed', 9000), since)
+    scheduler.update(ready('probed', 9000))
     expect(scheduler.stats(1000)).toEqual({ oldestDueMs: 900, open: 1, halfOpen: 0 })
   })
 })
@@ -225,18 +233,14 @@ describe('endpoints that were never tried', () => {
   const at = (id: string) => ready(id, 0, `of-${id}`, `https://${id}.shared.example`)
 
   it('wait for the first requests to their zone, and go when one of those is answered fast', () => {
-    const scheduler = createScheduler(CAPS)
+    const scheduler = createObservedScheduler(CAPS)
     const ids = ['a', 'b', 'c', 'd']
     for (const id of ids) scheduler.update(at(id))
     const selections = scheduler.next(0, 500)
     const waiting = ids.filter((id) => !selections.some(({ webhookId }) => webhookId === id))
     expect(selections.map(({ slots }) => slots)).toEqual([1, 1])
     const requests = selections.map(({ webhookId }) => scheduler.start(at(webhookId), false, 0))
-    scheduler.completeClaim(
-      selections,
-      selections.map(({ webhookId }) => ({ ...at(webhookId), dueMs: undefined })),
-      scheduler.version(),
-    )
+    for (const { webhookId } of selections) scheduler.update({ ...at(webhookId), dueMs: undefined })
     expect(select(scheduler, 10, 500)).toEqual([])
     expect(scheduler.limitReached(waiting[0]!)).toBe('priority')
     scheduler.recordAnswer(requests[0]!, 'fast', 20)
@@ -250,7 +254,7 @@ describe('endpoints that were never tried', () => {
     expect(selections).toHaveLength(1)
     const { webhookId } = selections[0]!
     scheduler.start(at(webhookId), false, 5)
-    scheduler.completeClaim(selections, [{ ...at(webhookId), dueMs: undefined }], scheduler.version())
+    scheduler.update({ ...at(webhookId), dueMs: undefined })
     expect(scheduler.next(900, 500)).toEqual([])
     expect(scheduler.nextDueMs()).toBe(1005)
     const others = scheduler.next(1005, 500).map(({ webhookId }) => webhookId)
@@ -280,11 +284,8 @@ describe('endpoints that refuse connections', () => {
       const requests = selections.map(({ webhookId }) =>
         scheduler.start(dead.find((one) => one.webhookId === webhookId)!, false, now),
       )
-      scheduler.completeClaim(
-        selections,
-        selections.map(({ webhookId }) => dead.find((one) => one.webhookId === webhookId)!),
-        scheduler.version(),
-      )
+      for (const { webhookId } of selections)
+        scheduler.update(dead.find((one) => one.webhookId === webhookId)!)
       for (const request of requests) {
         scheduler.recordAnswer(request, answer, now)
         scheduler.end(request)
@@ -367,18 +368,18 @@ describe('the scheduler under any history', () => {
           if (step.kind === 'due') {
             const id = `w${step.endpoint}`
             due.set(id, Math.min(due.get(id) ?? Infinity, now + step.dueMs))
-            scheduler.update(endpointOf(id, now + step.dueMs))
+            scheduler.update(endpointOf(id, due.get(id)))
           } else if (step.kind === 'idle') {
             const id = `w${step.endpoint}`
             due.delete(id)
-            scheduler.update(endpointOf(id, undefined), scheduler.version())
+            scheduler.update(endpointOf(id, undefined))
           } else if (step.kind === 'move') {
             const id = `w${step.endpoint}`
             // Requests in flight move along, so only endpoints without any are moved: caps hold when slots
             // are allocated.
             if (inFlight((one) => one === id) > 0) continue
             origins.set(id, (origins.get(id) ?? 0) + 1)
-            scheduler.update(endpointOf(id, due.get(id)), scheduler.version())
+            scheduler.update(endpointOf(id, due.get(id)))
           } else if (step.kind === 'later') now += step.ms
           else if (step.kind === 'end') {
             const [one] = inFlightRequests.splice(step.which % Math.max(1, inFlightRequests.length), 1)
@@ -399,11 +400,8 @@ describe('the scheduler under any history', () => {
               taken += slots
               expect(freeSlotsOf(webhookId)).toBeGreaterThanOrEqual(0)
             }
-            scheduler.completeClaim(
-              selections,
-              selections.map(({ webhookId }) => endpointOf(webhookId, due.get(webhookId))),
-              scheduler.version(),
-            )
+            for (const { webhookId } of selections)
+              scheduler.update(endpointOf(webhookId, due.get(webhookId)))
             expect(inFlightRequests.length).toBeLessThanOrEqual(limits.total)
             const given = selections.reduce((sum, { slots }) => sum + slots, 0)
             expect(given).toBeLessThanOrEqual(Math.max(0, free))
@@ -420,12 +418,10 @@ describe('the scheduler under any history', () => {
         const reached = new Set<string>()
         for (let round = 0; round < 200 && reached.size < due.size; round++) {
           const selections = scheduler.next(now + 50, limits.total)
-          for (const { webhookId } of selections) reached.add(webhookId)
-          scheduler.completeClaim(
-            selections,
-            selections.map(({ webhookId }) => endpointOf(webhookId, undefined)),
-            scheduler.version(),
-          )
+          for (const { webhookId } of selections) {
+            reached.add(webhookId)
+            scheduler.update(endpointOf(webhookId, undefined))
+          }
         }
         expect([...reached].sort()).toEqual([...due.keys()].sort())
       }),
@@ -441,13 +437,13 @@ describe('the scheduler under any history', () => {
         for (const [endpoint, dueMs] of updates) {
           const id = `w${endpoint}`
           due.set(id, dueMs)
-          scheduler.update(ready(id, dueMs, `acc-${endpoint % 2}`), scheduler.version())
+          scheduler.update(ready(id, dueMs, `acc-${endpoint % 2}`))
         }
         const found = new Map<string, number>()
         for (let now = scheduler.nextDueMs(); now !== undefined; now = scheduler.nextDueMs()) {
           for (const { webhookId } of select(scheduler, now, 500)) {
             found.set(webhookId, now)
-            scheduler.update(ready(webhookId, undefined), scheduler.version())
+            scheduler.update(ready(webhookId, undefined))
           }
           select(scheduler, now, 500)
         }

@@ -34,14 +34,14 @@ it('waitAtMost waits no longer than its limit, and not at all for work that has 
   expect(clock.sleepers().count).toBe(0)
 })
 
-it('a store that never answers a claim does not delay the close beyond its limit', async () => {
+it('a store that never answers a commit does not delay the close beyond its limit', async () => {
   const harness = await createHarness()
   const node = harness.node(
     {},
-    { store: { ...harness.store.deliveries, claim: () => new Promise(() => {}) } },
+    { store: { ...harness.store.deliveries, commit: () => new Promise(() => {}) } },
   )
   await node.start()
-  await harness.publish('a')
+  const published = harness.publish('a')
   await harness.clock.settle()
   let closed = false
   const closing = node.close(5000).then(() => {
@@ -51,4 +51,5 @@ it('a store that never answers a claim does not delay the close beyond its limit
   expect(closed).toBe(false)
   await harness.clock.advance(1)
   await closing
+  await expect(published).rejects.toMatchObject({ code: 'StoreUnavailable' })
 })
