@@ -51,7 +51,12 @@ export type { InboxEntry, InboxStore } from '../delivery/inbox-store.js'
 export { laneKey } from '../delivery/lane-key.js'
 export type { BodyEncoding, Delivery, DeliveryState } from '../delivery/lifecycle.js'
 export { isTerminal } from '../delivery/lifecycle.js'
-export { positionAt } from '../delivery/positions.js'
+export {
+  createPositions,
+  MAX_NODES,
+  type Positions,
+  positionAt,
+} from '../delivery/positions.js'
 export type {
   AcceptanceResult,
   Changes,
@@ -61,7 +66,7 @@ export type {
   GroupResult,
   Lease,
   LoadedPart,
-  NodeLease,
+  NodeLease as QueueLease,
   Polled,
   QueueStore,
   Start,
@@ -100,6 +105,34 @@ export {
   withApiKeyCiphertext,
   withWebhookCiphertexts,
 } from './encryption-store.js'
+export {
+  type AcceptanceFacts,
+  type AcceptancePlan,
+  type CallNumbers,
+  eventIndexOf,
+  planAcceptance,
+  type StoredEventFact,
+  type StoredKey,
+} from './engine/acceptance.js'
+export { applyEndpointChange, applyReplacement } from './engine/endpoint-change.js'
+export {
+  ERASURE_STEPS,
+  type ErasureStep,
+  hasStep,
+  isCovered,
+  isDeliveryCovered,
+} from './engine/erasure.js'
+export { idConflict, idempotencyConflict, inboxConflict } from './engine/errors.js'
+export { compareInLane, type LaneKind, type LanePlace, laneKindOf, laneName } from './engine/lanes.js'
+export { CALL_RETENTION_MS, linkedLeg } from './engine/legs.js'
+export { dueMsForReaders } from './engine/readers.js'
+export {
+  canStart,
+  decideSettlement,
+  disabledByRepeat,
+  isInterrupted,
+  type StoredState,
+} from './engine/settlement.js'
 export type {
   ExportedAttempt,
   ExportedCall,
@@ -114,20 +147,6 @@ export type {
   ExportSource,
   StoreExport,
 } from './export-format.js'
-export {
-  type AcceptanceFacts,
-  type AcceptancePlan,
-  type CallNumbers,
-  eventIndexOf,
-  planAcceptance,
-  type StoredEventFact,
-  type StoredKey,
-} from './engine/acceptance.js'
-export { applyEndpointChange, applyReplacement } from './engine/endpoint-change.js'
-export { type LaneKind, laneKindOf, laneName } from './engine/lanes.js'
-export { CALL_RETENTION_MS, linkedLeg } from './engine/legs.js'
-export { dueMsForReaders } from './engine/readers.js'
-export { canStart, decideSettlement, disabledByRepeat, isInterrupted } from './engine/settlement.js'
 export type { OwnershipPlan, ShardLease } from './shards.js'
 export { fairShare, inboxShard, planOwnership, SHARDS, shardOf } from './shards.js'
 export {

@@ -98,7 +98,8 @@ export function createAccept(
     const short = shortDeliveryId(id, eventId)
     const eventPosition = position === event.position ? null : event.position
     const { key } = endpoint
-    insert(position, key, eventPosition, laneKey, event.sequence, epoch, now, variant, format, short, replayOf)
+    const sequence = replayOf === null ? event.sequence : 0
+    insert(position, key, eventPosition, laneKey, sequence, epoch, now, variant, format, short, replayOf)
     if (isWhole(short)) insertId(idHashKey(id), key, position)
   }
 
@@ -124,12 +125,7 @@ export function createAccept(
       // A webhook of an account above knows the call, too.
       if (callId !== null && account !== endpoint.account) {
         const { otherLegCallId } = events.find(({ id }) => id === delivery.eventId) ?? {}
-        phoneCalls.save(
-          endpoint.account,
-          phoneCalls.open(endpoint.account, callId),
-          otherLegCallId,
-          now,
-        )
+        phoneCalls.save(endpoint.account, phoneCalls.open(endpoint.account, callId), otherLegCallId, now)
       }
     }
     return { kind: 'accepted', events: plan.events, mayHaveGap: false }

@@ -109,8 +109,19 @@ function isCommon(name: string, value: string): boolean {
 type MutableRecord = { -readonly [Name in keyof AttemptRecord]: AttemptRecord[Name] }
 
 export function decodeRecord({ atMs, request, doc }: RecordParts, context: RecordContext): AttemptRecord {
-  const [isSuccess, id, retriesLeft, attempt, status, durationMs, headers, body, values, reason, clientError] =
-    JSON.parse(doc) as Doc
+  const [
+    isSuccess,
+    id,
+    retriesLeft,
+    attempt,
+    status,
+    durationMs,
+    headers,
+    body,
+    values,
+    reason,
+    clientError,
+  ] = JSON.parse(doc) as Doc
   const [uri = '', method = '', ...lines] = request.split(SEPARATOR)
   const { accountId, webhookId, hook, eventId, deliveryId, callId } = context
   const record: MutableRecord = {

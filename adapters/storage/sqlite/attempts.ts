@@ -1,5 +1,11 @@
 /** Queries attempt records: first finds their keys through an index, then reads only the selected records. */
-import { type AttemptQuery, type AttemptRecord, type StoredAttempt, toStoredAttempt, type Webhook } from 'hookswitch/store'
+import {
+  type AttemptQuery,
+  type AttemptRecord,
+  type StoredAttempt,
+  toStoredAttempt,
+  type Webhook,
+} from 'hookswitch/store'
 import { decodeRecord } from './attempt-docs.js'
 import type { EngineContext } from './context.js'
 import { wholeDeliveryId } from './delivery-ids.js'

@@ -8,7 +8,10 @@ const WHOLE = '/'
 /** The last 8 digits of an id that begins like its event's; `/` and the whole id of any other. */
 export function shortDeliveryId(id: string, eventId: string): string {
   const isShort =
-    id.length === 32 && id.startsWith(eventId.slice(0, SHARED_DIGITS)) && HEX_ID.test(id) && HEX_ID.test(eventId)
+    id.length === 32 &&
+    id.startsWith(eventId.slice(0, SHARED_DIGITS)) &&
+    HEX_ID.test(id) &&
+    HEX_ID.test(eventId)
   return isShort ? id.slice(SHARED_DIGITS) : WHOLE + id
 }
 

@@ -116,7 +116,14 @@ export function createEngineState(db: SqliteHandle): EngineState {
       position = Math.min(position, blockEnd)
     },
   }
-  const saved = { owner: state.owner, term: state.term, blockEnd, timeMs, offsetMs, nudges: [] as DeliveryKey[] }
+  const saved = {
+    owner: state.owner,
+    term: state.term,
+    blockEnd,
+    timeMs,
+    offsetMs,
+    nudges: [] as DeliveryKey[],
+  }
   return state
 }
 

@@ -7,7 +7,7 @@ import type {
   EncryptionStore,
   InboxStore,
   OpenLegStore,
-  NodeLease,
+  QueueLease,
   QueueStore,
   TokenStore,
   WebhookStore,
@@ -18,10 +18,10 @@ import { createContext } from './context.js'
 import type { SqliteHandle } from './driver.js'
 import { createEncryptionStore } from './encryption.js'
 import { createErase } from './erase.js'
+import type { Encoded } from './group-encoding.js'
 import { createStagedQuery } from './inbox.js'
 import { createMentionSearch } from './mentions.js'
 import { createOpenLegStore } from './open-legs.js'
-import type { Encoded } from './group-encoding.js'
 import { createPrune } from './prune.js'
 import { createDeliveryQueries } from './queries.js'
 import { createQueue } from './queue.js'
@@ -33,8 +33,8 @@ import { createWebhookStore } from './webhooks.js'
 /** The queue store, with the time of the machine's clock as an argument, and groups and their results encoded. */
 export interface EngineDeliveries
   extends Omit<Synchronous<QueueStore>, 'own' | 'renew' | 'commit' | 'subscribe'> {
-  own(owner: string, leaseMs: number, machineMs: number): NodeLease
-  renew(owner: string, leaseMs: number, machineMs: number): NodeLease
+  own(owner: string, leaseMs: number, machineMs: number): QueueLease
+  renew(owner: string, leaseMs: number, machineMs: number): QueueLease
   commit(group: Encoded): Encoded
 }
 

@@ -246,8 +246,7 @@ function readEvent(from: Reader): NewEvent {
   const numbered = from.number() === 1
   const traceparent = from.optionalString()
   const key = from.optionalString()
-  const idempotency =
-    key === undefined ? undefined : { key, bodyHash: from.string(), untilMs: from.number() }
+  const idempotency = key === undefined ? undefined : { key, bodyHash: from.string(), untilMs: from.number() }
   const bodies = from.list((): BodyTemplate => {
     const head = from.string()
     const tail = from.optionalString()

@@ -25,7 +25,7 @@
  * - Host database. With `database`, the file is the host's. `publish(event, { tx })` inserts an inbox row through the
  *   host's handle (`host-database.ts`); everything else uses a second connection in the worker.
  */
-import type { InboxStore, Log, NodeLease, QueueLogStore } from 'hookswitch/store'
+import type { InboxStore, Log, QueueLease, QueueLogStore } from 'hookswitch/store'
 import type { Backend, BackendDeps } from './backend.js'
 import { unavailableError } from './errors.js'
 import { decodeResult, type Encoded, encodeGroup } from './group-encoding.js'
@@ -69,7 +69,7 @@ export function sqliteStore(options: SqliteStoreOptions): QueueLogStore {
 
   const request = (call: RpcRequest) => lifecycle.backend?.request(call) ?? Promise.reject(notOpen())
   const leaseMethod = (method: 'own' | 'renew') => (owner: string, leaseMs: number) =>
-    request({ port: 'deliveries', method, args: [owner, leaseMs, machineMs()] }) as Promise<NodeLease>
+    request({ port: 'deliveries', method, args: [owner, leaseMs, machineMs()] }) as Promise<QueueLease>
 
   async function openBackend(log: Log, onLost: () => void): Promise<Backend> {
     let cached: ReturnType<typeof withReadCache> | undefined
@@ -91,8 +91,7 @@ export function sqliteStore(options: SqliteStoreOptions): QueueLogStore {
     return cached
   }
 
-  const hostInbox =
-    checked.kind === 'database' ? createHostInbox(checked.database, notify) : undefined
+  const hostInbox = checked.kind === 'database' ? createHostInbox(checked.database, notify) : undefined
   const inbox: InboxStore | undefined = hostInbox && {
     ...createPortClient('inbox', request),
     put(tx, entry) {
@@ -130,7 +129,12 @@ export function sqliteStore(options: SqliteStoreOptions): QueueLogStore {
       async commit(group) {
         const encoded = encodeGroup(group)
         const { buffer } = encoded.numbers
-        const result = await request({ port: 'deliveries', method: 'commit', args: [encoded], transfer: [buffer] })
+        const result = await request({
+          port: 'deliveries',
+          method: 'commit',
+          args: [encoded],
+          transfer: [buffer],
+        })
         return decodeResult(result as Encoded, group)
       },
       subscribe,

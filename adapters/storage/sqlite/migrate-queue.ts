@@ -185,7 +185,8 @@ function createMove(db: SqliteHandle): () => number {
     const counts = [attempts, tries, interruptions] as const
     if (state <= IN_FLIGHT) {
       const due = attempts + interruptions === 0 ? null : dueMs
-      const place = [position, webhook, eventPosition, lane, sequence, epoch] as const
+      const order = replayOf === null ? sequence : 0
+      const place = [position, webhook, eventPosition, lane, order, epoch] as const
       insertWaiting(...place, ...counts, due, acceptedMs, variant, format, short, reason, replayOf)
       if (state === IN_FLIGHT) starts.push(webhook, position, attempts + 1, epoch)
       return

@@ -50,9 +50,7 @@ interface CountRow {
 /** Reads deliveries with their effective state: a waiting delivery of an older epoch reads as cancelled. */
 export function createDeliveryQueries({ db, accounts, endpoints, rows }: EngineContext) {
   const prepareList = (ascending: boolean) =>
-    (['waiting', 'ended'] as const).map((table) =>
-      prepareQuery<DeliveryRow>(db, LIST_SQL(table, ascending)),
-    )
+    (['waiting', 'ended'] as const).map((table) => prepareQuery<DeliveryRow>(db, LIST_SQL(table, ascending)))
   const [listAscending, listDescending] = [prepareList(true), prepareList(false)]
   const search = (['waiting', 'ended'] as const).map((table) =>
     prepareQuery<DeliveryRow>(db, SEARCH_SQL(table)),
@@ -93,6 +91,10 @@ export function createDeliveryQueries({ db, accounts, endpoints, rows }: EngineC
     return { ...read, ...(dueMs !== undefined && { dueMs }), position, ahead }
   }
 
+  /** Newest first. */
+  const searchIn = (range: readonly SqliteValue[], limit: number): readonly DeliveryRow[] =>
+    search.flatMap((kind) => kind.all(...range, limit)).sort((a, b) => b.position - a.position)
+
   return {
     delivery(accountId: string, deliveryId: string): StoredDelivery | undefined {
       const found = rows.byId(deliveryId)
@@ -119,14 +121,17 @@ export function createDeliveryQueries({ db, accounts, endpoints, rows }: EngineC
       const webhook = webhookId === undefined ? null : endpoints.byId(webhookId)?.key
       if (account === undefined || webhook === undefined) return { deliveries: [] }
       const last = Math.max(-1, ...lastExamined.map((examined) => examined.get(cursor)?.position ?? -1))
-      const range: SqliteValue[] = [cursor, last, fromMs, toMs, account, webhook, callId, maskOf(states), limit]
-      const found = search
-        .flatMap((kind) => kind.all(...range))
-        .sort((a, b) => b.position - a.position)
-        .slice(0, limit)
-      const deliveries = found.map((row) => storedDelivery(rows.fromRow(row)))
-      if (found.length === limit) return { deliveries, cursor: found.at(-1)!.position }
-      return last < 0 ? { deliveries } : { deliveries, cursor: last }
+      const range = [cursor, last, fromMs, toMs, account, webhook, callId, maskOf(states)]
+      const found = searchIn(range, limit)
+      const end = found[limit - 1]?.position
+      if (end === undefined) {
+        const deliveries = found.map((row) => storedDelivery(rows.fromRow(row)))
+        return last < 0 ? { deliveries } : { deliveries, cursor: last }
+      }
+      // Deliveries of one event have the same position, which is the cursor: none of them is left for the next page.
+      const before = found.filter(({ position }) => position > end)
+      const whole = [...before, ...searchIn([end + 1, end, ...range.slice(2)], MAX_EXAMINED)]
+      return { deliveries: whole.map((row) => storedDelivery(rows.fromRow(row))), cursor: end }
     },
   }
 }

@@ -9,8 +9,8 @@ import {
   type GroupResult,
   type Lease,
   type LoadedPart,
-  type NodeLease,
   type Polled,
+  type QueueLease,
   SHARDS,
   shardOf,
   type WaitingDeliveries,
@@ -64,7 +64,7 @@ export function createQueue(context: EngineContext) {
     ) as position`,
   )
 
-  function leaseOf(owner: string, machineMs: number): NodeLease {
+  function leaseOf(owner: string, machineMs: number): QueueLease {
     const storeMs = state.startTime(machineMs)
     state.storeMs = storeMs
     return {
@@ -90,8 +90,16 @@ export function createQueue(context: EngineContext) {
     const count = found.length
     const webhooks: Webhook[] = []
     const indexes = new Map<number, number>()
-    const [webhook, sequence, epoch] = [new Uint32Array(count), new Uint32Array(count), new Uint32Array(count)]
-    const [position, lane, dueMs] = [new Float64Array(count), new Float64Array(count), new Float64Array(count)]
+    const [webhook, sequence, epoch] = [
+      new Uint32Array(count),
+      new Uint32Array(count),
+      new Uint32Array(count),
+    ]
+    const [position, lane, dueMs] = [
+      new Float64Array(count),
+      new Float64Array(count),
+      new Float64Array(count),
+    ]
     const [attempts, tries] = [new Uint32Array(count), new Uint32Array(count)]
     const interruptions = new Uint8Array(count)
     let row = 0
@@ -130,12 +138,12 @@ export function createQueue(context: EngineContext) {
 
   return {
     /** The last node to call this is the owner. Opening the file clears the owner. */
-    own(owner: string, _leaseMs: number, machineMs: number): NodeLease {
+    own(owner: string, _leaseMs: number, machineMs: number): QueueLease {
       if (state.owner !== owner) state.nextTerm()
       state.owner = owner
       return leaseOf(owner, machineMs)
     },
-    renew: (owner: string, _leaseMs: number, machineMs: number): NodeLease => leaseOf(owner, machineMs),
+    renew: (owner: string, _leaseMs: number, machineMs: number): QueueLease => leaseOf(owner, machineMs),
     handOver(): void {},
     release(owner: string): void {
       if (state.owner !== owner) return

@@ -30,8 +30,7 @@ export function createRequests(db: SqliteHandle): Requests {
     keyOf(webhook, request) {
       const cached = last.get(webhook)
       if (cached?.request === request) return cached.key
-      const key =
-        find.get(webhook, request)?.key ?? Number(insert.run(webhook, request).lastInsertRowid)
+      const key = find.get(webhook, request)?.key ?? Number(insert.run(webhook, request).lastInsertRowid)
       last.set(webhook, { key, request: detached(request) })
       return key
     },

@@ -25,6 +25,7 @@ export interface DeliveryRow {
   readonly tries: number
   readonly interruptions: number
   readonly lane: number
+  /** Its order within the lane, before the position. */
   readonly sequence: number
   readonly variant: number
   readonly format: number
@@ -42,11 +43,11 @@ export interface DeliveryRow {
 
 const COMMON = `d.position, d.id, d.webhook, e.position as event, d.epoch, d.attempts, d.tries, d.interruptions, d.lane,
   d.variant, d.format, d.accepted_ms as "acceptedMs", d.reason, d.replay_of as "replayOf", e.id as "eventId",
-  e.account as "eventAccount", e.call, e.call_id as "callId", e.sequence, e.hook, e.timestamp_ms as "timestampMs"`
+  e.account as "eventAccount", e.call, e.call_id as "callId", e.hook, e.timestamp_ms as "timestampMs"`
 
 /** The columns of `DeliveryRow`, from `d` (the delivery) and `e` (its event). */
-export const WAITING_COLUMNS = `${COMMON}, ${WAITING} as state, d.due_ms as "dueMs", null as "endedMs"`
-export const ENDED_COLUMNS = `${COMMON}, d.state, null as "dueMs", d.ended_ms as "endedMs"`
+export const WAITING_COLUMNS = `${COMMON}, ${WAITING} as state, d.sequence, d.due_ms as "dueMs", null as "endedMs"`
+export const ENDED_COLUMNS = `${COMMON}, d.state, 0 as sequence, null as "dueMs", d.ended_ms as "endedMs"`
 
 const JOIN_EVENT = 'join hookswitch_event e on e.position = coalesce(d.event, d.position)'
 const WAITING_SQL = `select ${WAITING_COLUMNS} from hookswitch_waiting d ${JOIN_EVENT}`

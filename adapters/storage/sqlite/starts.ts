@@ -9,8 +9,17 @@ interface StartRow {
   readonly deliveries: string
 }
 
-/** Numbers per start: webhook key, position, attempt, epoch. */
-const WIDTH = 4
+type StoredStart = readonly [webhook: number, position: number, attempt: number, epoch: number]
+
+/** @param deliveries as stored: the numbers of all starts, one after the other */
+export function startsIn(deliveries: string): readonly StoredStart[] {
+  const numbers = JSON.parse(deliveries) as number[]
+  const starts: StoredStart[] = []
+  for (let at = 0; at < numbers.length; at += 4) {
+    starts.push([numbers[at]!, numbers[at + 1]!, numbers[at + 2]!, numbers[at + 3]!])
+  }
+  return starts
+}
 
 export interface StartLog {
   /** Stores the starts of a group. Returns the indexes of those that must not begin. */
@@ -41,20 +50,12 @@ export function createStartLog({ db, state, endpoints }: EngineContext): StartLo
     'select term, key, deliveries from hookswitch_start where term < ? order by term, key',
   )
 
-  /** A start with the key of its webhook; its webhook may be gone. */
-  function* read({ deliveries }: StartRow): Generator<readonly [webhook: number, start: Start | undefined]> {
-    const numbers = JSON.parse(deliveries) as number[]
-    for (let at = 0; at < numbers.length; at += WIDTH) {
-      const [webhook, position, attempt, epoch] = numbers.slice(at, at + WIDTH) as [
-        number,
-        number,
-        number,
-        number,
-      ]
+  /** The starts of a row, each with the key of its webhook; `undefined`: the webhook is gone. */
+  const read = ({ deliveries }: StartRow) =>
+    startsIn(deliveries).map(([webhook, position, attempt, epoch]) => {
       const webhookId = endpoints.byKey(webhook)?.webhook.id
-      yield [webhook, webhookId === undefined ? undefined : { webhookId, position, attempt, epoch }]
-    }
-  }
+      return { webhook, start: webhookId === undefined ? undefined : { webhookId, position, attempt, epoch } }
+    })
 
   return {
     add(key, starts) {
@@ -74,7 +75,7 @@ export function createStartLog({ db, state, endpoints }: EngineContext): StartLo
     interrupted(shards) {
       const found: Start[] = []
       for (const row of earlier.all(state.term)) {
-        for (const [webhook, start] of read(row)) {
+        for (const { webhook, start } of read(row)) {
           if (!start || !shards.has(shardOf(start.webhookId))) continue
           if (isInterrupted(waiting.get(start.position, webhook), start)) found.push(start)
         }
@@ -84,7 +85,7 @@ export function createStartLog({ db, state, endpoints }: EngineContext): StartLo
     removeEarlier(shards) {
       for (const row of earlier.all(state.term)) {
         const left: number[] = []
-        for (const [webhook, start] of read(row)) {
+        for (const { webhook, start } of read(row)) {
           if (!start || shards.has(shardOf(start.webhookId))) continue
           left.push(webhook, start.position, start.attempt, start.epoch)
         }

@@ -62,7 +62,8 @@ export function openInWorker(request: OpenRequest, deps: BackendDeps): Promise<B
 
   function post(message: ClientMessage): void {
     try {
-      const buffers = message.kind === 'requests' ? message.requests.flatMap(({ transfer = [] }) => transfer) : []
+      const buffers =
+        message.kind === 'requests' ? message.requests.flatMap(({ transfer = [] }) => transfer) : []
       worker.postMessage(message, buffers as ArrayBuffer[])
     } catch (thrown) {
       // An argument cannot be cloned: resend the requests one by one to find out which.
