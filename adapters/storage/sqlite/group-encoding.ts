@@ -323,7 +323,7 @@ function readStart(from: Reader): Start {
 
 const ACCEPTED = 0
 const REFUSED = 1
-const FENCED_OR_OUTDATED = -1
+const COMMITTED = 'committed'
 const SETTLED = 0
 const DISABLED = 1
 const FENCED = 2
@@ -331,11 +331,8 @@ const FENCED = 2
 /** @param version of the store after the group */
 export function encodeResult(result: GroupResult): Encoded {
   const to = new Writer()
-  if (result.kind !== 'committed') {
-    to.number(FENCED_OR_OUTDATED)
-    to.string(result.kind)
-    return to.finish()
-  }
+  to.string(result.kind)
+  if (result.kind !== COMMITTED) return to.finish()
   to.number(result.version)
   to.list(result.accepted, (accepted) => {
     to.number(accepted.kind === 'accepted' ? ACCEPTED : REFUSED)
@@ -361,8 +358,9 @@ export function encodeResult(result: GroupResult): Encoded {
 /** @param group whose result it is */
 export function decodeResult(encoded: Encoded, group: Pick<Group, 'accepted'>): GroupResult {
   const from = new Reader(encoded)
+  const kind = from.string() as GroupResult['kind']
+  if (kind !== COMMITTED) return { kind }
   const version = from.number()
-  if (version === FENCED_OR_OUTDATED) return { kind: from.string() as 'fenced' | 'outdated' }
   let index = -1
   const accepted = from.list((): AcceptanceResult => {
     index += 1

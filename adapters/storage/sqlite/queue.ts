@@ -32,10 +32,11 @@ const PART_SIZE = 200_000
 interface WaitingRow {
   readonly position: number
   readonly lane: number
+  readonly sequence: number
   readonly rest: string
 }
 
-const WAITING_COLUMNS = `position, lane, webhook || ',' || sequence || ',' || ifnull(due_ms, 0) || ',' || epoch || ',' ||
+const WAITING_COLUMNS = `position, lane, sequence, webhook || ',' || ifnull(due_ms, 0) || ',' || epoch || ',' ||
   attempts || ',' || tries || ',' || interruptions as rest`
 
 export const LOAD_SQL = `select ${WAITING_COLUMNS} from hookswitch_waiting
@@ -86,7 +87,7 @@ export function createQueue(context: EngineContext) {
   function columnsOf(
     found: readonly WaitingRow[],
     shards?: ReadonlySet<number>,
-  ): { readonly waiting: WaitingDeliveries; readonly webhooks: readonly Webhook[]; readonly last: number } {
+  ): { readonly waiting: WaitingDeliveries; readonly webhooks: readonly Webhook[] } {
     const count = found.length
     const webhooks: Webhook[] = []
     const indexes = new Map<number, number>()
@@ -103,7 +104,6 @@ export function createQueue(context: EngineContext) {
     const [attempts, tries] = [new Uint32Array(count), new Uint32Array(count)]
     const interruptions = new Uint8Array(count)
     let row = 0
-    let last = 0
 
     function indexOf(key: number): number {
       const known = indexes.get(key)
@@ -115,25 +115,24 @@ export function createQueue(context: EngineContext) {
       return index
     }
 
-    for (const stored of found) {
+    for (const stored of inLaneOrder(found)) {
       const rest = stored.rest.split(',')
-      last = Number(rest[0])
-      const index = indexOf(last)
+      const index = indexOf(Number(rest[0]))
       if (index < 0) continue
       webhook[row] = index
       position[row] = stored.position
       lane[row] = stored.lane
-      sequence[row] = Number(rest[1])
-      dueMs[row] = Number(rest[2])
-      epoch[row] = Number(rest[3])
-      attempts[row] = Number(rest[4])
-      tries[row] = Number(rest[5])
-      interruptions[row] = Number(rest[6])
+      sequence[row] = stored.sequence
+      dueMs[row] = Number(rest[1])
+      epoch[row] = Number(rest[2])
+      attempts[row] = Number(rest[3])
+      tries[row] = Number(rest[4])
+      interruptions[row] = Number(rest[5])
       row += 1
     }
     const columns = { webhook, position, lane, sequence, dueMs, epoch, attempts, tries, interruptions }
     const webhookIds = webhooks.map(({ id }) => id)
-    return { waiting: { count: row, webhookIds, ...columns }, webhooks, last }
+    return { waiting: { count: row, webhookIds, ...columns }, webhooks }
   }
 
   return {
@@ -151,17 +150,18 @@ export function createQueue(context: EngineContext) {
       state.owner = undefined
     },
 
-    load(lease: Lease, shards: readonly number[], cursor?: string): LoadedPart | undefined {
+    load(lease: Lease, shards: readonly number[], after?: string): LoadedPart | undefined {
       if (!holds(lease)) return undefined
       const wanted = new Set(shards)
-      const [position, webhook] = cursor === undefined ? [-1, -1] : cursor.split('/').map(Number)
+      const [position, webhook] = after === undefined ? [-1, -1] : after.split('/').map(Number)
       const found = load.all(position!, webhook!, PART_SIZE)
-      const { waiting, webhooks, last } = columnsOf(found, wanted)
+      const { waiting, webhooks } = columnsOf(found, wanted)
       const version = changes.version()
       if (found.length < PART_SIZE)
         return { version, waiting, webhooks, interrupted: starts.interrupted(wanted) }
-      const next = `${found.at(-1)!.position}/${last}`
-      return { version, waiting, webhooks, interrupted: [], cursor: next }
+      const { position: lastPosition, rest } = found.at(-1)!
+      const cursor = `${lastPosition}/${Number.parseInt(rest, 10)}`
+      return { version, waiting, webhooks, interrupted: [], cursor }
     },
     completeTakeover(lease: Lease, shards: readonly number[]): void {
       if (holds(lease)) starts.removeEarlier(new Set(shards))
@@ -219,4 +219,21 @@ export function createQueue(context: EngineContext) {
     },
     webhookOf: (webhookId: string): Webhook | undefined => endpoints.byId(webhookId)?.webhook,
   }
+}
+
+/**
+ * Positions grow with the sequence numbers of a call, unless the positions of a group were mixed up.
+ *
+ * @param found in order of positions
+ */
+function inLaneOrder(found: readonly WaitingRow[]): readonly WaitingRow[] {
+  const sequences = new Map<number, number>()
+  for (const { lane, sequence } of found) {
+    if (lane === 0) continue
+    if (sequence < (sequences.get(lane) ?? 0)) {
+      return [...found].sort((a, b) => a.sequence - b.sequence || a.position - b.position)
+    }
+    sequences.set(lane, sequence)
+  }
+  return found
 }
