@@ -57,13 +57,12 @@ export class ContentRequests {
       const entry = this.choose(endpoint, now)
       if (entry !== NONE) this.request(endpoint, entry)
       endpoint.dueMs = this.neededMs(endpoint)
-      if (endpoint.dueMs <= now) enqueue(this.needy, endpoint)
-      else if (endpoint.dueMs !== NEVER) heapPush(this.later, endpoint)
+      if (endpoint.dueMs !== NEVER) heapPush(this.later, endpoint)
       if (entry !== NONE) return entry
     }
   }
 
-  /** When contents are needed next; `undefined`: not before something changes. */
+  /** When `next` finds something, or earlier; `undefined`: not before something changes. */
   nextMs(): number | undefined {
     return this.needy.first?.dueMs ?? this.later[0]?.dueMs
   }

@@ -115,7 +115,7 @@ export interface PendingQueue {
    * and stale heads. Marks them as requested, until `fill` or `unrequest`.
    */
   missing(limit: number, now: number): DeliveryKey[]
-  /** When `missing` has something to return; `undefined`: not before another call. */
+  /** When `missing` has something to return, or earlier; `undefined`: not before another call. */
   nextMissingMs(): number | undefined
   /** The contents that were requested; `undefined` removes the delivery. Returns the endpoints that changed. */
   fill(
