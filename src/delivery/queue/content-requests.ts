@@ -33,8 +33,9 @@ export class ContentRequests {
 
   /** An endpoint has changed. */
   update(endpoint: QueueEndpoint): void {
-    const dueMs = this.neededMs(endpoint)
     const isScheduled = endpoint.queue === this.needy || endpoint.heapIndex >= 0
+    if (!isScheduled && !this.heads.hasMissing(endpoint)) return
+    const dueMs = this.neededMs(endpoint)
     if (isScheduled) {
       if (dueMs === endpoint.dueMs || (dueMs < endpoint.dueMs && endpoint.queue)) return
       this.remove(endpoint)

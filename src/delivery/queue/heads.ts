@@ -40,6 +40,16 @@ export class Heads {
     return endpoint.waitingHeads[kind] ?? EMPTY
   }
 
+  /** Whether there are heads whose content is neither in memory nor requested. */
+  hasMissing({ waitingHeads }: QueueEndpoint): boolean {
+    return (
+      isFilled(waitingHeads[FIRST + MISSING]) ||
+      isFilled(waitingHeads[RETRY + MISSING]) ||
+      isFilled(waitingHeads[STALE + FIRST + MISSING]) ||
+      isFilled(waitingHeads[STALE + RETRY + MISSING])
+    )
+  }
+
   /** The due time of the first of a heap; Infinity: it is empty. */
   dueMs(heap: EntryHeap): number {
     return heap.length === 0 ? Number.POSITIVE_INFINITY : this.entries.number(heap.first, DUE)
@@ -114,4 +124,8 @@ export class Heads {
     endpoint.waitingHeads[kind] = heap
     return heap
   }
+}
+
+function isFilled(heap: EntryHeap | undefined): boolean {
+  return heap !== undefined && heap.length > 0
 }

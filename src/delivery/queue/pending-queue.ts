@@ -207,16 +207,28 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     entries.setWord(entry, FLAGS, flags | Math.min(interruptions, INTERRUPTIONS))
   }
 
-  /** Puts a new entry where it belongs. */
-  function insert(endpoint: QueueEndpoint, entry: number, epoch: number, now: number): void {
+  /** Puts a new entry where it belongs. False: there is one with the same key, and this one is freed. */
+  function insert(
+    endpoint: QueueEndpoint,
+    entry: number,
+    epoch: number,
+    content: QueuedDelivery | undefined,
+    now: number,
+  ): boolean {
+    if (!keys.add(entry)) {
+      entries.free(entry)
+      return false
+    }
     if (epoch > endpoint.newestEpoch) endpoint.newestEpoch = epoch
     endpoint.waiting++
-    keys.set(entry)
+    if (content) attachContent(entry, content)
     const formerHead = lanes.insert(entry)
     if (formerHead !== NONE) heads.detach(endpoint, formerHead)
-    if (!isHead(entry)) return
-    if (entries.number(entry, DUE) === 0) entries.setNumber(entry, DUE, now)
-    heads.attach(endpoint, entry)
+    if (isHead(entry)) {
+      if (entries.number(entry, DUE) === 0) entries.setNumber(entry, DUE, now)
+      heads.attach(endpoint, entry)
+    }
+    return true
   }
 
   function removeEntry(entry: number, now: number): void {
@@ -369,21 +381,14 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     },
     add(delivery, now) {
       const endpoint = table.restore(delivery.endpoint)
-      if (keys.find(endpoint.index, delivery.position) !== NONE) return false
+      const { sequence, epoch, attempts, tries, interruptions } = delivery
+      const entry = entries.allocate(endpoint.index, sequence, epoch, attempts, tries, interruptions)
+      entries.setNumber(entry, POSITION, delivery.position)
+      entries.setNumber(entry, LANE, laneKey(delivery.lane))
+      entries.setNumber(entry, DUE, 0)
+      const content = waitingContents < maxContents ? delivery : undefined
+      if (!insert(endpoint, entry, epoch, content, now)) return false
       delivery.endpoint = endpoint
-      const entry = entries.allocate(
-        endpoint.index,
-        delivery.position,
-        laneKey(delivery.lane),
-        delivery.sequence,
-        delivery.epoch,
-        0,
-        delivery.attempts,
-        delivery.tries,
-        delivery.interruptions,
-      )
-      if (waitingContents < maxContents) attachContent(entry, delivery)
-      insert(endpoint, entry, delivery.epoch, now)
       refresh(endpoint)
       return true
     },
@@ -396,22 +401,19 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       const changed = new Set<QueueEndpoint>()
       for (let row = 0; row < rows.count; row++) {
         const endpoint = endpoints[rows.webhook[row]!]!
-        const position = rows.position[row]!
-        if (keys.find(endpoint.index, position) !== NONE) continue
         const epoch = rows.epoch[row]!
         const entry = entries.allocate(
           endpoint.index,
-          position,
-          rows.lane[row]!,
           rows.sequence[row]!,
           epoch,
-          rows.dueMs[row]!,
           rows.attempts[row]!,
           rows.tries[row]!,
           rows.interruptions[row]!,
         )
-        insert(endpoint, entry, epoch, now)
-        changed.add(endpoint)
+        entries.setNumber(entry, POSITION, rows.position[row]!)
+        entries.setNumber(entry, LANE, rows.lane[row]!)
+        entries.setNumber(entry, DUE, rows.dueMs[row]!)
+        if (insert(endpoint, entry, epoch, undefined, now)) changed.add(endpoint)
       }
       for (const endpoint of changed) refresh(endpoint)
       return [...changed]
