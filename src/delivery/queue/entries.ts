@@ -166,6 +166,14 @@ export class Entries {
     if (page.used === 0 && this.available.length > 1) this.releasePage(pageIndex)
   }
 
+  /** Frees all entries. */
+  clear(): void {
+    this.size = 0
+    this.pages.length = 0
+    this.available.length = 0
+    this.released.length = 0
+  }
+
   private addPage(): number {
     const page = new Page(PAGE_ENTRIES)
     page.isAvailable = true

@@ -26,7 +26,7 @@ export class HashIndex {
     private readonly field: number,
     private readonly seed: number,
   ) {
-    for (let index = 0; index < SEGMENTS; index++) this.segments.push(new Uint32Array(MIN_CAPACITY))
+    this.clear()
   }
 
   /** Bytes of all segments. */
@@ -88,6 +88,12 @@ export class HashIndex {
     const used = this.used[segment]! - 1
     this.used[segment] = used
     if (used * 8 < slots.length && slots.length > MIN_CAPACITY) this.resize(segment, slots.length / 2)
+  }
+
+  /** Removes all entries. */
+  clear(): void {
+    for (let index = 0; index < SEGMENTS; index++) this.segments[index] = new Uint32Array(MIN_CAPACITY)
+    this.used.fill(0)
   }
 
   private fill(segment: number, slots: Uint32Array, slot: number, entry: number): void {

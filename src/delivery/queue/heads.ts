@@ -70,6 +70,18 @@ export class Heads {
     )
   }
 
+  /** Empties the heaps of an endpoint, whose entries are all freed. */
+  clear({ waitingHeads, requestedHeads, takenHeads }: QueueEndpoint): void {
+    waitingHeads.fill(undefined)
+    requestedHeads.clear()
+    takenHeads.clear()
+  }
+
+  /** Calls back for each taken head of an endpoint. */
+  forEachTaken({ takenHeads }: QueueEndpoint, visit: (entry: number) => void): void {
+    for (let index = 0; index < takenHeads.length; index++) visit(takenHeads.at(index))
+  }
+
   /** Calls back for each head of an endpoint. */
   forEach(endpoint: QueueEndpoint, visit: (entry: number) => void): void {
     for (const heap of [...endpoint.waitingHeads, endpoint.requestedHeads, endpoint.takenHeads])

@@ -213,7 +213,6 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     entry: number,
     epoch: number,
     content: QueuedDelivery | undefined,
-    now: number,
   ): boolean {
     if (!keys.add(entry)) {
       entries.free(entry)
@@ -224,10 +223,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     if (content) attachContent(entry, content)
     const formerHead = lanes.insert(entry)
     if (formerHead !== NONE) heads.detach(endpoint, formerHead)
-    if (isHead(entry)) {
-      if (entries.number(entry, DUE) === 0) entries.setNumber(entry, DUE, now)
-      heads.attach(endpoint, entry)
-    }
+    if (isHead(entry)) heads.attach(endpoint, entry)
     return true
   }
 
@@ -280,9 +276,8 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     waitingContents++
   }
 
-  /** Marks the first head of a heap of waiting heads as taken. */
-  function takeFirst(endpoint: QueueEndpoint, heap: EntryHeap): QueuedDelivery {
-    const entry = heap.first
+  /** Marks a waiting head, whose content is in memory, as taken. */
+  function markTaken(endpoint: QueueEndpoint, entry: number): void {
     heads.detach(endpoint, entry)
     clearRequest(endpoint, entry)
     entries.setFlag(entry, IS_TAKEN, true)
@@ -290,6 +285,11 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     waitingContents--
     endpoint.waiting--
     endpoint.taken++
+  }
+
+  function takeFirst(endpoint: QueueEndpoint, heap: EntryHeap): QueuedDelivery {
+    const entry = heap.first
+    markTaken(endpoint, entry)
     const delivery = contents.get(entries.word(entry, CONTENT))
     delivery.state = 'in_flight'
     if (delivery.dueMs !== undefined) delivery.dueMs = undefined
@@ -356,6 +356,35 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     refresh(endpoint)
   }
 
+  /** The same for all endpoints, without looking at each entry. */
+  function dropAllWaiting(): void {
+    const taken: { delivery: QueuedDelivery; lane: number; dueMs: number }[] = []
+    for (const endpoint of table.all())
+      heads.forEachTaken(endpoint, (entry) => {
+        const delivery = contents.get(entries.word(entry, CONTENT))
+        taken.push({ delivery, lane: entries.number(entry, LANE), dueMs: entries.number(entry, DUE) })
+      })
+    contents.clear()
+    for (const part of [entries, keys, tails]) part.clear()
+    waitingContents = 0
+    for (const endpoint of table.all()) {
+      heads.clear(endpoint)
+      endpoint.waiting = 0
+      endpoint.taken = 0
+      endpoint.requested = 0
+    }
+    for (const { delivery, lane, dueMs } of taken) {
+      const { endpoint, position, sequence, epoch, attempts, tries, interruptions } = delivery
+      const entry = entries.allocate(endpoint.index, sequence, epoch, attempts, tries, interruptions)
+      entries.setNumber(entry, POSITION, position)
+      entries.setNumber(entry, LANE, lane)
+      entries.setNumber(entry, DUE, dueMs)
+      insert(endpoint, entry, epoch, delivery)
+      markTaken(endpoint, entry)
+    }
+    for (const endpoint of table.all()) refresh(endpoint)
+  }
+
   return {
     get size() {
       return entries.size
@@ -385,9 +414,9 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       const entry = entries.allocate(endpoint.index, sequence, epoch, attempts, tries, interruptions)
       entries.setNumber(entry, POSITION, delivery.position)
       entries.setNumber(entry, LANE, laneKey(delivery.lane))
-      entries.setNumber(entry, DUE, 0)
+      entries.setNumber(entry, DUE, now)
       const content = waitingContents < maxContents ? delivery : undefined
-      if (!insert(endpoint, entry, epoch, content, now)) return false
+      if (!insert(endpoint, entry, epoch, content)) return false
       delivery.endpoint = endpoint
       refresh(endpoint)
       return true
@@ -412,8 +441,8 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
         )
         entries.setNumber(entry, POSITION, rows.position[row]!)
         entries.setNumber(entry, LANE, rows.lane[row]!)
-        entries.setNumber(entry, DUE, rows.dueMs[row]!)
-        if (insert(endpoint, entry, epoch, undefined, now)) changed.add(endpoint)
+        entries.setNumber(entry, DUE, rows.dueMs[row]! || now)
+        if (insert(endpoint, entry, epoch, undefined)) changed.add(endpoint)
       }
       for (const endpoint of changed) refresh(endpoint)
       return [...changed]
@@ -514,8 +543,8 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       return taken
     },
     dropShards(shards) {
-      for (const endpoint of table.all())
-        if (shards === 'all' || shards.includes(endpoint.shard)) dropWaiting(endpoint)
+      if (shards === 'all') dropAllWaiting()
+      else for (const endpoint of table.all()) if (shards.includes(endpoint.shard)) dropWaiting(endpoint)
       table.evictIdle()
     },
     ready(endpoint) {
