@@ -109,8 +109,8 @@ export class ContentRequests {
     const { heads } = this
     const first = heads.of(endpoint, FIRST + MISSING)
     const retry = heads.of(endpoint, RETRY + MISSING)
-    if (heads.dueMs(first) > now) return retry.first
-    if (heads.dueMs(retry) > now) return first.first
+    if (!heads.isDue(first, now)) return retry.first
+    if (!heads.isDue(retry, now)) return first.first
     endpoint.requestsRetry = !endpoint.requestsRetry
     return (endpoint.requestsRetry ? retry : first).first
   }

@@ -55,6 +55,11 @@ export class Heads {
     return heap.length === 0 ? Number.POSITIVE_INFINITY : this.entries.number(heap.first, DUE)
   }
 
+  /** Whether the first of a heap is due. */
+  isDue(heap: EntryHeap, now: number): boolean {
+    return heap.length > 0 && this.entries.number(heap.first, DUE) <= now
+  }
+
   /** The earliest due time of the heads that can be sent, now or once their content is read; `undefined`: there are none. */
   nextDueMs(endpoint: QueueEndpoint): number | undefined {
     let dueMs = Number.POSITIVE_INFINITY
