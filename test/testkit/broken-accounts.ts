@@ -401,7 +401,7 @@ export const brokenWebhooks: readonly Fault[] = [
     return {
       async read(accountId, id) {
         const webhook = await store.read(accountId, id)
-        if (webhook) returned.set(id, returned.get(id) ?? webhook)
+        if (webhook) returned.set(id, returned.get(id) ?? { ...webhook })
         return webhook && Object.assign(returned.get(id)!, webhook)
       },
       async replace(webhook, revision) {

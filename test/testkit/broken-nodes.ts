@@ -34,16 +34,18 @@ function trackOwner(store: QueueStore) {
 
 /** Makes the next group of every node outdated, once. */
 function createAlarm(store: QueueStore) {
-  const owners = new Set<string>()
-  const due = new Set<string>()
+  let raised = 0
+  const heard = new Map<string, number>()
   return {
     raise: (except = '') => {
-      for (const owner of owners) if (owner !== except) due.add(owner)
+      raised += 1
+      heard.set(except, raised)
     },
     async commit(group: Parameters<QueueStore['commit']>[0]) {
       const owner = group.lease?.owner ?? ''
-      owners.add(owner)
-      return due.delete(owner) ? ({ kind: 'outdated' } as const) : store.commit(group)
+      const isDue = (heard.get(owner) ?? 0) < raised
+      heard.set(owner, raised)
+      return isDue ? ({ kind: 'outdated' } as const) : store.commit(group)
     },
   }
 }

@@ -42,7 +42,7 @@ export function addInbox(memory: QueueLogStore): StoreWithInbox {
     return refused
   }
 
-  async function commit(group: Group): Promise<GroupResult> {
+  async function commitNow(group: Group): Promise<GroupResult> {
     const refused = findRefused(group)
     const kept = group.accepted.filter((_, index) => !refused.has(index))
     const result = await deliveries.commit({
@@ -61,6 +61,14 @@ export function addInbox(memory: QueueLogStore): StoreWithInbox {
       return one
     })
     return { ...result, accepted }
+  }
+
+  let turn: Promise<unknown> = Promise.resolve()
+  /** One after the other: the entries and the rows change together. */
+  function commit(group: Group): Promise<GroupResult> {
+    const result = turn.then(() => commitNow(group))
+    turn = result.catch(() => {})
+    return result
   }
 
   const store: QueueLogStore = {
