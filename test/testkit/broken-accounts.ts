@@ -390,7 +390,7 @@ export const brokenWebhooks: readonly Fault[] = [
       return isUnknown || store.replace(webhook, revision)
     },
   })),
-  webhookFault('a deleted webhook is still read', (store, { deliveries }) => ({
+  webhookFault('a deleted webhook is still read', (_, { deliveries }) => ({
     async read(accountId, id) {
       const webhook = await deliveries.webhookOf(id)
       return webhook?.accountId === accountId ? webhook : undefined
@@ -412,7 +412,7 @@ export const brokenWebhooks: readonly Fault[] = [
       },
     }
   }),
-  webhookFault('webhooks are read without a check of the account', (store, { deliveries }) => ({
+  webhookFault('webhooks are read without a check of the account', (_, { deliveries }) => ({
     async read(_accountId, id) {
       const webhook = await deliveries.webhookOf(id)
       return webhook?.deletedMs === undefined ? webhook : undefined
