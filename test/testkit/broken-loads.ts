@@ -1,4 +1,5 @@
-import type { Changes, WaitingDeliveries } from '../../src/delivery/queue-store.js'
+import type { Changes, Group, WaitingDeliveries } from '../../src/delivery/queue-store.js'
+import type { Webhook } from '../../src/webhooks/webhook.js'
 import { onDelivery } from './broken-settlements.js'
 import {
   type Fault,
@@ -167,6 +168,21 @@ export const brokenChanges: readonly Fault[] = [
       return store.commit({ ...group, version: (await store.load(group.lease!, []))!.version })
     },
   })),
+  changeFault('an outdated group still records its attempts', (store) => {
+    const recorded: NonNullable<Group['ended'][number]['record']>[] = []
+    return {
+      async commit(group) {
+        const result = await store.commit(group)
+        if (result.kind === 'outdated')
+          for (const { record } of group.ended) if (record) recorded.push(record)
+        return result
+      },
+      attempts: async (query) => [
+        ...(await store.attempts(query)),
+        ...recorded.map((record) => ({ position: 1, ...record })),
+      ],
+    }
+  }),
   changeFault(
     'changed webhooks are not listed',
     onChanges((found) => ({ ...found, webhooks: [] })),
@@ -286,6 +302,22 @@ export const brokenOwnership: readonly Fault[] = [
       return part && { ...part, interrupted: [] }
     },
   })),
+  ownFault('what is edited between two owners is not loaded', (store) => {
+    const { methods, current } = lastLease(store)
+    const before = new Map<string, Webhook>()
+    return {
+      ...methods,
+      async release(owner) {
+        const part = await store.load(current(), ALL)
+        for (const webhook of part?.webhooks ?? []) before.set(webhook.id, webhook)
+        return store.release(owner)
+      },
+      ...onLoad((part) => ({
+        ...part,
+        webhooks: part.webhooks.map((webhook) => before.get(webhook.id) ?? webhook),
+      }))(store),
+    }
+  }),
   singleFault('the lease of the only node ends', (store) =>
     onLease((lease) => ({ ...lease, aliveUntilMs: lease.storeMs + 1 }))(store),
   ),

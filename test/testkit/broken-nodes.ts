@@ -63,6 +63,16 @@ export const brokenNodes: readonly Fault[] = [
     renew: (owner, leaseMs) => store.own(owner, leaseMs),
   })),
   nodeFault('handing over changes nothing', () => ({ handOver: async () => {} })),
+  nodeFault('fences are not compared when shards are handed over', (store) => {
+    const leases = new Map<string, Parameters<QueueStore['handOver']>[0]>()
+    return {
+      ...onLease((lease) => {
+        leases.set(lease.owner, lease)
+        return lease
+      })(store),
+      handOver: (lease, shards) => store.handOver(leases.get(lease.owner) ?? lease, shards),
+    }
+  }),
   nodeFault('handing over gives up all shards', (store) => ({
     handOver: (lease) => store.release(lease.owner),
   })),

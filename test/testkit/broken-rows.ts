@@ -266,6 +266,12 @@ export const brokenDeliveries: readonly Fault[] = [
     onList((query) => (query.cursor === undefined ? query : { ...query, cursor: query.cursor + 1 })),
   ),
   deliveryFault(
+    'every ascending page begins at the oldest delivery',
+    onList(({ cursor, ...query }) =>
+      query.ascending || cursor === undefined ? query : { ...query, cursor },
+    ),
+  ),
+  deliveryFault(
     'deliveries are not filtered by state',
     onList(({ states: _ignored, ...query }) => query),
   ),

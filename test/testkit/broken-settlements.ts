@@ -194,6 +194,13 @@ export const brokenStarts: readonly Fault[] = [
       return part
     },
   })),
+  startFault('a takeover is complete for all shards at once', (store) => ({
+    completeTakeover: (lease) =>
+      store.completeTakeover(
+        lease,
+        Array.from({ length: 64 }, (_, shard) => shard),
+      ),
+  })),
   startFault('a takeover is never complete', () => ({ completeTakeover: async () => {} })),
   startFault('completing a takeover forgets the starts of the new owner', (store) => {
     const { started, commit } = trackStarts(store)

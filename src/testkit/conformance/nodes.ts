@@ -405,4 +405,67 @@ export function nodeRules(rule: DefineRule): void {
     assert.equal((await again.renew()).shards.length, SHARDS)
     assert.deepEqual((await again.load()).interrupted, [startOf(delivery!)])
   })
+
+  rule('a node whose lease has ended hands nothing over', async (fixture) => {
+    const old = fixture.node.lease
+    await fixture.takeOver('node-2')
+    await fixture.advance(LEASE_MS)
+    const again = await fixture.node.renew()
+    assert.equal(again.shards.length, SHARDS)
+    await fixture.store.deliveries.handOver(old, old.shards)
+    const late = await fixture.join('node-3')
+    assert.deepEqual(late.lease.shards, [])
+  })
+
+  rule('no row of any node has a position above that of a later lease', async (fixture) => {
+    const { first, second } = await pairOf(fixture)
+    const webhook = await webhookIn(fixture, second)
+    const far = second.lease.position + 2 ** 30
+    await second.acceptOne(acceptanceAt(far, newEvent(), [webhook]))
+    assert.ok((await first.renew()).position >= far)
+    assert.ok((await fixture.join('node-3')).lease.position >= far)
+  })
+
+  rule(
+    'nodes that start at the same time have different numbers, and no shard has two owners',
+    async (fixture) => {
+      await fixture.store.deliveries.release(fixture.node.owner)
+      const nodes = await Promise.all(['a', 'b', 'c', 'd'].map((name) => fixture.join(name)))
+      const shards = nodes.flatMap(({ lease }) => lease.shards)
+      assert.equal(shards.length, SHARDS)
+      assert.equal(new Set(shards).size, SHARDS)
+      assert.equal(new Set(nodes.map(({ lease }) => lease.node)).size, 4)
+    },
+  )
+
+  rule(
+    'groups of two nodes with the same calls and keys in opposite orders are both committed',
+    async (fixture) => {
+      const { first, second } = await pairOf(fixture)
+      const until = fixture.now() + 9_000
+      for (let round = 0; round < 10; round += 1) {
+        const names = Array.from({ length: 8 }, (_, index) => `${round}-${index}`)
+        const accept = async (node: StoreNode, order: readonly string[]) => {
+          const accepted = order.map((name) =>
+            acceptanceOf([
+              newEvent({ callId: name }),
+              newEvent({ callId: name, idempotency: { key: name, bodyHash: 'hash', untilMs: until } }),
+            ]),
+          )
+          return (await node.commit({ accepted })).accepted
+        }
+        const results = await Promise.all([accept(first, names), accept(second, names.toReversed())])
+        const [one, two] = [results[0], results[1].toReversed()]
+        for (const index of names.keys()) {
+          const events = [one[index]!, two[index]!].flatMap((result) =>
+            result.kind === 'accepted' ? result.events : [],
+          )
+          assert.equal(events.length, 4)
+          assert.equal(events.filter(({ duplicate }) => duplicate).length, 1)
+          const numbers = events.filter(({ duplicate }) => !duplicate).map(({ sequence }) => sequence)
+          assert.deepEqual(numbers.sort(), [1, 2, 3])
+        }
+      }
+    },
+  )
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { shardOf } from '../../store/shards.js'
 import { type DefineRule, errorCodeOf } from './fixture.js'
 import { acceptanceOf, keyOf, keysOf, startOf, startsOf } from './node.js'
 import { newDelivery, newEvent, WALL_MS } from './sample-data.js'
@@ -66,6 +67,21 @@ export function startRules(rule: DefineRule): void {
     await second.start(two!)
     await fixture.store.deliveries.completeTakeover(second.lease, second.lease.shards)
     assert.deepEqual((await fixture.takeOver('node-3')).loaded.interrupted, [startOf(two!)])
+  })
+
+  rule('a takeover is complete per shard', async (fixture) => {
+    const webhooks = await Promise.all(Array.from({ length: 9 }, () => fixture.webhook()))
+    const accepted = await fixture.accept(webhooks)
+    const shards = [...new Set(webhooks.map(({ id }) => shardOf(id)))]
+    assert.ok(shards.length > 1)
+    await fixture.node.start(...accepted)
+    const next = await fixture.takeOver()
+    const [first, ...others] = shards
+    const startsIn = (some: readonly number[]) =>
+      startsOf(accepted.filter(({ webhookId }) => some.includes(shardOf(webhookId))))
+    assert.deepEqual((await next.load([first!])).interrupted, startsIn([first!]))
+    await fixture.store.deliveries.completeTakeover(next.lease, [first!])
+    assert.deepEqual((await next.load()).interrupted, startsIn(others))
   })
 
   rule('finished keys are forgotten, other keys are not', async (fixture) => {
