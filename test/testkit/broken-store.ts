@@ -134,3 +134,28 @@ export function lastLease(store: QueueStore) {
 export async function versionOf(store: QueueStore, lease: { owner: string; fence: number }): Promise<number> {
   return (await store.load(lease, []))?.version ?? 0
 }
+
+const PART = 7
+
+/** No defect: loads are divided into parts of a few deliveries. */
+export const smallParts: Pick<Fault, 'breakStore'> = {
+  breakStore: withPort('deliveries', (store) => ({
+    async load(lease, shards, cursor) {
+      const whole = await store.load(lease, shards)
+      if (!whole) return undefined
+      const from = Number(cursor ?? 0)
+      const rows = indexes(whole.waiting).slice(from, from + PART)
+      const used = [...new Set(rows.map((row) => whole.waiting.webhook[row]!))]
+      const waiting = {
+        ...pick(whole.waiting, rows),
+        webhookIds: used.map((index) => whole.waiting.webhookIds[index]!),
+        webhook: Uint32Array.from(rows, (row) => used.indexOf(whole.waiting.webhook[row]!)),
+      }
+      const webhooks = whole.webhooks.filter(({ id }) => waiting.webhookIds.includes(id))
+      const part = { version: whole.version, waiting, webhooks, interrupted: [] }
+      return from + PART < whole.waiting.count
+        ? { ...part, cursor: String(from + PART) }
+        : { ...part, interrupted: whole.interrupted }
+    },
+  })),
+}

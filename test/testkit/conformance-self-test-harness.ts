@@ -49,7 +49,7 @@ function rulesOf(harness: StoreHarness): readonly Rule[] {
  * The memory store as a store that supports everything: it has an inbox, and its data survives as long as the store is
  * used.
  */
-function harnessOf(isShared: boolean, fault: Partial<Fault>): StoreHarness {
+function harnessOf(isShared: boolean, fault: Partial<Fault>, joins = false): StoreHarness {
   let transaction: StoreHarness['transaction']
   return {
     name: 'a store',
@@ -63,6 +63,12 @@ function harnessOf(isShared: boolean, fault: Partial<Fault>): StoreHarness {
       const store: QueueLogStore = { ...inbox.store, supports: { ...inbox.store.supports, durable: true } }
       return fault.breakStore ? fault.breakStore(store, clock) : store
     },
+    ...(joins && {
+      async join(store: QueueLogStore) {
+        await store.open({ clock: newClock(), log: silent })
+        return { ...store }
+      },
+    }),
     reopen: fault.reopen ?? (async (store) => store),
     transaction: (...args) => transaction!(...args),
   }
@@ -77,10 +83,15 @@ export function allRules(isShared: boolean): readonly string[] {
  * The names of the rules that a store with this defect breaks.
  *
  * @param fault default: none
+ * @param joins whether each node has its own store object. Default: all nodes use one
  */
-export async function brokenRules(isShared: boolean, fault: Partial<Fault> = {}): Promise<readonly string[]> {
+export async function brokenRules(
+  isShared: boolean,
+  fault: Partial<Fault> = {},
+  joins = false,
+): Promise<readonly string[]> {
   const broken: string[] = []
-  for (const { group, name, body } of rulesOf(harnessOf(isShared, fault))) {
+  for (const { group, name, body } of rulesOf(harnessOf(isShared, fault, joins))) {
     if (fault.caughtBy !== undefined && group !== fault.caughtBy) continue
     await body().catch(() => broken.push(name))
   }

@@ -24,7 +24,7 @@ import {
   brokenPruning,
 } from './broken-rows.js'
 import { brokenSettlements, brokenStarts } from './broken-settlements.js'
-import type { Fault } from './broken-store.js'
+import { type Fault, smallParts } from './broken-store.js'
 import { allRules, brokenRules } from './conformance-self-test-harness.js'
 
 /** Defects of stores for one node. */
@@ -82,6 +82,14 @@ const named = (faults: readonly Fault[]) =>
 describe('the conformance suite', () => {
   it.each([false, true])('passes for a correct store (shared: %s)', async (isShared) => {
     expect(await brokenRules(isShared)).toEqual([])
+  })
+
+  it('passes where each node has its own store object', async () => {
+    expect(await brokenRules(true, {}, true)).toEqual([])
+  })
+
+  it('passes for a correct store that loads in small parts', async () => {
+    expect(await brokenRules(false, smallParts)).toEqual([])
   })
 
   it.each(named(FAULTS))('notices that %s', async (_name, fault) => {

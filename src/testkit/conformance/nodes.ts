@@ -118,7 +118,7 @@ export function nodeRules(rule: DefineRule): void {
   rule('shards that become free are taken up to a fair share', async (fixture) => {
     const { first, second } = await pairOf(fixture)
     assert.deepEqual([first.lease.shards.length, second.lease.shards.length], [SHARDS / 2, SHARDS / 2])
-    await fixture.store.deliveries.release(first.owner)
+    await first.store.deliveries.release(first.owner)
     assert.equal((await second.renew()).shards.length, SHARDS)
   })
 
@@ -224,7 +224,7 @@ export function nodeRules(rule: DefineRule): void {
     const { first, second } = await pairOf(fixture)
     const webhook = await webhookIn(fixture, second)
     const [delivery] = await second.accept(webhook)
-    await fixture.store.deliveries.release(second.owner)
+    await second.store.deliveries.release(second.owner)
     assert.equal((await first.own()).shards.length, SHARDS)
     assert.deepEqual((await first.load()).rows.map(keyOf), [keyOf(delivery!)])
   })
@@ -255,7 +255,7 @@ export function nodeRules(rule: DefineRule): void {
     await fixture.advance(LEASE_MS / 2)
     await first.renew()
     await fixture.advance(LEASE_MS / 2)
-    assert.equal(await fixture.store.deliveries.poll(second.lease), undefined)
+    assert.equal(await second.store.deliveries.poll(second.lease), undefined)
     assert.equal((await first.renew()).shards.length, SHARDS)
     assert.deepEqual((await first.load()).rows.map(keyOf), [keyOf(delivery!)])
     const nudged = [...(await first.poll()).rows, ...(await first.poll()).rows]
@@ -391,7 +391,7 @@ export function nodeRules(rule: DefineRule): void {
     assert.equal((await first.renew()).pendingElsewhere, 7)
     assert.equal((await first.poll()).pendingElsewhere, 7)
     assert.equal((await second.poll()).pendingElsewhere, 5)
-    await fixture.store.deliveries.release(second.owner)
+    await second.store.deliveries.release(second.owner)
     assert.equal((await first.renew()).pendingElsewhere, 0)
   })
 

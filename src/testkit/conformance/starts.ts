@@ -41,7 +41,7 @@ export function startRules(rule: DefineRule): void {
     assert.equal((await next.load()).interrupted.length, 2)
     await next.retry(one!, { interruptions: 1, reason: 'interrupted' })
     assert.deepEqual((await next.load()).interrupted, [startOf(two!)])
-    await fixture.store.deliveries.completeTakeover(next.lease, next.lease.shards)
+    await next.store.deliveries.completeTakeover(next.lease, next.lease.shards)
     const { interrupted, rows } = await next.load()
     assert.deepEqual(interrupted, [])
     assert.deepEqual(rows.map(({ interruptions }) => interruptions).sort(), [0, 1])
@@ -55,7 +55,7 @@ export function startRules(rule: DefineRule): void {
     await second.start(two!)
     const third = await fixture.takeOver('node-3')
     assert.deepEqual(third.loaded.interrupted, startsOf([one!, two!]))
-    await fixture.store.deliveries.completeTakeover(third.lease, third.lease.shards)
+    await third.store.deliveries.completeTakeover(third.lease, third.lease.shards)
     assert.deepEqual((await fixture.takeOver('node-4')).loaded.interrupted, [])
   })
 
@@ -65,7 +65,7 @@ export function startRules(rule: DefineRule): void {
     await fixture.node.start(one!)
     const second = await fixture.takeOver('node-2')
     await second.start(two!)
-    await fixture.store.deliveries.completeTakeover(second.lease, second.lease.shards)
+    await second.store.deliveries.completeTakeover(second.lease, second.lease.shards)
     assert.deepEqual((await fixture.takeOver('node-3')).loaded.interrupted, [startOf(two!)])
   })
 
@@ -80,7 +80,7 @@ export function startRules(rule: DefineRule): void {
     const startsIn = (some: readonly number[]) =>
       startsOf(accepted.filter(({ webhookId }) => some.includes(shardOf(webhookId))))
     assert.deepEqual((await next.load([first!])).interrupted, startsIn([first!]))
-    await fixture.store.deliveries.completeTakeover(next.lease, [first!])
+    await next.store.deliveries.completeTakeover(next.lease, [first!])
     assert.deepEqual((await next.load()).interrupted, startsIn(others))
   })
 
