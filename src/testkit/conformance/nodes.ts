@@ -135,6 +135,10 @@ export function nodeRules(rule: DefineRule): void {
       await fixture.advance(1)
       const late = fixture.node.group({ ended: [fixture.settlement(two!, 'delivered')] })
       assert.deepEqual(await fixture.store.deliveries.commit(late), { kind: 'fenced' })
+      const { lease, version } = fixture.node
+      assert.equal(await fixture.store.deliveries.load(lease, lease.shards), undefined)
+      assert.equal(await fixture.store.deliveries.poll(lease), undefined)
+      assert.equal(await fixture.store.deliveries.changes(lease, version), undefined)
       assert.equal((await second.renew()).shards.length, SHARDS)
       const { rows, interrupted } = await second.load()
       assert.deepEqual(keysOf(rows), keysOf([two!, three!]))

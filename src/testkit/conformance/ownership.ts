@@ -40,6 +40,11 @@ export function ownershipRules(rule: DefineRule): void {
     const ahead = acceptanceAt(far, event, [webhook])
     await fixture.acceptOne(ahead)
     assert.ok((await fixture.node.renew()).position >= far)
+    await fixture.acceptOne(acceptanceAt(far + 2 ** 30, newEvent(), []))
+    assert.ok(
+      (await fixture.node.renew()).position >= far + 2 ** 30,
+      'events without deliveries have positions',
+    )
     const replay = newDelivery(webhook, event, { replayOf: ahead.deliveries[0]!.id })
     await fixture.acceptOne(acceptanceOf([], [replay]))
     assert.ok(replay.position! > far, 'positions of the node are higher')
