@@ -97,6 +97,8 @@ export interface DispatcherOptions extends Pick<SettlementDeciderOptions, 'healt
   readonly isShared: boolean
 }
 
+/** How long `close` waits for the store after `drainMs`, once for the last groups and once for the release, ms. */
+const LAST_WRITES_MS = 2_000
 /** Deliveries that one group ends without sending them. */
 const MAX_SKIPPED = 500
 /** Contents of waiting deliveries in memory, per slot. */
@@ -156,7 +158,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       notStarted,
       abandon: release,
       mayStart: ({ epoch, endpoint }) => epoch >= endpoint.webhook.epoch,
-      putBack,
+      putBack: (delivery) => putBack(delivery, lease.now() + OWN_FAULT_PAUSE_MS),
       onFenced: () => sync.onFenced(),
       applyChanges: () => sync.applyChanges(),
       onRecovered: () => {
@@ -466,6 +468,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
 
   async function begin(): Promise<void> {
     await lease.start()
+    if (stopping.signal.aborted) return
     unsubscribe = store.subscribe(() => sync.poll())
     await sync.ready()
     loop.trigger()
@@ -504,12 +507,15 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     stats: () => ({ inFlight: active.size, ...scheduler.stats(lease.now()) }),
     async close(drainMs) {
       stopping.abort()
-      // Wait for a `start` in progress to end.
-      await started?.catch(() => {})
       unsubscribe()
       timer.set(undefined)
-      // A store that does not answer must not delay the close beyond `drainMs`.
-      await waitAtMost(drainMs, clock, activeCount.wait().then(loop.idle))
+      const isStarted = started?.catch(() => {})
+      const ended = async () => {
+        await isStarted
+        await activeCount.wait()
+        await loop.idle()
+      }
+      await waitAtMost(drainMs, clock, ended())
       drainDeadline.abort()
       loop.stop()
       if (active.size > 0) {
@@ -521,9 +527,12 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
         // The lease must be released, and the store closed, anyway.
         log.warn({ reason: String(thrown) }, 'closing the sender failed')
       }
-      await activeCount.wait()
-      await loop.idle()
-      await lease.stop()
+      // A store that does not answer must not delay the close for long.
+      await waitAtMost(LAST_WRITES_MS, clock, ended())
+      loop.abandon()
+      // Without a release, the next owner finds the starts of what could not be written.
+      const mayRelease = state.lease !== undefined && active.size === 0 && !loop.hasLost
+      await waitAtMost(LAST_WRITES_MS, clock, lease.stop(mayRelease))
     },
   }
 }
