@@ -210,17 +210,21 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     sync.handOverIdle()
   }
 
+  /** Its shard is to be given up: the delivery waits for the next owner. */
+  const isLeaving = ({ endpoint }: QueuedDelivery) => !state.loaded.has(endpoint.shard)
+
   /** A delivery that was taken and is not sent waits again. */
   function putBack(delivery: QueuedDelivery, dueMs: number): void {
     release(delivery)
     if (delivery.isAbandoned) return
-    queue.putBack(delivery, dueMs)
+    if (isLeaving(delivery)) queue.end(delivery, lease.now())
+    else queue.putBack(delivery, dueMs)
     update(delivery.endpoint)
   }
 
   /** Changes the queue as a settlement says. */
   function applyNext({ delivery, settlement: { next } }: DecidedSettlement, now: number): void {
-    if (isTerminal(next.state)) queue.end(delivery, now)
+    if (isTerminal(next.state) || isLeaving(delivery)) queue.end(delivery, now)
     else queue.retry(delivery, next)
     update(delivery.endpoint)
   }
@@ -453,7 +457,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     }
     const dueMs = Math.min(
       scheduler.nextDueMs() ?? Number.POSITIVE_INFINITY,
-      queue.nextMissingMs() ?? Number.POSITIVE_INFINITY,
+      sync.nextFetchMs() ?? Number.POSITIVE_INFINITY,
     )
     timer.set(dueMs === Number.POSITIVE_INFINITY ? undefined : dueMs)
   }
