@@ -47,7 +47,7 @@ import {
   type SettlementDeciderOptions,
 } from './worker/settlement-decider.js'
 import { isExpired, OWN_FAULT_PAUSE_MS } from './retry.js'
-import { isTerminal } from './lifecycle.js'
+import { type Delivery, isTerminal } from './lifecycle.js'
 import { type NotificationDeps, notifySettlement } from './worker/delivery-notifications.js'
 import { createWaitGroup, waitAtMost } from './worker/wait-group.js'
 
@@ -74,6 +74,10 @@ export interface Dispatcher {
   withQueueState(delivery: StoredDelivery): StoredDelivery
   /** Requests of this node in flight to a webhook. */
   inFlight(webhookId: string): number
+  /** What this node is sending. */
+  inFlightDeliveries(): Iterable<Delivery>
+  /** The caps have changed: endpoints that were full may have free slots now. */
+  applyCaps(): void
   /** The limit that holds an endpoint back; `undefined`: none. */
   limitReached(webhookId: string): ReturnType<Scheduler['limitReached']> | 'total'
   /** Counters for metrics. */
@@ -506,6 +510,11 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       return dueMs === undefined ? { ...row, ahead } : { ...row, ahead, dueMs }
     },
     inFlight: scheduler.inFlight,
+    inFlightDeliveries: () => active,
+    applyCaps() {
+      for (const endpoint of queue.endpoints()) update(endpoint)
+      loop.trigger()
+    },
     limitReached: (webhookId) =>
       scheduler.limitReached(webhookId) ?? (caps.total > active.size ? undefined : 'total'),
     stats: () => ({ inFlight: active.size, ...scheduler.stats(lease.now()) }),

@@ -11,6 +11,11 @@ const COUNTER = 2 ** 6
 export const MAX_NODES = 2 ** 7
 const MILLISECOND = COUNTER * MAX_NODES
 
+/** The lowest position of a moment. @param now store time, ms */
+export function positionAt(now: number): number {
+  return Math.max(0, Math.floor(now) - EPOCH_MS) * MILLISECOND
+}
+
 /** Makes the positions of one node. */
 export interface Positions {
   /** The next position, above all earlier ones and those passed to `raise`. */

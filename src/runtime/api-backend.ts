@@ -20,7 +20,7 @@ import {
 import type { Core } from './core.js'
 import type { EraseRequest, EraseResult } from './erase.js'
 import type { Published } from './publish.js'
-import { asShown, explain, toStoreTime, type WebhookApi } from './webhook-api.js'
+import { asShown, explain, listDeliveries, toStoreTime, type WebhookApi } from './webhook-api.js'
 
 /** Dependencies of the API backend that exist before the instance is started. */
 export interface ApiBackendDeps {
@@ -113,8 +113,8 @@ export function createApiBackend(core: () => Core, webhooks: WebhookApi, deps: A
     },
     deliveries: {
       async list(query) {
-        const rows = await (await yieldBetweenBatches(core(), query)).deliveries(query)
-        return rows.map((row) => asShown(core(), row))
+        await yieldBetweenBatches(core(), query)
+        return listDeliveries(core(), query)
       },
       search: webhooks.search,
       async read(accountId, deliveryId) {

@@ -202,7 +202,7 @@ export function createCore(
     caps.perEndpoint = options.inFlightPerEndpoint
     caps.perAccount = options.inFlightPerAccount
     auth.tokenTtlMs = options.tokenTtlSeconds * 1000
-    dispatcher.wake()
+    dispatcher.applyCaps()
   }
   const accountServiceDeps = {
     tokens,

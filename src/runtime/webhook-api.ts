@@ -3,7 +3,12 @@
  * the operations of `webhooks/manage` itself (`runtime/api-backend`).
  */
 import type { StoredAttempt } from '../delivery/attempt-record.js'
-import type { DeliverySearch, FoundDeliveries, StoredDelivery } from '../delivery/delivery-queries.js'
+import type {
+  DeliveryQuery,
+  DeliverySearch,
+  FoundDeliveries,
+  StoredDelivery,
+} from '../delivery/delivery-queries.js'
 import { explainDelivery } from '../delivery/explain.js'
 import type { DeliveryState } from '../delivery/lifecycle.js'
 import { type ReplayRequest, replayDeliveries } from '../delivery/replay.js'
@@ -221,9 +226,7 @@ export function createWebhookApi(core: () => Core, limits: { readonly maxPending
         ...(webhookId !== undefined && { webhookId }),
       }),
     deliveries: async (accountId, webhookId, options = {}) =>
-      (await core().store.deliveries.deliveries({ ...withLimit(options), accountId, webhookId })).map((row) =>
-        asShown(core(), row),
-      ),
+      listDeliveries(core(), { ...withLimit(options), accountId, webhookId }),
     delivery: async (accountId, deliveryId) => asShown(core(), await readDelivery(accountId, deliveryId)),
     unhealthy: async (options = {}) => listUnhealthy(deps(), withLimit(options)),
     search: async (query = {}) => searchDeliveries(core(), withLimit(query)),
@@ -236,16 +239,94 @@ export function createWebhookApi(core: () => Core, limits: { readonly maxPending
 /** Calls of the store after which a search returns what it has: rare matches must not keep a request waiting. */
 const MAX_SEARCH_STEPS = 20
 
+/**
+ * The states that the store has for these: what is in flight is known to nodes only, and waits as far as the store knows.
+ * `isExact`: the store selects just what is wanted.
+ */
+function storedStates(states: readonly DeliveryState[] | undefined) {
+  if (!states) return { isExact: true, query: {} }
+  const isExact = states.includes('waiting') === states.includes('in_flight')
+  const stored = new Set(states.map((state) => (state === 'in_flight' ? 'waiting' : state)))
+  return { isExact, query: { states: [...stored] } }
+}
+
+/** Selects deliveries that this node is sending, newest first. */
+async function listInFlight(core: Core, query: DeliverySearch): Promise<readonly StoredDelivery[]> {
+  const { accountId, webhookId, callId, fromMs = 0, toMs = Number.POSITIVE_INFINITY } = query
+  const wanted = [...core.dispatcher.inFlightDeliveries()].filter(
+    (one) =>
+      (accountId === undefined || one.accountId === accountId) &&
+      (webhookId === undefined || one.webhookId === webhookId) &&
+      (callId === undefined || one.callId === callId) &&
+      one.acceptedMs >= fromMs &&
+      one.acceptedMs <= toMs,
+  )
+  const rows = await Promise.all(wanted.map((one) => core.store.deliveries.delivery(one.accountId, one.id)))
+  return rows
+    .flatMap((row) => (row ? [asShown(core, row)] : []))
+    .filter(
+      ({ state, position }) => state === 'in_flight' && position < (query.cursor ?? Number.POSITIVE_INFINITY),
+    )
+    .sort((a, b) => b.position - a.position)
+    .slice(0, query.limit)
+}
+
+const isInFlightOnly = (states: readonly DeliveryState[] | undefined) =>
+  states !== undefined && states.length > 0 && states.every((state) => state === 'in_flight')
+
+/** Deliveries of a webhook as callers see them. */
+export async function listDeliveries(core: Core, query: DeliveryQuery): Promise<readonly StoredDelivery[]> {
+  const { states, limit, ascending } = query
+  if (isInFlightOnly(states)) {
+    // Seen from its end, an ascending list is a descending one.
+    const { cursor, ...all } = query
+    const found = await listInFlight(core, ascending ? { ...all, limit: Number.MAX_SAFE_INTEGER } : query)
+    if (!ascending) return found
+    return found
+      .toReversed()
+      .filter(({ position }) => position > (cursor ?? 0))
+      .slice(0, limit)
+  }
+  const stored = storedStates(states)
+  const found: StoredDelivery[] = []
+  let { cursor } = query
+  for (let step = 0; ; step++) {
+    if (step > 0) await core.clock.yield()
+    const rows = await core.store.deliveries.deliveries({
+      ...query,
+      ...stored.query,
+      ...(cursor !== undefined && { cursor }),
+    })
+    for (const row of rows) {
+      const shown = asShown(core, row)
+      if (stored.isExact || states!.includes(shown.state)) found.push(shown)
+    }
+    cursor = rows.at(-1)?.position
+    if (stored.isExact || rows.length < limit || found.length >= limit) return found.slice(0, limit)
+  }
+}
+
 /** Searches until a page is full, or for a limited number of steps. */
 export async function searchDeliveries(core: Core, query: DeliverySearch): Promise<FoundDeliveries> {
   const { store, clock } = core
+  const { states } = query
+  if (isInFlightOnly(states)) return { deliveries: await listInFlight(core, query) }
+  const stored = storedStates(states)
   const deliveries: StoredDelivery[] = []
   let { cursor } = query
   for (let step = 0; step < MAX_SEARCH_STEPS; step++) {
     if (step > 0) await clock.yield()
     const limit = query.limit - deliveries.length
-    const found = await store.deliveries.search({ ...query, limit, ...(cursor !== undefined && { cursor }) })
-    deliveries.push(...found.deliveries.map((row) => asShown(core, row)))
+    const found = await store.deliveries.search({
+      ...query,
+      ...stored.query,
+      limit,
+      ...(cursor !== undefined && { cursor }),
+    })
+    for (const row of found.deliveries) {
+      const shown = asShown(core, row)
+      if (stored.isExact || states!.includes(shown.state)) deliveries.push(shown)
+    }
     cursor = found.cursor
     if (cursor === undefined || deliveries.length >= query.limit) break
   }

@@ -50,6 +50,7 @@ export {
   createPositions,
   MAX_NODES,
   type Positions,
+  positionAt,
 } from '../delivery/positions.js'
 export type {
   AcceptanceResult,
@@ -141,7 +142,7 @@ export type {
   ExportSource,
   StoreExport,
 } from './export-format.js'
-export type { NodeLease, OwnershipPlan, ShardLease } from './shards.js'
+export type { OwnershipPlan, ShardLease } from './shards.js'
 export { fairShare, inboxShard, planOwnership, SHARDS, shardOf } from './shards.js'
 export {
   applyAcceptance,

@@ -1,6 +1,7 @@
 import { createHookswitch, errorCode, type HookswitchOptions, memoryStore } from 'hookswitch'
 import { manualClock, scriptedReceiver } from 'hookswitch/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
+import { notWritten } from '../../src/delivery/queue-store.js'
 import type { Metrics } from '../../src/metrics.js'
 import type { Tracing } from '../../src/ports.js'
 
@@ -139,9 +140,11 @@ describe('the event counters', () => {
   it('count events that the store could not accept', async () => {
     const store = memoryStore()
     const unavailable = () =>
-      Promise.reject(Object.assign(new Error('out'), { name: 'HookswitchError', code: 'StoreUnavailable' }))
+      Promise.reject(
+        notWritten(Object.assign(new Error('out'), { name: 'HookswitchError', code: 'StoreUnavailable' })),
+      )
     const { hs, counted, spans } = await harness({
-      store: { ...store, deliveries: { ...store.deliveries, accept: unavailable } },
+      store: { ...store, deliveries: { ...store.deliveries, commit: unavailable } },
     })
     await hs.publish(call()).catch(() => {})
     expect(counted).toEqual({ 'refused_total store': 1 })

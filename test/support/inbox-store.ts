@@ -1,4 +1,6 @@
+import type { Acceptance } from '../../src/delivery/delivery-store.js'
 import type { InboxEntry } from '../../src/delivery/inbox-store.js'
+import type { AcceptanceResult } from '../../src/delivery/queue-store.js'
 import { HookswitchError } from '../../src/errors.js'
 import type { Store } from '../../src/store/contract.js'
 
@@ -8,7 +10,7 @@ export type HostTransaction = InboxEntry[]
 /** Adds an inbox in memory to a store, so that it accepts transactions of the host. */
 export function withInbox(store: Store) {
   const rows = new Map<string, InboxEntry>()
-  const listeners = new Set<(ready: undefined) => void>()
+  const listeners = new Set<() => void>()
   const faults: (() => void)[] = []
   const withTransactions: Store = {
     ...store,
@@ -26,14 +28,22 @@ export function withInbox(store: Store) {
     },
     deliveries: {
       ...store.deliveries,
-      async accept(acceptance, now) {
-        for (const id of acceptance.inboxIds ?? []) {
-          if (!rows.has(id))
-            throw new HookswitchError('Conflict', 'was relayed already', { field: 'inboxIds' })
-        }
-        const accepted = await store.deliveries.accept(acceptance, now)
-        for (const id of acceptance.inboxIds ?? []) rows.delete(id)
-        return accepted
+      async commit(group) {
+        const isKnown = ({ inboxIds = [] }: Acceptance) => inboxIds.every((id) => rows.has(id))
+        const known = group.accepted.filter(isKnown).map(({ inboxIds: _, ...acceptance }) => acceptance)
+        const result = await store.deliveries.commit({ ...group, accepted: known })
+        if (result.kind !== 'committed') return result
+        const written = result.accepted.values()
+        const accepted = group.accepted.map((acceptance): AcceptanceResult => {
+          if (!isKnown(acceptance)) {
+            const error = new HookswitchError('Conflict', 'was relayed already', { field: 'inboxIds' })
+            return { kind: 'refused', error }
+          }
+          const one = written.next().value!
+          if (one.kind === 'accepted') for (const id of acceptance.inboxIds ?? []) rows.delete(id)
+          return one
+        })
+        return { ...result, accepted }
       },
       subscribe(listener) {
         listeners.add(listener)
@@ -53,7 +63,7 @@ export function withInbox(store: Store) {
     /** Commits and notifies the store's listeners. */
     commit(tx: HostTransaction) {
       for (const entry of tx) rows.set(entry.id, entry)
-      for (const listener of listeners) listener(undefined)
+      for (const listener of listeners) listener()
     },
     /** The next read of the inbox throws this error; one read per call. */
     failOnce: (thrown: Error) =>

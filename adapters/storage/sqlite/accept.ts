@@ -1,205 +1,142 @@
-/** Accepts events and their deliveries: the SQL of `DeliveryStore.accept`. */
+/** Accepts events and their deliveries: reads the facts of `planAcceptance`, and writes its plan. */
 import {
   type Acceptance,
-  type AcceptedEvent,
-  applyAcceptance,
-  HookswitchError,
-  type NewDelivery,
+  type AcceptanceFacts,
+  type AcceptanceResult,
   type NewEvent,
-  notFound,
-  type ReadyEndpoint,
+  planAcceptance,
+  type StoredKey,
 } from 'hookswitch/store'
 import type { EngineContext } from './context.js'
+import { isWhole, shortDeliveryId } from './delivery-ids.js'
 import type { CachedEndpoint } from './endpoints.js'
 import type { StoredEvent } from './event-bodies.js'
+import type { EncodedAcceptance, EncodedDelivery } from './group-encoding.js'
 import { idHashKey } from './hash-key.js'
-import { createIdempotency } from './idempotency.js'
-import { createInboxConsumer } from './inbox.js'
-import { laneKeyOf, noteDueHead } from './lanes.js'
+import type { PhoneCall } from './phone-calls.js'
 import { prepareChange, prepareQuery } from './query.js'
-import { stateCode } from './state-codes.js'
 
-/** A new event of this acceptance. Its row is inserted with its first delivery: without one it is never read. */
-interface PendingEvent {
-  readonly event: NewEvent
-  readonly account: number
-  readonly call: number | null
-  readonly sequence: number
-  /** Set once the row is inserted. */
-  stored: StoredEvent | undefined
+/** The only node. */
+const NODE = 0
+
+/** The call of a new event, for the plan to number. */
+interface NumberedCall extends PhoneCall {
+  node: number
 }
 
-/** All or nothing: everything that can be refused is checked before the first write. */
 export function createAccept(
   context: EngineContext,
-): (acceptance: Acceptance, now: number) => readonly AcceptedEvent[] {
-  const { db, state, accounts, endpoints, phoneCalls, eventBodies, lanes, stale, notify } = context
-  const idempotency = createIdempotency(db, accounts)
-  const inbox = createInboxConsumer(db)
-  const isTaken = prepareQuery<object>(db, 'select 1 from hookswitch_delivery where id_key = ? and id = ?')
+): (acceptance: EncodedAcceptance, now: number, isRepeat: boolean) => AcceptanceResult {
+  const { db, accounts, endpoints, phoneCalls, eventBodies, rows } = context
   const insert = prepareChange(
     db,
-    `insert into hookswitch_delivery
-      (position, id_key, webhook, event, epoch, state, due_ms, attempts, tries, interruptions, fence, lane_key, variant,
-      accepted_ms, call, id, encoding, http_verb, replay_of, lane)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `insert into hookswitch_waiting
+      (position, webhook, event, lane, sequence, epoch, attempts, tries, interruptions, accepted_ms, variant, format, id,
+      replay_of)
+    values (?, ?, ?, ?, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?)`,
   )
+  const insertId = prepareChange(
+    db,
+    'insert into hookswitch_delivery_id (id_key, webhook, position) values (?, ?, ?)',
+  )
+  const findKey = prepareQuery<StoredKey>(
+    db,
+    `select event_id as "id", sequence, body_hash as "bodyHash", until_ms as "untilMs"
+    from hookswitch_idempotency where account = ? and key = ?`,
+  )
+  const putKey = prepareChange(
+    db,
+    `insert or replace into hookswitch_idempotency (account, key, event_id, sequence, body_hash, until_ms, call)
+    values (?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const findStaged = prepareQuery<object>(db, 'select 1 from hookswitch_inbox where event_id = ?')
+  const removeStaged = prepareChange(db, 'delete from hookswitch_inbox where event_id = ?')
 
-  function assertReferences(
-    newEventOf: (id: string) => NewEvent | undefined,
-    deliveries: readonly NewDelivery[],
-  ): void {
-    for (const { id, webhookId, eventId, variant, replayOf } of deliveries) {
-      const variants =
-        newEventOf(eventId)?.bodies.length ?? eventBodies.find(eventId, replayOf)?.variants ?? 0
-      if (variant >= variants) throw notFound(eventId, 'event')
-      if (!endpoints.byId(webhookId)) throw notFound(webhookId, 'webhook')
-      if (isTaken.get(idHashKey(id), id))
-        throw new HookswitchError('Conflict', `this id is taken: ${id}`, { field: 'id' })
-    }
+  const facts: AcceptanceFacts = {
+    key(accountId, key) {
+      const account = accounts.find(accountId)
+      return account === undefined ? undefined : findKey.get(account, key)
+    },
+    event: eventBodies.find,
+    hasWebhook: (webhookId) => endpoints.byId(webhookId) !== undefined,
+    isTaken(delivery) {
+      // The id of a first delivery begins like that of its event, which is new.
+      const { id, eventId, webhookId, position = 0, replayOf } = delivery
+      if (replayOf === undefined && !isWhole(shortDeliveryId(id, eventId))) return false
+      const endpoint = endpoints.byId(webhookId)
+      return rows.byId(id) !== undefined || (endpoint && rows.byKey(endpoint.key, position)) !== undefined
+    },
+    hasInboxEntry: (id) => findStaged.get(id) !== undefined,
+    numbers({ accountId, callId }): NumberedCall {
+      const call = phoneCalls.open(accounts.findOrCreate(accountId), callId!)
+      return Object.assign(call, { node: NODE })
+    },
   }
 
-  function assertCapacity(added: number, maxPending: number): void {
-    const { pending } = state
-    if (added === 0 || pending + added <= maxPending) return
-    throw new HookswitchError('QueueFull', `the queue is full: ${pending} deliveries are pending`, {
-      retryAfterSeconds: 1,
-    })
-  }
-
-  /** Records the event's call and idempotency key, and assigns its sequence number. */
-  function registerEvent(event: NewEvent, now: number): PendingEvent {
-    const { accountId, callId, otherLegCallId, numbered } = event
+  function storeEvent(event: NewEvent, sequence: number, isSent: boolean, now: number): StoredEvent {
+    const { accountId, callId, otherLegCallId, idempotency, position = 0 } = event
     const account = accounts.findOrCreate(accountId)
     const call =
       callId === undefined
-        ? undefined
-        : phoneCalls.recordEvent(account, callId, otherLegCallId, now, numbered)
-    const sequence = call && numbered ? call.sequence : 0
-    if (event.idempotency) idempotency.store(event, account, call?.key ?? null, sequence)
-    return { event, account, call: call?.key ?? null, sequence, stored: undefined }
+        ? null
+        : phoneCalls.save(account, phoneCalls.open(account, callId), otherLegCallId, now)
+    eventBodies.insert(event, account, call, sequence, isSent)
+    if (idempotency) {
+      const { key, bodyHash, untilMs } = idempotency
+      putKey(account, key, event.id, sequence, bodyHash, untilMs, call)
+    }
+    return { position, account, callId: callId ?? null, sequence, variants: event.bodies.length }
   }
 
-  function storeEvent(pending: PendingEvent): StoredEvent {
-    if (pending.stored) return pending.stored
-    const { event, account, call, sequence } = pending
-    const key = state.nextPosition()
-    eventBodies.insert(key, event, account, call, sequence)
-    pending.stored = { key, account, variants: event.bodies.length }
-    return pending.stored
-  }
-
-  /** Records the call for the webhook's account as well, if the event belongs to a descendant account. */
-  function recordForeignCall(
-    { callId }: NewDelivery,
+  function storeDelivery(
+    delivery: EncodedDelivery,
     endpoint: CachedEndpoint,
     event: StoredEvent,
-    otherLegCallId: string | undefined,
-    now: number,
-  ): number | null {
-    if (callId === undefined || event.account === endpoint.account) return null
-    return phoneCalls.recordEvent(endpoint.account, callId, otherLegCallId, now, false).key
-  }
-
-  function insertDelivery(
-    delivery: NewDelivery,
-    event: StoredEvent,
-    endpoint: CachedEndpoint,
-    call: number | null,
     now: number,
   ): void {
-    const laneKey = laneKeyOf(delivery.lane, delivery.id)
-    const isHead = laneKey === null || lanes.isEmpty(endpoint.key, laneKey, delivery.lane)
-    const row = applyAcceptance(delivery, isHead, now)
-    insert(
-      state.nextPosition(),
-      idHashKey(row.id),
-      endpoint.key,
-      event.key,
-      row.epoch,
-      stateCode(row.state, row.attempts),
-      row.dueMs ?? null,
-      row.attempts,
-      row.tries,
-      row.interruptions,
-      row.fence,
-      laneKey,
-      row.variant,
-      row.acceptedMs,
-      call,
-      row.id,
-      row.encoding,
-      row.httpVerb,
-      row.replayOf ?? null,
-      laneKey === null ? null : row.lane,
-    )
-    state.pending += 1
-    if (row.dueMs !== undefined) noteDueHead(endpoint, row.epoch, row.attempts, row.dueMs)
+    const { id, eventId, position = 0, laneKey, epoch, variant, format, replayOf = null } = delivery
+    const short = shortDeliveryId(id, eventId)
+    const eventPosition = position === event.position ? null : event.position
+    const { key } = endpoint
+    const sequence = replayOf === null ? event.sequence : 0
+    insert(position, key, eventPosition, laneKey, sequence, epoch, now, variant, format, short, replayOf)
+    if (isWhole(short)) insertId(idHashKey(id), key, position)
   }
 
-  return ({ events, deliveries: requested, maxPending, inboxIds = [] }, now) => {
-    state.noteTime(now)
-    inbox.assertPresent(inboxIds)
-    const duplicates = idempotency.duplicates(events, now)
-    const deliveries =
-      duplicates.size === 0 ? requested : requested.filter(({ eventId }) => !duplicates.has(eventId))
-    assertReferences(
-      createFinder(events, (event) => event.id),
-      deliveries,
-    )
-    assertCapacity(deliveries.length, maxPending)
-
-    inbox.remove(inboxIds)
-    const pendingEvents: PendingEvent[] = []
-    const accepted = events.map((event): AcceptedEvent => {
-      if (duplicates.has(event.id)) {
-        const { id, sequence } = idempotency.originalOf(event)
-        return { id, sequence, duplicate: true }
-      }
-      const registered = registerEvent(event, now)
-      pendingEvents.push(registered)
-      return { id: event.id, sequence: registered.sequence, duplicate: false }
-    })
-    const pendingEventOf = createFinder(pendingEvents, ({ event }) => event.id)
-    const dueBefore = new Map<CachedEndpoint, number | undefined>()
-    let hasStale = false
+  return (acceptance, now, isRepeat) => {
+    const { events, inboxIds = [] } = acceptance
+    // The rules look at no field of a delivery that does not cross.
+    const plan = planAcceptance(acceptance as unknown as Acceptance, facts, NODE, now, isRepeat)
+    if (plan.kind === 'refused') return plan
+    if (plan.kind === 'stored') return { kind: 'accepted', events: plan.events, mayHaveGap: false }
+    for (const id of inboxIds) removeStaged(id)
+    const deliveries = plan.deliveries as unknown as readonly EncodedDelivery[]
+    const isSent = createSentCheck(deliveries)
+    const stored = new Map<string, StoredEvent>()
+    for (const [index, event] of events.entries()) {
+      const { duplicate, sequence } = plan.events[index]!
+      if (!duplicate) stored.set(event.id, storeEvent(event, sequence, isSent(event.id), now))
+    }
     for (const delivery of deliveries) {
       const endpoint = endpoints.byId(delivery.webhookId)!
-      const pendingEvent = pendingEventOf(delivery.eventId)
-      const event = pendingEvent
-        ? storeEvent(pendingEvent)
-        : eventBodies.find(delivery.eventId, delivery.replayOf)!
-      if (!dueBefore.has(endpoint)) dueBefore.set(endpoint, endpoints.dueMsOf(endpoint))
-      const call = recordForeignCall(delivery, endpoint, event, pendingEvent?.event.otherLegCallId, now)
-      insertDelivery(delivery, event, endpoint, call, now)
-      if (delivery.epoch >= endpoint.webhook.epoch) continue
-      stale.add(endpoint.key)
-      hasStale = true
+      const event = stored.get(delivery.eventId) ?? eventBodies.find(delivery.eventId)!
+      storeDelivery(delivery, endpoint, event, now)
+      const { callId, account } = event
+      // A webhook of an account above knows the call, too.
+      if (callId !== null && account !== endpoint.account) {
+        const { otherLegCallId } = events.find(({ id }) => id === delivery.eventId) ?? {}
+        phoneCalls.save(endpoint.account, phoneCalls.open(endpoint.account, callId), otherLegCallId, now)
+      }
     }
-    const ready = findNewlyReady(dueBefore)
-    if (ready.length > 0) notify(ready)
-    if (hasStale) notify(undefined)
-    return accepted
-  }
-
-  /** Endpoints that have become due, or are due earlier than before. */
-  function findNewlyReady(dueBefore: ReadonlyMap<CachedEndpoint, number | undefined>): ReadyEndpoint[] {
-    const ready: ReadyEndpoint[] = []
-    for (const [endpoint, dueMs] of dueBefore) {
-      const readiness = endpoints.readiness(endpoint)
-      if (readiness.dueMs !== undefined && (dueMs === undefined || readiness.dueMs < dueMs))
-        ready.push(readiness)
-    }
-    return ready
+    return { kind: 'accepted', events: plan.events, mayHaveGap: false }
   }
 }
 
-/** Finds items by id. There is usually one: a map pays off only from a few items on. */
-function createFinder<Item>(
-  items: readonly Item[],
-  idOf: (item: Item) => string,
-): (id: string) => Item | undefined {
-  if (items.length <= 4) return (id) => items.find((item) => idOf(item) === id)
-  const byId = new Map(items.map((item) => [idOf(item), item]))
-  return (id) => byId.get(id)
+/** Whether an event of the acceptance has a delivery. */
+function createSentCheck(deliveries: readonly EncodedDelivery[]): (eventId: string) => boolean {
+  const [first] = deliveries
+  if (!first) return () => false
+  if (deliveries.every(({ eventId }) => eventId === first.eventId)) return (id) => id === first.eventId
+  const sent = new Set(deliveries.map(({ eventId }) => eventId))
+  return (id) => sent.has(id)
 }

@@ -15,6 +15,11 @@ export interface AccountKeys {
 
 const MAX_CACHED = 20_000
 
+/** A copy that does not keep a long text alive of which it is a part, as the strings of a decoded group do. */
+export function detached(text: string): string {
+  return Buffer.from(text).toString()
+}
+
 export function createAccountKeys(db: SqliteHandle): AccountKeys {
   const find = prepareQuery<{ readonly key: number }>(
     db,
@@ -35,14 +40,14 @@ export function createAccountKeys(db: SqliteHandle): AccountKeys {
       const cached = byId.get(accountId)
       if (cached !== undefined) return cached
       const key = find.get(accountId)?.key
-      if (key !== undefined) byId.set(accountId, key)
+      if (key !== undefined) byId.set(detached(accountId), key)
       return key
     },
     findOrCreate(accountId) {
       const cached = accountKeys.find(accountId)
       if (cached !== undefined) return cached
       const key = Number(insert.run(accountId).lastInsertRowid)
-      byId.set(accountId, key)
+      byId.set(detached(accountId), key)
       return key
     },
     idOf(key) {

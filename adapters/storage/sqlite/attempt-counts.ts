@@ -24,7 +24,8 @@ const SLICE = 100
 export function createAttemptCounts(db: SqliteHandle): AttemptCounts {
   const countOf = prepareQuery<{ readonly count: number }>(
     db,
-    'select count(*) as count from hookswitch_attempt indexed by hookswitch_attempt_webhook where webhook = ?',
+    `select count(*) as count from hookswitch_attempt indexed by hookswitch_attempt_webhook
+    where webhook = ? and doc is not null`,
   )
   const slice = prepareQuery<{ readonly key: number }>(
     db,

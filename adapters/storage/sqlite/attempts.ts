@@ -1,12 +1,16 @@
-/** Queries attempt records: first finds their positions through an index, then reads only the selected records. */
+/** Queries attempt records: first finds their keys through an index, then reads only the selected records. */
 import {
   type AttemptQuery,
   type AttemptRecord,
-  type Delivery,
   type StoredAttempt,
   toStoredAttempt,
+  type Webhook,
 } from 'hookswitch/store'
+import { decodeRecord } from './attempt-docs.js'
 import type { EngineContext } from './context.js'
+import { wholeDeliveryId } from './delivery-ids.js'
+import { httpVerbIn } from './formats.js'
+import { hashKey } from './hash-key.js'
 import { prepareQuery } from './query.js'
 
 /** Above every position. */
@@ -14,57 +18,86 @@ const MAX_POSITION = Number.MAX_SAFE_INTEGER
 /** Beyond every timestamp, in both directions. */
 const MAX_TIME_MS = 9e15
 
-/** Records of one webhook, or of one call and a webhook (null: any webhook). */
-export const POSITIONS_SQL = (by: 'webhook' | 'call', ascending: boolean) => `select position
-  from hookswitch_attempt indexed by hookswitch_attempt_${by}
-  where ${by} = ? and position ${ascending ? '>' : '<'} ? and at_ms >= ? and at_ms <= ?
-    ${by === 'call' ? 'and webhook = coalesce(?, webhook)' : ''}
-  order by position ${ascending ? 'asc' : 'desc'} limit ? + 0`
+/** Conditions of every list: cursor, earliest and latest time. */
+const range = (ascending: boolean) =>
+  `a.doc is not null and a.key ${ascending ? '>' : '<'} ?2 and a.at_ms >= ?3 and a.at_ms <= ?4`
+const ordered = (ascending: boolean) => `order by a.key ${ascending ? 'asc' : 'desc'} limit ?5 + 0`
+
+/** Records of one webhook. */
+export const OF_WEBHOOK_SQL = (ascending: boolean) => `select a.key
+  from hookswitch_attempt a indexed by hookswitch_attempt_webhook
+  where a.webhook = ?1 and ${range(ascending)} ${ordered(ascending)}`
+
+/** Records of deliveries to the webhooks of an account for a call, whichever account recorded the call. */
+export const OF_CALL_SQL = (ascending: boolean) => `select a.key
+  from hookswitch_call c cross join hookswitch_event e on e.call = c.key
+  cross join hookswitch_attempt a on (a.position = e.position or a.event = e.position)
+  cross join hookswitch_webhook w on w.key = a.webhook
+  where c.call_key = ?6 and c.call_id = ?7 and w.account = ?1 and a.webhook = coalesce(?8, a.webhook)
+    and ${range(ascending)} ${ordered(ascending)}`
 
 /** The webhooks of an account, ordered by their first matching record. */
 export const FIRST_RECORDS_SQL = (ascending: boolean) => `with firsts as materialized (
     select w.key, (
-      select position from hookswitch_attempt a indexed by hookswitch_attempt_webhook
-      where a.webhook = w.key and position ${ascending ? '>' : '<'} ? and at_ms >= ? and at_ms <= ?
-      order by position ${ascending ? 'asc' : 'desc'} limit 1
+      select a.key from hookswitch_attempt a indexed by hookswitch_attempt_webhook
+      where a.webhook = w.key and ${range(ascending)} order by a.key ${ascending ? 'asc' : 'desc'} limit 1
     ) as first
-    from hookswitch_webhook w where w.account = ?
-  ) select key from firsts where first is not null order by first ${ascending ? 'asc' : 'desc'} limit ? + 0`
+    from hookswitch_webhook w where w.account = ?1
+  ) select key from firsts where first is not null order by first ${ascending ? 'asc' : 'desc'} limit ?5 + 0`
 
 interface AttemptRow {
-  readonly doc: string
-  readonly httpVerb: Delivery['httpVerb'] | null
+  readonly webhook: number
+  readonly atMs: number
   readonly variant: number
+  readonly format: number
+  readonly id: string
+  readonly doc: string
+  readonly request: string
   readonly event: number
+  readonly eventId: string
+  readonly hook: string
+  readonly callId: string | null
   readonly body: string
 }
 
 export function createAttemptQuery(
   context: EngineContext,
 ): (query: AttemptQuery) => readonly StoredAttempt[] {
-  const { db, accounts, eventBodies } = context
-  const findPositions = createPositionQuery(context)
+  const { db, accounts, endpoints, eventBodies } = context
+  const findKeys = createKeyQuery(context)
   const read = prepareQuery<AttemptRow>(
     db,
-    `select a.doc, d.http_verb as "httpVerb", d.variant, d.event, e.body
+    `select a.webhook, a.at_ms as "atMs", a.variant, a.format, a.id, a.doc, r.request, e.position as event,
+      e.id as "eventId", e.hook, e.call_id as "callId", e.body
     from hookswitch_attempt a
-    left join hookswitch_delivery d on d.position = a.delivery
-    left join hookswitch_event e on e.key = d.event
-    where a.position = ?`,
+    join hookswitch_event e on e.position = coalesce(a.event, a.position)
+    join hookswitch_request r on r.key = a.request
+    where a.key = ?`,
   )
 
-  function attemptAt(position: number): StoredAttempt {
-    const { doc, httpVerb, variant, event, body } = read.get(position)!
-    const record = JSON.parse(doc) as AttemptRecord
-    if (httpVerb === null) return toStoredAttempt(record, position, undefined)
+  function attemptOf(key: number): StoredAttempt {
+    const row = read.get(key)!
+    const { variant, event, body } = row
+    const record = recordOf(row, endpoints.byKey(row.webhook)!.webhook)
     const sentBody = variant === 0 ? body : eventBodies.variantBody(event, variant)
-    return toStoredAttempt(record, position, { httpVerb, body: sentBody })
+    return toStoredAttempt(record, key, { httpVerb: httpVerbIn(row.format), body: sentBody })
   }
 
   return (query) => {
     const account = accounts.find(query.accountId)
-    return account === undefined ? [] : findPositions(account, query).map(attemptAt)
+    return account === undefined ? [] : findKeys(account, query).map(attemptOf)
   }
+}
+
+/** @param row joined with its request and its event */
+export function recordOf(
+  row: Pick<AttemptRow, 'id' | 'doc' | 'request' | 'atMs' | 'eventId' | 'hook' | 'callId'>,
+  { id: webhookId, accountId }: Webhook,
+): AttemptRecord {
+  const { eventId, hook, callId } = row
+  const deliveryId = wholeDeliveryId(row.id, eventId)
+  const context = { accountId, webhookId, hook, eventId, deliveryId }
+  return decodeRecord(row, callId === null ? context : { ...context, callId })
 }
 
 /** The last recorded success of each webhook, among its newest 1,000 records. */
@@ -72,13 +105,12 @@ export function createLastSuccessQuery({
   db,
   endpoints,
 }: EngineContext): (webhookIds: readonly string[]) => ReadonlyMap<string, number> {
-  // The text cannot occur inside a value: JSON escapes its quotes there.
   const last = prepareQuery<{ readonly atMs: number }>(
     db,
     `select at_ms as "atMs" from (
-      select position, at_ms, doc from hookswitch_attempt indexed by hookswitch_attempt_webhook
-      where webhook = ? order by position desc limit 1000
-    ) where instr(doc, '"result":"success"') > 0 order by position desc limit 1`,
+      select key, at_ms, doc from hookswitch_attempt indexed by hookswitch_attempt_webhook
+      where webhook = ? and doc is not null order by key desc limit 1000
+    ) where substr(doc, 1, 2) = '[1' order by key desc limit 1`,
   )
   return (webhookIds) => {
     const found = new Map<string, number>()
@@ -91,103 +123,62 @@ export function createLastSuccessQuery({
   }
 }
 
-interface PositionRow {
-  readonly position: number
+interface KeyRow {
+  readonly key: number
 }
 
-/** A record in the chain of a delivery's records; `before` is the position of the previous one. */
-interface ChainRow {
-  readonly before: number | null
-  readonly atMs: number
-}
+/** The range of a list, as the parameters of its query. */
+type Range = readonly [cursor: number, fromMs: number, toMs: number, limit: number]
 
-/** The part of a query that bounds the positions. */
-interface Bounds {
-  readonly ascending: boolean
-  readonly cursor: number
-  readonly fromMs: number
-  readonly toMs: number
-  readonly limit: number
-}
-
-/** Returns the positions of the matching records, in the requested order. */
-function createPositionQuery(
-  context: EngineContext,
-): (account: number, query: AttemptQuery) => readonly number[] {
-  const { db, endpoints, phoneCalls, rows } = context
-  const inBothDirections = <Row>(sql: (ascending: boolean) => string) => {
-    const [up, down] = [prepareQuery<Row>(db, sql(true)), prepareQuery<Row>(db, sql(false))]
+/** Returns the keys of the matching records, in the requested order. */
+function createKeyQuery({
+  db,
+  endpoints,
+  rows,
+}: EngineContext): (account: number, query: AttemptQuery) => readonly number[] {
+  const inBothDirections = (sql: (ascending: boolean) => string) => {
+    const [up, down] = [prepareQuery<KeyRow>(db, sql(true)), prepareQuery<KeyRow>(db, sql(false))]
     return (ascending: boolean) => (ascending ? up : down)
   }
-  const inWebhook = inBothDirections<PositionRow>((ascending) => POSITIONS_SQL('webhook', ascending))
-  const inCall = inBothDirections<PositionRow>((ascending) => POSITIONS_SQL('call', ascending))
-  const firstRecords = inBothDirections<{ readonly key: number }>(FIRST_RECORDS_SQL)
-  const chained = prepareQuery<ChainRow>(
-    db,
-    'select before, at_ms as "atMs" from hookswitch_attempt where position = ?',
+  const ofWebhook = inBothDirections(OF_WEBHOOK_SQL)
+  const ofCall = inBothDirections(OF_CALL_SQL)
+  const firstRecords = inBothDirections(FIRST_RECORDS_SQL)
+  const ofDelivery = inBothDirections(
+    (ascending) => `select a.key from hookswitch_attempt a
+    where a.webhook = ?1 and a.position = ?6 and ${range(ascending)} ${ordered(ascending)}`,
   )
-
-  /** The records of a delivery are a linked list, newest first: they need no index. */
-  function ofDelivery(account: number, query: AttemptQuery, bounds: Bounds): readonly number[] {
-    const row = rows.byId(query.deliveryId!)
-    const endpoint = row && endpoints.byKey(row.webhook)
-    if (!endpoint || endpoint.account !== account) return []
-    if (query.webhookId !== undefined && endpoint.webhook.id !== query.webhookId) return []
-    const { callId } = row!.delivery
-    if (query.callIds && (callId === undefined || !query.callIds.includes(callId))) return []
-    const { ascending, cursor, fromMs, toMs, limit } = bounds
-    const found: number[] = []
-    for (let position = row!.lastAttempt; position !== null; ) {
-      const record = chained.get(position)
-      // The oldest records are pruned first, so everything before this one is gone too.
-      if (!record) break
-      const isBehindCursor = ascending ? position > cursor : position < cursor
-      if (isBehindCursor && record.atMs >= fromMs && record.atMs <= toMs) found.push(position)
-      position = record.before
-    }
-    return (ascending ? found.reverse() : found).slice(0, limit)
-  }
-
-  /** Merges lists that each hold up to `limit` positions. */
-  function merge(
-    parts: readonly (readonly PositionRow[])[],
-    { ascending, limit }: Bounds,
-  ): readonly number[] {
-    const found = parts.flatMap((part) => part.map(({ position }) => position))
-    return found.sort((a, b) => (ascending ? a - b : b - a)).slice(0, limit)
-  }
-
-  function ofCalls(
-    account: number,
-    callIds: readonly string[],
-    webhook: number | undefined,
-    bounds: Bounds,
-  ): readonly number[] {
-    const { ascending, cursor, fromMs, toMs, limit } = bounds
-    const parts = [...new Set(callIds)].map((callId) => {
-      const call = phoneCalls.find(account, callId)
-      return call ? inCall(ascending).all(call.key, cursor, fromMs, toMs, webhook ?? null, limit) : []
-    })
-    return merge(parts, bounds)
-  }
-
-  /** `limit` webhooks are enough: a webhook whose first record comes after those of `limit` others adds nothing. */
-  function ofWebhooks(webhooks: readonly { readonly key: number }[], bounds: Bounds): readonly number[] {
-    const { ascending, cursor, fromMs, toMs, limit } = bounds
-    const parts = webhooks.map(({ key }) => inWebhook(ascending).all(key, cursor, fromMs, toMs, limit))
-    return merge(parts, bounds)
-  }
 
   return (account, query) => {
     const { deliveryId, webhookId, callIds, ascending = false, limit } = query
     const { fromMs = -MAX_TIME_MS, toMs = MAX_TIME_MS } = query
     const cursor = query.cursor ?? (ascending ? -1 : MAX_POSITION)
-    const bounds = { ascending, cursor, fromMs, toMs, limit }
-    if (deliveryId !== undefined) return ofDelivery(account, query, bounds)
+    const range: Range = [cursor, fromMs, toMs, limit]
     const webhook = webhookId === undefined ? undefined : endpoints.byId(webhookId)
     if (webhookId !== undefined && webhook?.account !== account) return []
-    if (callIds) return ofCalls(account, callIds, webhook?.key, bounds)
-    if (webhook) return ofWebhooks([webhook], bounds)
-    return ofWebhooks(firstRecords(ascending).all(cursor, fromMs, toMs, account, limit), bounds)
+
+    function keysOfDelivery(id: string): readonly KeyRow[] {
+      const row = rows.byId(id)?.row
+      if (!row || endpoints.byKey(row.webhook)!.account !== account) return []
+      if (webhook && webhook.key !== row.webhook) return []
+      if (callIds && (row.callId === null || !callIds.includes(row.callId))) return []
+      return ofDelivery(ascending).all(row.webhook, ...range, row.position)
+    }
+    /** Each list holds up to `limit` keys. */
+    function keysInLists(): readonly KeyRow[] {
+      if (callIds) {
+        return [...new Set(callIds)].flatMap((callId) =>
+          ofCall(ascending).all(account, ...range, hashKey(callId), callId, webhook?.key ?? null),
+        )
+      }
+      // `limit` webhooks are enough: one whose first record comes after those of `limit` others adds nothing.
+      const webhooks = webhook ? [webhook] : firstRecords(ascending).all(account, ...range)
+      return webhooks.flatMap(({ key }) => ofWebhook(ascending).all(key, ...range))
+    }
+
+    const found = deliveryId === undefined ? keysInLists() : keysOfDelivery(deliveryId)
+    return found
+      .map(({ key }) => key)
+      .sort((a, b) => (ascending ? a - b : b - a))
+      .slice(0, limit)
   }
 }

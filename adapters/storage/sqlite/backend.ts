@@ -1,5 +1,4 @@
 /** The interface between the store and its database, wherever the database runs. */
-import type { ReadyNotification } from './pending-notifications.js'
 import type { RpcRequest } from './rpc-methods.js'
 
 /** An open database, in this thread or in a worker. */
@@ -18,7 +17,8 @@ export interface Backend {
 export interface BackendDeps {
   /** Logs a problem that the host should fix. */
   warn(sentence: string): void
-  notify(notification: ReadyNotification): void
+  /** Calls the subscribers. */
+  notify(): void
   /** The backend has failed: all of its requests reject from now on. */
   onLost(reason: string): void
 }

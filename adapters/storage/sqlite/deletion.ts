@@ -1,64 +1,98 @@
 /** Deletes deliveries and attempt records, with the rows that depend on them. */
 import type { EngineContext } from './context.js'
-import type { CachedEndpoint } from './endpoints.js'
-import { invalidateDue } from './lanes.js'
+import { isWhole, wholeDeliveryId } from './delivery-ids.js'
+import { idHashKey } from './hash-key.js'
 import { prepareChange, prepareQuery } from './query.js'
-import type { LocatedDelivery } from './rows.js'
+
+/** Identifies a delivery. */
+export interface DeliveryRef {
+  readonly webhook: number
+  readonly position: number
+}
 
 export interface Deletion {
   /**
-   * Deletes a delivery with its attempt records, and its event if this was the event's last delivery. If it was pending,
-   * the next delivery of its lane becomes the head; a worker that has it in flight is fenced.
-   *
-   * @returns the deleted delivery; `undefined` if there is none
+   * Deletes a delivery with its attempt records, and its event if this was the event's last delivery. Returns whether it
+   * was waiting.
    */
-  deleteDelivery(position: number, now: number): LocatedDelivery | undefined
-  /** Deletes one attempt record. Returns false if there is none. */
-  deleteAttempt(position: number): boolean
+  deleteDelivery(delivery: DeliveryRef): boolean
+  /** Deletes one attempt record, and the end of its delivery if that is in it. Returns false if there is none. */
+  deleteAttempt(key: number): boolean
+  /** Every delivery of an event, waiting or not. */
+  deliveriesOf(event: number): readonly DeliveryRef[]
 }
 
-interface AttemptLinks {
-  readonly webhook: number
-  readonly before: number | null
+interface DeletedRow extends DeliveryRef {
+  readonly event: number | null
+  readonly id: string
+  readonly hasRecord: number
 }
 
-export function createDeletion(context: EngineContext): Deletion {
-  const { db, state, endpoints, rows, lanes, eventBodies, attemptCounts, inFlight } = context
-  const readLinks = prepareQuery<AttemptLinks>(
+export function createDeletion({ db, eventBodies, attemptCounts }: EngineContext): Deletion {
+  const returning = (hasRecord: string) =>
+    `returning webhook, position, event, id, ${hasRecord} as "hasRecord"`
+  const removeWaiting = prepareQuery<DeletedRow>(
     db,
-    'select webhook, before from hookswitch_attempt where position = ?',
+    `delete from hookswitch_waiting where position = ? and webhook = ? ${returning('0')}`,
   )
-  const removeAttempt = prepareChange(db, 'delete from hookswitch_attempt where position = ?')
-  const removeDelivery = prepareChange(db, 'delete from hookswitch_delivery where position = ?')
-  const anyOfEvent = prepareQuery<object>(db, 'select 1 from hookswitch_delivery where event = ? limit 1')
+  const removeAttempts = prepareQuery<DeletedRow>(
+    db,
+    `delete from hookswitch_attempt where position = ? and webhook = ? ${returning('doc is not null')}`,
+  )
+  const removeAttempt = prepareQuery<DeletedRow & { readonly isEnd: number }>(
+    db,
+    `delete from hookswitch_attempt where key = ? ${returning('doc is not null')}, state is not null as "isEnd"`,
+  )
+  const ofEvent = (table: string) =>
+    `select webhook, position from hookswitch_${table} where position = ?1
+    union select webhook, position from hookswitch_${table} where event = ?1`
+  const deliveriesOf = prepareQuery<DeliveryRef>(db, `${ofEvent('waiting')} union ${ofEvent('attempt')}`)
+  const isReferenced = prepareQuery<object>(
+    db,
+    `select 1 from hookswitch_waiting where position = ?1 union all
+    select 1 from hookswitch_attempt where position = ?1 union all
+    select 1 from hookswitch_waiting where event = ?1 union all
+    select 1 from hookswitch_attempt where event = ?1 limit 1`,
+  )
+  const eventId = prepareQuery<{ readonly id: string }>(
+    db,
+    'select id from hookswitch_event where position = ?',
+  )
+  const removeId = prepareChange(
+    db,
+    'delete from hookswitch_delivery_id where id_key = ? and webhook = ? and position = ?',
+  )
 
-  function unlinkAttempt(position: number): AttemptLinks | undefined {
-    const found = readLinks.get(position)
-    if (!found) return undefined
-    removeAttempt(position)
-    attemptCounts.removed(found.webhook, 1)
-    return found
+  function removeIdOf({ id, webhook, position, event }: DeletedRow): void {
+    if (!isWhole(id)) return
+    const whole = wholeDeliveryId(id, eventId.get(event ?? position)?.id ?? '')
+    removeId(idHashKey(whole), webhook, position)
   }
 
-  function leaveQueue(row: LocatedDelivery, endpoint: CachedEndpoint, now: number): void {
-    const { id, epoch, attempts } = row.delivery
-    inFlight.delete(id)
-    state.pending -= 1
-    if (!row.isHead) return
-    if (row.delivery.state === 'waiting') invalidateDue(endpoint, epoch, attempts)
-    lanes.promote(row, endpoint, now)
+  function removeUnreferenced(event: number): void {
+    if (!isReferenced.get(event)) eventBodies.remove(event)
   }
 
   return {
-    deleteAttempt: (position) => unlinkAttempt(position) !== undefined,
-    deleteDelivery(position, now) {
-      const row = rows.byPosition(position)
-      if (!row) return undefined
-      for (let record = row.lastAttempt; record !== null; ) record = unlinkAttempt(record)?.before ?? null
-      removeDelivery(position)
-      if (row.delivery.endedMs === undefined) leaveQueue(row, endpoints.byKey(row.webhook)!, now)
-      if (!anyOfEvent.get(row.event)) eventBodies.remove(row.event)
-      return row
+    deliveriesOf: (event) => deliveriesOf.all(event),
+    deleteAttempt(key) {
+      const row = removeAttempt.get(key)
+      if (!row) return false
+      if (row.hasRecord) attemptCounts.removed(row.webhook, 1)
+      if (row.isEnd) removeIdOf(row)
+      removeUnreferenced(row.event ?? row.position)
+      return true
+    },
+    deleteDelivery({ webhook, position }) {
+      const waiting = removeWaiting.get(position, webhook)
+      const attempts = removeAttempts.all(position, webhook)
+      attemptCounts.removed(webhook, attempts.filter(({ hasRecord }) => hasRecord).length)
+      const row = waiting ?? attempts[0]
+      if (row) {
+        removeIdOf(row)
+        removeUnreferenced(row.event ?? position)
+      }
+      return waiting !== undefined
     },
   }
 }

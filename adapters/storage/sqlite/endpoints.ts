@@ -1,11 +1,9 @@
-/** Webhooks as endpoints: stored in `hookswitch_webhook`, cached with the due times of their lane heads. */
-import { type Health, isFailing, originOf, type ReadyEndpoint, type Webhook } from 'hookswitch/store'
+/** Webhooks: stored in `hookswitch_webhook`; recently used ones are cached. */
+import type { Health, Webhook } from 'hookswitch/store'
 import { LRUCache } from 'lru-cache'
 import type { AccountKeys } from './account-keys.js'
 import type { SqliteHandle } from './driver.js'
 import { prepareChange, prepareQuery } from './query.js'
-
-import { RETRY, UNTRIED } from './state-codes.js'
 
 /** A webhook as a receiver of deliveries. */
 export interface CachedEndpoint {
@@ -13,28 +11,20 @@ export interface CachedEndpoint {
   /** The key of its account. */
   readonly account: number
   webhook: Webhook
-  origin: string
-  /** When the earliest never-tried head of the current epoch is due. Infinity: none. NaN: not read yet. */
-  untriedDueMs: number
-  /** The same of heads that wait for a retry. */
-  retryDueMs: number
 }
 
-/** Webhooks by key and by id; recently used ones are cached. */
+/** Webhooks by key and by id. */
 export interface Endpoints {
   byKey(key: number): CachedEndpoint | undefined
   byId(webhookId: string): CachedEndpoint | undefined
   /** @param key must never have been used for another webhook */
   insert(key: number, webhook: Webhook): void
-  /** Writes the whole row. */
+  /** Writes the whole row: an edit. */
   replace(endpoint: CachedEndpoint, webhook: Webhook): void
-  /** Writes the health only. */
+  /** Writes the health only, which is no edit. */
   replaceHealth(endpoint: CachedEndpoint, webhook: Webhook): void
   remove(endpoint: CachedEndpoint): void
-  /** When its earliest head is due, at the earliest when its pause ends; `undefined`: it is idle. */
-  dueMsOf(endpoint: CachedEndpoint): number | undefined
-  readiness(endpoint: CachedEndpoint): ReadyEndpoint
-  /** Number of inserts, changes and removals since the engine was created, including those that were rolled back. */
+  /** Number of inserts, edits and removals since the engine was created, including those that were rolled back. */
   version(): number
   invalidate(): void
 }
@@ -49,7 +39,12 @@ interface WebhookRow {
   readonly doc: string
 }
 
-export function createEndpoints(db: SqliteHandle, accounts: AccountKeys): Endpoints {
+/** @param edited called in the transaction of each edit, with the key of the webhook */
+export function createEndpoints(
+  db: SqliteHandle,
+  accounts: AccountKeys,
+  edited: (key: number) => void,
+): Endpoints {
   const columns = 'select key, account, health, doc from hookswitch_webhook'
   const readByKey = prepareQuery<WebhookRow>(db, `${columns} where key = ?`)
   const readById = prepareQuery<WebhookRow>(db, `${columns} where id = ?`)
@@ -63,12 +58,7 @@ export function createEndpoints(db: SqliteHandle, accounts: AccountKeys): Endpoi
   )
   const replaceHealth = prepareChange(db, 'update hookswitch_webhook set health = ? where key = ?')
   const remove = prepareChange(db, 'delete from hookswitch_webhook where key = ?')
-  const due = prepareQuery<{ readonly dueMs: number }>(
-    db,
-    `select due_ms as "dueMs" from hookswitch_delivery indexed by hookswitch_delivery_queue
-    where webhook = ? and epoch = ? and state = ? and due_ms is not null and state <= 1
-    order by due_ms limit 1`,
-  )
+  const removeRequests = prepareChange(db, 'delete from hookswitch_request where webhook = ?')
   let version = 0
   // Bounded by size: `max` would allocate the memory of all entries at once.
   const limit = { maxSize: MAX_CACHED, sizeCalculation: () => 1 }
@@ -76,17 +66,13 @@ export function createEndpoints(db: SqliteHandle, accounts: AccountKeys): Endpoi
   const byId = new LRUCache<string, CachedEndpoint>(limit)
 
   function cache(row: WebhookRow): CachedEndpoint {
-    const webhook = webhookOf(row)
-    const endpoint = createEndpoint(row.key, row.account, webhook)
+    const endpoint = { key: row.key, account: row.account, webhook: webhookOf(row) }
     byKey.set(row.key, endpoint)
-    byId.set(webhook.id, endpoint)
+    byId.set(endpoint.webhook.id, endpoint)
     return endpoint
   }
 
-  const earliest = ({ key, webhook }: CachedEndpoint, state: number): number =>
-    due.get(key, webhook.epoch, state)?.dueMs ?? Number.POSITIVE_INFINITY
-
-  const endpoints: Endpoints = {
+  return {
     byKey(key) {
       const cached = byKey.get(key)
       if (cached) return cached
@@ -98,7 +84,7 @@ export function createEndpoints(db: SqliteHandle, accounts: AccountKeys): Endpoi
       if (cached) return cached
       const row = readById.get(webhookId)
       const endpoint = row && (byKey.get(row.key) ?? cache(row))
-      if (endpoint) byId.set(webhookId, endpoint)
+      if (endpoint) byId.set(endpoint.webhook.id, endpoint)
       return endpoint
     },
     insert(key, webhook) {
@@ -114,39 +100,18 @@ export function createEndpoints(db: SqliteHandle, accounts: AccountKeys): Endpoi
       const { epoch, deletedMs = null, settings } = row
       replace(settings.hook, epoch, deletedMs, healthJson(health), JSON.stringify(row), endpoint.key)
       endpoint.webhook = webhook
-      endpoint.origin = originOf(settings.uri)
-      endpoint.untriedDueMs = endpoint.retryDueMs = Number.NaN
+      edited(endpoint.key)
     },
     replaceHealth(endpoint, webhook) {
-      version += 1
       replaceHealth(healthJson(webhook.health), endpoint.key)
       endpoint.webhook = webhook
     },
-    remove(endpoint) {
+    remove({ key, webhook }) {
       version += 1
-      remove(endpoint.key)
-      byKey.delete(endpoint.key)
-      byId.delete(endpoint.webhook.id)
-    },
-    dueMsOf(endpoint) {
-      const { webhook } = endpoint
-      if (webhook.deletedMs !== undefined) return undefined
-      if (Number.isNaN(endpoint.untriedDueMs)) endpoint.untriedDueMs = earliest(endpoint, UNTRIED)
-      if (Number.isNaN(endpoint.retryDueMs)) endpoint.retryDueMs = earliest(endpoint, RETRY)
-      const dueMs = Math.min(endpoint.untriedDueMs, endpoint.retryDueMs)
-      if (dueMs === Number.POSITIVE_INFINITY) return undefined
-      return Math.max(dueMs, webhook.health?.pausedUntilMs ?? dueMs)
-    },
-    readiness(endpoint) {
-      const { webhook, origin } = endpoint
-      const { id: webhookId, accountId } = webhook
-      return {
-        webhookId,
-        accountId,
-        origin,
-        failing: isFailing(webhook.health),
-        dueMs: endpoints.dueMsOf(endpoint),
-      }
+      remove(key)
+      removeRequests(key)
+      byKey.delete(key)
+      byId.delete(webhook.id)
     },
     version: () => version,
     invalidate() {
@@ -155,12 +120,6 @@ export function createEndpoints(db: SqliteHandle, accounts: AccountKeys): Endpoi
       byId.clear()
     },
   }
-  return endpoints
-}
-
-function createEndpoint(key: number, account: number, webhook: Webhook): CachedEndpoint {
-  const origin = originOf(webhook.settings.uri)
-  return { key, account, webhook, origin, untriedDueMs: Number.NaN, retryDueMs: Number.NaN }
 }
 
 function healthJson(health: Health | undefined): string | null {

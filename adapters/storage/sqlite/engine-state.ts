@@ -2,16 +2,18 @@
  * Values that are cached in memory, since the file has one owner: owner, term, counters. A rollback restores the values
  * of the last commit.
  */
+import type { DeliveryKey } from 'hookswitch/store'
 import type { SqliteHandle } from './driver.js'
 import { prepareChange, prepareQuery } from './query.js'
 
 export interface EngineState {
   /** The node that owns the file; `undefined`: none. */
   owner: string | undefined
-  /** Incremented with every new owner: a claim of an earlier term is an orphan. */
+  /** The fence of the owner's lease: incremented with every new owner. */
   term: number
-  /** Number of deliveries that are waiting or in flight. */
-  pending: number
+  /** Deliveries that were accepted without a lease, and that no node has polled yet. */
+  readonly nudges: DeliveryKey[]
+  takeNudges(): readonly DeliveryKey[]
   /** Store time of the last call that passed it, ms. */
   storeMs: number
   /**
@@ -21,8 +23,8 @@ export interface EngineState {
   startTime(machineMs: number): number
   /** Notes the store time of a call that writes, ms. It is stored once a second. */
   noteTime(now: number): void
-  /** Returns the next position in the order of the whole store. Positions never decrease, not even after a restart. */
-  nextPosition(): number
+  /** Returns the next key of a webhook or an attempt record. Keys never decrease, not even after a restart. */
+  nextKey(): number
   /** Increments and stores the term. */
   nextTerm(): number
   committed(): void
@@ -30,7 +32,7 @@ export interface EngineState {
   rolledBack(): void
 }
 
-/** Positions are reserved in blocks of this size, so that the counter's row is written once per block. */
+/** Keys are reserved in blocks of this size, so that the counter's row is written once per block. */
 const BLOCK_SIZE = 100_000
 
 /** Store time is stored when it has advanced by this, ms. */
@@ -38,10 +40,8 @@ const TIME_STEP_MS = 1_000
 
 /** The newest time in a file that does not contain store time: the clock of its last writer was not before it. */
 const NEWEST_TIME_SQL = `select max(
-    ifnull((select accepted_ms from hookswitch_delivery order by position desc limit 1), 0),
-    ifnull((select max(ended_ms) from hookswitch_delivery indexed by hookswitch_delivery_ended
-      where ended_ms is not null), 0),
-    ifnull((select at_ms from hookswitch_attempt order by position desc limit 1), 0)
+    ifnull((select accepted_ms from hookswitch_waiting order by position desc limit 1), 0),
+    ifnull((select max(at_ms, ifnull(ended_ms, 0)) from hookswitch_attempt order by key desc limit 1), 0)
   ) as value`
 
 const PAUSED_SQL = `select 1 from hookswitch_webhook
@@ -55,13 +55,8 @@ export function createEngineState(db: SqliteHandle): EngineState {
   const write = prepareChange(db, 'update hookswitch_meta set value = ? where name = ?')
   const put = prepareChange(db, 'insert or replace into hookswitch_meta (name, value) values (?, ?)')
   const anyPaused = prepareQuery<object>(db, PAUSED_SQL)
-  const pending = prepareQuery<{ readonly count: number }>(
-    db,
-    `select (select count(*) from hookswitch_delivery indexed by hookswitch_delivery_queue where state <= 1)
-      + (select count(*) from hookswitch_delivery indexed by hookswitch_delivery_term where term is not null)
-      as count`,
-  )
-  // The rest of the last block is skipped: its positions may have been used by rows that were erased.
+  const anyWaiting = prepareQuery<object>(db, 'select 1 from hookswitch_waiting limit 1')
+  // The rest of the last block is skipped: its keys may have been used by rows that were erased.
   let position = read.get('position')!.value
   let blockEnd = position
   let timeMs = read.get('store_time')?.value ?? newestTime(db)
@@ -71,11 +66,12 @@ export function createEngineState(db: SqliteHandle): EngineState {
   const state: EngineState = {
     owner: undefined,
     term: read.get('term')!.value,
-    pending: pending.get()!.count,
+    nudges: [],
+    takeNudges: () => state.nudges.splice(0),
     storeMs: 0,
     startTime(machineMs) {
       const storeMs = Math.max(machineMs + offsetMs, timeMs)
-      const canReset = storeMs > machineMs && state.pending === 0 && !anyPaused.get(machineMs)
+      const canReset = storeMs > machineMs && !anyWaiting.get() && !anyPaused.get(machineMs)
       timeMs = canReset ? machineMs : storeMs
       offsetMs = timeMs - machineMs
       put('store_time', timeMs)
@@ -88,7 +84,7 @@ export function createEngineState(db: SqliteHandle): EngineState {
       timeMs = now
       put('store_time', timeMs)
     },
-    nextPosition() {
+    nextKey() {
       if (position === blockEnd) {
         blockEnd += BLOCK_SIZE
         write(blockEnd, 'position')
@@ -104,23 +100,30 @@ export function createEngineState(db: SqliteHandle): EngineState {
     committed() {
       saved.owner = state.owner
       saved.term = state.term
-      saved.pending = state.pending
       saved.blockEnd = blockEnd
       saved.timeMs = timeMs
+      saved.nudges = state.nudges.slice()
       saved.offsetMs = offsetMs
     },
     rolledBack() {
       state.owner = saved.owner
       state.term = saved.term
-      state.pending = saved.pending
-      // Positions of a block whose reservation was rolled back were rolled back too, and may be used again.
+      // Keys of a block whose reservation was rolled back were rolled back too, and may be used again.
       blockEnd = saved.blockEnd
       timeMs = saved.timeMs
+      state.nudges.splice(0, Number.POSITIVE_INFINITY, ...saved.nudges)
       offsetMs = saved.offsetMs
       position = Math.min(position, blockEnd)
     },
   }
-  const saved = { owner: state.owner, term: state.term, pending: state.pending, blockEnd, timeMs, offsetMs }
+  const saved = {
+    owner: state.owner,
+    term: state.term,
+    blockEnd,
+    timeMs,
+    offsetMs,
+    nudges: [] as DeliveryKey[],
+  }
   return state
 }
 

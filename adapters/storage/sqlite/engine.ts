@@ -4,38 +4,38 @@
  */
 import type {
   AccountStore,
-  DeliveryStore,
   EncryptionStore,
   InboxStore,
   OpenLegStore,
-  Ownership,
+  QueueLease,
+  QueueStore,
   TokenStore,
   WebhookStore,
 } from 'hookswitch/store'
-import { createAccept } from './accept.js'
 import { createAccountStore } from './accounts.js'
 import { createAttemptQuery, createLastSuccessQuery } from './attempts.js'
-import { createClaim } from './claim.js'
-import { createContext, type Notify } from './context.js'
+import { createContext } from './context.js'
 import type { SqliteHandle } from './driver.js'
 import { createEncryptionStore } from './encryption.js'
 import { createErase } from './erase.js'
+import type { Encoded } from './group-encoding.js'
 import { createStagedQuery } from './inbox.js'
-import { createLeases } from './leases.js'
 import { createMentionSearch } from './mentions.js'
 import { createOpenLegStore } from './open-legs.js'
 import { createPrune } from './prune.js'
 import { createDeliveryQueries } from './queries.js'
+import { createQueue } from './queue.js'
 import { createSecureVacuum } from './secure-vacuum.js'
-import { createSettle } from './settle.js'
 import type { Synchronous } from './synchronous.js'
 import { createTokenStore } from './tokens.js'
 import { createWebhookStore } from './webhooks.js'
 
-/** The delivery store, with the time of the machine's clock as an argument. Notifications go through `createEngine`. */
-export interface EngineDeliveries extends Omit<Synchronous<DeliveryStore>, 'own' | 'renew' | 'subscribe'> {
-  own(owner: string, leaseMs: number, machineMs: number): Ownership
-  renew(owner: string, leaseMs: number, machineMs: number): Ownership
+/** The queue store, with the time of the machine's clock as an argument, and groups and their results encoded. */
+export interface EngineDeliveries
+  extends Omit<Synchronous<QueueStore>, 'own' | 'renew' | 'commit' | 'subscribe'> {
+  own(owner: string, leaseMs: number, machineMs: number): QueueLease
+  renew(owner: string, leaseMs: number, machineMs: number): QueueLease
+  commit(group: Encoded): Encoded
 }
 
 /**
@@ -53,6 +53,8 @@ export interface Engine {
   readonly encryption: Synchronous<EncryptionStore>
   /** Number of webhook changes since the engine was created. */
   webhookVersion(): number
+  /** Whether committed calls since the last call of this method concern the subscribers. */
+  takeNotice(): boolean
   /** The transaction of the last calls was committed. */
   committed(): void
   /** The transaction was rolled back: the engine discards its caches. */
@@ -61,14 +63,11 @@ export interface Engine {
 
 /**
  * @param db a connection whose schema is up to date (`migrateSchema`)
- * @param notify called inside the transaction; the caller forwards the notification after the commit
  */
-export function createEngine(db: SqliteHandle, notify: Notify): Engine {
-  const context = createContext(db, notify)
-  const { state, endpoints, accounts, phoneCalls } = context
+export function createEngine(db: SqliteHandle): Engine {
+  const context = createContext(db)
+  const { endpoints, accounts, phoneCalls } = context
   const { scrub, noteErased } = createSecureVacuum(db)
-  const erase = createErase(context, noteErased)
-
   const webhooks = createWebhookStore(context)
 
   return {
@@ -76,21 +75,16 @@ export function createEngine(db: SqliteHandle, notify: Notify): Engine {
     tokens: createTokenStore(db),
     webhooks,
     deliveries: {
-      ...createLeases(context),
+      ...createQueue(context),
       ...createDeliveryQueries(context),
-      accept: createAccept(context),
-      claim: createClaim(context),
-      settle: createSettle(context),
-      webhookOf: (webhookId) => endpoints.byId(webhookId)?.webhook,
       attempts: createAttemptQuery(context),
       lastSuccesses: createLastSuccessQuery(context),
       legs(accountId, callId) {
         const account = accounts.find(accountId)
         return account === undefined ? [] : phoneCalls.legs(account, callId)
       },
-      pending: () => state.pending,
       prune: createPrune(context),
-      erase: (erasure, limit) => erase(erasure, limit, state.storeMs),
+      erase: createErase(context, noteErased),
       mentions: createMentionSearch(context),
       scrub,
     },
@@ -98,6 +92,7 @@ export function createEngine(db: SqliteHandle, notify: Notify): Engine {
     openLegs: createOpenLegStore(db, noteErased),
     encryption: createEncryptionStore(context),
     webhookVersion: endpoints.version,
+    takeNotice: context.takeNotice,
     committed: context.committed,
     rolledBack: context.rolledBack,
   }

@@ -1,16 +1,17 @@
 /** Erases all data of calls or of an account, in batches of limited size. */
-import type { Erasure } from 'hookswitch/store'
+import type { DeliveryKey, Erasure } from 'hookswitch/store'
 import type { EngineContext } from './context.js'
-import { createDeletion } from './deletion.js'
+import { createDeletion, type DeliveryRef } from './deletion.js'
 import type { PhoneCall } from './phone-calls.js'
 import { prepareChange, prepareQuery } from './query.js'
 
-interface PositionRow {
-  readonly position: number
-}
-
-/** Calls read at a time. */
+/** Calls, events or deliveries read at a time. */
 const SLICE = 50
+
+interface EventRow {
+  readonly position: number
+  readonly callId: string | null
+}
 
 /**
  * Erases one call after the other: first everything that refers to the call, then the call itself, so that the next batch
@@ -19,33 +20,29 @@ const SLICE = 50
 export function createErase(
   context: EngineContext,
   noteErased: () => void,
-): (erasure: Erasure, limit: number, now: number) => number {
-  const { db, accounts, endpoints, phoneCalls, notify } = context
-  const { deleteDelivery, deleteAttempt } = createDeletion(context)
-  const preparePositions = (sql: string) => prepareQuery<PositionRow>(db, sql)
-
-  const deliveriesOfEvents = preparePositions(
-    `select d.position from hookswitch_event e join hookswitch_delivery d on d.event = e.key
-    where e.call = ? limit ? + 0`,
+): (erasure: Erasure, limit: number) => number {
+  const { db, changes, accounts, endpoints, phoneCalls, eventBodies, notify } = context
+  const { deleteDelivery, deliveriesOf } = createDeletion(context)
+  const prepareEvents = (where: string) =>
+    prepareQuery<EventRow>(
+      db,
+      `select position, call_id as "callId" from hookswitch_event where ${where} limit ? + 0`,
+    )
+  const [eventsOfCall, eventsWithoutCall] = [
+    prepareEvents('call = ?'),
+    prepareEvents('account = ? and call is null'),
+  ]
+  const allEventsOfCall = prepareQuery<EventRow>(
+    db,
+    'select position, call_id as "callId" from hookswitch_event where call = ?',
   )
-  const deliveriesOfCall = preparePositions(
-    'select position from hookswitch_delivery where call = ? limit ? + 0',
-  )
-  const deliveriesWithoutCall = preparePositions(
-    `select d.position from hookswitch_event e join hookswitch_delivery d on d.event = e.key
-    where e.account = ? and e.call is null limit ? + 0`,
-  )
-  const deliveriesOfAccount = preparePositions(
-    `select d.position from hookswitch_webhook w join hookswitch_delivery d on d.webhook = w.key
-    where w.account = ? limit ? + 0`,
-  )
-  const attemptsOfCall = preparePositions(
-    'select position from hookswitch_attempt where call = ? limit ? + 0',
-  )
-  const attemptsOfAccount = preparePositions(
-    `select a.position from hookswitch_webhook w join hookswitch_attempt a on a.webhook = w.key
-    where w.account = ? limit ? + 0`,
-  )
+  const prepareDeliveries = (table: string) =>
+    prepareQuery<DeliveryRef>(
+      db,
+      `select d.webhook, d.position from hookswitch_webhook w join hookswitch_${table} d on d.webhook = w.key
+      where w.account = ? limit ? + 0`,
+    )
+  const deliveriesOfAccount = ['waiting', 'attempt'].map(prepareDeliveries)
   // Not every build of SQLite supports `delete … limit`.
   const prepareDeleteKeys = (column: string) =>
     prepareChange(
@@ -67,40 +64,64 @@ export function createErase(
   const deletedWebhooks = prepareQuery<{ readonly key: number }>(
     db,
     `select key from hookswitch_webhook where account = ? and deleted_ms is not null
-      and not exists (select 1 from hookswitch_delivery where webhook = hookswitch_webhook.key) limit ? + 0`,
+      and not exists (select 1 from hookswitch_waiting where webhook = hookswitch_webhook.key)
+      and not exists (select 1 from hookswitch_attempt where webhook = hookswitch_webhook.key and state is not null)
+    limit ? + 0`,
   )
 
-  return (erasure, limit, now) => {
+  return (erasure, limit) => {
     const account = accounts.find(erasure.accountId)
+    const removed: DeliveryKey[] = []
     let left = limit
-    let wasPending = false
 
     function run(step: (most: number) => number): void {
       if (left > 0) left -= step(left)
     }
 
-    function eraseDeliveries(found: readonly PositionRow[]): number {
-      for (const { position } of found) {
-        const row = deleteDelivery(position, now)!
-        wasPending ||= row.delivery.endedMs === undefined
-        const owner = endpoints.byKey(row.webhook)!.account
-        if (row.foreignCall !== null && owner !== account) phoneCalls.removeForeign(owner, row.foreignCall)
+    function eraseDelivery(delivery: DeliveryRef, callId: string | null): void {
+      const endpoint = endpoints.byKey(delivery.webhook)!
+      if (deleteDelivery(delivery)) {
+        removed.push({ webhookId: endpoint.webhook.id, position: delivery.position })
       }
-      return found.length
+      left -= 1
+      const owner = endpoint.account
+      const foreign = callId === null || owner === account ? undefined : phoneCalls.find(owner, callId)
+      if (foreign) phoneCalls.removeForeign(owner, foreign)
     }
 
-    function eraseAttempts(found: readonly PositionRow[]): number {
-      for (const { position } of found) deleteAttempt(position)
-      return found.length
+    /** Erases events of the account, all of their deliveries included. */
+    function eraseEvents(next: () => readonly EventRow[]): void {
+      for (let events = next(); left > 0 && events.length > 0; events = next()) {
+        for (const { position, callId } of events) {
+          for (const delivery of deliveriesOf(position)) {
+            if (left <= 0) return
+            eraseDelivery(delivery, callId)
+          }
+          eventBodies.remove(position)
+        }
+      }
+    }
+
+    /** Erases deliveries of other accounts' events to webhooks of the account. */
+    function eraseForeignDeliveries(callId: string): void {
+      for (const call of phoneCalls.withId(callId)) {
+        if (call.account === account) continue
+        for (const { position } of allEventsOfCall.all(call.key)) {
+          for (const delivery of deliveriesOf(position)) {
+            if (left <= 0) return
+            if (endpoints.byKey(delivery.webhook)!.account === account) eraseDelivery(delivery, null)
+          }
+        }
+      }
     }
 
     function eraseCall(call: PhoneCall): void {
-      run((most) => eraseDeliveries(deliveriesOfEvents.all(call.key, most)))
-      run((most) => eraseDeliveries(deliveriesOfCall.all(call.key, most)))
-      run((most) => eraseAttempts(attemptsOfCall.all(call.key, most)))
+      eraseEvents(() => eventsOfCall.all(call.key, SLICE))
+      eraseForeignDeliveries(call.callId)
       run((most) => deleteKeysOfCall(call.key, most))
       run(() => {
         phoneCalls.remove(account!, call)
+        for (const other of phoneCalls.withId(call.callId)) phoneCalls.removeUnused(other.account, other)
         return 1
       })
     }
@@ -111,11 +132,18 @@ export function createErase(
         left > 0 && found.length > 0;
         found = phoneCalls.list(key, SLICE)
       ) {
-        for (const call of found) eraseCall(call)
+        for (const call of found) if (left > 0) eraseCall(call)
       }
-      run((most) => eraseDeliveries(deliveriesWithoutCall.all(key, most)))
-      run((most) => eraseDeliveries(deliveriesOfAccount.all(key, most)))
-      run((most) => eraseAttempts(attemptsOfAccount.all(key, most)))
+      eraseEvents(() => eventsWithoutCall.all(key, SLICE))
+      for (const deliveries of deliveriesOfAccount) {
+        for (
+          let found = deliveries.all(key, SLICE);
+          left > 0 && found.length > 0;
+          found = deliveries.all(key, SLICE)
+        ) {
+          for (const delivery of found) if (left > 0) eraseDelivery(delivery, null)
+        }
+      }
       run((most) => deleteKeysOfAccount(key, most))
       run((most) => {
         const webhooks = deletedWebhooks.all(key, most)
@@ -133,8 +161,11 @@ export function createErase(
       run((most) => deleteStagedOfAccount(erasure.accountId, most))
       if (account !== undefined) eraseAccount(account)
     }
-    if (wasPending) notify(undefined)
-    if (left < limit) noteErased()
+    if (removed.length > 0) changes.add({ removed })
+    if (left < limit) {
+      noteErased()
+      notify()
+    }
     return limit - left
   }
 }

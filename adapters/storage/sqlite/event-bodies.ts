@@ -4,68 +4,60 @@ import type { SqliteHandle } from './driver.js'
 import { idHashKey } from './hash-key.js'
 import { prepareChange, prepareQuery } from './query.js'
 
-/** The columns of an event that a delivery of it needs. */
+/** The columns of an event that an acceptance needs. */
 export interface StoredEvent {
-  readonly key: number
+  readonly position: number
   readonly account: number
-  /** Number of bodies. */
+  readonly callId: string | null
+  readonly sequence: number
+  /** Number of bodies; 0: no delivery refers to it. */
   readonly variants: number
 }
 
 export interface EventBodies {
-  /**
-   * Finds an event by its id, through the delivery that is replayed. Events have no index by id, because only replays
-   * need it: if that delivery is gone or not named, all events are scanned.
-   */
-  find(eventId: string, replayOf: string | undefined): StoredEvent | undefined
-  insert(key: number, event: NewEvent, account: number, call: number | null, sequence: number): void
+  find(eventId: string): StoredEvent | undefined
+  /** @param call key of its call. @param isSent false: no delivery refers to it, and its bodies are not stored */
+  insert(event: NewEvent, account: number, call: number | null, sequence: number, isSent: boolean): void
   /** Reads a body other than the first. */
   variantBody(event: number, variant: number): string
-  remove(key: number): void
+  remove(event: number): void
 }
 
 export function createEventBodies(db: SqliteHandle): EventBodies {
-  const ofDelivery = prepareQuery<StoredEvent>(
-    db,
-    `select e.key, e.account, e.variants from hookswitch_delivery d join hookswitch_event e on e.key = d.event
-    where d.id_key = ? and d.id = ? and e.id = ?`,
-  )
   const find = prepareQuery<StoredEvent>(
     db,
-    'select key, account, variants from hookswitch_event where id = ? order by key desc limit 1',
+    `select position, account, call_id as "callId", sequence, variants from hookswitch_event where id_key = ? and id = ?`,
   )
   const insert = prepareChange(
     db,
     `insert into hookswitch_event
-      (key, id, account, call, call_id, hook, timestamp_ms, variants, traceparent, body)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      (position, id_key, id, account, call, call_id, sequence, hook, timestamp_ms, variants, traceparent, body)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const insertOther = prepareChange(db, 'insert into hookswitch_body (event, variant, body) values (?, ?, ?)')
   const other = prepareQuery<{ readonly body: string }>(
     db,
     'select body from hookswitch_body where event = ? and variant = ?',
   )
-  const remove = prepareChange(db, 'delete from hookswitch_event where key = ?')
+  const remove = prepareChange(db, 'delete from hookswitch_event where position = ?')
   const removeOthers = prepareChange(db, 'delete from hookswitch_body where event = ?')
 
   return {
-    find(eventId, replayOf) {
-      const found =
-        replayOf === undefined ? undefined : ofDelivery.get(idHashKey(replayOf), replayOf, eventId)
-      return found ?? find.get(eventId)
-    },
-    insert(key, event, account, call, sequence) {
-      const { id, callId = null, hook, timestampMs, bodies, traceparent = null } = event
+    find: (eventId) => find.get(idHashKey(eventId), eventId),
+    insert(event, account, call, sequence, isSent) {
+      const { id, position = 0, callId = null, hook, timestampMs, traceparent = null } = event
+      const bodies = isSent ? event.bodies : []
       const body = bodies[0] ? fillIn(bodies[0], sequence) : ''
-      insert(key, id, account, call, callId, hook, timestampMs, bodies.length, traceparent, body)
-      for (let variant = 1; variant < bodies.length; variant += 1) {
-        insertOther(key, variant, fillIn(bodies[variant]!, sequence))
+      const [count, key] = [bodies.length, idHashKey(id)]
+      insert(position, key, id, account, call, callId, sequence, hook, timestampMs, count, traceparent, body)
+      for (let variant = 1; variant < count; variant += 1) {
+        insertOther(position, variant, fillIn(bodies[variant]!, sequence))
       }
     },
     variantBody: (event, variant) => other.get(event, variant)!.body,
-    remove(key) {
-      remove(key)
-      removeOthers(key)
+    remove(event) {
+      remove(event)
+      removeOthers(event)
     },
   }
 }

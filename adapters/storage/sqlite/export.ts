@@ -1,7 +1,6 @@
 /** Exports a store's rows for a migration to another store, and undoes such a migration. */
 import { existsSync } from 'node:fs'
 import type {
-  AttemptRecord,
   ExportedEvent,
   ExportedKind,
   ExportedRows,
@@ -10,6 +9,7 @@ import type {
   StoreExport,
 } from 'hookswitch/store'
 import { createAccountKeys } from './account-keys.js'
+import { recordOf } from './attempts.js'
 import { type DatabasePath, resolveDatabasePath } from './database-path.js'
 import { loadDriver, type SqliteHandle } from './driver.js'
 import { createEndpoints } from './endpoints.js'
@@ -27,7 +27,8 @@ import { checkOptions } from './options.js'
 import { BUSY_TIMEOUT_MS, checkpointWal, configureConnection, enableWal, setBusyTimeout } from './pragmas.js'
 import { acquireProcessLock } from './process-lock.js'
 import { type DocRow, prepareQuery } from './query.js'
-import { COLUMNS, createDeliveryRows, type DeliveryRow } from './rows.js'
+import { createDeliveryRows, type DeliveryRow, ENDED_COLUMNS, WAITING_COLUMNS } from './rows.js'
+import { startsIn } from './starts.js'
 
 /** Options of `sqliteExportSource` and `undoMigration`. */
 export interface SqliteExportOptions {
@@ -62,7 +63,10 @@ export function sqliteExportSource(options: SqliteExportOptions): ExportSource {
       name: path,
       lastPosition: prepareQuery<{ readonly value: number }>(
         db,
-        "select value from hookswitch_meta where name = 'position'",
+        `select max(value, ifnull((select max(position) from hookswitch_event), 0),
+          ifnull((select max(position) from hookswitch_waiting), 0),
+          ifnull((select max(position) from hookswitch_attempt), 0)) as value
+        from hookswitch_meta where name = 'position'`,
       ).get()!.value,
       pendingExport: marker && { id: marker.id, to: marker.to },
       rows: () => exportRows(db, path),
@@ -178,12 +182,23 @@ type NullableText = string | null
 
 function createReaders(db: SqliteHandle, path: string): Readers {
   const accounts = createAccountKeys(db)
-  const webhooks = createEndpoints(db, accounts)
+  const webhooks = createEndpoints(db, accounts, () => {})
   const { fromRow } = createDeliveryRows(db, accounts, webhooks)
   const otherBodies = prepareQuery<{ readonly body: string }>(
     db,
     'select body from hookswitch_body where event = ? order by variant',
   )
+  /** Number of the attempt that was last started, by key of the webhook and position. */
+  const started = new Map<string, number>()
+  for (const { deliveries } of prepareQuery<{ readonly deliveries: string }>(
+    db,
+    'select deliveries from hookswitch_start order by term, key',
+  ).all()) {
+    for (const [webhook, position, attempt] of startsIn(deliveries)) {
+      started.set(`${webhook}/${position}`, attempt)
+    }
+  }
+  const joinEvent = 'left join hookswitch_event e on e.position = coalesce(d.event, d.position)'
   const joinAccount = 'left join hookswitch_account_key k on k.key = '
 
   /** Reads a row whose columns are named like the properties. */
@@ -219,9 +234,10 @@ function createReaders(db: SqliteHandle, path: string): Readers {
       }),
     },
     events: {
-      sql: `select e.key as position, e.id, k.id as "accountId", e.call_id as "callId", e.hook,
-          e.timestamp_ms as "timestampMs", e.variants, e.traceparent, e.body
-        from hookswitch_event e ${joinAccount} e.account order by e.key`,
+      // Those without deliveries are only for the repeat of a group.
+      sql: `select e.position, e.id, k.id as "accountId", e.call_id as "callId", e.hook,
+          e.timestamp_ms as "timestampMs", e.sequence, e.variants, e.traceparent, e.body
+        from hookswitch_event e ${joinAccount} e.account where e.variants > 0 order by e.position`,
       read(row: EventRow) {
         const { variants, body, ...event } = readColumns(row)
         const others = variants > 1 ? otherBodies.all(event.position) : []
@@ -230,23 +246,41 @@ function createReaders(db: SqliteHandle, path: string): Readers {
       },
     },
     deliveries: {
-      sql: `select ${COLUMNS} from hookswitch_delivery d left join hookswitch_event e on e.key = d.event
-        order by d.position`,
+      sql: `select ${WAITING_COLUMNS} from hookswitch_waiting d ${joinEvent}
+        union all select ${ENDED_COLUMNS} from hookswitch_attempt d ${joinEvent} where d.state is not null
+        order by 1, 3`,
       read(row: DeliveryRow) {
         const endpoint = webhooks.byKey(row.webhook)
         if (!endpoint || (row.eventId as NullableText) === null) {
           throw corruptError(path, 'the webhook or the event of a delivery is missing')
         }
-        const { position, event: eventPosition, delivery } = fromRow(row, endpoint)
-        return { position, eventPosition, delivery }
+        const { position, event: eventPosition, dueMs, attempts } = row
+        const { delivery } = fromRow(row)
+        const isStarted = started.get(`${row.webhook}/${position}`) === attempts + 1
+        return {
+          position,
+          eventPosition,
+          delivery: {
+            ...delivery,
+            ...(isStarted && { state: 'in_flight' as const }),
+            ...(dueMs !== null && { dueMs }),
+          },
+        }
       },
     },
     attempts: {
-      sql: 'select position, doc from hookswitch_attempt order by position',
-      read: ({ position, doc }: DocRow & { readonly position: number }) => ({
-        position,
-        record: JSON.parse(doc) as AttemptRecord,
-      }),
+      sql: `select a.key, a.webhook, a.id, a.at_ms as "atMs", a.doc, r.request, e.id as "eventId", e.hook,
+          e.call_id as "callId"
+        from hookswitch_attempt a left join hookswitch_request r on r.key = a.request
+        left join hookswitch_event e on e.position = coalesce(a.event, a.position)
+        where a.doc is not null order by a.key`,
+      read(row: Parameters<typeof recordOf>[0] & { readonly key: number; readonly webhook: number }) {
+        const endpoint = webhooks.byKey(row.webhook)
+        if (!endpoint || (row.eventId as NullableText) === null || (row.request as NullableText) === null) {
+          throw corruptError(path, 'the webhook, the event or the request of an attempt is missing')
+        }
+        return { position: row.key, record: recordOf(row, endpoint.webhook) }
+      },
     },
     idempotencyKeys: {
       sql: `select k.id as "accountId", i.key, i.event_id as "eventId", i.sequence, i.body_hash as "bodyHash",

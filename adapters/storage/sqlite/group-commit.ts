@@ -3,15 +3,12 @@ import { errorCode, type HookswitchError } from 'hookswitch/store'
 import type { SqliteHandle } from './driver.js'
 import type { Engine } from './engine.js'
 import { isBusy, toStoreError } from './errors.js'
-import type { PendingNotifications } from './pending-notifications.js'
 import { setBusyTimeout } from './pragmas.js'
 import { effectOf, type RpcRequest, type RpcResult } from './rpc-methods.js'
 
 export interface GroupCommitDeps {
   readonly db: SqliteHandle
   readonly engine: Engine
-  /** Receives the engine's notifications. */
-  readonly notifications: PendingNotifications
   /** The database file, for error messages. */
   readonly path: string
   /** How long a request may block this thread while another connection writes. */
@@ -38,7 +35,6 @@ export type RunGroup = (requests: readonly RpcRequest[], deferWhenBusy: boolean)
 export function createGroupCommit({
   db,
   engine,
-  notifications,
   path,
   busyTimeoutMs,
   assertOwner,
@@ -51,7 +47,6 @@ export function createGroupCommit({
   const rollback = db.prepare('ROLLBACK')
 
   function undo(): void {
-    notifications.rollBack()
     try {
       rollback.run()
     } catch {
@@ -82,7 +77,6 @@ export function createGroupCommit({
       return requests.flatMap((request) => runTransaction([request], deferWhenBusy))
     }
     engine.committed()
-    notifications.commit()
     return results
   }
 

@@ -8,7 +8,7 @@ export function openInThread(request: OpenRequest, { warn, notify }: BackendDeps
   return {
     request(call) {
       const [result] = database.run([call], false)
-      for (const notification of database.takeNotifications()) notify(notification)
+      if (database.takeNotice()) notify()
       return 'error' in result! ? Promise.reject(result.error) : Promise.resolve(result!.value)
     },
     webhookVersion: database.webhookVersion,

@@ -1,8 +1,7 @@
-/** The inbox of events that the host staged in its own transactions: read by the relay, consumed by `accept`. */
-import { HookswitchError, type InboxEntry } from 'hookswitch/store'
+/** The inbox of events that the host staged in its own transactions: read by the relay, removed by `accept.ts`. */
+import type { InboxEntry } from 'hookswitch/store'
 import type { EngineContext } from './context.js'
-import type { SqliteHandle } from './driver.js'
-import { prepareChange, prepareQuery } from './query.js'
+import { prepareQuery } from './query.js'
 
 interface InboxRow {
   readonly eventId: string
@@ -30,23 +29,4 @@ function entryOf({ eventId: id, accountId, callId, event, traceparent }: InboxRo
   if (callId !== null) entry.callId = callId
   if (traceparent !== null) entry.traceparent = traceparent
   return entry
-}
-
-/** Removes the entries that an acceptance relays. */
-export function createInboxConsumer(db: SqliteHandle) {
-  const find = prepareQuery<object>(db, 'select 1 from hookswitch_inbox where event_id = ?')
-  const remove = prepareChange(db, 'delete from hookswitch_inbox where event_id = ?')
-  return {
-    /** @throws HookswitchError `Conflict` (field `inboxIds`) when an entry no longer exists */
-    assertPresent(ids: readonly string[]): void {
-      for (const id of ids) {
-        if (find.get(id)) continue
-        const sentence = `this inbox entry was relayed or erased before: ${id}`
-        throw new HookswitchError('Conflict', sentence, { field: 'inboxIds' })
-      }
-    },
-    remove(ids: readonly string[]): void {
-      for (const id of ids) remove(id)
-    },
-  }
 }

@@ -12,18 +12,23 @@
  * - Ownership. A file has one owning store at a time. An exclusive lock on `PATH-owner` (`process-lock.ts`) enforces this;
  *   the kernel releases it when the process dies. Therefore the engine may keep in memory what it wrote itself (webhooks,
  *   calls, counters); a rollback discards it. Other programs may read the file, and the host may write to its own tables.
+ * - The log of a queue. The host's thread encodes each group into one text and one buffer of numbers
+ *   (`group-encoding.ts`); the engine decodes it, and `accept.ts`, `settle.ts` and `starts.ts` write its parts. A delivery is
+ *   a row of `hookswitch_waiting`, and a row of `hookswitch_attempt` from its end on (`schema-queue.ts`). Fences, versions
+ *   and nudges are in memory.
  * - Crash. The write-ahead log with `synchronous=FULL` keeps exactly the committed groups, and SQLite replays them at the
- *   next open. Deliveries that were in flight carry the term of the dead owner: the next owner raises the term, which
- *   makes them orphans, and recovery records their attempts as `interrupted`. Numbers of the last block of positions that
- *   were not used are skipped. Files beside the database: `-wal`, `-shm`, `-owner`, `.key`.
+ *   next open. Starts that the dead owner stored carry its term: the next owner has a higher one, and `load` names them as
+ *   interrupted. Numbers of the last block of keys that were not used are skipped. Files beside the database: `-wal`,
+ *   `-shm`, `-owner`, `.key`.
  * - Time. Store time begins where the last writer of the file was, even if the clock of the machine has been set back
  *   since (`startTime` in `engine-state.ts`); a running node counts it by its monotonic clock.
  * - Host database. With `database`, the file is the host's. `publish(event, { tx })` inserts an inbox row through the
  *   host's handle (`host-database.ts`); everything else uses a second connection in the worker.
  */
-import type { InboxStore, Log, Ownership, Store } from 'hookswitch/store'
+import type { InboxStore, Log, QueueLease, QueueLogStore } from 'hookswitch/store'
 import type { Backend, BackendDeps } from './backend.js'
 import { unavailableError } from './errors.js'
+import { decodeResult, type Encoded, encodeGroup } from './group-encoding.js'
 import { createHostInbox, locateHostDatabase } from './host-database.js'
 import { openInThread } from './in-thread.js'
 import { createLifecycle } from './lifecycle.js'
@@ -56,7 +61,7 @@ export type { SqliteDatabaseOptions, SqliteFileOptions, SqliteStoreOptions } fro
  * @example
  * const hs = createHookswitch({ store: sqliteStore({ path: '/var/lib/app/hookswitch.db' }) })
  */
-export function sqliteStore(options: SqliteStoreOptions): Store {
+export function sqliteStore(options: SqliteStoreOptions): QueueLogStore {
   const checked = checkOptions(options)
   const { subscribe, notify } = createListeners()
   const lifecycle = createLifecycle()
@@ -64,7 +69,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
 
   const request = (call: RpcRequest) => lifecycle.backend?.request(call) ?? Promise.reject(notOpen())
   const leaseMethod = (method: 'own' | 'renew') => (owner: string, leaseMs: number) =>
-    request({ port: 'deliveries', method, args: [owner, leaseMs, machineMs()] }) as Promise<Ownership>
+    request({ port: 'deliveries', method, args: [owner, leaseMs, machineMs()] }) as Promise<QueueLease>
 
   async function openBackend(log: Log, onLost: () => void): Promise<Backend> {
     let cached: ReturnType<typeof withReadCache> | undefined
@@ -86,8 +91,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     return cached
   }
 
-  const hostInbox =
-    checked.kind === 'database' ? createHostInbox(checked.database, () => notify(undefined)) : undefined
+  const hostInbox = checked.kind === 'database' ? createHostInbox(checked.database, notify) : undefined
   const inbox: InboxStore | undefined = hostInbox && {
     ...createPortClient('inbox', request),
     put(tx, entry) {
@@ -122,6 +126,17 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
       ...createPortClient('deliveries', request),
       own: leaseMethod('own'),
       renew: leaseMethod('renew'),
+      async commit(group) {
+        const encoded = encodeGroup(group)
+        const { buffer } = encoded.numbers
+        const result = await request({
+          port: 'deliveries',
+          method: 'commit',
+          args: [encoded],
+          transfer: [buffer],
+        })
+        return decodeResult(result as Encoded, group)
+      },
       subscribe,
     },
     ...(inbox && { inbox }),

@@ -1,30 +1,26 @@
-/** The subscribers of `DeliveryStore.subscribe`. */
-import type { ReadyNotification } from './pending-notifications.js'
-
-type Listener = (notification: ReadyNotification) => void
-
+/** The subscribers of `QueueStore.subscribe`. */
 export interface Listeners {
   /** Returns a function that unsubscribes. */
-  subscribe(listener: Listener): () => void
+  subscribe(listener: () => void): () => void
   /** A listener that throws does not affect the others. */
-  notify(notification: ReadyNotification): void
+  notify(): void
 }
 
 export function createListeners(): Listeners {
-  const listeners = new Set<Listener>()
+  const listeners = new Set<() => void>()
   return {
     subscribe(listener) {
       // Wrapped, because the same function may subscribe twice.
-      const entry: Listener = (notification) => listener(notification)
+      const entry = () => listener()
       listeners.add(entry)
       return () => {
         listeners.delete(entry)
       }
     },
-    notify(notification) {
+    notify() {
       for (const listener of [...listeners]) {
         try {
-          listener(notification)
+          listener()
         } catch {
           // The transaction is committed: there is no caller left to report a broken listener to.
         }

@@ -1,10 +1,11 @@
 /** Finds the calls of an account whose events mention a text. */
 import { isMentioned, type Mentions } from 'hookswitch/store'
 import type { EngineContext } from './context.js'
+import { createDeletion } from './deletion.js'
 import { prepareQuery } from './query.js'
 
 interface EventRow {
-  readonly key: number
+  readonly position: number
   readonly account: number
   readonly variants: number
   readonly callId: string | null
@@ -18,19 +19,17 @@ const READ_FACTOR = 10
  * inbox, whose cursors are negative. Events have no index by account: the search is rare, and the index would be written
  * with every event.
  */
-export function createMentionSearch({ db, accounts, eventBodies }: EngineContext) {
+export function createMentionSearch(context: EngineContext) {
+  const { db, accounts, endpoints, eventBodies } = context
+  const { deliveriesOf } = createDeletion(context)
   const events = prepareQuery<EventRow>(
     db,
-    'select key, account, variants, call_id as "callId" from hookswitch_event where key > ? order by key limit ? + 0',
-  )
-  const isDeliveredTo = prepareQuery<object>(
-    db,
-    `select 1 from hookswitch_delivery d join hookswitch_webhook w on w.key = d.webhook
-    where d.event = ? and w.account = ? limit 1`,
+    `select position, account, variants, call_id as "callId" from hookswitch_event
+    where position > ? order by position limit ? + 0`,
   )
   const firstBody = prepareQuery<{ readonly body: string }>(
     db,
-    'select body from hookswitch_event where key = ?',
+    'select body from hookswitch_event where position = ?',
   )
   const stagedEntries = prepareQuery<{
     readonly id: number
@@ -42,10 +41,13 @@ export function createMentionSearch({ db, accounts, eventBodies }: EngineContext
     order by id limit ? + 0`,
   )
 
-  function isInBody({ key, variants }: EventRow, text: string): boolean {
-    if (isMentioned(firstBody.get(key)!.body, text)) return true
+  const isDeliveredTo = (event: number, account: number) =>
+    deliveriesOf(event).some(({ webhook }) => endpoints.byKey(webhook)!.account === account)
+
+  function isInBody({ position, variants }: EventRow, text: string): boolean {
+    if (isMentioned(firstBody.get(position)!.body, text)) return true
     for (let variant = 1; variant < variants; variant += 1) {
-      if (isMentioned(eventBodies.variantBody(key, variant), text)) return true
+      if (isMentioned(eventBodies.variantBody(position, variant), text)) return true
     }
     return false
   }
@@ -68,13 +70,12 @@ export function createMentionSearch({ db, accounts, eventBodies }: EngineContext
     const found = account === undefined ? [] : events.all(cursor ?? 0, maxRead)
     let searched = 0
     for (const event of found) {
-      const isOfAccount = event.account === account || isDeliveredTo.get(event.key, account!) !== undefined
-      if (!isOfAccount) continue
+      if (event.account !== account && !isDeliveredTo(event.position, account!)) continue
       if (event.callId !== null && isInBody(event, text)) callIds.add(event.callId)
       searched += 1
-      if (searched === limit) return { callIds: [...callIds], cursor: event.key }
+      if (searched === limit) return { callIds: [...callIds], cursor: event.position }
     }
-    if (found.length === maxRead) return { callIds: [...callIds], cursor: found[found.length - 1]!.key }
+    if (found.length === maxRead) return { callIds: [...callIds], cursor: found[found.length - 1]!.position }
     const inbox = searchInbox(accountId, text, 0, limit)
     for (const callId of inbox.callIds) callIds.add(callId)
     return { callIds: [...callIds], cursor: inbox.cursor }

@@ -1,10 +1,8 @@
 /**
  * Messages between the host's thread and the worker. They are structured clones, which preserve `undefined`, `Infinity`
- * and maps. Measured round trip of a claim of 100 deliveries with bodies: 0.2 ms, as one JSON text 0.5 ms; settlements
- * cost the same either way.
+ * and maps; groups and their results are encoded before (`group-encoding.ts`), and buffers are moved.
  */
 import { HookswitchError } from 'hookswitch/store'
-import type { ReadyNotification } from './pending-notifications.js'
 import type { RpcRequest, RpcResult } from './rpc-methods.js'
 
 /** Upper bound of requests in a message, and roughly in a transaction: more would only delay the first of them. */
@@ -30,7 +28,8 @@ export type WorkerMessage =
   | {
       readonly kind: 'results'
       readonly results: readonly ResultMessage[]
-      readonly notifications: readonly ReadyNotification[]
+      /** The subscribers are to be called. */
+      readonly hasNotice: boolean
       readonly webhookVersion: number
     }
   | { readonly kind: 'warning'; readonly sentence: string }

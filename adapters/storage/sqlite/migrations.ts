@@ -2,13 +2,18 @@
 import type { DatabasePath } from './database-path.js'
 import type { SqliteHandle } from './driver.js'
 import { invalidOptionError } from './errors.js'
+import { moveQueue } from './migrate-queue.js'
 import { SCHEMA_1 } from './schema.js'
 import { SCHEMA_4 } from './schema-account-lists.js'
 import { SCHEMA_3 } from './schema-encryption.js'
 import { SCHEMA_2 } from './schema-open-legs.js'
+import { SCHEMA_5, SCHEMA_6 } from './schema-queue.js'
 
 /** One transaction each. A released migration never changes; new ones are appended. */
-const MIGRATIONS: readonly string[] = [SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4]
+const MIGRATIONS: readonly string[] = [SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4, SCHEMA_5, SCHEMA_6]
+
+/** The version whose old tables have to be empty before they are removed. */
+const MOVES_QUEUE = 5
 
 /** The schema version that this version of the store uses. */
 export const SCHEMA_VERSION = MIGRATIONS.length
@@ -17,7 +22,8 @@ export const SCHEMA_VERSION = MIGRATIONS.length
 export const APPLICATION_ID = 0x486b5377
 
 /**
- * Migrates our tables to `SCHEMA_VERSION`, one transaction per step. The caller has checked that the file may be ours
+ * Migrates our tables to `SCHEMA_VERSION`, one transaction per step, or per some hundred events. After a crash the next call
+ * continues. The caller has checked that the file may be ours
  * (`assertHookswitchFile`).
  *
  * The version is stored in `hookswitch_meta` and not in `user_version`, which belongs to the host in a host's file.
@@ -34,6 +40,7 @@ export function migrateSchema(db: SqliteHandle, location: DatabasePath): void {
     throw invalidOptionError(location.field, `${sentence}, update the package: ${location.path}`)
   }
   for (; version < SCHEMA_VERSION; version += 1) {
+    if (version === MOVES_QUEUE) moveQueue(db)
     db.exec('begin immediate')
     try {
       if (version === 0) createMeta(db)

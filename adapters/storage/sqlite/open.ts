@@ -9,7 +9,6 @@ import { assertHookswitchFile, assertUndamaged } from './integrity-check.js'
 import { assertLogUndamaged } from './log-check.js'
 import { assertNotMigrated } from './migration-marker.js'
 import { migrateSchema } from './migrations.js'
-import { createPendingNotifications, type ReadyNotification } from './pending-notifications.js'
 import { BUSY_TIMEOUT_MS, checkpointWal, configureConnection, enableWal, setBusyTimeout } from './pragmas.js'
 import { acquireProcessLock, type ProcessLock } from './process-lock.js'
 import { loadEncryptionKey, replaceEncryptionKey } from './secret.js'
@@ -26,8 +25,8 @@ export interface OpenRequest {
 /** A database that is open in this thread. */
 export interface SqliteDatabase {
   readonly run: RunGroup
-  /** Returns the notifications of committed calls, each once. */
-  takeNotifications(): readonly ReadyNotification[]
+  /** Whether committed calls since the last call of this method concern the subscribers. */
+  takeNotice(): boolean
   /** Number of webhook changes since it was opened. */
   webhookVersion(): number
   /** The database file. */
@@ -96,12 +95,10 @@ function initialize(
   assertNotMigrated(db, location)
   // What a crash left at the end of the log would look like damage after the next crash.
   checkpointWal(db)
-  const notifications = createPendingNotifications()
-  const engine = createEngine(db, notifications.add)
+  const engine = createEngine(db)
   const run = createGroupCommit({
     db,
     engine,
-    notifications,
     path,
     busyTimeoutMs,
     assertOwner: lock.assertHeld,
@@ -110,7 +107,7 @@ function initialize(
   return {
     run,
     path,
-    takeNotifications: notifications.take,
+    takeNotice: engine.takeNotice,
     webhookVersion: engine.webhookVersion,
     secret: () => loadEncryptionKey(db, path, warn),
     replaceSecret: (secret) => replaceEncryptionKey(path, secret),

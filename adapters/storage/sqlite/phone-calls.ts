@@ -1,11 +1,14 @@
 /** What each account has recorded of phone calls: the number of events, and the other legs. */
+import { linkedLeg } from 'hookswitch/store'
 import { LRUCache } from 'lru-cache'
+import { detached } from './account-keys.js'
 import type { SqliteHandle } from './driver.js'
 import { hashKey } from './hash-key.js'
 import { prepareChange, prepareQuery } from './query.js'
 
 export interface PhoneCall {
-  readonly key: number
+  /** 0: it has no row yet. */
+  key: number
   readonly callId: string
   /** Sequence number of its newest event. */
   sequence: number
@@ -19,18 +22,16 @@ export interface PhoneCalls {
   find(account: number, callId: string): PhoneCall | undefined
   /** Up to `limit` calls of an account, in no particular order. */
   list(account: number, limit: number): readonly PhoneCall[]
+  /** All accounts that have recorded a call with this id. */
+  withId(callId: string): readonly (PhoneCall & { readonly account: number })[]
+  /** The call; one without a row if the account has not recorded it. `save` must follow. */
+  open(account: number, callId: string): PhoneCall
   /**
-   * Records an event of a call and returns the updated call. The call and the other leg become legs of each other.
+   * Writes the call after an event or a delivery of it. The call and the other leg become legs of each other.
    *
-   * @param numbered whether the event takes the next sequence number
+   * @returns the key of its row
    */
-  recordEvent(
-    account: number,
-    callId: string,
-    other: string | undefined,
-    now: number,
-    numbered: boolean,
-  ): PhoneCall
+  save(account: number, call: PhoneCall, otherLegCallId: string | undefined, now: number): number
   legs(account: number, callId: string): readonly string[]
   /** Deletes the call, also from the legs of other calls. */
   remove(account: number, call: PhoneCall): void
@@ -38,16 +39,18 @@ export interface PhoneCalls {
    * Deletes what an account has recorded of a call because of another account's events: its legs, and the calls that have
    * no data of the account itself.
    */
-  removeForeign(account: number, key: number): void
+  removeForeign(account: number, call: PhoneCall): void
+  /** Deletes a call, also from the legs of other calls, if the account has no events of it and no row refers to it. */
+  removeUnused(account: number, call: PhoneCall): void
   /** Clears the cache: rows have changed in another way. */
   invalidate(): void
 }
 
-/** Whether any row refers to a call `c` by its key. */
-export const IS_REFERENCED_SQL = `exists (select 1 from hookswitch_attempt where call = c.key)
-  or exists (select 1 from hookswitch_event where call = c.key)
-  or exists (select 1 from hookswitch_delivery where call = c.key)
-  or exists (select 1 from hookswitch_idempotency where call = c.key)`
+/** Whether an idempotency key belongs to a call `c`, or any account has an event of it. */
+export const IS_REFERENCED_SQL = `exists (select 1 from hookswitch_idempotency where call = c.key)
+  or exists (
+    select 1 from hookswitch_call o join hookswitch_event e on e.call = o.key where o.call_key = c.call_key
+  )`
 
 const COLUMNS = 'key, call_id as "callId", sequence, last_ms as "lastMs", others'
 
@@ -57,7 +60,11 @@ const MAX_CACHED = 20_000
 export function createPhoneCalls(db: SqliteHandle): PhoneCalls {
   const find = prepareQuery<PhoneCall>(
     db,
-    `select ${COLUMNS} from hookswitch_call where account = ? and call_key = ? and call_id = ?`,
+    `select ${COLUMNS} from hookswitch_call where call_key = ? and account = ? and call_id = ?`,
+  )
+  const withId = prepareQuery<PhoneCall & { readonly account: number }>(
+    db,
+    `select ${COLUMNS}, account from hookswitch_call where call_key = ? and call_id = ?`,
   )
   const ofAccount = prepareQuery<PhoneCall>(
     db,
@@ -69,9 +76,9 @@ export function createPhoneCalls(db: SqliteHandle): PhoneCalls {
   const update = prepareChange(db, 'update hookswitch_call set sequence = ?, last_ms = ? where key = ?')
   const setOthers = prepareChange(db, 'update hookswitch_call set others = ? where key = ?')
   const remove = prepareChange(db, 'delete from hookswitch_call where key = ?')
-  const referenced = prepareQuery<PhoneCall & { readonly referenced: number }>(
+  const referenced = prepareQuery<{ readonly referenced: number }>(
     db,
-    `select ${COLUMNS}, ${IS_REFERENCED_SQL} as referenced from hookswitch_call c where key = ?`,
+    `select ${IS_REFERENCED_SQL} as referenced from hookswitch_call c where key = ?`,
   )
   // Bounded by size: `max` would allocate the memory of all entries at once.
   const cache = new LRUCache<string, PhoneCall>({ maxSize: MAX_CACHED, sizeCalculation: () => 1 })
@@ -81,24 +88,24 @@ export function createPhoneCalls(db: SqliteHandle): PhoneCalls {
     const key = cacheKey(account, callId)
     const cached = cache.get(key)
     if (cached) return cached
-    const call = find.get(account, hashKey(callId), callId)
+    const call = find.get(hashKey(callId), account, callId)
     if (call) cache.set(key, call)
     return call
   }
 
-  function upsert(account: number, callId: string, now: number, numbered: boolean): PhoneCall {
-    const call = read(account, callId)
-    if (call) {
-      if (numbered) call.sequence += 1
-      call.lastMs = Math.max(call.lastMs, now)
-      update(call.sequence, call.lastMs, call.key)
-      return call
-    }
-    const sequence = numbered ? 1 : 0
-    const key = Number(insert.run(account, hashKey(callId), sequence, now, callId).lastInsertRowid)
-    const created: PhoneCall = { key, callId, sequence, lastMs: now, others: null }
-    cache.set(cacheKey(account, callId), created)
+  function open(account: number, callId: string): PhoneCall {
+    const found = read(account, callId)
+    if (found) return found
+    const created: PhoneCall = { key: 0, callId: detached(callId), sequence: 0, lastMs: 0, others: null }
+    cache.set(cacheKey(account, created.callId), created)
     return created
+  }
+
+  function write(account: number, call: PhoneCall, now: number): void {
+    call.lastMs = Math.max(call.lastMs, now)
+    const { key, callId, sequence, lastMs } = call
+    if (key > 0) update(sequence, lastMs, key)
+    else call.key = Number(insert.run(account, hashKey(callId), sequence, lastMs, callId).lastInsertRowid)
   }
 
   function setLegs(call: PhoneCall, legs: readonly string[]): void {
@@ -130,16 +137,21 @@ export function createPhoneCalls(db: SqliteHandle): PhoneCalls {
     return true
   }
 
-  const phoneCalls: PhoneCalls = {
+  return {
     find: read,
     list: (account, limit) => ofAccount.all(account, limit),
-    recordEvent(account, callId, other, now, numbered) {
-      const call = upsert(account, callId, now, numbered)
-      if (other !== undefined && other !== callId) {
+    withId: (callId) => withId.all(hashKey(callId), callId),
+    open,
+    save(account, call, otherLegCallId, now) {
+      write(account, call, now)
+      const other = linkedLeg(call.callId, otherLegCallId)
+      if (other !== undefined) {
         addLeg(call, other)
-        addLeg(upsert(account, other, now, false), callId)
+        const leg = open(account, other)
+        write(account, leg, now)
+        addLeg(leg, call.callId)
       }
-      return call
+      return call.key
     },
     legs(account, callId) {
       const call = read(account, callId)
@@ -150,9 +162,7 @@ export function createPhoneCalls(db: SqliteHandle): PhoneCalls {
       remove(call.key)
       cache.delete(cacheKey(account, call.callId))
     },
-    removeForeign(account, key) {
-      const call = referenced.get(key)
-      if (!call) return
+    removeForeign(account, call) {
       removeFromLegs(account, call)
       for (const other of legsIn(call.others)) {
         const leg = read(account, other)
@@ -160,9 +170,11 @@ export function createPhoneCalls(db: SqliteHandle): PhoneCalls {
       }
       if (!removeUnreferenced(account, call)) setLegs(read(account, call.callId)!, [])
     },
+    removeUnused(account, call) {
+      if (removeUnreferenced(account, call)) removeFromLegs(account, call)
+    },
     invalidate: () => cache.clear(),
   }
-  return phoneCalls
 }
 
 function legsIn(others: string | null): readonly string[] {

@@ -1,5 +1,5 @@
 /** Retention: removes rows that are no longer needed, oldest first. A call reads few rows besides those it removes. */
-import type { DeliveryStore } from 'hookswitch/store'
+import { CALL_RETENTION_MS, positionAt, type QueueStore } from 'hookswitch/store'
 import type { EngineContext } from './context.js'
 import { createDeletion } from './deletion.js'
 import type { SqliteHandle } from './driver.js'
@@ -7,17 +7,19 @@ import { IS_REFERENCED_SQL, type PhoneCalls } from './phone-calls.js'
 import { prepareChange, prepareQuery } from './query.js'
 import type { Synchronous } from './synchronous.js'
 
-type Prune = Synchronous<DeliveryStore>['prune']
+type Prune = Synchronous<QueueStore>['prune']
 
 /** A concurrent acceptance may still name a webhook that was deleted a moment ago. */
 const KEEP_DELETED_WEBHOOK_MS = 60_000
+/** How long an event without deliveries is kept. */
+const KEEP_UNSENT_EVENT_MS = 3_600_000
 /** Index entries counted per call, for webhooks whose number of attempts is unknown. */
 const MAX_COUNTED_ENTRIES = 50_000
 /** Deleted webhooks checked per call. */
 const MAX_CHECKED_WEBHOOKS = 200
 
-interface PositionRow {
-  readonly position: number
+interface KeyRow {
+  readonly key: number
 }
 
 interface DeletedWebhookRow {
@@ -26,22 +28,22 @@ interface DeletedWebhookRow {
 }
 
 export function createPrune(context: EngineContext): Prune {
-  const { db, endpoints, attemptCounts } = context
-  const { deleteAttempt, deleteDelivery } = createDeletion(context)
+  const { db, endpoints, eventBodies, attemptCounts } = context
+  const { deleteAttempt } = createDeletion(context)
   const pruneCalls = createCallPrune(db, context.phoneCalls)
-  const oldestOfWebhook = prepareQuery<PositionRow>(
+  const oldestOfWebhook = prepareQuery<KeyRow>(
     db,
-    `select position from hookswitch_attempt indexed by hookswitch_attempt_webhook
-    where webhook = ? order by position limit ? + 0`,
+    `select key from hookswitch_attempt indexed by hookswitch_attempt_webhook
+    where webhook = ? and doc is not null order by key limit ? + 0`,
   )
-  const oldest = prepareQuery<PositionRow & { readonly atMs: number }>(
+  const oldest = prepareQuery<KeyRow & { readonly atMs: number }>(
     db,
-    'select position, at_ms as "atMs" from hookswitch_attempt order by position limit ? + 0',
+    'select key, at_ms as "atMs" from hookswitch_attempt order by key limit ? + 0',
   )
-  const ended = prepareQuery<PositionRow>(
+  const unsent = prepareQuery<{ readonly position: number }>(
     db,
-    `select position from hookswitch_delivery indexed by hookswitch_delivery_ended
-    where ended_ms < ? order by ended_ms limit ? + 0`,
+    `select position from hookswitch_event indexed by hookswitch_event_unsent
+    where variants = 0 and position < ? order by position limit ? + 0`,
   )
   const deleteExpiredKeys = prepareChange(
     db,
@@ -57,8 +59,9 @@ export function createPrune(context: EngineContext): Prune {
   )
   const isReferenced = prepareQuery<object>(
     db,
-    `select 1 where exists (select 1 from hookswitch_delivery where webhook = ?)
-      or exists (select 1 from hookswitch_attempt where webhook = ?)`,
+    `select 1 where exists (select 1 from hookswitch_waiting where webhook = ?1)
+      or exists (select 1 from hookswitch_attempt where webhook = ?1 and state is not null)
+      or exists (select 1 from hookswitch_attempt where webhook = ?1 and doc is not null)`,
   )
   /** The deleted webhook that was checked last: the next call continues after it. */
   let lastChecked: DeletedWebhookRow = { key: 0, deletedMs: 0 }
@@ -67,8 +70,8 @@ export function createPrune(context: EngineContext): Prune {
     let removed = 0
     for (const [webhook, excess] of attemptCounts.exceeding(maxAttempts, MAX_COUNTED_ENTRIES)) {
       if (removed >= limit) break
-      for (const { position } of oldestOfWebhook.all(webhook, Math.min(excess, limit - removed))) {
-        if (deleteAttempt(position)) removed += 1
+      for (const { key } of oldestOfWebhook.all(webhook, Math.min(excess, limit - removed))) {
+        if (deleteAttempt(key)) removed += 1
       }
     }
     return removed
@@ -76,16 +79,17 @@ export function createPrune(context: EngineContext): Prune {
 
   function pruneOldAttempts(beforeMs: number, limit: number): number {
     let removed = 0
-    for (const { position, atMs } of oldest.all(limit)) {
+    for (const { key, atMs } of oldest.all(limit)) {
       if (atMs >= beforeMs) break
-      if (deleteAttempt(position)) removed += 1
+      if (deleteAttempt(key)) removed += 1
     }
     return removed
   }
 
-  function pruneEndedDeliveries(beforeMs: number, limit: number, now: number): number {
-    const found = ended.all(beforeMs, limit)
-    for (const { position } of found) deleteDelivery(position, now)
+  /** Removes events without deliveries: they are stored for the repeat of their group only. */
+  function pruneUnsentEvents(limit: number, now: number): number {
+    const found = unsent.all(positionAt(now - KEEP_UNSENT_EVENT_MS), limit)
+    for (const { position } of found) eventBodies.remove(position)
     return found.length
   }
 
@@ -98,7 +102,7 @@ export function createPrune(context: EngineContext): Prune {
     )
     for (const row of found) {
       lastChecked = row
-      if (now - row.deletedMs <= KEEP_DELETED_WEBHOOK_MS || isReferenced.get(row.key, row.key)) continue
+      if (now - row.deletedMs <= KEEP_DELETED_WEBHOOK_MS || isReferenced.get(row.key)) continue
       const endpoint = endpoints.byKey(row.key)
       if (endpoint) endpoints.remove(endpoint)
       removed += 1
@@ -114,7 +118,7 @@ export function createPrune(context: EngineContext): Prune {
     }
     run((most) => pruneExcessAttempts(attemptsPerWebhook, most))
     run((most) => pruneOldAttempts(beforeMs, most))
-    run((most) => pruneEndedDeliveries(beforeMs, most, now))
+    run((most) => pruneUnsentEvents(most, now))
     run((most) => deleteExpiredKeys(now, most))
     run((most) => pruneCalls(most, now))
     run((most) => pruneDeletedWebhooks(most, now))
@@ -122,8 +126,6 @@ export function createPrune(context: EngineContext): Prune {
   }
 }
 
-/** How long the sequence number and legs of a call are kept after its last event. */
-const CALL_RETENTION_MS = 86_400_000
 /** Calls checked at a time. */
 const CALL_SLICE = 2_000
 

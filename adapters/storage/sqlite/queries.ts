@@ -1,100 +1,118 @@
-/** Reads deliveries for lists and details. */
+/** Reads deliveries for lists and details: those that wait and those that have ended, as one list. */
 import {
   type DeliveryQuery,
   type DeliverySearch,
   type DeliveryState,
+  dueMsForReaders,
   effectiveState,
   type FoundDeliveries,
   type StoredDelivery,
 } from 'hookswitch/store'
 import type { EngineContext } from './context.js'
+import type { SqliteValue } from './driver.js'
+import { laneKindIn } from './formats.js'
 import { prepareQuery } from './query.js'
-import { COLUMNS, type DeliveryRow, type LocatedDelivery } from './rows.js'
-import { stateCode } from './state-codes.js'
+import { type DeliveryRow, ENDED_COLUMNS, type LocatedDelivery, WAITING_COLUMNS } from './rows.js'
+import { CANCELLED, stateCode, WAITING } from './state-codes.js'
 
 /** Above every position. */
 const MAX_POSITION = Number.MAX_SAFE_INTEGER
 /** Beyond every timestamp, in both directions. */
 const MAX_TIME_MS = 9e15
 
-export const LIST_SQL = (ascending: boolean) => `select ${COLUMNS}
-  from hookswitch_delivery d indexed by hookswitch_delivery_webhook join hookswitch_event e on e.key = d.event
-  where d.webhook = ? and d.position ${ascending ? '>' : '<'} ? and d.accepted_ms >= ? and d.accepted_ms <= ?
-    and (1 << case when d.state <= 1 and d.epoch < ? then ${stateCode('cancelled', 0)} else d.state end) & ? <> 0
-  order by d.position ${ascending ? 'asc' : 'desc'} limit ? + 0`
+/** Parameters: webhook, cursor, earliest and latest acceptance, mask of states, limit, epoch of the webhook. */
+export const LIST_SQL = (table: 'waiting' | 'ended', ascending: boolean) => `select
+    ${table === 'waiting' ? WAITING_COLUMNS : ENDED_COLUMNS}
+  from ${table === 'waiting' ? 'hookswitch_waiting d indexed by hookswitch_waiting_webhook' : 'hookswitch_attempt d indexed by hookswitch_attempt_end'}
+  join hookswitch_event e on e.position = coalesce(d.event, d.position)
+  where d.webhook = ?1 and d.position ${ascending ? '>' : '<'} ?2 and d.accepted_ms >= ?3 and d.accepted_ms <= ?4
+    and ${table === 'waiting' ? `?5 & (case when d.epoch < ?7 then ${1 << CANCELLED} else ${1 << WAITING} end) <> 0` : 'd.state is not null and ?5 & (1 << d.state) <> 0 and ?7 is not null'}
+  order by d.position ${ascending ? 'asc' : 'desc'} limit ?6 + 0`
 
-/** Rows that one search examines: a rare match must not hold up the writes of this connection. */
+/** Rows of each kind that one search examines: a rare match must not hold up the writes of this connection. */
 const MAX_EXAMINED = 20_000
 
-const SEARCH_SQL = `select ${COLUMNS}
-  from hookswitch_delivery d join hookswitch_event e on e.key = d.event join hookswitch_webhook w on w.key = d.webhook
-  where d.position < ? and d.position >= ? and d.accepted_ms >= ? and d.accepted_ms <= ?
-    and w.account = coalesce(?, w.account) and d.webhook = coalesce(?, d.webhook)
-    and (1 << case when d.state <= 1 and d.epoch < w.epoch then ${stateCode('cancelled', 0)} else d.state end) & ? <> 0
-    and (? is null or e.call_id = ?)
-  order by d.position desc limit ? + 0`
+/** Parameters: cursor, last examined position, earliest and latest acceptance, account, webhook, call, mask, limit. */
+const SEARCH_SQL = (table: 'waiting' | 'ended') => `select
+    ${table === 'waiting' ? WAITING_COLUMNS : ENDED_COLUMNS}
+  from ${table === 'waiting' ? 'hookswitch_waiting' : 'hookswitch_attempt'} d
+  join hookswitch_event e on e.position = coalesce(d.event, d.position) join hookswitch_webhook w on w.key = d.webhook
+  where d.position < ?1 and d.position >= ?2 and d.accepted_ms >= ?3 and d.accepted_ms <= ?4
+    and w.account = coalesce(?5, w.account) and d.webhook = coalesce(?6, d.webhook)
+    and (?7 is null or e.call_id = ?7)
+    and ${table === 'waiting' ? `?8 & (case when d.epoch < w.epoch then ${1 << CANCELLED} else ${1 << WAITING} end) <> 0` : 'd.state is not null and ?8 & (1 << d.state) <> 0'}
+  order by d.position desc limit ?9 + 0`
+
+interface CountRow {
+  readonly count: number
+}
 
 /** Reads deliveries with their effective state: a waiting delivery of an older epoch reads as cancelled. */
 export function createDeliveryQueries({ db, accounts, endpoints, rows }: EngineContext) {
-  const listAscending = prepareQuery<DeliveryRow>(db, LIST_SQL(true))
-  const listDescending = prepareQuery<DeliveryRow>(db, LIST_SQL(false))
-  const countAhead = prepareQuery<{ readonly count: number }>(
+  const prepareList = (ascending: boolean) =>
+    (['waiting', 'ended'] as const).map((table) => prepareQuery<DeliveryRow>(db, LIST_SQL(table, ascending)))
+  const [listAscending, listDescending] = [prepareList(true), prepareList(false)]
+  const search = (['waiting', 'ended'] as const).map((table) =>
+    prepareQuery<DeliveryRow>(db, SEARCH_SQL(table)),
+  )
+  const lastExamined = (['waiting', 'attempt'] as const).map((table) =>
+    prepareQuery<{ readonly position: number }>(
+      db,
+      `select position from hookswitch_${table} where position < ? order by position desc
+      limit 1 offset ${MAX_EXAMINED - 1}`,
+    ),
+  )
+  const before = '(d.sequence, d.position) < (?3, ?4) and d.epoch >= ?5'
+  const aheadInCall = prepareQuery<CountRow>(
     db,
-    `select count(*) as count from hookswitch_delivery indexed by hookswitch_delivery_lane
-    where webhook = ? and lane_key = ? and lane = ? and position >= ? and position < ?
-      and not (state <= 1 and epoch < ?)`,
+    `select count(*) as count from hookswitch_event e indexed by hookswitch_event_of_call
+    cross join hookswitch_waiting d on d.position = e.position and d.webhook = ?1
+    where e.call = ?6 and d.lane = ?2 and ${before}`,
+  )
+  const aheadInReplay = prepareQuery<CountRow>(
+    db,
+    `select count(*) as count from hookswitch_waiting d indexed by hookswitch_waiting_replay
+    where d.webhook = ?1 and d.lane = ?2 and d.event is not null and ${before} and ?6 is ?6`,
   )
 
-  const searchIn = prepareQuery<DeliveryRow>(db, SEARCH_SQL)
-  const lastExamined = prepareQuery<{ readonly position: number }>(
-    db,
-    `select position from hookswitch_delivery where position < ? order by position desc limit 1 offset ${MAX_EXAMINED - 1}`,
-  )
-
-  /** Adds the number of deliveries ahead of each in its lane. Each lane is walked once, however many rows are in it. */
-  function withAhead(found: readonly LocatedDelivery[]): StoredDelivery[] {
-    const ahead = new Map<LocatedDelivery, number>()
-    const lanes = new Map<string, { position: number; count: number }>()
-    for (const row of [...found].sort((a, b) => a.position - b.position)) {
-      if (row.laneKey === null) continue
-      const { webhook, laneKey, position, delivery } = row
-      const { epoch } = endpoints.byKey(webhook)!.webhook
-      const lane = lanes.get(delivery.lane) ?? { position: 0, count: 0 }
-      lanes.set(delivery.lane, lane)
-      lane.count += countAhead.get(webhook, laneKey, delivery.lane, lane.position, position, epoch)!.count
-      lane.position = position
-      ahead.set(row, lane.count)
-    }
-    return found.map((row) => {
-      const read = effectiveState(row.delivery, endpoints.byKey(row.webhook)!.webhook.epoch)
-      const isCancelled = read.state === 'cancelled'
-      return { ...read, position: row.position, ahead: isCancelled ? 0 : (ahead.get(row) ?? 0) }
-    })
+  function countAhead({ webhook, lane, sequence, position, call, format }: DeliveryRow): number {
+    if (lane === 0) return 0
+    const { epoch } = endpoints.byKey(webhook)!.webhook
+    const count = laneKindIn(format) === 1 ? aheadInCall : aheadInReplay
+    return count.get(webhook, lane, sequence, position, epoch, call)!.count
   }
+
+  function storedDelivery({ row, delivery }: LocatedDelivery): StoredDelivery {
+    const { position } = row
+    const read = effectiveState(delivery, endpoints.byKey(row.webhook)!.webhook.epoch)
+    if (read.state !== 'waiting') return { ...read, position, ahead: 0 }
+    const ahead = countAhead(row)
+    const dueMs = dueMsForReaders(row.dueMs ?? 0, delivery.acceptedMs, ahead)
+    return { ...read, ...(dueMs !== undefined && { dueMs }), position, ahead }
+  }
+
+  /** Newest first. */
+  const searchIn = (range: readonly SqliteValue[], limit: number): readonly DeliveryRow[] =>
+    search.flatMap((kind) => kind.all(...range, limit)).sort((a, b) => b.position - a.position)
 
   return {
     delivery(accountId: string, deliveryId: string): StoredDelivery | undefined {
-      const row = rows.byId(deliveryId)
-      return row?.delivery.accountId === accountId ? withAhead([row])[0] : undefined
+      const found = rows.byId(deliveryId)
+      return found?.delivery.accountId === accountId ? storedDelivery(found) : undefined
     },
     deliveries(query: DeliveryQuery): readonly StoredDelivery[] {
       const { accountId, webhookId, states, ascending = false, limit } = query
       const { fromMs = -MAX_TIME_MS, toMs = MAX_TIME_MS } = query
       const endpoint = endpoints.byId(webhookId)
       if (!endpoint || endpoint.account !== accounts.find(accountId)) return []
-      const mask = maskOf(states)
       const cursor = query.cursor ?? (ascending ? -1 : MAX_POSITION)
       const { key, webhook } = endpoint
-      const found = (ascending ? listAscending : listDescending).all(
-        key,
-        cursor,
-        fromMs,
-        toMs,
-        webhook.epoch,
-        mask,
-        limit,
-      )
-      return withAhead(found.map((stored) => rows.fromRow(stored, endpoint)))
+      const range = [key, cursor, fromMs, toMs, maskOf(states), limit, webhook.epoch] as const
+      return (ascending ? listAscending : listDescending)
+        .flatMap((list) => list.all(...range))
+        .sort((a, b) => (ascending ? a.position - b.position : b.position - a.position))
+        .slice(0, limit)
+        .map((row) => storedDelivery(rows.fromRow(row)))
     },
     search(query: DeliverySearch): FoundDeliveries {
       const { accountId, webhookId, callId = null, states, cursor = MAX_POSITION, limit } = query
@@ -102,20 +120,26 @@ export function createDeliveryQueries({ db, accounts, endpoints, rows }: EngineC
       const account = accountId === undefined ? null : accounts.find(accountId)
       const webhook = webhookId === undefined ? null : endpoints.byId(webhookId)?.key
       if (account === undefined || webhook === undefined) return { deliveries: [] }
-      const last = lastExamined.get(cursor)?.position
-      const range = [cursor, last ?? -1, fromMs, toMs] as const
-      const found = searchIn.all(...range, account, webhook, maskOf(states), callId, callId, limit)
-      const deliveries = withAhead(found.map((stored) => rows.fromRow(stored)))
-      if (found.length === limit) return { deliveries, cursor: found.at(-1)!.position }
-      return last === undefined ? { deliveries } : { deliveries, cursor: last }
+      const last = Math.max(-1, ...lastExamined.map((examined) => examined.get(cursor)?.position ?? -1))
+      const range = [cursor, last, fromMs, toMs, account, webhook, callId, maskOf(states)]
+      const found = searchIn(range, limit)
+      const end = found[limit - 1]?.position
+      if (end === undefined) {
+        const deliveries = found.map((row) => storedDelivery(rows.fromRow(row)))
+        return last < 0 ? { deliveries } : { deliveries, cursor: last }
+      }
+      // Deliveries of one event have the same position, which is the cursor: none of them is left for the next page.
+      const before = found.filter(({ position }) => position > end)
+      const whole = [...before, ...searchIn([end + 1, end, ...range.slice(2)], MAX_EXAMINED)]
+      return { deliveries: whole.map((row) => storedDelivery(rows.fromRow(row))), cursor: end }
     },
   }
 }
 
-const ALL_CODES = [0, 1, 2, 3, 4, 5, 6, 7]
+const ALL_CODES = 0xff
 
 /** The codes of these states as bits; `undefined`: of all states. */
 function maskOf(states: readonly DeliveryState[] | undefined): number {
-  const codes = states?.flatMap((state) => [stateCode(state, 0), stateCode(state, 1)]) ?? ALL_CODES
-  return codes.reduce((bits, state) => bits | (1 << state), 0)
+  if (!states) return ALL_CODES
+  return states.map(stateCode).reduce((bits, code) => (code < 0 ? bits : bits | (1 << code)), 0)
 }

@@ -1,77 +1,70 @@
-/** Reads rows of `hookswitch_delivery` as deliveries. */
-import type { Delivery } from 'hookswitch/store'
+/** Reads deliveries: rows of `hookswitch_waiting`, and rows of `hookswitch_attempt` with a terminal state. */
+import { type Delivery, type LaneKind, laneName } from 'hookswitch/store'
 import type { AccountKeys } from './account-keys.js'
+import { wholeDeliveryId } from './delivery-ids.js'
 import type { SqliteHandle } from './driver.js'
-import type { CachedEndpoint, Endpoints } from './endpoints.js'
+import type { Endpoints } from './endpoints.js'
+import { encodingIn, httpVerbIn, laneKindIn } from './formats.js'
 import { idHashKey } from './hash-key.js'
 import { prepareQuery } from './query.js'
-import { IN_FLIGHT, stateOfCode } from './state-codes.js'
+import { stateOfCode, WAITING } from './state-codes.js'
 
-/** A row of `hookswitch_delivery`, joined with columns of its event. */
+/** A delivery, joined with columns of its event. */
 export interface DeliveryRow {
   readonly position: number
+  /** In its short form. */
   readonly id: string
   readonly webhook: number
+  /** Position of its event. */
   readonly event: number
   readonly epoch: number
   readonly state: number
+  /** Null: it has none, or has ended. */
   readonly dueMs: number | null
   readonly attempts: number
   readonly tries: number
   readonly interruptions: number
-  readonly fence: number
-  readonly laneKey: number | null
+  readonly lane: number
+  /** Its order within the lane, before the position. */
+  readonly sequence: number
   readonly variant: number
+  readonly format: number
   readonly acceptedMs: number
   readonly endedMs: number | null
-  readonly lastAttempt: number | null
-  readonly call: number | null
-  readonly encoding: Delivery['encoding']
-  readonly httpVerb: Delivery['httpVerb']
   readonly reason: string | null
   readonly replayOf: string | null
-  readonly lane: string | null
   readonly eventId: string
   readonly eventAccount: number
-  readonly eventCall: number | null
+  readonly call: number | null
   readonly callId: string | null
   readonly hook: string
   readonly timestampMs: number
 }
 
-/** The columns of `DeliveryRow`, from `d` (the delivery) and `e` (its event). */
-export const COLUMNS = `d.position, d.id, d.webhook, d.event, d.epoch, d.state, d.due_ms as "dueMs", d.attempts,
-  d.tries, d.interruptions, d.fence, d.lane_key as "laneKey", d.variant, d.accepted_ms as "acceptedMs",
-  d.ended_ms as "endedMs", d.last_attempt as "lastAttempt", d.call, d.encoding, d.http_verb as "httpVerb", d.reason,
-  d.replay_of as "replayOf", d.lane, e.id as "eventId", e.account as "eventAccount", e.call as "eventCall",
-  e.call_id as "callId", e.hook, e.timestamp_ms as "timestampMs"`
+const COMMON = `d.position, d.id, d.webhook, e.position as event, d.epoch, d.attempts, d.tries, d.interruptions, d.lane,
+  d.variant, d.format, d.accepted_ms as "acceptedMs", d.reason, d.replay_of as "replayOf", e.id as "eventId",
+  e.account as "eventAccount", e.call, e.call_id as "callId", e.hook, e.timestamp_ms as "timestampMs"`
 
-/** A delivery with its position and the keys of the rows it refers to. */
+/** The columns of `DeliveryRow`, from `d` (the delivery) and `e` (its event). */
+export const WAITING_COLUMNS = `${COMMON}, ${WAITING} as state, d.sequence, d.due_ms as "dueMs", null as "endedMs"`
+export const ENDED_COLUMNS = `${COMMON}, d.state, 0 as sequence, null as "dueMs", d.ended_ms as "endedMs"`
+
+const JOIN_EVENT = 'join hookswitch_event e on e.position = coalesce(d.event, d.position)'
+const WAITING_SQL = `select ${WAITING_COLUMNS} from hookswitch_waiting d ${JOIN_EVENT}`
+const ENDED_SQL = `select ${ENDED_COLUMNS} from hookswitch_attempt d ${JOIN_EVENT}`
+
+/** A delivery with the row that it was read from. */
 export interface LocatedDelivery {
-  readonly position: number
-  /** Replaced, never modified: callers hold references to it. */
-  delivery: Delivery
-  /** The key of its webhook. */
-  readonly webhook: number
-  /** The key of its event. */
-  readonly event: number
-  /** The key of its call, as recorded for the webhook's account. */
-  readonly call: number | null
-  /** The same, if the event belongs to another account; else null. */
-  readonly foreignCall: number | null
-  /** Null: it has a lane to itself, or has ended. */
-  readonly laneKey: number | null
-  /** Whether it is the first of its lane and has not ended. */
-  readonly isHead: boolean
-  /** The position of its newest attempt record. */
-  readonly lastAttempt: number | null
+  readonly row: DeliveryRow
+  /** As stored: without a due time. */
+  readonly delivery: Delivery
 }
 
 export interface DeliveryRows {
   byId(deliveryId: string): LocatedDelivery | undefined
-  byPosition(position: number): LocatedDelivery | undefined
-  /** @param endpoint the row's webhook. Default: looked up */
-  fromRow(row: DeliveryRow, endpoint?: CachedEndpoint): LocatedDelivery
+  /** @param webhook key of the webhook */
+  byKey(webhook: number, position: number): LocatedDelivery | undefined
+  fromRow(row: DeliveryRow): LocatedDelivery
 }
 
 export function createDeliveryRows(
@@ -79,51 +72,59 @@ export function createDeliveryRows(
   accounts: AccountKeys,
   endpoints: Endpoints,
 ): DeliveryRows {
-  const select = `select ${COLUMNS} from hookswitch_delivery d join hookswitch_event e on e.key = d.event`
-  const byId = prepareQuery<DeliveryRow>(db, `${select} where d.id_key = ? and d.id = ?`)
-  const byPosition = prepareQuery<DeliveryRow>(db, `${select} where d.position = ?`)
+  const ofKey = 'where d.position = ?1 and d.webhook = ?2'
+  const waiting = prepareQuery<DeliveryRow>(db, `${WAITING_SQL} ${ofKey}`)
+  const ended = prepareQuery<DeliveryRow>(db, `${ENDED_SQL} ${ofKey} and d.state is not null`)
+  const events = prepareQuery<{ readonly position: number }>(
+    db,
+    'select position from hookswitch_event where id_key = ?',
+  )
+  const ofEvent = 'where (d.position = ?1 or d.event = ?1)'
+  const waitingOfEvent = prepareQuery<DeliveryRow>(db, `${WAITING_SQL} ${ofEvent}`)
+  const endedOfEvent = prepareQuery<DeliveryRow>(db, `${ENDED_SQL} ${ofEvent} and d.state is not null`)
+  const keys = prepareQuery<{ readonly webhook: number; readonly position: number }>(
+    db,
+    'select webhook, position from hookswitch_delivery_id where id_key = ?',
+  )
 
-  function fromRow(
-    row: DeliveryRow,
-    endpoint: CachedEndpoint = endpoints.byKey(row.webhook)!,
-  ): LocatedDelivery {
-    const { position, webhook, event, call: foreignCall, eventCall, laneKey, lastAttempt } = row
-    return {
-      position,
-      delivery: deliveryOf(row, endpoint.webhook, accounts.idOf(row.eventAccount)),
-      webhook,
-      event,
-      call: foreignCall ?? eventCall,
-      foreignCall,
-      laneKey,
-      isHead: row.state === IN_FLIGHT || row.dueMs !== null,
-      lastAttempt,
-    }
+  const fromRow = (row: DeliveryRow): LocatedDelivery => ({
+    row,
+    delivery: deliveryOf(row, endpoints.byKey(row.webhook)!.webhook, accounts.idOf(row.eventAccount)),
+  })
+  function byKey(webhook: number, position: number): LocatedDelivery | undefined {
+    const row = waiting.get(position, webhook) ?? ended.get(position, webhook)
+    return row && fromRow(row)
   }
 
   return {
     byId(deliveryId) {
-      const row = byId.get(idHashKey(deliveryId), deliveryId)
-      return row && fromRow(row)
+      const idKey = idHashKey(deliveryId)
+      const hasId = ({ id, eventId }: DeliveryRow) => wholeDeliveryId(id, eventId) === deliveryId
+      for (const { position } of events.all(idKey)) {
+        const row = waitingOfEvent.all(position).find(hasId) ?? endedOfEvent.all(position).find(hasId)
+        if (row) return fromRow(row)
+      }
+      for (const { webhook, position } of keys.all(idKey)) {
+        const found = byKey(webhook, position)
+        if (found?.delivery.id === deliveryId) return found
+      }
+      return undefined
     },
-    byPosition(position) {
-      const row = byPosition.get(position)
-      return row && fromRow(row)
-    },
+    byKey,
     fromRow,
   }
 }
 
 type MutableDelivery = { -readonly [Name in keyof Delivery]: Delivery[Name] }
 
-/** Spelled out without a spread: every claim creates one of these. */
 function deliveryOf(
   row: DeliveryRow,
   webhook: { readonly id: string; readonly accountId: string },
   eventAccountId: string,
 ): Delivery {
+  const kind: LaneKind = laneKindIn(row.format)
   const delivery: MutableDelivery = {
-    id: row.id,
+    id: wholeDeliveryId(row.id, row.eventId),
     accountId: webhook.accountId,
     webhookId: webhook.id,
     eventId: row.eventId,
@@ -131,21 +132,21 @@ function deliveryOf(
     hook: row.hook,
     eventTimestampMs: row.timestampMs,
     variant: row.variant,
-    encoding: row.encoding,
-    httpVerb: row.httpVerb,
-    lane: row.lane ?? row.id,
+    encoding: encodingIn(row.format),
+    httpVerb: httpVerbIn(row.format),
+    lane: '',
     epoch: row.epoch,
     state: stateOfCode(row.state),
     attempts: row.attempts,
     tries: row.tries,
     interruptions: row.interruptions,
-    fence: row.fence,
+    fence: 0,
     acceptedMs: row.acceptedMs,
   }
   if (row.callId !== null) delivery.callId = row.callId
   if (row.replayOf !== null) delivery.replayOf = row.replayOf
-  if (row.dueMs !== null) delivery.dueMs = row.dueMs
   if (row.reason !== null) delivery.reason = row.reason
   if (row.endedMs !== null) delivery.endedMs = row.endedMs
+  delivery.lane = laneName(kind, row.lane, delivery)
   return delivery
 }

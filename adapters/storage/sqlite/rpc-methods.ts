@@ -1,11 +1,11 @@
 /** The store methods that the engine executes, as requests that can be sent to a thread. */
 import type {
   AccountStore,
-  DeliveryStore,
   EncryptionStore,
   HookswitchError,
   InboxStore,
   OpenLegStore,
+  QueueStore,
   TokenStore,
   WebhookStore,
 } from 'hookswitch/store'
@@ -18,7 +18,7 @@ interface RpcPorts {
   readonly accounts: AccountStore
   readonly tokens: TokenStore
   readonly webhooks: WebhookStore
-  readonly deliveries: Omit<DeliveryStore, 'subscribe'>
+  readonly deliveries: Omit<QueueStore, 'subscribe'>
   readonly inbox: Pick<InboxStore, 'staged'>
   readonly openLegs: OpenLegStore
   readonly encryption: EncryptionStore
@@ -62,15 +62,16 @@ export const METHODS: {
     replace: 'write',
   },
   deliveries: {
-    accept: 'write',
     own: 'write',
     renew: 'write',
+    handOver: 'read',
     release: 'write',
-    ready: 'read',
-    claim: 'write',
-    settle: 'write',
-    orphans: 'read',
-    stale: 'read',
+    load: 'read',
+    completeTakeover: 'write',
+    commit: 'write',
+    bodies: 'read',
+    changes: 'read',
+    poll: 'read',
     webhookOf: 'read',
     delivery: 'read',
     deliveries: 'read',
@@ -78,7 +79,6 @@ export const METHODS: {
     attempts: 'read',
     lastSuccesses: 'read',
     legs: 'read',
-    pending: 'read',
     prune: 'write',
     erase: 'write',
     mentions: 'read',
@@ -94,6 +94,8 @@ export interface RpcRequest {
   readonly port: PortName
   readonly method: string
   readonly args: readonly unknown[]
+  /** Buffers in `args` that are moved to the thread instead of being copied. */
+  readonly transfer?: readonly ArrayBufferLike[]
 }
 
 export function effectOf({ port, method }: RpcRequest): MethodEffect {

@@ -1,118 +1,128 @@
-/** Settles deliveries: the SQL of `DeliveryStore.settle`. */
+/** Writes the outcome of attempts: the next state of a delivery, its record, and the health of its endpoint. */
 import {
   applyEndpointChange,
-  applySettlement,
+  decideSettlement,
+  disabledByRepeat,
+  type EndedResult,
   isTerminal,
   type Settlement,
-  type SettlementResult,
 } from 'hookswitch/store'
 import type { EngineContext } from './context.js'
 import type { CachedEndpoint } from './endpoints.js'
-import { invalidateDue, noteDueHead } from './lanes.js'
+import type { EncodedSettlement } from './group-encoding.js'
 import { prepareChange, prepareQuery } from './query.js'
-import type { LocatedDelivery } from './rows.js'
 import { stateCode } from './state-codes.js'
+
+/** The columns of a waiting delivery that its attempts keep. */
+interface SettledRow {
+  readonly event: number | null
+  readonly lane: number
+  readonly epoch: number
+  readonly acceptedMs: number
+  readonly variant: number
+  readonly format: number
+  readonly id: string
+  readonly replayOf: string | null
+}
+
+const RETURNING =
+  'returning event, lane, epoch, accepted_ms as "acceptedMs", variant, format, id, replay_of as "replayOf"'
+const EXPECTED = 'where position = ? and webhook = ? and attempts = ?'
 
 export function createSettle(
   context: EngineContext,
-): (settlements: readonly Settlement[], now: number) => readonly SettlementResult[] {
-  const { db, state, endpoints, rows, lanes, stale, attemptCounts, inFlight, notify } = context
-  const updateEnded = prepareChange(
+): (settlement: EncodedSettlement, now: number, isRepeat: boolean) => EndedResult {
+  const { db, state, endpoints, rows, requests, attemptCounts } = context
+  const end = prepareQuery<SettledRow>(db, `delete from hookswitch_waiting ${EXPECTED} ${RETURNING}`)
+  const update = prepareQuery<SettledRow>(
     db,
-    `update hookswitch_delivery set state = ?, due_ms = null, attempts = ?, tries = ?, interruptions = ?, term = null,
-      lane_key = null, reason = ?, ended_ms = ?, last_attempt = ?
-    where position = ?`,
-  )
-  const updateWaiting = prepareChange(
-    db,
-    `update hookswitch_delivery set state = ?, due_ms = ?, attempts = ?, tries = ?, interruptions = ?, term = null,
-      reason = ?, last_attempt = ?
-    where position = ?`,
+    `update hookswitch_waiting set attempts = ?, tries = ?, interruptions = ?, due_ms = ?, reason = ?
+    ${EXPECTED} ${RETURNING}`,
   )
   const insertAttempt = prepareChange(
     db,
-    `insert into hookswitch_attempt (position, webhook, call, delivery, before, at_ms, doc)
-    values (?, ?, ?, ?, ?, ?, ?)`,
+    `insert into hookswitch_attempt
+      (key, position, webhook, event, at_ms, variant, format, id, request, doc)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  const anyWaiting = prepareQuery<object>(
+  const insertEnd = prepareChange(
     db,
-    'select 1 from hookswitch_delivery indexed by hookswitch_delivery_queue where webhook = ? and state <= 1 limit 1',
+    `insert into hookswitch_attempt
+      (key, position, webhook, event, at_ms, variant, format, id, request, doc, state, attempts, tries, interruptions,
+      epoch, lane, accepted_ms, ended_ms, reason, replay_of)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const hasRecord = prepareQuery<object>(
+    db,
+    `select 1 from hookswitch_attempt
+    where position = ? and webhook = ? and json_extract(doc, '$[1]') = json_extract(?, '$[1]')`,
   )
 
-  /** Returns the delivery, or `undefined` if the settlement is fenced: another owner, state or fence. */
-  function findExpected({ owner, deliveryId, expect }: Settlement): LocatedDelivery | undefined {
-    if (state.owner !== owner) return undefined
-    const row = inFlight.get(deliveryId) ?? rows.byId(deliveryId)
-    if (row?.delivery.state !== expect.state || row.delivery.fence !== expect.fence) return undefined
-    return row
+  /** The number of attempts that the delivery must have; `undefined`: the settlement is not to be written. */
+  function expectedAttempts(
+    settlement: EncodedSettlement,
+    webhook: number,
+    position: number,
+    isRepeat: boolean,
+  ): number | 'stored' | undefined {
+    if (!isRepeat && settlement.expectedAttempts !== undefined) return settlement.expectedAttempts
+    const delivery = rows.byKey(webhook, position)?.delivery
+    const { record, expectedAttempts: attempts } = settlement
+    const isRecorded = record !== undefined && hasRecord.get(position, webhook, record.doc) !== undefined
+    const decision = decideSettlement(
+      delivery,
+      { ...settlement, expect: { attempts } } as unknown as Settlement,
+      isRepeat,
+      isRecorded,
+    )
+    return decision === 'write' ? delivery?.attempts : decision === 'stored' ? 'stored' : undefined
   }
 
-  /** Inserts the attempt record, if any, and returns the position of the delivery's newest record. */
-  function recordAttempt(
-    row: LocatedDelivery,
-    endpoint: CachedEndpoint,
-    { record: attempt }: Settlement,
-  ): number | null {
-    if (!attempt) return row.lastAttempt
-    const position = state.nextPosition()
-    const doc = JSON.stringify(attempt)
-    insertAttempt(position, endpoint.key, row.call, row.position, row.lastAttempt, attempt.atMs, doc)
-    attemptCounts.added(endpoint.key)
-    return position
-  }
-
-  function settleDelivery(
-    row: LocatedDelivery,
-    endpoint: CachedEndpoint,
-    settlement: Settlement,
-    now: number,
-  ): void {
-    const { delivery: before, isHead } = row
-    inFlight.delete(before.id)
-    if (before.state === 'waiting' && isHead) invalidateDue(endpoint, before.epoch, before.attempts)
-    const lastAttempt = recordAttempt(row, endpoint, settlement)
-    const after = applySettlement(before, settlement.next, isHead, now)
-    const { attempts, tries, interruptions, reason = null, dueMs, endedMs = null } = after
-    const code = stateCode(after.state, attempts)
-    if (!isTerminal(after.state)) {
-      updateWaiting(code, dueMs ?? null, attempts, tries, interruptions, reason, lastAttempt, row.position)
-      if (dueMs !== undefined) noteDueHead(endpoint, after.epoch, attempts, dueMs)
-      return
-    }
-    updateEnded(code, attempts, tries, interruptions, reason, endedMs, lastAttempt, row.position)
-    state.pending -= 1
-    if (isHead) lanes.promote(row, endpoint, now)
-  }
-
-  /** Updates the webhook's health and epoch. Returns whether waiting deliveries have become stale. */
-  function updateEndpoint(row: LocatedDelivery, endpoint: CachedEndpoint, settlement: Settlement): boolean {
+  function updateEndpoint(endpoint: CachedEndpoint, change: Settlement['endpoint']): EndedResult {
     const before = endpoint.webhook
-    const after = applyEndpointChange(before, settlement.endpoint)
-    if (after.epoch !== before.epoch) endpoints.replace(endpoint, after)
-    else if (after !== before) endpoints.replaceHealth(endpoint, after)
-    const isStale = settlement.next.state === 'waiting' && row.delivery.epoch < after.epoch
-    if (!isStale && (after.epoch === before.epoch || !anyWaiting.get(endpoint.key))) return false
-    stale.add(endpoint.key)
-    return true
+    const after = applyEndpointChange(before, change)
+    if (after === before) return { kind: 'settled' }
+    if (after.epoch === before.epoch) {
+      endpoints.replaceHealth(endpoint, after)
+      return { kind: 'settled' }
+    }
+    endpoints.replace(endpoint, after)
+    return { kind: 'settled', disabled: after }
   }
 
-  return (settlements, now) => {
-    state.noteTime(now)
-    let hasStale = false
-    const results = settlements.map((settlement): SettlementResult => {
-      const row = findExpected(settlement)
-      const endpoint = row && endpoints.byKey(row.webhook)
-      if (endpoint?.webhook.id !== settlement.webhookId) return { kind: 'fenced' }
-      const { epoch } = endpoint.webhook
-      settleDelivery(row!, endpoint, settlement, now)
-      if (updateEndpoint(row!, endpoint, settlement)) hasStale = true
-      const readiness = endpoints.readiness(endpoint)
-      const { webhook } = endpoint
-      return webhook.epoch === epoch
-        ? { kind: 'settled', endpoint: readiness }
-        : { kind: 'settled', endpoint: readiness, disabled: webhook }
-    })
-    if (hasStale) notify(undefined)
-    return results
+  return (settlement, now, isRepeat) => {
+    const { webhookId, deliveryId, next, record } = settlement
+    const endpoint = endpoints.byId(webhookId)
+    if (!endpoint) return { kind: 'fenced' }
+    const { key } = endpoint
+    const position = settlement.position ?? rows.byId(deliveryId)?.row.position ?? -1
+    const expected = expectedAttempts(settlement, key, position, isRepeat)
+    if (expected === undefined) return { kind: 'fenced' }
+    if (expected === 'stored') {
+      const disabled = disabledByRepeat(endpoint.webhook, settlement as unknown as Settlement)
+      return disabled ? { kind: 'settled', disabled } : { kind: 'settled' }
+    }
+
+    const { attempts, tries, interruptions, dueMs = null, reason = null } = next
+    const hasEnded = isTerminal(next.state)
+    const row = hasEnded
+      ? end.get(position, key, expected)
+      : update.get(attempts, tries, interruptions, dueMs, reason, position, key, expected)
+    if (!row) return { kind: 'fenced' }
+    const { event, variant, format, id } = row
+    if (record) attemptCounts.added(key)
+    if (record || hasEnded) {
+      const request = record ? requests.keyOf(key, record.request) : null
+      const atMs = record?.atMs ?? now
+      const attempt = [state.nextKey(), position, key, event, atMs, variant, format, id] as const
+      const doc = record?.doc ?? null
+      if (!hasEnded) insertAttempt(...attempt, request, doc)
+      else {
+        const { epoch, lane, acceptedMs, replayOf } = row
+        const result = [stateCode(next.state), attempts, tries, interruptions] as const
+        insertEnd(...attempt, request, doc, ...result, epoch, lane, acceptedMs, now, reason, replayOf)
+      }
+    }
+    return updateEndpoint(endpoint, settlement.endpoint)
   }
 }

@@ -1,14 +1,10 @@
-/** Stored codes of delivery states. */
+/** Stored codes of delivery states. They are part of the schema: 1 and 2 were used by earlier versions. */
 import type { DeliveryState } from 'hookswitch/store'
 
-/**
- * The stored codes of delivery states. Waiting deliveries have two codes, for first attempts and for retries: each kind
- * gets half of an endpoint's slots, and each has to be found by due time. The order is part of the schema.
- */
-const STATES: readonly DeliveryState[] = [
+const STATES: readonly (DeliveryState | undefined)[] = [
   'waiting',
-  'waiting',
-  'in_flight',
+  undefined,
+  undefined,
   'delivered',
   'exhausted',
   'expired',
@@ -16,19 +12,15 @@ const STATES: readonly DeliveryState[] = [
   'quarantined',
 ]
 
-/** Waits for its first attempt. */
-export const UNTRIED = 0
-/** Waits for a retry. */
-export const RETRY = 1
-/** Higher codes are terminal states. */
-export const IN_FLIGHT = 2
+export const WAITING = 0
+export const DELIVERED = 3
+export const CANCELLED = 6
 
 export function stateOfCode(code: number): DeliveryState {
   return STATES[code]!
 }
 
-/** @param attempts number of attempts recorded so far: 0 means that a waiting delivery is untried */
-export function stateCode(state: DeliveryState, attempts: number): number {
-  if (state === 'waiting') return attempts === 0 ? UNTRIED : RETRY
+/** The code of a state that is stored; -1 for `in_flight`, which is not. */
+export function stateCode(state: DeliveryState): number {
   return STATES.indexOf(state)
 }

@@ -5,7 +5,7 @@ import { prepareQuery } from './query.js'
 import type { Synchronous } from './synchronous.js'
 
 export function createWebhookStore(context: EngineContext): Synchronous<WebhookStore> {
-  const { db, state, accounts, endpoints, stale, notify } = context
+  const { db, state, accounts, endpoints, notify } = context
   const ofAccount = prepareQuery<{ readonly key: number }>(
     db,
     'select key from hookswitch_webhook where account = ? and deleted_ms is null',
@@ -20,10 +20,6 @@ export function createWebhookStore(context: EngineContext): Synchronous<WebhookS
     `select key from hookswitch_webhook
     where deleted_ms is null and id > ? and (health is not null or json_extract(doc, '$.disableReason') is not null)
     order by id limit ? + 0`,
-  )
-  const anyWaiting = prepareQuery<object>(
-    db,
-    'select 1 from hookswitch_delivery indexed by hookswitch_delivery_queue where webhook = ? and state <= 1 limit 1',
   )
   const conflict = (id: string) => new HookswitchError('Conflict', `this id is taken: ${id}`, { field: 'id' })
 
@@ -43,7 +39,7 @@ export function createWebhookStore(context: EngineContext): Synchronous<WebhookS
   return {
     insert(webhook) {
       if (endpoints.byId(webhook.id)) throw conflict(webhook.id)
-      endpoints.insert(state.nextPosition(), webhook)
+      endpoints.insert(state.nextKey(), webhook)
     },
     read(accountId, webhookId) {
       const webhook = endpoints.byId(webhookId)?.webhook
@@ -63,14 +59,8 @@ export function createWebhookStore(context: EngineContext): Synchronous<WebhookS
       if (!before || before.accountId !== next.accountId || before.deletedMs !== undefined) return false
       if (before.revision !== expectedRevision) return false
 
-      const dueBefore = endpoints.dueMsOf(endpoint) ?? Number.POSITIVE_INFINITY
       endpoints.replace(endpoint, applyReplacement(before, next))
-      if (next.epoch > before.epoch && anyWaiting.get(endpoint.key)) {
-        stale.add(endpoint.key)
-        notify(undefined)
-      }
-      const ready = endpoints.readiness(endpoint)
-      if (ready.dueMs !== undefined && ready.dueMs < dueBefore) notify([ready])
+      notify()
       return true
     },
   }

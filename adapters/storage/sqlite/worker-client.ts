@@ -62,7 +62,9 @@ export function openInWorker(request: OpenRequest, deps: BackendDeps): Promise<B
 
   function post(message: ClientMessage): void {
     try {
-      worker.postMessage(message)
+      const buffers =
+        message.kind === 'requests' ? message.requests.flatMap(({ transfer = [] }) => transfer) : []
+      worker.postMessage(message, buffers as ArrayBuffer[])
     } catch (thrown) {
       // An argument cannot be cloned: resend the requests one by one to find out which.
       if (message.kind !== 'requests') throw thrown
@@ -87,7 +89,7 @@ export function openInWorker(request: OpenRequest, deps: BackendDeps): Promise<B
       if ('error' in result) reject(deserializeError(result.error))
       else resolve(result.value)
     }
-    for (const notification of message.notifications) deps.notify(notification)
+    if (message.hasNotice) deps.notify()
   }
 
   function fail(reason: unknown): void {
@@ -101,8 +103,7 @@ export function openInWorker(request: OpenRequest, deps: BackendDeps): Promise<B
   const backend: Backend = {
     request: (call: RpcRequest) =>
       sendNumbered((id) => {
-        const { port, method, args } = call
-        if (outgoing.push({ id, port, method, args }) === 1) queueMicrotask(flush)
+        if (outgoing.push({ id, ...call }) === 1) queueMicrotask(flush)
       }),
     webhookVersion: () => webhookVersion,
     secret: () => sendNumbered((id) => post({ kind: 'secret', id })) as Promise<string>,

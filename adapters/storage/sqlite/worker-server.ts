@@ -9,7 +9,6 @@ import {
   type WorkerMessage,
 } from './messages.js'
 import type { SqliteDatabase } from './open.js'
-import type { ReadyNotification } from './pending-notifications.js'
 import { BUSY_TIMEOUT_MS } from './pragmas.js'
 import { effectOf } from './rpc-methods.js'
 
@@ -25,15 +24,16 @@ const RETRY_MS = 20
  */
 export function createWorkerServer(
   database: SqliteDatabase,
-  post: (message: WorkerMessage) => void,
+  post: (message: WorkerMessage, buffers: readonly ArrayBuffer[]) => void,
   onClosed: () => void,
 ): (messages: readonly ClientMessage[]) => void {
   let deferred: NumberedRequest[] = []
   let deferredSinceMs = 0
   let isClosing = false
 
-  function postResults(results: readonly ResultMessage[], notifications: readonly ReadyNotification[]): void {
-    post({ kind: 'results', results, notifications, webhookVersion: database.webhookVersion() })
+  function postResults(results: readonly ResultMessage[], hasNotice: boolean): void {
+    const buffers = results.flatMap((result) => ('value' in result ? buffersIn(result.value) : []))
+    post({ kind: 'results', results, hasNotice, webhookVersion: database.webhookVersion() }, buffers)
   }
 
   function execute(requests: readonly NumberedRequest[], deferWhenBusy: boolean): void {
@@ -41,8 +41,8 @@ export function createWorkerServer(
     const results = requests.flatMap(({ id }, index) =>
       ended[index] ? serializeResult(id, ended[index]) : [],
     )
-    const notifications = database.takeNotifications()
-    if (results.length > 0 || notifications.length > 0) postResults(results, notifications)
+    const hasNotice = database.takeNotice()
+    if (results.length > 0 || hasNotice) postResults(results, hasNotice)
     if (results.length < requests.length) defer(requests.filter((_, index) => !ended[index]))
   }
 
@@ -82,7 +82,7 @@ export function createWorkerServer(
     } catch (thrown) {
       result = { id, error: serializeError(toStoreError(thrown, database.path)) }
     }
-    postResults([result], [])
+    postResults([result], false)
   }
 
   function replaceSecret({ id, secret }: { readonly id: number; readonly secret: string }): void {
@@ -113,4 +113,11 @@ export function createWorkerServer(
     }
     accept(requests)
   }
+}
+
+/** The buffers of columns in a result, or in a property of it: they are moved, not copied. */
+function buffersIn(value: unknown, depth = 0): readonly ArrayBuffer[] {
+  if (ArrayBuffer.isView(value)) return [value.buffer as ArrayBuffer]
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || depth === 2) return []
+  return Object.values(value).flatMap((part) => buffersIn(part, depth + 1))
 }

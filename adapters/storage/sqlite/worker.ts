@@ -30,7 +30,8 @@ function drain(port: MessagePort, first: ClientMessage): readonly ClientMessage[
 }
 
 function run(port: MessagePort, request: OpenRequest): void {
-  const post = (message: WorkerMessage) => port.postMessage(message)
+  const post = (message: WorkerMessage, buffers: readonly ArrayBuffer[] = []) =>
+    port.postMessage(message, buffers)
   const warn = (sentence: string) => post({ kind: 'warning', sentence })
   try {
     const database = openDatabase(request, warn, BUSY_TIMEOUT_MS)

@@ -117,21 +117,39 @@ export class Entries {
     this.setWord(entry, FLAGS, isSet ? flags | flag : flags & ~flag)
   }
 
-  /** A new entry, whose fields are all 0. */
-  allocate(): number {
+  /** A new entry. `interruptions` above 255 are stored as 255. */
+  allocate(
+    endpoint: number,
+    position: number,
+    lane: number,
+    sequence: number,
+    epoch: number,
+    dueMs: number,
+    attempts: number,
+    tries: number,
+    interruptions: number,
+  ): number {
     const { available } = this
     const pageIndex = available.length > 0 ? available[available.length - 1]! : this.addPage()
     const page = this.pages[pageIndex]!
-    let index: number
-    if (page.free > 0) {
-      index = page.free - 1
-      const start = index << 4
-      page.free = page.words[start + NEXT]!
-      page.words.fill(0, start, start + 16)
-    } else index = page.fresh++
-    page.used++
+    const { numbers, words } = page
+    const index = page.free > 0 ? page.free - 1 : page.fresh++
+    const start = index << 4
+    if (page.free > 0) page.free = words[start + NEXT]!
+    numbers[(index << 3) + POSITION] = position
+    numbers[(index << 3) + LANE] = lane
+    numbers[(index << 3) + DUE] = dueMs
+    words[start + ENDPOINT] = endpoint
+    words[start + SEQUENCE] = sequence
+    words[start + EPOCH] = epoch
+    words[start + ATTEMPTS] = attempts
+    words[start + TRIES] = tries
+    words[start + NEXT] = NONE
+    words[start + PREVIOUS] = NONE
+    words[start + CONTENT] = NONE
+    words[start + FLAGS] = Math.min(interruptions, INTERRUPTIONS)
     this.size++
-    if (page.used === PAGE_ENTRIES) {
+    if (++page.used === PAGE_ENTRIES) {
       page.isAvailable = false
       available.pop()
     }

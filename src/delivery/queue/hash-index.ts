@@ -9,7 +9,7 @@ import { ENDPOINT, type Entries, NONE } from './entries.js'
 
 const SEGMENT_BITS = 7
 const SEGMENTS = 2 ** SEGMENT_BITS
-const MIN_CAPACITY = 8
+const MIN_CAPACITY = 32
 
 export class HashIndex {
   /** Entries by hash; `NONE` in a free slot. The length is a power of two. */

@@ -33,7 +33,6 @@ import {
   DUE,
   ENDPOINT,
   Entries,
-  EPOCH,
   FLAGS,
   INTERRUPTIONS,
   IS_REQUESTED,
@@ -201,15 +200,6 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     return isRequested ? entry : NONE
   }
 
-  function createEntry(endpoint: QueueEndpoint, position: number, lane: number, sequence: number): number {
-    const entry = entries.allocate()
-    entries.setNumber(entry, POSITION, position)
-    entries.setNumber(entry, LANE, lane)
-    entries.setWord(entry, ENDPOINT, endpoint.index)
-    entries.setWord(entry, SEQUENCE, sequence)
-    return entry
-  }
-
   function setCounters(entry: number, attempts: number, tries: number, interruptions: number): void {
     entries.setWord(entry, ATTEMPTS, attempts)
     entries.setWord(entry, TRIES, tries)
@@ -217,9 +207,8 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     entries.setWord(entry, FLAGS, flags | Math.min(interruptions, INTERRUPTIONS))
   }
 
-  /** Adds a new entry whose other fields are set. */
+  /** Puts a new entry where it belongs. */
   function insert(endpoint: QueueEndpoint, entry: number, epoch: number, now: number): void {
-    entries.setWord(entry, EPOCH, epoch)
     if (epoch > endpoint.newestEpoch) endpoint.newestEpoch = epoch
     endpoint.waiting++
     keys.set(entry)
@@ -382,8 +371,17 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       const endpoint = table.restore(delivery.endpoint)
       if (keys.find(endpoint.index, delivery.position) !== NONE) return false
       delivery.endpoint = endpoint
-      const entry = createEntry(endpoint, delivery.position, laneKey(delivery.lane), delivery.sequence)
-      setCounters(entry, delivery.attempts, delivery.tries, delivery.interruptions)
+      const entry = entries.allocate(
+        endpoint.index,
+        delivery.position,
+        laneKey(delivery.lane),
+        delivery.sequence,
+        delivery.epoch,
+        0,
+        delivery.attempts,
+        delivery.tries,
+        delivery.interruptions,
+      )
       if (waitingContents < maxContents) attachContent(entry, delivery)
       insert(endpoint, entry, delivery.epoch, now)
       refresh(endpoint)
@@ -400,10 +398,19 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
         const endpoint = endpoints[rows.webhook[row]!]!
         const position = rows.position[row]!
         if (keys.find(endpoint.index, position) !== NONE) continue
-        const entry = createEntry(endpoint, position, rows.lane[row]!, rows.sequence[row]!)
-        entries.setNumber(entry, DUE, rows.dueMs[row]!)
-        setCounters(entry, rows.attempts[row]!, rows.tries[row]!, rows.interruptions[row]!)
-        insert(endpoint, entry, rows.epoch[row]!, now)
+        const epoch = rows.epoch[row]!
+        const entry = entries.allocate(
+          endpoint.index,
+          position,
+          rows.lane[row]!,
+          rows.sequence[row]!,
+          epoch,
+          rows.dueMs[row]!,
+          rows.attempts[row]!,
+          rows.tries[row]!,
+          rows.interruptions[row]!,
+        )
+        insert(endpoint, entry, epoch, now)
         changed.add(endpoint)
       }
       for (const endpoint of changed) refresh(endpoint)

@@ -2,9 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Clock, InboxEntry, ReadyEndpoint, Store } from 'hookswitch/store'
+import type { Clock, Group, InboxEntry, QueueLogStore } from 'hookswitch/store'
 import { loadDriver, type SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
 import { createEngine, type Engine } from '../../../adapters/storage/sqlite/engine.js'
+import { decodeResult, type Encoded, encodeGroup } from '../../../adapters/storage/sqlite/group-encoding.js'
 import { migrateSchema } from '../../../adapters/storage/sqlite/migrations.js'
 import { METHODS } from '../../../adapters/storage/sqlite/rpc-methods.js'
 import { HookswitchError } from '../../../src/errors.js'
@@ -26,7 +27,7 @@ export function openDatabase(path: string): SqliteHandle {
   return db
 }
 
-export interface EngineStore extends Store {
+export interface EngineStore extends QueueLogStore {
   readonly db: SqliteHandle
   readonly engine: Engine
   readonly path: string
@@ -36,23 +37,20 @@ export interface EngineStore extends Store {
   inHostTransaction(end: 'commit' | 'rollback', work: (tx: unknown) => Promise<void>): Promise<void>
 }
 
-type ReadyNotification = readonly ReadyEndpoint[] | undefined
-
 const closed = () =>
   new HookswitchError('StoreUnavailable', 'the store is not open', { retryAfterSeconds: 1 })
 
 export function engineStore(path: string, clock: Pick<Clock, 'now'>, transactions = false): EngineStore {
   const db = openDatabase(path)
-  const listeners = new Set<(ready: ReadyNotification) => void>()
-  let pending: ReadyNotification[] = []
+  const listeners = new Set<() => void>()
   let isOpen = true
   let host: SqliteHandle | undefined
-  const engine = createEngine(db, (ready) => pending.push(ready))
+  const engine = createEngine(db)
 
-  function notify(ready: ReadyNotification): void {
+  function notify(): void {
     for (const listener of [...listeners]) {
       try {
-        listener(ready)
+        listener()
       } catch {
         // A listener that throws does not affect the others.
       }
@@ -72,15 +70,12 @@ export function engineStore(path: string, clock: Pick<Clock, 'now'>, transaction
       }
       db.exec('commit')
     } catch (thrown) {
-      pending = []
       engine.rolledBack()
       db.exec('rollback')
       throw thrown
     }
     engine.committed()
-    const committed = pending
-    pending = []
-    committed.forEach(notify)
+    if (engine.takeNotice()) notify()
     if (refusal) throw refusal
     return result as Result
   }
@@ -93,7 +88,7 @@ export function engineStore(path: string, clock: Pick<Clock, 'now'>, transaction
           if (!isOpen) throw closed()
           const call = () =>
             (engine[name] as unknown as Record<string, (...args: unknown[]) => unknown>)[method]!(...args)
-          return effect === 'write' ? inTransaction(call) : call()
+          return effect === 'noTransaction' ? call() : inTransaction(call)
         },
       ]),
     )
@@ -121,8 +116,10 @@ export function engineStore(path: string, clock: Pick<Clock, 'now'>, transaction
       ...deliveries,
       own: (owner: string, leaseMs: number) => deliveries.own!(owner, leaseMs, clock.now()),
       renew: (owner: string, leaseMs: number) => deliveries.renew!(owner, leaseMs, clock.now()),
-      subscribe(listener: (ready: ReadyNotification) => void) {
-        const call = (ready: ReadyNotification) => listener(ready)
+      commit: async (group: Group) =>
+        decodeResult((await deliveries.commit!(encodeGroup(group))) as Encoded, group),
+      subscribe(listener: () => void) {
+        const call = () => listener()
         listeners.add(call)
         return () => listeners.delete(call)
       },
@@ -145,7 +142,7 @@ export function engineStore(path: string, clock: Pick<Clock, 'now'>, transaction
       host.exec('begin immediate')
       await work(host)
       host.exec(end)
-      if (end === 'commit') notify(undefined)
+      if (end === 'commit') notify()
     },
   } as unknown as EngineStore
 }

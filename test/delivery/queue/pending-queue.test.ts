@@ -1,0 +1,641 @@
+import { describe, expect, it } from 'vitest'
+import { createPendingQueue, type PendingQueue } from '../../../src/delivery/queue/pending-queue.js'
+import type { QueuedDelivery } from '../../../src/delivery/queue/queued-delivery.js'
+import type { Webhook } from '../../../src/webhooks/webhook.js'
+import { aWebhook } from '../fixtures.js'
+import { columnsOf, contentOf, fillMissing, positionsOf, queued, type Row } from './fixtures.js'
+
+const NOW = 1_000
+const LANE = 'acc/call-1'
+
+interface Options {
+  readonly maxContents?: number
+}
+
+function createQueue({ maxContents = 100 }: Options = {}) {
+  const queue = createPendingQueue({ maxContents, shardOf: (id) => id.length })
+  const webhook = aWebhook()
+  const endpoint = queue.setWebhook(webhook)
+  const key = (position: number, webhookId = 'w1') => ({ webhookId, position })
+  return {
+    queue,
+    webhook,
+    endpoint,
+    key,
+    add(position: number, row: Partial<Row> = {}, now = NOW): QueuedDelivery {
+      const delivery = queued(endpoint, { ...row, position })
+      expect(queue.add(delivery, now)).toBe(true)
+      return delivery
+    },
+    load: (rows: readonly Partial<Row>[], now = NOW) =>
+      queue.load(columnsOf(rows.map((row) => ({ webhookId: 'w1', position: 0, ...row }))), now),
+    take: (slots: number, now = NOW, retriesFirst = false) => queue.take(endpoint, slots, retriesFirst, now),
+    dueMs: () => queue.ready(endpoint).dueMs,
+  }
+}
+
+const next = (dueMs: number, attempts = 1) =>
+  ({ state: 'waiting', dueMs, attempts, tries: attempts, interruptions: 0, reason: 'status_500' }) as const
+
+function withHealth(webhook: Webhook, pausedUntilMs: number): Webhook {
+  return { ...webhook, health: { failuresInRow: 3, pausedUntilMs } }
+}
+
+describe('an endpoint', () => {
+  it('has its webhook, its shard and what waits and is taken', () => {
+    const { queue, endpoint, webhook, add, take } = createQueue()
+    expect(endpoint).toMatchObject({ id: 'w1', webhook, shard: 2, waiting: 0, taken: 0 })
+    add(1)
+    add(2)
+    take(1)
+    expect(endpoint).toMatchObject({ waiting: 1, taken: 1 })
+    expect([queue.size, queue.waitingContents]).toEqual([2, 1])
+    expect([queue.endpoint('w1'), queue.endpoint('w2')]).toEqual([endpoint, undefined])
+    expect([...queue.endpoints()]).toEqual([endpoint])
+  })
+
+  it('gets the newest webhook: a lower revision is ignored, the same revision is used', () => {
+    const { queue, endpoint, webhook } = createQueue()
+    const edited = {
+      ...webhook,
+      revision: 2,
+      settings: { ...webhook.settings, uri: 'http://other.example:81/x' },
+    }
+    expect(queue.setWebhook(edited)).toBe(endpoint)
+    queue.setWebhook(webhook)
+    expect(endpoint.webhook).toBe(edited)
+    expect(queue.ready(endpoint).origin).toBe('http://other.example:81')
+    const failing = withHealth(edited, 5)
+    queue.setWebhook(failing)
+    expect(endpoint.webhook).toBe(failing)
+    expect(queue.ready(endpoint)).toEqual({
+      webhookId: 'w1',
+      accountId: 'acc',
+      origin: 'http://other.example:81',
+      failing: true,
+      dueMs: undefined,
+    })
+  })
+
+  it('is due with its earliest head, not before the end of its pause', () => {
+    const { queue, webhook, load, add, take, dueMs } = createQueue()
+    expect(dueMs()).toBeUndefined()
+    load([{ position: 1, dueMs: 5_000, attempts: 1 }])
+    expect(dueMs()).toBe(5_000)
+    add(2)
+    expect(dueMs()).toBe(NOW)
+    queue.setWebhook(withHealth(webhook, 3_000))
+    expect(dueMs()).toBe(3_000)
+    expect(positionsOf(take(9))).toEqual([2])
+    expect(dueMs()).toBe(5_000)
+  })
+
+  it('is idle while only contents on their way could be sent', () => {
+    const { queue, load, key, dueMs } = createQueue()
+    load([{ position: 1 }])
+    const keys = queue.missing(9, NOW)
+    expect(keys).toEqual([key(1)])
+    expect(dueMs()).toBeUndefined()
+    expect(queue.fill(keys, [contentOf(key(1))], NOW)).toEqual([queue.endpoint('w1')])
+    expect(dueMs()).toBe(NOW)
+  })
+
+  it('is forgotten when 10,000 others were used since, unless something is pending', () => {
+    const { queue, endpoint, webhook, add } = createQueue()
+    const busy = queue.setWebhook({ ...webhook, id: 'busy' })
+    queue.add(queued(busy, { position: 1 }), NOW)
+    queue.end(add(1), NOW)
+    const others = Array.from({ length: 10_000 }, (_, index) =>
+      queue.setWebhook({ ...webhook, id: `other-${index}` }),
+    )
+    // Those that were set are not used yet: `load` needs them.
+    expect(queue.endpoint('w1')).toBe(endpoint)
+    const first = queued(others[0]!, { position: 1 })
+    queue.add(first, NOW)
+    queue.end(first, NOW)
+    expect(queue.endpoint('w1')).toBeUndefined()
+    expect(queue.endpoint('busy')).toBe(busy)
+    expect(queue.endpoint('other-0')).toBe(others[0])
+    // A delivery that was accepted meanwhile brings it back; one of its successor goes there.
+    add(2)
+    expect(queue.endpoint('w1')).toBe(endpoint)
+    expect(endpoint.waiting).toBe(1)
+  })
+
+  it('that was set anew gets the deliveries made for the forgotten one', () => {
+    const { queue, endpoint, webhook } = createQueue()
+    for (let index = 0; index < 10_000; index++) queue.setWebhook({ ...webhook, id: `other-${index}` })
+    const other = queued(queue.endpoint('other-5')!, { position: 1 })
+    queue.add(other, NOW)
+    queue.end(other, NOW)
+    expect(queue.endpoint('w1')).toBeUndefined()
+    const successor = queue.setWebhook(webhook)
+    const delivery = queued(endpoint, { position: 3 })
+    queue.add(delivery, NOW)
+    expect(delivery.endpoint).toBe(successor)
+    expect([endpoint.waiting, successor.waiting]).toEqual([0, 1])
+  })
+})
+
+describe('add', () => {
+  it('makes the head of a lane due at once, the others after it', () => {
+    const { queue, add, key } = createQueue()
+    add(1, { lane: LANE })
+    add(2, { lane: LANE })
+    add(3)
+    expect(queue.position(key(1))).toEqual({ isTaken: false, dueMs: NOW, ahead: 0 })
+    expect(queue.position(key(2))).toEqual({ isTaken: false, dueMs: undefined, ahead: 1 })
+    expect(queue.position(key(3))).toEqual({ isTaken: false, dueMs: NOW, ahead: 0 })
+    expect(queue.position(key(4))).toBeUndefined()
+    expect(queue.position(key(1, 'unknown'))).toBeUndefined()
+  })
+
+  it('ignores a key that waits or is taken', () => {
+    const { queue, endpoint, add, take } = createQueue()
+    const first = add(1)
+    const again = queued(endpoint, { position: 1 })
+    expect(queue.add(again, NOW)).toBe(false)
+    take(1)
+    expect(queue.add(again, NOW)).toBe(false)
+    queue.end(again, NOW)
+    expect(queue.size).toBe(1)
+    queue.end(first, NOW)
+    expect(queue.add(again, NOW)).toBe(true)
+  })
+
+  it('keeps the contents of as many waiting deliveries as it may', () => {
+    const { queue, add, take, key } = createQueue({ maxContents: 2 })
+    const first = add(1)
+    const second = add(2)
+    const third = add(3)
+    expect([first, second, third].map(({ entry }) => entry >= 0)).toEqual([true, true, false])
+    expect(take(9)).toEqual([first, second])
+    expect(queue.position(key(3))?.dueMs).toBe(NOW)
+    expect(fillMissing(queue, NOW)).toEqual([key(3)])
+    const [filled] = take(9)
+    expect(filled).not.toBe(third)
+    expect(filled).toMatchObject({ id: 'd3', position: 3, body: 'body 3', acceptedMs: 1, state: 'in_flight' })
+  })
+
+  it('sorts a delivery into its lane by sequence number, then position', () => {
+    const { add, take, queue } = createQueue()
+    for (const [position, sequence] of [
+      [5, 2],
+      [9, 1],
+      [7, 3],
+      [2, 3],
+    ] as const)
+      add(position, { lane: LANE, sequence })
+    const order: number[] = []
+    for (let [head] = take(9); head; [head] = take(9)) {
+      order.push(head.position)
+      queue.end(head, NOW)
+    }
+    expect(order).toEqual([9, 5, 2, 7])
+  })
+})
+
+describe('load', () => {
+  it('skips rows that are known, also taken ones, and returns the endpoints that changed', () => {
+    const { queue, endpoint, load, add, take } = createQueue()
+    add(1)
+    take(1)
+    add(2)
+    expect(load([{ position: 1 }, { position: 2 }])).toEqual([])
+    expect(load([{ position: 1 }, { position: 3 }, { position: 3 }])).toEqual([endpoint])
+    expect(queue.size).toBe(3)
+  })
+
+  it('keeps the due time of a retry; a row without one is due now', () => {
+    const { queue, load, key } = createQueue()
+    load([{ position: 1, dueMs: 7_000 }, { position: 2, dueMs: 500 }, { position: 3 }])
+    expect([1, 2, 3].map((position) => queue.position(key(position))?.dueMs)).toEqual([7_000, 500, NOW])
+  })
+
+  it('inserts rows before waiting deliveries of their lane, whatever the order of arrival', () => {
+    const { queue, load, add, key } = createQueue()
+    add(30, { lane: LANE, sequence: 3 })
+    load([
+      { position: 20, lane: LANE, sequence: 2 },
+      { position: 10, lane: LANE, sequence: 1 },
+      { position: 40, lane: LANE, sequence: 4 },
+    ])
+    expect([10, 20, 30, 40].map((position) => queue.position(key(position))?.ahead)).toEqual([0, 1, 2, 3])
+    expect([10, 20, 30].map((position) => queue.position(key(position))?.dueMs)).toEqual([
+      NOW,
+      undefined,
+      undefined,
+    ])
+  })
+
+  it('never inserts before a taken head', () => {
+    const { queue, load, add, take, key } = createQueue()
+    add(30, { lane: LANE, sequence: 3 })
+    const [head] = take(1)
+    load([{ position: 10, lane: LANE, sequence: 1 }])
+    expect(queue.position(key(10))).toEqual({ isTaken: false, dueMs: undefined, ahead: 1 })
+    queue.retry(head!, next(9_000))
+    expect(queue.position(key(30))).toEqual({ isTaken: false, dueMs: 9_000, ahead: 0 })
+  })
+
+  it('lets a former head keep its due time', () => {
+    const { queue, load, key } = createQueue()
+    load([{ position: 30, lane: LANE, sequence: 3, dueMs: 9_000, attempts: 1 }])
+    load([{ position: 10, lane: LANE, sequence: 1 }])
+    queue.remove(key(10), 2_000)
+    expect(queue.position(key(30))?.dueMs).toBe(9_000)
+  })
+
+  it('rejects rows of a webhook that was not set', () => {
+    const { load } = createQueue()
+    expect(() => load([{ position: 1, webhookId: 'unknown' }])).toThrow(/webhookIds.*unknown/)
+  })
+
+  it('keeps the counters of a row', () => {
+    const { queue, load, take } = createQueue()
+    load([{ position: 1, sequence: 7, attempts: 4, tries: 3, interruptions: 2 }])
+    fillMissing(queue, NOW)
+    expect(take(1)[0]).toMatchObject({ sequence: 7, attempts: 4, tries: 3, interruptions: 2 })
+  })
+})
+
+describe('take', () => {
+  /** Ten first attempts 1–10 and ten retries 11–20, all due. */
+  function createBoth() {
+    const created = createQueue()
+    for (let position = 1; position <= 20; position++)
+      created.add(position, { attempts: position > 10 ? 1 : 0 }, NOW - position)
+    return created
+  }
+
+  it.each([
+    [4, false, [10, 9, 20, 19]],
+    [5, false, [10, 9, 8, 20, 19]],
+    [5, true, [10, 9, 20, 19, 18]],
+    [1, false, [10]],
+    [1, true, [20]],
+  ])('gives %i slots to both kinds, the odd one to a retry: %s', (slots, retriesFirst, expected) => {
+    expect(positionsOf(createBoth().take(slots, NOW, retriesFirst))).toEqual(expected)
+  })
+
+  it('lets either kind use what the other leaves', () => {
+    const { take } = createBoth()
+    expect(take(16)).toHaveLength(16)
+    expect(positionsOf(take(4))).toEqual([2, 1, 12, 11])
+    const firsts = createQueue()
+    for (let position = 1; position <= 6; position++) firsts.add(position)
+    expect(positionsOf(firsts.take(5))).toEqual([1, 2, 3, 4, 5])
+    const retries = createQueue()
+    for (let position = 1; position <= 6; position++) retries.add(position, { attempts: 1 })
+    expect(positionsOf(retries.take(5))).toEqual([1, 2, 3, 4, 5])
+  })
+
+  it('takes what is due, whether the endpoint is paused or not', () => {
+    const { queue, webhook, add, take } = createQueue()
+    add(1)
+    add(2, {}, NOW + 1)
+    queue.setWebhook(withHealth(webhook, 9_000))
+    expect(positionsOf(take(9))).toEqual([1])
+    expect(positionsOf(take(9, NOW + 1))).toEqual([2])
+  })
+
+  it('takes one delivery of a lane until it has ended', () => {
+    const { queue, add, take, key } = createQueue()
+    add(1, { lane: LANE })
+    add(2, { lane: LANE })
+    const [head] = take(9)
+    expect(take(9)).toEqual([])
+    expect(queue.position(key(1))).toEqual({ isTaken: true, dueMs: undefined, ahead: 0 })
+    queue.end(head!, 5_000)
+    expect(take(9, 4_999)).toEqual([])
+    expect(positionsOf(take(9, 5_000))).toEqual([2])
+  })
+
+  it('never takes deliveries of an older epoch, and those of a newer one than the known', () => {
+    const { queue, webhook, add, take } = createQueue()
+    add(1)
+    add(2, { epoch: 2 })
+    queue.setWebhook({ ...webhook, epoch: 2, revision: 2 })
+    add(3)
+    add(4, { epoch: 3 })
+    expect(positionsOf(take(9))).toEqual([2, 4])
+  })
+})
+
+describe('a taken delivery', () => {
+  it('that was not sent waits again as the head of its lane', () => {
+    const { queue, add, take, key } = createQueue()
+    const delivery = add(1, { lane: LANE })
+    add(2, { lane: LANE })
+    take(1)
+    queue.putBack(delivery, 2_000)
+    expect(delivery).toMatchObject({ state: 'waiting', dueMs: 2_000, attempts: 0 })
+    expect(queue.position(key(1))).toEqual({ isTaken: false, dueMs: 2_000, ahead: 0 })
+    expect(take(9, 1_999)).toEqual([])
+    expect(take(9, 2_000)).toEqual([delivery])
+    expect(delivery).toMatchObject({ state: 'in_flight', dueMs: undefined })
+  })
+
+  it('that failed waits as a retry, with its counters', () => {
+    const { queue, endpoint, add, take } = createQueue()
+    const delivery = add(1)
+    take(1)
+    queue.retry(delivery, { ...next(2_000, 3), tries: 2, interruptions: 1 })
+    expect(delivery).toMatchObject({
+      state: 'waiting',
+      dueMs: 2_000,
+      attempts: 3,
+      tries: 2,
+      interruptions: 1,
+      reason: 'status_500',
+    })
+    add(2, {}, 2_000)
+    expect(queue.take(endpoint, 1, true, 2_000)).toEqual([delivery])
+  })
+
+  it('loses its content when it is retried and those of half as many wait as may; the counters stay', () => {
+    const { queue, add, take, key } = createQueue({ maxContents: 4 })
+    const [first, second, third] = [add(1), add(2), add(3)]
+    take(9)
+    for (const delivery of [first, second, third]) queue.retry(delivery, next(2_000, 5))
+    expect([first, second, third].map(({ entry }) => entry >= 0)).toEqual([true, true, false])
+    expect(fillMissing(queue, 1_999)).toEqual([])
+    expect(queue.nextMissingMs()).toBe(2_000)
+    expect(fillMissing(queue, 2_000)).toEqual([key(3)])
+    expect(take(9, 2_000).map(({ attempts }) => attempts)).toEqual([5, 5, 5])
+  })
+
+  it('that was not sent loses its content when those of as many wait as may', () => {
+    const { queue, add, take } = createQueue({ maxContents: 1 })
+    const first = add(1)
+    take(9)
+    const second = add(2)
+    queue.putBack(first, NOW)
+    expect([first, second].map(({ entry }) => entry >= 0)).toEqual([false, true])
+    queue.end(second, NOW)
+    expect(queue.missing(9, NOW)).toHaveLength(1)
+  })
+
+  it('becomes stale when it waits again after the epoch was raised', () => {
+    const { queue, webhook, add, take, dueMs } = createQueue()
+    const [first, second] = [add(1), add(2)]
+    take(9)
+    queue.setWebhook({ ...webhook, epoch: 2, revision: 2 })
+    expect(queue.hasStale).toBe(false)
+    queue.putBack(first, NOW)
+    queue.retry(second, next(9_000))
+    expect(dueMs()).toBeUndefined()
+    expect(take(9, 9_000)).toEqual([])
+    expect(queue.takeStale(9)).toEqual([first, second])
+  })
+
+  it('that was removed is returned, and what happens to it afterwards is ignored', () => {
+    const { queue, add, take, key } = createQueue()
+    const delivery = add(1, { lane: LANE })
+    add(2, { lane: LANE })
+    take(1)
+    expect(queue.remove(key(1), NOW)).toBe(delivery)
+    queue.putBack(delivery, NOW)
+    queue.retry(delivery, next(NOW))
+    queue.end(delivery, NOW)
+    expect(queue.size).toBe(1)
+    expect(positionsOf(take(9))).toEqual([2])
+    expect(delivery.attempts).toBe(0)
+  })
+})
+
+describe('remove', () => {
+  it('makes the next of the lane due when the head goes, and nothing when another goes', () => {
+    const { queue, add, key } = createQueue()
+    for (const position of [1, 2, 3]) add(position, { lane: LANE })
+    expect(queue.remove(key(2), 2_000)).toBeUndefined()
+    expect(queue.position(key(3))).toEqual({ isTaken: false, dueMs: undefined, ahead: 1 })
+    expect(queue.remove(key(1), 3_000)).toBeUndefined()
+    expect(queue.position(key(3))?.dueMs).toBe(3_000)
+    expect(queue.remove(key(3), 3_000)).toBeUndefined()
+    expect(queue.remove(key(3), 3_000)).toBeUndefined()
+    expect(queue.size).toBe(0)
+  })
+
+  it('starts the lane anew after its last delivery', () => {
+    const { queue, add, key } = createQueue()
+    add(1, { lane: LANE })
+    add(2, { lane: LANE })
+    queue.remove(key(2), NOW)
+    add(3, { lane: LANE })
+    expect(queue.position(key(3))?.ahead).toBe(1)
+    queue.remove(key(1), NOW)
+    queue.remove(key(3), NOW)
+    add(4, { lane: LANE })
+    expect(queue.position(key(4))).toEqual({ isTaken: false, dueMs: NOW, ahead: 0 })
+  })
+})
+
+describe('update', () => {
+  it('replaces the counters and the due time of a waiting delivery', () => {
+    const { queue, add, take, key } = createQueue()
+    const delivery = add(1)
+    expect(queue.update(key(1), next(3_000, 2))).toBe(true)
+    expect(queue.position(key(1))?.dueMs).toBe(3_000)
+    expect(delivery).toMatchObject({ attempts: 2, reason: 'status_500' })
+    expect(take(1, 2_999)).toEqual([])
+    expect(take(1, 3_000, true)).toEqual([delivery])
+    expect(queue.update(key(1), next(3_000, 3))).toBe(false)
+    expect(queue.update(key(9), next(3_000, 3))).toBe(false)
+  })
+})
+
+describe('missing contents', () => {
+  const rows = (webhookId: string, count: number, row: Partial<Row> = {}) =>
+    Array.from({ length: count }, (_, index): Row => ({ webhookId, position: index + 1, ...row }))
+
+  it('are requested once, until they arrive or cannot be read', () => {
+    const { queue, load, key } = createQueue()
+    load([{ position: 1 }])
+    expect(queue.nextMissingMs()).toBe(NOW)
+    expect(queue.missing(9, NOW - 1)).toEqual([])
+    expect(queue.missing(9, NOW)).toEqual([key(1)])
+    expect(queue.missing(9, NOW)).toEqual([])
+    expect(queue.nextMissingMs()).toBeUndefined()
+    queue.unrequest([key(1), key(7)])
+    expect(queue.missing(9, NOW)).toEqual([key(1)])
+  })
+
+  it('are those of heads that are due and not paused', () => {
+    const { queue, webhook, load, key } = createQueue()
+    load([
+      { position: 1, lane: LANE },
+      { position: 2, lane: LANE },
+      { position: 3, dueMs: 5_000 },
+    ])
+    queue.setWebhook(withHealth(webhook, 3_000))
+    expect(queue.nextMissingMs()).toBe(3_000)
+    expect(queue.missing(9, 2_999)).toEqual([])
+    expect(queue.missing(9, 3_000)).toEqual([key(1)])
+    expect(queue.missing(9, 5_000)).toEqual([key(3)])
+  })
+
+  it('are requested for each endpoint in turn', () => {
+    const { queue, webhook } = createQueue()
+    for (const id of ['w2', 'w3']) queue.setWebhook({ ...webhook, id })
+    queue.load(columnsOf([...rows('w1', 500), ...rows('w2', 2), ...rows('w3', 500)]), NOW)
+    const first = queue.missing(6, NOW)
+    for (const id of ['w1', 'w2', 'w3'])
+      expect(first.filter(({ webhookId }) => webhookId === id)).toHaveLength(2)
+    const second = queue.missing(4, NOW)
+    for (const id of ['w1', 'w3']) expect(second.filter(({ webhookId }) => webhookId === id)).toHaveLength(2)
+  })
+
+  it('are requested ahead of what an endpoint takes, at most', () => {
+    const { queue, load, take } = createQueue()
+    load(rows('w1', 500))
+    expect(fillMissing(queue, NOW, 1_000)).toHaveLength(8)
+    expect(fillMissing(queue, NOW, 1_000)).toHaveLength(0)
+    take(8)
+    expect(fillMissing(queue, NOW, 1_000)).toHaveLength(24)
+    take(8)
+    expect(fillMissing(queue, NOW, 1_000)).toHaveLength(24)
+  })
+
+  it('are requested one at a time while the contents of as many deliveries are in memory as may be', () => {
+    const { queue, webhook, add, load } = createQueue({ maxContents: 3 })
+    const other = queue.setWebhook({ ...webhook, id: 'w2' })
+    for (const position of [1, 2, 3]) queue.add(queued(other, { position }), NOW)
+    load(rows('w1', 500))
+    expect(fillMissing(queue, NOW)).toHaveLength(1)
+    expect(fillMissing(queue, NOW)).toHaveLength(0)
+    add(1_000)
+    expect(queue.waitingContents).toBe(4)
+  })
+
+  it('alternate between first attempts and retries', () => {
+    const { queue, load } = createQueue()
+    load([
+      ...rows('w1', 4),
+      ...rows('w1', 4).map((row) => ({ ...row, position: row.position + 10, dueMs: NOW, attempts: 1 })),
+    ])
+    const found = positionsOf(queue.missing(4, NOW))
+    expect(found.sort((a, b) => a - b)).toEqual([1, 2, 11, 12])
+  })
+
+  it('that no longer exist remove the delivery', () => {
+    const { queue, load, key } = createQueue()
+    load([
+      { position: 1, lane: LANE },
+      { position: 2, lane: LANE },
+    ])
+    expect(queue.fill(queue.missing(9, NOW), [undefined], 2_000)).toHaveLength(1)
+    expect([queue.size, queue.position(key(2))?.dueMs]).toEqual([1, 2_000])
+  })
+
+  it('that arrive for a delivery which was not requested, or dropped meanwhile, are ignored', () => {
+    const { queue, add, load, key } = createQueue()
+    add(1)
+    load([{ position: 2 }])
+    const keys = queue.missing(9, NOW)
+    queue.dropShards('all')
+    load([{ position: 2 }])
+    expect(queue.fill([key(1), ...keys, key(9)], [undefined, undefined, contentOf(key(9))], NOW)).toEqual([])
+    expect(queue.size).toBe(1)
+    expect(queue.missing(9, NOW)).toEqual(keys)
+  })
+
+  it('arrive for a delivery that is no longer the head', () => {
+    const { queue, load, take, key } = createQueue()
+    load([{ position: 20, lane: LANE, sequence: 2 }])
+    const keys = queue.missing(9, NOW)
+    load([{ position: 10, lane: LANE, sequence: 1 }])
+    queue.fill(keys, [contentOf(key(20))], NOW)
+    expect(take(9)).toEqual([])
+    queue.remove(key(10), NOW)
+    expect(positionsOf(take(9))).toEqual([20])
+  })
+})
+
+describe('stale deliveries', () => {
+  const raise = (queue: PendingQueue, webhook: Webhook, epoch: number) =>
+    queue.setWebhook({ ...webhook, epoch, revision: epoch })
+
+  it('are taken once until they are put back, head by head', () => {
+    const { queue, webhook, add } = createQueue()
+    const [first, second, third] = [add(1, { lane: LANE }), add(2, { lane: LANE }), add(3, {}, 9_000)]
+    raise(queue, webhook, 2)
+    expect(queue.hasStale).toBe(true)
+    expect(queue.takeStale(1)).toEqual([first])
+    expect(queue.takeStale(9)).toEqual([third])
+    expect(queue.hasStale).toBe(false)
+    queue.putBack(third, 20_000)
+    expect(queue.takeStale(9)).toEqual([third])
+    queue.end(first, NOW)
+    expect(queue.takeStale(9)).toEqual([second])
+    queue.end(second, NOW)
+    queue.end(third, NOW)
+    expect(queue.size).toBe(0)
+  })
+
+  it('do not have to be taken to be ended', () => {
+    const { queue, webhook, add } = createQueue()
+    const delivery = add(1)
+    raise(queue, webhook, 2)
+    queue.end(delivery, NOW)
+    expect([queue.size, queue.hasStale]).toEqual([0, false])
+  })
+
+  it('are requested whether they are due, paused or neither', () => {
+    const { queue, webhook, load, key, dueMs } = createQueue()
+    load([{ position: 1, dueMs: 9_000, attempts: 1 }])
+    raise(queue, withHealth(webhook, 9_000), 2)
+    expect(dueMs()).toBeUndefined()
+    expect(queue.nextMissingMs()).toBe(0)
+    expect(fillMissing(queue, NOW)).toEqual([key(1)])
+    expect(positionsOf(queue.takeStale(9))).toEqual([1])
+  })
+
+  it('of several raises are all found, those of the present epoch are not', () => {
+    const { queue, webhook, add, take } = createQueue()
+    add(1)
+    raise(queue, webhook, 2)
+    add(2, { epoch: 2 })
+    add(3, { epoch: 3 })
+    raise(queue, webhook, 3)
+    expect(positionsOf(queue.takeStale(9))).toEqual([1, 2])
+    expect(positionsOf(take(9))).toEqual([3])
+  })
+
+  it('stay stale when an older row of the webhook is set', () => {
+    const { queue, webhook, add, take } = createQueue()
+    add(1)
+    raise(queue, webhook, 2)
+    queue.setWebhook({ ...webhook, revision: 3 })
+    expect(take(9)).toEqual([])
+    expect(queue.takeStale(9)).toHaveLength(1)
+  })
+})
+
+describe('dropShards', () => {
+  it('drops what waits in these shards; taken deliveries stay until they end', () => {
+    const { queue, webhook, add, take, load, key } = createQueue()
+    const other = queue.setWebhook({ ...webhook, id: 'other' })
+    queue.add(queued(other, { position: 1 }), NOW)
+    const taken = add(1, { lane: LANE })
+    const waiting = add(2, { lane: LANE })
+    take(1)
+    add(3)
+    load([{ position: 4 }])
+    queue.missing(9, NOW)
+    queue.dropShards([2])
+    expect(waiting.entry).toBe(-1)
+    expect([queue.size, queue.waitingContents]).toEqual([2, 1])
+    expect(
+      load([
+        { position: 1, lane: LANE },
+        { position: 2, lane: LANE },
+      ]),
+    ).toHaveLength(1)
+    expect(queue.position(key(2))).toEqual({ isTaken: false, dueMs: undefined, ahead: 1 })
+    queue.end(taken, 2_000)
+    expect(queue.position(key(2))?.dueMs).toBe(2_000)
+    queue.dropShards('all')
+    expect([queue.size, queue.waitingContents]).toEqual([0, 0])
+  })
+})
