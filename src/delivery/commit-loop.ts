@@ -70,8 +70,8 @@ export interface CommitHandlers {
   abandon(delivery: QueuedDelivery): void
   /** Whether a delivery that was taken for a start may still be sent. */
   mayStart(delivery: QueuedDelivery): boolean
-  /** A delivery that may not be sent goes back to the queue. */
-  putBack(delivery: QueuedDelivery, now: number): void
+  /** A delivery that may not be sent now goes back to the queue. */
+  putBack(delivery: QueuedDelivery): void
   /** The lease has ended. */
   onFenced(): void
   /** Reads and applies the changes of others. */
@@ -100,8 +100,12 @@ export interface CommitLoop {
   readonly queuedDeliveries: number
   /** Resolves when nothing is in progress. */
   idle(): Promise<void>
-  /** Rejects what is not committed yet; later acceptances reject with `Closing`. */
+  /** Rejects what is in no group yet; later acceptances reject with `Closing`. */
   stop(): void
+  /** Rejects all publishers without an answer, and forms no further group. What is in progress has no effect any more. */
+  abandon(): void
+  /** Whether settlements or starts of this lease were given up: the store may have starts of which it has no end. */
+  readonly hasLost: boolean
 }
 
 /** How long a publisher waits for a store that does not answer, ms. */
@@ -157,6 +161,8 @@ export function createCommitLoop(
   /** Aborts the wait of `watch`; `undefined`: it is not running. */
   let watching: AbortController | undefined
   let isStopped = false
+  let isAbandoned = false
+  let hasLost = false
   let queuedDeliveries = 0
   /** Publishers without an answer, the oldest first. */
   const unanswered = new Set<PendingAcceptance>()
@@ -222,7 +228,6 @@ export function createCommitLoop(
   }
 
   function form(): PendingGroup {
-    const accepted = takeAccepts()
     const ms = now()
     const ended: DecidedSettlement[] = []
     const attempts = finished
@@ -232,7 +237,7 @@ export function createCommitLoop(
       if (settlement) ended.push(settlement)
     }
     // Without a lease everything that was in flight is abandoned: there is nothing to settle.
-    if (!state.lease) return { accepted, ended: [], starts: [], startKey: 0, finished: [], isRepeat: false }
+    if (!state.lease) return { ...emptyGroup(), accepted: takeAccepts() }
     let starts: readonly QueuedDelivery[] = []
     if (deps.canStart()) {
       const picked = handlers.pick(ms)
@@ -240,6 +245,7 @@ export function createCommitLoop(
       for (const skipped of picked.skipped) ended.push(skipped)
     }
     const startKey = starts.length > 0 ? startKeys.add(starts) : 0
+    const accepted = takeAccepts()
     return { accepted, ended, starts, startKey, finished: startKeys.takeFinished(), isRepeat: false }
   }
 
@@ -271,14 +277,16 @@ export function createCommitLoop(
 
   /** Commits a group, whatever happens on the way. */
   async function commit(group: PendingGroup): Promise<void> {
-    let isUnknown = false
+    let isUnknown = group.isRepeat
     for (let pauseMs = FIRST_PAUSE_MS; ; ) {
       let result: GroupResult
       try {
         result = await store.commit(toGroup(group))
+        if (isAbandoned) return
       } catch (thrown) {
+        if (isAbandoned) return
         const reason = thrown instanceof Error ? thrown.message : 'unknown'
-        if (errorCode(thrown) !== 'StoreUnavailable' && sizeOf(group) > 1) {
+        if (errorCode(thrown) !== 'StoreUnavailable' && canSplit(group)) {
           log.warn({ reason }, 'a group was refused: its parts are committed one by one')
           await commitOneByOne(group)
           return
@@ -289,7 +297,7 @@ export function createCommitLoop(
           group.accepted = []
           if (errorCode(thrown) !== 'StoreUnavailable') {
             log.error({ reason }, 'a part of a group was refused')
-            giveUp(group)
+            giveUp(group, handlers.putBack)
             return
           }
         } else group.isRepeat = isUnknown = true
@@ -297,7 +305,8 @@ export function createCommitLoop(
         if (sizeOf(group) === 0 && group.finished.length === 0) return
         if (drainDeadline.aborted) {
           for (const one of group.accepted) refuse(one, thrown)
-          giveUp(group)
+          hasLost ||= group.ended.length + group.starts.length > 0
+          giveUp(group, handlers.abandon)
           return
         }
         await clock.sleep(pauseMs, drainDeadline)
@@ -311,11 +320,10 @@ export function createCommitLoop(
       }
       if (result.kind === 'outdated') {
         await handlers.applyChanges()
-        dropOutdated(group)
-      } else {
-        handlers.onFenced()
-        for (const one of group.ended) handlers.ended(one, { kind: 'fenced' }, now())
-        for (const delivery of group.starts) handlers.abandon(delivery)
+        if (state.lease) dropOutdated(group)
+      } else handlers.onFenced()
+      if (!state.lease) {
+        giveUp(group, handlers.abandon)
         Object.assign(group, { ended: [], starts: [], startKey: 0, finished: [] })
       }
       if (sizeOf(group) === 0 && group.finished.length === 0) return
@@ -332,15 +340,16 @@ export function createCommitLoop(
     })
     group.starts = group.starts.filter((delivery) => {
       if (delivery.isAbandoned) handlers.abandon(delivery)
-      else if (!handlers.mayStart(delivery)) handlers.putBack(delivery, ms)
+      else if (!handlers.mayStart(delivery)) handlers.putBack(delivery)
       else return true
       return false
     })
   }
 
+  /** The starts stay together: they have one key. */
   async function commitOneByOne(group: PendingGroup): Promise<void> {
     const { accepted, ended, starts, startKey, finished, isRepeat } = group
-    const none = { accepted: [], ended: [], starts: [], startKey: 0, finished: [], isRepeat }
+    const none = { ...emptyGroup(), isRepeat }
     for (const one of accepted) await commit({ ...none, accepted: [one] })
     for (const one of ended) await commit({ ...none, ended: [one] })
     if (starts.length > 0) await commit({ ...none, starts, startKey })
@@ -348,9 +357,9 @@ export function createCommitLoop(
   }
 
   /** The effects of the group are lost: its settlements stay unwritten, and its starts are not sent. */
-  function giveUp({ ended, starts }: PendingGroup): void {
+  function giveUp({ ended, starts }: PendingGroup, giveUpStart: (delivery: QueuedDelivery) => void): void {
     for (const one of ended) handlers.ended(one, { kind: 'fenced' }, now())
-    for (const delivery of starts) handlers.abandon(delivery)
+    for (const delivery of starts) giveUpStart(delivery)
   }
 
   async function apply(
@@ -359,6 +368,14 @@ export function createCommitLoop(
   ): Promise<void> {
     const ms = now()
     state.version = Math.max(state.version, result.version)
+    const refused = new Set(result.notStarted)
+    // The commit may have taken long, and waited for the store: the lease may be about to end.
+    const isInTime = deps.canStart()
+    for (let index = 0; index < starts.length; index++) {
+      if (refused.has(index)) continue
+      if (isInTime) handlers.start(starts[index]!)
+      else handlers.putBack(starts[index]!)
+    }
     for (let index = 0; index < accepted.length; index++) {
       const pending = accepted[index]!
       const one = result.accepted[index]!
@@ -372,9 +389,6 @@ export function createCommitLoop(
       if (entering) await entering
     }
     forget(accepted)
-    const refused = new Set(result.notStarted)
-    for (let index = 0; index < starts.length; index++)
-      if (!refused.has(index)) handlers.start(starts[index]!)
     for (let index = 0; index < ended.length; index++) handlers.ended(ended[index]!, result.ended[index]!, ms)
     if (refused.size > 0) await handlers.notStarted(starts.filter((_, index) => refused.has(index)))
   }
@@ -384,7 +398,7 @@ export function createCommitLoop(
   }
 
   async function run(): Promise<void> {
-    for (;;) {
+    while (!isAbandoned) {
       const task = tasks.shift()
       if (task) {
         await task()
@@ -402,7 +416,7 @@ export function createCommitLoop(
   }
 
   function begin(): void {
-    if (running) return
+    if (running || isAbandoned) return
     running = run()
       .catch((thrown: unknown) => log.error({ reason: String(thrown) }, 'the delivery loop failed'))
       .then(() => {
@@ -439,14 +453,7 @@ export function createCommitLoop(
     },
     async settleNow(settlements) {
       if (settlements.length === 0) return
-      await commit({
-        accepted: [],
-        ended: settlements,
-        starts: [],
-        startKey: 0,
-        finished: [],
-        isRepeat: false,
-      })
+      await commit({ ...emptyGroup(), ended: settlements })
     },
     exclusively(task) {
       return new Promise((resolve) => {
@@ -466,7 +473,26 @@ export function createCommitLoop(
       forget(accepts)
       accepts = []
     },
+    abandon() {
+      isAbandoned = true
+      stopWatching()
+      for (const one of unanswered) refuse(one, unavailable())
+      if (running) hasLost = true
+    },
+    get hasLost() {
+      return hasLost
+    },
   }
+}
+
+function emptyGroup(): PendingGroup {
+  return { accepted: [], ended: [], starts: [], startKey: 0, finished: [], isRepeat: false }
+}
+
+/** Whether the group has several parts of which one may be to blame for an error. */
+function canSplit({ accepted, ended, starts, finished }: PendingGroup): boolean {
+  const others = (starts.length > 0 ? 1 : 0) + (finished.length > 0 ? 1 : 0)
+  return accepted.length + ended.length + others > 1
 }
 
 function sizeOf({ accepted, ended, starts }: PendingGroup): number {

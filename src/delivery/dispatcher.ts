@@ -101,7 +101,9 @@ export interface DispatcherOptions extends Pick<SettlementDeciderOptions, 'healt
   readonly isShared: boolean
 }
 
-/** Deliveries that one group ends without sending them. */
+/** How long `close` waits for the store after `drainMs`, once for the last groups and once for the release, ms. */
+const LAST_WRITES_MS = 2_000
+/** Deliveries of each kind, cancelled and expired, that one group ends without sending them. */
 const MAX_SKIPPED = 500
 /** Contents of waiting deliveries in memory, per slot. */
 const CONTENTS_PER_SLOT = 4
@@ -160,7 +162,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       notStarted,
       abandon: release,
       mayStart: ({ epoch, endpoint }) => epoch >= endpoint.webhook.epoch,
-      putBack,
+      putBack: (delivery) => putBack(delivery, lease.now() + OWN_FAULT_PAUSE_MS),
       onFenced: () => sync.onFenced(),
       applyChanges: () => sync.applyChanges(),
       onRecovered: () => {
@@ -212,17 +214,21 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     sync.handOverIdle()
   }
 
+  /** Its shard is to be given up: the delivery waits for the next owner. */
+  const isLeaving = ({ endpoint }: QueuedDelivery) => !state.loaded.has(endpoint.shard)
+
   /** A delivery that was taken and is not sent waits again. */
   function putBack(delivery: QueuedDelivery, dueMs: number): void {
     release(delivery)
     if (delivery.isAbandoned) return
-    queue.putBack(delivery, dueMs)
+    if (isLeaving(delivery)) queue.end(delivery, lease.now())
+    else queue.putBack(delivery, dueMs)
     update(delivery.endpoint)
   }
 
   /** Changes the queue as a settlement says. */
   function applyNext({ delivery, settlement: { next } }: DecidedSettlement, now: number): void {
-    if (isTerminal(next.state)) queue.end(delivery, now)
+    if (isTerminal(next.state) || isLeaving(delivery)) queue.end(delivery, now)
     else queue.retry(delivery, next)
     update(delivery.endpoint)
   }
@@ -268,34 +274,53 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     return isExpired(eventTimestampMs, maxAgeSeconds, clock.now())
   }
 
-  function skip(delivery: QueuedDelivery, why: 'expired' | 'cancelled', now: number): DecidedSettlement {
-    delivery.state = 'in_flight'
-    const decided = decider.skip(delivery, why)
-    applyNext(decided, now)
-    return decided
+  /** Ends a delivery that was taken, without sending it. False: this cannot be decided now, and it waits again. */
+  function skip(
+    delivery: QueuedDelivery,
+    why: 'expired' | 'cancelled',
+    now: number,
+    skipped: DecidedSettlement[],
+  ): boolean {
+    try {
+      const decided = decider.skip(delivery, why)
+      applyNext(decided, now)
+      skipped.push(decided)
+      return true
+    } catch (thrown) {
+      log.error({ reason: String(thrown), deliveryId: delivery.id }, 'ending a delivery failed')
+      putBack(delivery, now + OWN_FAULT_PAUSE_MS)
+      return false
+    }
   }
 
   function pick(now: number): Picked {
     const skipped: DecidedSettlement[] = []
-    while (queue.hasStale && skipped.length < MAX_SKIPPED) {
-      const stale = queue.takeStale(MAX_SKIPPED - skipped.length)
-      if (stale.length === 0) break
-      for (const delivery of stale) skipped.push(skip(delivery, 'cancelled', now))
+    for (let isDone = !queue.hasStale; !isDone && skipped.length < MAX_SKIPPED; ) {
+      isDone = true
+      // Those that are put back are found again: they wait for another group.
+      for (const delivery of queue.takeStale(MAX_SKIPPED - skipped.length))
+        if (skip(delivery, 'cancelled', now, skipped)) isDone = !queue.hasStale
     }
     const starts: QueuedDelivery[] = []
-    while (skipped.length < MAX_SKIPPED) {
+    // A backlog of stale deliveries must not delay the others.
+    const maxSkipped = skipped.length + MAX_SKIPPED
+    while (skipped.length < maxSkipped) {
       const free = caps.total - active.size
       const selections = free > 0 ? scheduler.next(now, free) : []
       if (selections.length === 0) break
       const before = starts.length + skipped.length
+      /** Endpoints whose due contents are not in memory: their arrival updates the scheduler. */
+      const idle = new Set<QueueEndpoint>()
       for (const { webhookId, slots, retriesFirst } of selections) {
         const endpoint = queue.endpoint(webhookId)
         if (!endpoint) continue
         const probed = isProbed(endpoint.webhook.health)
         const ready = queue.ready(endpoint)
-        for (const delivery of queue.take(endpoint, probed ? 1 : slots, retriesFirst, now)) {
+        const taken = queue.take(endpoint, probed ? 1 : slots, retriesFirst, now)
+        if (taken.length === 0) idle.add(endpoint)
+        for (const delivery of taken) {
           if (isTooOld(delivery)) {
-            skipped.push(skip(delivery, 'expired', now))
+            skip(delivery, 'expired', now, skipped)
             continue
           }
           delivery.slot = scheduler.start(ready, probed, now)
@@ -307,7 +332,10 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       sync.fetchContents()
       for (const { webhookId } of selections) {
         const endpoint = queue.endpoint(webhookId)
-        if (endpoint) update(endpoint)
+        if (!endpoint) continue
+        const ready = queue.ready(endpoint)
+        const isDue = ready.dueMs !== undefined && ready.dueMs <= now
+        scheduler.update(isDue && idle.has(endpoint) ? { ...ready, dueMs: undefined } : ready)
       }
       if (starts.length + skipped.length === before) break
     }
@@ -430,16 +458,24 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     }
   }
 
-  /** The store refused to start these: they are gone, or of an older epoch, which then is cancelled. */
+  /** The store refused to start these: they are gone, of an older epoch, or have other counters than the queue. */
   async function notStarted(deliveries: readonly QueuedDelivery[]): Promise<void> {
     const now = lease.now()
     const contents = await store.bodies(deliveries).catch(() => undefined)
     deliveries.forEach((delivery, index) => {
-      if (contents && !contents[index]) {
+      const stored = contents?.[index]?.delivery
+      if (contents && !stored) {
         release(delivery)
         queue.remove(delivery, now)
         update(delivery.endpoint)
-      } else putBack(delivery, now)
+        return
+      }
+      if (stored) {
+        delivery.attempts = stored.attempts
+        delivery.tries = stored.tries
+        delivery.interruptions = stored.interruptions
+      }
+      putBack(delivery, Math.max(stored?.dueMs ?? 0, now + OWN_FAULT_PAUSE_MS))
     })
   }
 
@@ -455,7 +491,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     }
     const dueMs = Math.min(
       scheduler.nextDueMs() ?? Number.POSITIVE_INFINITY,
-      queue.nextMissingMs() ?? Number.POSITIVE_INFINITY,
+      sync.nextFetchMs() ?? Number.POSITIVE_INFINITY,
     )
     timer.set(dueMs === Number.POSITIVE_INFINITY ? undefined : dueMs)
   }
@@ -470,6 +506,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
 
   async function begin(): Promise<void> {
     await lease.start()
+    if (stopping.signal.aborted) return
     unsubscribe = store.subscribe(() => sync.poll())
     await sync.ready()
     loop.trigger()
@@ -513,12 +550,15 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     stats: () => ({ inFlight: active.size, ...scheduler.stats(lease.now()) }),
     async close(drainMs) {
       stopping.abort()
-      // Wait for a `start` in progress to end.
-      await started?.catch(() => {})
       unsubscribe()
       timer.set(undefined)
-      // A store that does not answer must not delay the close beyond `drainMs`.
-      await waitAtMost(drainMs, clock, activeCount.wait().then(loop.idle))
+      const isStarted = started?.catch(() => {})
+      const ended = async () => {
+        await isStarted
+        await activeCount.wait()
+        await loop.idle()
+      }
+      await waitAtMost(drainMs, clock, ended())
       drainDeadline.abort()
       loop.stop()
       if (active.size > 0) {
@@ -530,9 +570,12 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
         // The lease must be released, and the store closed, anyway.
         log.warn({ reason: String(thrown) }, 'closing the sender failed')
       }
-      await activeCount.wait()
-      await loop.idle()
-      await lease.stop()
+      // A store that does not answer must not delay the close for long.
+      await waitAtMost(LAST_WRITES_MS, clock, ended())
+      loop.abandon()
+      // Without a release, the next owner finds the starts of what could not be written.
+      const mayRelease = state.lease !== undefined && active.size === 0 && !loop.hasLost
+      await waitAtMost(LAST_WRITES_MS, clock, lease.stop(mayRelease))
     },
   }
 }

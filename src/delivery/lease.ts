@@ -32,8 +32,11 @@ export interface LeaseKeeper {
   start(): Promise<void>
   /** Requests a new grant at once: a group was refused because the lease has ended. */
   renew(): void
-  /** Stops renewing and releases the shards. Does not reject. */
-  stop(): Promise<void>
+  /**
+   * Stops renewing and, if `mayRelease`, releases the shards: nothing is in flight. Otherwise the lease ends by itself.
+   * Does not reject.
+   */
+  stop(mayRelease: boolean): Promise<void>
 }
 
 /** The requested duration of a lease, ms. */
@@ -113,9 +116,10 @@ export function createLeaseKeeper(
       if (isShared) renewing = keepRenewing()
     },
     renew: () => waiting.abort(),
-    async stop() {
+    async stop(mayRelease) {
       stopping.abort()
       await renewing
+      if (!mayRelease) return
       // A lease that is not released ends by itself: a failure here must not fail the close.
       await store.release(owner).catch((thrown: unknown) => warn(thrown, 'releasing the shards failed'))
     },

@@ -25,7 +25,15 @@ import { createPositions } from './positions.js'
 import type { PendingQueue } from './queue/pending-queue.js'
 import type { QueueEndpoint } from './queue/queue-endpoint.js'
 import { QueuedDelivery } from './queue/queued-delivery.js'
-import type { DeliveryKey, NodeLease, QueueStore, Start, WaitingDeliveries } from './queue-store.js'
+import {
+  type DeliveryKey,
+  isNotWritten,
+  type NodeLease,
+  type Polled,
+  type QueueStore,
+  type Start,
+  type WaitingDeliveries,
+} from './queue-store.js'
 import type { Scheduler } from './scheduler/scheduler.js'
 import type { DecidedSettlement } from './worker/settlement-decider.js'
 
@@ -73,6 +81,8 @@ export interface QueueSync {
   addEndpoints(webhookIds: readonly string[]): Promise<void>
   /** Requests contents that are needed next. */
   fetchContents(): void
+  /** When contents can be requested next, store time, ms; `undefined`: not before something happens. */
+  nextFetchMs(): number | undefined
   /** Hands over the shards that are to be given up and have nothing in flight. */
   handOverIdle(): void
 }
@@ -88,7 +98,11 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
   let grant: NodeLease | undefined
   let applying: Promise<void> | undefined
   let isPolling = false
-  let mustReload = false
+  /** The queue may lack deliveries: everything is loaded before anything else is read. */
+  let mustLoadAll = false
+  let isReloadQueued = false
+  /** Shards whose endpoints nobody else has changed the health of since it is in memory. */
+  const knownShards = new Set<number>()
   let fetching = 0
   let leaving: ReadonlySet<number> = new Set()
   let handingOver = false
@@ -124,8 +138,14 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     const endpoints = [...queue.endpoints()].filter(({ shard }) => dropped?.has(shard) ?? true)
     queue.dropShards(shards)
     updateAll(endpoints)
-    if (shards === 'all') state.loaded.clear()
-    else for (const shard of shards) state.loaded.delete(shard)
+    if (shards === 'all') {
+      state.loaded.clear()
+      return
+    }
+    for (const shard of shards) {
+      state.loaded.delete(shard)
+      knownShards.delete(shard)
+    }
   }
 
   function onFenced(): void {
@@ -134,11 +154,13 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     state.lease = undefined
     abandonAll()
     unload('all')
+    knownShards.clear()
     deps.renew()
   }
 
-  /** A row of the store; the health in memory is newer, unless the change has cleared it. */
+  /** A row of the store; the health in memory is newer while this node owns the shard, unless the change has cleared it. */
   function withKnownHealth(row: Webhook): Webhook {
+    if (!knownShards.has(shardOf(row.id))) return row
     const known = queue.endpoint(row.id)?.webhook
     if (!known || known.epoch !== row.epoch || !shouldKeepHealth(known.settings, row.settings)) return row
     const { health: _, ...rest } = row
@@ -157,12 +179,10 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
   async function applyChanges(): Promise<void> {
     const { lease } = state
     if (!lease) return
+    if (mustLoadAll) return loadAll()
     const changes = await store.changes(lease, state.version)
     if (!changes) return onFenced()
-    if (changes.mustReload) {
-      await loadAgain()
-      return
-    }
+    if (changes.mustReload) return loadAll()
     const touched = new Set<QueueEndpoint>()
     for (const key of changes.removed) {
       const endpoint = queue.endpoint(key.webhookId)
@@ -211,7 +231,15 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
   async function pollNow(): Promise<void> {
     const { lease } = state
     if (!lease) return
-    const polled = await store.poll(lease)
+    if (mustLoadAll) return loadAll()
+    let polled: Polled | undefined
+    try {
+      polled = await store.poll(lease)
+    } catch (thrown) {
+      // The nudges may be gone from the store.
+      mustLoadAll = !isNotWritten(thrown)
+      throw thrown
+    }
     if (!polled) return onFenced()
     state.pendingElsewhere = polled.pendingElsewhere
     updateAll(enter(loadedOnly(polled.waiting), polled.webhooks))
@@ -241,35 +269,41 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     }
   }
 
-  async function load(shards: readonly number[], isFirst: boolean): Promise<void> {
+  async function load(shards: readonly number[]): Promise<void> {
     const { lease } = state
     if (!lease) return
     const starts: Start[] = []
-    const changed = new Set<QueueEndpoint>()
     let cursor: string | undefined
-    let hasVersion = !isFirst
+    let hasVersion = !mustLoadAll
     do {
       const part = await store.load(lease, shards, cursor)
       if (!part) return onFenced()
       if (!hasVersion) state.version = part.version
       hasVersion = true
-      for (const endpoint of enter(part.waiting, part.webhooks)) changed.add(endpoint)
+      enter(part.waiting, part.webhooks)
       starts.push(...part.interrupted)
       cursor = part.cursor
     } while (cursor !== undefined)
     await settleInterrupted(starts)
     if (state.lease !== lease) return
     if (shards.length > 0) await store.completeTakeover(lease, shards)
-    for (const shard of shards) state.loaded.add(shard)
-    updateAll(changed)
+    for (const shard of shards) {
+      state.loaded.add(shard)
+      knownShards.add(shard)
+    }
+    // All, because an earlier try may have loaded a part of them.
+    const loaded = new Set(shards)
+    updateAll([...queue.endpoints()].filter(({ shard }) => loaded.has(shard)))
   }
 
   /** The queue is built anew; what is in flight stays, and is not loaded again. */
-  async function loadAgain(): Promise<void> {
-    if (!grant || !state.lease) return
+  async function loadAll(): Promise<void> {
+    const { lease } = state
+    if (!grant || !lease) return
+    mustLoadAll = true
     unload('all')
-    const shards = grant.shards.filter((shard) => !grant!.leaving.includes(shard))
-    await load(shards, true)
+    await load(grant.shards.filter((shard) => !leaving.has(shard)))
+    if (state.lease === lease) mustLoadAll = false
     loop.trigger()
   }
 
@@ -281,17 +315,23 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     const isNew = state.lease?.fence !== fence
     if (isNew) {
       abandonAll()
-      unload('all')
+      knownShards.clear()
+      mustLoadAll = true
       state.positions = createPositions(node)
       state.positions.raise(position)
       state.lease = { owner, fence }
     }
     leaving = new Set(current.leaving)
+    if (mustLoadAll) {
+      await loadAll()
+      handOverIdle()
+      return
+    }
     const kept = current.shards.filter((shard) => !leaving.has(shard))
     const lost = [...state.loaded].filter((shard) => !kept.includes(shard))
     if (lost.length > 0) unload(lost)
     const gained = kept.filter((shard) => !state.loaded.has(shard))
-    if (gained.length > 0 || isNew) await load(gained, isNew)
+    if (gained.length > 0) await load(gained)
     handOverIdle()
     loop.trigger()
   }
@@ -343,6 +383,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
         next.shards.every((shard) => state.loaded.has(shard) || leaving.has(shard))
       state.pendingElsewhere = next.pendingElsewhere
       if (isKnown) {
+        handOverIdle()
         loop.trigger()
         return
       }
@@ -360,11 +401,11 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
       })
     },
     reload() {
-      if (mustReload || stopping.aborted) return
-      mustReload = true
+      if (isReloadQueued || stopping.aborted) return
+      isReloadQueued = true
       void loop.exclusively(async () => {
-        mustReload = false
-        await repeat('loading shards', loadAgain)
+        isReloadQueued = false
+        await repeat('loading shards', loadAll)
       })
     },
     setWebhook,
@@ -382,6 +423,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
         void fetch(some)
       }
     },
+    nextFetchMs: () => (fetching < maxContents ? queue.nextMissingMs() : undefined),
     handOverIdle,
   }
 }

@@ -11,16 +11,18 @@ import { createTwoPhaseSender } from './two-phase-sender.js'
 async function createTwoPhaseHarness(options: NodeOptions = {}, webhook = aWebhook()) {
   const harness = await createHarness([webhook])
   const sender = createTwoPhaseSender()
-  /** Claims of webhooks that were disabled or deleted at the time of the claim. */
-  const forbidden: string[] = []
+  /** Starts of webhooks that were disabled or deleted when the store let them start. */
+  const forbidden: number[] = []
   const { store: deliveries } = harness.faults
   const store: typeof deliveries = {
     ...deliveries,
-    async claim(request) {
-      const result = await deliveries.claim(request)
-      for (const { delivery } of result.claims)
-        if (!(await harness.store.webhooks.read('acc', delivery.webhookId))?.settings.enabled)
-          forbidden.push(delivery.id)
+    async commit(group) {
+      const result = await deliveries.commit(group)
+      const starts = group.starting?.deliveries ?? []
+      for (const [index, { webhookId, position }] of starts.entries()) {
+        if (result.kind !== 'committed' || result.notStarted.includes(index)) continue
+        if (!(await harness.store.webhooks.read('acc', webhookId))?.settings.enabled) forbidden.push(position)
+      }
       return result
     },
   }
@@ -123,17 +125,17 @@ describe('a webhook that is disabled or deleted', () => {
     await s.node.close(0)
   })
 
-  it('is not claimed any more, even while the store cannot list its stale deliveries', async () => {
+  it('is not started any more, even while its changes cannot be read', async () => {
     const s = await createTwoPhaseHarness({ caps: { perEndpoint: 2 } })
     for (let call = 0; call < 5; call++) await s.publish(`call-${call}`)
     await s.clock.settle()
-    s.faults.failing.add('stale')
+    s.faults.failing.add('changes')
     await s.setEnabled(false)
     await s.clock.advance(20_000)
     expect(s.sender.waiting).toEqual([])
     expect(s.forbidden).toEqual([])
     s.faults.failing.clear()
-    await s.clock.advance(1000)
+    await s.clock.advance(5000)
     expect((await s.deliveries()).map(({ state }) => state)).toEqual(new Array(5).fill('cancelled'))
     expect(s.sender.sent).toEqual([])
     await s.node.close(0)
@@ -204,7 +206,7 @@ describe('any history of a webhook, its owner and its receiver', () => {
     fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(4000) }),
   )
 
-  it('claims and sends nothing while the webhook is disabled, and the receiver sees every attempt number', async () => {
+  it('starts and sends nothing while the webhook is disabled, and the receiver sees every attempt number', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (history) => {
         const healthRules = { ...HEALTH_PRESETS.standard, breaker: null }

@@ -87,7 +87,7 @@ const anyStep = fc.oneof(
 const timeout: Observation = { kind: 'no_response', failure: 'timeout', detail: '' }
 
 describe('requests in flight', () => {
-  it('never exceed a cap under any history, not after restarts with orphans either, and everything ends', async () => {
+  it('never exceed a cap under any history, not after restarts either, and everything ends', async () => {
     await fc.assert(
       fc.asyncProperty(anyCaps, fc.array(anyStep, { maxLength: 60 }), async (caps, history) => {
         const harness = await createHarness(WEBHOOKS)
@@ -109,8 +109,8 @@ describe('requests in flight', () => {
             node = open()
             await node.start()
           } else if (step.kind === 'crash') {
-            // The process is gone with its connections: the next node finds its claims as orphans.
-            harness.faults.failing.add('settle').add('claim').add('release')
+            // The process is gone with its connections: the next node finds what it left in flight.
+            harness.faults.failing.add('commit').add('release')
             const closing = node.close(0)
             await harness.clock.advance(10_000)
             await closing
@@ -118,7 +118,7 @@ describe('requests in flight', () => {
             node = open()
             await node.start()
           } else {
-            harness.faults.failing.add(harness.random.pick(['claim', 'settle', 'ready'] as const))
+            harness.faults.failing.add(harness.random.pick(['commit', 'bodies', 'poll'] as const))
             await harness.clock.advance(300)
             harness.faults.failing.clear()
           }
@@ -143,7 +143,7 @@ describe('requests in flight', () => {
     ['an account', { perAccount: 7 }, 'account', 7],
     ['an origin', { perOrigin: 5 }, 'origin', 5],
     ['the whole node', { total: 9 }, 'total', 9],
-  ])('reach the cap of %s, and a restart with orphans does not exceed it', async (_, changed, cap, limit) => {
+  ])('reach the cap of %s, and a restart does not exceed it', async (_, changed, cap, limit) => {
     const caps = { perEndpoint: 10, perAccount: 100, perOrigin: 100, total: 500, ...changed }
     const harness = await createHarness(WEBHOOKS)
     const observed = observePeaks(harness, caps)
@@ -156,7 +156,7 @@ describe('requests in flight', () => {
     for (let call = 0; call < 20; call++) await harness.publish(`call-${call}`, { accountId: 'sub' })
     await harness.clock.settle()
     expect(observed.peaks[cap]).toBe(limit)
-    // A second node takes over the store: the claims of the first are orphans, and its connections are
+    // A second node takes over the store: the attempts of the first are interrupted, and its connections are
     // closed.
     await harness.sender.close()
     observed.peaks[cap] = 0

@@ -92,14 +92,11 @@ describe('an event that is too old when it is due', () => {
     const [old] = await harness.deliveries()
     expect(old?.state).toBe('expired')
     const { id: _, ahead: _a, position: _p, ...again } = old!
-    await harness.store.deliveries.accept(
-      {
-        events: [],
-        deliveries: [{ ...again, id: 'again', lane: 'replay/1', replayOf: old!.id }],
-        maxPending: 9,
-      },
-      harness.clock.now(),
-    )
+    await node.accept({
+      events: [],
+      deliveries: [{ ...again, id: 'again', lane: 'replay/1', replayOf: old!.id }],
+      maxPending: 9,
+    })
     await harness.clock.settle()
     expect(await states(harness)).toEqual(['expired', 'delivered'])
     await node.close(0)
@@ -176,11 +173,16 @@ describe('while the store is unavailable', () => {
     const harness = await createHarness()
     const node = harness.node({ caps: { perEndpoint: 3 } })
     await node.start()
-    harness.faults.failing.add('settle')
-    for (let call = 0; call < 8; call++) await harness.publish(`call-${call}`)
+    await harness.publish('warm-up')
+    await harness.clock.settle()
+    harness.sender.script = () => undefined
+    for (let call = 1; call < 8; call++) await harness.publish(`call-${call}`)
+    await harness.clock.settle()
+    harness.faults.failing.add('commit')
+    harness.sender.script = () => responseWith(200)
+    for (const { answer } of [...harness.sender.open]) answer(responseWith(200))
     await harness.clock.advance(60_000)
-    expect(harness.sender.requests).toHaveLength(3)
-    expect(node.inFlight('w1')).toBe(3)
+    expect(harness.sender.requests).toHaveLength(4)
     harness.faults.failing.clear()
     await harness.clock.advance(5000)
     expect(await states(harness)).toEqual(new Array(8).fill('delivered'))
@@ -188,30 +190,31 @@ describe('while the store is unavailable', () => {
     await node.close(0)
   })
 
-  it('claiming is retried until it is back', async () => {
+  it('starts are retried until it is back', async () => {
     const harness = await createHarness()
     const node = harness.node()
-    await node.start()
-    harness.faults.failing.add('claim')
     await harness.publish('a')
+    harness.faults.failing.add('commit')
+    await node.start()
     await harness.clock.advance(30_000)
     expect(harness.sender.requests).toHaveLength(0)
     harness.faults.failing.clear()
-    await harness.clock.advance(250)
+    await harness.clock.advance(5000)
     expect(await states(harness)).toEqual(['delivered'])
+    expect(harness.sender.requests).toHaveLength(1)
     await node.close(0)
   })
 
-  it('the scan at the start is retried until it is back', async () => {
+  it.each(['load', 'completeTakeover', 'bodies'] as const)('%s at the start is retried until it is back', async (name) => {
     const harness = await createHarness()
     await harness.publish('a')
-    harness.faults.failing.add('ready')
+    harness.faults.failing.add(name)
     const node = harness.node()
     const started = node.start()
     await harness.clock.advance(5000)
     expect(harness.sender.requests).toHaveLength(0)
     harness.faults.failing.clear()
-    await harness.clock.advance(250)
+    await harness.clock.advance(5000)
     await started
     expect(await states(harness)).toEqual(['delivered'])
     await node.close(0)
@@ -225,7 +228,7 @@ describe('while the store is unavailable', () => {
     await harness.publish('a')
     await harness.publish('a')
     await harness.clock.settle()
-    harness.faults.losesAnswer.add('settle')
+    harness.faults.losesAnswer.add('commit')
     harness.sender.script = () => responseWith(200)
     harness.sender.open[0]!.answer(responseWith(200))
     await harness.clock.settle()
@@ -245,12 +248,12 @@ describe('while the store is unavailable', () => {
     await harness.publish('throttled')
     await harness.clock.settle()
     const [first, second] = harness.sender.open
-    harness.faults.failing.add('settle')
+    harness.faults.failing.add('commit')
     first!.answer(responseWith(500))
     await harness.clock.advance(50)
     harness.faults.failing.clear()
     second!.answer(responseWith(503, ['retry-after', '300']))
-    await harness.clock.settle()
+    await harness.clock.advance(100)
     const paused = (await harness.store.webhooks.read('acc', 'w1'))?.health
     expect(paused).toMatchObject({ failuresInRow: 2 })
     await harness.clock.advance(1000)

@@ -18,7 +18,7 @@ describe('an endpoint that fails ten times in a row', () => {
     await node.start()
     await harness.publish('first')
     await harness.clock.settle()
-    for (let call = 1; call < 30; call++) await harness.publish(`call-${call}`)
+    await Promise.all(Array.from({ length: 29 }, (_, call) => harness.publish(`call-${call}`)))
     await harness.clock.settle()
     // Ten were in flight when the tenth failed; the other nineteen wait.
     expect(harness.sender.requests).toHaveLength(11)
@@ -61,7 +61,7 @@ describe('an endpoint that fails ten times in a row', () => {
     await node.start()
     await harness.publish('first')
     await harness.clock.settle()
-    for (let call = 1; call < 13; call++) await harness.publish(`call-${call}`)
+    await Promise.all(Array.from({ length: 12 }, (_, call) => harness.publish(`call-${call}`)))
     await harness.clock.settle()
     expect(harness.sender.requests).toHaveLength(440)
     const probes: number[] = []

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { acceptEvents } from '../../src/delivery/accept.js'
 import { constant } from '../../src/delivery/policy.js'
 import { HEALTH_PRESETS } from '../../src/webhooks/health.js'
 import { aWebhook } from './fixtures.js'
@@ -107,8 +108,11 @@ describe('the dispatcher', () => {
     for (const accountId of ['acc', 'sub']) await harness.publish('warm-up', { accountId })
     await harness.clock.settle()
     harness.sender.script = () => undefined
-    for (let call = 0; call < 20; call++) await harness.publish(`big-${call}`)
-    for (let call = 0; call < 2; call++) await harness.publish(`small-${call}`, { accountId: 'sub' })
+    const event = (accountId: string, callId: string) => ({ hook: 'channel_create', accountId, callId })
+    const big = Array.from({ length: 20 }, (_, call) => event('acc', `big-${call}`))
+    const small = [0, 1].map((call) => event('sub', `small-${call}`))
+    // At once: otherwise the first ones start before the others are accepted.
+    await acceptEvents(harness.accept, [...big, ...small], 100)
     await harness.clock.settle()
     expect(harness.sent().filter((call) => call.startsWith('small')).length).toBe(2)
     await node.close(0)

@@ -222,7 +222,7 @@ export async function createHarness(webhooks: readonly Webhook[] = [aWebhook()],
       const rows = await store.deliveries.deliveries({ accountId, webhookId, ascending: true, limit: 10_000 })
       return rows.map((row) => nodes.reduce((shown, one) => one.withQueueState(shown), row))
     },
-    /** Deliveries that wait or are in flight, in the store; those that are to be cancelled are not counted. */
+    /** Deliveries that wait or are in flight, in the store or in a node; a store does not count those to be cancelled. */
     async pending(): Promise<number> {
       let count = 0
       for (let cursor: number | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
@@ -234,7 +234,7 @@ export async function createHarness(webhooks: readonly Webhook[] = [aWebhook()],
         count += found.deliveries.length
         cursor = found.cursor
       }
-      return count
+      return Math.max(count, ...nodes.map((one) => one.pending()))
     },
     /** All attempts of the account, oldest first. */
     attempts: async (accountId = 'acc') =>

@@ -184,7 +184,13 @@ describe('an outcome', () => {
     isBroken = false
     await harness.publish('another')
     await harness.clock.settle()
-    expect((await harness.deliveries()).map(({ state }) => state)).toEqual(['in_flight', 'delivered'])
+    expect((await harness.deliveries()).map(({ state }) => state)).toEqual(['waiting', 'delivered'])
+    // It is sent again after a pause, under the same attempt number: nothing of it was recorded.
+    await harness.clock.advance(1000)
+    expect((await harness.deliveries()).map(({ state, attempts }) => [state, attempts])).toEqual([
+      ['delivered', 1],
+      ['delivered', 1],
+    ])
     await node.close(0)
   })
 })

@@ -1,7 +1,7 @@
 import { manualClock } from 'hookswitch/testkit'
 import { describe, expect, it } from 'vitest'
-import type { DeliveryStore, Ownership } from '../../src/delivery/delivery-store.js'
-import { createLease, LEASE_MS } from '../../src/delivery/lease.js'
+import { createLeaseKeeper, LEASE_MS } from '../../src/delivery/lease.js'
+import type { NodeLease, QueueStore } from '../../src/delivery/queue-store.js'
 import { silentLog } from './harness.js'
 
 /** A lease on a store that grants what the test sets; its clock is `aheadMs` ahead. */
@@ -13,17 +13,23 @@ function createLeaseHarness(isShared = true, aheadMs = 0) {
     delayMs: 0,
     releases: 0,
     calls: [] as number[],
-    gains: 0,
     grants: 1,
   }
-  async function grant(_: string, leaseMs: number): Promise<Ownership> {
+  const granted: NodeLease[] = []
+  async function grant(owner: string, leaseMs: number): Promise<NodeLease> {
     state.calls.push(clock.monotonic())
     if (state.fails) throw new Error('unavailable')
     const storeMs = clock.now() + aheadMs
     const shards = [...state.shards]
     if (state.delayMs > 0) await clock.sleep(state.delayMs)
     return {
+      owner,
+      fence: 1,
+      node: 3,
+      position: 0,
       shards,
+      leaving: [],
+      pendingElsewhere: 0,
       storeMs,
       aliveUntilMs: isShared ? storeMs + state.grants * leaseMs : Number.POSITIVE_INFINITY,
     }
@@ -35,11 +41,11 @@ function createLeaseHarness(isShared = true, aheadMs = 0) {
       state.releases++
       if (state.fails) throw new Error('unavailable')
     },
-  } as unknown as DeliveryStore
-  const lease = createLease({ store, clock, log: silentLog, owner: 'node' }, isShared, () => {
-    state.gains++
-  })
-  return { clock, lease, state }
+  } as unknown as QueueStore
+  const lease = createLeaseKeeper({ store, clock, log: silentLog, owner: 'node' }, isShared, (one) =>
+    granted.push(one),
+  )
+  return { clock, lease, state, granted }
 }
 
 describe('the lease of a node', () => {
@@ -51,7 +57,7 @@ describe('the lease of a node', () => {
     await clock.advance(35_000)
     expect(state.calls).toEqual([0, 10_000, 20_000, 30_000])
     expect(lease.canStart()).toBe(true)
-    await lease.stop()
+    await lease.stop(true)
     expect(state.releases).toBe(1)
     expect(clock.sleepers().count).toBe(0)
   })
@@ -67,75 +73,61 @@ describe('the lease of a node', () => {
     expect(lease.canStart()).toBe(true)
     await clock.advance(1)
     expect(lease.canStart()).toBe(false)
-    await lease.stop()
+    await lease.stop(true)
   })
 
-  it('allows no attempt after 20 seconds without renewal, and calls onGain when it does again', async () => {
-    const { clock, lease, state } = createLeaseHarness()
+  it('allows no attempt after 20 seconds without renewal, until it is renewed', async () => {
+    const { clock, lease, state, granted } = createLeaseHarness()
     await lease.start()
     state.fails = true
     await clock.advance(LEASE_MS - 10_001)
     expect(lease.canStart()).toBe(true)
     await clock.advance(1)
     expect(lease.canStart()).toBe(false)
-    expect(state.gains).toBe(0)
+    expect(granted).toHaveLength(1)
     state.fails = false
     await clock.advance(10_000)
     expect(lease.canStart()).toBe(true)
-    expect(state.gains).toBe(1)
-    await lease.stop()
+    expect(granted).toHaveLength(2)
+    await lease.stop(true)
   })
 
-  it('calls onGain when a slow answer arrives after the previous lease has ended', async () => {
+  it('is renewed at once on request: a group was refused', async () => {
     const { clock, lease, state } = createLeaseHarness()
     await lease.start()
-    state.delayMs = 15_000
-    await clock.advance(20_000)
-    expect(lease.canStart()).toBe(false)
-    await clock.advance(5_000)
-    expect(lease.canStart()).toBe(true)
-    expect(state.gains).toBe(1)
-    await lease.stop()
+    await clock.advance(2500)
+    lease.renew()
+    await clock.settle()
+    expect(state.calls).toEqual([0, 2500])
+    await clock.advance(10_000)
+    expect(state.calls).toEqual([0, 2500, 12_500])
+    await lease.stop(true)
   })
 
-  it('calls onGain when it ended while the machine was suspended, although the monotonic clock stood still', async () => {
-    const { clock, lease, state } = createLeaseHarness()
+  it('passes on each grant as the store gave it', async () => {
+    const { clock, lease, state, granted } = createLeaseHarness()
     await lease.start()
+    state.shards = [1, 9]
     await clock.advance(10_000)
-    expect(state.gains).toBe(0)
-    clock.jumpWall(3_600_000)
-    await clock.advance(10_000)
-    expect(lease.canStart()).toBe(true)
-    expect(state.gains).toBe(1)
-    await clock.advance(10_000)
-    expect(state.gains).toBe(1)
-    await lease.stop()
-  })
-
-  it('calls onGain for gained shards, not for owned or lost ones', async () => {
-    const { clock, lease, state } = createLeaseHarness()
-    await lease.start()
-    state.shards = [1, 2]
-    await clock.advance(10_000)
-    expect(state.gains).toBe(0)
-    state.shards = [1, 2, 9]
-    await clock.advance(10_000)
-    expect(state.gains).toBe(1)
-    await lease.stop()
+    expect(granted.map(({ shards }) => shards)).toEqual([
+      [1, 2, 3],
+      [1, 9],
+    ])
+    await lease.stop(true)
   })
 
   it('is requested every second while it has no shard', async () => {
-    const { clock, lease, state } = createLeaseHarness()
+    const { clock, lease, state, granted } = createLeaseHarness()
     state.shards = []
     await lease.start()
     await clock.advance(3500)
     expect(state.calls).toEqual([0, 1000, 2000, 3000])
     state.shards = [7]
     await clock.advance(500)
-    expect(state.gains).toBe(1)
+    expect(granted.at(-1)?.shards).toEqual([7])
     await clock.advance(9999)
     expect(state.calls).toHaveLength(5)
-    await lease.stop()
+    await lease.stop(true)
   })
 
   it('is not prolonged by a late answer', async () => {
@@ -150,7 +142,7 @@ describe('the lease of a node', () => {
     expect(lease.canStart()).toBe(true)
     await clock.advance(1)
     expect(lease.canStart()).toBe(false)
-    await lease.stop()
+    await lease.stop(true)
   })
 
   it('is renewed again at once when the answer arrives after its end', async () => {
@@ -164,8 +156,7 @@ describe('the lease of a node', () => {
     await clock.advance(60_000)
     expect(state.calls).toEqual([0, 10_000, 70_000, 130_000])
     expect(lease.canStart()).toBe(true)
-    expect(state.gains).toBe(1)
-    await lease.stop()
+    await lease.stop(true)
   })
 
   it('is not requested without a pause when the granted time is too short', async () => {
@@ -175,7 +166,7 @@ describe('the lease of a node', () => {
     await clock.advance(3500)
     expect(state.calls).toEqual([0, 1000, 2000, 3000])
     expect(lease.canStart()).toBe(false)
-    await lease.stop()
+    await lease.stop(true)
   })
 
   it('uses monotonic time: a wall clock that jumps neither ends nor prolongs it', async () => {
@@ -185,7 +176,7 @@ describe('the lease of a node', () => {
     clock.jumpWall(-600_000)
     expect(lease.canStart()).toBe(true)
     expect(lease.now()).toBe(before)
-    await lease.stop()
+    await lease.stop(true)
   })
 
   it('uses store time, whatever its difference from the local clock', async () => {
@@ -193,7 +184,7 @@ describe('the lease of a node', () => {
     await lease.start()
     expect(lease.now()).toBe(clock.now() + 600_000)
     expect(lease.canStart()).toBe(true)
-    await lease.stop()
+    await lease.stop(true)
   })
 
   it('lasts forever without renewal where the store is not shared', async () => {
@@ -202,13 +193,21 @@ describe('the lease of a node', () => {
     await clock.advance(86_400_000)
     expect(lease.canStart()).toBe(true)
     expect(state.calls).toHaveLength(1)
-    await lease.stop()
+    await lease.stop(true)
+  })
+
+  it('is not released when something may be in flight: it ends by itself', async () => {
+    const { clock, lease, state } = createLeaseHarness()
+    await lease.start()
+    await lease.stop(false)
+    expect(state.releases).toBe(0)
+    expect(clock.sleepers().count).toBe(0)
   })
 
   it('can be stopped while the store is unavailable', async () => {
     const { lease, state } = createLeaseHarness()
     await lease.start()
     state.fails = true
-    await expect(lease.stop()).resolves.toBeUndefined()
+    await expect(lease.stop(true)).resolves.toBeUndefined()
   })
 })
