@@ -48,8 +48,30 @@ export type {
 } from '../delivery/delivery-store.js'
 export type { Erasure, ErasureStore, Mentions } from '../delivery/erasure-store.js'
 export type { InboxEntry, InboxStore } from '../delivery/inbox-store.js'
+export { laneKey } from '../delivery/lane-key.js'
 export type { BodyEncoding, Delivery, DeliveryState } from '../delivery/lifecycle.js'
 export { isTerminal } from '../delivery/lifecycle.js'
+export {
+  createPositions,
+  MAX_NODES,
+  type Positions,
+} from '../delivery/positions.js'
+export type {
+  AcceptanceResult,
+  Changes,
+  DeliveryKey,
+  EndedResult,
+  Group,
+  GroupResult,
+  Lease,
+  LoadedPart,
+  NodeLease as QueueLease,
+  Polled,
+  QueueStore,
+  Start,
+  Starts,
+  WaitingDeliveries,
+} from '../delivery/queue-store.js'
 export { type ErrorCode, errorCode, HookswitchError, notFound } from '../errors.js'
 export type {
   OpenLeg,
@@ -64,7 +86,7 @@ export { isFailing, isProbed } from '../webhooks/health.js'
 export type { EncryptedSecret, Webhook, WebhookSettings } from '../webhooks/webhook.js'
 export { deleteWebhook, disableWebhook, shouldKeepHealth } from '../webhooks/webhook.js'
 export type { WebhookStore } from '../webhooks/webhook-store.js'
-export type { Store, StoreSupports } from './contract.js'
+export type { QueueLogStore, Store, StoreSupports } from './contract.js'
 export {
   effectiveState,
   isMentioned,
@@ -82,6 +104,34 @@ export {
   withApiKeyCiphertext,
   withWebhookCiphertexts,
 } from './encryption-store.js'
+export {
+  type AcceptanceFacts,
+  type AcceptancePlan,
+  type CallNumbers,
+  eventIndexOf,
+  planAcceptance,
+  type StoredEventFact,
+  type StoredKey,
+} from './engine/acceptance.js'
+export { applyEndpointChange, applyReplacement } from './engine/endpoint-change.js'
+export {
+  ERASURE_STEPS,
+  type ErasureStep,
+  hasStep,
+  isCovered,
+  isDeliveryCovered,
+} from './engine/erasure.js'
+export { idConflict, idempotencyConflict, inboxConflict } from './engine/errors.js'
+export { compareInLane, type LaneKind, type LanePlace, laneKindOf, laneName } from './engine/lanes.js'
+export { CALL_RETENTION_MS, linkedLeg } from './engine/legs.js'
+export { dueMsForReaders } from './engine/readers.js'
+export {
+  canStart,
+  decideSettlement,
+  disabledByRepeat,
+  isInterrupted,
+  type StoredState,
+} from './engine/settlement.js'
 export type {
   ExportedAttempt,
   ExportedCall,
@@ -101,8 +151,6 @@ export { fairShare, inboxShard, planOwnership, SHARDS, shardOf } from './shards.
 export {
   applyAcceptance,
   applyClaim,
-  applyEndpointChange,
-  applyReplacement,
   applySettlement,
   promote,
 } from './transitions.js'

@@ -3,25 +3,25 @@
 import { randomBytes } from 'node:crypto'
 import type { AccountStore } from '../accounts/account-store.js'
 import type { TokenStore } from '../auth/token-store.js'
-import type { DeliveryStore } from '../delivery/delivery-store.js'
+import type { QueueStore } from '../delivery/queue-store.js'
 import { createStoreClock } from '../delivery/store-clock.js'
 import { HookswitchError } from '../errors.js'
 import type { OpenLegStore } from '../legs/open-leg-store.js'
 import type { Clock } from '../ports.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
-import type { Store } from './contract.js'
+import type { QueueLogStore } from './contract.js'
 import type { EncryptionStore } from './encryption-store.js'
-import { accept } from './memory/accept.js'
 import { memoryAccounts } from './memory/accounts.js'
 import { legs } from './memory/calls.js'
-import { claim } from './memory/claim.js'
+import { changes } from './memory/changes.js'
+import { commit } from './memory/commit.js'
 import { memoryEncryption } from './memory/encryption.js'
 import { erase, mentions } from './memory/erase.js'
-import { orphans, own, release, renew } from './memory/leases.js'
+import { handOver, own, release, renew } from './memory/leases.js'
+import { bodies, completeTakeover, load, poll } from './memory/load.js'
 import { memoryOpenLegs } from './memory/open-legs.js'
-import { attempts, deliveries, delivery, lastSuccesses, ready, search, stale } from './memory/queries.js'
+import { attempts, deliveries, delivery, lastSuccesses, search } from './memory/queries.js'
 import { prune } from './memory/retention.js'
-import { settle } from './memory/settle.js'
 import { newState } from './memory/state.js'
 import { memoryTokens } from './memory/tokens.js'
 import { candidates, insert, list, read, removeAll, replace, unhealthy } from './memory/webhooks.js'
@@ -55,7 +55,7 @@ type Synchronous<Port> = {
  *
  * @throws HookswitchError `InvalidOption` for a limit that is not a positive integer, and for an unknown option
  */
-export function memoryStore(options: MemoryStoreOptions = {}): Store {
+export function memoryStore(options: MemoryStoreOptions = {}): QueueLogStore {
   rejectUnknownOption(options)
   const shared = options.shared ?? false
   const limits = {
@@ -129,16 +129,17 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       replace: (webhook, expectedRevision) => replace(state, webhook, expectedRevision),
     }),
     deliveries: {
-      ...asyncPort<Omit<DeliveryStore, 'subscribe'>>({
-        accept: (acceptance, now) => accept(state, acceptance, now),
+      ...asyncPort<Omit<QueueStore, 'subscribe'>>({
         own: (owner, leaseMs) => own(state, owner, leaseMs, storeMs()),
         renew: (owner, leaseMs) => renew(state, owner, leaseMs, storeMs()),
+        handOver: (lease, numbers) => handOver(state, lease, numbers, storeMs()),
         release: (owner) => release(state, owner),
-        ready: (owner) => ready(state, owner, storeMs()),
-        claim: (request) => claim(state, request),
-        settle: (settlements, now) => settle(state, settlements, now),
-        orphans: (owner, limit) => orphans(state, owner, limit, storeMs()),
-        stale: (owner, limit) => stale(state, owner, limit, storeMs()),
+        load: (lease, numbers, cursor) => load(state, lease, numbers, cursor, storeMs()),
+        completeTakeover: (lease, numbers) => completeTakeover(state, lease, numbers, storeMs()),
+        commit: (group) => commit(state, group),
+        bodies: (keys) => bodies(state, keys),
+        changes: (lease, sinceVersion) => changes(state, lease, sinceVersion, storeMs()),
+        poll: (lease) => poll(state, lease, storeMs()),
         webhookOf: (webhookId) => state.endpoints.get(webhookId)?.webhook,
         delivery: (accountId, deliveryId) => delivery(state, accountId, deliveryId),
         deliveries: (query) => deliveries(state, query),
@@ -146,14 +147,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
         attempts: (query) => attempts(state, query),
         lastSuccesses: (webhookIds) => lastSuccesses(state, webhookIds),
         legs: (accountId, callId) => legs(state, accountId, callId),
-        pending: () => state.pendingCount,
         prune: (given, now) => prune(state, given, now),
-        erase: (what, limit) => erase(state, what, limit, storeMs()),
+        erase: (what, limit) => erase(state, what, limit),
         mentions: (accountId, text, cursor, limit) => mentions(state, accountId, text, cursor, limit),
         scrub: () => {},
       }),
       subscribe(listener) {
-        const call: typeof listener = (endpoints) => listener(endpoints)
+        const call = () => listener()
         state.listeners.add(call)
         return () => {
           state.listeners.delete(call)

@@ -28,10 +28,8 @@ export interface ShardLease {
   readonly owner?: string
   /** Store time, ms: the owner may act while `now < aliveUntilMs`. */
   readonly aliveUntilMs: number
-  /** The owner is giving it up: it claims nothing more there, settles deliveries in flight, and does not renew. */
+  /** The owner should give it up: it starts nothing more there, and hands it over when nothing is in flight. */
   readonly leaving: boolean
-  /** The owner has deliveries in flight there. */
-  readonly busy: boolean
 }
 
 /** A node that called `own` or `renew`, whether it has a shard or not. */
@@ -44,11 +42,11 @@ export interface NodeLease {
 
 /** The changes of shard ownership that a node makes. */
 export interface OwnershipPlan {
-  /** Shards to renew; ascending. */
+  /** Shards to renew that are not leaving; ascending. */
   readonly keep: readonly number[]
-  /** Shards to take: free, expired, or given back and idle; up to the fair share. */
+  /** Shards to take, up to the fair share: its own that are leaving, then free and expired ones. */
   readonly take: readonly number[]
-  /** The part of `keep` above the fair share, which `renew` gives back: idle shards first. */
+  /** The part of `keep` above the fair share, which leaves from now on. */
   readonly giveBack: readonly number[]
 }
 
@@ -60,8 +58,8 @@ export function fairShare(liveNodes: number): number {
 /**
  * Plans which shards a node keeps, takes and gives back, so that all live nodes converge to a fair share.
  *
- * A busy shard changes its owner only when its last delivery has ended or its lease has expired, so adding a node
- * interrupts no delivery.
+ * A shard changes its owner only when it was handed over or its lease has expired, so adding a node interrupts no
+ * delivery.
  *
  * @param now store time, ms
  */
@@ -73,7 +71,7 @@ export function planOwnership(
 ): OwnershipPlan {
   const names = new Set([owner])
   for (const node of nodes) if (now < node.aliveUntilMs) names.add(node.owner)
-  const own: ShardLease[] = []
+  const own: number[] = []
   const givenBack: number[] = []
   const free: number[] = []
   // One pass: most renewals change nothing.
@@ -81,20 +79,15 @@ export function planOwnership(
     const isLive = lease.owner !== undefined && now < lease.aliveUntilMs
     if (isLive) names.add(lease.owner!)
     if (!isLive) free.push(lease.shard)
-    else if (lease.owner !== owner) {
-      if (lease.leaving && !lease.busy) free.push(lease.shard)
-    } else if (lease.leaving) givenBack.push(lease.shard)
-    else own.push(lease)
+    else if (lease.owner === owner) {
+      if (lease.leaving) givenBack.push(lease.shard)
+      else own.push(lease.shard)
+    }
   }
   const share = fairShare(names.size)
   return {
-    keep: own.map((lease) => lease.shard).sort((a, b) => a - b),
+    keep: own.sort((a, b) => a - b),
     take: [...givenBack, ...free].slice(0, Math.max(0, share - own.length)),
-    giveBack: own.length > share ? idleFirst(own).slice(0, own.length - share) : [],
+    giveBack: own.slice(share).reverse(),
   }
-}
-
-function idleFirst(leases: readonly ShardLease[]): number[] {
-  const sorted = [...leases].sort((a, b) => Number(a.busy) - Number(b.busy) || b.shard - a.shard)
-  return sorted.map((lease) => lease.shard)
 }

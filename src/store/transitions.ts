@@ -1,8 +1,7 @@
 import type { NewDelivery, Settlement } from '../delivery/delivery-store.js'
 import { type Delivery, isTerminal } from '../delivery/lifecycle.js'
-import { disableWebhook, shouldKeepHealth, type Webhook } from '../webhooks/webhook.js'
 
-/** How accept, claim, settle and replace change rows. Pure: stores only persist the results. */
+/** How accept, claim and settle change rows. Pure: stores only persist the results. */
 
 type MutableDelivery = { -readonly [Name in keyof Delivery]: Delivery[Name] }
 
@@ -99,26 +98,4 @@ export function applySettlement(
   if (isTerminal(next.state)) row.endedMs = now
   else if (isHead) row.dueMs = next.dueMs ?? now
   return row
-}
-
-/**
- * The webhook after a settlement's change of health, or its disabling. Returns the same object when nothing changes,
- * for instance when the webhook has another epoch meanwhile.
- */
-export function applyEndpointChange(webhook: Webhook, change: Settlement['endpoint']): Webhook {
-  if (!change || change.epoch !== webhook.epoch) return webhook
-  const { health: before, ...clean } = webhook
-  const health = change.health === undefined ? before : (change.health ?? undefined)
-  const after = health === before ? webhook : health === undefined ? clean : { ...clean, health }
-  return change.disable && after.settings.enabled ? disableWebhook(after, change.disable) : after
-}
-
-/**
- * The row that `replace` writes. Health belongs to the store and changes without a new revision, so the stored health
- * stays (while `keepsHealth`) and that of `next` is ignored.
- */
-export function applyReplacement(stored: Webhook, next: Webhook): Webhook {
-  const { health: _stale, ...row } = next
-  const keeps = stored.health !== undefined && shouldKeepHealth(stored.settings, next.settings)
-  return keeps ? { ...row, health: stored.health } : row
 }

@@ -1,138 +1,88 @@
-import { fillIn } from '../../delivery/body-variants.js'
-import type {
-  Acceptance,
-  AcceptedEvent,
-  NewDelivery,
-  NewEvent,
-  ReadyEndpoint,
-} from '../../delivery/delivery-store.js'
-import { HookswitchError, notFound } from '../../errors.js'
-import { applyAcceptance } from '../transitions.js'
-import { noteLegs } from './calls.js'
-import { dueMsOf, enterLane, readiness, startWaiting } from './lanes.js'
-import { notifyListeners } from './notify.js'
-import { append } from './position-log.js'
+/** Accepts the events and deliveries of a group. */
+import type { Acceptance, AcceptedEvent, NewDelivery, NewEvent } from '../../delivery/delivery-store.js'
+import type { AcceptanceResult } from '../../delivery/queue-store.js'
+import { type AcceptanceFacts, eventIndexOf, planAcceptance } from '../engine/acceptance.js'
+import { noteLegs, touchCall } from './calls.js'
+import { enterLane } from './lanes.js'
+import { append, insert, valueAt } from './position-log.js'
 import {
   type Call,
-  type Endpoint,
   type IdempotencyKey,
   innerMap,
-  nextPosition,
-  type Row,
+  type Node,
+  nextOrdinal,
+  Row,
   type State,
-  type StoredEvent,
+  StoredEvent,
 } from './state.js'
 
-/** Accepts all or nothing: every check precedes the first write. */
-export function accept(state: State, acceptance: Acceptance, now: number): readonly AcceptedEvent[] {
-  const newEvents = indexById(acceptance.events)
-  const duplicates = duplicatesAmong(state, acceptance.events, now)
-  const deliveries =
-    duplicates.size === 0
-      ? acceptance.deliveries
-      : acceptance.deliveries.filter((delivery) => !duplicates.has(delivery.eventId))
-  rejectUnknown(state, newEvents, deliveries)
-  rejectAboveLimit(state, deliveries.length, acceptance.maxPending)
+/** Events without deliveries that are remembered. */
+const MAX_BARE_EVENTS = 4_096
 
-  const stored: StoredEvent[] = []
-  const accepted = acceptance.events.map((event): AcceptedEvent => {
-    const key = duplicates.has(event.id) && state.keys.get(event.accountId)?.get(event.idempotency!.key)
-    if (key) return { id: key.id, sequence: key.sequence, duplicate: true }
-    const sequence = nextSequence(state, event, now)
-    stored.push({
-      id: event.id,
-      bodies: event.bodies.map((body) => fillIn(body, sequence)),
-      traceparent: event.traceparent,
-    })
-    if (event.idempotency) storeKey(state, event, sequence)
-    return { id: event.id, sequence, duplicate: false }
-  })
-  const events = indexById(stored)
-  const dueMsBefore = new Map<Endpoint, number | undefined>()
-  let cancelled = false
-  for (const delivery of deliveries) {
-    const call = callOf(state, delivery, newEvents(delivery.eventId), now)
-    const event = events(delivery.eventId) ?? replayedEvent(state, delivery)!
-    const { endpoint } = addDelivery(state, delivery, event, call, now, dueMsBefore)
-    cancelled ||= delivery.epoch < endpoint.webhook.epoch
+/** The state as the facts of a plan. Valid during one group. @param now store time, ms */
+export function factsOf(state: State, now: number): AcceptanceFacts {
+  return {
+    key: (accountId, key) => state.keys.get(accountId)?.get(key),
+    event: (eventId) => state.events.get(eventId),
+    hasWebhook: (webhookId) => state.endpoints.has(webhookId),
+    isTaken: ({ id, webhookId, position }) =>
+      state.rows.has(id) || valueAt(state.endpoints.get(webhookId)!.deliveries, position!) !== undefined,
+    hasInboxEntry: () => false,
+    numbers: ({ accountId, callId }) => touchCall(state, accountId, callId!, now),
   }
-  notifyListeners(state, endpointsDueEarlier(dueMsBefore))
-  if (cancelled) notifyListeners(state, undefined)
-  return accepted
 }
 
-/** A lookup by id. Most acceptances have one event; a map pays off from a few items on. */
-function indexById<Item extends { readonly id: string }>(
-  items: readonly Item[],
-): (id: string) => Item | undefined {
-  if (items.length <= 4) return (id) => items.find((item) => item.id === id)
-  const byId = new Map(items.map((item) => [item.id, item]))
-  return (id) => byId.get(id)
-}
-
-const NONE: ReadonlySet<string> = new Set()
-
-/** Ids of the events whose idempotency key is stored already, or was used earlier in this acceptance. */
-function duplicatesAmong(state: State, events: readonly NewEvent[], now: number): ReadonlySet<string> {
-  if (!events.some(({ idempotency }) => idempotency)) return NONE
-  const duplicates = new Set<string>()
-  const inThisAcceptance = new Map<string, string>()
-  for (const { id, accountId, idempotency } of events) {
-    if (!idempotency) continue
-    const stored = state.keys.get(accountId)?.get(idempotency.key)
-    const name = JSON.stringify([accountId, idempotency.key])
-    const expectedHash = stored && now < stored.untilMs ? stored.bodyHash : inThisAcceptance.get(name)
-    if (expectedHash === undefined) inThisAcceptance.set(name, idempotency.bodyHash)
-    else if (expectedHash === idempotency.bodyHash) duplicates.add(id)
-    else {
-      throw new HookswitchError('Conflict', 'this idempotency key was used for another event', {
-        field: 'idempotencyKey',
-      })
-    }
-  }
-  return duplicates
-}
-
-function rejectUnknown(
+/**
+ * Accepts all or nothing.
+ *
+ * @param node the accepting node; `undefined`: it has no lease
+ */
+export function accept(
   state: State,
-  news: (id: string) => NewEvent | undefined,
-  deliveries: readonly NewDelivery[],
-): void {
-  for (const delivery of deliveries) {
-    const { id, webhookId, eventId, variant } = delivery
-    const { bodies = [] } = news(eventId) ?? replayedEvent(state, delivery) ?? {}
-    if (variant >= bodies.length) throw notFound(eventId, 'event')
-    if (!state.endpoints.has(webhookId)) throw notFound(webhookId, 'webhook')
-    if (state.rows.has(id)) throw new HookswitchError('Conflict', `this id is taken: ${id}`, { field: 'id' })
+  facts: AcceptanceFacts,
+  acceptance: Acceptance,
+  node: Node | undefined,
+  now: number,
+  isRepeat: boolean,
+): AcceptanceResult {
+  const plan = planAcceptance(acceptance, facts, node?.number ?? -1, now, isRepeat)
+  if (plan.kind === 'refused') return plan
+  if (plan.kind === 'stored') return { kind: 'accepted', events: plan.events, mayHaveGap: false }
+  const { events } = acceptance
+  const hasDeliveries = plan.deliveries.length > 0
+  const stored: (StoredEvent | undefined)[] = []
+  const calls: (Call | undefined)[] = []
+  for (let index = 0; index < events.length; index += 1) {
+    const result = plan.events[index]!
+    if (result.duplicate) {
+      stored.push(undefined)
+      calls.push(undefined)
+      continue
+    }
+    const event = events[index]!
+    const { accountId, callId, otherLegCallId } = event
+    calls.push(callId === undefined ? undefined : noteLegs(state, accountId, callId, otherLegCallId, now))
+    const row = new StoredEvent(event, result.sequence, hasDeliveries)
+    state.events.set(event.id, row)
+    stored.push(row)
+    if (event.idempotency) storeKey(state, event, result)
   }
+  let near = 0
+  for (const delivery of plan.deliveries) {
+    const index = eventIndexOf(events, delivery.eventId, near)
+    if (index >= 0) near = index
+    const event = index < 0 ? state.events.get(delivery.eventId)! : stored[index]!
+    addDelivery(state, delivery, event, callOf(state, delivery, events[index], calls[index], now), node, now)
+  }
+  for (const event of stored) if (event?.rows === 0) rememberBare(state, event)
+  return { kind: 'accepted', events: plan.events, mayHaveGap: plan.mayHaveGap }
 }
 
-function rejectAboveLimit(state: State, added: number, maxPending: number): void {
-  if (added === 0 || state.pendingCount + added <= maxPending) return
-  throw new HookswitchError('QueueFull', `the queue is full: ${state.pendingCount} deliveries are pending`, {
-    retryAfterSeconds: 1,
-  })
-}
-
-function nextSequence(state: State, event: NewEvent, now: number): number {
-  if (event.callId === undefined) return 0
-  const call = noteLegs(state, event.accountId, event.callId, event.otherLegCallId, now)
-  if (!event.numbered) return 0
-  call.sequence += 1
-  return call.sequence
-}
-
-function storeKey(state: State, event: NewEvent, sequence: number): void {
+function storeKey(state: State, event: NewEvent, { id, sequence }: AcceptedEvent): void {
   const { key, bodyHash, untilMs } = event.idempotency!
-  const entry: IdempotencyKey = { id: event.id, sequence, bodyHash, untilMs, callId: event.callId }
+  const entry: IdempotencyKey = { id, sequence, bodyHash, untilMs, callId: event.callId }
   innerMap(state.keys, event.accountId).set(key, entry)
-  append(state.keyQueue, nextPosition(state), { accountId: event.accountId, key, untilMs })
-}
-
-/** The event of the delivery that this one replays. */
-function replayedEvent(state: State, { replayOf, eventId }: NewDelivery): StoredEvent | undefined {
-  const event = replayOf === undefined ? undefined : state.rows.get(replayOf)?.event
-  return event?.id === eventId ? event : undefined
+  append(state.keyQueue, nextOrdinal(state), { accountId: event.accountId, key, untilMs })
 }
 
 /** The call as the webhook's account has it: accounts also have the calls of deliveries for accounts below them. */
@@ -140,11 +90,12 @@ function callOf(
   state: State,
   { accountId, callId }: NewDelivery,
   event: NewEvent | undefined,
+  call: Call | undefined,
   now: number,
 ): Call | undefined {
   if (callId === undefined) return undefined
-  const existing = event?.accountId === accountId ? state.calls.get(accountId)?.get(callId) : undefined
-  return existing ?? noteLegs(state, accountId, callId, event?.otherLegCallId, now)
+  if (call && call.accountId === accountId && call.callId === callId) return call
+  return noteLegs(state, accountId, callId, event?.otherLegCallId, now)
 }
 
 function addDelivery(
@@ -152,43 +103,33 @@ function addDelivery(
   delivery: NewDelivery,
   event: StoredEvent,
   call: Call | undefined,
+  node: Node | undefined,
   now: number,
-  dueMsBefore: Map<Endpoint, number | undefined>,
-): Row {
+): void {
   const endpoint = state.endpoints.get(delivery.webhookId)!
-  if (!dueMsBefore.has(endpoint)) dueMsBefore.set(endpoint, dueMsOf(endpoint))
-  const row: Row = {
-    delivery: delivery as Row['delivery'],
-    event,
-    endpoint,
-    call,
-    position: nextPosition(state),
-    dueMs: 0,
-    heapIndex: -1,
-    lane: undefined,
-    lanePrevious: undefined,
-    laneNext: undefined,
-    waitPrevious: undefined,
-    waitNext: undefined,
-    term: 0,
-    endedPosition: 0,
-  }
-  row.delivery = applyAcceptance(delivery, enterLane(row), now)
-  startWaiting(row)
-  if (delivery.epoch < endpoint.webhook.epoch) state.stale.add(endpoint)
-  append(endpoint.deliveries, row.position, row)
+  const row = new Row(delivery, event, endpoint, call, nextOrdinal(state), now)
+  event.rows += 1
+  if (call) call.rows += 1
+  enterLane(row)
+  endpoint.waitingCount += 1
+  insert(endpoint.deliveries, row.position, row)
   state.rows.set(delivery.id, row)
-  if (call) call.retainedRows += 1
-  state.pendingCount += 1
-  return row
+  if (row.position > state.lastPosition) state.lastPosition = row.position
+  const shard = state.shards[endpoint.shard]!
+  if (node !== undefined && shard.owner === node) return
+  shard.nudges.push(row)
+  state.nudgeCount += 1
 }
 
-/** The endpoints whose due time has become earlier. */
-function endpointsDueEarlier(before: ReadonlyMap<Endpoint, number | undefined>): ReadyEndpoint[] {
-  const ready: ReadyEndpoint[] = []
-  for (const [endpoint, dueMs] of before) {
-    const now = readiness(endpoint)
-    if (now.dueMs !== undefined && (dueMs === undefined || now.dueMs < dueMs)) ready.push(now)
-  }
-  return ready
+/** Remembers the number of an event without deliveries, and forgets the oldest ones. */
+function rememberBare(state: State, event: StoredEvent): void {
+  const { bareEvents } = state
+  bareEvents.push(event)
+  if (bareEvents.length - state.bareStart <= MAX_BARE_EVENTS) return
+  const oldest = bareEvents[state.bareStart]!
+  state.bareStart += 1
+  if (state.events.get(oldest.id) === oldest && oldest.rows === 0) state.events.delete(oldest.id)
+  if (state.bareStart < MAX_BARE_EVENTS) return
+  state.bareEvents = bareEvents.slice(state.bareStart)
+  state.bareStart = 0
 }

@@ -1,10 +1,8 @@
 /** Calls of accounts: sequence numbers, legs, and their removal after a day. */
 
+import { CALL_RETENTION_MS, linkedLeg } from '../engine/legs.js'
 import { append, oldest, removeAt } from './position-log.js'
-import { type Call, deleteInner, innerMap, nextPosition, type State } from './state.js'
-
-/** How long a call's sequence number and legs are retained after its last event or delivery, ms. */
-export const CALL_RETENTION_MS = 86_400_000
+import { type Call, deleteInner, innerMap, nextOrdinal, type State } from './state.js'
 
 /** Finds or creates an account's call, and updates the time of its last activity. */
 export function touchCall(state: State, accountId: string, callId: string, now: number): Call {
@@ -14,9 +12,9 @@ export function touchCall(state: State, accountId: string, callId: string, now: 
     if (now > existing.lastMs) existing.lastMs = now
     return existing
   }
-  const call: Call = { accountId, callId, sequence: 0, lastMs: now, others: undefined, retainedRows: 0 }
+  const call: Call = { accountId, callId, sequence: 0, node: -1, lastMs: now, others: undefined, rows: 0 }
   calls.set(callId, call)
-  append(state.callQueue, nextPosition(state), call)
+  append(state.callQueue, nextOrdinal(state), call)
   return call
 }
 
@@ -29,9 +27,10 @@ export function noteLegs(
   now: number,
 ): Call {
   const call = touchCall(state, accountId, callId, now)
-  if (otherLegCallId !== undefined && otherLegCallId !== callId) {
-    addLeg(call, otherLegCallId)
-    addLeg(touchCall(state, accountId, otherLegCallId, now), callId)
+  const other = linkedLeg(callId, otherLegCallId)
+  if (other !== undefined) {
+    addLeg(call, other)
+    addLeg(touchCall(state, accountId, other, now), callId)
   }
   return call
 }
@@ -42,7 +41,7 @@ export function legs(state: State, accountId: string, callId: string): readonly 
 }
 
 /**
- * Removes calls that were idle for a day and have no deliveries or attempts left. Scans at most `2 * limit` calls from
+ * Removes calls that were idle for a day and have no deliveries left. Scans at most `2 * limit` calls from
  * the front of the queue; one that is still needed moves to its end.
  */
 export function pruneCalls(state: State, limit: number, now: number): number {
@@ -55,12 +54,12 @@ export function pruneCalls(state: State, limit: number, now: number): number {
     // Erased, and perhaps recreated, since it was queued.
     if (state.calls.get(accountId)?.get(callId) !== call) continue
     const idle = call.lastMs + CALL_RETENTION_MS <= now
-    if (idle && call.retainedRows === 0) {
+    if (idle && call.rows === 0) {
       deleteInner(state.calls, accountId, callId)
       removed += 1
       continue
     }
-    append(state.callQueue, nextPosition(state), call)
+    append(state.callQueue, nextOrdinal(state), call)
     if (!idle) return removed
   }
   return removed

@@ -9,6 +9,7 @@ import {
   withWebhookCiphertexts,
 } from '../encryption-store.js'
 import type { State } from './state.js'
+import { noteChange } from './webhooks.js'
 
 /** The API keys of the accounts port. */
 interface ApiKeys {
@@ -53,6 +54,7 @@ export function memoryEncryption(state: State, apiKeys: ApiKeys) {
       else {
         const endpoint = state.endpoints.get(id)!
         endpoint.webhook = withWebhookCiphertexts(endpoint.webhook, next)
+        noteChange(state, endpoint)
       }
       return true
     },

@@ -1,82 +1,84 @@
 /** Erasure of calls and accounts, and the text search for calls to erase. */
 
+import { fillIn } from '../../delivery/body-variants.js'
 import type { Erasure, Mentions } from '../../delivery/erasure-store.js'
-import { isTerminal } from '../../delivery/lifecycle.js'
 import { isMentioned } from '../effective-state.js'
-import { promote } from '../transitions.js'
-import { becomeDue, leaveLane, stopWaiting } from './lanes.js'
+import { ERASURE_STEPS, type ErasureStep, hasStep, isCovered, isDeliveryCovered } from '../engine/erasure.js'
+import { recordChange } from './changes.js'
+import { leaveLane } from './lanes.js'
 import { notifyListeners } from './notify.js'
 import { walk } from './position-log.js'
-import { dropAttempt, dropEnded, removeEndpoint, removeRow } from './retention.js'
+import { dropAttempt, removeEndpoint, removeRow } from './retention.js'
 import { deleteInner, type Endpoint, type Row, type State } from './state.js'
 
-/** Erases deliveries with their attempts and events first, then attempts, calls and keys that have no delivery. */
-export function erase(state: State, erasure: Erasure, limit: number, now: number): number {
+/** Removes up to `limit` rows of one step; returns their number. */
+type Step = (state: State, what: Erasure, limit: number) => number
+
+/** The version is raised with each waiting delivery, in the same run; the store has no inbox. */
+const STEPS: Readonly<Record<ErasureStep, Step>> = {
+  version: () => 0,
+  deliveries: eraseDeliveries,
+  attempts: eraseAttempts,
+  calls: eraseCalls,
+  idempotencyKeys: eraseKeys,
+  inbox: () => 0,
+  deletedWebhooks: eraseDeleted,
+}
+
+export function erase(state: State, what: Erasure, limit: number): number {
   let left = limit
-  const run = (kind: (state: State, what: Erasure, limit: number, now: number) => number) => {
-    if (left > 0) left -= kind(state, erasure, left, now)
+  for (const step of ERASURE_STEPS) {
+    if (left > 0 && hasStep(what, step)) left -= STEPS[step](state, what, left)
   }
-  run(eraseDeliveries)
-  run(eraseAttempts)
-  run(eraseCalls)
-  run(eraseKeys)
-  if (!erasure.callIds) run(eraseDeleted)
+  if (left < limit) notifyListeners(state)
   return limit - left
 }
 
-const covers = ({ callIds }: Erasure, callId: string | undefined): boolean =>
-  !callIds || (callId !== undefined && callIds.includes(callId))
-
-function eraseDeliveries(state: State, what: Erasure, limit: number, now: number): number {
+function eraseDeliveries(state: State, what: Erasure, limit: number): number {
   let removed = 0
   for (const row of state.rows.values()) {
     if (removed >= limit) break
-    const { accountId, eventAccountId, callId, id } = row.delivery
-    if (accountId !== what.accountId && eventAccountId !== what.accountId) continue
-    if (!covers(what, callId)) continue
-    if (callId !== undefined) forgetCall(state, accountId, callId)
-    eraseAttemptsOf(state, row.endpoint, (deliveryId) => deliveryId === id)
+    const { source, endpoint } = row
+    if (!isDeliveryCovered(what, source)) continue
+    if (source.callId !== undefined) forgetCall(state, source.accountId, source.callId)
     removed += 1
-    if (isTerminal(row.delivery.state)) dropEnded(state, row)
-    else dropPending(state, row, now)
+    if (row.state === 'waiting') dropWaiting(state, row)
+    // Its last record may take an ended delivery with it.
+    if (row.records > 0) eraseAttemptsOf(state, endpoint, (one) => one === row)
+    if (row.isStored) removeRow(state, row)
   }
   return removed
 }
 
-/** Removes a pending delivery and promotes the next of its lane. */
-function dropPending(state: State, row: Row, now: number): void {
-  const { endpoint } = row
-  if (row.delivery.state === 'waiting') stopWaiting(row)
-  else state.shards[endpoint.shard]!.inFlight.delete(row)
-  const nextHead = leaveLane(row)
-  if (nextHead) becomeDue(nextHead, promote(nextHead.delivery, now))
-  state.pendingCount -= 1
-  removeRow(state, row)
-  // Its owner may have scheduled it: it must read the ready endpoints again.
-  notifyListeners(state, undefined)
+/** Removes a waiting delivery from its lane, and tells its owner. */
+function dropWaiting(state: State, row: Row): void {
+  const { endpoint, position, source } = row
+  leaveLane(row)
+  endpoint.waitingCount -= 1
+  recordChange(state, endpoint.shard, { removed: { webhookId: source.webhookId, position } })
 }
 
 function eraseAttemptsOf(
   state: State,
   endpoint: Endpoint,
-  matches: (deliveryId: string, callId: string | undefined) => boolean,
+  matches: (row: Row) => boolean,
   limit = Number.POSITIVE_INFINITY,
 ): number {
   let removed = 0
-  for (const [position, { record }] of [...walk(endpoint.attempts, true)]) {
+  for (const [position, { row }] of [...walk(endpoint.attempts, true)]) {
     if (removed >= limit) break
-    if (!matches(record.deliveryId, record.callId)) continue
+    if (!matches(row)) continue
     dropAttempt(state, endpoint, position)
     removed += 1
   }
   return removed
 }
 
-/** Attempts whose delivery has been removed already. */
+/** Records that are left, of deliveries that are covered only as attempts of the account's webhooks. */
 function eraseAttempts(state: State, what: Erasure, limit: number): number {
   let removed = 0
   for (const endpoint of state.endpointsByAccount.get(what.accountId) ?? []) {
-    removed += eraseAttemptsOf(state, endpoint, (_, callId) => covers(what, callId), limit - removed)
+    removed += eraseAttemptsOf(state, endpoint, (row) => isCovered(what, row.source.callId), limit - removed)
   }
   return removed
 }
@@ -106,7 +108,7 @@ function eraseKeys(state: State, what: Erasure, limit: number): number {
   let removed = 0
   for (const [key, { callId }] of [...(state.keys.get(what.accountId) ?? [])]) {
     if (removed >= limit) break
-    if (!covers(what, callId)) continue
+    if (!isCovered(what, callId)) continue
     deleteInner(state.keys, what.accountId, key)
     removed += 1
   }
@@ -123,7 +125,7 @@ function eraseDeleted(state: State, what: Erasure, limit: number): number {
   return removed
 }
 
-/** Relies on `state.rows` being in the order of positions. */
+/** Relies on `state.rows` being in the order of ordinals, which are the cursors. */
 export function mentions(
   state: State,
   accountId: string,
@@ -133,14 +135,18 @@ export function mentions(
 ): Mentions {
   const callIds = new Set<string>()
   let scanned = 0
-  for (const { position, delivery, event } of state.rows.values()) {
-    if (position <= cursor) continue
-    const isOurs = delivery.accountId === accountId || delivery.eventAccountId === accountId
-    if (isOurs && delivery.callId !== undefined && event.bodies.some((body) => isMentioned(body, text))) {
-      callIds.add(delivery.callId)
-    }
+  for (const row of state.rows.values()) {
+    if (row.ordinal <= cursor) continue
+    const { callId, accountId: owner, eventAccountId } = row.source
+    const isOurs = owner === accountId || eventAccountId === accountId
+    if (isOurs && callId !== undefined && !callIds.has(callId) && hasMention(row, text)) callIds.add(callId)
     scanned += 1
-    if (scanned >= limit) return { callIds: [...callIds], cursor: position }
+    if (scanned >= limit) return { callIds: [...callIds], cursor: row.ordinal }
   }
   return { callIds: [...callIds], cursor: undefined }
+}
+
+/** Every body of the event is searched, not only that of the delivery. */
+function hasMention({ event }: Row, text: string): boolean {
+  return event.bodies.some((body) => isMentioned(fillIn(body, event.sequence), text))
 }

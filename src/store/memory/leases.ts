@@ -1,114 +1,208 @@
-/** Shard leases of a memory store. Unshared stores have one owner whose lease never ends. */
+/** Leases of nodes and ownership of shards. A store that is not shared has one owner, whose lease never ends. */
 
-import type { Ownership } from '../../delivery/delivery-store.js'
-import type { Delivery } from '../../delivery/lifecycle.js'
-import { type OwnershipPlan, planOwnership, type ShardLease } from '../shards.js'
-import type { Shard, State } from './state.js'
+import { MAX_NODES } from '../../delivery/positions.js'
+import type { Lease, NodeLease } from '../../delivery/queue-store.js'
+import { planOwnership, type ShardLease, shardOf } from '../shards.js'
+import { notifyListeners } from './notify.js'
+import type { Node, State } from './state.js'
 
-/** Whether this node may settle deliveries of this shard. */
-export function holdsLease(state: State, owner: string, shard: number, now: number): boolean {
-  const lease = state.shards[shard]!
-  return lease.owner === owner && now < lease.aliveUntilMs
+/** Nodes without a lease whose versions are remembered. */
+const MAX_ENDED_NODES = 256
+
+/** The node of a live lease. @param now store time, ms */
+export function nodeOf(state: State, lease: Lease, now: number): Node | undefined {
+  const node = state.nodes.get(lease.owner)
+  return node && node.fence !== 0 && node.fence === lease.fence && now < node.aliveUntilMs ? node : undefined
 }
 
-/** Whether this node may also claim there: it has not given the shard back. */
-export function canClaim(state: State, owner: string, shard: number, now: number): boolean {
-  return holdsLease(state, owner, shard, now) && !state.shards[shard]!.leaving
+export function own(state: State, owner: string, leaseMs: number, storeMs: number): NodeLease {
+  if (state.isShared) return grant(state, owner, leaseMs, storeMs, false)
+  const current = state.shards[0]!.owner
+  if (current && current.owner !== owner) endLease(state, current)
+  const node = aliveNode(state, owner, Number.POSITIVE_INFINITY)
+  for (const shard of state.shards) shard.owner = node
+  return leaseOf(state, node, storeMs)
 }
 
-export function own(state: State, owner: string, leaseMs: number, storeMs: number): Ownership {
-  if (!state.shared) return ownAlone(state, owner, storeMs)
-  registerNode(state, owner, leaseMs, storeMs)
-  return grant(state, plan(state, owner, storeMs), owner, leaseMs, storeMs)
+export function renew(state: State, owner: string, leaseMs: number, storeMs: number): NodeLease {
+  if (state.isShared) return grant(state, owner, leaseMs, storeMs, true)
+  const current = state.shards[0]!.owner
+  if (current?.owner === owner) return leaseOf(state, current, storeMs)
+  // A later run of this node has fenced it, or it has released its shards.
+  return {
+    owner,
+    fence: 0,
+    node: 0,
+    position: state.lastPosition,
+    shards: [],
+    leaving: [],
+    aliveUntilMs: storeMs,
+    storeMs,
+    pendingElsewhere: 0,
+  }
 }
 
-export function renew(state: State, owner: string, leaseMs: number, storeMs: number): Ownership {
-  if (!state.shared) return ownership(state, owner, storeMs, Number.POSITIVE_INFINITY)
-  registerNode(state, owner, leaseMs, storeMs)
-  const planned = plan(state, owner, storeMs)
-  if (planned.giveBack.length === 0) return grant(state, planned, owner, leaseMs, storeMs)
-  for (const shard of planned.giveBack) state.shards[shard]!.leaving = true
-  return grant(state, plan(state, owner, storeMs), owner, leaseMs, storeMs)
+/** Gives up shards, whose starts are over. */
+export function handOver(state: State, lease: Lease, shards: readonly number[], storeMs: number): void {
+  const node = nodeOf(state, lease, storeMs)
+  if (!node) return
+  const given = new Set<number>()
+  for (const number of shards) {
+    const shard = state.shards[number]
+    if (shard?.owner !== node) continue
+    shard.owner = undefined
+    shard.leaving = false
+    given.add(number)
+  }
+  if (given.size === 0) return
+  for (const [key, deliveries] of node.starts) {
+    const others = deliveries.filter(({ webhookId }) => !given.has(shardOf(webhookId)))
+    if (others.length === 0) node.starts.delete(key)
+    else node.starts.set(key, others)
+  }
+  notifyListeners(state)
 }
 
 export function release(state: State, owner: string): void {
-  state.nodes.delete(owner)
-  for (const shard of state.shards) {
-    if (shard.owner === owner) shard.owner = undefined
-  }
-}
-
-/** Deliveries in flight in this node's shards that were claimed in an earlier term. */
-export function orphans(state: State, owner: string, limit: number, storeMs: number): readonly Delivery[] {
-  const found: Delivery[] = []
-  for (const [index, shard] of state.shards.entries()) {
-    if (!canClaim(state, owner, index, storeMs)) continue
-    for (const row of shard.inFlight) {
-      if (found.length >= limit) return found
-      if (row.term !== shard.term) found.push(row.delivery)
-    }
-  }
-  return found
+  const node = state.nodes.get(owner)
+  if (!node || node.fence === 0) return
+  node.starts.clear()
+  endLease(state, node)
+  notifyListeners(state)
 }
 
 function grant(
   state: State,
-  { keep, take }: OwnershipPlan,
   owner: string,
   leaseMs: number,
   storeMs: number,
-): Ownership {
-  for (const shard of keep) state.shards[shard]!.aliveUntilMs = storeMs + leaseMs
-  for (const shard of take) takeShard(state.shards[shard]!, owner, storeMs, storeMs + leaseMs)
-  return ownership(state, owner, storeMs, storeMs + leaseMs)
+  canGiveBack: boolean,
+): NodeLease {
+  let hasFreed = false
+  for (const node of state.nodes.values()) {
+    if (node.fence === 0 || storeMs < node.aliveUntilMs) continue
+    endLease(state, node)
+    hasFreed = true
+  }
+  const node = aliveNode(state, owner, storeMs + leaseMs)
+  const plan = planOwnership(shardLeases(state), liveNodes(state), owner, storeMs)
+  for (const number of plan.take) {
+    const shard = state.shards[number]!
+    shard.owner = node
+    shard.leaving = false
+  }
+  if (canGiveBack) for (const number of plan.giveBack) state.shards[number]!.leaving = true
+  if (hasFreed || (canGiveBack && plan.giveBack.length > 0)) notifyListeners(state)
+  return leaseOf(state, node, storeMs)
 }
 
-/** Unshared store: one process, one node. The last one to call `own` owns all shards. */
-function ownAlone(state: State, owner: string, storeMs: number): Ownership {
+/** The node with a lease until then: a new one if it has none. */
+function aliveNode(state: State, owner: string, aliveUntilMs: number): Node {
+  let node = state.nodes.get(owner)
+  if (!node) {
+    node = {
+      owner,
+      fence: 0,
+      number: -1,
+      aliveUntilMs,
+      version: 0,
+      changes: [],
+      changesFrom: 0,
+      starts: new Map(),
+      pending: 0,
+    }
+    state.nodes.set(owner, node)
+  }
+  if (node.fence === 0) {
+    state.lastFence += 1
+    node.fence = state.lastFence
+    node.number = freeNumber(state)
+  }
+  node.aliveUntilMs = aliveUntilMs
+  return node
+}
+
+/** A number that no living node has. The one that was free for the longest time is next, because its positions are old. */
+function freeNumber(state: State): number {
+  if (!state.isShared) return 0
+  const used = new Set<number>()
+  for (const { fence, number } of state.nodes.values()) if (fence !== 0) used.add(number)
+  let number = state.lastNodeNumber
+  do number = (number + 1) % MAX_NODES
+  while (used.has(number) && used.size < MAX_NODES)
+  state.lastNodeNumber = number
+  return number
+}
+
+/** Frees the node's shards and leaves its starts there. It is remembered for a while, because its version must not go back. */
+function endLease(state: State, node: Node): void {
+  for (const deliveries of node.starts.values()) {
+    for (const start of deliveries) {
+      const shard = state.shards[shardOf(start.webhookId)]!
+      if (shard.owner === node) shard.left.push(start)
+    }
+  }
+  node.starts.clear()
   for (const shard of state.shards) {
-    if (shard.owner !== owner) takeShard(shard, owner, storeMs, Number.POSITIVE_INFINITY)
+    if (shard.owner !== node) continue
+    shard.owner = undefined
+    shard.leaving = false
   }
-  return ownership(state, owner, storeMs, Number.POSITIVE_INFINITY)
+  node.fence = 0
+  node.number = -1
+  node.pending = 0
+  // What changes in its shards from now on is in no list.
+  node.version += 1
+  node.changes = []
+  node.changesFrom = node.version
+  let excess = state.nodes.size - MAX_NODES - MAX_ENDED_NODES
+  for (const [owner, { fence }] of state.nodes) {
+    if (excess <= 0) return
+    if (fence !== 0) continue
+    state.nodes.delete(owner)
+    excess -= 1
+  }
 }
 
-/** Records that a node is alive, and removes nodes whose lease has expired. */
-function registerNode(state: State, owner: string, leaseMs: number, storeMs: number): void {
-  for (const [name, aliveUntilMs] of state.nodes) {
-    if (aliveUntilMs <= storeMs) state.nodes.delete(name)
-  }
-  state.nodes.set(owner, storeMs + leaseMs)
-}
-
-function plan(state: State, owner: string, storeMs: number): OwnershipPlan {
-  const leases = state.shards.map((shard, index): ShardLease => {
-    const { owner: name, aliveUntilMs, leaving } = shard
-    const busy = isBusy(shard)
-    if (name === undefined) return { shard: index, aliveUntilMs, leaving, busy }
-    return { shard: index, owner: name, aliveUntilMs, leaving, busy }
+function shardLeases(state: State): ShardLease[] {
+  return state.shards.map(({ owner, leaving }, shard): ShardLease => {
+    return owner
+      ? { shard, owner: owner.owner, aliveUntilMs: owner.aliveUntilMs, leaving }
+      : { shard, aliveUntilMs: 0, leaving }
   })
-  const nodes = Array.from(state.nodes, ([name, aliveUntilMs]) => ({ owner: name, aliveUntilMs }))
-  return planOwnership(leases, nodes, owner, storeMs)
 }
 
-function isBusy(shard: Shard): boolean {
-  for (const row of shard.inFlight) {
-    if (row.term === shard.term) return true
-  }
-  return false
+function liveNodes(state: State): { owner: string; aliveUntilMs: number }[] {
+  const live: { owner: string; aliveUntilMs: number }[] = []
+  for (const { owner, fence, aliveUntilMs } of state.nodes.values())
+    if (fence !== 0) live.push({ owner, aliveUntilMs })
+  return live
 }
 
-function takeShard(shard: Shard, owner: string, storeMs: number, aliveUntilMs: number): void {
-  const isContinued = shard.owner === owner && storeMs < shard.aliveUntilMs
-  if (!isContinued) shard.term += 1
-  shard.owner = owner
-  shard.aliveUntilMs = aliveUntilMs
-  shard.leaving = false
+/** The pending deliveries that the other nodes reported. */
+export function pendingElsewhere(state: State, node: Node): number {
+  let pending = 0
+  for (const other of state.nodes.values()) if (other !== node) pending += other.pending
+  return pending
 }
 
-function ownership(state: State, owner: string, storeMs: number, aliveUntilMs: number): Ownership {
+function leaseOf(state: State, node: Node, storeMs: number): NodeLease {
   const shards: number[] = []
-  for (let index = 0; index < state.shards.length; index += 1) {
-    if (canClaim(state, owner, index, storeMs)) shards.push(index)
+  const leaving: number[] = []
+  for (const [number, shard] of state.shards.entries()) {
+    if (shard.owner !== node) continue
+    shards.push(number)
+    if (shard.leaving) leaving.push(number)
   }
-  return { shards, aliveUntilMs, storeMs }
+  return {
+    owner: node.owner,
+    fence: node.fence,
+    node: node.number,
+    position: state.lastPosition,
+    shards,
+    leaving,
+    aliveUntilMs: node.aliveUntilMs,
+    storeMs,
+    pendingElsewhere: pendingElsewhere(state, node),
+  }
 }

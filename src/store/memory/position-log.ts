@@ -26,6 +26,30 @@ export function append<T>(log: PositionLog<T>, position: number, value: T): void
   log.size += 1
 }
 
+/**
+ * Inserts a value wherever its position belongs, nearly always at the end. The caller has checked that the position is not
+ * in the log (`valueAt`).
+ */
+export function insert<T>(log: PositionLog<T>, position: number, value: T): void {
+  const { positions, values } = log
+  const last = positions.length - 1
+  if (last < 0 || positions[last]! < position) {
+    append(log, position, value)
+    return
+  }
+  const index = firstFrom(log, position)
+  // The same position with its value removed, or a removed entry before it, is reused.
+  if (positions[index] === position) values[index] = value
+  else if (index > log.start && values[index - 1] === undefined) {
+    positions[index - 1] = position
+    values[index - 1] = value
+  } else {
+    positions.splice(index, 0, position)
+    values.splice(index, 0, value)
+  }
+  log.size += 1
+}
+
 /** The position of the oldest value; `undefined` if the log is empty. */
 export function oldest<T>(log: PositionLog<T>): number | undefined {
   return log.size === 0 ? undefined : log.positions[log.start]

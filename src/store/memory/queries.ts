@@ -6,49 +6,19 @@ import type {
   FoundDeliveries,
   StoredDelivery,
 } from '../../delivery/delivery-queries.js'
-import type { ReadyEndpoint } from '../../delivery/delivery-store.js'
-import type { Delivery } from '../../delivery/lifecycle.js'
 import { effectiveState, toStoredAttempt } from '../effective-state.js'
-import { readiness } from './lanes.js'
-import { canClaim } from './leases.js'
+import { dueMsForReaders } from '../engine/readers.js'
+import { countAhead } from './lanes.js'
 import { mergedWalk } from './merge.js'
 import { createPositionLog, type PositionLog, walk } from './position-log.js'
+import { bodyOf, deliveryOf, effectiveStateName } from './readers.js'
 import type { AttemptEntry, Endpoint, Row, State } from './state.js'
 
 /** The contract's read methods over the memory store's state. */
 
-export function ready(state: State, owner: string, storeMs: number): readonly ReadyEndpoint[] {
-  const found: ReadyEndpoint[] = []
-  for (const endpoint of state.endpoints.values()) {
-    if (endpoint.lanes.size === 0 || !canClaim(state, owner, endpoint.shard, storeMs)) continue
-    const endpointReady = readiness(endpoint)
-    if (endpointReady.dueMs !== undefined) found.push(endpointReady)
-  }
-  return found
-}
-
-export function stale(state: State, owner: string, limit: number, storeMs: number): readonly Delivery[] {
-  const found: Delivery[] = []
-  for (const endpoint of state.stale) {
-    let hasStale = false
-    const isOwned = canClaim(state, owner, endpoint.shard, storeMs)
-    for (const queue of endpoint.queues) {
-      if (queue.epoch >= endpoint.webhook.epoch) continue
-      for (let row = queue.oldest; row; row = row.waitNext) {
-        if (found.length >= limit) return found
-        hasStale = true
-        if (!isOwned) break
-        found.push(row.delivery)
-      }
-    }
-    if (!hasStale) state.stale.delete(endpoint)
-  }
-  return found
-}
-
 export function delivery(state: State, accountId: string, deliveryId: string): StoredDelivery | undefined {
   const row = state.rows.get(deliveryId)
-  return row?.delivery.accountId === accountId ? toStored([row])[0] : undefined
+  return row?.source.accountId === accountId ? toStored([row])[0] : undefined
 }
 
 export function deliveries(state: State, query: DeliveryQuery): readonly StoredDelivery[] {
@@ -57,9 +27,8 @@ export function deliveries(state: State, query: DeliveryQuery): readonly StoredD
   const found: Row[] = []
   for (const [, row] of walk(endpoint.deliveries, query.ascending === true, query.cursor)) {
     if (found.length >= query.limit) break
-    const { state: effective, acceptedMs } = effectiveState(row.delivery, endpoint.webhook.epoch)
-    if (query.states && !query.states.includes(effective)) continue
-    if (isWithin(acceptedMs, query)) found.push(row)
+    if (query.states && !query.states.includes(effectiveStateName(row))) continue
+    if (isWithin(row.acceptedMs, query)) found.push(row)
   }
   return toStored(found)
 }
@@ -68,13 +37,13 @@ export function search(state: State, query: DeliverySearch): FoundDeliveries {
   const { accountId, webhookId, callId, states, cursor = Number.POSITIVE_INFINITY, limit } = query
   const found: Row[] = []
   for (const row of state.rows.values()) {
-    const { delivery, endpoint } = row
+    const { source } = row
     if (row.position >= cursor) continue
-    if (accountId !== undefined && delivery.accountId !== accountId) continue
-    if (webhookId !== undefined && delivery.webhookId !== webhookId) continue
-    if (callId !== undefined && delivery.callId !== callId) continue
-    if (states && !states.includes(effectiveState(delivery, endpoint.webhook.epoch).state)) continue
-    if (isWithin(delivery.acceptedMs, query)) found.push(row)
+    if (accountId !== undefined && source.accountId !== accountId) continue
+    if (webhookId !== undefined && source.webhookId !== webhookId) continue
+    if (callId !== undefined && source.callId !== callId) continue
+    if (states && !states.includes(effectiveStateName(row))) continue
+    if (isWithin(row.acceptedMs, query)) found.push(row)
   }
   const page = found.sort((a, b) => b.position - a.position).slice(0, limit)
   const deliveries = toStored(page)
@@ -122,38 +91,34 @@ export function attempts(state: State, query: AttemptQuery): readonly StoredAtte
 /** The smallest set of logs that contains every match, all of this account. */
 function logsOf(state: State, query: AttemptQuery): readonly PositionLog<AttemptEntry>[] {
   const row = query.deliveryId === undefined ? undefined : state.rows.get(query.deliveryId)
-  const webhookId = query.webhookId ?? row?.delivery.webhookId
+  const webhookId = query.webhookId ?? row?.source.webhookId
   if (webhookId !== undefined) {
     const endpoint = state.endpoints.get(webhookId)
     return endpoint?.webhook.accountId === query.accountId ? [endpoint.attempts] : []
   }
   const calls = state.calls.get(query.accountId)
-  if (query.callIds && !query.callIds.some((callId) => calls?.get(callId)?.retainedRows)) return []
+  if (query.callIds && !query.callIds.some((callId) => calls?.get(callId)?.rows)) return []
   return (state.endpointsByAccount.get(query.accountId) ?? []).map((endpoint: Endpoint) => endpoint.attempts)
 }
 
-function requestOf({ delivery, event }: Row) {
-  return { httpVerb: delivery.httpVerb, body: event.bodies[delivery.variant]! }
+function requestOf(row: Row) {
+  return { httpVerb: row.source.httpVerb, body: bodyOf(row) }
 }
 
 function isWithin(ms: number, range: { readonly fromMs?: number; readonly toMs?: number }): boolean {
   return ms >= (range.fromMs ?? Number.NEGATIVE_INFINITY) && ms <= (range.toMs ?? Number.POSITIVE_INFINITY)
 }
 
-/** Rows as readers see them, each with the number of deliveries ahead of it. Walks every lane once, however many of its rows are given. */
+/** Rows as readers see them, each with the number of deliveries ahead of it. */
 function toStored(rows: readonly Row[]): StoredDelivery[] {
-  const ahead = new Map<Row, number>()
-  for (const lane of new Set(rows.flatMap((row) => row.lane ?? []))) {
-    let count = 0
-    for (let row: Row | undefined = lane.head; row; row = row.laneNext) {
-      const cancelled = effectiveState(row.delivery, row.endpoint.webhook.epoch).state === 'cancelled'
-      ahead.set(row, cancelled ? 0 : count)
-      if (!cancelled) count += 1
+  const aheadOf = countAhead(rows)
+  return rows.map((row) => {
+    const ahead = aheadOf.get(row) ?? 0
+    const delivery = deliveryOf(row)
+    if (row.state === 'waiting') {
+      const dueMs = dueMsForReaders(row.dueMs, row.acceptedMs, ahead)
+      if (dueMs !== undefined) delivery.dueMs = dueMs
     }
-  }
-  return rows.map((row) => ({
-    position: row.position,
-    ahead: ahead.get(row) ?? 0,
-    ...effectiveState(row.delivery, row.endpoint.webhook.epoch),
-  }))
+    return { position: row.position, ahead, ...effectiveState(delivery, row.endpoint.webhook.epoch) }
+  })
 }

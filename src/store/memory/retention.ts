@@ -1,8 +1,9 @@
 import type { AttemptRecord } from '../../delivery/attempt-record.js'
+import { isTerminal } from '../../delivery/lifecycle.js'
 import { pruneCalls } from './calls.js'
 import { mergedWalk } from './merge.js'
 import { append, oldest, type PositionLog, removeAt, valueAt } from './position-log.js'
-import { deleteInner, type Endpoint, nextPosition, type Row, type State } from './state.js'
+import { deleteInner, type Endpoint, nextOrdinal, type Row, type State } from './state.js'
 
 /**
  * Retention of attempts and ended deliveries, and `prune`. Memory is bounded: the oldest are removed as soon as one
@@ -15,30 +16,28 @@ import { deleteInner, type Endpoint, nextPosition, type Row, type State } from '
 /** Stores an attempt record; removes the oldest ones above the limits. */
 export function addAttempt(state: State, row: Row, record: AttemptRecord, now: number): void {
   const { endpoint, call } = row
-  append(endpoint.attempts, nextPosition(state), { record, row })
+  append(endpoint.attempts, nextOrdinal(state), { record, row })
+  row.records += 1
   state.attemptCount += 1
-  if (call) {
-    call.retainedRows += 1
-    if (now > call.lastMs) call.lastMs = now
-  }
+  if (call && now > call.lastMs) call.lastMs = now
   if (endpoint.attempts.size > state.limits.attemptsPerWebhook) dropOldestAttempt(state, endpoint)
   if (state.attemptCount > state.limits.attemptsInAll) {
     const surplus = excess(state.attemptCount, state.limits.attemptsInAll)
-    for (const { row } of oldestInAll(state, (one) => one.attempts, surplus))
-      dropOldestAttempt(state, row.endpoint)
+    for (const old of oldestInAll(state, (one) => one.attempts, surplus))
+      dropOldestAttempt(state, old.row.endpoint)
   }
 }
 
-/** Stores a delivery that has ended; removes the oldest ones above the limits. */
-export function addEnded(state: State, row: Row): void {
-  const { ended } = row.endpoint
-  row.endedPosition = nextPosition(state)
-  append(ended, row.endedPosition, row)
-  state.endedCount += 1
-  if (ended.size > state.limits.attemptsPerWebhook) dropEnded(state, front(ended))
-  if (state.endedCount > state.limits.attemptsInAll) {
-    const surplus = excess(state.endedCount, state.limits.attemptsInAll)
-    for (const old of oldestInAll(state, (one) => one.ended, surplus)) dropEnded(state, old)
+/** Keeps a delivery that ended without a record; removes the oldest ones above the limits. */
+export function addSlimEnd(state: State, row: Row): void {
+  const { slimEnds } = row.endpoint
+  row.slimPosition = nextOrdinal(state)
+  append(slimEnds, row.slimPosition, row)
+  state.slimCount += 1
+  if (slimEnds.size > state.limits.attemptsPerWebhook) dropSlimEnd(state, front(slimEnds))
+  if (state.slimCount > state.limits.attemptsInAll) {
+    const surplus = excess(state.slimCount, state.limits.attemptsInAll)
+    for (const old of oldestInAll(state, (one) => one.slimEnds, surplus)) dropSlimEnd(state, old)
   }
 }
 
@@ -78,10 +77,10 @@ export function prune(
       if (front(endpoint.attempts).record.atMs >= beforeMs) break
       dropOldestAttempt(state, endpoint)
     }
-    for (; removed < limit && endpoint.ended.size > 0; removed += 1) {
-      const row = front(endpoint.ended)
-      if (row.delivery.endedMs! >= beforeMs) break
-      dropEnded(state, row)
+    for (; removed < limit && endpoint.slimEnds.size > 0; removed += 1) {
+      const row = front(endpoint.slimEnds)
+      if (row.endedMs >= beforeMs) break
+      dropSlimEnd(state, row)
     }
   }
   for (; removed < limit && state.keyQueue.size > 0; removed += 1) {
@@ -107,7 +106,6 @@ function isRemovable({ webhook, deliveries, attempts }: Endpoint, now: number): 
 export function removeEndpoint(state: State, endpoint: Endpoint): void {
   const { id, accountId } = endpoint.webhook
   state.endpoints.delete(id)
-  state.stale.delete(endpoint)
   const others = state.endpointsByAccount.get(accountId)!.filter((one) => one !== endpoint)
   if (others.length > 0) state.endpointsByAccount.set(accountId, others)
   else state.endpointsByAccount.delete(accountId)
@@ -119,21 +117,39 @@ function dropOldestAttempt(state: State, endpoint: Endpoint): void {
   dropAttempt(state, endpoint, oldest(endpoint.attempts)!)
 }
 
+/** Removes a record, and its delivery with the last record. */
 export function dropAttempt(state: State, endpoint: Endpoint, position: number): void {
-  const { call } = removeAt(endpoint.attempts, position)!.row
+  const { row } = removeAt(endpoint.attempts, position)!
+  row.records -= 1
   state.attemptCount -= 1
-  if (call) call.retainedRows -= 1
+  removeIfDone(state, row)
 }
 
-export function dropEnded(state: State, row: Row): void {
-  removeAt(row.endpoint.ended, row.endedPosition)
-  removeRow(state, row)
-  state.endedCount -= 1
+function dropSlimEnd(state: State, row: Row): void {
+  forgetSlimEnd(state, row)
+  removeIfDone(state, row)
 }
 
-/** Removes a delivery that is in no lane and no queue. */
-export function removeRow(state: State, { endpoint, position, delivery, call }: Row): void {
+function forgetSlimEnd(state: State, row: Row): void {
+  if (row.slimPosition === 0) return
+  removeAt(row.endpoint.slimEnds, row.slimPosition)
+  row.slimPosition = 0
+  state.slimCount -= 1
+}
+
+function removeIfDone(state: State, row: Row): void {
+  if (row.isStored && row.records === 0 && row.slimPosition === 0 && isTerminal(row.state))
+    removeRow(state, row)
+}
+
+/** Removes a delivery that is in no lane, whatever is left of its records. */
+export function removeRow(state: State, row: Row): void {
+  const { endpoint, position, source, call, event } = row
+  forgetSlimEnd(state, row)
+  row.isStored = false
   removeAt(endpoint.deliveries, position)
-  state.rows.delete(delivery.id)
-  if (call) call.retainedRows -= 1
+  state.rows.delete(source.id)
+  if (call) call.rows -= 1
+  event.rows -= 1
+  if (event.rows === 0) state.events.delete(event.id)
 }

@@ -4,75 +4,111 @@
  * Every method is one synchronous run over this state, so it is atomic and needs no locks. A method that can reject
  * checks everything first and writes afterwards.
  *
- * Ownership: `rows` has every delivery by id; an `Endpoint` (a webhook as a receiver) owns its lanes, queues and logs;
- * a `Shard` owns the set of its deliveries in flight. A `Row` links all places where its delivery is, so that each
- * transition costs O(log n) and scans nothing.
+ * Ownership: `rows` has every delivery by id; an `Endpoint` (a webhook as a receiver) owns its deliveries by position, its
+ * lanes and its attempts; a `Shard` has its owner, its nudges and the starts that earlier owners left behind; a `Node` has
+ * its lease, its starts and what others changed. A `Row` is one object from its acceptance until retention removes it; its
+ * state changes in place, and readers get copies.
  *
  * Invariants:
- * - A pending delivery is in exactly one lane. The head of a lane is waiting or in flight; the others wait.
- * - A waiting delivery is in the queue of its epoch. Only a waiting head has a due time, and only then is it in a heap.
- *   Claims read the queue of the webhook's current epoch; `stale` reads the older ones.
- * - A delivery in flight is in `Shard.inFlight` with the term in which it was claimed. A later term makes it an orphan.
- * - An ended delivery is in `Endpoint.ended`; retention removes it from there.
- * - Positions grow with every write over the whole store and are the cursors of all lists.
+ * - A waiting delivery in an ordered lane is linked between its neighbours there, in lane order; `Endpoint.lanes` has the
+ *   last one. A delivery that has ended is in no lane.
+ * - An ended delivery leaves with its last attempt record. One that ended without a record is in `Endpoint.slimEnds`, and
+ *   leaves when it is dropped from there.
+ * - An event lives as long as a delivery of it. One without deliveries is remembered for a while, so that a repeated group
+ *   finds its number.
+ * - Fences are unique over all nodes, so a lease that has ended never matches again.
  *
  * A crash leaves nothing: the state ends with the process (`durable: false`). When a node of a shared store ends
- * without `release`, its leases expire, the next owner raises the term, and finds the deliveries in flight as orphans.
+ * without `release`, the first other node that finds its lease expired frees its shards and leaves its starts there.
  */
 
 import type { AttemptRecord } from '../../delivery/attempt-record.js'
-import type { ReadyEndpoint } from '../../delivery/delivery-store.js'
-import type { Delivery } from '../../delivery/lifecycle.js'
-import type { HeapItem } from '../../values/heap.js'
-import { originOf } from '../../values/origin.js'
+import type { BodyTemplate, NewDelivery, NewEvent } from '../../delivery/delivery-store.js'
+import type { DeliveryState } from '../../delivery/lifecycle.js'
+import type { DeliveryKey, Start } from '../../delivery/queue-store.js'
 import type { Webhook } from '../../webhooks/webhook.js'
+import type { CallNumbers, StoredEventFact, StoredKey } from '../engine/acceptance.js'
 import { SHARDS, shardOf } from '../shards.js'
 import { createPositionLog, type PositionLog } from './position-log.js'
 
-/** An accepted event; lives as long as a delivery of it. */
-export interface StoredEvent {
+const NO_BODIES: readonly BodyTemplate[] = []
+
+/** An accepted event. */
+export class StoredEvent implements StoredEventFact {
   readonly id: string
-  /** Complete, with the sequence number. */
-  readonly bodies: readonly string[]
+  readonly sequence: number
+  readonly bodies: readonly BodyTemplate[]
   readonly traceparent: string | undefined
+  /** Number of stored deliveries. */
+  rows = 0
+
+  constructor(event: NewEvent, sequence: number, hasDeliveries: boolean) {
+    this.id = event.id
+    this.sequence = sequence
+    this.bodies = hasDeliveries ? event.bodies : NO_BODIES
+    this.traceparent = hasDeliveries ? event.traceparent : undefined
+  }
+
+  get variants(): number {
+    return this.bodies.length
+  }
 }
 
-/** A delivery and its links. `delivery` is replaced, never modified: callers hold references to it. */
-export interface Row extends HeapItem {
-  delivery: Delivery
+/** A delivery with its state and its links. */
+export class Row {
+  /** As it was accepted. */
+  readonly source: NewDelivery
   readonly event: StoredEvent
   readonly endpoint: Endpoint
   /** Its call in the webhook's account. */
   readonly call: Call | undefined
-  /** Its lane and its neighbours there, until it ends. */
-  lane: Lane | undefined
-  lanePrevious: Row | undefined
-  laneNext: Row | undefined
-  /** Its neighbours in the queue of its epoch, while it waits. */
-  waitPrevious: Row | undefined
-  waitNext: Row | undefined
-  /** The term of its shard in which it was claimed, while it is in flight. */
-  term: number
-  /** Its position in `Endpoint.ended`, once it has ended. */
-  endedPosition: number
-}
+  readonly position: number
+  /** Grows in order of acceptance. */
+  readonly ordinal: number
+  readonly acceptedMs: number
+  state: DeliveryState = 'waiting'
+  /** Time of its next retry, store time, ms; 0: none. */
+  dueMs = 0
+  attempts = 0
+  tries = 0
+  interruptions = 0
+  reason: string | undefined = undefined
+  /** 0: it has not ended. */
+  endedMs = 0
+  /** Number of its stored attempt records. */
+  records = 0
+  /** Its position in `Endpoint.slimEnds`; 0: it is not there. */
+  slimPosition = 0
+  /** False: it was removed. Nudges may still refer to it. */
+  isStored = true
+  /** Its neighbours in its lane, while it waits. */
+  laneBefore: Row | undefined = undefined
+  laneAfter: Row | undefined = undefined
 
-/** A linked list of the pending deliveries of one lane; never empty. */
-export interface Lane {
-  readonly key: string
-  head: Row
-  tail: Row
-}
+  constructor(
+    source: NewDelivery,
+    event: StoredEvent,
+    endpoint: Endpoint,
+    call: Call | undefined,
+    ordinal: number,
+    now: number,
+  ) {
+    this.source = source
+    this.event = event
+    this.endpoint = endpoint
+    this.call = call
+    this.position = source.position!
+    this.ordinal = ordinal
+    this.acceptedMs = now
+  }
 
-/** The waiting deliveries of one endpoint and epoch. */
-export interface Queue {
-  readonly epoch: number
-  /** Heaps of lane heads by due time: without and with earlier attempts. */
-  readonly firstAttempts: Row[]
-  readonly retries: Row[]
-  /** Linked list of all waiting deliveries, heads or not. */
-  oldest: Row | undefined
-  newest: Row | undefined
+  get sequence(): number {
+    return this.event.sequence
+  }
+
+  get epoch(): number {
+    return this.source.epoch
+  }
 }
 
 /** An attempt record and its delivery. */
@@ -84,44 +120,64 @@ export interface AttemptEntry {
 /** A webhook and its deliveries. */
 export interface Endpoint {
   webhook: Webhook
-  origin: string
+  /** Grows in order of insertion. */
+  readonly ordinal: number
   readonly shard: number
-  readonly lanes: Map<string, Lane>
-  /** Ascending by epoch; only the last can be of the webhook's current epoch. */
-  queues: Queue[]
-  /** All deliveries, pending or ended. */
+  /** The last waiting delivery of each ordered lane. */
+  readonly lanes: Map<string, Row>
+  waitingCount: number
+  /** All deliveries, waiting or ended, by position. */
   readonly deliveries: PositionLog<Row>
-  readonly ended: PositionLog<Row>
   readonly attempts: PositionLog<AttemptEntry>
+  /** Deliveries whose end has no record. */
+  readonly slimEnds: PositionLog<Row>
 }
 
-/** The lease of a shard, and its deliveries in flight. */
-export interface Shard {
-  owner: string | undefined
+/** One node, as long as it has a lease, and for a while after. */
+export interface Node {
+  readonly owner: string
+  /** 0: it has no lease. */
+  fence: number
+  /** Number of the node; -1 without a lease. */
+  number: number
   aliveUntilMs: number
+  version: number
+  /** What others changed, by version; none up to `changesFrom`. */
+  changes: Change[]
+  changesFrom: number
+  /** By key. */
+  readonly starts: Map<number, readonly Start[]>
+  /** As it reported last. */
+  pending: number
+}
+
+/** A webhook that was edited, or a delivery that was removed. */
+export type Change =
+  | { readonly version: number; readonly webhookId: string }
+  | { readonly version: number; readonly removed: DeliveryKey }
+
+export interface Shard {
+  owner: Node | undefined
+  /** The owner should hand it over. */
   leaving: boolean
-  /** Incremented whenever the shard gets an owner: a delivery claimed in an earlier term is an orphan. */
-  term: number
-  readonly inFlight: Set<Row>
+  /** Deliveries that were accepted for whoever owns it. */
+  nudges: Row[]
+  /** Starts of earlier owners. */
+  left: Start[]
 }
 
 /** A call of one account: its last sequence number and its legs. */
-export interface Call {
+export interface Call extends CallNumbers {
   readonly accountId: string
   readonly callId: string
-  sequence: number
   lastMs: number
   /** Call ids of the other legs, in the order in which they appeared. */
   others: string[] | undefined
-  /** Number of stored deliveries and attempts of this call. */
-  retainedRows: number
+  /** Number of stored deliveries of this call. */
+  rows: number
 }
 
-export interface IdempotencyKey {
-  readonly id: string
-  readonly sequence: number
-  readonly bodyHash: string
-  readonly untilMs: number
+export interface IdempotencyKey extends StoredKey {
   readonly callId: string | undefined
 }
 
@@ -130,20 +186,23 @@ export interface Limits {
   readonly attemptsInAll: number
 }
 
-/** All webhooks and deliveries of a memory store. */
+/** All webhooks, deliveries and nodes of a memory store. */
 export interface State {
   readonly limits: Limits
-  readonly shared: boolean
+  readonly isShared: boolean
   readonly shards: readonly Shard[]
-  /** Live nodes, with the store time (ms) at which their lease expires. */
-  readonly nodes: Map<string, number>
+  readonly nodes: Map<string, Node>
   readonly endpoints: Map<string, Endpoint>
   /** Endpoints of webhooks that are not deleted, by account, then hook. */
   readonly liveByHook: Map<string, Map<string, Set<Endpoint>>>
   /** All endpoints by account; an account can read the attempts of deleted webhooks too. */
   readonly endpointsByAccount: Map<string, Endpoint[]>
-  /** By delivery id, in the order of positions. */
+  /** By delivery id, in order of acceptance. */
   readonly rows: Map<string, Row>
+  readonly events: Map<string, StoredEvent>
+  /** Events without deliveries, oldest first from `bareStart` on. */
+  bareEvents: StoredEvent[]
+  bareStart: number
   /** By account, then call. */
   readonly calls: Map<string, Map<string, Call>>
   /** The order in which `pruneCalls` examines calls. */
@@ -155,63 +214,65 @@ export interface State {
     readonly key: string
     readonly untilMs: number
   }>
-  /** Attempts and ended deliveries over all endpoints. */
+  /** Over all endpoints. */
   attemptCount: number
-  endedCount: number
-  /** Endpoints that may have waiting deliveries of older epochs. */
-  readonly stale: Set<Endpoint>
-  readonly listeners: Set<(ready: readonly ReadyEndpoint[] | undefined) => void>
-  pendingCount: number
+  slimCount: number
+  readonly listeners: Set<() => void>
+  /** Number of nudges that were ever left: whether a group left some. */
+  nudgeCount: number
+  lastFence: number
+  lastNodeNumber: number
+  lastOrdinal: number
+  /** The highest position of a delivery. */
   lastPosition: number
 }
 
-export function newState(limits: Limits, shared: boolean): State {
-  const shard = (): Shard => ({
-    owner: undefined,
-    aliveUntilMs: 0,
-    leaving: false,
-    term: 0,
-    inFlight: new Set(),
-  })
+export function newState(limits: Limits, isShared: boolean): State {
+  const shard = (): Shard => ({ owner: undefined, leaving: false, nudges: [], left: [] })
   return {
     limits,
-    shared,
+    isShared,
     shards: Array.from({ length: SHARDS }, shard),
     nodes: new Map(),
     endpoints: new Map(),
     liveByHook: new Map(),
     endpointsByAccount: new Map(),
     rows: new Map(),
+    events: new Map(),
+    bareEvents: [],
+    bareStart: 0,
     calls: new Map(),
     callQueue: createPositionLog(),
     keys: new Map(),
     keyQueue: createPositionLog(),
     attemptCount: 0,
-    endedCount: 0,
-    stale: new Set(),
+    slimCount: 0,
     listeners: new Set(),
-    pendingCount: 0,
+    nudgeCount: 0,
+    lastFence: 0,
+    lastNodeNumber: -1,
+    lastOrdinal: 0,
     lastPosition: 0,
   }
 }
 
-export function newEndpoint(webhook: Webhook): Endpoint {
+export function newEndpoint(state: State, webhook: Webhook): Endpoint {
   return {
     webhook,
-    origin: originOf(webhook.settings.uri),
+    ordinal: nextOrdinal(state),
     shard: shardOf(webhook.id),
     lanes: new Map(),
-    queues: [],
+    waitingCount: 0,
     deliveries: createPositionLog(),
-    ended: createPositionLog(),
     attempts: createPositionLog(),
+    slimEnds: createPositionLog(),
   }
 }
 
-/** The next store-wide position: orders everything that is written. */
-export function nextPosition(state: State): number {
-  state.lastPosition += 1
-  return state.lastPosition
+/** The next store-wide ordinal: orders everything that is written, except deliveries, which have positions. */
+export function nextOrdinal(state: State): number {
+  state.lastOrdinal += 1
+  return state.lastOrdinal
 }
 
 /** The inner map of a key, created if absent. */

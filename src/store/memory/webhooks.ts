@@ -1,8 +1,7 @@
 import { HookswitchError } from '../../errors.js'
-import { originOf } from '../../values/origin.js'
 import { deleteWebhook, type Webhook } from '../../webhooks/webhook.js'
-import { applyReplacement } from '../transitions.js'
-import { dueMsOf, readiness } from './lanes.js'
+import { applyReplacement } from '../engine/endpoint-change.js'
+import { recordChange } from './changes.js'
 import { notifyListeners } from './notify.js'
 import { type Endpoint, innerMap, newEndpoint, type State } from './state.js'
 
@@ -12,7 +11,7 @@ export function insert(state: State, webhook: Webhook): void {
   if (state.endpoints.has(webhook.id)) {
     throw new HookswitchError('Conflict', `this id is taken: ${webhook.id}`, { field: 'id' })
   }
-  const endpoint = newEndpoint(webhook)
+  const endpoint = newEndpoint(state, webhook)
   state.endpoints.set(webhook.id, endpoint)
   const ofAccount = state.endpointsByAccount.get(webhook.accountId)
   if (ofAccount) ofAccount.push(endpoint)
@@ -63,19 +62,17 @@ export function replace(state: State, next: Webhook, expectedRevision: number): 
   if (!before || before.accountId !== next.accountId || before.deletedMs !== undefined) return false
   if (before.revision !== expectedRevision) return false
 
-  const dueBefore = dueMsOf(endpoint)
   unlisten(state, endpoint)
   endpoint.webhook = applyReplacement(before, next)
-  endpoint.origin = originOf(next.settings.uri)
   if (next.deletedMs === undefined) listen(state, endpoint)
-  if (next.epoch > before.epoch && endpoint.queues.some((queue) => queue.oldest)) {
-    state.stale.add(endpoint)
-    notifyListeners(state, undefined)
-  }
-  const ready = readiness(endpoint)
-  if (ready.dueMs !== undefined && ready.dueMs < (dueBefore ?? Number.POSITIVE_INFINITY))
-    notifyListeners(state, [ready])
+  noteChange(state, endpoint)
   return true
+}
+
+/** The owner of the webhook's shard has to read the changed row. */
+export function noteChange(state: State, { shard, webhook }: Endpoint): void {
+  recordChange(state, shard, { webhookId: webhook.id })
+  notifyListeners(state)
 }
 
 /** Deletes all webhooks of an account; returns their ids. */

@@ -1,0 +1,124 @@
+/** Writes a group: acceptances, settlements, starts. */
+import type { Settlement } from '../../delivery/delivery-store.js'
+import { isTerminal } from '../../delivery/lifecycle.js'
+import type {
+  AcceptanceResult,
+  EndedResult,
+  Group,
+  GroupResult,
+  Start,
+  Starts,
+} from '../../delivery/queue-store.js'
+import { applyEndpointChange } from '../engine/endpoint-change.js'
+import { canStart, decideSettlement, disabledByRepeat } from '../engine/settlement.js'
+import { accept, factsOf } from './accept.js'
+import { recordChange } from './changes.js'
+import { leaveLane } from './lanes.js'
+import { nodeOf } from './leases.js'
+import { notifyListeners } from './notify.js'
+import { valueAt, walk } from './position-log.js'
+import { addAttempt, addSlimEnd } from './retention.js'
+import type { Node, Row, State } from './state.js'
+
+const SETTLED: EndedResult = Object.freeze({ kind: 'settled' })
+const FENCED: EndedResult = Object.freeze({ kind: 'fenced' })
+const NOTHING: readonly never[] = Object.freeze([])
+
+export function commit(state: State, group: Group): GroupResult {
+  const { lease, now, isRepeat } = group
+  let node: Node | undefined
+  if (lease) {
+    node = nodeOf(state, lease, now)
+    if (!node) return { kind: 'fenced' }
+    if (node.version !== group.version) return { kind: 'outdated' }
+  }
+  const accepted = acceptAll(state, group, node)
+  const ended: readonly EndedResult[] =
+    group.ended.length === 0
+      ? NOTHING
+      : group.ended.map((settlement) => (node ? settle(state, node, settlement, now, isRepeat) : FENCED))
+  const notStarted = group.starting ? start(state, node, group.starting) : NOTHING
+  if (!node) return { kind: 'committed', accepted, ended, notStarted, version: group.version }
+  for (const key of group.finished) node.starts.delete(key)
+  node.pending = group.pending
+  return { kind: 'committed', accepted, ended, notStarted, version: node.version }
+}
+
+function acceptAll(state: State, group: Group, node: Node | undefined): readonly AcceptanceResult[] {
+  const { accepted, now, isRepeat } = group
+  if (accepted.length === 0) return NOTHING
+  const facts = factsOf(state, now)
+  const { nudgeCount } = state
+  const results = accepted.map((acceptance) => accept(state, facts, acceptance, node, now, isRepeat))
+  if (state.nudgeCount !== nudgeCount) notifyListeners(state)
+  return results
+}
+
+/** The row that a settlement or a start names. */
+function rowAt(state: State, webhookId: string, position: number): Row | undefined {
+  const endpoint = state.endpoints.get(webhookId)
+  return endpoint && valueAt(endpoint.deliveries, position)
+}
+
+function settle(
+  state: State,
+  node: Node,
+  settlement: Settlement,
+  now: number,
+  isRepeat: boolean,
+): EndedResult {
+  const { webhookId, position, deliveryId, next, record, endpoint: change } = settlement
+  const found = position === undefined ? undefined : rowAt(state, webhookId, position)
+  const row = found ?? state.rows.get(deliveryId)
+  const endpoint = state.endpoints.get(webhookId)
+  if (!endpoint || state.shards[endpoint.shard]!.owner !== node) return FENCED
+  if (row && (row.endpoint !== endpoint || row.source.id !== deliveryId)) return FENCED
+  const isKept = isRepeat && record !== undefined && hasRecord(endpoint.attempts, record.id)
+  const decision = decideSettlement(row, settlement, isRepeat, isKept)
+  if (decision === 'fenced') return FENCED
+  if (decision === 'stored' || !row) {
+    const disabled = disabledByRepeat(endpoint.webhook, settlement)
+    return disabled ? { kind: 'settled', disabled } : SETTLED
+  }
+
+  row.attempts = next.attempts
+  row.tries = next.tries
+  row.interruptions = next.interruptions
+  row.reason = next.reason
+  if (record) addAttempt(state, row, record, now)
+  if (isTerminal(next.state)) {
+    leaveLane(row)
+    endpoint.waitingCount -= 1
+    row.state = next.state
+    row.dueMs = 0
+    row.endedMs = now
+    if (!record) addSlimEnd(state, row)
+  } else row.dueMs = next.dueMs ?? now
+  if (!change) return SETTLED
+  const before = endpoint.webhook
+  endpoint.webhook = applyEndpointChange(before, change)
+  if (endpoint.webhook.epoch === before.epoch) return SETTLED
+  recordChange(state, endpoint.shard, { webhookId })
+  return { kind: 'settled', disabled: endpoint.webhook }
+}
+
+function hasRecord(attempts: Row['endpoint']['attempts'], recordId: string): boolean {
+  for (const [, { record }] of walk(attempts, false)) if (record.id === recordId) return true
+  return false
+}
+
+/** Stores the starts that may begin; returns the indexes of the others. */
+function start(state: State, node: Node | undefined, { key, deliveries }: Starts): readonly number[] {
+  const refused: number[] = []
+  const stored: Start[] = []
+  for (let index = 0; index < deliveries.length; index += 1) {
+    const one = deliveries[index]!
+    const row = node && rowAt(state, one.webhookId, one.position)
+    const isOwned = row && state.shards[row.endpoint.shard]!.owner === node
+    const isWaiting = isOwned && row.state === 'waiting'
+    if (isWaiting && canStart(row, one, row.endpoint.webhook.epoch)) stored.push(one)
+    else refused.push(index)
+  }
+  if (node && stored.length > 0) node.starts.set(key, refused.length === 0 ? deliveries : stored)
+  return refused
+}

@@ -1,0 +1,86 @@
+/** Rows of the memory store as readers see them. */
+import { fillIn } from '../../delivery/body-variants.js'
+import { laneKey } from '../../delivery/lane-key.js'
+import type { Delivery, DeliveryState } from '../../delivery/lifecycle.js'
+import type { WaitingDeliveries } from '../../delivery/queue-store.js'
+import { laneKindOf, laneName } from '../engine/lanes.js'
+import type { Row } from './state.js'
+
+/** The state as readers see it (`effectiveState`). */
+export function effectiveStateName(row: Row): DeliveryState {
+  return row.state === 'waiting' && row.source.epoch < row.endpoint.webhook.epoch ? 'cancelled' : row.state
+}
+
+type MutableDelivery = { -readonly [Name in keyof Delivery]: Delivery[Name] }
+
+/** A copy of the stored delivery, without a due time. */
+export function deliveryOf(row: Row): MutableDelivery {
+  const { source } = row
+  const kind = laneKindOf(source.lane)
+  const copy: MutableDelivery = {
+    id: source.id,
+    accountId: source.accountId,
+    webhookId: source.webhookId,
+    eventId: source.eventId,
+    eventAccountId: source.eventAccountId,
+    hook: source.hook,
+    eventTimestampMs: source.eventTimestampMs,
+    variant: source.variant,
+    encoding: source.encoding,
+    httpVerb: source.httpVerb,
+    lane: laneName(kind, kind === 2 ? laneKey(source.lane) : 0, source),
+    epoch: source.epoch,
+    state: row.state,
+    attempts: row.attempts,
+    tries: row.tries,
+    interruptions: row.interruptions,
+    fence: 0,
+    acceptedMs: row.acceptedMs,
+  }
+  if (source.callId !== undefined) copy.callId = source.callId
+  if (source.replayOf !== undefined) copy.replayOf = source.replayOf
+  if (row.reason !== undefined) copy.reason = row.reason
+  if (row.endedMs > 0) copy.endedMs = row.endedMs
+  return copy
+}
+
+export function bodyOf({ event, source }: Row): string {
+  return fillIn(event.bodies[source.variant]!, event.sequence)
+}
+
+/** Waiting deliveries, column by column. */
+export function toColumns(rows: readonly Row[]): WaitingDeliveries {
+  const count = rows.length
+  const webhookIds: string[] = []
+  const indexes = new Map<string, number>()
+  const columns = {
+    webhook: new Uint32Array(count),
+    position: new Float64Array(count),
+    lane: new Float64Array(count),
+    sequence: new Uint32Array(count),
+    dueMs: new Float64Array(count),
+    epoch: new Uint32Array(count),
+    attempts: new Uint32Array(count),
+    tries: new Uint32Array(count),
+    interruptions: new Uint8Array(count),
+  }
+  for (let index = 0; index < count; index += 1) {
+    const row = rows[index]!
+    const { webhookId, lane, epoch } = row.source
+    let webhook = indexes.get(webhookId)
+    if (webhook === undefined) {
+      webhook = webhookIds.push(webhookId) - 1
+      indexes.set(webhookId, webhook)
+    }
+    columns.webhook[index] = webhook
+    columns.position[index] = row.position
+    columns.lane[index] = laneKey(lane)
+    columns.sequence[index] = row.event.sequence
+    columns.dueMs[index] = row.dueMs
+    columns.epoch[index] = epoch
+    columns.attempts[index] = row.attempts
+    columns.tries[index] = row.tries
+    columns.interruptions[index] = row.interruptions
+  }
+  return { count, webhookIds, ...columns }
+}
