@@ -246,20 +246,18 @@ const DELIVERIES: Part = {
     int4Array(deliveries.map(({ webhookKey }) => webhookKey)),
     int4Array(deliveries.map(({ sequence }) => sequence)),
     int4Array(deliveries.map(({ delivery }) => delivery.epoch)),
-    int2Array(deliveries.map(({ shard }) => shard)),
     int2Array(deliveries.map(({ delivery }) => delivery.variant)),
     int2Array(deliveries.map(({ delivery }) => formOf(delivery))),
     textArray(deliveries.map(({ delivery }) => storedDeliveryId(delivery.id, delivery.eventId))),
     textArray(deliveries.map(({ delivery }) => delivery.replayOf ?? null)),
   ],
   cte: (s) => `w as (
-      insert into ${s}.waiting (position, event, lane, accepted_ms, webhook_key, sequence, epoch, shard, variant, form, id,
+      insert into ${s}.waiting (position, event, lane, accepted_ms, webhook_key, sequence, epoch, variant, form, id,
         replay_of)
-      select u.position, u.event, u.lane, $4::float8, u.webhook_key, u.sequence, u.epoch, u.shard, u.variant, u.form, u.id,
-        u.replay_of
+      select u.position, u.event, u.lane, $4::float8, u.webhook_key, u.sequence, u.epoch, u.variant, u.form, u.id, u.replay_of
       from unnest($1::bigint[], $2::bigint[], $3::bigint[], $5::int[], $6::int[], $7::int[], $8::smallint[],
-        $9::smallint[], $10::smallint[], $11::text[], $12::text[])
-        u (position, event, lane, webhook_key, sequence, epoch, shard, variant, form, id, replay_of)
+        $9::smallint[], $10::text[], $11::text[])
+        u (position, event, lane, webhook_key, sequence, epoch, variant, form, id, replay_of)
     )`,
 }
 

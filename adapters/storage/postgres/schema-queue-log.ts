@@ -103,7 +103,6 @@ create table ${s}.waiting (
   attempts      integer not null default 0,
   tries         integer not null default 0,
   interruptions integer not null default 0,
-  shard         smallint not null,
   variant       smallint not null,
   form          smallint not null,
   id            text collate "C" not null,
@@ -257,10 +256,10 @@ insert into ${s}.event (position, timestamp_ms, accepted_ms, id, account_id, cal
   ) r;
 
 insert into ${s}.waiting
-  (position, event, lane, accepted_ms, due_ms, webhook_key, sequence, epoch, attempts, tries, interruptions, shard, variant,
-   form, id, replay_of, reason)
+  (position, event, lane, accepted_ms, due_ms, webhook_key, sequence, epoch, attempts, tries, interruptions, variant, form,
+   id, replay_of, reason)
 select c.at, c.event, l.key, c.accepted_ms, case when c.state = 0 and c.attempts > 0 then c.due_ms end, c.webhook_key, 0,
-  c.epoch, c.attempts, c.tries, c.interruptions, c.shard, c.variant, c.form, '!' || c.id, c.replay_of, c.reason
+  c.epoch, c.attempts, c.tries, c.interruptions, c.variant, c.form, '!' || c.id, c.replay_of, c.reason
 from converted c join (
   select lane, pg_temp.lane_key(lane) as key from (select distinct lane from converted where state < 2) d
 ) l on l.lane = c.lane
