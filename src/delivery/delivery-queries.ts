@@ -59,7 +59,7 @@ export interface DeliverySearch {
   readonly toMs?: number
   /** Only positions before this one. */
   readonly cursor?: number
-  /** Maximum number of deliveries to return. */
+  /** Maximum number of deliveries to return, except that those with the same position as the last one are returned with it. */
   readonly limit: number
 }
 
@@ -73,7 +73,7 @@ export interface FoundDeliveries {
 
 /** A delivery as the store returns it. Waiting deliveries of an older epoch have the state `cancelled`. */
 export interface StoredDelivery extends Delivery {
-  /** Grows in order of acceptance; the stable cursor of lists. */
+  /** Grows in order of acceptance; the stable cursor of lists. The first deliveries of an event share it. */
   readonly position: number
   /** The number of deliveries of the same lane that must end first. */
   readonly ahead: number

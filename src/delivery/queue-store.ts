@@ -161,7 +161,7 @@ export interface WaitingDeliveries {
   readonly position: Float64Array
   /** `laneKey` of its lane; 0: it has the lane to itself. */
   readonly lane: Float64Array
-  /** Sequence number of its event: the order within a lane. 0: not numbered; then the position is the order. */
+  /** Sequence number of its event: the order within a lane. 0: not numbered, or a replay; then the position is the order. */
   readonly sequence: Uint32Array
   /** Store time, ms, before which it is not sent: that of its next retry. 0: it has none. */
   readonly dueMs: Float64Array

@@ -174,15 +174,19 @@ function duplicatesOf(
   return duplicates
 }
 
-/** Whether an acceptance was written: all of it was, if any of its own events or replays is stored. */
+/** Whether an acceptance was written: all its own events are stored, or, if it has none, its first replay is. */
 function isStored(
   { events, deliveries }: Acceptance,
   duplicates: readonly (Duplicate | undefined)[] | undefined,
   facts: AcceptanceFacts,
 ): boolean {
+  let own = 0
   for (let index = 0; index < events.length; index += 1) {
-    if (duplicates?.[index] === undefined) return facts.event(events[index]!.id) !== undefined
+    if (duplicates?.[index] !== undefined) continue
+    if (facts.event(events[index]!.id) === undefined) return false
+    own += 1
   }
+  if (own > 0) return true
   const [first] = deliveries
   return events.length === 0 && first !== undefined && facts.isTaken(first)
 }

@@ -45,9 +45,11 @@ export function search(state: State, query: DeliverySearch): FoundDeliveries {
     if (states && !states.includes(effectiveStateName(row))) continue
     if (isWithin(row.acceptedMs, query)) found.push(row)
   }
-  const page = found.sort((a, b) => b.position - a.position).slice(0, limit)
-  const deliveries = toStored(page)
-  return found.length > limit ? { deliveries, cursor: page.at(-1)!.position } : { deliveries }
+  found.sort((a, b) => b.position - a.position)
+  let end = Math.min(limit, found.length)
+  while (end > 0 && found[end]?.position === found[end - 1]!.position) end += 1
+  const deliveries = toStored(found.slice(0, end))
+  return end < found.length ? { deliveries, cursor: found[end - 1]!.position } : { deliveries }
 }
 
 /** Records of a webhook that a search for its last success examines. */

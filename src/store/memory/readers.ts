@@ -75,7 +75,7 @@ export function toColumns(rows: readonly Row[]): WaitingDeliveries {
     columns.webhook[index] = webhook
     columns.position[index] = row.position
     columns.lane[index] = laneKey(lane)
-    columns.sequence[index] = row.event.sequence
+    columns.sequence[index] = row.sequence
     columns.dueMs[index] = row.dueMs
     columns.epoch[index] = epoch
     columns.attempts[index] = row.attempts

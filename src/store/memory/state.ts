@@ -102,8 +102,9 @@ export class Row {
     this.acceptedMs = now
   }
 
+  /** Its order in its lane; 0: that is its position. Replays are in the order of their request, over all calls. */
   get sequence(): number {
-    return this.event.sequence
+    return this.source.replayOf === undefined ? this.event.sequence : 0
   }
 
   get epoch(): number {

@@ -1,41 +1,56 @@
 import assert from 'node:assert/strict'
-import { type DefineRule, errorCodeOf } from './fixture.js'
-import { newDelivery, newEvent } from './sample-data.js'
+import type { DefineRule } from './fixture.js'
+import { acceptanceOf, queuedOf } from './node.js'
+import { freshId, newDelivery, newEvent } from './sample-data.js'
 
-/** Rules of `accept`, besides numbers and idempotency keys. */
+/** Rules of acceptances, besides numbers and idempotency keys. */
 export function acceptRules(rule: DefineRule): void {
-  rule(
-    'an accepted delivery is read back completely: waiting, without attempts, due at once',
-    async (fixture) => {
-      const webhook = await fixture.webhook({ accountId: 'parent', settings: { httpVerb: 'put' } })
-      const event = newEvent({ accountId: 'child' })
-      const delivery = newDelivery(webhook, event, { encoding: 'form', replayOf: 'an-older-one' })
-      const now = fixture.now()
-      await fixture.store.deliveries.accept({ events: [event], deliveries: [delivery], maxPending: 10 }, now)
-      const stored = await fixture.store.deliveries.delivery('parent', delivery.id)
-      assert.ok(stored)
-      const { position, ...rest } = stored
-      assert.ok(Number.isSafeInteger(position))
-      assert.deepEqual(rest, {
-        ...delivery,
-        state: 'waiting',
-        dueMs: now,
-        attempts: 0,
-        tries: 0,
-        interruptions: 0,
-        fence: 0,
-        acceptedMs: now,
-        ahead: 0,
-      })
-      assert.equal(await fixture.store.deliveries.pending(), 1)
-    },
-  )
+  rule('an accepted delivery is read back completely: waiting, without attempts', async (fixture) => {
+    const webhook = await fixture.webhook({ accountId: 'parent', settings: { httpVerb: 'put' } })
+    const event = newEvent({ accountId: 'child' })
+    const delivery = newDelivery(webhook, event, { encoding: 'form' })
+    await fixture.acceptOne(acceptanceOf(event, [delivery]))
+    const stored = await fixture.store.deliveries.delivery('parent', delivery.id)
+    assert.ok(stored)
+    const { dueMs = 0, fence: _unused, ...rest } = stored
+    assert.ok(dueMs <= fixture.now(), 'it may be sent at once')
+    assert.deepEqual(rest, {
+      ...delivery,
+      position: event.position,
+      state: 'waiting',
+      attempts: 0,
+      tries: 0,
+      interruptions: 0,
+      acceptedMs: fixture.now(),
+      ahead: 0,
+    })
+  })
+
+  rule('an accepted delivery is loaded, with what the order of its lane depends on', async (fixture) => {
+    const webhook = await fixture.webhook({ epoch: 3 })
+    const [delivery] = await fixture.accept(webhook)
+    const { rows, webhooks } = await fixture.node.load()
+    assert.equal(rows.length, 1)
+    const { lane, ...row } = rows[0]!
+    assert.ok(Number.isSafeInteger(lane) && lane > 0)
+    assert.deepEqual(row, {
+      webhookId: webhook.id,
+      position: delivery!.position,
+      sequence: 1,
+      dueMs: 0,
+      epoch: 3,
+      attempts: 0,
+      tries: 0,
+      interruptions: 0,
+    })
+    assert.deepEqual([...webhooks.values()], [webhook])
+  })
 
   rule('an event without deliveries is accepted', async (fixture) => {
     const event = newEvent()
     const accepted = await fixture.acceptEvents(event)
     assert.deepEqual(accepted, [{ id: event.id, sequence: 1, duplicate: false }])
-    assert.equal(await fixture.store.deliveries.pending(), 0)
+    assert.deepEqual((await fixture.node.load()).rows, [])
   })
 
   rule('one event goes to many webhooks, each with its own variant of the body', async (fixture) => {
@@ -48,111 +63,160 @@ export function acceptRules(rule: DefineRule): void {
       ],
     })
     const deliveries = webhooks.map((webhook, variant) => newDelivery(webhook, event, { variant }))
-    await fixture.store.deliveries.accept({ events: [event], deliveries, maxPending: 10 }, fixture.now())
+    await fixture.acceptOne(acceptanceOf(event, deliveries))
     for (const [index, body] of ['{"sequence":1}', 'a=\u{1F4DE}&sequence=1', 'no number'].entries()) {
-      const claim = await fixture.claimOne(webhooks[index]!)
-      assert.equal(claim.delivery.id, deliveries[index]!.id)
-      assert.equal(claim.body, body)
+      const waiting = await fixture.waitingOne(webhooks[index]!)
+      assert.equal(waiting.id, deliveries[index]!.id)
+      assert.equal(waiting.body, body)
     }
   })
 
-  rule('several events are accepted in one transaction, in their order', async (fixture) => {
+  rule('several events are accepted in one acceptance, in their order', async (fixture) => {
     const webhook = await fixture.webhook()
     const events = [1, 2, 3].map(() => newEvent({ callId: 'call' }))
     const deliveries = events.map((event) => newDelivery(webhook, event))
-    const accepted = await fixture.store.deliveries.accept(
-      { events, deliveries, maxPending: 10 },
-      fixture.now(),
-    )
+    const accepted = await fixture.acceptOne(acceptanceOf(events, deliveries))
+    assert.deepEqual(accepted, {
+      kind: 'accepted',
+      events: events.map((event, index) => ({ id: event.id, sequence: index + 1, duplicate: false })),
+      mayHaveGap: false,
+    })
+    const waiting = await fixture.waiting(webhook)
     assert.deepEqual(
-      accepted,
-      events.map((event, index) => ({ id: event.id, sequence: index + 1, duplicate: false })),
+      waiting.map(({ id }) => id),
+      deliveries.map(({ id }) => id),
     )
-    for (const delivery of deliveries) {
-      const claim = await fixture.claimOne(webhook)
-      assert.equal(claim.delivery.id, delivery.id)
-      await fixture.settle(claim.delivery, 'delivered')
-    }
   })
 
-  rule('a replay refers to a stored event and has the same body', async (fixture) => {
+  rule('the number of waiting deliveries is limited by nodes, not by the store', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const event = newEvent()
+    const { kind } = await fixture.acceptOne({
+      events: [event],
+      deliveries: [newDelivery(webhook, event)],
+      maxPending: 0,
+    })
+    assert.equal(kind, 'accepted')
+    assert.equal((await fixture.waiting(webhook)).length, 1)
+  })
+
+  for (const end of ['delivered', 'exhausted', 'expired', 'cancelled'] as const) {
+    rule(`a replay of a delivery that ended as ${end} has the same body`, async (fixture) => {
+      const webhook = await fixture.webhook()
+      const event = newEvent()
+      const acceptance = acceptanceOf(event, [newDelivery(webhook, event)])
+      await fixture.acceptOne(acceptance)
+      const [first] = queuedOf(acceptance, fixture.now())
+      const { body } = await fixture.waitingOne(webhook)
+      await fixture.settle(first!, end)
+      const replay = newDelivery(webhook, event, { replayOf: first!.id })
+      const accepted = await fixture.acceptOne(acceptanceOf([], [replay]))
+      assert.deepEqual(accepted, { kind: 'accepted', events: [], mayHaveGap: false })
+      const waiting = await fixture.waitingOne(webhook)
+      assert.deepEqual([waiting.id, waiting.replayOf, waiting.body], [replay.id, first!.id, body])
+      assert.equal(waiting.position, replay.position)
+      const stored = await fixture.store.deliveries.delivery('account', replay.id)
+      assert.deepEqual(
+        [stored?.state, stored?.replayOf, stored?.position, stored?.eventId],
+        ['waiting', first!.id, replay.position, event.id],
+      )
+      assert.equal(await fixture.state(webhook, first!.id), end)
+    })
+  }
+
+  rule('an event may have several replays to one webhook, each with its position', async (fixture) => {
     const webhook = await fixture.webhook()
     const event = newEvent()
     const first = newDelivery(webhook, event)
-    await fixture.store.deliveries.accept(
-      { events: [event], deliveries: [first], maxPending: 10 },
-      fixture.now(),
-    )
-    const sent = await fixture.claimOne(webhook)
-    await fixture.settle(sent.delivery, 'delivered')
-    const replay = newDelivery(webhook, event, { replayOf: first.id, lane: 'replay' })
-    const accepted = await fixture.store.deliveries.accept(
-      { events: [], deliveries: [replay], maxPending: 10 },
-      fixture.now(),
-    )
-    assert.deepEqual(accepted, [])
-    const claim = await fixture.claimOne(webhook)
-    assert.equal(claim.delivery.replayOf, first.id)
-    assert.equal(claim.body, sent.body)
+    await fixture.acceptOne(acceptanceOf(event, [first]))
+    const replays = [1, 2].map(() => newDelivery(webhook, event, { replayOf: first.id }))
+    await fixture.acceptOne(acceptanceOf([], replays))
+    const waiting = await fixture.waiting(webhook)
+    assert.deepEqual(waiting.map(({ id }) => id).sort(), [first, ...replays].map(({ id }) => id).sort())
+    await fixture.settle(waiting.find(({ id }) => id === replays[0]!.id)!, 'delivered')
+    assert.deepEqual(await Promise.all([first, ...replays].map(({ id }) => fixture.state(webhook, id))), [
+      'waiting',
+      'delivered',
+      'waiting',
+    ])
   })
 
-  rule('a delivery of an unknown event rejects the whole acceptance', async (fixture) => {
-    const webhook = await fixture.webhook()
+  rule('the lane of a delivery is read back, or names its kind', async (fixture) => {
+    const ordered = await fixture.webhook()
+    const free = await fixture.webhook({ settings: { ordering: 'none' } })
     const event = newEvent({ callId: 'call' })
-    const deliveries = [newDelivery(webhook, event), newDelivery(webhook, newEvent())]
-    const accept = fixture.store.deliveries.accept(
-      { events: [event], deliveries, maxPending: 10 },
-      fixture.now(),
-    )
-    assert.equal(await errorCodeOf(accept), 'NotFound')
-    assert.equal(await fixture.store.deliveries.pending(), 0)
-    assert.equal(await fixture.store.deliveries.delivery('account', deliveries[0]!.id), undefined)
-    assert.deepEqual(await fixture.store.deliveries.legs('account', 'call'), [])
+    const test = newEvent({ numbered: false })
+    const testDelivery = newDelivery(free, test, { lane: `test/${test.id}` })
+    const deliveries = [newDelivery(ordered, event), newDelivery(free, event)]
+    await fixture.acceptOne(acceptanceOf([event, test], [...deliveries, testDelivery]))
+    const replay = newDelivery(ordered, event, { replayOf: deliveries[0]!.id })
+    await fixture.acceptOne(acceptanceOf([], [replay]))
+    const laneOf = async (id: string) => (await fixture.store.deliveries.delivery('account', id))?.lane
+    assert.equal(await laneOf(deliveries[0]!.id), 'account/call')
+    assert.match((await laneOf(deliveries[1]!.id)) ?? '', /^-\//)
+    assert.match((await laneOf(testDelivery.id)) ?? '', /^test\//)
+    assert.match((await laneOf(replay.id)) ?? '', /^replay\//)
+    for (const waiting of await fixture.waiting()) await fixture.settle(waiting, 'delivered')
+    assert.equal(await laneOf(deliveries[0]!.id), 'account/call')
+    assert.match((await laneOf(replay.id)) ?? '', /^replay\//)
   })
 
-  rule('the number of pending deliveries can reach maxPending but not exceed it', async (fixture) => {
+  rule('ids of any form are accepted and found, related to each other or not', async (fixture) => {
     const webhook = await fixture.webhook()
-    const accept = (count: number, maxPending: number) => {
-      const event = newEvent({ callId: 'call' })
-      const deliveries = Array.from({ length: count }, () => newDelivery(webhook, event))
-      return fixture.store.deliveries.accept({ events: [event], deliveries, maxPending }, fixture.now())
+    const event = newEvent({ id: freshId('événement "1"') })
+    const first = newDelivery(webhook, event, { id: freshId('livraison/\u{1F4DE}') })
+    const other = newEvent()
+    const second = newDelivery(webhook, other, { id: freshId('delivery') })
+    await fixture.acceptOne(acceptanceOf([event, other], [first, second]))
+    for (const { id } of [first, second]) assert.equal(await fixture.state(webhook, id), 'waiting')
+    for (const waiting of await fixture.waiting(webhook)) await fixture.settle(waiting, 'delivered')
+    for (const { id } of [first, second]) {
+      assert.equal(await fixture.state(webhook, id), 'delivered')
+      const query = { accountId: 'account', deliveryId: id, limit: 9 }
+      assert.equal((await fixture.store.deliveries.attempts(query)).length, 1)
     }
-    await accept(2, 3)
-    assert.equal(await errorCodeOf(accept(2, 3)), 'QueueFull')
-    assert.equal(await fixture.store.deliveries.pending(), 2)
-    await accept(1, 3)
-    assert.equal(await errorCodeOf(accept(1, 3)), 'QueueFull')
-    const [event] = await accept(0, 3)
-    assert.equal(event?.sequence, 3, 'a rejected event takes no number')
-  })
-
-  rule('deliveries in flight count as pending, ended ones do not', async (fixture) => {
-    const webhook = await fixture.webhook()
-    await fixture.accept(webhook)
-    const { delivery } = await fixture.claimOne(webhook)
-    assert.equal(await fixture.store.deliveries.pending(), 1)
-    await fixture.settle(delivery, 'waiting')
-    assert.equal(await fixture.store.deliveries.pending(), 1)
-    await fixture.advance(1_000)
-    await fixture.settle((await fixture.claimOne(webhook)).delivery, 'exhausted', {
-      next: { reason: 'connection' },
-    })
-    assert.equal(await fixture.store.deliveries.pending(), 0)
-  })
-
-  rule('concurrent acceptances do not exceed maxPending', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const codes = await Promise.all(
-      Array.from({ length: 20 }, () => {
-        const event = newEvent()
-        const deliveries = [newDelivery(webhook, event)]
-        return errorCodeOf(
-          fixture.store.deliveries.accept({ events: [event], deliveries, maxPending: 7 }, fixture.now()),
-        )
-      }),
+    const replays = [first, second].map(({ id, eventId }) =>
+      newDelivery(webhook, { ...(eventId === event.id ? event : other) }, { replayOf: id }),
     )
-    assert.equal(codes.filter((code) => code === undefined).length, 7)
-    assert.equal(codes.filter((code) => code === 'QueueFull').length, 13)
-    assert.equal(await fixture.store.deliveries.pending(), 7)
+    await fixture.acceptOne(acceptanceOf([], replays))
+    assert.equal((await fixture.waiting(webhook)).length, 2)
+  })
+
+  rule('an acceptance is refused as a whole when it names an unknown event or webhook', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const unknown = { ...webhook, id: freshId('webhook') }
+    for (const wrong of [
+      (event: ReturnType<typeof newEvent>) => newDelivery(unknown, event),
+      () => newDelivery(webhook, newEvent(), { replayOf: 'an older one' }),
+    ]) {
+      const event = newEvent({ callId: 'call' })
+      const deliveries = [newDelivery(webhook, event), wrong(event)]
+      const result = await fixture.acceptOne(acceptanceOf(event, deliveries))
+      assert.ok(result.kind === 'refused')
+      assert.equal(result.error.code, 'NotFound')
+      assert.deepEqual(await fixture.waiting(), [])
+      assert.equal(await fixture.store.deliveries.delivery('account', deliveries[0]!.id), undefined)
+      assert.deepEqual(await fixture.store.deliveries.legs('account', 'call'), [])
+    }
+  })
+
+  rule('an acceptance with the id of a stored event or delivery is refused', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const event = newEvent()
+    const delivery = newDelivery(webhook, event)
+    await fixture.acceptOne(acceptanceOf(event, [delivery]))
+    const sameEvent = newEvent({ id: event.id, callId: 'call' })
+    const other = newEvent({ callId: 'call' })
+    const sameDelivery = newDelivery(webhook, other, { id: delivery.id })
+    for (const acceptance of [
+      acceptanceOf(sameEvent, [newDelivery(webhook, sameEvent, { id: freshId('delivery') })]),
+      acceptanceOf(other, [sameDelivery]),
+    ]) {
+      const result = await fixture.acceptOne(acceptance)
+      assert.ok(result.kind === 'refused')
+      assert.deepEqual([result.error.code, result.error.field], ['Conflict', 'id'])
+    }
+    assert.equal((await fixture.waiting(webhook)).length, 1)
+    assert.deepEqual(await fixture.store.deliveries.legs('account', 'call'), [])
   })
 }

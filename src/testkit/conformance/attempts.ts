@@ -13,10 +13,9 @@ async function acceptAndRecord(
   changes: Partial<AttemptRecord> = {},
   event: Partial<NewEvent> = {},
 ): Promise<string> {
-  await fixture.accept(webhook, event)
-  const { delivery } = await fixture.claimOne(webhook)
-  const written = newRecord(delivery, changes)
-  await fixture.settle(delivery, 'exhausted', { record: written })
+  const [delivery] = await fixture.accept(webhook, event)
+  const written = newRecord(delivery!, changes)
+  await fixture.settle(delivery!, 'exhausted', { record: written })
   return written.id
 }
 
@@ -60,7 +59,7 @@ export function attemptRules(rule: DefineRule): void {
   rule('an attempt record is read back completely, with a position and the request body', async (fixture) => {
     const webhook = await fixture.webhook()
     await fixture.accept(webhook)
-    const { delivery, body } = await fixture.claimOne(webhook)
+    const { body, ...delivery } = await fixture.waitingOne(webhook)
     const written = newRecord(delivery, {
       clientError: 'timeout',
       responseBody: '\u{1F4DE}',
@@ -86,10 +85,9 @@ export function attemptRules(rule: DefineRule): void {
         assert.equal(read?.requestBody !== undefined, httpVerb.startsWith('p'), httpVerb)
       }
       const webhook = await fixture.webhook()
-      await fixture.accept(webhook)
-      const { delivery } = await fixture.claimOne(webhook)
-      const { attempt: _none, ...end } = newRecord(delivery, { reason: 'expired' })
-      await fixture.settle(delivery, 'expired', { record: end })
+      const [delivery] = await fixture.accept(webhook)
+      const { attempt: _none, ...end } = newRecord(delivery!, { reason: 'expired' })
+      await fixture.settle(delivery!, 'expired', { record: end })
       const [read] = await fixture.store.deliveries.attempts({
         accountId: 'account',
         webhookId: webhook.id,
@@ -205,12 +203,11 @@ export function attemptRules(rule: DefineRule): void {
 
   rule('all attempts of a delivery are found by its id', async (fixture) => {
     const webhook = await fixture.webhook()
-    const [id] = await fixture.accept(webhook)
-    for (let attempt = 0; attempt < 3; attempt += 1) {
-      const { delivery } = await fixture.claimOne(webhook)
-      await fixture.settle(delivery, 'waiting', { next: { dueMs: fixture.now() } })
-    }
-    const rows = await fixture.store.deliveries.attempts({ accountId: 'account', deliveryId: id!, limit: 9 })
+    const [accepted] = await fixture.accept(webhook)
+    let delivery = accepted!
+    for (let attempt = 0; attempt < 3; attempt += 1) delivery = await fixture.retry(delivery)
+    const query = { accountId: 'account', deliveryId: delivery.id, limit: 9 }
+    const rows = await fixture.store.deliveries.attempts(query)
     assert.deepEqual(
       rows.map((row) => row.attempt),
       [3, 2, 1],

@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict'
-import {
-  type DefineRule,
-  errorCodeOf,
-  idsOf,
-  LATE_MS,
-  LEASE_MS,
-  RETRY_MS,
-  waitingDelivery,
-} from './fixture.js'
-import { newAccount, newApiKey, newDelivery, newEvent, newToken, newWebhook } from './sample-data.js'
+import { type DefineRule, errorCodeOf, LATE_MS, RETRY_MS, waitingDelivery } from './fixture.js'
+import { acceptanceOf, keysOf, startOf } from './node.js'
+import { newAccount, newApiKey, newEvent, newToken, newWebhook } from './sample-data.js'
+import { withoutRecord } from './settle.js'
 
 /** Rules of `supports` and `close`. */
 export function closingRules(rule: DefineRule): void {
@@ -18,6 +12,8 @@ export function closingRules(rule: DefineRule): void {
 
   rule('after close, every method rejects with StoreUnavailable', async (fixture) => {
     const { accounts, tokens, webhooks, deliveries, openLegs, encryption } = fixture.store
+    const { lease } = fixture.node
+    const group = fixture.node.group({ accepted: [acceptanceOf(newEvent())] })
     await fixture.store.close()
     const limits = { attemptsPerWebhook: 1, beforeMs: 1, limit: 1 }
     const calls: readonly Promise<unknown>[] = [
@@ -30,13 +26,24 @@ export function closingRules(rule: DefineRule): void {
       webhooks.insert(newWebhook()),
       webhooks.read('account', 'webhook'),
       webhooks.candidates(['account'], 'channel_create'),
-      deliveries.accept({ events: [newEvent()], deliveries: [], maxPending: 1 }, fixture.now()),
       deliveries.own('node-1', 1),
-      deliveries.ready('node-1'),
-      deliveries.claim({ owner: 'node-1', endpoints: [], limit: 1, now: fixture.now() }),
-      deliveries.settle([], fixture.now()),
+      deliveries.renew('node-1', 1),
+      deliveries.handOver(lease, []),
+      deliveries.release('node-1'),
+      deliveries.load(lease, [0]),
+      deliveries.completeTakeover(lease, [0]),
+      deliveries.commit(group),
+      deliveries.commit({ ...group, lease: undefined }),
+      deliveries.bodies([{ webhookId: 'webhook', position: 1 }]),
+      deliveries.changes(lease, 0),
+      deliveries.poll(lease),
+      deliveries.webhookOf('webhook'),
+      deliveries.delivery('account', 'delivery'),
+      deliveries.deliveries({ accountId: 'account', webhookId: 'webhook', limit: 1 }),
+      deliveries.search({ limit: 1 }),
       deliveries.attempts({ accountId: 'account', limit: 1 }),
-      deliveries.pending(),
+      deliveries.legs('account', 'call'),
+      deliveries.erase({ accountId: 'account' }, 1),
       deliveries.prune(limits, fixture.now()),
       openLegs.write('switch', { put: [], remove: ['call'] }, fixture.now()),
       openLegs.list('switch', undefined, 1),
@@ -85,17 +92,16 @@ export function durabilityRules(rule: DefineRule): void {
   rule('a retry waits no longer after a restart with a clock that was set back', async (fixture) => {
     const { webhook, delivery } = await waitingDelivery(fixture)
     await fixture.advance(RETRY_MS / 2)
-    await fixture.store.deliveries.renew(fixture.owner, LEASE_MS)
+    await fixture.node.renew()
     fixture.jumpWall(-3_600_000)
-    const { deliveries } = await fixture.reopen()
-    const { storeMs } = await deliveries.own(fixture.owner, LEASE_MS)
+    await fixture.reopen()
+    const { storeMs } = await fixture.node.own()
     assert.ok(Math.abs(storeMs + RETRY_MS / 2 - delivery.dueMs!) <= LATE_MS)
-    const claimAt = async (now: number) => {
-      const endpoints = [{ webhookId: webhook.id, slots: 1 }]
-      return (await deliveries.claim({ owner: fixture.owner, endpoints, limit: 1, now })).claims
-    }
-    assert.equal((await claimAt(delivery.dueMs! - 1)).length, 0)
-    assert.equal((await claimAt(storeMs + RETRY_MS / 2 + LATE_MS)).length, 1)
+    const { rows } = await fixture.node.load()
+    assert.deepEqual(
+      rows.map(({ webhookId, dueMs }) => [webhookId, dueMs]),
+      [[webhook.id, delivery.dueMs]],
+    )
   })
 
   rule('open legs survive a restart', async (fixture) => {
@@ -109,47 +115,59 @@ export function durabilityRules(rule: DefineRule): void {
     )
   })
 
-  rule(
-    'every accepted delivery survives a restart: waiting, retrying, behind another, in flight or ended',
-    async (fixture) => {
-      const webhook = await fixture.webhook()
-      const event = newEvent({
-        callId: 'a',
-        idempotency: { key: 'key', bodyHash: 'hash', untilMs: fixture.now() + 9_000 },
-      })
-      const head = newDelivery(webhook, event)
-      await fixture.store.deliveries.accept(
-        { events: [event], deliveries: [head], maxPending: 9 },
-        fixture.now(),
-      )
-      const [behind] = await fixture.accept(webhook, { callId: 'a' })
-      const [other] = await fixture.accept(webhook, { callId: 'b' })
-      const claims = await fixture.claim(webhook)
-      const retried = claims.find(({ delivery }) => delivery.id === other)!
-      await fixture.settle(retried.delivery, 'waiting', { next: { dueMs: fixture.now() } })
-      const attempts = await fixture.store.deliveries.attempts({ accountId: 'account', limit: 9 })
+  rule('every accepted delivery survives a restart: waiting, retrying, started or ended', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const idempotency = { key: 'key', bodyHash: 'hash', untilMs: fixture.now() + 86_400_000 }
+    const [head] = await fixture.accept(webhook, { callId: 'a', idempotency })
+    const [behind] = await fixture.accept(webhook, { callId: 'a' })
+    const [other] = await fixture.accept(webhook, { callId: 'b' })
+    const [ended, slim] = await fixture.acceptMany(webhook, 2)
+    await fixture.node.start(head!, other!)
+    const retried = await fixture.retry(other!, { dueMs: fixture.now() + 77 })
+    await fixture.settle(ended!, 'delivered')
+    await fixture.node.commit({ ended: [withoutRecord(fixture.settlement(slim!, 'delivered'))] })
+    const all = [head!, behind!, other!, ended!, slim!]
+    const read = () => Promise.all(all.map(({ id }) => fixture.store.deliveries.delivery('account', id)))
+    const attempts = () => fixture.store.deliveries.attempts({ accountId: 'account', limit: 9 })
+    const before = [await read(), await attempts()]
+    await fixture.reopen()
+    const next = await fixture.takeOver()
+    assert.deepEqual([await read(), await attempts()], before)
+    const { rows, interrupted } = next.loaded
+    assert.deepEqual(keysOf(rows), keysOf([head!, behind!, other!]))
+    const row = rows.find(({ position }) => position === other!.position)
+    assert.deepEqual([row?.attempts, row?.dueMs], [retried.attempts, retried.dueMs])
+    assert.deepEqual(interrupted, [startOf(head!)])
+    assert.ok(next.lease.position >= slim!.position)
+    assert.deepEqual((await fixture.store.deliveries.legs('account', 'a'))[0], 'a')
+    const again = newEvent({ callId: 'a', idempotency })
+    const [duplicate] = await next.acceptEvents(again)
+    assert.deepEqual(duplicate, { id: head!.eventId, sequence: 1, duplicate: true })
+    assert.equal((await next.acceptEvents(newEvent({ callId: 'a' })))[0]?.sequence, 3)
+    await next.settle(head!, 'delivered')
+  })
 
-      const { deliveries } = await fixture.reopen()
-      await deliveries.release(fixture.owner)
-      await deliveries.own('node-2', LEASE_MS)
-      assert.equal(await deliveries.pending(), 3)
-      assert.deepEqual(await deliveries.attempts({ accountId: 'account', limit: 9 }), attempts)
-      const orphans = await deliveries.orphans('node-2', 9)
-      assert.deepEqual(idsOf(orphans), [head.id])
-      const claimed = await deliveries.claim({
-        owner: 'node-2',
-        endpoints: [{ webhookId: webhook.id, slots: 9 }],
-        limit: 9,
-        now: fixture.now(),
-      })
-      assert.deepEqual(idsOf(claimed.claims.map(({ delivery }) => delivery)), [other])
-      await fixture.settle(orphans[0]!, 'delivered', { owner: 'node-2' })
-      assert.equal((await deliveries.delivery('account', behind!))?.dueMs, fixture.now())
-      assert.deepEqual((await deliveries.legs('account', 'a'))[0], 'a')
-      const again = newEvent({ callId: 'a', idempotency: event.idempotency! })
-      const accepted = await fixture.acceptEvents(again, newEvent({ callId: 'a' }))
-      assert.deepEqual(accepted[0], { id: event.id, sequence: 1, duplicate: true })
-      assert.equal(accepted[1]?.sequence, 3)
-    },
-  )
+  rule('a group whose answer was lost is known after a restart', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const [delivery] = await fixture.accept(webhook)
+    const { acceptance, deliveries } = fixture.prepare(webhook, { callId: 'a' })
+    const parts = { accepted: [acceptance], ended: [fixture.settlement(delivery!, 'delivered')] }
+    const first = await fixture.node.commit(parts)
+    await fixture.reopen()
+    await fixture.node.own()
+    await fixture.node.load()
+    const again = await fixture.node.commit({ ...parts, isRepeat: true })
+    assert.deepEqual([again.accepted, again.ended], [first.accepted, first.ended])
+    assert.deepEqual(keysOf((await fixture.node.load()).rows), keysOf(deliveries))
+    assert.equal((await fixture.store.deliveries.attempts({ accountId: 'account', limit: 9 })).length, 1)
+  })
+
+  rule('deliveries that no node owned when they were accepted survive a restart', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const { acceptance, deliveries } = fixture.prepare(webhook)
+    await fixture.node.tryCommit({ lease: undefined, accepted: [acceptance] })
+    await fixture.reopen()
+    const next = await fixture.takeOver()
+    assert.deepEqual(keysOf(next.loaded.rows), keysOf(deliveries))
+  })
 }

@@ -3,6 +3,9 @@ import type { DeliveryQuery, DeliverySearch, StoredDelivery } from '../../delive
 import type { DeliveryState } from '../../delivery/lifecycle.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import { type DefineRule, type Fixture, idsOf } from './fixture.js'
+import { acceptanceOf } from './node.js'
+import { newDelivery } from './sample-data.js'
+import { withoutRecord } from './settle.js'
 
 async function listIds(
   fixture: Fixture,
@@ -13,18 +16,12 @@ async function listIds(
   return idsOf(await fixture.store.deliveries.deliveries({ accountId, webhookId, limit: 100, ...query }))
 }
 
-async function acceptMany(fixture: Fixture, webhook: Webhook, count: number): Promise<string[]> {
-  const made: string[] = []
-  for (let index = 0; index < count; index += 1) made.push(...(await fixture.accept(webhook)))
-  return made
-}
-
 /** Rules of delivery queries. */
 export function deliveryRules(rule: DefineRule): void {
   rule('deliveries of a webhook are listed newest first, or oldest first with ascending', async (fixture) => {
     const [webhook, other] = [await fixture.webhook(), await fixture.webhook()]
-    const made = await acceptMany(fixture, webhook, 3)
-    await acceptMany(fixture, other, 2)
+    const made = idsOf(await fixture.acceptMany(webhook, 3))
+    await fixture.acceptMany(other, 2)
     assert.deepEqual(await listIds(fixture, webhook), [...made].reverse())
     assert.deepEqual(await listIds(fixture, webhook, { ascending: true, limit: 2 }), made.slice(0, 2))
     assert.deepEqual(await listIds(fixture, { ...webhook, id: 'unknown' }), [])
@@ -32,7 +29,7 @@ export function deliveryRules(rule: DefineRule): void {
 
   rule('pages of deliveries neither skip nor repeat while others are accepted and end', async (fixture) => {
     const webhook = await fixture.webhook()
-    const made = await acceptMany(fixture, webhook, 6)
+    const made = idsOf(await fixture.acceptMany(webhook, 6))
     const seen: string[] = []
     let cursor: number | undefined
     for (let page = 0; page < 3; page += 1) {
@@ -44,27 +41,29 @@ export function deliveryRules(rule: DefineRule): void {
       })
       seen.push(...idsOf(rows))
       cursor = rows.at(-1)?.position
-      await acceptMany(fixture, webhook, 1)
-      const [claim] = await fixture.claim(webhook, 1)
-      await fixture.settle(claim!.delivery, 'delivered')
+      await fixture.acceptMany(webhook, 1)
+      const [oldest] = await fixture.waiting(webhook)
+      await fixture.settle(oldest!, 'delivered')
     }
     assert.deepEqual(seen, [...made].reverse())
   })
 
   rule('deliveries are filtered by state', async (fixture) => {
     const webhook = await fixture.webhook()
-    await acceptMany(fixture, webhook, 4)
-    const claims = await fixture.claim(webhook, 3)
-    const [one, two, three] = idsOf(claims.map(({ delivery }) => delivery))
-    await fixture.settle(claims[0]!.delivery, 'delivered')
-    await fixture.settle(claims[1]!.delivery, 'exhausted')
+    const accepted = await fixture.acceptMany(webhook, 4)
+    const [one, two, three, four] = idsOf(accepted)
+    await fixture.settle(accepted[0]!, 'delivered')
+    await fixture.settle(accepted[1]!, 'exhausted')
+    await fixture.node.start(accepted[2]!)
     assert.deepEqual(await listIds(fixture, webhook, { states: ['delivered'] }), [one])
-    assert.deepEqual(await listIds(fixture, webhook, { states: ['in_flight'] }), [three])
-    assert.deepEqual(
-      (await listIds(fixture, webhook, { states: ['delivered', 'exhausted'] })).sort(),
-      [one!, two!].sort(),
-    )
-    assert.equal((await listIds(fixture, webhook, { states: ['waiting'] })).length, 1)
+    assert.deepEqual(await listIds(fixture, webhook, { states: ['exhausted', 'delivered'] }), [two, one])
+    assert.deepEqual(await listIds(fixture, webhook, { states: ['waiting'] }), [four, three])
+    assert.deepEqual(await listIds(fixture, webhook, { states: ['in_flight'] }), [], 'only nodes know it')
+    assert.deepEqual(await listIds(fixture, webhook, { states: ['waiting', 'delivered'] }), [
+      four,
+      three,
+      one,
+    ])
     assert.deepEqual(await listIds(fixture, webhook, { states: ['quarantined'] }), [])
   })
 
@@ -73,7 +72,7 @@ export function deliveryRules(rule: DefineRule): void {
     const made: string[] = []
     const start = fixture.now()
     for (let index = 0; index < 4; index += 1) {
-      made.push(...(await fixture.accept(webhook)))
+      made.push(...idsOf(await fixture.accept(webhook)))
       await fixture.advance(100)
     }
     const range = { fromMs: start + 100, toMs: start + 200 }
@@ -88,7 +87,7 @@ export function deliveryRules(rule: DefineRule): void {
     ]
     const made: string[] = []
     for (let round = 0; round < 3; round += 1) {
-      made.push(...(await fixture.accept(one)), ...(await fixture.accept(two)))
+      made.push(...idsOf(await fixture.accept(one)), ...idsOf(await fixture.accept(two)))
     }
     const seen: StoredDelivery[] = []
     let cursor: number | undefined
@@ -107,16 +106,36 @@ export function deliveryRules(rule: DefineRule): void {
     }
   })
 
+  rule('a search loses no delivery of an event between two pages', async (fixture) => {
+    const webhooks = await Promise.all(Array.from({ length: 5 }, () => fixture.webhook()))
+    const accepted = []
+    for (let round = 0; round < 3; round += 1) accepted.push(...(await fixture.accept(webhooks)))
+    await fixture.settle(accepted[1]!, 'delivered')
+    for (const limit of [1, 2, 4, 5]) {
+      const seen: string[] = []
+      let cursor: number | undefined
+      do {
+        const page = await fixture.store.deliveries.search({ limit, ...(cursor !== undefined && { cursor }) })
+        const positions = page.deliveries.map(({ position }) => position)
+        const surplus = positions.slice(limit)
+        assert.ok(surplus.every((position) => position === positions[limit - 1]))
+        seen.push(...idsOf(page.deliveries))
+        cursor = page.cursor
+      } while (cursor !== undefined)
+      assert.deepEqual(seen.toSorted(), idsOf(accepted).sort())
+    }
+  })
+
   rule('a search selects by account, webhook, call, state and time', async (fixture) => {
     const [one, two] = [
       await fixture.webhook({ accountId: 'one' }),
       await fixture.webhook({ accountId: 'two' }),
     ]
     const startMs = fixture.now()
-    const [first] = await fixture.accept(one, { callId: 'call-1' })
+    const [first] = idsOf(await fixture.accept(one, { callId: 'call-1' }))
     await fixture.advance(100)
-    const [second] = await fixture.accept(two, { callId: 'call-1' })
-    const [third] = await fixture.accept(two, { callId: 'call-2' })
+    const [second] = idsOf(await fixture.accept(two, { callId: 'call-1' }))
+    const [third] = idsOf(await fixture.accept(two, { callId: 'call-2' }))
     const search = async (query: Omit<DeliverySearch, 'limit'>) =>
       idsOf((await fixture.store.deliveries.search({ ...query, limit: 9 })).deliveries)
     assert.deepEqual(await search({ accountId: 'one' }), [first])
@@ -128,8 +147,7 @@ export function deliveryRules(rule: DefineRule): void {
     assert.deepEqual(await search({ callId: 'call-1', accountId: 'two' }), [second])
     assert.deepEqual(await search({ toMs: startMs }), [first])
     assert.deepEqual(await search({ fromMs: startMs + 1 }), [third, second])
-    const { delivery } = await fixture.claimOne(one)
-    await fixture.settle(delivery, 'exhausted')
+    await fixture.settle(await fixture.waitingOne(one), 'exhausted')
     assert.deepEqual(await search({ states: ['exhausted'] }), [first])
     assert.deepEqual(await search({ states: ['exhausted'], callId: 'call-1' }), [first])
     assert.deepEqual(await search({ states: ['waiting'] }), [third, second])
@@ -137,9 +155,8 @@ export function deliveryRules(rule: DefineRule): void {
 
   rule('a search reads waiting deliveries of an older epoch as cancelled', async (fixture) => {
     const webhook = await fixture.webhook()
-    const [id] = await fixture.accept(webhook)
-    const settings = { ...webhook.settings, enabled: false }
-    await fixture.store.webhooks.replace({ ...webhook, settings, revision: 2, epoch: 2 }, 1)
+    const [id] = idsOf(await fixture.accept(webhook))
+    await fixture.disable(webhook)
     const search = async (state: DeliveryState) =>
       idsOf((await fixture.store.deliveries.search({ states: [state], limit: 9 })).deliveries)
     assert.deepEqual(await search('cancelled'), [id])
@@ -148,12 +165,63 @@ export function deliveryRules(rule: DefineRule): void {
 
   rule('no query returns deliveries of another account', async (fixture) => {
     const webhook = await fixture.webhook({ accountId: 'parent' })
-    const [id] = await fixture.accept(webhook, { accountId: 'child' })
+    const [id] = idsOf(await fixture.accept(webhook, { accountId: 'child' }))
     assert.ok(await fixture.store.deliveries.delivery('parent', id!))
     for (const accountId of ['child', 'stranger']) {
       assert.equal(await fixture.store.deliveries.delivery(accountId, id!), undefined)
       assert.deepEqual(await listIds(fixture, { ...webhook, accountId }), [])
     }
     assert.equal(await fixture.store.deliveries.delivery('parent', 'unknown'), undefined)
+  })
+
+  rule('ended deliveries are read like waiting ones, with their attempts or without', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const accepted = await fixture.acceptMany(webhook, 3)
+    const expected = new Map(
+      await Promise.all(
+        accepted.map(async ({ id }) => [id, await fixture.store.deliveries.delivery('account', id)] as const),
+      ),
+    )
+    await fixture.advance(500)
+    await fixture.settle(accepted[0]!, 'delivered')
+    const slim = fixture.settlement(accepted[1]!, 'delivered')
+    await fixture.node.commit({ ended: [withoutRecord(slim)] })
+    await fixture.settle(accepted[2]!, 'expired', { next: { reason: 'expired' } })
+    for (const [index, { id }] of accepted.entries()) {
+      const stored = await fixture.store.deliveries.delivery('account', id)
+      const { dueMs: _due, ...before } = expected.get(id)!
+      const isExpired = index === 2
+      assert.deepEqual(stored, {
+        ...before,
+        state: isExpired ? 'expired' : 'delivered',
+        attempts: isExpired ? 0 : 1,
+        tries: isExpired ? 0 : 1,
+        endedMs: fixture.now(),
+        ...(isExpired && { reason: 'expired' }),
+      })
+    }
+  })
+
+  rule('a delivery that ended without an attempt record is listed, found and replayed', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const { acceptance, deliveries } = fixture.prepare(webhook, { callId: 'call' })
+    await fixture.acceptOne(acceptance)
+    const { body } = await fixture.waitingOne(webhook)
+    const slim = withoutRecord(fixture.settlement(deliveries[0]!, 'delivered'))
+    await fixture.node.commit({ ended: [slim] })
+    const { id } = deliveries[0]!
+    assert.deepEqual(await listIds(fixture, webhook), [id])
+    assert.deepEqual(await listIds(fixture, webhook, { states: ['delivered'] }), [id])
+    const found = await fixture.store.deliveries.search({ callId: 'call', limit: 9 })
+    assert.deepEqual(idsOf(found.deliveries), [id])
+    for (const query of [{}, { deliveryId: id }, { webhookId: webhook.id }, { callIds: ['call'] }]) {
+      const attempts = await fixture.store.deliveries.attempts({ accountId: 'account', limit: 9, ...query })
+      assert.deepEqual(attempts, [])
+    }
+    assert.equal((await fixture.store.deliveries.lastSuccesses([webhook.id])).size, 0)
+    const replay = newDelivery(webhook, acceptance.events[0]!, { replayOf: id })
+    await fixture.acceptOne(acceptanceOf([], [replay]))
+    assert.equal((await fixture.waitingOne(webhook)).body, body)
+    assert.deepEqual(await listIds(fixture, webhook), [replay.id, id])
   })
 }

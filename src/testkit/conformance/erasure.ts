@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Erasure } from '../../delivery/erasure-store.js'
-import { type DefineRule, errorCodeOf, type Fixture, idsOf } from './fixture.js'
+import { type DefineRule, type Fixture, idsOf } from './fixture.js'
+import { acceptanceOf, keyOf } from './node.js'
 import { newDelivery, newEvent } from './sample-data.js'
+import { withoutRecord } from './settle.js'
 
 /** Erases in small batches until nothing is left. Returns the number of rows. */
 async function eraseAll(fixture: Fixture, erasure: Erasure): Promise<number> {
@@ -24,7 +26,7 @@ export function erasureRules(rule: DefineRule): void {
     assert.equal(await eraseAll(fixture, { accountId: 'account', callIds: ['other'] }), 0)
     assert.equal(await eraseAll(fixture, { accountId: 'stranger', callIds: ['kept'] }), 0)
     assert.equal(await eraseAll(fixture, { accountId: 'stranger' }), 0)
-    assert.equal((await fixture.claim(webhook)).length, 1)
+    assert.equal((await fixture.waiting(webhook)).length, 1)
   })
 
   rule(
@@ -34,13 +36,10 @@ export function erasureRules(rule: DefineRule): void {
       const key = { key: 'key', bodyHash: 'hash', untilMs: fixture.now() + 9_000 }
       const event = newEvent({ callId: 'gone', otherLegCallId: 'leg', idempotency: key })
       const first = newDelivery(webhook, event)
-      await fixture.store.deliveries.accept(
-        { events: [event], deliveries: [first], maxPending: 9 },
-        fixture.now(),
-      )
-      await fixture.settle((await fixture.claimOne(webhook)).delivery, 'delivered')
+      await fixture.acceptOne(acceptanceOf(event, [first]))
+      await fixture.settle(await fixture.waitingOne(webhook), 'delivered')
       const [other] = await fixture.accept(webhook, { callId: 'kept' })
-      await fixture.settle((await fixture.claimOne(webhook)).delivery, 'delivered')
+      await fixture.settle(other!, 'delivered')
       assert.ok((await eraseAll(fixture, { accountId: 'account', callIds: ['gone'] })) > 0)
 
       const { deliveries } = fixture.store
@@ -50,60 +49,65 @@ export function erasureRules(rule: DefineRule): void {
       assert.deepEqual(await deliveries.legs('account', 'gone'), [])
       assert.deepEqual(await deliveries.legs('account', 'leg'), ['leg'])
       const rows = await deliveries.deliveries({ accountId: 'account', webhookId: webhook.id, limit: 9 })
-      assert.deepEqual(idsOf(rows), [other])
+      assert.deepEqual(idsOf(rows), [other!.id])
       const again = newEvent({ callId: 'gone', idempotency: { ...key, bodyHash: 'other hash' } })
       assert.deepEqual(await fixture.acceptEvents(again), [{ id: again.id, sequence: 1, duplicate: false }])
     },
   )
 
   rule(
-    'erased pending deliveries are never sent, and other deliveries of their lanes continue',
+    'erased waiting deliveries are gone, and other deliveries of their lanes continue',
     async (fixture) => {
       const webhook = await fixture.webhook()
-      const lane = 'one lane for both'
-      const made = []
-      for (const callId of ['gone', 'kept']) {
-        const event = newEvent({ callId })
-        const delivery = newDelivery(webhook, event, { lane })
-        made.push(delivery.id)
-        await fixture.store.deliveries.accept(
-          { events: [event], deliveries: [delivery], maxPending: 9 },
-          fixture.now(),
-        )
-      }
-      assert.equal(await fixture.store.deliveries.pending(), 2)
+      const events = ['gone', 'kept'].map((callId) => newEvent({ callId }))
+      const firsts = events.map((event) => newDelivery(webhook, event))
+      await fixture.acceptOne(acceptanceOf(events, firsts))
+      const replays = events.map((event, index) =>
+        newDelivery(webhook, event, { replayOf: firsts[index]!.id, lane: 'replay/request' }),
+      )
+      await fixture.acceptOne(acceptanceOf([], replays))
+      const goneKeys = [firsts[0]!, replays[0]!].map((row) => keyOf({ ...row, position: row.position! }))
       await eraseAll(fixture, { accountId: 'account', callIds: ['gone'] })
-      assert.equal(await fixture.store.deliveries.pending(), 1)
-      const { delivery } = await fixture.claimOne(webhook)
-      assert.equal(delivery.id, made[1])
-      await fixture.settle(delivery, 'delivered')
+      assert.deepEqual(idsOf(await fixture.waiting(webhook)), idsOf([firsts[1]!, replays[1]!]))
+      assert.deepEqual(await fixture.store.deliveries.bodies(goneKeys), [undefined, undefined])
+      assert.equal((await fixture.store.deliveries.delivery('account', replays[1]!.id))?.ahead, 0)
+      for (const delivery of await fixture.waiting(webhook)) await fixture.settle(delivery, 'delivered')
     },
   )
 
   rule('the settlement of an erased delivery is fenced', async (fixture) => {
     const webhook = await fixture.webhook()
+    const [delivery] = await fixture.accept(webhook, { callId: 'gone' })
     await fixture.accept(webhook, { callId: 'gone' })
-    const { delivery } = await fixture.claimOne(webhook)
-    await fixture.accept(webhook, { callId: 'gone' })
+    await fixture.node.start(delivery!)
     await eraseAll(fixture, { accountId: 'account', callIds: ['gone'] })
-    const late = await fixture.store.deliveries.settle(
-      [fixture.settlement(delivery, 'delivered')],
-      fixture.now(),
-    )
-    assert.deepEqual(late, [{ kind: 'fenced' }])
+    const { ended } = await fixture.node.commit({ ended: [fixture.settlement(delivery!, 'delivered')] })
+    assert.deepEqual(ended, [{ kind: 'fenced' }])
     assert.deepEqual(await attemptsOf(fixture), [])
-    assert.equal(await fixture.store.deliveries.pending(), 0)
-    assert.deepEqual(await fixture.store.deliveries.orphans(fixture.owner, 9), [])
+    assert.deepEqual(await fixture.waiting(), [])
+  })
+
+  rule('erasing a call removes ends without attempts too', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const [gone] = await fixture.accept(webhook, { callId: 'gone' })
+    const [kept] = await fixture.accept(webhook, { callId: 'kept' })
+    const ended = [gone!, kept!].map((one) => withoutRecord(fixture.settlement(one, 'delivered')))
+    await fixture.node.commit({ ended })
+    await eraseAll(fixture, { accountId: 'account', callIds: ['gone'] })
+    assert.equal(await fixture.state(webhook, gone!.id), undefined)
+    assert.equal(await fixture.state(webhook, kept!.id), 'delivered')
+    const { deliveries } = await fixture.store.deliveries.search({ webhookId: webhook.id, limit: 9 })
+    assert.deepEqual(idsOf(deliveries), [kept!.id])
   })
 
   rule('erasing a call includes deliveries to webhooks of ancestor accounts', async (fixture) => {
     const [own, above] = [await fixture.webhook(), await fixture.webhook({ accountId: 'parent' })]
     const event = newEvent({ callId: 'gone' })
     const deliveries = [newDelivery(own, event), newDelivery(above, event)]
-    await fixture.store.deliveries.accept({ events: [event], deliveries, maxPending: 9 }, fixture.now())
-    for (const { delivery } of await fixture.claim([own, above])) await fixture.settle(delivery, 'delivered')
+    await fixture.acceptOne(acceptanceOf(event, deliveries))
     await fixture.accept(above, { accountId: 'parent', callId: 'gone' })
-    await fixture.settle((await fixture.claimOne(above)).delivery, 'delivered')
+    for (const delivery of await fixture.waiting()) await fixture.settle(delivery, 'delivered')
+    assert.deepEqual(await attemptsOf(fixture, 'parent'), ['gone', 'gone'])
     await eraseAll(fixture, { accountId: 'account', callIds: ['gone'] })
     assert.deepEqual([await attemptsOf(fixture), await attemptsOf(fixture, 'parent')], [[], ['gone']])
     assert.equal(await fixture.store.deliveries.delivery('parent', deliveries[1]!.id), undefined)
@@ -113,36 +117,33 @@ export function erasureRules(rule: DefineRule): void {
     const [kept, deleted] = [await fixture.webhook(), await fixture.webhook()]
     const stranger = await fixture.webhook({ accountId: 'stranger' })
     const made = await fixture.accept([kept, deleted], { callId: 'a' })
-    for (const { delivery } of await fixture.claim([kept, deleted]))
-      await fixture.settle(delivery, 'delivered')
+    for (const delivery of made) await fixture.settle(delivery, 'delivered')
     await fixture.accept(kept, { callId: 'b' })
     await fixture.accept(stranger, { accountId: 'stranger', callId: 'a' })
     const removed = { ...deleted, deletedMs: fixture.now(), revision: 2, epoch: 2 }
     await fixture.store.webhooks.replace(removed, 1)
     await eraseAll(fixture, { accountId: 'account' })
     assert.deepEqual(await attemptsOf(fixture), [])
-    assert.equal(await fixture.store.deliveries.pending(), 1)
-    for (const id of made) assert.equal(await fixture.store.deliveries.delivery('account', id), undefined)
+    for (const { id } of made) assert.equal(await fixture.store.deliveries.delivery('account', id), undefined)
     assert.equal(await fixture.store.deliveries.webhookOf(deleted.id), undefined)
     assert.deepEqual(await fixture.store.webhooks.read('account', kept.id), kept)
-    assert.equal((await fixture.claim(stranger)).length, 1)
+    assert.deepEqual(
+      (await fixture.waiting()).map(({ webhookId }) => webhookId),
+      [stranger.id],
+    )
   })
 
-  rule('a replay of an erased delivery is rejected', async (fixture) => {
+  rule('a replay of an erased delivery is refused', async (fixture) => {
     const webhook = await fixture.webhook()
     const event = newEvent({ callId: 'gone' })
     const delivery = newDelivery(webhook, event)
-    await fixture.store.deliveries.accept(
-      { events: [event], deliveries: [delivery], maxPending: 9 },
-      fixture.now(),
-    )
+    await fixture.acceptOne(acceptanceOf(event, [delivery]))
+    await fixture.settle(await fixture.waitingOne(webhook), 'delivered')
     await eraseAll(fixture, { accountId: 'account', callIds: ['gone'] })
-    const replay = {
-      events: [],
-      deliveries: [newDelivery(webhook, event, { replayOf: delivery.id })],
-      maxPending: 9,
-    }
-    assert.equal(await errorCodeOf(fixture.store.deliveries.accept(replay, fixture.now())), 'NotFound')
+    const replay = newDelivery(webhook, event, { replayOf: delivery.id })
+    const result = await fixture.acceptOne(acceptanceOf([], [replay]))
+    assert.ok(result.kind === 'refused')
+    assert.equal(result.error.code, 'NotFound')
   })
 
   rule('mentions finds calls by a whole number in their bodies, page by page', async (fixture) => {
@@ -181,6 +182,6 @@ export function erasureRules(rule: DefineRule): void {
     await fixture.accept(webhook, { callId: 'kept' })
     await eraseAll(fixture, { accountId: 'account', callIds: ['gone'] })
     await fixture.store.deliveries.scrub()
-    assert.equal((await fixture.claimOne(webhook)).delivery.callId, 'kept')
+    assert.equal((await fixture.waitingOne(webhook)).callId, 'kept')
   })
 }

@@ -1,19 +1,13 @@
-/** The fixture of each conformance test: a store with one node, and methods that drive it. */
+/** The fixture of each conformance test: a store with one node, and more nodes on request. */
 
 import assert from 'node:assert/strict'
-import type {
-  AcceptedEvent,
-  Claim,
-  NewEvent,
-  Settlement,
-  SettlementResult,
-} from '../../delivery/delivery-store.js'
-import type { Delivery, DeliveryState } from '../../delivery/lifecycle.js'
+import type { DeliveryState } from '../../delivery/lifecycle.js'
 import { errorCode } from '../../errors.js'
 import type { Clock } from '../../ports.js'
-import type { Store, StoreSupports } from '../../store/contract.js'
+import type { QueueLogStore, StoreSupports } from '../../store/contract.js'
 import type { Webhook } from '../../webhooks/webhook.js'
-import { newDelivery, newEvent, newRecord, newWebhook, WALL_MS } from './sample-data.js'
+import { createNode, type Queued, type StoreNode } from './node.js'
+import { newWebhook, WALL_MS } from './sample-data.js'
 
 /** Opens and closes the stores under test. */
 export interface StoreHarness {
@@ -22,27 +16,51 @@ export interface StoreHarness {
   /** The store's expected `supports`; selects the rules that apply. */
   readonly supports: StoreSupports
   /** Returns an empty store, opened with this clock. */
-  open(deps: { readonly clock: Clock }): Promise<Store>
+  open(deps: { readonly clock: Clock }): Promise<QueueLogStore>
   /** Required for durable stores: closes the store and opens another one on the same data. */
-  reopen?(store: Store): Promise<Store>
-  /** Called after each test, also for a closed store. Default: `store.close()`. */
-  close?(store: Store): Promise<void>
+  reopen?(store: QueueLogStore): Promise<QueueLogStore>
+  /**
+   * Opens another store on the data of `store`, for another node. Only with `supports.sharedBetweenNodes`. Default: all
+   * nodes use one store object.
+   */
+  join?(store: QueueLogStore): Promise<QueueLogStore>
+  /** Called after each test for each store, also for a closed one. Default: `store.close()`. */
+  close?(store: QueueLogStore): Promise<void>
   /** Advances the store's own clock by `ms`. Not needed if the store uses the clock given to `open`. */
   advance?(ms: number): Promise<void>
   /**
    * Required with `supports.transactions`: runs `work` in a transaction on a separate connection of the host, then
    * commits it or rolls it back.
    */
-  transaction?(store: Store, end: 'commit' | 'rollback', work: (tx: unknown) => Promise<void>): Promise<void>
+  transaction?(
+    store: QueueLogStore,
+    end: 'commit' | 'rollback',
+    work: (tx: unknown) => Promise<void>,
+  ): Promise<void>
   /** How long a test waits for a notification of `subscribe`, in real milliseconds. Default 5,000. */
   readonly notificationTimeoutMs?: number
 }
 
-/** A store with one node, `owner`, that owns all shards, and methods that drive it. */
-export interface Fixture {
-  readonly store: Store
+type NodeMethods = Pick<
+  StoreNode,
+  | 'prepare'
+  | 'accept'
+  | 'acceptMany'
+  | 'acceptEvents'
+  | 'acceptOne'
+  | 'waiting'
+  | 'waitingOne'
+  | 'settlement'
+  | 'settle'
+  | 'retry'
+>
+
+/** A store with one node that owns all shards, and the methods of that node. */
+export interface Fixture extends NodeMethods {
+  readonly store: QueueLogStore
   readonly harness: StoreHarness
-  readonly owner: string
+  /** The node that owns all shards: it has loaded them. */
+  readonly node: StoreNode
   /** Store time, ms. */
   now(): number
   /** Advances store time. */
@@ -50,31 +68,22 @@ export interface Fixture {
   /** Moves the wall clock given to `open` by `ms` milliseconds, forward or (negative) back; no time passes. */
   jumpWall(ms: number): void
   /** Closes the store and opens it again on the same data. */
-  reopen(): Promise<Store>
+  reopen(): Promise<QueueLogStore>
+  /** Another node that has called `own` and loaded its shards. */
+  join(owner: string): Promise<StoreNode>
+  /**
+   * Another node that owns all shards because this one is dead: in a shared store, its lease has ended. The other node has
+   * loaded its shards, and not yet completed the takeover.
+   */
+  takeOver(owner?: string): Promise<StoreNode>
   /** Inserts a webhook. */
   webhook(overrides?: Parameters<typeof newWebhook>[0]): Promise<Webhook>
-  /** Accepts one event with a delivery for each webhook. Returns the deliveries' ids. */
-  accept(webhooks: Webhook | readonly Webhook[], overrides?: Partial<NewEvent>): Promise<string[]>
-  /** Accepts events without deliveries. */
-  acceptEvents(...events: NewEvent[]): Promise<readonly AcceptedEvent[]>
-  /** Claims due deliveries of these webhooks. */
-  claim(webhooks: Webhook | readonly Webhook[], slots?: number, limit?: number): Promise<readonly Claim[]>
-  /** Claims the due deliveries of a webhook and expects exactly one. */
-  claimOne(webhook: Webhook): Promise<Claim>
-  /** A settlement of this delivery to `state`; of one in flight with one more attempt and its record. */
-  settlement(delivery: Delivery, state: DeliveryState, changes?: SettlementOverrides): Settlement
-  /** Settles a delivery and expects that it is not fenced. */
-  settle(
-    delivery: Delivery,
-    state: DeliveryState,
-    changes?: SettlementOverrides,
-  ): Promise<Extract<SettlementResult, { kind: 'settled' }>>
+  /** Disables a webhook as the API does: with a higher revision and epoch. */
+  disable(webhook: Webhook): Promise<Webhook>
   /** Reads the state of a delivery. */
   state(webhook: Webhook, deliveryId: string): Promise<DeliveryState | undefined>
-}
-
-export type SettlementOverrides = Omit<Partial<Settlement>, 'next'> & {
-  readonly next?: Partial<Settlement['next']>
+  /** Closes all stores. */
+  close(): Promise<void>
 }
 
 /** Registers one rule of the contract: a sentence and the check of it. */
@@ -89,29 +98,53 @@ export const LATE_MS = 2_000
 /** A delivery that failed once and waits for `RETRY_MS`. */
 export async function waitingDelivery(
   fixture: Fixture,
-): Promise<{ readonly webhook: Webhook; readonly delivery: Delivery }> {
+): Promise<{ readonly webhook: Webhook; readonly delivery: Queued }> {
   const webhook = await fixture.webhook()
-  await fixture.accept(webhook)
-  const { delivery } = await fixture.claimOne(webhook)
-  const dueMs = fixture.now() + RETRY_MS
-  await fixture.settle(delivery, 'waiting', { next: { dueMs } })
-  return { webhook, delivery: { ...delivery, state: 'waiting', dueMs } }
+  const [accepted] = await fixture.accept(webhook)
+  const delivery = await fixture.retry(accepted!, { dueMs: fixture.now() + RETRY_MS })
+  return { webhook, delivery }
 }
 
 /** Opens a store whose shards all belong to one node. */
 export async function openFixture(harness: StoreHarness, owner = 'node-1'): Promise<Fixture> {
   const clock = createStoppedClock()
   let store = await harness.open({ clock })
-  let { storeMs } = await store.deliveries.own(owner, LEASE_MS)
-  const toArray = (webhooks: Webhook | readonly Webhook[]) => ('id' in webhooks ? [webhooks] : webhooks)
+  const joined: QueueLogStore[] = []
+  let storeMs = WALL_MS
+  const now = () => storeMs
+  const node = createNode(owner, LEASE_MS, () => store, now)
+  storeMs = (await node.own()).storeMs
+  await node.load()
 
+  const {
+    prepare,
+    accept,
+    acceptMany,
+    acceptEvents,
+    acceptOne,
+    waiting,
+    waitingOne,
+    settlement,
+    settle,
+    retry,
+  } = node
   const fixture: Fixture = {
+    prepare,
+    accept,
+    acceptMany,
+    acceptEvents,
+    acceptOne,
+    waiting,
+    waitingOne,
+    settlement,
+    settle,
+    retry,
     get store() {
       return store
     },
     harness,
-    owner,
-    now: () => storeMs,
+    node,
+    now,
     async advance(ms) {
       storeMs += ms
       clock.move(ms)
@@ -123,54 +156,39 @@ export async function openFixture(harness: StoreHarness, owner = 'node-1'): Prom
       store = await harness.reopen(store)
       return store
     },
+    async join(name) {
+      const own = harness.join && (await harness.join(store))
+      if (own) joined.push(own)
+      const other = createNode(name, LEASE_MS, () => own ?? store, now)
+      await other.own()
+      await other.load()
+      return other
+    },
+    async takeOver(name = 'node-2') {
+      if (harness.supports.sharedBetweenNodes) await fixture.advance(LEASE_MS)
+      return fixture.join(name)
+    },
     async webhook(overrides) {
       const webhook = newWebhook(overrides)
       await store.webhooks.insert(webhook)
       return webhook
     },
-    async accept(webhooks, overrides) {
-      const event = newEvent({ accountId: toArray(webhooks)[0]?.accountId ?? 'account', ...overrides })
-      const deliveries = toArray(webhooks).map((webhook) => newDelivery(webhook, event))
-      await store.deliveries.accept({ events: [event], deliveries, maxPending: 1_000_000 }, storeMs)
-      return deliveries.map((delivery) => delivery.id)
-    },
-    acceptEvents: (...events) =>
-      store.deliveries.accept({ events, deliveries: [], maxPending: 1_000_000 }, storeMs),
-    async claim(webhooks, slots = 1_000, limit = 1_000) {
-      const endpoints = toArray(webhooks).map((webhook) => ({ webhookId: webhook.id, slots }))
-      return (await store.deliveries.claim({ owner, endpoints, limit, now: storeMs })).claims
-    },
-    async claimOne(webhook) {
-      const claims = await fixture.claim(webhook)
-      assert.equal(claims.length, 1, 'exactly one delivery is due')
-      return claims[0]!
-    },
-    settlement(delivery, state, { next, ...changes } = {}) {
-      const sent = delivery.state === 'in_flight' ? 1 : 0
-      return {
-        owner,
-        deliveryId: delivery.id,
-        webhookId: delivery.webhookId,
-        expect: { state: delivery.state === 'in_flight' ? 'in_flight' : 'waiting', fence: delivery.fence },
-        next: {
-          state,
-          attempts: delivery.attempts + sent,
-          tries: delivery.tries + sent,
-          interruptions: 0,
-          ...(state === 'waiting' ? { dueMs: storeMs + 1_000 } : {}),
-          ...next,
-        },
-        ...(sent === 1 ? { record: newRecord(delivery, { atMs: storeMs }) } : {}),
-        ...changes,
+    async disable(webhook) {
+      const row = {
+        ...webhook,
+        settings: { ...webhook.settings, enabled: false },
+        disabledMs: WALL_MS,
+        revision: webhook.revision + 1,
+        epoch: webhook.epoch + 1,
       }
-    },
-    async settle(delivery, state, changes) {
-      const [settled] = await store.deliveries.settle([fixture.settlement(delivery, state, changes)], storeMs)
-      assert.ok(settled?.kind === 'settled', 'this settlement is not fenced')
-      return settled
+      assert.equal(await store.webhooks.replace(row, webhook.revision), true)
+      return row
     },
     state: async (webhook, deliveryId) =>
       (await store.deliveries.delivery(webhook.accountId, deliveryId))?.state,
+    async close() {
+      for (const each of [...joined, store]) await (harness.close ? harness.close(each) : each.close())
+    },
   }
   return fixture
 }

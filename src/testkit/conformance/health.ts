@@ -10,9 +10,8 @@ async function acceptAndSettle(
   webhook: Webhook,
   endpoint: NonNullable<Settlement['endpoint']>,
 ) {
-  await fixture.accept(webhook)
-  const { delivery } = await fixture.claimOne(webhook)
-  return fixture.settle(delivery, 'exhausted', { endpoint })
+  const [delivery] = await fixture.accept(webhook)
+  return fixture.settle(delivery!, 'exhausted', { endpoint })
 }
 
 const readWebhook = (fixture: Fixture, webhook: Webhook) =>
@@ -59,39 +58,27 @@ export function healthRules(rule: DefineRule): void {
     assert.deepEqual(first, await readWebhook(fixture, webhooks.get('w-B')!))
   })
 
-  rule('an endpoint is failing from a failure to the next success', async (fixture) => {
+  rule('a load has the health of the webhooks', async (fixture) => {
     const webhook = await fixture.webhook()
-    for (const health of [{ failuresInRow: 1 }, null] as const) {
-      await fixture.accept(webhook)
-      const { delivery } = await fixture.claimOne(webhook)
-      await fixture.accept(webhook)
-      const { endpoint } = await fixture.settle(delivery, 'exhausted', { endpoint: { epoch: 1, health } })
-      const [ready] = await fixture.store.deliveries.ready(fixture.owner)
-      assert.deepEqual([endpoint.failing, ready?.failing], [health !== null, health !== null])
-      const next = await fixture.claimOne(webhook)
-      await fixture.settle(next.delivery, 'delivered')
-    }
+    const health = { failuresInRow: 3, pausedUntilMs: fixture.now() + 9_000, openings: 1 }
+    await acceptAndSettle(fixture, webhook, { epoch: 1, health })
+    await fixture.accept(webhook)
+    const { webhooks } = await fixture.node.load()
+    assert.deepEqual(webhooks.get(webhook.id), { ...webhook, health })
+    assert.deepEqual(await fixture.store.deliveries.webhookOf(webhook.id), { ...webhook, health })
   })
 
-  rule(
-    'a claim takes one delivery of a probed endpoint, the one with the earliest due time',
-    async (fixture) => {
-      const webhook = await fixture.webhook()
-      const [old] = await fixture.accept(webhook)
-      const first = await fixture.claimOne(webhook)
-      await fixture.accept(webhook)
-      await fixture.accept(webhook)
-      await fixture.settle(first.delivery, 'waiting', {
-        next: { dueMs: fixture.now() - 1, attempts: 1, tries: 1 },
-        endpoint: { epoch: 1, health: { failuresInRow: 10, openings: 1 } },
-      })
-      const probes = await fixture.claim(webhook, 5)
-      assert.deepEqual(
-        probes.map(({ delivery }) => delivery.id),
-        [old],
-      )
-    },
-  )
+  rule('of several settlements in a group the last one decides the health', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const accepted = await fixture.acceptMany(webhook, 3)
+    const ended = [1, 2, 3].map((failuresInRow, index) =>
+      fixture.settlement(accepted[index]!, 'exhausted', {
+        endpoint: { epoch: 1, health: { failuresInRow } },
+      }),
+    )
+    await fixture.node.commit({ ended })
+    assert.deepEqual((await readWebhook(fixture, webhook))?.health, { failuresInRow: 3 })
+  })
 
   rule(
     'health and disabling of another epoch are ignored, the rest of the settlement is applied',
@@ -114,10 +101,9 @@ export function healthRules(rule: DefineRule): void {
     async (fixture) => {
       const webhook = await fixture.webhook()
       const atMs = WALL_MS + 77
-      await fixture.accept(webhook, { callId: 'call' })
+      const [delivery] = await fixture.accept(webhook, { callId: 'call' })
       const [waiting] = await fixture.accept(webhook, { callId: 'call' })
-      const { delivery } = await fixture.claimOne(webhook)
-      const settled = await fixture.settle(delivery, 'exhausted', {
+      const settled = await fixture.settle(delivery!, 'exhausted', {
         endpoint: { epoch: 1, health: { failuresInRow: 2 }, disable: { reason: 'gone', atMs } },
       })
       const stored = await readWebhook(fixture, webhook)
@@ -132,24 +118,20 @@ export function healthRules(rule: DefineRule): void {
         ],
         [false, 'gone', atMs, 2, 2],
       )
-      assert.equal(settled.endpoint.dueMs, undefined)
-      assert.equal(await fixture.state(webhook, waiting!), 'cancelled')
-      assert.equal((await fixture.claim(webhook)).length, 0)
+      assert.equal(stored?.health?.failuresInRow, 2)
+      assert.equal(await fixture.state(webhook, waiting!.id), 'cancelled')
     },
   )
 
   rule('several settlements disable a webhook only once', async (fixture) => {
     const webhook = await fixture.webhook()
-    await fixture.accept(webhook)
-    await fixture.accept(webhook)
-    const claims = await fixture.claim(webhook)
+    const accepted = await fixture.acceptMany(webhook, 2)
     const endpoint = { epoch: 1, disable: { reason: 'gone', atMs: WALL_MS } }
-    const settled = await fixture.store.deliveries.settle(
-      claims.map(({ delivery }) => fixture.settlement(delivery, 'exhausted', { endpoint })),
-      fixture.now(),
-    )
+    const { ended } = await fixture.node.commit({
+      ended: accepted.map((delivery) => fixture.settlement(delivery, 'exhausted', { endpoint })),
+    })
     assert.deepEqual(
-      settled.map((result) => result.kind === 'settled' && result.disabled !== undefined),
+      ended.map((result) => result.kind === 'settled' && result.disabled !== undefined),
       [true, false],
     )
     assert.equal((await readWebhook(fixture, webhook))?.epoch, 2)
@@ -157,14 +139,10 @@ export function healthRules(rule: DefineRule): void {
 
   rule('a fenced settlement changes no health', async (fixture) => {
     const webhook = await fixture.webhook()
-    await fixture.accept(webhook)
-    const { delivery } = await fixture.claimOne(webhook)
+    const [delivery] = await fixture.accept(webhook)
     const endpoint = { epoch: 1, health: { failuresInRow: 1 }, disable: { reason: 'gone', atMs: WALL_MS } }
-    const fenced = fixture.settlement(delivery, 'delivered', {
-      endpoint,
-      expect: { state: 'in_flight', fence: 9 },
-    })
-    await fixture.store.deliveries.settle([fenced], fixture.now())
+    const fenced = fixture.settlement({ ...delivery!, attempts: 9 }, 'delivered', { endpoint })
+    assert.deepEqual((await fixture.node.commit({ ended: [fenced] })).ended, [{ kind: 'fenced' }])
     assert.deepEqual(await readWebhook(fixture, webhook), webhook)
   })
 
@@ -199,10 +177,10 @@ export function healthRules(rule: DefineRule): void {
     assert.equal(await fixture.store.webhooks.replace(moved, 1), true)
     const { health: _old, ...clean } = moved
     assert.deepEqual(await readWebhook(fixture, webhook), clean)
-    await fixture.claimOne(webhook)
+    assert.deepEqual((await fixture.node.load()).webhooks.get(webhook.id), clean)
   })
 
-  rule('a webhook that is enabled again starts with clean health and is due at once', async (fixture) => {
+  rule('a webhook that is enabled again starts with clean health', async (fixture) => {
     const webhook = await fixture.webhook()
     const endpoint = {
       epoch: 1,
@@ -215,7 +193,7 @@ export function healthRules(rule: DefineRule): void {
     const enabled = { ...row, settings: { ...row.settings, enabled: true }, revision: 3 }
     assert.equal(await fixture.store.webhooks.replace(enabled, 2), true)
     assert.deepEqual(await readWebhook(fixture, webhook), enabled)
-    const [id] = await fixture.accept(enabled)
-    assert.equal((await fixture.claimOne(enabled)).delivery.id, id)
+    await fixture.accept(enabled)
+    assert.deepEqual((await fixture.node.load()).webhooks.get(webhook.id), enabled)
   })
 }

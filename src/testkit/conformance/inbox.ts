@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import type { InboxEntry, InboxStore } from '../../delivery/inbox-store.js'
 import { inboxShard } from '../../store/shards.js'
-import { type DefineRule, errorCodeOf, type Fixture, idsOf, LEASE_MS } from './fixture.js'
+import { type DefineRule, errorCodeOf, type Fixture, idsOf } from './fixture.js'
+import { acceptanceOf, type StoreNode } from './node.js'
 import { notificationOf } from './notifications.js'
 import { freshId, newDelivery, newEvent } from './sample-data.js'
 
@@ -26,7 +27,7 @@ function put(fixture: Fixture, end: 'commit' | 'rollback', ...entries: InboxEntr
   })
 }
 
-const listEntries = (fixture: Fixture, limit = 99, owner = fixture.owner) =>
+const listEntries = (fixture: Fixture, limit = 99, owner = fixture.node.owner) =>
   inboxOf(fixture).staged(owner, limit)
 
 /** Rules of the inbox: events that the host writes in its own transactions. */
@@ -74,80 +75,79 @@ export function inboxRules(rule: DefineRule): void {
       await put(fixture, 'commit', entry, newEntry({ callId: 'b' }))
       const event = newEvent({ id: entry.id, callId: 'a' })
       const deliveries = [newDelivery(webhook, event)]
-      const acceptance = { events: [event], deliveries, maxPending: 9, inboxIds: [entry.id] }
-      const full = { ...acceptance, maxPending: 0 }
-      assert.equal(await errorCodeOf(fixture.store.deliveries.accept(full, fixture.now())), 'QueueFull')
+      const unknown = newDelivery({ ...webhook, id: 'unknown' }, event)
+      const wrong = acceptanceOf(event, [...deliveries, unknown], [entry.id])
+      assert.equal((await fixture.acceptOne(wrong)).kind, 'refused')
       assert.equal((await listEntries(fixture)).length, 2)
-      const [accepted] = await fixture.store.deliveries.accept(acceptance, fixture.now())
-      assert.deepEqual(accepted, { id: entry.id, sequence: 1, duplicate: false })
+      const result = await fixture.acceptOne(acceptanceOf(event, deliveries, [entry.id]))
+      assert.ok(result.kind === 'accepted')
+      assert.deepEqual(result.events, [{ id: entry.id, sequence: 1, duplicate: false }])
       assert.deepEqual(
         (await listEntries(fixture)).map((one) => one.callId),
         ['b'],
       )
-      assert.equal((await fixture.claim(webhook)).length, 1)
+      assert.equal((await fixture.waiting(webhook)).length, 1)
     },
   )
 
-  rule('an entry is relayed once: a second acceptance of it is rejected as a whole', async (fixture) => {
+  rule('a group that writes nothing leaves the inbox as it is', async (fixture) => {
+    const entry = newEntry()
+    await put(fixture, 'commit', entry)
+    const group = fixture.node.group({ accepted: [acceptanceOf(newEvent({ id: entry.id }), [], [entry.id])] })
+    const next = await fixture.takeOver()
+    assert.deepEqual(await fixture.store.deliveries.commit(group), { kind: 'fenced' })
+    assert.deepEqual(await listEntries(fixture, 9, next.owner), [entry])
+  })
+
+  rule('an entry is relayed once: a second acceptance of it is refused as a whole', async (fixture) => {
     const webhook = await fixture.webhook()
     const entries = [newEntry({ callId: 'a' }), newEntry({ callId: 'a' })]
     await put(fixture, 'commit', ...entries)
-    const events = entries.map(({ id }) => newEvent({ id, callId: 'a' }))
-    const admit = (count: number) =>
-      fixture.store.deliveries.accept(
-        {
-          events: events.slice(0, count),
-          deliveries: events.slice(0, count).map((event) => newDelivery(webhook, event)),
-          maxPending: 99,
-          inboxIds: idsOf(entries.slice(0, count)),
-        },
-        fixture.now(),
-      )
-    const results = await Promise.all([errorCodeOf(admit(1)), errorCodeOf(admit(2))])
-    assert.deepEqual(results.toSorted(), [undefined, 'Conflict'].toSorted())
-    if ((await listEntries(fixture)).length > 0) {
-      const [, rest] = entries
-      await fixture.store.deliveries.accept(
-        {
-          events: [events[1]!],
-          deliveries: [newDelivery(webhook, events[1]!)],
-          maxPending: 99,
-          inboxIds: [rest!.id],
-        },
-        fixture.now(),
-      )
+    const admit = (count: number, prefix: string) => {
+      const events = entries.slice(0, count).map(({ id }) => newEvent({ id: `${prefix}${id}`, callId: 'a' }))
+      const deliveries = events.map((event) => newDelivery(webhook, event))
+      return acceptanceOf(events, deliveries, idsOf(entries.slice(0, count)))
     }
-    assert.equal(await fixture.store.deliveries.pending(), 2)
-    const { delivery } = await fixture.claimOne(webhook)
-    assert.equal(delivery.eventId, entries[0]!.id)
+    const { accepted } = await fixture.node.commit({ accepted: [admit(1, ''), admit(2, 'again-')] })
+    const later = await fixture.acceptOne(admit(1, 'later-'))
+    assert.equal(accepted[0]?.kind, 'accepted')
+    for (const result of [accepted[1]!, later]) {
+      assert.ok(result.kind === 'refused')
+      assert.deepEqual([result.error.code, result.error.field], ['Conflict', 'inboxIds'])
+    }
+    assert.deepEqual(idsOf(await listEntries(fixture)), [entries[1]!.id])
+    assert.equal((await fixture.waitingOne(webhook)).eventId, entries[0]!.id)
+  })
+
+  rule('repeated: an entry that the group has relayed already is accepted', async (fixture) => {
+    const entry = newEntry()
+    await put(fixture, 'commit', entry)
+    const accepted = [acceptanceOf(newEvent({ id: entry.id }), [], [entry.id])]
+    const first = await fixture.node.commit({ accepted })
+    const again = await fixture.node.commit({ accepted, isRepeat: true })
+    assert.equal(first.accepted[0]?.kind, 'accepted')
+    assert.deepEqual(again.accepted, first.accepted)
   })
 
   rule('an acceptance without events can remove an entry', async (fixture) => {
     const entry = newEntry()
     await put(fixture, 'commit', entry)
-    await fixture.store.deliveries.accept(
-      { events: [], deliveries: [], maxPending: 9, inboxIds: [entry.id] },
-      fixture.now(),
-    )
+    assert.equal((await fixture.acceptOne(acceptanceOf([], [], [entry.id]))).kind, 'accepted')
     assert.deepEqual(await listEntries(fixture), [])
   })
 
   rule('a node without shards lists no entries', async (fixture) => {
     await put(fixture, 'commit', newEntry())
     assert.deepEqual(await listEntries(fixture, 9, 'stranger'), [])
-    await fixture.store.deliveries.release(fixture.owner)
+    await fixture.store.deliveries.release(fixture.node.owner)
     assert.deepEqual(await listEntries(fixture), [])
-    const { shards } = await fixture.store.deliveries.own('node-2', LEASE_MS)
-    const [found] = await listEntries(fixture, 9, 'node-2')
-    assert.ok(found && shards.includes(inboxShard(found)))
+    const next = await fixture.join('node-2')
+    const [found] = await listEntries(fixture, 9, next.owner)
+    assert.ok(found && next.lease.shards.includes(inboxShard(found)))
   })
 
   rule('a committed entry notifies subscribers without a call by the host', async (fixture) => {
-    await notificationOf(
-      fixture,
-      () => put(fixture, 'commit', newEntry()),
-      (notification) => notification === undefined,
-    )
+    await notificationOf(fixture, () => put(fixture, 'commit', newEntry()))
     assert.equal((await listEntries(fixture)).length, 1)
   })
 
@@ -169,5 +169,25 @@ export function inboxRules(rule: DefineRule): void {
       assert.equal(await errorCodeOf(put()), 'InvalidOption', String(tx))
     }
     assert.deepEqual(await listEntries(fixture), [])
+  })
+}
+
+/** Rules of the inbox with several nodes. */
+export function sharedInboxRules(rule: DefineRule): void {
+  rule('two nodes cannot relay one entry twice', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const second = await fixture.takeOver()
+    await fixture.node.renew()
+    await fixture.node.load()
+    const entry = newEntry()
+    await put(fixture, 'commit', entry)
+    const relay = async (node: StoreNode, id: string) => {
+      const event = newEvent({ id, accountId: entry.accountId })
+      return node.acceptOne(acceptanceOf(event, [newDelivery(webhook, event)], [entry.id]))
+    }
+    const results = await Promise.all([relay(fixture.node, entry.id), relay(second, `again-${entry.id}`)])
+    assert.deepEqual(results.map(({ kind }) => kind).toSorted(), ['accepted', 'refused'])
+    assert.deepEqual(await listEntries(fixture, 9, second.owner), [])
+    assert.equal((await second.waiting(webhook)).length, 1)
   })
 }

@@ -1,26 +1,28 @@
 import { acceptRules } from './accept.js'
 import { accountRules } from './accounts.js'
 import { attemptRules } from './attempts.js'
-import { claimRules } from './claim.js'
-import { claimContentsRules } from './claim-contents.js'
-import { claimFairnessRules } from './claim-fairness.js'
+import { changeRules } from './changes.js'
 import { closingRules, durabilityRules } from './closing.js'
 import { deliveryRules } from './deliveries.js'
 import { encryptionRules } from './encryption.js'
 import { epochRules } from './epochs.js'
 import { erasureRules } from './erasure.js'
 import { type DefineRule, openFixture, type StoreHarness } from './fixture.js'
+import { groupRules } from './groups.js'
 import { healthRules } from './health.js'
-import { inboxRules } from './inbox.js'
+import { inboxRules, sharedInboxRules } from './inbox.js'
 import { laneRules } from './lanes.js'
-import { leaseRules } from './leases.js'
 import { legRules } from './legs.js'
-import { notificationRules } from './notifications.js'
+import { loadRules } from './load.js'
+import { nodeRules } from './nodes.js'
+import { notificationRules, sharedNotificationRules } from './notifications.js'
 import { numberingRules } from './numbering.js'
 import { openLegRules } from './open-legs.js'
 import { ownershipRules, singleNodeRules } from './ownership.js'
 import { pruneRules } from './prune.js'
+import { repeatRules } from './repeats.js'
 import { settleRules } from './settle.js'
+import { startRules } from './starts.js'
 import { tokenRules } from './tokens.js'
 import { userRules } from './users.js'
 import { webhookRules } from './webhooks.js'
@@ -61,12 +63,14 @@ export function storeConformance(runner: ConformanceRunner, harness: StoreHarnes
     ['webhooks', webhookRules],
     ['accept', acceptRules],
     ['numbers and idempotency keys', numberingRules],
+    ['groups', groupRules],
     ['ownership', ownershipRules],
-    sharedBetweenNodes ? ['several nodes', leaseRules] : ['one node', singleNodeRules],
-    ['claim', claimRules],
-    ['claim fairness', claimFairnessRules],
-    ['claim contents', claimContentsRules],
+    sharedBetweenNodes ? ['several nodes', nodeRules] : ['one node', singleNodeRules],
     ['settle', settleRules],
+    ['starts', startRules],
+    ['repeated groups', repeatRules],
+    ['loads and bodies', loadRules],
+    ['changes', changeRules],
     ['lanes', laneRules],
     ['epochs', epochRules],
     ['health', healthRules],
@@ -74,12 +78,14 @@ export function storeConformance(runner: ConformanceRunner, harness: StoreHarnes
     ['attempts', attemptRules],
     ['legs', legRules],
     ['notifications', notificationRules],
+    ...(sharedBetweenNodes ? [['notifications of several nodes', sharedNotificationRules] as const] : []),
     ['pruning', pruneRules],
     ['erasure', erasureRules],
     ['open legs', openLegRules],
     ['encryption', encryptionRules],
     ['closing', closingRules],
     ...(transactions ? [['inbox', inboxRules] as const] : []),
+    ...(transactions && sharedBetweenNodes ? [['inbox of several nodes', sharedInboxRules] as const] : []),
     ...(durable ? [['durability', durabilityRules] as const] : []),
   ]
   runner.describe(harness.name, () => {
@@ -98,6 +104,6 @@ async function runRule(harness: StoreHarness, check: Parameters<DefineRule>[1]):
   try {
     await check(fixture)
   } finally {
-    await (harness.close ? harness.close(fixture.store) : fixture.store.close())
+    await fixture.close()
   }
 }

@@ -1,23 +1,19 @@
 import assert from 'node:assert/strict'
-import type { ReadyEndpoint } from '../../delivery/delivery-store.js'
+import { shardOf } from '../../store/shards.js'
+import type { Webhook } from '../../webhooks/webhook.js'
 import type { DefineRule, Fixture } from './fixture.js'
-import { ORIGIN, WALL_MS } from './sample-data.js'
 
-type ReadyNotification = readonly ReadyEndpoint[] | undefined
-
-/** Runs `action` and returns the first expected notification; rejects if none arrives in time. */
+/** Runs `action` and resolves with the first notification after it began; rejects if none arrives in time. */
 export async function notificationOf(
   fixture: Fixture,
   action: () => Promise<unknown>,
-  isExpected: (notification: ReadyNotification) => boolean,
-): Promise<ReadyNotification> {
+  store = fixture.store,
+): Promise<void> {
   let stop = () => {}
   let timer: ReturnType<typeof setTimeout> | undefined
   try {
-    return await new Promise<ReadyNotification>((resolve, reject) => {
-      stop = fixture.store.deliveries.subscribe(
-        (notification) => isExpected(notification) && resolve(notification),
-      )
+    await new Promise<void>((resolve, reject) => {
+      stop = store.deliveries.subscribe(resolve)
       // Long, because a store may notify through a database server; only a failing test waits for it.
       const tooLate = () => reject(new assert.AssertionError({ message: 'no notification arrived' }))
       timer = setTimeout(tooLate, fixture.harness.notificationTimeoutMs ?? 5_000)
@@ -29,79 +25,82 @@ export async function notificationOf(
   }
 }
 
-const mentions = (webhookId: string) => (notification: ReadyNotification) =>
-  notification === undefined || notification.some((endpoint) => endpoint.webhookId === webhookId)
+async function waitingWebhook(fixture: Fixture): Promise<Webhook> {
+  const webhook = await fixture.webhook()
+  await fixture.accept(webhook, { callId: 'call' })
+  return webhook
+}
 
 /** Rules of `subscribe`. */
 export function notificationRules(rule: DefineRule): void {
-  rule(
-    'an acceptance notifies subscribers with the endpoint and its due time, or with undefined',
-    async (fixture) => {
-      const webhook = await fixture.webhook()
-      const notification = await notificationOf(fixture, () => fixture.accept(webhook), mentions(webhook.id))
-      const due = notification?.find((endpoint) => endpoint.webhookId === webhook.id)
-      if (due)
-        assert.deepEqual(due, {
-          webhookId: webhook.id,
-          accountId: 'account',
-          origin: ORIGIN,
-          failing: false,
-          dueMs: fixture.now(),
-        })
-      const ready = await fixture.store.deliveries.ready(fixture.owner)
-      assert.deepEqual(
-        ready.map((endpoint) => endpoint.webhookId),
-        [webhook.id],
-      )
-    },
-  )
-
-  rule('an acceptance notifies subscribers when it makes an endpoint due earlier', async (fixture) => {
-    const webhook = await fixture.webhook()
-    await fixture.accept(webhook)
-    await fixture.settle((await fixture.claimOne(webhook)).delivery, 'waiting', {
-      next: { dueMs: fixture.now() + 9_000 },
-    })
-    await notificationOf(fixture, () => fixture.accept(webhook), mentions(webhook.id))
+  rule('an edited webhook notifies subscribers, who find it in the changes', async (fixture) => {
+    const webhook = await waitingWebhook(fixture)
+    const renamed = { ...webhook, settings: { ...webhook.settings, name: 'Renamed' }, revision: 2 }
+    await notificationOf(fixture, () => fixture.store.webhooks.replace(renamed, 1))
+    assert.deepEqual((await fixture.node.applyChanges()).webhooks, [renamed])
   })
 
-  rule('disabling a webhook notifies subscribers of stale deliveries', async (fixture) => {
-    const webhook = await fixture.webhook()
-    await fixture.accept(webhook)
-    const settings = { ...webhook.settings, enabled: false }
-    const disabled = { ...webhook, settings, disabledMs: WALL_MS, revision: 2, epoch: 2 }
-    await notificationOf(
-      fixture,
-      () => fixture.store.webhooks.replace(disabled, 1),
-      (notification) => notification === undefined,
-    )
-    assert.equal((await fixture.store.deliveries.stale(fixture.owner, 9)).length, 1)
+  rule('a disabled webhook notifies subscribers', async (fixture) => {
+    const webhook = await waitingWebhook(fixture)
+    await notificationOf(fixture, () => fixture.disable(webhook))
+    assert.equal((await fixture.node.applyChanges()).webhooks[0]?.epoch, 2)
+  })
+
+  rule('an erasure of waiting deliveries notifies subscribers', async (fixture) => {
+    await waitingWebhook(fixture)
+    await notificationOf(fixture, async () => {
+      while ((await fixture.store.deliveries.erase({ accountId: 'account', callIds: ['call'] }, 9)) > 0) {}
+    })
+    assert.equal((await fixture.node.applyChanges()).removed.length, 1)
   })
 
   rule('an unsubscribed listener is not called any more, others are', async (fixture) => {
-    const webhook = await fixture.webhook()
+    const webhook = await waitingWebhook(fixture)
     let calls = 0
     const stop = fixture.store.deliveries.subscribe(() => {
       calls += 1
     })
-    await notificationOf(fixture, () => fixture.accept(webhook), mentions(webhook.id))
+    const renamed = { ...webhook, settings: { ...webhook.settings, name: 'Renamed' }, revision: 2 }
+    await notificationOf(fixture, () => fixture.store.webhooks.replace(renamed, 1))
     stop()
-    const [claim] = await fixture.claim(webhook)
-    await fixture.settle(claim!.delivery, 'delivered')
+    assert.ok(calls > 0)
     const before = calls
-    await notificationOf(fixture, () => fixture.accept(webhook), mentions(webhook.id))
+    await notificationOf(fixture, () => fixture.disable(renamed))
     assert.equal(calls, before)
     stop()
   })
 
-  rule('a listener that throws affects neither the acceptance nor other listeners', async (fixture) => {
-    const webhook = await fixture.webhook()
+  rule('a listener that throws affects neither the change nor other listeners', async (fixture) => {
+    const webhook = await waitingWebhook(fixture)
     const stop = fixture.store.deliveries.subscribe(() => {
       throw new Error('a broken listener')
     })
-    const notified = notificationOf(fixture, () => fixture.accept(webhook), mentions(webhook.id))
-    await notified
+    await notificationOf(fixture, () => fixture.disable(webhook))
     stop()
-    assert.equal((await fixture.claim(webhook)).length, 1)
+    assert.equal((await fixture.node.applyChanges()).webhooks[0]?.epoch, 2)
+  })
+}
+
+/** Rules of `subscribe` with several nodes. */
+export function sharedNotificationRules(rule: DefineRule): void {
+  rule('a delivery for a shard of another node notifies its owner', async (fixture) => {
+    const second = await fixture.takeOver()
+    await fixture.node.renew()
+    await fixture.node.load()
+    const webhook = await fixture.webhook()
+    assert.ok(second.lease.shards.includes(shardOf(webhook.id)))
+    await notificationOf(fixture, () => fixture.node.accept(webhook), second.store)
+    assert.equal((await second.poll()).rows.length, 1)
+  })
+
+  rule('shards that are handed over or released notify the other nodes', async (fixture) => {
+    const second = await fixture.join('node-2')
+    const lease = await fixture.node.renew()
+    const handOver = () => fixture.store.deliveries.handOver(lease, lease.leaving)
+    await notificationOf(fixture, handOver, second.store)
+    assert.equal((await second.renew()).shards.length, lease.leaving.length)
+    const release = () => fixture.store.deliveries.release(fixture.node.owner)
+    await notificationOf(fixture, release, second.store)
+    assert.equal((await second.renew()).shards.length, lease.shards.length)
   })
 }

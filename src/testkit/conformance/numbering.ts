@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
-import { type DefineRule, errorCodeOf, type Fixture } from './fixture.js'
+import type { NewEvent } from '../../delivery/delivery-store.js'
+import type { AcceptanceResult } from '../../delivery/queue-store.js'
+import type { DefineRule, Fixture } from './fixture.js'
+import { acceptanceOf } from './node.js'
 import { newDelivery, newEvent } from './sample-data.js'
 
-async function acceptNumbered(fixture: Fixture, overrides: Parameters<typeof newEvent>[0]): Promise<number> {
+async function acceptNumbered(fixture: Fixture, overrides: Partial<NewEvent>): Promise<number> {
   const [accepted] = await fixture.acceptEvents(newEvent(overrides))
   return accepted!.sequence
 }
@@ -10,6 +13,19 @@ async function acceptNumbered(fixture: Fixture, overrides: Parameters<typeof new
 function withKey(key: string, bodyHash: string, untilMs: number) {
   return { idempotency: { key, bodyHash, untilMs } }
 }
+
+const DAY_MS = 86_400_000
+
+/** Commits one acceptance per event, in one group. */
+async function acceptGroup(
+  fixture: Fixture,
+  events: readonly NewEvent[],
+): Promise<readonly AcceptanceResult[]> {
+  return (await fixture.node.commit({ accepted: events.map((event) => acceptanceOf(event)) })).accepted
+}
+
+const summaryOf = (result: AcceptanceResult) =>
+  result.kind === 'refused' ? result.error.code : result.events.map(({ sequence }) => sequence).join()
 
 /** Rules of sequence numbers and idempotency keys. */
 export function numberingRules(rule: DefineRule): void {
@@ -22,43 +38,93 @@ export function numberingRules(rule: DefineRule): void {
   })
 
   rule('an event with numbered: false gets 0 and takes no number', async (fixture) => {
+    const webhook = await fixture.webhook()
     assert.equal(await acceptNumbered(fixture, { callId: 'a' }), 1)
+    await fixture.accept(webhook, { callId: 'a', numbered: false })
+    assert.match((await fixture.waitingOne(webhook)).body, /"sequence":0}/)
+    assert.equal((await fixture.node.load()).rows[0]?.sequence, 0)
     assert.equal(await acceptNumbered(fixture, { callId: 'a', numbered: false }), 0)
     assert.equal(await acceptNumbered(fixture, { callId: 'a' }), 2)
   })
 
-  rule('concurrently accepted events of a call get distinct numbers without gaps', async (fixture) => {
-    const numbers = await Promise.all(
-      Array.from({ length: 20 }, () => acceptNumbered(fixture, { callId: 'a' })),
+  rule('events of a call are numbered in order over the acceptances of a group', async (fixture) => {
+    await acceptNumbered(fixture, { callId: 'a' })
+    const calls = ['a', 'b', 'a', 'c', 'a', 'b']
+    const results = await acceptGroup(
+      fixture,
+      calls.map((callId) => newEvent({ callId })),
     )
-    assert.deepEqual(
-      numbers.sort((a, b) => a - b),
-      Array.from({ length: 20 }, (_, index) => index + 1),
-    )
+    assert.deepEqual(results.map(summaryOf), ['2', '1', '3', '1', '4', '2'])
+    const both = [newEvent({ callId: 'a' }), newEvent({ callId: 'b' }), newEvent({ callId: 'a' })]
+    const { accepted } = await fixture.node.commit({
+      accepted: [acceptanceOf(both), acceptanceOf([newEvent({ callId: 'a' })])],
+    })
+    assert.deepEqual(accepted.map(summaryOf), ['5,3,6', '7'])
+  })
+
+  rule('the number of an event is in its body, in loads and in its deliveries', async (fixture) => {
+    const webhook = await fixture.webhook()
+    await acceptNumbered(fixture, { callId: 'a' })
+    await fixture.accept(webhook, { callId: 'a' })
+    const { body, eventId } = await fixture.waitingOne(webhook)
+    assert.equal(body, `{"event_id":"${eventId}","sequence":2}`)
+    assert.equal((await fixture.node.load()).rows[0]?.sequence, 2)
+  })
+
+  rule('a refused acceptance takes no number and no key', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const until = fixture.now() + DAY_MS
+    const unknown = { ...webhook, id: 'unknown' }
+    const [refused, kept] = [1, 2].map(() => newEvent({ callId: 'a', ...withKey('key', 'hash', until) }))
+    const { accepted } = await fixture.node.commit({
+      accepted: [acceptanceOf(refused!, [newDelivery(unknown, refused!)]), acceptanceOf(kept!)],
+    })
+    assert.deepEqual(accepted.map(summaryOf), ['NotFound', '1'])
+    assert.deepEqual(accepted[1], {
+      kind: 'accepted',
+      events: [{ id: kept!.id, sequence: 1, duplicate: false }],
+      mayHaveGap: false,
+    })
+    assert.equal(await acceptNumbered(fixture, { callId: 'a' }), 2)
   })
 
   rule(
     'an event with a used key and the same body is a duplicate, and nothing is written for it',
     async (fixture) => {
       const webhook = await fixture.webhook()
-      const until = fixture.now() + 86_400_000
+      const until = fixture.now() + DAY_MS
       const first = newEvent({ callId: 'a', ...withKey('key', 'hash', until) })
       await fixture.acceptEvents(newEvent({ callId: 'a' }), first)
       const again = newEvent({ callId: 'a', otherLegCallId: 'b', ...withKey('key', 'hash', until) })
       const late = newDelivery(webhook, again)
-      const accepted = await fixture.store.deliveries.accept(
-        { events: [again], deliveries: [late], maxPending: 0 },
-        fixture.now(),
-      )
-      assert.deepEqual(accepted, [{ id: first.id, sequence: 2, duplicate: true }])
+      const result = await fixture.acceptOne(acceptanceOf(again, [late]))
+      assert.ok(result.kind === 'accepted')
+      assert.deepEqual(result.events, [{ id: first.id, sequence: 2, duplicate: true }])
       assert.equal(await fixture.store.deliveries.delivery('account', late.id), undefined)
-      assert.equal(await fixture.store.deliveries.pending(), 0)
+      assert.deepEqual(await fixture.waiting(), [])
+      assert.deepEqual(await fixture.store.deliveries.legs('account', 'b'), [])
       assert.equal(await acceptNumbered(fixture, { callId: 'a' }), 3)
     },
   )
 
+  rule('a duplicate in an acceptance does not affect its other events', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const until = fixture.now() + DAY_MS
+    const first = newEvent({ callId: 'a', ...withKey('key', 'hash', until) })
+    await fixture.acceptEvents(first)
+    const events = [newEvent({ callId: 'a', ...withKey('key', 'hash', until) }), newEvent({ callId: 'a' })]
+    const deliveries = events.map((event) => newDelivery(webhook, event))
+    const result = await fixture.acceptOne(acceptanceOf(events, deliveries))
+    assert.ok(result.kind === 'accepted')
+    assert.deepEqual(result.events, [
+      { id: first.id, sequence: 1, duplicate: true },
+      { id: events[1]!.id, sequence: 2, duplicate: false },
+    ])
+    assert.equal((await fixture.waitingOne(webhook)).id, deliveries[1]!.id)
+  })
+
   rule('idempotency keys are separate per account', async (fixture) => {
-    const until = fixture.now() + 86_400_000
+    const until = fixture.now() + DAY_MS
     await fixture.acceptEvents(newEvent({ accountId: 'one', ...withKey('key', 'hash', until) }))
     const [other] = await fixture.acceptEvents(
       newEvent({ accountId: 'two', ...withKey('key', 'another', until) }),
@@ -67,7 +133,7 @@ export function numberingRules(rule: DefineRule): void {
   })
 
   rule('idempotency keys that differ in case, accents or spaces are different keys', async (fixture) => {
-    const until = fixture.now() + 86_400_000
+    const until = fixture.now() + DAY_MS
     const keys = [
       'Order-\u00e9',
       'order-\u00e9',
@@ -88,14 +154,12 @@ export function numberingRules(rule: DefineRule): void {
 
   rule('two events with the same key in one acceptance are one event', async (fixture) => {
     const webhook = await fixture.webhook()
-    const until = fixture.now() + 86_400_000
+    const until = fixture.now() + DAY_MS
     const events = [1, 2].map(() => newEvent({ callId: 'a', ...withKey('key', 'hash', until) }))
     const deliveries = events.map((event) => newDelivery(webhook, event))
-    const accepted = await fixture.store.deliveries.accept(
-      { events, deliveries, maxPending: 1 },
-      fixture.now(),
-    )
-    assert.deepEqual(accepted, [
+    const result = await fixture.acceptOne(acceptanceOf(events, deliveries))
+    assert.ok(result.kind === 'accepted')
+    assert.deepEqual(result.events, [
       { id: events[0]!.id, sequence: 1, duplicate: false },
       { id: events[0]!.id, sequence: 1, duplicate: true },
     ])
@@ -103,18 +167,34 @@ export function numberingRules(rule: DefineRule): void {
     assert.equal(await fixture.state(webhook, deliveries[1]!.id), undefined)
   })
 
-  rule('a used key with another body rejects the whole acceptance with Conflict', async (fixture) => {
+  rule('acceptances of one group with the same key are one event', async (fixture) => {
+    const until = fixture.now() + DAY_MS
+    const keyed = (hash: string) => newEvent({ callId: 'a', ...withKey('key', hash, until) })
+    const events = [keyed('hash'), keyed('hash'), keyed('another hash'), keyed('hash')]
+    const results = await acceptGroup(fixture, events)
+    assert.deepEqual(results.map(summaryOf), ['1', '1', 'Conflict', '1'])
+    const accepted = results.map((result) => (result.kind === 'accepted' ? result.events[0] : undefined))
+    const first = events[0]!.id
+    assert.deepEqual(
+      accepted.map((event) => event && [event.id, event.duplicate]),
+      [[first, false], [first, true], undefined, [first, true]],
+    )
+    assert.equal(await acceptNumbered(fixture, { callId: 'a' }), 2)
+  })
+
+  rule('a used key with another body refuses the whole acceptance with Conflict', async (fixture) => {
     const webhook = await fixture.webhook()
-    const until = fixture.now() + 86_400_000
+    const until = fixture.now() + DAY_MS
     await fixture.acceptEvents(newEvent(withKey('key', 'hash', until)))
     const before = newEvent({ callId: 'a', ...withKey('key before', 'hash', until) })
     const clash = newEvent({ callId: 'a', ...withKey('key', 'another hash', until) })
     const after = newEvent({ callId: 'a' })
     const events = [before, clash, after]
     const deliveries = events.map((event) => newDelivery(webhook, event))
-    const accept = fixture.store.deliveries.accept({ events, deliveries, maxPending: 10 }, fixture.now())
-    assert.equal(await errorCodeOf(accept), 'Conflict')
-    assert.equal(await fixture.store.deliveries.pending(), 0)
+    const result = await fixture.acceptOne(acceptanceOf(events, deliveries))
+    assert.ok(result.kind === 'refused')
+    assert.equal(result.error.code, 'Conflict')
+    assert.deepEqual(await fixture.waiting(), [])
     for (const { id } of deliveries)
       assert.equal(await fixture.store.deliveries.delivery('account', id), undefined)
     assert.equal(await acceptNumbered(fixture, { callId: 'a' }), 1)
@@ -132,28 +212,7 @@ export function numberingRules(rule: DefineRule): void {
     const again = newEvent(withKey('key', 'another hash', fixture.now() + 1_000))
     const [after] = await fixture.acceptEvents(again)
     assert.deepEqual(after, { id: again.id, sequence: 1, duplicate: false })
-  })
-
-  rule('concurrent acceptances with one key make one event', async (fixture) => {
-    const until = fixture.now() + 86_400_000
-    const accepted = await Promise.all(
-      Array.from({ length: 10 }, () =>
-        fixture.acceptEvents(newEvent({ callId: 'a', ...withKey('key', 'hash', until) })),
-      ),
-    )
-    const events = accepted.map(([event]) => event!)
-    assert.equal(new Set(events.map((event) => event.id)).size, 1)
-    assert.equal(events.filter((event) => !event.duplicate).length, 1)
-    assert.deepEqual([...new Set(events.map((event) => event.sequence))], [1])
-  })
-
-  rule('an acceptance rejected with QueueFull does not use the key', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const event = newEvent(withKey('key', 'hash', fixture.now() + 1_000))
-    const acceptance = { events: [event], deliveries: [newDelivery(webhook, event)] }
-    const rejected = fixture.store.deliveries.accept({ ...acceptance, maxPending: 0 }, fixture.now())
-    assert.equal(await errorCodeOf(rejected), 'QueueFull')
-    const [accepted] = await fixture.store.deliveries.accept({ ...acceptance, maxPending: 1 }, fixture.now())
-    assert.deepEqual(accepted, { id: event.id, sequence: 1, duplicate: false })
+    const [duplicate] = await fixture.acceptEvents(newEvent(withKey('key', 'another hash', fixture.now())))
+    assert.deepEqual(duplicate, { id: again.id, sequence: 1, duplicate: true })
   })
 }

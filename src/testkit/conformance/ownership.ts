@@ -1,161 +1,150 @@
 import assert from 'node:assert/strict'
+import { MAX_NODES } from '../../delivery/positions.js'
 import { SHARDS } from '../../store/shards.js'
-import { type DefineRule, idsOf, LATE_MS, LEASE_MS, RETRY_MS, waitingDelivery } from './fixture.js'
+import { type DefineRule, LATE_MS, LEASE_MS, RETRY_MS, waitingDelivery } from './fixture.js'
+import { acceptanceAt, acceptanceOf, keyOf, keysOf } from './node.js'
+import { newDelivery, newEvent } from './sample-data.js'
 
 const HOUR_MS = 3_600_000
+const ALL_SHARDS = Array.from({ length: SHARDS }, (_, shard) => shard)
 
-/** Rules of shard ownership that hold for every store. */
+/** Rules of leases that hold for every store. */
 export function ownershipRules(rule: DefineRule): void {
   rule('a single node owns every shard, and further calls change nothing', async (fixture) => {
     const webhook = await fixture.webhook()
-    await fixture.accept(webhook)
-    const { delivery } = await fixture.claimOne(webhook)
-    for (const method of [fixture.store.deliveries.own, fixture.store.deliveries.renew]) {
-      const { shards, aliveUntilMs } = await method.call(fixture.store.deliveries, fixture.owner, LEASE_MS)
-      assert.deepEqual(
-        [...shards].sort((a, b) => a - b),
-        Array.from({ length: SHARDS }, (_, shard) => shard),
-      )
-      assert.ok(aliveUntilMs > fixture.now())
+    const [delivery] = await fixture.accept(webhook)
+    const { fence, node } = fixture.node.lease
+    for (const lease of [await fixture.node.own(), await fixture.node.renew(), await fixture.node.own()]) {
+      assert.equal(lease.owner, fixture.node.owner)
+      assert.deepEqual([lease.fence, lease.node], [fence, node])
+      assert.deepEqual(lease.shards, ALL_SHARDS)
+      assert.deepEqual(lease.leaving, [])
+      assert.ok(lease.aliveUntilMs > fixture.now())
+      assert.equal(lease.pendingElsewhere, 0)
     }
-    assert.deepEqual(await fixture.store.deliveries.orphans(fixture.owner, 9), [])
-    await fixture.settle(delivery, 'delivered')
+    await fixture.settle(delivery!, 'delivered')
+  })
+
+  rule('a node has a number that fits into its positions', async (fixture) => {
+    const { node } = fixture.node.lease
+    assert.ok(Number.isInteger(node) && node >= 0 && node < MAX_NODES)
+  })
+
+  rule('no row has a position above that of a later lease', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const [last] = await fixture.acceptMany(webhook, 3)
+    assert.ok((await fixture.node.own()).position >= last!.position)
+    // The clock of the node that accepted it was ahead.
+    const far = last!.position + 2 ** 30
+    const event = newEvent()
+    const ahead = acceptanceAt(far, event, [webhook])
+    await fixture.acceptOne(ahead)
+    assert.ok((await fixture.node.renew()).position >= far)
+    const replay = newDelivery(webhook, event, { replayOf: ahead.deliveries[0]!.id })
+    await fixture.acceptOne(acceptanceOf([], [replay]))
+    assert.ok(replay.position! > far, 'positions of the node are higher')
+    for (const waiting of await fixture.waiting(webhook)) await fixture.settle(waiting, 'delivered')
+    const next = await fixture.takeOver()
+    assert.ok(next.lease.position >= replay.position!)
+    const [later] = await next.accept(webhook)
+    assert.ok(later!.position > replay.position!)
   })
 
   rule('store time goes on while the wall clock is set back', async (fixture) => {
-    const { deliveries } = fixture.store
     const { delivery } = await waitingDelivery(fixture)
     await fixture.advance(RETRY_MS / 2)
-    const before = await deliveries.renew(fixture.owner, LEASE_MS)
+    const before = await fixture.node.renew()
     fixture.jumpWall(-HOUR_MS)
-    const after = await deliveries.renew(fixture.owner, LEASE_MS)
+    const after = await fixture.node.renew()
     assert.ok(after.storeMs >= before.storeMs)
     await fixture.advance(RETRY_MS / 2)
-    const { storeMs } = await deliveries.own(fixture.owner, LEASE_MS)
+    const { storeMs } = await fixture.node.own()
     assert.ok(storeMs >= delivery.dueMs!)
     assert.ok(storeMs <= delivery.dueMs! + LATE_MS)
   })
 
-  rule('a node without shards claims nothing', async (fixture) => {
+  rule('store time goes on with the clock', async (fixture) => {
+    const { storeMs } = await fixture.node.own()
+    await fixture.advance(5_000)
+    const later = (await fixture.node.renew()).storeMs
+    assert.ok(Math.abs(later - storeMs - 5_000) <= LATE_MS)
+  })
+
+  rule('a node that released owns nothing, and its groups write nothing', async (fixture) => {
     const webhook = await fixture.webhook()
-    await fixture.accept(webhook)
-    const request = {
-      owner: 'stranger',
-      endpoints: [{ webhookId: webhook.id, slots: 9 }],
-      limit: 9,
-      now: fixture.now(),
-    }
-    assert.deepEqual((await fixture.store.deliveries.claim(request)).claims, [])
+    const [one, two] = await fixture.acceptMany(webhook, 2)
+    const group = fixture.node.group({ ended: [fixture.settlement(one!, 'delivered')] })
+    await fixture.store.deliveries.release(fixture.node.owner)
+    assert.deepEqual(await fixture.store.deliveries.commit(group), { kind: 'fenced' })
+    const next = await fixture.join('node-2')
+    assert.deepEqual(next.lease.shards, ALL_SHARDS)
+    assert.deepEqual(keysOf(next.loaded.rows), keysOf([one!, two!]))
+    assert.deepEqual(next.loaded.interrupted, [])
+    assert.equal(await fixture.state(webhook, one!.id), 'waiting')
+  })
+
+  rule('a node that released may own again, with a higher fence', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const [delivery] = await fixture.accept(webhook)
+    const group = fixture.node.group()
+    const { fence } = fixture.node.lease
+    await fixture.store.deliveries.release(fixture.node.owner)
+    const lease = await fixture.node.own()
+    assert.ok(lease.fence > fence)
+    assert.deepEqual(lease.shards, ALL_SHARDS)
+    const { version } = await fixture.node.load().then(() => fixture.node)
+    assert.deepEqual(await fixture.store.deliveries.commit({ ...group, version }), { kind: 'fenced' })
+    await fixture.settle(delivery!, 'delivered')
   })
 
   rule(
-    'a node that released owns nothing, and its deliveries in flight are orphans of the next owner',
+    'the next owner settles what it loaded, and late groups of the former one write nothing',
     async (fixture) => {
       const webhook = await fixture.webhook()
-      await fixture.accept(webhook)
-      await fixture.accept(webhook)
-      const [claim] = await fixture.claim(webhook, 1)
-      await fixture.store.deliveries.release(fixture.owner)
-      assert.deepEqual(await fixture.claim(webhook), [])
-      assert.deepEqual(await fixture.store.deliveries.ready(fixture.owner), [])
-      const late = await fixture.store.deliveries.settle(
-        [fixture.settlement(claim!.delivery, 'delivered')],
-        fixture.now(),
-      )
-      assert.deepEqual(late, [{ kind: 'fenced' }])
-      const next = await fixture.store.deliveries.own('node-2', LEASE_MS)
-      assert.equal(next.shards.length, SHARDS)
-      const orphans = await fixture.store.deliveries.orphans('node-2', 9)
-      assert.deepEqual(orphans, [claim!.delivery])
+      const [first] = await fixture.accept(webhook, { callId: 'call' })
+      await fixture.accept(webhook, { callId: 'call' })
+      await fixture.node.start(first!)
+      const late = fixture.node.group({ ended: [fixture.settlement(first!, 'delivered')] })
+      const next = await fixture.takeOver()
+      const [interrupted] = next.loaded.interrupted
+      assert.deepEqual(keyOf(interrupted!), keyOf(first!))
+      await next.retry(first!, { dueMs: fixture.now(), interruptions: 1, reason: 'interrupted' })
+      assert.deepEqual(await fixture.store.deliveries.commit(late), { kind: 'fenced' })
+      const stored = await fixture.store.deliveries.delivery('account', first!.id)
+      assert.deepEqual([stored?.state, stored?.attempts, stored?.interruptions], ['waiting', 1, 1])
+      const query = { accountId: 'account', deliveryId: first!.id, limit: 9 }
+      assert.equal((await fixture.store.deliveries.attempts(query)).length, 1)
     },
   )
-
-  rule('the new owner settles an orphan with its last fence, and the lane continues', async (fixture) => {
-    const webhook = await fixture.webhook()
-    for (let index = 0; index < 2; index += 1) await fixture.accept(webhook, { callId: 'call' })
-    const { delivery } = await fixture.claimOne(webhook)
-    await fixture.store.deliveries.release(fixture.owner)
-    await fixture.store.deliveries.own('node-2', LEASE_MS)
-    const [orphan] = await fixture.store.deliveries.orphans('node-2', 9)
-    await fixture.settle(orphan!, 'waiting', {
-      owner: 'node-2',
-      next: { dueMs: fixture.now(), interruptions: 1, reason: 'interrupted' },
-    })
-    assert.deepEqual(await fixture.store.deliveries.orphans('node-2', 9), [])
-    const late = await fixture.store.deliveries.settle(
-      [fixture.settlement(delivery, 'delivered')],
-      fixture.now(),
-    )
-    assert.deepEqual(late, [{ kind: 'fenced' }])
-    const endpoints = [{ webhookId: webhook.id, slots: 9 }]
-    const again = await fixture.store.deliveries.claim({
-      owner: 'node-2',
-      endpoints,
-      limit: 9,
-      now: fixture.now(),
-    })
-    assert.deepEqual(idsOf(again.claims.map((claim) => claim.delivery)), [delivery.id])
-    assert.deepEqual([again.claims[0]?.delivery.fence, again.claims[0]?.delivery.interruptions], [2, 1])
-  })
-
-  rule('deliveries in flight on a live node are not orphans', async (fixture) => {
-    const webhook = await fixture.webhook()
-    await fixture.accept(webhook)
-    await fixture.claimOne(webhook)
-    assert.deepEqual(await fixture.store.deliveries.orphans(fixture.owner, 9), [])
-    assert.deepEqual(await fixture.store.deliveries.orphans('stranger', 9), [])
-  })
-
-  rule('orphans are listed up to the limit', async (fixture) => {
-    const webhook = await fixture.webhook()
-    for (let index = 0; index < 3; index += 1) await fixture.accept(webhook)
-    await fixture.claim(webhook)
-    await fixture.store.deliveries.release(fixture.owner)
-    await fixture.store.deliveries.own('node-2', LEASE_MS)
-    assert.equal((await fixture.store.deliveries.orphans('node-2', 2)).length, 2)
-  })
-
-  rule('every endpoint that is not idle is listed as ready with its due time', async (fixture) => {
-    const [now, later, idle] = [await fixture.webhook(), await fixture.webhook(), await fixture.webhook()]
-    await fixture.accept([now, later])
-    const [claim] = await fixture.claim(later)
-    await fixture.settle(claim!.delivery, 'waiting', { next: { dueMs: fixture.now() + 900 } })
-    const ready = await fixture.store.deliveries.ready(fixture.owner)
-    const due = new Map(ready.map((endpoint) => [endpoint.webhookId, endpoint.dueMs]))
-    assert.deepEqual([due.get(now.id), due.get(later.id)], [fixture.now(), fixture.now() + 900])
-    assert.equal(due.get(idle.id), undefined)
-    assert.deepEqual([...new Set(ready.map((endpoint) => endpoint.accountId))], ['account'])
-  })
 }
 
 /** Rules of stores that are not shared between nodes. */
 export function singleNodeRules(rule: DefineRule): void {
   rule('the lease of the only node never expires', async (fixture) => {
-    const { aliveUntilMs } = await fixture.store.deliveries.own(fixture.owner, 1)
+    const { aliveUntilMs } = await fixture.store.deliveries.own(fixture.node.owner, 1)
     assert.equal(aliveUntilMs, Number.POSITIVE_INFINITY)
     const webhook = await fixture.webhook()
     await fixture.advance(86_400_000)
     await fixture.accept(webhook)
-    assert.equal((await fixture.claim(webhook)).length, 1)
+    assert.equal((await fixture.waiting(webhook)).length, 1)
   })
 
   rule(
     'a new owner takes all shards at once, as after a crash, and the former owner is fenced',
     async (fixture) => {
       const webhook = await fixture.webhook()
-      await fixture.accept(webhook)
-      await fixture.accept(webhook)
-      const [claim] = await fixture.claim(webhook, 1)
-      const taken = await fixture.store.deliveries.own('node-2', LEASE_MS)
-      assert.equal(taken.shards.length, SHARDS)
-      assert.deepEqual((await fixture.store.deliveries.renew(fixture.owner, LEASE_MS)).shards, [])
-      assert.deepEqual(await fixture.claim(webhook), [])
-      const late = await fixture.store.deliveries.settle(
-        [fixture.settlement(claim!.delivery, 'delivered')],
-        fixture.now(),
-      )
-      assert.deepEqual(late, [{ kind: 'fenced' }])
-      assert.deepEqual(idsOf(await fixture.store.deliveries.orphans('node-2', 9)), [claim!.delivery.id])
+      const [delivery] = await fixture.accept(webhook)
+      const { deliveries } = fixture.store
+      const { lease, version } = fixture.node
+      const group = fixture.node.group({ ended: [fixture.settlement(delivery!, 'delivered')] })
+      const taken = await deliveries.own('node-2', LEASE_MS)
+      assert.deepEqual(taken.shards, ALL_SHARDS)
+      assert.notEqual(taken.fence, lease.fence)
+      assert.deepEqual(await deliveries.commit(group), { kind: 'fenced' })
+      assert.equal(await deliveries.load(lease, lease.shards), undefined)
+      assert.equal(await deliveries.poll(lease), undefined)
+      assert.equal(await deliveries.changes(lease, version), undefined)
+      assert.equal(await fixture.state(webhook, delivery!.id), 'waiting')
     },
   )
 }

@@ -7,6 +7,7 @@ import type { TokenRow } from '../../auth/token-store.js'
 import type { AttemptRecord } from '../../delivery/attempt-record.js'
 import type { NewDelivery, NewEvent } from '../../delivery/delivery-store.js'
 import type { Delivery } from '../../delivery/lifecycle.js'
+import { createPositions, MAX_NODES } from '../../delivery/positions.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 
 /** 2025-01-01T00:00:00Z: the wall clock of all sample rows, Unix ms. */
@@ -19,6 +20,29 @@ export function freshId(kind: string): string {
   created += 1
   return `${kind}-${created}`
 }
+
+/** Digits of an event's id that the ids of its deliveries share. */
+const SHARED_DIGITS = 24
+/** The golden ratio in 32 bits (Knuth, TAOCP 3, 6.4): spreads consecutive numbers, so that ids are not in order. */
+const SPREAD = 0x9e37_79b1
+
+const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0')
+
+/** A unique event id: 32 hex digits. */
+export function freshEventId(): string {
+  created += 1
+  return `${hex(Math.imul(created, SPREAD) >>> 0, 8)}${hex(created, SHARED_DIGITS - 8)}${'0'.repeat(8)}`
+}
+
+/** A unique delivery id: 32 hex digits that begin as the event's id does. */
+export function freshDeliveryId(eventId: string): string {
+  if (!/^[0-9a-f]{32}$/.test(eventId)) return freshId('delivery')
+  created += 1
+  return `${eventId.slice(0, SHARED_DIGITS)}${hex(created, 8)}`
+}
+
+/** Positions of rows that no node has numbered: those of the last node. */
+const positions = createPositions(MAX_NODES - 1)
 
 export function newAccount(overrides: Partial<Account> = {}): Account {
   const id = overrides.id ?? freshId('account')
@@ -101,9 +125,10 @@ export function newWebhook(
 
 /** An event of a new call, with one body that lacks its sequence number. */
 export function newEvent(overrides: Partial<NewEvent> = {}): NewEvent {
-  const id = overrides.id ?? freshId('event')
+  const id = overrides.id ?? freshEventId()
   return {
     id,
+    position: positions.next(WALL_MS),
     accountId: 'account',
     callId: `call-of-${id}`,
     hook: 'channel_create',
@@ -114,15 +139,22 @@ export function newEvent(overrides: Partial<NewEvent> = {}): NewEvent {
   }
 }
 
-/** The delivery of an event to a webhook, in the lane of the event's call, or in a new lane for ordering `none`. */
+/**
+ * The delivery of an event to a webhook, in the lane of the event's call, or in a lane to itself for ordering `none`. A
+ * replay (`replayOf`) has its own position, and a lane to itself unless `lane` is given.
+ */
 export function newDelivery(
   webhook: Webhook,
   event: NewEvent,
   overrides: Partial<NewDelivery> = {},
 ): NewDelivery {
-  const id = overrides.id ?? freshId('delivery')
+  const id = overrides.id ?? freshDeliveryId(event.id)
+  const isReplay = overrides.replayOf !== undefined
+  const orderedLane = `${event.accountId}/${event.callId}`
+  const lane = isReplay ? `replay/${id}` : webhook.settings.ordering === 'call' ? orderedLane : `-/${id}`
   return {
     id,
+    position: isReplay ? positions.next(WALL_MS) : event.position!,
     accountId: webhook.accountId,
     webhookId: webhook.id,
     eventId: event.id,
@@ -133,7 +165,7 @@ export function newDelivery(
     variant: 0,
     encoding: 'json',
     httpVerb: webhook.settings.httpVerb,
-    lane: webhook.settings.ordering === 'call' ? `${event.accountId}/${event.callId}` : id,
+    lane,
     epoch: webhook.epoch,
     ...overrides,
   }

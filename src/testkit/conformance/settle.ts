@@ -1,202 +1,182 @@
 import assert from 'node:assert/strict'
 import type { Settlement } from '../../delivery/delivery-store.js'
 import type { DefineRule, Fixture } from './fixture.js'
-import { newRecord, ORIGIN } from './sample-data.js'
+import { keyOf } from './node.js'
+import { newRecord } from './sample-data.js'
 
-async function settleKinds(fixture: Fixture, ...settlements: Settlement[]): Promise<string[]> {
-  return (await fixture.store.deliveries.settle(settlements, fixture.now())).map(({ kind }) => kind)
+async function settleKinds(fixture: Fixture, ...ended: Settlement[]): Promise<string[]> {
+  return (await fixture.node.commit({ ended })).ended.map(({ kind }) => kind)
 }
 
-/** Rules of `settle` and its fence. */
+const attemptsOf = (fixture: Fixture, deliveryId: string) =>
+  fixture.store.deliveries.attempts({ accountId: 'account', deliveryId, limit: 9 })
+
+/** A settlement without an attempt record. */
+export function withoutRecord({ record: _none, ...settlement }: Settlement): Settlement {
+  return settlement
+}
+
+const ENDS = ['delivered', 'exhausted', 'expired', 'cancelled', 'quarantined'] as const
+
+/** Rules of settlements and their fence. */
 export function settleRules(rule: DefineRule): void {
   rule('a settlement writes state, counts, reason, end and attempt record together', async (fixture) => {
     const webhook = await fixture.webhook()
-    const [id] = await fixture.accept(webhook)
-    const { delivery } = await fixture.claimOne(webhook)
+    const [delivery] = await fixture.accept(webhook)
     await fixture.advance(250)
-    const record = newRecord(delivery, { atMs: fixture.now(), attempt: 1 })
-    const settled = await fixture.settle(delivery, 'exhausted', {
-      next: { reason: 'timeout', tries: 1 },
-      record,
-    })
-    assert.equal(settled.endpoint.dueMs, undefined)
-    const stored = await fixture.store.deliveries.delivery('account', id!)
+    const record = newRecord(delivery!, { atMs: fixture.now() })
+    await fixture.settle(delivery!, 'exhausted', { next: { reason: 'timeout', tries: 1 }, record })
+    const stored = await fixture.store.deliveries.delivery('account', delivery!.id)
     assert.deepEqual(
       [stored?.state, stored?.attempts, stored?.tries, stored?.reason, stored?.endedMs, stored?.dueMs],
       ['exhausted', 1, 1, 'timeout', fixture.now(), undefined],
     )
-    const [attempt] = await fixture.store.deliveries.attempts({
-      accountId: 'account',
-      deliveryId: id!,
-      limit: 5,
-    })
-    assert.equal(attempt?.id, record.id)
+    assert.deepEqual([stored?.position, stored?.ahead], [delivery!.position, 0])
+    const attempts = await attemptsOf(fixture, delivery!.id)
+    assert.deepEqual(
+      attempts.map(({ id }) => id),
+      [record.id],
+    )
   })
 
-  rule('a retry waits until its due time, and so does its endpoint', async (fixture) => {
+  rule('a retry waits until its due time, with its counts', async (fixture) => {
     const webhook = await fixture.webhook()
-    const [id] = await fixture.accept(webhook)
-    const { delivery } = await fixture.claimOne(webhook)
+    const [delivery] = await fixture.accept(webhook)
     const dueMs = fixture.now() + 2_000
     const next = { dueMs, attempts: 1, tries: 0, interruptions: 2, reason: 'interrupted' }
-    const settled = await fixture.settle(delivery, 'waiting', { next })
-    assert.deepEqual(settled.endpoint, {
-      webhookId: webhook.id,
-      accountId: 'account',
-      origin: ORIGIN,
-      failing: false,
-      dueMs,
-    })
-    const stored = await fixture.store.deliveries.delivery('account', id!)
+    await fixture.settle(delivery!, 'waiting', { next })
+    const stored = await fixture.store.deliveries.delivery('account', delivery!.id)
     assert.deepEqual(
       [stored?.state, stored?.dueMs, stored?.attempts, stored?.tries, stored?.interruptions, stored?.reason],
       ['waiting', dueMs, 1, 0, 2, 'interrupted'],
     )
     assert.equal(stored?.endedMs, undefined)
+    const [row] = (await fixture.node.load()).rows
+    assert.deepEqual([row?.dueMs, row?.attempts, row?.tries, row?.interruptions], [dueMs, 1, 0, 2])
+    const waiting = await fixture.waitingOne(webhook)
+    assert.deepEqual(
+      [waiting.state, waiting.attempts, waiting.tries, waiting.interruptions],
+      ['waiting', 1, 0, 2],
+    )
   })
 
   rule('a settlement without a reason removes the previous one', async (fixture) => {
     const webhook = await fixture.webhook()
-    const [id] = await fixture.accept(webhook)
-    const first = await fixture.claimOne(webhook)
-    await fixture.settle(first.delivery, 'waiting', { next: { reason: 'timeout', dueMs: fixture.now() } })
-    await fixture.settle((await fixture.claimOne(webhook)).delivery, 'delivered')
-    assert.equal((await fixture.store.deliveries.delivery('account', id!))?.reason, undefined)
+    const [delivery] = await fixture.accept(webhook)
+    const retried = await fixture.retry(delivery!, { reason: 'timeout', dueMs: fixture.now() })
+    await fixture.settle(retried, 'delivered')
+    assert.equal((await fixture.store.deliveries.delivery('account', delivery!.id))?.reason, undefined)
   })
 
-  rule('a claim can be released without an attempt record', async (fixture) => {
+  rule('a delivery can wait again without an attempt record', async (fixture) => {
     const webhook = await fixture.webhook()
-    await fixture.accept(webhook)
-    const { delivery } = await fixture.claimOne(webhook)
-    const { record: _unsent, ...released } = fixture.settlement(delivery, 'waiting', {
-      next: { attempts: 0, tries: 0, dueMs: fixture.now() },
+    const [delivery] = await fixture.accept(webhook)
+    const next = { attempts: 0, tries: 0, dueMs: fixture.now() + 7 }
+    const returned = withoutRecord(fixture.settlement(delivery!, 'waiting', { next }))
+    assert.deepEqual(await settleKinds(fixture, returned), ['settled'])
+    assert.deepEqual(await attemptsOf(fixture, delivery!.id), [])
+    const [row] = (await fixture.node.load()).rows
+    assert.deepEqual([row?.attempts, row?.dueMs], [0, fixture.now() + 7])
+  })
+
+  for (const state of ENDS) {
+    rule(`a delivery that ends as ${state} waits no more and stays readable`, async (fixture) => {
+      const webhook = await fixture.webhook()
+      const [delivery, other] = await fixture.acceptMany(webhook, 2)
+      await fixture.settle(delivery!, state, { next: { reason: state } })
+      const { rows } = await fixture.node.load()
+      assert.deepEqual(rows.map(keyOf), [keyOf(other!)])
+      assert.deepEqual(await fixture.store.deliveries.bodies([keyOf(delivery!)]), [undefined])
+      const stored = await fixture.store.deliveries.delivery('account', delivery!.id)
+      assert.deepEqual([stored?.state, stored?.reason, stored?.endedMs], [state, state, fixture.now()])
+      assert.equal((await attemptsOf(fixture, delivery!.id)).length, 1)
     })
-    assert.deepEqual(await settleKinds(fixture, released), ['settled'])
-    assert.deepEqual(await fixture.store.deliveries.attempts({ accountId: 'account', limit: 5 }), [])
-    assert.equal((await fixture.claimOne(webhook)).delivery.attempts, 0)
-  })
+  }
 
-  rule('a waiting delivery can end without a claim', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [id] = await fixture.accept(webhook)
-    const stored = await fixture.store.deliveries.delivery('account', id!)
-    await fixture.settle(stored!, 'expired', { next: { reason: 'expired' } })
-    assert.equal(await fixture.state(webhook, id!), 'expired')
-    assert.equal((await fixture.claim(webhook)).length, 0)
-    assert.equal(await fixture.store.deliveries.pending(), 0)
-  })
-
-  rule('a settlement with an older fence is fenced and writes nothing', async (fixture) => {
-    const webhook = await fixture.webhook()
-    await fixture.accept(webhook)
-    const stale = await fixture.claimOne(webhook)
-    await fixture.settle(stale.delivery, 'waiting', { next: { dueMs: fixture.now() } })
-    const current = await fixture.claimOne(webhook)
-    const late = fixture.settlement(stale.delivery, 'delivered', {
-      endpoint: { epoch: 1, health: { failuresInRow: 9 } },
-    })
-    assert.deepEqual(await settleKinds(fixture, late), ['fenced'])
-    assert.equal(await fixture.state(webhook, stale.delivery.id), 'in_flight')
-    const attempts = await fixture.store.deliveries.attempts({ accountId: 'account', limit: 5 })
-    assert.equal(attempts.length, 1)
-    assert.equal((await fixture.store.deliveries.webhookOf(webhook.id))?.health, undefined)
-    await fixture.settle(current.delivery, 'delivered')
-  })
-
-  rule('a settlement that expects another state is fenced', async (fixture) => {
-    const webhook = await fixture.webhook()
-    const [id] = await fixture.accept(webhook)
-    const waiting = (await fixture.store.deliveries.delivery('account', id!))!
-    const asClaim = {
-      ...fixture.settlement(waiting, 'delivered'),
-      expect: { state: 'in_flight', fence: 0 },
-    } as const
-    assert.deepEqual(await settleKinds(fixture, asClaim), ['fenced'])
-    const { delivery } = await fixture.claimOne(webhook)
-    const asWaiting = {
-      ...fixture.settlement(delivery, 'expired'),
-      expect: { state: 'waiting', fence: 1 },
-    } as const
-    assert.deepEqual(await settleKinds(fixture, asWaiting), ['fenced'])
-    assert.equal(await fixture.state(webhook, id!), 'in_flight')
-  })
+  rule(
+    'a settlement that expects another number of attempts is fenced and writes nothing',
+    async (fixture) => {
+      const webhook = await fixture.webhook()
+      const [delivery] = await fixture.accept(webhook)
+      const early = fixture.settlement({ ...delivery!, attempts: 1 }, 'delivered')
+      assert.deepEqual(await settleKinds(fixture, early), ['fenced'])
+      await fixture.retry(delivery!)
+      const late = fixture.settlement(delivery!, 'delivered', {
+        endpoint: { epoch: 1, health: { failuresInRow: 9 } },
+      })
+      assert.deepEqual(await settleKinds(fixture, late), ['fenced'])
+      assert.equal(await fixture.state(webhook, delivery!.id), 'waiting')
+      assert.equal((await attemptsOf(fixture, delivery!.id)).length, 1)
+      assert.equal((await fixture.store.deliveries.webhookOf(webhook.id))?.health, undefined)
+      assert.equal((await fixture.waitingOne(webhook)).attempts, 1)
+    },
+  )
 
   rule('a settlement of an unknown delivery, or with another webhook, is fenced', async (fixture) => {
     const [webhook, other] = [await fixture.webhook(), await fixture.webhook()]
-    await fixture.accept(webhook)
-    const { delivery } = await fixture.claimOne(webhook)
-    const settlement = fixture.settlement(delivery, 'delivered')
+    const [delivery] = await fixture.accept(webhook)
+    const settlement = fixture.settlement(delivery!, 'delivered')
     const wrong = [
-      { ...settlement, deliveryId: 'unknown' },
+      { ...settlement, deliveryId: 'unknown', position: delivery!.position + 64 },
       { ...settlement, webhookId: other.id },
     ]
     assert.deepEqual(await settleKinds(fixture, ...wrong), ['fenced', 'fenced'])
-    assert.equal(await fixture.state(webhook, delivery.id), 'in_flight')
-  })
-
-  rule('a settlement by a node without the shard is fenced', async (fixture) => {
-    const webhook = await fixture.webhook()
-    await fixture.accept(webhook)
-    const { delivery } = await fixture.claimOne(webhook)
-    assert.deepEqual(
-      await settleKinds(fixture, fixture.settlement(delivery, 'delivered', { owner: 'stranger' })),
-      ['fenced'],
-    )
-    assert.equal(await fixture.state(webhook, delivery.id), 'in_flight')
+    assert.equal(await fixture.state(webhook, delivery!.id), 'waiting')
+    assert.deepEqual(await attemptsOf(fixture, delivery!.id), [])
   })
 
   rule('a terminal state never changes', async (fixture) => {
-    for (const state of ['delivered', 'exhausted', 'cancelled', 'quarantined', 'expired'] as const) {
-      const webhook = await fixture.webhook()
-      await fixture.accept(webhook)
-      const { delivery } = await fixture.claimOne(webhook)
-      await fixture.settle(delivery, state)
-      const ended = await fixture.store.deliveries.delivery('account', delivery.id)
-      const again = fixture.settlement(delivery, 'waiting', { next: { dueMs: fixture.now() } })
-      const asWaiting = { ...again, expect: { state: 'waiting', fence: 1 } } as const
-      assert.deepEqual(await settleKinds(fixture, again, asWaiting), ['fenced', 'fenced'])
-      assert.deepEqual(await fixture.store.deliveries.delivery('account', delivery.id), ended)
-      assert.equal((await fixture.claim(webhook)).length, 0)
+    const webhook = await fixture.webhook()
+    for (const state of ENDS) {
+      const [delivery] = await fixture.accept(webhook)
+      await fixture.settle(delivery!, state)
+      const ended = await fixture.store.deliveries.delivery('account', delivery!.id)
+      const again = [delivery!, { ...delivery!, attempts: 1 }].flatMap((known) => [
+        fixture.settlement(known, 'waiting'),
+        fixture.settlement(known, 'delivered'),
+      ])
+      assert.deepEqual(await settleKinds(fixture, ...again), Array(4).fill('fenced'))
+      assert.deepEqual(await fixture.store.deliveries.delivery('account', delivery!.id), ended)
+      assert.deepEqual(await fixture.waiting(webhook), [])
+      assert.equal((await attemptsOf(fixture, delivery!.id)).length, 1)
     }
   })
 
-  rule('each settlement of a batch is fenced separately', async (fixture) => {
+  rule('each settlement of a group is fenced separately', async (fixture) => {
     const webhook = await fixture.webhook()
-    await fixture.accept(webhook)
-    await fixture.accept(webhook)
-    const [one, two] = await fixture.claim(webhook)
-    const settlements = [
-      fixture.settlement(one!.delivery, 'delivered', { expect: { state: 'in_flight', fence: 7 } }),
-      fixture.settlement(two!.delivery, 'delivered'),
-      fixture.settlement(two!.delivery, 'exhausted'),
+    const [one, two] = await fixture.acceptMany(webhook, 2)
+    const ended = [
+      fixture.settlement(one!, 'delivered', { expect: { state: 'waiting', fence: 0, attempts: 7 } }),
+      fixture.settlement(two!, 'delivered'),
+      fixture.settlement(two!, 'exhausted'),
     ]
-    assert.deepEqual(await settleKinds(fixture, ...settlements), ['fenced', 'settled', 'fenced'])
-    assert.equal(await fixture.state(webhook, one!.delivery.id), 'in_flight')
-    assert.equal(await fixture.state(webhook, two!.delivery.id), 'delivered')
+    assert.deepEqual(await settleKinds(fixture, ...ended), ['fenced', 'settled', 'fenced'])
+    assert.equal(await fixture.state(webhook, one!.id), 'waiting')
+    assert.equal(await fixture.state(webhook, two!.id), 'delivered')
     assert.deepEqual(await settleKinds(fixture), [])
   })
 
-  rule('of two concurrent settlements of a claim, one succeeds', async (fixture) => {
+  rule('a delivery may be settled by the group that accepts it', async (fixture) => {
     const webhook = await fixture.webhook()
-    await fixture.accept(webhook)
-    const { delivery } = await fixture.claimOne(webhook)
-    const both = await Promise.all([
-      settleKinds(fixture, fixture.settlement(delivery, 'delivered')),
-      settleKinds(fixture, fixture.settlement(delivery, 'exhausted')),
-    ])
-    assert.deepEqual(both.flat().sort(), ['fenced', 'settled'])
-    assert.equal((await fixture.store.deliveries.attempts({ accountId: 'account', limit: 5 })).length, 1)
+    const { acceptance, deliveries } = fixture.prepare(webhook)
+    const { accepted, ended } = await fixture.node.commit({
+      accepted: [acceptance],
+      ended: [fixture.settlement(deliveries[0]!, 'cancelled')],
+    })
+    assert.equal(accepted[0]?.kind, 'accepted')
+    assert.deepEqual(ended, [{ kind: 'settled' }])
+    assert.equal(await fixture.state(webhook, deliveries[0]!.id), 'cancelled')
+    assert.deepEqual(await fixture.waiting(webhook), [])
   })
 
   rule('rows that were returned do not change afterwards', async (fixture) => {
     const webhook = await fixture.webhook()
-    const [id] = await fixture.accept(webhook)
-    const stored = await fixture.store.deliveries.delivery('account', id!)
-    const copy = structuredClone(stored)
-    const { delivery } = await fixture.claimOne(webhook)
-    const claimed = structuredClone(delivery)
-    await fixture.settle(delivery, 'delivered')
-    assert.deepEqual(stored, copy)
-    assert.deepEqual(delivery, claimed)
+    const [delivery] = await fixture.accept(webhook)
+    const stored = await fixture.store.deliveries.delivery('account', delivery!.id)
+    const [claim] = await fixture.store.deliveries.bodies([keyOf(delivery!)])
+    const copies = structuredClone([stored, claim])
+    const retried = await fixture.retry(delivery!)
+    await fixture.settle(retried, 'delivered')
+    assert.deepEqual([stored, claim], copies)
   })
 }

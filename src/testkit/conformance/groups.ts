@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import type { Group } from '../../delivery/queue-store.js'
+import type { DefineRule, Fixture } from './fixture.js'
+import { acceptanceOf, keyOf, keysOf, startOf } from './node.js'
+import { newDelivery, newEvent, WALL_MS } from './sample-data.js'
+import { withoutRecord } from './settle.js'
+
+const attemptsOf = (fixture: Fixture) => fixture.store.deliveries.attempts({ accountId: 'account', limit: 9 })
+
+/** A group with an acceptance, a settlement, a health change, a start and a finished key. */
+async function fullGroup(fixture: Fixture) {
+  const webhook = await fixture.webhook()
+  const [waiting, running] = await fixture.acceptMany(webhook, 2)
+  const { key } = await fixture.node.start(running!)
+  const until = fixture.now() + 9_000
+  const { acceptance, deliveries } = fixture.prepare(webhook, {
+    callId: 'call',
+    idempotency: { key: 'key', bodyHash: 'hash', untilMs: until },
+  })
+  const endpoint = { epoch: 1, health: { failuresInRow: 1 }, disable: { reason: 'gone', atMs: WALL_MS } }
+  const parts: Partial<Group> = {
+    accepted: [acceptance],
+    ended: [fixture.settlement(waiting!, 'exhausted', { endpoint })],
+    starting: { key: 99, deliveries: deliveries.map(startOf) },
+    finished: [key],
+  }
+  return { webhook, waiting: waiting!, running: running!, accepted: deliveries[0]!, parts }
+}
+
+/** Expects that nothing of `fullGroup` was written. */
+async function expectNothing(
+  fixture: Fixture,
+  { webhook, waiting, running, accepted }: Awaited<ReturnType<typeof fullGroup>>,
+) {
+  const { deliveries } = fixture.store
+  assert.equal(await deliveries.delivery('account', accepted.id), undefined)
+  assert.deepEqual(await deliveries.legs('account', 'call'), [])
+  assert.deepEqual(await attemptsOf(fixture), [])
+  assert.equal((await deliveries.webhookOf(webhook.id))?.health, undefined)
+  assert.equal((await deliveries.webhookOf(webhook.id))?.disableReason, undefined)
+  const next = await fixture.takeOver('node-3')
+  assert.deepEqual(keysOf(next.loaded.rows), keysOf([waiting, running]))
+  assert.deepEqual(next.loaded.interrupted, [startOf(running)])
+  const event = newEvent({
+    callId: 'call',
+    idempotency: { key: 'key', bodyHash: 'another', untilMs: fixture.now() + 1 },
+  })
+  assert.deepEqual(await next.acceptEvents(event), [{ id: event.id, sequence: 1, duplicate: false }])
+}
+
+/** Rules of groups as a whole. */
+export function groupRules(rule: DefineRule): void {
+  rule('an empty group is committed', async (fixture) => {
+    assert.deepEqual(await fixture.node.tryCommit(), {
+      kind: 'committed',
+      accepted: [],
+      ended: [],
+      notStarted: [],
+      version: fixture.node.version,
+    })
+  })
+
+  rule(
+    'the results of a group are in the order of its parts, which are applied one after the other',
+    async (fixture) => {
+      const { webhook, waiting, accepted, parts } = await fullGroup(fixture)
+      const { disable: _none, ...endpoint } = parts.ended![0]!.endpoint!
+      const ended = [{ ...parts.ended![0]!, endpoint }]
+      const result = await fixture.node.tryCommit({ ...parts, ended })
+      assert.deepEqual(result, {
+        kind: 'committed',
+        accepted: [
+          {
+            kind: 'accepted',
+            events: [{ id: accepted.eventId, sequence: 1, duplicate: false }],
+            mayHaveGap: false,
+          },
+        ],
+        ended: [{ kind: 'settled' }],
+        notStarted: [],
+        version: fixture.node.version,
+      })
+      assert.equal(await fixture.state(webhook, waiting.id), 'exhausted')
+      assert.equal(await fixture.state(webhook, accepted.id), 'waiting')
+      const next = await fixture.takeOver()
+      assert.deepEqual(next.loaded.interrupted, [startOf(accepted)])
+    },
+  )
+
+  rule('a refused acceptance is refused alone: the others are written', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const unknown = { ...webhook, id: 'unknown' }
+    const [one, two] = [fixture.prepare(webhook), fixture.prepare(webhook)]
+    const event = newEvent()
+    const refused = acceptanceOf(event, [newDelivery(webhook, event), newDelivery(unknown, event)])
+    const [waiting] = await fixture.accept(webhook)
+    const result = await fixture.node.commit({
+      accepted: [one.acceptance, refused, two.acceptance],
+      ended: [fixture.settlement(waiting!, 'delivered')],
+    })
+    assert.deepEqual(
+      result.accepted.map(({ kind }) => kind),
+      ['accepted', 'refused', 'accepted'],
+    )
+    assert.deepEqual(result.ended, [{ kind: 'settled' }])
+    const ids = (await fixture.waiting(webhook)).map(({ id }) => id)
+    assert.deepEqual(ids, [one.deliveries[0]!.id, two.deliveries[0]!.id])
+  })
+
+  rule('a fenced settlement does not affect the rest of its group', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const [delivery] = await fixture.accept(webhook)
+    const { acceptance, deliveries } = fixture.prepare(webhook)
+    const late = fixture.settlement({ ...delivery!, attempts: 3 }, 'delivered')
+    const result = await fixture.node.commit({ accepted: [acceptance], ended: [late] })
+    assert.deepEqual([result.accepted[0]?.kind, result.ended[0]?.kind], ['accepted', 'fenced'])
+    assert.equal(await fixture.state(webhook, deliveries[0]!.id), 'waiting')
+  })
+
+  rule('a group under an older fence writes nothing', async (fixture) => {
+    const full = await fullGroup(fixture)
+    const group = fixture.node.group(full.parts)
+    const next = await fixture.takeOver()
+    assert.deepEqual(await fixture.store.deliveries.commit(group), { kind: 'fenced' })
+    assert.deepEqual(await fixture.store.deliveries.commit({ ...group, isRepeat: true }), { kind: 'fenced' })
+    const { owner } = fixture.node.lease
+    const guessed = { ...group, lease: { owner, fence: next.lease.fence + 1 } }
+    assert.deepEqual(await fixture.store.deliveries.commit(guessed), { kind: 'fenced' })
+    await expectNothing(fixture, full)
+  })
+
+  rule('a group of a node without lease is fenced', async (fixture) => {
+    const full = await fullGroup(fixture)
+    const group = { ...fixture.node.group(full.parts), lease: { owner: 'stranger', fence: 1 } }
+    assert.deepEqual(await fixture.store.deliveries.commit(group), { kind: 'fenced' })
+    await expectNothing(fixture, full)
+  })
+
+  rule('a group of an older version writes nothing', async (fixture) => {
+    const full = await fullGroup(fixture)
+    const other = await fixture.webhook()
+    await fixture.accept(other)
+    const group = fixture.node.group(full.parts)
+    await fixture.disable(other)
+    assert.deepEqual(await fixture.store.deliveries.commit(group), { kind: 'outdated' })
+    assert.deepEqual(await fixture.store.deliveries.commit({ ...group, isRepeat: true }), {
+      kind: 'outdated',
+    })
+    await fixture.node.applyChanges()
+    const cancelled = await fixture.waitingOne(other)
+    await fixture.node.commit({ ended: [withoutRecord(fixture.settlement(cancelled, 'cancelled'))] })
+    await expectNothing(fixture, full)
+  })
+
+  rule('a group without lease only accepts, and the owner polls its deliveries once', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const { deliveries } = fixture.store
+    const { node } = fixture
+    const prepared = [fixture.prepare(webhook), fixture.prepare(webhook, { callId: 'call' })]
+    const accepted = prepared.map(({ acceptance }) => acceptance)
+    const event = newEvent()
+    const refused = acceptanceOf(event, [newDelivery({ ...webhook, id: 'unknown' }, event)])
+    const result = await node.tryCommit({ lease: undefined, accepted: [...accepted, refused] })
+    assert.ok(result.kind === 'committed')
+    assert.deepEqual(
+      result.accepted.map(({ kind }) => kind),
+      ['accepted', 'accepted', 'refused'],
+    )
+    assert.deepEqual([result.ended, result.notStarted], [[], []])
+    const polled = await node.poll()
+    const expected = keysOf(prepared.flatMap((one) => one.deliveries))
+    assert.deepEqual(keysOf(polled.rows), expected)
+    assert.deepEqual(
+      polled.rows.map(({ sequence, attempts, epoch }) => [sequence, attempts, epoch]),
+      [
+        [1, 0, 1],
+        [1, 0, 1],
+      ],
+    )
+    assert.deepEqual(polled.webhooks, [webhook])
+    assert.deepEqual((await node.poll()).rows, [])
+    assert.deepEqual(keysOf((await node.load()).rows), expected)
+    assert.ok((await deliveries.bodies(expected)).every((claim) => claim !== undefined))
+  })
+
+  rule('a node polls nothing that it accepted for its own shards', async (fixture) => {
+    const webhook = await fixture.webhook()
+    await fixture.acceptMany(webhook, 3)
+    const polled = await fixture.node.poll()
+    assert.deepEqual([polled.rows, polled.webhooks], [[], []])
+    assert.equal(polled.version, fixture.node.version)
+    assert.equal(polled.pendingElsewhere, 0)
+  })
+
+  rule('a delivery that ended before it was polled is not polled', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const [one, two] = [fixture.prepare(webhook), fixture.prepare(webhook)]
+    await fixture.node.tryCommit({ lease: undefined, accepted: [one.acceptance, two.acceptance] })
+    await fixture.settle(one.deliveries[0]!, 'delivered')
+    assert.deepEqual((await fixture.node.poll()).rows.map(keyOf), [keyOf(two.deliveries[0]!)])
+  })
+}
