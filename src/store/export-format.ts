@@ -40,6 +40,8 @@ export interface ExportedEvent {
   readonly hook: string
   /** When the event happened: wall clock, Unix ms. */
   readonly timestampMs: number
+  /** Its number in its call: the order of deliveries in a lane; 0: not numbered. */
+  readonly sequence: number
   /** W3C Trace Context in which it was published. */
   readonly traceparent?: string
   /** Complete bodies, indexed by `Delivery.variant`. */
@@ -48,7 +50,7 @@ export interface ExportedEvent {
 
 /** A delivery, pending or ended. */
 export interface ExportedDelivery {
-  /** Store-wide position: the cursor of lists. */
+  /** The cursor of lists, unique among the deliveries of its webhook: that of its event, or its own for a replay. */
   readonly position: number
   /** Position of its event. */
   readonly eventPosition: number

@@ -11,10 +11,12 @@ import {
   normalizeAccountName,
   normalizeRealm,
   notFound,
+  shardOf,
 } from 'hookswitch/store'
 import { postgresAccountPages } from './account-pages.js'
 import { constraintOf } from './errors.js'
 import { lineageReader } from './lineages.js'
+import { ALL_SHARDS, createOwnerVersions } from './owner-versions.js'
 import { assertRevision } from './revision.js'
 import { type WebhookRow, webhookOf } from './rows.js'
 import type { Transaction } from './session.js'

@@ -34,7 +34,10 @@ export function postgresEncryption({ session, schema }: Pick<Deps, 'session' | '
     const raised = await versions.raise(tx, [shardOf(next.id)])
     const [row] = await tx.query<WebhookRow>(sql.lockWebhook, [next.id])
     const current = row && webhookOf(row)
-    if (!current || !hasCiphertexts(ciphertextsOfWebhook(current), expected)) return false
+    if (!current || !hasCiphertexts(ciphertextsOfWebhook(current), expected)) {
+      await versions.record(tx, raised, [])
+      return false
+    }
     const webhook = withWebhookCiphertexts(current, next)
     await tx.query(sql.putWebhook, [webhook.id, webhook.revision, webhookColumns(webhook).doc])
     await versions.record(tx, raised, [{ webhookId: next.id }])

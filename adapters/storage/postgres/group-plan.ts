@@ -69,9 +69,10 @@ export function planGroup(
   const keys = new Map<string, StoredKey>()
   const newEvents = new Map<string, KnownEvent>()
   const used = new Set<string>()
+  const eventOf = (id: string) => newEvents.get(id) ?? stored.event(id)
   const facts: AcceptanceFacts = {
     key: (accountId, key) => keys.get(callName(accountId, key)) ?? stored.key(accountId, key),
-    event: (id) => newEvents.get(id) ?? stored.event(id),
+    event: eventOf,
     hasWebhook: (id) => stored.webhook(id) !== undefined,
     isTaken: (delivery) => used.has(delivery.id) || used.has(placeOf(delivery)) || stored.isTaken(delivery),
     hasInboxEntry: (id) => !inboxIds.includes(id) && stored.hasInboxEntry(id),
@@ -93,21 +94,21 @@ export function planGroup(
     const withDeliveries = new Set<number>()
     let near = 0
     for (const delivery of planned.deliveries) {
-      const { eventId, webhookId } = delivery
+      const { eventId, webhookId, replayOf } = delivery
       const index = eventIndexOf(acceptance.events, eventId, near)
       if (index >= 0) {
         near = index
         withDeliveries.add(index)
       }
       const { key: webhookKey, shard } = stored.webhook(webhookId)!
-      const source = index >= 0 ? acceptance.events[index]! : facts.event(eventId)!
-      const sequence = index >= 0 ? planned.events[index]!.sequence : facts.event(eventId)!.sequence
+      const source = index < 0 ? eventOf(eventId)! : acceptance.events[index]!
       deliveries.push({
         delivery,
         webhookKey,
         shard,
         event: source.position!,
-        sequence,
+        // Replays are in the order of their positions.
+        sequence: index < 0 || replayOf !== undefined ? 0 : planned.events[index]!.sequence,
         isForeign: !ownShards.has(shard),
       })
       if (accepted.length > 1) used.add(delivery.id).add(placeOf(delivery))

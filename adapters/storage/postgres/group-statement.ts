@@ -24,7 +24,7 @@ export interface DeliveryToWrite {
   readonly shard: number
   /** Position of its event. */
   readonly event: number
-  /** Sequence number of its event, 0: none. */
+  /** Its order in its lane: sequence number of its event. 0: its position. */
   readonly sequence: number
   /** Another node owns its shard, or nobody. */
   readonly isForeign: boolean

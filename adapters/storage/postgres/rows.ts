@@ -45,9 +45,9 @@ const SHARED = `lane, accepted_ms as "acceptedMs", webhook_key as "webhookKey", 
   form, id, replay_of as "replayOf", reason, event`
 
 /** Columns of a waiting delivery, as `ENDED_COLUMNS` names them. */
-export const WAITING_COLUMNS = `${SHARED}, position, due_ms as "dueMs", 0 as state, null::float8 as "endedMs"`
+export const WAITING_COLUMNS = `${SHARED}, position, sequence, due_ms as "dueMs", 0 as state, null::float8 as "endedMs"`
 /** Columns of an attempt with which its delivery ended (`state >= 2`). */
-export const ENDED_COLUMNS = `${SHARED}, delivery as position, null::float8 as "dueMs", state, ended_ms as "endedMs"`
+export const ENDED_COLUMNS = `${SHARED}, delivery as position, 0 as sequence, null::float8 as "dueMs", state, ended_ms as "endedMs"`
 
 /** Columns of `event e`. */
 export const EVENT_COLUMNS = `e.id as "eventId", e.account_id as "eventAccountId", e.call_id as "callId", e.hook,
@@ -58,6 +58,8 @@ export const WEBHOOK_ID_COLUMNS = `w.account_id as "accountId", w.id as "webhook
 export interface DeliveryRow {
   readonly id: string
   readonly position: number
+  /** Of a waiting delivery: its order in its lane; 0: that is its position. */
+  readonly sequence: number
   readonly webhookKey: number
   readonly accountId: string
   readonly webhookId: string
@@ -186,7 +188,7 @@ export interface AttemptRow {
 /** A document of version 0.1 contains the method, the number and the event as well. */
 export function attemptOf(row: AttemptRow): AttemptRecord {
   const { atMs, webhookId, accountId, eventId, hook, callId, n, form, id, doc } = row
-  return {
+  const record = {
     accountId,
     webhookId,
     deliveryId: deliveryIdOf(id, eventId),
@@ -196,6 +198,6 @@ export function attemptOf(row: AttemptRow): AttemptRecord {
     method: verbOf(form),
     ...(callId !== null && { callId }),
     ...(n !== null && { attempt: n }),
-    ...(JSON.parse(doc) as Omit<AttemptRecord, 'accountId' | 'webhookId' | 'deliveryId' | 'atMs'>),
   }
+  return Object.assign(record, JSON.parse(doc) as Omit<AttemptRecord, keyof typeof record>)
 }

@@ -173,10 +173,10 @@ const vacuumed = (s: string) =>
   ).join('\n')
 
 /**
- * `laneKey` of `delivery/lane-key.ts` in SQL: the lanes of converted deliveries continue. `pg_temp` functions are dropped
- * with the session.
+ * `laneKey` of `delivery/lane-key.ts` in SQL, so that the lanes of converted deliveries continue, `storedDeliveryId` and
+ * `formOf`. `pg_temp` functions are dropped with the session.
  */
-const LANE_KEY = `
+const FUNCTIONS = `
 create or replace function pg_temp.fnv(units integer[], seed bigint) returns bigint language plpgsql immutable as $$
 declare hash bigint := seed; unit integer;
 begin
@@ -195,6 +195,9 @@ begin
   key := (pg_temp.fnv(units, 2166136261) & 2097151) * 4294967296 + pg_temp.fnv(units, 2538058380);
   return case key when 0 then 1 else key end;
 end $$;
+create or replace function pg_temp.stored_id(id text, event_id text) returns text language sql immutable as $$
+  select case when left(id, 24) = left(event_id, 24) and id ~ '^[0-9a-f]{32}$' and event_id ~ '^[0-9a-f]{32}$'
+    then right(id, 8) else '!' || id end $$;
 create or replace function pg_temp.form(encoding text, verb text, lane text) returns integer language sql immutable as $$
   select case encoding when 'form' then 1 else 0 end
     + 2 * (array_position(array['get', 'post', 'put', 'patch', 'delete'], verb) - 1)
@@ -209,11 +212,13 @@ create or replace function pg_temp.form(encoding text, verb text, lane text) ret
  *
  * @param s name of the schema, quoted
  * @param old name of a table that is converted, quoted
+ * @param sequence sequence number of an event `e`; 0 or null: not numbered
  */
-export const conversion = (s: string, old: (table: LegacyTable) => string): string => `
-${LANE_KEY}
+export const conversion = (s: string, old: (table: LegacyTable) => string, sequence: string): string => `
+${FUNCTIONS}
 create temporary table converted on commit drop as
-  select d.*, e.account_id as event_account_id,
+  select d.*, pg_temp.stored_id(d.id, e.id) as stored_id,
+    case when d.replay_of is null then coalesce(${sequence}, 0) else 0 end as sequence,
     case when d.replay_of is null
         and row_number() over (partition by d.webhook_key, d.event order by d.position) = 1
       then d.event else d.position end as at,
@@ -228,8 +233,8 @@ create temporary table recorded on commit drop as
 analyze recorded;
 
 insert into ${s}.event
-  (position, timestamp_ms, accepted_ms, id, account_id, call_id, hook, traceparent, body)
-select e.position, e.timestamp_ms, coalesce(d.accepted_ms, 0), e.id, e.account_id, e.call_id, e.hook, e.traceparent, e.body
+  (position, timestamp_ms, accepted_ms, sequence, id, account_id, call_id, hook, traceparent, body)
+select e.position, e.timestamp_ms, coalesce(d.accepted_ms, 0), nullif(${sequence}, 0), e.id, e.account_id, e.call_id, e.hook, e.traceparent, e.body
 from ${old('event')} e left join (
   select event, min(accepted_ms) as accepted_ms from converted group by event
 ) d on d.event = e.position
@@ -239,7 +244,10 @@ insert into ${s}.body (event, variant, body)
 insert into ${s}.event (position, timestamp_ms, accepted_ms, sequence, id, account_id, call_id, hook)
   select -nextval('${s}.position'), c.last_ms, c.last_ms, nullif(c.sequence, 0),
     'call/' || c.account_id || '/' || c.call_id, c.account_id, c.call_id, ''
-  from ${old('call')} c;
+  from ${old('call')} c
+  where not exists (
+    select from ${s}.event e where e.call_id = c.call_id and e.account_id = c.account_id and e.sequence >= c.sequence
+  );
 insert into ${s}.event (position, timestamp_ms, accepted_ms, id, account_id, call_id, other_leg, hook)
   select -nextval('${s}.position'), c.last_ms, c.last_ms,
     'leg/' || l.account_id || '/' || l.call_id || '/' || l.other, l.account_id, l.call_id, l.other, ''
@@ -258,8 +266,8 @@ insert into ${s}.event (position, timestamp_ms, accepted_ms, id, account_id, cal
 insert into ${s}.waiting
   (position, event, lane, accepted_ms, due_ms, webhook_key, sequence, epoch, attempts, tries, interruptions, variant, form,
    id, replay_of, reason)
-select c.at, c.event, l.key, c.accepted_ms, case when c.state = 0 and c.attempts > 0 then c.due_ms end, c.webhook_key, 0,
-  c.epoch, c.attempts, c.tries, c.interruptions, c.variant, c.form, '!' || c.id, c.replay_of, c.reason
+select c.at, c.event, l.key, c.accepted_ms, case when c.state = 0 and c.attempts > 0 then c.due_ms end, c.webhook_key,
+  c.sequence, c.epoch, c.attempts, c.tries, c.interruptions, c.variant, c.form, c.stored_id, c.replay_of, c.reason
 from converted c join (
   select lane, pg_temp.lane_key(lane) as key from (select distinct lane from converted where state < 2) d
 ) l on l.lane = c.lane
@@ -271,7 +279,7 @@ insert into ${s}.attempt
 select r.position, coalesce(c.event, e.position), coalesce(c.at, r.position), 0, r.at_ms, coalesce(c.accepted_ms, 0),
   case when x.ends then c.ended_ms end, r.webhook_key, coalesce(c.epoch, 0), r.n, coalesce(r.n, c.attempts, 0),
   coalesce(c.tries, 0), coalesce(c.interruptions, 0), coalesce(c.variant, 0), coalesce(c.form, 2),
-  case when x.ends then c.state else 0 end, '!' || r.delivery_id, c.replay_of,
+  case when x.ends then c.state else 0 end, coalesce(c.stored_id, pg_temp.stored_id(r.delivery_id, r.event_id)), c.replay_of,
   case when x.ends then c.reason end, r.doc
 from recorded r left join converted c on c.id = r.delivery_id
 left join ${s}.event e on c.id is null and e.id = r.event_id
@@ -280,7 +288,7 @@ insert into ${s}.attempt
   (event, delivery, lane, at_ms, accepted_ms, ended_ms, webhook_key, epoch, attempts, tries, interruptions, variant, form,
    state, id, replay_of, reason)
 select c.event, c.at, 0, c.ended_ms, c.accepted_ms, c.ended_ms, c.webhook_key, c.epoch, c.attempts, c.tries,
-  c.interruptions, c.variant, c.form, c.state, '!' || c.id, c.replay_of, c.reason
+  c.interruptions, c.variant, c.form, c.state, c.stored_id, c.replay_of, c.reason
 from converted c where c.state >= 2 and not exists (
   select from recorded r where r.delivery_id = c.id and r.is_last and coalesce(r.n, c.attempts) = c.attempts
 );
@@ -310,7 +318,7 @@ ${LEGACY_TABLES.map((table) => `alter table ${s}.${table} rename to old_${table}
 drop table ${s}.node, ${s}.shard, ${s}.lane, ${s}.pending, ${s}.nudge;
 drop index ${s}.event_account;
 ${tables(s)}
-${conversion(s, (table) => `${s}.old_${table}`)}
+${conversion(s, (table) => `${s}.old_${table}`, 'null')}
 drop table ${LEGACY_TABLES.map((table) => `${s}.old_${table}`).join(', ')};
 alter table ${s}.webhook drop column origin, drop column paused_ms, drop column failing, drop column probed,
   drop column stale;

@@ -1,5 +1,5 @@
 /** Dependencies and ports that the parts of the store share. */
-import type { Clock, DeliveryReads, InboxStore, Log, QueueStore } from 'hookswitch/store'
+import type { Clock, InboxStore, Log, QueueStore } from 'hookswitch/store'
 import type { Memory } from './commit.js'
 import type { Session } from './session.js'
 
@@ -20,7 +20,20 @@ export interface Deps {
 }
 
 /** The part of the queue store that reads, prunes and erases. */
-export type Queries = DeliveryReads & Pick<QueueStore, 'webhookOf'>
+export type Queries = Pick<
+  QueueStore,
+  | 'webhookOf'
+  | 'delivery'
+  | 'deliveries'
+  | 'search'
+  | 'attempts'
+  | 'lastSuccesses'
+  | 'legs'
+  | 'prune'
+  | 'erase'
+  | 'mentions'
+  | 'scrub'
+>
 
 /** The part of the queue store that a node works with (`queue.ts`). */
 export interface Queue {
