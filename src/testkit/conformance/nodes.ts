@@ -20,6 +20,7 @@ async function pairOf(fixture: Fixture): Promise<{ readonly first: StoreNode; re
 
 /** A new webhook in one of the node's shards. */
 async function webhookIn(fixture: Fixture, { lease }: StoreNode): Promise<Webhook> {
+  assert.ok(lease.shards.length > 0, 'the node owns shards')
   for (;;) {
     const webhook = newWebhook()
     if (lease.shards.includes(shardOf(webhook.id))) return fixture.webhook(webhook)

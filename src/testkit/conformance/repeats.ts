@@ -75,7 +75,10 @@ export function repeatRules(rule: DefineRule): void {
     const { acceptance, deliveries } = fixture.prepare(webhook)
     await fixture.acceptOne(acceptance)
     const more = newEvent({ callId: 'call' })
-    const larger = acceptanceOf([...acceptance.events, more], acceptance.deliveries)
+    const larger = acceptanceOf(
+      [...acceptance.events.map((event) => ({ ...event })), more],
+      acceptance.deliveries.map((delivery) => ({ ...delivery })),
+    )
     const { accepted } = await fixture.node.commit({ accepted: [larger], isRepeat: true })
     assert.ok(accepted[0]?.kind === 'refused')
     assert.deepEqual([accepted[0].error.code, accepted[0].error.field], ['Conflict', 'id'])
