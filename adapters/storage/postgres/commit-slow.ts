@@ -118,24 +118,24 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
     const facts = await readFacts(tx, accepted, webhooks, now)
     const node = nodes.numberOf(lease)
     const plan = planGroup(group.accepted, facts, { node, now, isRepeat, ownShards, blamed })
-    const rows = await readRows(tx, group, webhooks)
+    const rows = withAccepted(await readRows(tx, group, webhooks), plan)
     const decided = lease
       ? await decideEnded(tx, group, webhooks, rows, ownShards)
       : group.ended.map((settlement): Decided => ({ settlement, decision: 'fenced', webhook: undefined }))
-    const notStarted = starting ? refusedStarts(group, plan, decided, rows, webhooks, ownShards) : []
+    const notStarted = starting ? refusedStarts(group, decided, rows, webhooks, ownShards) : []
     const refused = new Set(notStarted)
     const started = starting?.deliveries.filter((_, index) => !refused.has(index)) ?? []
     const keyOf = { get: (id: string) => webhooks.get(id)?.key }
+    const fence = lease?.fence ?? 0
+    const { events, deliveries, inboxIds } = plan
+    const nothing = { now, fence, events: [], deliveries: [], inboxIds: [], ended: [], health: new Map(), finished: [] }
+    // A statement does not see the rows that it inserts.
+    await tx.query(...statementOf({ ...nothing, events, deliveries, inboxIds }))
     const [statement, values] = statementOf({
-      now,
-      events: plan.events,
-      deliveries: plan.deliveries,
-      inboxIds: plan.inboxIds,
+      ...nothing,
       ended: decided.flatMap(({ decision, settlement, webhook }): SettlementToWrite[] =>
         decision === 'write' ? [{ settlement, webhookKey: webhook!.key }] : [],
       ),
-      health: new Map(),
-      fence: lease?.fence ?? 0,
       finished: group.finished,
       ...(started.length > 0 && { starting: { key: starting!.key, entries: encodeStarts(started, keyOf)! } }),
     })
@@ -351,7 +351,6 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
 /** Indexes of the starts that may not begin, after the acceptances and settlements of the group. */
 function refusedStarts(
   { starting }: Group,
-  plan: GroupPlan,
   decided: readonly Decided[],
   rows: ReadonlyMap<string, GroupDeliveryRow>,
   webhooks: ReadonlyMap<string, GroupWebhookRow>,
@@ -359,12 +358,6 @@ function refusedStarts(
 ): readonly number[] {
   const waiting = new Map<string, { readonly attempts: number; readonly epoch: number }>()
   for (const [place, row] of rows) if (row.state === 0) waiting.set(place, row)
-  for (const { delivery, webhookKey } of plan.deliveries) {
-    waiting.set(placeOf({ key: webhookKey, position: delivery.position! }), {
-      attempts: 0,
-      epoch: delivery.epoch,
-    })
-  }
   const disabled = new Set<string>()
   for (const { settlement, decision, webhook } of decided) {
     if (decision !== 'write') continue
@@ -381,6 +374,17 @@ function refusedStarts(
     const row = waiting.get(placeOf({ key: webhook.key, position: start.position }))
     return canStart(row, start, epoch) ? [] : [index]
   })
+}
+
+/** The stored deliveries with those that the group accepts. */
+function withAccepted(rows: ReadonlyMap<string, GroupDeliveryRow>, { deliveries }: GroupPlan) {
+  const all = new Map(rows)
+  for (const { delivery, webhookKey: key, event } of deliveries) {
+    const { epoch, position } = delivery
+    const row = { key, position: position!, state: 0, attempts: 0, epoch, event }
+    all.set(placeOf(row), row)
+  }
+  return all
 }
 
 const placeOf = ({ key, position }: { readonly key: number; readonly position: number }) => `${key}/${position}`

@@ -87,8 +87,11 @@ export function createCommit(deps: CommitDeps) {
       textArray(wanted.map(([account]) => account)),
       textArray(wanted.map(([, call]) => call)),
     ])
+    for (const { account, call, sequence } of rows) {
+      rememberNumber(memory, account, call, sequence)
+      calls.delete(callName(account, call))
+    }
     for (const name of calls.keys()) memory.numbers.delete(name)
-    for (const { account, call, sequence } of rows) rememberNumber(memory, account, call, sequence)
   }
 
   /** What the fast path assumes: nothing is stored of new events, and numbers are the remembered ones. */

@@ -87,6 +87,7 @@ export function postgresErasure(
       async (tx) => {
         const rows = await tx.query<{ position: number }>(sql.events, [accountId, callIds, limit])
         const positions = int8Array(rows.map(({ position }) => position))
+        if (callIds) await tx.query(sql.keepLegs, [callIds, positions])
         await tx.query(shared.lockEvents, [positions])
         const [row] = await tx.query<RemovedCount>(shared.events, [positions])
         return { count: row!.removed, changes: [] }

@@ -8,6 +8,7 @@ import { fillIn, isTerminal, laneKey, linkedLeg } from 'hookswitch/store'
 import { byteaArray, float8Array, int2Array, int4Array, int8Array, textArray } from './binary-arrays.js'
 import { storedDeliveryId } from './delivery-id.js'
 import { attemptDoc, formOf, stateNumberOf } from './rows.js'
+import { isTakenWhole } from './sql/commit.js'
 import type { Statement } from './statement.js'
 
 export interface EventToWrite {
@@ -111,13 +112,11 @@ const NEW_CALLS: Part = {
       ) e)`,
 }
 
-/** Deliveries that have ended have no unique index. */
+/** Ids that are not derived from those of events have no unique index. */
 const WHOLE_IDS: Part = {
   isNeeded: (group) => group.checks !== undefined && wholeIds(group).length > 0,
   values: (group) => [textArray(wholeIds(group))],
-  condition: (s) => `not exists (
-      select from ${s}.attempt where id = any ($1::text[]) and left(id, 1) = '!' and state >= 2
-    )`,
+  condition: (s) => `not exists (select from unnest($1::text[]) u (id) where ${isTakenWhole(s)})`,
 }
 
 const wholeIds = ({ deliveries }: GroupToWrite) =>

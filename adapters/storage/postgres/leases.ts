@@ -77,7 +77,8 @@ export function createLeases({ session, schema, clock, nodeClock, nodes, notifie
       // The version of a node does not go back when its lease is granted again.
       const version = (all.find((node) => node.owner === owner)?.version ?? -1) + 1
       const aliveUntilMs = now + leaseMs
-      await tx.query(sql.grant, [owner, fence, number, version, aliveUntilMs, offsetMs, now])
+      const pending = nodes.get({ owner, fence })?.pending ?? 0
+      await tx.query(sql.grant, [owner, fence, number, version, aliveUntilMs, offsetMs, now, pending])
       const [{ position }] = (await tx.query<{ position: number }>(sql.position, [])) as [{ position: number }]
       const taken = new Set(plan.take)
       const leaving = shards.filter(
@@ -137,7 +138,7 @@ export function createLeases({ session, schema, clock, nodeClock, nodes, notifie
 
 const ascending = (a: number, b: number) => a - b
 
-export function pendingOf(living: readonly NodeRow[], owner: string): number {
+function pendingOf(living: readonly NodeRow[], owner: string): number {
   return living.reduce((sum, node) => sum + (node.owner === owner ? 0 : node.pending), 0)
 }
 

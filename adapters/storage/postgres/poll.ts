@@ -63,6 +63,7 @@ export function createPoller({ session, schema, channel, log, notifier, nodes }:
       int4Array(local.map(({ fence }) => fence)),
       textArray(local.map(({ seenXid }) => seenXid)),
       int8Array(local.map(({ version }) => version)),
+      int8Array(local.map(({ pending }) => pending)),
     ])
     return row!.hasWork || local.some(({ mayHaveLostNudges }) => mayHaveLostNudges)
   }

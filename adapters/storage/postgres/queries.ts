@@ -1,6 +1,7 @@
 /** Read-only queries about deliveries and attempts; pruning and erasure are included from their files. */
 import {
   type DeliveryQuery,
+  type DeliverySearch,
   type DeliveryState,
   dueMsForReaders,
   effectiveState,
@@ -84,6 +85,17 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
     })
   }
 
+  async function find(query: DeliverySearch, limit: number): Promise<readonly SearchRow[]> {
+    const { accountId = null, webhookId = null, callId = null, states, cursor = NEWEST } = query
+    const values = [cursor, ...rangeOf(query), states ? states.map(stateNumberOf) : null, limit]
+    if (callId !== null) {
+      return session.query<SearchRow>(sql.searchCall, [...values, callId, accountId, webhookId])
+    }
+    if (accountId === null && webhookId === null) return session.query<SearchRow>(sql.searchAll, values)
+    const statement = isOnlyFailed(states) ? sql.searchWebhooksFailed : sql.searchWebhooks
+    return session.query<SearchRow>(statement, [...values, accountId, webhookId])
+  }
+
   return {
     async webhookOf(webhookId) {
       const [row] = await session.query<WebhookRow>(readAny, [webhookId])
@@ -115,30 +127,16 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
       return toStored(rows)
     },
     async search(query) {
-      const { accountId = null, webhookId = null, callId = null, states, limit } = query
-      const values = [
-        query.cursor ?? NEWEST,
-        ...rangeOf(query),
-        states ? states.map(stateNumberOf) : null,
-        limit + 1,
-      ]
-      const isOfWebhooks = accountId !== null || webhookId !== null
-      const rows =
-        callId !== null
-          ? await session.query<SearchRow>(sql.searchCall, [...values, callId, accountId, webhookId])
-          : isOfWebhooks
-            ? await session.query<SearchRow>(
-                isOnlyFailed(states) ? sql.searchWebhooksFailed : sql.searchWebhooks,
-                [...values, accountId, webhookId],
-              )
-            : await session.query<SearchRow>(sql.searchAll, values)
-      const stoppedAt = rows[0]?.stoppedAt ?? null
-      const found = rows.filter(({ id }) => id !== null)
+      const rows = await find(query, query.limit)
+      const deliveries = await toStored(rows.filter(({ id }) => id !== null))
       // Deliveries with the position of the last one belong to its page.
-      let end = Math.min(limit, found.length)
-      while (end > 0 && found[end]?.position === found[end - 1]!.position) end += 1
-      const deliveries = await toStored(found.slice(0, end))
-      if (end < found.length) return { deliveries, cursor: found[end - 1]!.position }
+      const last = deliveries.at(-1)
+      if (last && deliveries.length >= query.limit) {
+        const [next] = await find({ ...query, cursor: last.position }, 1)
+        const hasMore = next && (next.id !== null || next.stoppedAt !== null)
+        return hasMore ? { deliveries, cursor: last.position } : { deliveries }
+      }
+      const stoppedAt = rows[0]?.stoppedAt ?? null
       return stoppedAt === null ? { deliveries } : { deliveries, cursor: stoppedAt }
     },
     async lastSuccesses(webhookIds) {

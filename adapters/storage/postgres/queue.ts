@@ -84,13 +84,16 @@ export function postgresQueue(deps: Deps): Queue {
   }
 
   async function interruptedStarts(shards: Buffer): Promise<readonly Start[]> {
-    const rows = await session.query<{ entries: string }>(sql.starts, [shards])
-    const starts = rows.flatMap(({ entries }) => decodeStarts(bytesOf(entries)))
+    const rows = await session.query<{ fence: number; entries: string }>(sql.starts, [shards])
+    const starts = rows.flatMap(({ fence, entries }) =>
+      decodeStarts(bytesOf(entries)).map((start) => [...start, fence] as const),
+    )
     if (starts.length === 0) return []
     return session.query<InterruptedRow>(sql.interrupted, [
       int4Array(starts.map(([key]) => key)),
       int8Array(starts.map(([, position]) => position)),
       int4Array(starts.map(([, , attempt]) => attempt)),
+      int4Array(starts.map(([, , , fence]) => fence)),
       shards,
     ])
   }
@@ -124,7 +127,7 @@ export function postgresQueue(deps: Deps): Queue {
       await session.query(sql.requireLoad, [owner, fence])
       node.mayHaveLostNudges = false
     }
-    const values = [owner, fence, node?.seenXid ?? '0', node?.pending ?? 0, clockMs()]
+    const values = [owner, fence, node?.seenXid ?? '0', clockMs()]
     const [row] = await session.query<PollRow>(sql.poll, values).catch((thrown: unknown) => {
       // It may have taken nudges.
       nodes.connectionLost()

@@ -67,13 +67,16 @@ export interface LastSuccessRow {
   readonly atMs: number
 }
 
-/** The last success of each webhook `$1`, among its newest 1,000 records. */
+/**
+ * The last success of each webhook `$1`, among its newest 1,000 records. The text that is searched for cannot occur
+ * inside a value: JSON escapes its quotes there.
+ */
 export const lastSuccessStatement = (s: string): Statement => ({
   name: 'attempts_last_success',
   text: `select w.id as "webhookId", a.at_ms as "atMs" from ${s}.webhook w cross join lateral (
       select at_ms from (
-        select position, at_ms, state from ${s}.attempt where webhook_key = w.key and doc is not null
+        select position, at_ms, doc from ${s}.attempt where webhook_key = w.key and doc is not null
         order by position desc limit 1000
-      ) newest where state = 2 order by position desc limit 1
+      ) newest where strpos(doc, '"result":"success"') > 0 order by position desc limit 1
     ) a where w.id = any ($1::text[])`,
 })

@@ -58,6 +58,18 @@ const webhooks = (s: string, columns: string, strength: 'key share' | 'no key up
   text: `select id, key, shard, epoch, ${columns} from ${s}.webhook where id = any ($1::text[]) order by key for ${strength}`,
 })
 
+/** Whether a delivery has the id that is stored whole as `u.id`: in that form, or as the last digits of its event's. */
+export const isTakenWhole = (s: string) => `(
+    exists (select from ${s}.waiting w where w.id = u.id and left(w.id, 1) = '!')
+    or exists (select from ${s}.attempt a where a.id = u.id and left(a.id, 1) = '!' and a.state >= 2)
+    or exists (
+      select from ${s}.event e where e.id >= substr(u.id, 2, 24) and e.id < substr(u.id, 2, 24) || 'g' and (
+        exists (select from ${s}.waiting w where w.event = e.position and w.id = substr(u.id, 26))
+        or exists (select from ${s}.attempt a where a.event = e.position and a.id = substr(u.id, 26))
+      )
+    )
+  )`
+
 /** What the slow path of a group reads and locks, each statement after the one before has its locks. */
 export const commitStatements = (s: string) =>
   ({
@@ -115,10 +127,7 @@ export const commitStatements = (s: string) =>
           or exists (
             select from ${s}.attempt a where a.webhook_key = u.key and a.delivery = u.position and a.state >= 2
           )
-          or left(u.id, 1) = '!' and (
-            exists (select from ${s}.waiting w where w.id = u.id and left(w.id, 1) = '!')
-            or exists (select from ${s}.attempt a where a.id = u.id and left(a.id, 1) = '!' and a.state >= 2)
-          )
+          or left(u.id, 1) = '!' and ${isTakenWhole(s)}
           or exists (select from ${s}.waiting w where w.event = u.event and w.id = u.id)
           or exists (select from ${s}.attempt a where a.event = u.event and a.id = u.id)`,
     },

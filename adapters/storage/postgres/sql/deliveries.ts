@@ -9,7 +9,7 @@ export interface AheadRow {
 }
 
 /** A row of the search over all accounts, or the position at which it stopped (null: there are no more events). */
-export type SearchRow = DeliveryRow & { readonly stoppedAt: number | null }
+export type SearchRow = DeliveryRow & { readonly stoppedAt?: number | null }
 
 /** Events that one search over all accounts examines at most. */
 export const EVENTS_PER_SEARCH = 2_000

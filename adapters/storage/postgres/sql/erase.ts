@@ -81,6 +81,21 @@ export const eraseStatements = (s: string) =>
           union all select position, account_id from ${s}.event where $2::text[] is null and account_id = $1
         ) e where account_id = $1 limit $3`,
     },
+    /** Other legs of the events `$2` stay known to their account, unless they are in the calls `$1` themselves. */
+    keepLegs: {
+      name: 'erase_keep_legs',
+      text: `insert into ${s}.event (position, timestamp_ms, accepted_ms, id, account_id, call_id, hook)
+        select -nextval('${s}.position'), e.accepted_ms, e.accepted_ms, 'call/' || e.account_id || '/' || e.other_leg,
+          e.account_id, e.other_leg, ''
+        from (
+          select other_leg, account_id, max(accepted_ms) as accepted_ms from ${s}.event
+          where position = any ($2::bigint[]) and other_leg <> all ($1::text[]) group by 1, 2
+        ) e
+        where not exists (
+          select from ${s}.event x where x.call_id = e.other_leg and x.account_id = e.account_id
+        )
+        on conflict do nothing`,
+    },
     keys: {
       name: 'erase_keys',
       text: `with gone as (

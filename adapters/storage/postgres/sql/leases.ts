@@ -64,15 +64,15 @@ export const leaseStatements = (s: string) =>
     /** Waits for the running group of each of these nodes. Later ones find no row. */
     removeNodes: { name: 'lease_remove', text: `delete from ${s}.node where fence = any ($1::int[])` },
     newFence: { name: 'lease_fence', text: `select nextval('${s}.fence')::int as fence` },
-    /** Grants a lease until `$5`; `$6`, `$7`: offset and time of the store clock. */
+    /** Grants a lease until `$5`; `$6`, `$7`: offset and time of the store clock; `$8`: pending deliveries of the node. */
     grant: {
       name: 'lease_grant',
       text: `with clock as (
           insert into ${s}.store_clock (id, offset_ms, last_ms) values (0, $6, $7)
           on conflict (id) do update set offset_ms = excluded.offset_ms, last_ms = excluded.last_ms
         )
-        insert into ${s}.node (owner, fence, number, version, alive_until_ms) values ($1, $2, $3, $4, $5)
-        on conflict (owner) do update set alive_until_ms = excluded.alive_until_ms`,
+        insert into ${s}.node (owner, fence, number, version, alive_until_ms, pending) values ($1, $2, $3, $4, $5, $8)
+        on conflict (owner) do update set alive_until_ms = excluded.alive_until_ms, pending = excluded.pending`,
     },
     /** The highest position of a delivery or an event. */
     position: {

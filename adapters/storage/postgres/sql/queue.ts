@@ -74,27 +74,27 @@ export const queueStatements = (s: string) =>
     /** Starts of leases that ended with any of the shards `$1`. */
     starts: {
       name: 'queue_starts',
-      text: `select entries::text from ${s}.start
+      text: `select fence, entries::text from ${s}.start
         where fence = any (array(select distinct fence from ${s}.takeover where shard = any ($1::smallint[])))`,
     },
-    /** Which of these starts have no stored outcome. */
+    /** Which of these starts, of leases that ended with their shard, have no stored outcome. */
     interrupted: {
       name: 'queue_interrupted',
       text: `select distinct w.id as "webhookId", d.position, u.attempt, d.epoch
-        from unnest($1::int[], $2::bigint[], $3::int[]) u (key, position, attempt)
+        from unnest($1::int[], $2::bigint[], $3::int[], $4::int[]) u (key, position, attempt, fence)
         cross join lateral (select id, shard from ${s}.webhook where key = u.key offset 0) w
         cross join lateral (
           select * from ${s}.waiting
           where webhook_key = u.key and position = u.position and attempts = u.attempt - 1 offset 0
         ) d
-        where w.shard = any ($4::smallint[])`,
+        where w.shard = any ($5::smallint[]) and exists (
+          select from ${s}.takeover t where t.shard = w.shard and t.fence = u.fence
+        )`,
     },
-    /** Takes nudges of transactions from `$3` on, and stores how many deliveries are pending. */
+    /** Takes nudges of transactions from `$3` on. */
     poll: {
       name: 'queue_poll',
-      text: `with n as materialized (${living(s, 'version', '$5')}), p as (
-          update ${s}.node set pending = $4 where owner = $1 and fence = $2 and pending <> $4
-        ), taken as (
+      text: `with n as materialized (${living(s, 'version', '$4')}), taken as (
           delete from ${s}.nudge
           where shard = any (array(select id from ${s}.shard where owner = $1 and exists (select from n)))
             and xid >= $3::xid8
@@ -140,13 +140,20 @@ export const queueStatements = (s: string) =>
     },
     /**
      * Whether any of the nodes `$1` with the fences `$2`, which have polled up to `$3` and know the versions `$4`, has
-     * something to do, or any shard is free: the statement that runs once a second.
+     * something to do, or any shard is free. Stores their numbers of pending deliveries, `$5`. The statement that runs once
+     * a second.
      */
     watch: {
       name: 'queue_watch',
-      text: `select exists (select from ${s}.shard where owner is null) or exists (
-          select from unnest($1::text[], $2::int[], $3::text[], $4::bigint[]) u (owner, fence, xid, version)
-          cross join lateral (
+      text: `with u as materialized (
+          select * from unnest($1::text[], $2::int[], $3::text[], $4::bigint[], $5::bigint[])
+            u (owner, fence, xid, version, pending)
+        ), p as (
+          update ${s}.node n set pending = u.pending
+          from u where n.owner = u.owner and n.fence = u.fence and n.pending <> u.pending
+        )
+        select exists (select from ${s}.shard where owner is null) or exists (
+          select from u cross join lateral (
             select * from ${s}.node where owner = u.owner and fence = u.fence offset 0
           ) n
           where n.version > u.version or exists (
