@@ -9,12 +9,14 @@ const WHOLE = '!'
 
 /** The last 8 digits of an id that begins like its event's id; otherwise the whole id after `!`. */
 export function storedDeliveryId(id: string, eventId: string): string {
-  const isDerived = id.length === 32 && eventId.length === 32 && id.startsWith(eventId.slice(0, SHARED))
-  return isDerived && DERIVED.test(id) && DERIVED.test(eventId) ? id.slice(SHARED) : WHOLE + id
+  const isDerived = eventId.length === 32 && id.startsWith(eventId.slice(0, SHARED)) && DERIVED.test(id)
+  return isDerived && DERIVED.test(eventId) ? id.slice(SHARED) : WHOLE + id
 }
 
+export const isStoredWhole = (stored: string) => stored.startsWith(WHOLE)
+
 export function deliveryIdOf(stored: string, eventId: string): string {
-  return stored.startsWith(WHOLE) ? stored.slice(1) : eventId.slice(0, SHARED) + stored
+  return isStoredWhole(stored) ? stored.slice(1) : eventId.slice(0, SHARED) + stored
 }
 
 /** What finds a delivery by its id alone: the range of its event's id, and its two stored forms. */

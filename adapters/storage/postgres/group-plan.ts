@@ -9,6 +9,7 @@ import {
   planAcceptance,
   type StoredKey,
 } from 'hookswitch/store'
+import { storedDeliveryId } from './delivery-id.js'
 import type { DeliveryToWrite, EventToWrite } from './group-statement.js'
 
 export interface KnownWebhook {
@@ -104,6 +105,7 @@ export function planGroup(
       const source = index < 0 ? eventOf(eventId)! : acceptance.events[index]!
       deliveries.push({
         delivery,
+        storedId: storedDeliveryId(delivery.id, eventId),
         webhookKey,
         shard,
         event: source.position!,

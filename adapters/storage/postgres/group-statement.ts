@@ -6,7 +6,7 @@
 import type { NewDelivery, NewEvent, Settlement } from 'hookswitch/store'
 import { fillIn, isTerminal, laneKey, linkedLeg } from 'hookswitch/store'
 import { byteaArray, float8Array, int2Array, int4Array, int8Array, textArray } from './binary-arrays.js'
-import { storedDeliveryId } from './delivery-id.js'
+import { isStoredWhole } from './delivery-id.js'
 import { attemptDoc, formOf, stateNumberOf } from './rows.js'
 import { isTakenWhole } from './sql/commit.js'
 import type { Statement } from './statement.js'
@@ -21,6 +21,8 @@ export interface EventToWrite {
 
 export interface DeliveryToWrite {
   readonly delivery: NewDelivery
+  /** Its id as it is stored (`delivery-id.ts`). */
+  readonly storedId: string
   readonly webhookKey: number
   readonly shard: number
   /** Position of its event. */
@@ -114,16 +116,13 @@ const NEW_CALLS: Part = {
 
 /** Ids that are not derived from those of events have no unique index. */
 const WHOLE_IDS: Part = {
-  isNeeded: (group) => group.checks !== undefined && wholeIds(group).length > 0,
-  values: (group) => [textArray(wholeIds(group))],
+  isNeeded: ({ checks, deliveries }) =>
+    checks !== undefined && deliveries.some(({ storedId }) => isStoredWhole(storedId)),
+  values: ({ deliveries }) => [
+    textArray(deliveries.flatMap(({ storedId }) => (isStoredWhole(storedId) ? [storedId] : []))),
+  ],
   condition: (s) => `not exists (select from unnest($1::text[]) u (id) where ${isTakenWhole(s)})`,
 }
-
-const wholeIds = ({ deliveries }: GroupToWrite) =>
-  deliveries.flatMap(({ delivery: { id, eventId } }) => {
-    const stored = storedDeliveryId(id, eventId)
-    return stored.length > 8 ? [stored] : []
-  })
 
 const STARTABLE: Part = {
   isNeeded: ({ checks }) => checks !== undefined && checks.waiting.length > 0,
@@ -247,7 +246,7 @@ const DELIVERIES: Part = {
     int4Array(deliveries.map(({ delivery }) => delivery.epoch)),
     int2Array(deliveries.map(({ delivery }) => delivery.variant)),
     int2Array(deliveries.map(({ delivery }) => formOf(delivery))),
-    textArray(deliveries.map(({ delivery }) => storedDeliveryId(delivery.id, delivery.eventId))),
+    textArray(deliveries.map(({ storedId }) => storedId)),
     textArray(deliveries.map(({ delivery }) => delivery.replayOf ?? null)),
   ],
   cte: (s) => `w as (

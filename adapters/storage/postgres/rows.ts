@@ -150,22 +150,36 @@ export function healthText(health: Health | null | undefined): string | null {
   return health ? JSON.stringify(health) : null
 }
 
-/** The parts of a record that neither its row nor that of its event has. */
+/** The parts of a record that neither its row nor that of its event has. One literal: rest properties cost three times as much. */
 export function attemptDoc(record: AttemptRecord): string {
-  const {
-    accountId: _a,
-    webhookId: _w,
-    deliveryId: _d,
-    callId: _c,
-    atMs: _at,
-    eventId: _e,
-    hook: _h,
-    method: _m,
-    attempt: _n,
-    ...rest
-  } = record
-  return JSON.stringify(rest)
+  return JSON.stringify({
+    id: record.id,
+    uri: record.uri,
+    retriesLeft: record.retriesLeft,
+    result: record.result,
+    reason: record.reason,
+    clientError: record.clientError,
+    status: record.status,
+    responseHeaders: record.responseHeaders,
+    responseBody: record.responseBody,
+    requestHeaders: record.requestHeaders,
+    durationMs: record.durationMs,
+  } satisfies Record<DocField, unknown>)
 }
+
+/** Fields without a column. */
+type DocField = Exclude<
+  keyof AttemptRecord,
+  | 'accountId'
+  | 'webhookId'
+  | 'deliveryId'
+  | 'callId'
+  | 'atMs'
+  | 'eventId'
+  | 'hook'
+  | 'method'
+  | 'attempt'
+>
 
 /** Columns of `attempt a`. */
 export const ATTEMPT_COLUMNS = 'a.position, a.at_ms as "atMs", a.n, a.form, a.id, a.doc'
