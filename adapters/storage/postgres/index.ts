@@ -36,7 +36,7 @@
  * again by its token, a settlement is compared with the stored row. A crash of the server empties `nudge` (unlogged);
  * every node then scans its shards.
  */
-import type { Clock, Log, Store } from 'hookswitch/store'
+import type { Clock, Log, QueueLogStore } from 'hookswitch/store'
 import { postgresAccounts } from './accounts.js'
 import { postgresEncryption } from './encryption.js'
 import { watchLongTransactions } from './long-transaction-monitor.js'
@@ -92,7 +92,7 @@ interface OpenStore {
  * @example
  * const store = postgresStore({ connectionString: process.env.DATABASE_URL })
  */
-export function postgresStore(options: PostgresStoreOptions): Store {
+export function postgresStore(options: PostgresStoreOptions): QueueLogStore {
   const { connection, schema: name, answerWithinMs, clock } = checkOptions(options)
   const schema = quoteIdentifier(name)
   const isHostPool = 'pool' in connection

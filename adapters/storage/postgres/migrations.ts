@@ -7,6 +7,7 @@ import { storeClockTable } from './schema-clock.js'
 import { encryptionTable } from './schema-encryption.js'
 import { openLegTable } from './schema-open-legs.js'
 import { queueTables } from './schema-queue.js'
+import { queueLogTables } from './schema-queue-log.js'
 import type { Session, Transaction } from './session.js'
 import { migrationStatements } from './sql/migrations.js'
 
@@ -24,6 +25,7 @@ const MIGRATIONS: readonly Migration[] = [
   { version: 4, text: encryptionTable },
   { version: 5, text: accountLists },
   { version: 6, text: storeClockTable },
+  { version: 7, text: queueLogTables },
 ]
 
 /** The schema version of this package. */
