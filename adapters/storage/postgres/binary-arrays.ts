@@ -59,7 +59,7 @@ export const int4Array = (values: readonly (number | null)[]): Buffer =>
 export const int8Array = (values: readonly (number | null)[]): Buffer =>
   fixed(values, INT8, 8, (buffer, value, at) => {
     buffer.writeInt32BE(Math.floor(value / 2 ** 32), at)
-    buffer.writeUInt32BE(value % 2 ** 32 >>> 0, at + 4)
+    buffer.writeUInt32BE((value % 2 ** 32) >>> 0, at + 4)
   })
 
 export const float8Array = (values: readonly (number | null)[]): Buffer =>

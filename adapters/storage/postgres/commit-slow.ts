@@ -18,8 +18,8 @@ import {
   isTerminal,
   type NewDelivery,
   type Settlement,
-  shardOf,
   type StoredKey,
+  shardOf,
   type Webhook,
 } from 'hookswitch/store'
 import { int4Array, int8Array, textArray } from './binary-arrays.js'
@@ -128,7 +128,16 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
     const keyOf = { get: (id: string) => webhooks.get(id)?.key }
     const fence = lease?.fence ?? 0
     const { events, deliveries, inboxIds } = plan
-    const nothing = { now, fence, events: [], deliveries: [], inboxIds: [], ended: [], health: new Map(), finished: [] }
+    const nothing = {
+      now,
+      fence,
+      events: [],
+      deliveries: [],
+      inboxIds: [],
+      ended: [],
+      health: new Map(),
+      finished: [],
+    }
     // A statement does not see the rows that it inserts.
     await tx.query(...statementOf({ ...nothing, events, deliveries, inboxIds }))
     const [statement, values] = statementOf({
@@ -162,7 +171,10 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
       }
     }
     await lock(sql.webhooksToChange, [...changed])
-    await lock(sql.webhooks, [...others].filter((id) => !changed.has(id)))
+    await lock(
+      sql.webhooks,
+      [...others].filter((id) => !changed.has(id)),
+    )
     return webhooks
   }
 
@@ -342,7 +354,10 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
       await tx.query(sql.changeWebhook, [webhook.key, after.epoch, after.revision, doc, health])
     }
     if (disabledIds.length === 0) return { ended, version }
-    const [raised] = await tx.query<{ version: number }>(sql.raiseVersion, [lease!.fence, textArray(disabledIds)])
+    const [raised] = await tx.query<{ version: number }>(sql.raiseVersion, [
+      lease!.fence,
+      textArray(disabledIds),
+    ])
     for (const id of disabledIds) notifier.notify(shardOf(id))
     return { ended, version: raised!.version }
   }
@@ -387,4 +402,5 @@ function withAccepted(rows: ReadonlyMap<string, GroupDeliveryRow>, { deliveries 
   return all
 }
 
-const placeOf = ({ key, position }: { readonly key: number; readonly position: number }) => `${key}/${position}`
+const placeOf = ({ key, position }: { readonly key: number; readonly position: number }) =>
+  `${key}/${position}`

@@ -18,7 +18,12 @@ import { textArray } from './binary-arrays.js'
 import { createSlowCommit } from './commit-slow.js'
 import { sqlStateOf } from './errors.js'
 import { callName, type GroupPlan, type KnownWebhook, planGroup, type StoredFacts } from './group-plan.js'
-import { type GroupChecks, type GroupToWrite, groupStatements, type SettlementToWrite } from './group-statement.js'
+import {
+  type GroupChecks,
+  type GroupToWrite,
+  groupStatements,
+  type SettlementToWrite,
+} from './group-statement.js'
 import type { Nodes } from './nodes.js'
 import type { Notifier } from './notifications.js'
 import { healthText } from './rows.js'
@@ -117,7 +122,8 @@ export function createCommit(deps: CommitDeps) {
     const node = nodes.numberOf(lease)
     // A replay names an event that is stored already.
     if (group.isRepeat || group.accepted.some(({ deliveries }) => deliveries.some(isReplay))) return undefined
-    if (group.ended.some(({ endpoint, position }) => endpoint?.disable || position === undefined)) return undefined
+    if (group.ended.some(({ endpoint, position }) => endpoint?.disable || position === undefined))
+      return undefined
     await learnWebhooks(group)
     if (carefulGroups > 0 && group.accepted.length > 0) {
       carefulGroups -= 1
@@ -228,7 +234,10 @@ function rowsToWrite(
   const { starting, lease, finished, now } = group
   const { events, deliveries, inboxIds } = plan
   const entries = starting && encodeStarts(starting.deliveries, memory.webhookKeys)
-  if (starting && !(entries && starting.deliveries.every(({ webhookId }) => ownShards.has(shardOf(webhookId)))))
+  if (
+    starting &&
+    !(entries && starting.deliveries.every(({ webhookId }) => ownShards.has(shardOf(webhookId))))
+  )
     return undefined
   return {
     now,

@@ -30,7 +30,9 @@ export function postgresErasure(
    */
   async function withVersions(
     hasWork: () => Promise<boolean>,
-    remove: (tx: Transaction) => Promise<{ readonly count: number; readonly changes: readonly OwnerChange[] }>,
+    remove: (
+      tx: Transaction,
+    ) => Promise<{ readonly count: number; readonly changes: readonly OwnerChange[] }>,
   ): Promise<number> {
     if (!(await hasWork())) return 0
     let changed: readonly OwnerChange[] = []
@@ -81,7 +83,10 @@ export function postgresErasure(
     )
 
   /** Removes the events of the account, and with them numbers and legs of its calls. */
-  const eraseEvents = ({ accountId, callIds = null }: { accountId: string; callIds?: readonly string[] | null }, limit: number) =>
+  const eraseEvents = (
+    { accountId, callIds = null }: { accountId: string; callIds?: readonly string[] | null },
+    limit: number,
+  ) =>
     withVersions(
       async () => (await session.query(sql.events, [accountId, callIds, 1])).length > 0,
       async (tx) => {

@@ -88,7 +88,10 @@ const LEASE: Part = {
 
 const WEBHOOKS: Part = {
   isNeeded: ({ checks }) => checks !== undefined && checks.webhooks.size > 0,
-  values: ({ checks }) => [int4Array([...checks!.webhooks.keys()]), int4Array([...checks!.webhooks.values()])],
+  values: ({ checks }) => [
+    int4Array([...checks!.webhooks.keys()]),
+    int4Array([...checks!.webhooks.values()]),
+  ],
   condition: (s) => `(select count(*) from unnest($1::int[], $2::int[]) u (key, epoch) cross join lateral (
       select 1 from ${s}.webhook w where w.key = u.key and w.epoch <= u.epoch offset 0
     ) w) = cardinality($1)`,
@@ -131,7 +134,9 @@ const STARTABLE: Part = {
     int8Array(checks!.waiting.map(([, position]) => position)),
     int4Array(checks!.waiting.map(([, , attempts]) => attempts)),
   ],
-  condition: (s) => `(select count(*) from unnest($1::int[], $2::bigint[], $3::int[]) u (key, position, attempts)
+  condition: (
+    s,
+  ) => `(select count(*) from unnest($1::int[], $2::bigint[], $3::int[]) u (key, position, attempts)
       cross join lateral (
         select 1 from ${s}.waiting w
         where w.webhook_key = u.key and w.position = u.position and w.attempts = u.attempts offset 0
@@ -216,12 +221,11 @@ function compare(a: string, b: string): number {
 }
 
 const BODIES: Part = {
-  isNeeded: ({ events }) => events.some(({ event, hasDeliveries }) => hasDeliveries && event.bodies.length > 1),
+  isNeeded: ({ events }) =>
+    events.some(({ event, hasDeliveries }) => hasDeliveries && event.bodies.length > 1),
   values: ({ events }) => {
     const rows = events.flatMap((one) =>
-      one.hasDeliveries
-        ? one.event.bodies.slice(1).map((_, index) => ({ one, variant: index + 1 }))
-        : [],
+      one.hasDeliveries ? one.event.bodies.slice(1).map((_, index) => ({ one, variant: index + 1 })) : [],
     )
     return [
       int8Array(rows.map(({ one }) => one.event.position!)),
@@ -413,7 +417,9 @@ function textOf(s: string, used: readonly (readonly [Part, number])[]): string {
   const shifted = (text: string, by: number) =>
     text.replace(/\$(\d+)/g, (_, number: string) => `$${Number(number) + by}`)
   const ctes = used.flatMap(([{ cte }, before]) => (cte ? [shifted(cte(s), before)] : []))
-  const conditions = used.flatMap(([{ condition }, before]) => (condition ? [shifted(condition(s), before)] : []))
+  const conditions = used.flatMap(([{ condition }, before]) =>
+    condition ? [shifted(condition(s), before)] : [],
+  )
   const result = conditions.length === 0 ? '1' : `1 / (${conditions.join('\n and ')})::int`
   return `${ctes.length === 0 ? '' : `with ${ctes.join(', ')}\n`}select ${result} as written`
 }

@@ -79,7 +79,9 @@ export function createLeases({ session, schema, clock, nodeClock, nodes, notifie
       const aliveUntilMs = now + leaseMs
       const pending = nodes.get({ owner, fence })?.pending ?? 0
       await tx.query(sql.grant, [owner, fence, number, version, aliveUntilMs, offsetMs, now, pending])
-      const [{ position }] = (await tx.query<{ position: number }>(sql.position, [])) as [{ position: number }]
+      const [{ position }] = (await tx.query<{ position: number }>(sql.position, [])) as [
+        { position: number },
+      ]
       const taken = new Set(plan.take)
       const leaving = shards.filter(
         (row) => row.owner === owner && !taken.has(row.shard) && !endedOwners.has(owner) && row.leaving,

@@ -2,7 +2,7 @@
  * How a node learns what other nodes wrote: notifications are fast but may be lost, so a statement once a second finds in
  * the tables whatever they missed.
  */
-import { textArray, int4Array, int8Array } from './binary-arrays.js'
+import { int4Array, int8Array, textArray } from './binary-arrays.js'
 import type { Nodes } from './nodes.js'
 import { type Notifier, parseMessage } from './notifications.js'
 import type { Deps } from './session-deps.js'

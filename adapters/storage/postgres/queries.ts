@@ -15,7 +15,15 @@ import { lookupOf } from './delivery-id.js'
 import { postgresErasure } from './erase.js'
 import { postgresPruning } from './prune.js'
 import { readableUpTo } from './read-horizon.js'
-import { attemptOf, type DeliveryRow, deliveryOf, stateNumberOf, verbOf, type WebhookRow, webhookOf } from './rows.js'
+import {
+  attemptOf,
+  type DeliveryRow,
+  deliveryOf,
+  stateNumberOf,
+  verbOf,
+  type WebhookRow,
+  webhookOf,
+} from './rows.js'
 import type { Deps, Queries, Queue } from './session-deps.js'
 import {
   type AttemptLookup,
@@ -70,7 +78,10 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
         int4Array(part.map((row) => row.webhookEpoch)),
       ]
       if (statement === sql.aheadOfCall) {
-        values.push(textArray(part.map((row) => row.callId)), textArray(part.map((row) => row.eventAccountId)))
+        values.push(
+          textArray(part.map((row) => row.callId)),
+          textArray(part.map((row) => row.eventAccountId)),
+        )
       }
       for (const row of await session.query<AheadRow>(statement, values)) ahead.set(nameOf(row), row.ahead)
     }

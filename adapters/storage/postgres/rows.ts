@@ -34,7 +34,11 @@ const VERBS: readonly Delivery['httpVerb'][] = ['get', 'post', 'put', 'patch', '
 const LANE_KINDS = 16
 
 /** Encoding, method and kind of lane of a delivery as one number. */
-export function formOf({ encoding, httpVerb, lane }: Pick<Delivery, 'encoding' | 'httpVerb' | 'lane'>): number {
+export function formOf({
+  encoding,
+  httpVerb,
+  lane,
+}: Pick<Delivery, 'encoding' | 'httpVerb' | 'lane'>): number {
   return (encoding === 'form' ? 1 : 0) + 2 * VERBS.indexOf(httpVerb) + LANE_KINDS * laneKindOf(lane)
 }
 
@@ -170,15 +174,7 @@ export function attemptDoc(record: AttemptRecord): string {
 /** Fields without a column. */
 type DocField = Exclude<
   keyof AttemptRecord,
-  | 'accountId'
-  | 'webhookId'
-  | 'deliveryId'
-  | 'callId'
-  | 'atMs'
-  | 'eventId'
-  | 'hook'
-  | 'method'
-  | 'attempt'
+  'accountId' | 'webhookId' | 'deliveryId' | 'callId' | 'atMs' | 'eventId' | 'hook' | 'method' | 'attempt'
 >
 
 /** Columns of `attempt a`. */

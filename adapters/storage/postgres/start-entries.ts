@@ -19,7 +19,7 @@ export function encodeStarts(
       if (key === undefined) return undefined
       at = row.writeInt32BE(key, at)
       at = row.writeInt32BE(Math.floor(position / 2 ** 32), at)
-      at = row.writeUInt32BE(position % 2 ** 32 >>> 0, at)
+      at = row.writeUInt32BE((position % 2 ** 32) >>> 0, at)
       at = row.writeInt32BE(attempt, at)
     }
     rows.push(row)

@@ -1,4 +1,10 @@
-import { type DeliveryRow, ENDED_COLUMNS, EVENT_COLUMNS, WAITING_COLUMNS, WEBHOOK_ID_COLUMNS } from '../rows.js'
+import {
+  type DeliveryRow,
+  ENDED_COLUMNS,
+  EVENT_COLUMNS,
+  WAITING_COLUMNS,
+  WEBHOOK_ID_COLUMNS,
+} from '../rows.js'
 import type { Statement } from '../statement.js'
 
 /** Number of deliveries in the lane that must end before this one. */
@@ -80,7 +86,11 @@ const MATCHING = `d.position < $1 and d."acceptedMs" between $2 and $3
   and ($4::int[] is null or case when d.state = 0 and d.epoch < w.epoch then 5 else d.state end = any ($4))`
 
 /** All deliveries of events `e (at)`; `condition` on `waiting` and `attempt`. */
-const ofEvents = (s: string, events: string, condition: string) => `select d.* from ${events} e cross join lateral (
+const ofEvents = (
+  s: string,
+  events: string,
+  condition: string,
+) => `select d.* from ${events} e cross join lateral (
     select ${WAITING_COLUMNS} from ${s}.waiting where event = e.at and ${condition} offset 0
   ) d
   union all

@@ -12,7 +12,11 @@ export interface ErasedRow {
 const TABLES = ['waiting', 'event', 'body', 'attempt', 'idempotency', 'inbox', 'webhook', 'open_leg']
 
 /** Deliveries of `e (at, account_id)`, of the account `$1` or to its webhooks; at most `limit`. */
-const ofEvents = (s: string, events: string, limit: string) => `select d.key as "webhookKey", w.id as "webhookId",
+const ofEvents = (
+  s: string,
+  events: string,
+  limit: string,
+) => `select d.key as "webhookKey", w.id as "webhookId",
     d.position, e.at as event
   from ${events} e cross join lateral (
     select webhook_key as key, position from ${s}.waiting where event = e.at

@@ -1,6 +1,7 @@
 /** Statements of a migration into this schema (`import.ts`), apart from its inserts. */
-import type { Statement } from '../statement.js'
+
 import { conversion } from '../schema-queue-log.js'
+import type { Statement } from '../statement.js'
 import { createStagedTables, stagedTable } from './import-tables.js'
 import { storeMs } from './store-clock.js'
 
