@@ -61,6 +61,9 @@ export function readerEnvironment(more: Readonly<Record<string, string>> = {}): 
   return { ...env, ...more }
 }
 
+/** A program that has not ended after this time hangs: beside forty busy processes, one second of work takes 172 s. */
+export const HANGS_AFTER_MS = 600_000
+
 /** Runs a program to its end. @param timeoutMs after this time it hangs, and is killed. Default 60,000 */
 export function run(
   file: string,

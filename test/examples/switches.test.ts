@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { readerEnvironment, run } from './project.js'
+import { HANGS_AFTER_MS, readerEnvironment, run } from './project.js'
 
 const FOLDER = fileURLToPath(new URL('../../examples/switches', import.meta.url))
 
@@ -13,12 +13,6 @@ const OUTPUT: Readonly<Record<string, RegExp>> = {
   kamailio:
     /^272 events published, 272 webhooks received: 52 channel_answer, 52 channel_bridge, 77 channel_create, 77 channel_destroy, 7 channel_hold, 7 channel_unhold$/m,
 }
-
-/**
- * A program has ended or it hangs: beside forty busy processes it takes 172 s for the second of processor time that it
- * needs.
- */
-const HANGS_AFTER_MS = 600_000
 
 describe('the examples for switches', { timeout: HANGS_AFTER_MS + 10_000 }, () => {
   it.each(Object.entries(OUTPUT))('%s.js delivers the recorded events', async (name, line) => {
