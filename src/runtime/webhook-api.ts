@@ -2,7 +2,7 @@
  * `hs.webhooks`: webhooks as the host manages them. The host is trusted, so nothing here authorizes; the HTTP API calls
  * the operations of `webhooks/manage` itself (`runtime/api-backend`).
  */
-import type { StoredAttempt } from '../delivery/attempt-record.js'
+import { type StoredAttempt, withCurrentReason } from '../delivery/attempt-record.js'
 import type { DeliverySearch, FoundDeliveries, StoredDelivery } from '../delivery/delivery-queries.js'
 import { explainDelivery } from '../delivery/explain.js'
 import type { DeliveryState } from '../delivery/lifecycle.js'
@@ -208,12 +208,11 @@ export function createWebhookApi(core: () => Core, limits: { readonly maxPending
       const { accept, store } = core()
       return replayDeliveries({ ...accept, ...store }, accountId, webhookId, request, limits.maxPending)
     },
-    attempts: async (accountId, webhookId, options = {}) =>
-      core().store.deliveries.attempts({
-        ...withLimit(options),
-        accountId,
-        ...(webhookId !== undefined && { webhookId }),
-      }),
+    async attempts(accountId, webhookId, options = {}) {
+      const query = { ...withLimit(options), accountId, ...(webhookId !== undefined && { webhookId }) }
+      const attempts = await core().store.deliveries.attempts(query)
+      return attempts.map(withCurrentReason)
+    },
     deliveries: async (accountId, webhookId, options = {}) =>
       (await core().store.deliveries.deliveries({ ...withLimit(options), accountId, webhookId })).map((row) =>
         toWallTime(core(), row),
