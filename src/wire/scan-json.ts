@@ -69,7 +69,10 @@ export function scanJson(
     if (byte <= SPACE) continue
     if (byte === COLON) {
       // A negative depth is that of invalid JSON.
-      if (depth >= 0 && (members[depth] = members[depth]! + 1) > maxMembers) isTooWide = true
+      if (depth >= 0) {
+        members[depth]! += 1
+        if (members[depth]! > maxMembers) isTooWide = true
+      }
       continue
     }
     if (field !== undefined) {

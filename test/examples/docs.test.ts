@@ -204,9 +204,9 @@ echo "LATER=$API $TOKEN $HOOK"`
     const [line] = await once(service.stdout.setEncoding('utf8'), 'data')
     const [login = '', ...scripts] = blocks('docs/operate/commands.md', 'sh')
     expect(login).toContain('http://127.0.0.1:8000')
-    const npx = `npx() { shift; "${process.execPath}" "${bin}" "$@"; }\n`
+    const program = `hookswitch() { "${process.execPath}" "${bin}" "$@"; }\n`
     const receiverPort = String(await freePort('tcp'))
-    const script = [npx, login.replace('http://127.0.0.1:8000', JSON.parse(line).url), ...scripts]
+    const script = [program, login.replace('http://127.0.0.1:8000', JSON.parse(line).url), ...scripts]
       .join('\n')
       .replaceAll('9000', receiverPort)
     const { code, stdout, stderr } = await run('bash', ['-e', '-o', 'pipefail', '-c', script], folder)

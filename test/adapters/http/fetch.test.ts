@@ -32,7 +32,7 @@ describe('fetchHandler', () => {
     const request = (bytes: number) =>
       new Request('http://h/v2/x', { headers: { 'x-big': 'x'.repeat(bytes) } })
     const response = await fetchHandler(service)(request(17_000))
-    expect([response.status, (await response.json()).error]).toEqual([431, '431'])
+    expect([response.status, ((await response.json()) as { error: string }).error]).toEqual([431, '431'])
     expect(records).toEqual([])
     expect((await fetchHandler(service)(request(16_000))).status).toBe(200)
   })
