@@ -76,7 +76,14 @@ function findCommand(
         message: `${first.replace(/=.*/s, '')}: flags follow the command, see 'hookswitch --help'`,
       })
     }
-    const names = ['serve', 'migrate', 'config', 'rotate-secret', 'help', ...COMMANDS.map(({ words }) => words[0]!)]
+    const names = [
+      'serve',
+      'migrate',
+      'config',
+      'rotate-secret',
+      'help',
+      ...COMMANDS.map(({ words }) => words[0]!),
+    ]
     throw unknownCommand(first, names, '', 'hookswitch --help')
   }
   if (isHelp) return groupHelp(first, summary, COMMANDS)

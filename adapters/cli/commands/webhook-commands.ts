@@ -54,7 +54,11 @@ const FIELDS: readonly Flag[] = [
     values: ['json', 'form-data'],
     description: 'body of the requests (json)',
   },
-  { name: 'retries', value: 'N', description: 'retries after the first attempt (what the service sets, 2 otherwise)' },
+  {
+    name: 'retries',
+    value: 'N',
+    description: 'retries after the first attempt (what the service sets, 2 otherwise)',
+  },
   {
     name: 'enabled',
     value: 'true|false',

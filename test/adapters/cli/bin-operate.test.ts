@@ -18,9 +18,14 @@ async function startService(store: 'memory' | 'sqlite') {
   await writeFile(accounts, JSON.stringify([platform]))
   const data = store === 'memory' ? ['--memory'] : ['--data', join(folder, 'hookswitch.db')]
   const service = hookswitch(
-    ['serve', '--port', '0', ...data, '--accounts', accounts, '--operator', 'platform'].concat(
-      ['--allow-local', '--ingest', '--log', 'json', '--breaker', '{"failures":10,"pauseMs":1000,"capMs":1000}'],
-    ),
+    ['serve', '--port', '0', ...data, '--accounts', accounts, '--operator', 'platform'].concat([
+      '--allow-local',
+      '--ingest',
+      '--log',
+      'json',
+      '--breaker',
+      '{"failures":10,"pauseMs":1000,"capMs":1000}',
+    ]),
   )
   const { url } = await ready(service)
   const log = () =>
@@ -54,17 +59,22 @@ describe.each(['memory', 'sqlite'] as const)('an operator with commands, store %
     expect(await documents(['accounts', 'list'])).toMatchObject([{ id }, { id: 'platform' }])
     expect(await documents(['accounts', 'children'])).toMatchObject([{ id, descendants_count: 0 }])
     expect(await documents(['accounts', 'ancestors', id])).toMatchObject([{ id: 'platform' }])
-    expect(await documents(['accounts', 'update', id, '--set', 'crm.id:=7'])).toMatchObject([{ crm: { id: 7 } }])
+    expect(await documents(['accounts', 'update', id, '--set', 'crm.id:=7'])).toMatchObject([
+      { crm: { id: 7 } },
+    ])
     const taken = await run(['accounts', 'create', '--name', 'acme'])
-    expect([taken.code, taken.stderr]).toEqual([2, expect.stringContaining('name: Account name already in use')])
+    expect([taken.code, taken.stderr]).toEqual([
+      2,
+      expect.stringContaining('name: Account name already in use'),
+    ])
     const names = ['--first-name', 'Ada', '--last-name', 'Birch', '--priv-level', 'admin']
     const [ada] = await documents(['users', 'create', '--username', 'ada', ...names, ...below], {
       HOOKSWITCH_USER_PASSWORD: 'correct horse',
     })
     expect(await documents(['users', 'list', ...below])).toMatchObject([{ id: ada.id, username: 'ada' }])
-    expect(await documents(['users', 'update', ada.id, '--email', 'ada@acme.example', ...below])).toMatchObject([
-      { email: 'ada@acme.example' },
-    ])
+    expect(
+      await documents(['users', 'update', ada.id, '--email', 'ada@acme.example', ...below]),
+    ).toMatchObject([{ email: 'ada@acme.example' }])
     const [{ api_key: key }] = await documents(['accounts', 'api-key', id])
     const customer = { HOOKSWITCH_API_KEY: key }
     const [webhook] = await documents(
@@ -80,7 +90,9 @@ describe.each(['memory', 'sqlite'] as const)('an operator with commands, store %
     const event = { hook: 'channel_create', from: '+15551234@x.example' }
     await writeFile(
       events,
-      Array.from({ length: 10 }, (_, nth) => `${JSON.stringify({ ...event, call_id: `leg-${nth}` })}\n`).join(''),
+      Array.from({ length: 10 }, (_, nth) => `${JSON.stringify({ ...event, call_id: `leg-${nth}` })}\n`).join(
+        '',
+      ),
     )
     await documents(['events', 'publish', events], customer)
     await expect
