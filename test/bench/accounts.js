@@ -29,12 +29,14 @@ async function measureReads({ rounds, stores }) {
     const listen = async (process, accounts) =>
       process.request('listen', { location: stores.newLocation(), accounts, read: FEW })
     const targets = { few: await listen(few, FEW), many: await listen(many, MANY) }
-    const round = (process, { port, token, paths }, kind) => async () => {
-      const before = await process.request('cpuMs')
-      const input = { port, token, paths: paths[kind], connections: CONNECTIONS, count: REQUESTS }
-      const { ms } = await load.request('run', input)
-      return ratesOf({ ms, cpuMs: (await process.request('cpuMs')) - before }, REQUESTS)
-    }
+    const round =
+      (process, { port, token, paths }, kind) =>
+      async () => {
+        const before = await process.request('cpuMs')
+        const input = { port, token, paths: paths[kind], connections: CONNECTIONS, count: REQUESTS }
+        const { ms } = await load.request('run', input)
+        return ratesOf({ ms, cpuMs: (await process.request('cpuMs')) - before }, REQUESTS)
+      }
     const rows = []
     for (const [kind, what] of [
       ['account', 'GET of an account'],
