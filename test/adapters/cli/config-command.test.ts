@@ -91,7 +91,7 @@ describe('config print', () => {
       code: 'InvalidOption',
       message: expect.stringMatching(new RegExp(`^${path}:5:13: hooks\\[0\\]\\.sample: data`)),
     })
-    const wrong = await file('pattern.yaml', `${hook}    schema: { pattern: "(" }\n    sample: {}\n`)
+    const wrong = await file('pattern.yaml', `${hook}    schema: { $ref: "#/nowhere" }\n    sample: {}\n`)
     await expect(run(['check', wrong])).rejects.toMatchObject({
       message: expect.stringMatching(new RegExp(`^${wrong}:4:13: hooks\\[0\\]\\.schema`)),
     })
