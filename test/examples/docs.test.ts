@@ -144,7 +144,7 @@ describe('commands in the documentation', () => {
         .matchAll(/(?:hookswitch|bin\.js) (serve|migrate|rotate-secret)( .*)?$/gm)) {
         const help = HELP[command!]!
         for (const flag of line?.match(/--[a-z-]+/g) ?? []) {
-          const isListed = help.includes(`\n  ${flag} `) || help.includes(`also ${flag}`)
+          const isListed = help.includes(`\n  ${flag} `) || help.replace(/\s+/g, ' ').includes(`also ${flag}`)
           expect([page, flag, isListed]).toEqual([page, flag, true])
           count += 1
         }
@@ -207,7 +207,7 @@ echo "LATER=$API $TOKEN $HOOK"`
     expect((await once(service, 'close'))[0]).toBe(0)
   })
 
-  it('work when they are pasted: the commands for a running service', async () => {
+  it('work when they are pasted: the commands for a running service', { timeout: 180_000 }, async () => {
     const folder = await project.subfolder('commands')
     const key = 'acme-key-00000000000000000000000000000000'
     const accounts = [{ id: 'acme', name: 'Acme', realm: 'acme.example', apiKey: key }]

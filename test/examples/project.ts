@@ -69,8 +69,11 @@ export function run(
   env: NodeJS.ProcessEnv = readerEnvironment(),
 ): Promise<RunResult> {
   return new Promise((resolve) => {
-    execFile(file, [...argv], { cwd, env, timeout: 60_000, maxBuffer: 16_777_216 }, (error, stdout, stderr) =>
-      resolve({ code: error ? (error.code ?? error.signal) : 0, stdout, stderr }),
+    execFile(
+      file,
+      [...argv],
+      { cwd, env, timeout: 150_000, maxBuffer: 16_777_216 },
+      (error, stdout, stderr) => resolve({ code: error ? (error.code ?? error.signal) : 0, stdout, stderr }),
     )
   })
 }
