@@ -464,7 +464,7 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
     const { accepted } = await node.commit({ accepted: [acceptanceOf(bad), good.acceptance] })
     expect(accepted.map(({ kind }) => kind)).toEqual(['refused', 'accepted'])
     const [refused] = accepted
-    expect(refused?.kind === 'refused' && errorCode(refused.error)).toBe('StoreUnavailable')
+    expect(refused?.kind === 'refused' && errorCode(refused.error)).toBe('InvalidInput')
   })
 
   it('takes one statement for a group of accepted, ended and started deliveries', async () => {
