@@ -12,7 +12,7 @@ import {
 const NOW = 1_000_000
 
 function lease(shard: number, changes: Partial<ShardLease> = {}): ShardLease {
-  return { shard, aliveUntilMs: NOW + 30_000, leaving: false, busy: false, ...changes }
+  return { shard, aliveUntilMs: NOW + 30_000, leaving: false, ...changes }
 }
 
 const allOf = (changes: Partial<ShardLease>) =>
@@ -51,34 +51,23 @@ describe('planOwnership', () => {
     expect(planOwnership(leases, [{ owner: 'b', aliveUntilMs: NOW }], 'a', NOW).giveBack).toEqual([])
   })
 
-  it('gives back idle shards first', () => {
-    const leases = Array.from({ length: SHARDS }, (_, shard) =>
-      lease(shard, { owner: 'a', busy: shard % 2 === 1 }),
-    )
-    const { giveBack } = planOwnership(leases, [alive('b')], 'a', NOW)
-    expect(giveBack.filter((shard) => shard % 2 === 1)).toEqual([])
-  })
-
-  it('takes a shard that was given back once nothing is in flight there or its lease has expired', () => {
-    const leases = allOf({ owner: 'a' }).map((row) => ({
-      ...row,
-      leaving: row.shard < 3,
-      busy: row.shard < 2,
-    }))
+  it('takes a leaving shard only when it was handed over or its lease has expired', () => {
+    const leases = allOf({ owner: 'a' }).map((row) => ({ ...row, leaving: row.shard < 3 }))
     leases[1] = { ...leases[1]!, aliveUntilMs: NOW }
+    leases[2] = lease(2, { aliveUntilMs: 0 })
     expect(planOwnership(leases, [alive('a')], 'b', NOW).take).toEqual([1, 2])
   })
 
   it('lets a node keep the shards that it was giving back when it is alone again', () => {
-    const leases = allOf({ owner: 'a' }).map((row) => ({ ...row, leaving: row.shard < 10, busy: true }))
+    const leases = allOf({ owner: 'a' }).map((row) => ({ ...row, leaving: row.shard < 10 }))
     expect(planOwnership(leases, [], 'a', NOW).take).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
   it('converges: every shard has one owner, and no node has more than its fair share', () => {
     const step = fc.record({
       node: fc.nat(4),
-      act: fc.constantFrom('own', 'renew', 'release', 'die', 'idle'),
-      busy: fc.nat(SHARDS - 1),
+      act: fc.constantFrom('own', 'renew', 'release', 'die', 'handOver'),
+      shard: fc.nat(SHARDS - 1),
     })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 5 }), (steps, survivors) => {
@@ -92,11 +81,7 @@ describe('planOwnership', () => {
           expect(new Set([...plan.keep, ...plan.take]).size).toBe(plan.keep.length + plan.take.length)
           for (const shard of plan.take) {
             const before = leases[shard]!
-            const isStolen =
-              before.owner !== undefined &&
-              before.owner !== owner &&
-              now < before.aliveUntilMs &&
-              !before.leaving
+            const isStolen = before.owner !== undefined && before.owner !== owner && now < before.aliveUntilMs
             expect(isStolen).toBe(false)
           }
           for (const shard of [...plan.keep, ...plan.take]) {
@@ -105,16 +90,18 @@ describe('planOwnership', () => {
           if (renewing)
             for (const shard of plan.giveBack) leases[shard] = { ...leases[shard]!, leaving: true }
         }
-        for (const { node, act: what, busy } of steps) {
+        const handOver = (shard: number) => {
+          if (leases[shard]!.leaving) leases[shard] = lease(shard, { aliveUntilMs: 0 })
+        }
+        for (const { node, act: what, shard } of steps) {
           const owner = `node-${node}`
           now += 1
           if (what === 'own' || what === 'renew') act(owner, what === 'renew')
-          if (what === 'idle') leases[busy] = { ...leases[busy]!, busy: !leases[busy]!.busy }
+          if (what === 'handOver') handOver(shard)
           if (what === 'release') {
             nodes.delete(owner)
             for (const row of leases) {
-              if (row.owner === owner)
-                leases[row.shard] = lease(row.shard, { aliveUntilMs: 0, busy: row.busy })
+              if (row.owner === owner) leases[row.shard] = lease(row.shard, { aliveUntilMs: 0 })
             }
           }
         }
@@ -122,7 +109,7 @@ describe('planOwnership', () => {
         for (let round = 0; round < 3 * survivors; round += 1) {
           now += 1
           for (let node = 0; node < survivors; node += 1) {
-            for (const row of leases) leases[row.shard] = { ...row, busy: false }
+            for (const { shard } of leases) handOver(shard)
             act(`survivor-${node}`, true)
           }
         }

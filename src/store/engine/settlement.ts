@@ -27,12 +27,13 @@ export function decideSettlement(
   hasRecord: boolean,
 ): 'write' | 'stored' | 'fenced' {
   const { expect, next, record } = settlement
-  if (isRepeat && row && row.state === next.state && row.attempts === next.attempts) {
-    // Unchanged attempts say nothing: a settlement without a record may then be written twice, which changes nothing.
-    const hasEffect = row.attempts !== expect.attempts || isTerminal(row.state)
-    if (hasEffect || (record && hasRecord)) return 'stored'
+  if (isRepeat) {
+    if (record && hasRecord) return 'stored'
+    // Unchanged attempts say nothing: a settlement without a record may be written twice, which changes nothing.
+    const hasEffect = row?.state === next.state && row.attempts === next.attempts
+    if (hasEffect && (isTerminal(next.state) || next.attempts !== expect.attempts)) return 'stored'
   }
-  if (row?.state !== 'waiting') return isRepeat && !row && record && hasRecord ? 'stored' : 'fenced'
+  if (row?.state !== 'waiting') return 'fenced'
   return expect.attempts === undefined || expect.attempts === row.attempts ? 'write' : 'fenced'
 }
 

@@ -9,6 +9,7 @@ import {
   type Call,
   type IdempotencyKey,
   innerMap,
+  type Moment,
   type Node,
   nextOrdinal,
   Row,
@@ -19,17 +20,28 @@ import {
 /** Events without deliveries that are remembered. */
 const MAX_BARE_EVENTS = 4_096
 
-/** The state as the facts of a plan. Valid during one group. @param now store time, ms */
-export function factsOf(state: State, now: number): AcceptanceFacts {
-  return {
+/** The state as the facts of a plan. */
+export interface MemoryFacts extends AcceptanceFacts {
+  /** The call that `numbers` was called for last. */
+  call: Call | undefined
+}
+
+/** Facts that are valid during one group. @param now store time, ms */
+export function factsOf(state: State, now: number): MemoryFacts {
+  const facts: MemoryFacts = {
+    call: undefined,
     key: (accountId, key) => state.keys.get(accountId)?.get(key),
     event: (eventId) => state.events.get(eventId),
     hasWebhook: (webhookId) => state.endpoints.has(webhookId),
     isTaken: ({ id, webhookId, position }) =>
       state.rows.has(id) || valueAt(state.endpoints.get(webhookId)!.deliveries, position!) !== undefined,
     hasInboxEntry: () => false,
-    numbers: ({ accountId, callId }) => touchCall(state, accountId, callId!, now),
+    numbers({ accountId, callId }) {
+      facts.call = touchCall(state, accountId, callId!, now)
+      return facts.call
+    },
   }
+  return facts
 }
 
 /**
@@ -39,12 +51,13 @@ export function factsOf(state: State, now: number): AcceptanceFacts {
  */
 export function accept(
   state: State,
-  facts: AcceptanceFacts,
+  facts: MemoryFacts,
   acceptance: Acceptance,
   node: Node | undefined,
-  now: number,
+  moment: Moment,
   isRepeat: boolean,
 ): AcceptanceResult {
+  const now = moment.ms
   const plan = planAcceptance(acceptance, facts, node?.number ?? -1, now, isRepeat)
   if (plan.kind === 'refused') return plan
   if (plan.kind === 'stored') return { kind: 'accepted', events: plan.events, mayHaveGap: false }
@@ -61,9 +74,17 @@ export function accept(
     }
     const event = events[index]!
     const { accountId, callId, otherLegCallId } = event
-    calls.push(callId === undefined ? undefined : noteLegs(state, accountId, callId, otherLegCallId, now))
+    const known = facts.call
+    calls.push(
+      callId === undefined
+        ? undefined
+        : otherLegCallId === undefined && known?.callId === callId && known.accountId === accountId
+          ? known
+          : noteLegs(state, accountId, callId, otherLegCallId, now),
+    )
     const row = new StoredEvent(event, result.sequence, hasDeliveries)
     state.events.set(event.id, row)
+    if (event.position! > state.lastPosition) state.lastPosition = event.position!
     stored.push(row)
     if (event.idempotency) storeKey(state, event, result)
   }
@@ -72,7 +93,14 @@ export function accept(
     const index = eventIndexOf(events, delivery.eventId, near)
     if (index >= 0) near = index
     const event = index < 0 ? state.events.get(delivery.eventId)! : stored[index]!
-    addDelivery(state, delivery, event, callOf(state, delivery, events[index], calls[index], now), node, now)
+    addDelivery(
+      state,
+      delivery,
+      event,
+      callOf(state, delivery, events[index], calls[index], now),
+      node,
+      moment,
+    )
   }
   for (const event of stored) if (event?.rows === 0) rememberBare(state, event)
   return { kind: 'accepted', events: plan.events, mayHaveGap: plan.mayHaveGap }
@@ -104,17 +132,18 @@ function addDelivery(
   event: StoredEvent,
   call: Call | undefined,
   node: Node | undefined,
-  now: number,
+  moment: Moment,
 ): void {
   const endpoint = state.endpoints.get(delivery.webhookId)!
-  const row = new Row(delivery, event, endpoint, call, nextOrdinal(state), now)
+  const row = new Row(delivery, event, endpoint, call, nextOrdinal(state), moment)
   event.rows += 1
   if (call) call.rows += 1
   enterLane(row)
   endpoint.waitingCount += 1
-  insert(endpoint.deliveries, row.position, row)
+  const position = delivery.position!
+  insert(endpoint.deliveries, position, row)
   state.rows.set(delivery.id, row)
-  if (row.position > state.lastPosition) state.lastPosition = row.position
+  if (position > state.lastPosition) state.lastPosition = position
   const shard = state.shards[endpoint.shard]!
   if (node !== undefined && shard.owner === node) return
   shard.nudges.push(row)

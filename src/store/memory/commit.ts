@@ -18,7 +18,7 @@ import { nodeOf } from './leases.js'
 import { notifyListeners } from './notify.js'
 import { valueAt, walk } from './position-log.js'
 import { addAttempt, addSlimEnd } from './retention.js'
-import type { Node, Row, State } from './state.js'
+import type { Endpoint, Moment, Node, Row, State } from './state.js'
 
 const SETTLED: EndedResult = Object.freeze({ kind: 'settled' })
 const FENCED: EndedResult = Object.freeze({ kind: 'fenced' })
@@ -32,11 +32,12 @@ export function commit(state: State, group: Group): GroupResult {
     if (!node) return { kind: 'fenced' }
     if (node.version !== group.version) return { kind: 'outdated' }
   }
-  const accepted = acceptAll(state, group, node)
+  const moment: Moment = { ms: now }
+  const accepted = acceptAll(state, group, node, moment)
   const ended: readonly EndedResult[] =
     group.ended.length === 0
       ? NOTHING
-      : group.ended.map((settlement) => (node ? settle(state, node, settlement, now, isRepeat) : FENCED))
+      : group.ended.map((settlement) => (node ? settle(state, node, settlement, moment, isRepeat) : FENCED))
   const notStarted = group.starting ? start(state, node, group.starting) : NOTHING
   if (!node) return { kind: 'committed', accepted, ended, notStarted, version: group.version }
   for (const key of group.finished) node.starts.delete(key)
@@ -44,12 +45,17 @@ export function commit(state: State, group: Group): GroupResult {
   return { kind: 'committed', accepted, ended, notStarted, version: node.version }
 }
 
-function acceptAll(state: State, group: Group, node: Node | undefined): readonly AcceptanceResult[] {
-  const { accepted, now, isRepeat } = group
+function acceptAll(
+  state: State,
+  group: Group,
+  node: Node | undefined,
+  moment: Moment,
+): readonly AcceptanceResult[] {
+  const { accepted, isRepeat } = group
   if (accepted.length === 0) return NOTHING
-  const facts = factsOf(state, now)
+  const facts = factsOf(state, moment.ms)
   const { nudgeCount } = state
-  const results = accepted.map((acceptance) => accept(state, facts, acceptance, node, now, isRepeat))
+  const results = accepted.map((acceptance) => accept(state, facts, acceptance, node, moment, isRepeat))
   if (state.nudgeCount !== nudgeCount) notifyListeners(state)
   return results
 }
@@ -64,16 +70,15 @@ function settle(
   state: State,
   node: Node,
   settlement: Settlement,
-  now: number,
+  moment: Moment,
   isRepeat: boolean,
 ): EndedResult {
   const { webhookId, position, deliveryId, next, record, endpoint: change } = settlement
-  const found = position === undefined ? undefined : rowAt(state, webhookId, position)
-  const row = found ?? state.rows.get(deliveryId)
+  const row = position === undefined ? state.rows.get(deliveryId) : rowAt(state, webhookId, position)
   const endpoint = state.endpoints.get(webhookId)
   if (!endpoint || state.shards[endpoint.shard]!.owner !== node) return FENCED
   if (row && (row.endpoint !== endpoint || row.source.id !== deliveryId)) return FENCED
-  const isKept = isRepeat && record !== undefined && hasRecord(endpoint.attempts, record.id)
+  const isKept = isRepeat && record !== undefined && hasRecord(endpoint, record.id)
   const decision = decideSettlement(row, settlement, isRepeat, isKept)
   if (decision === 'fenced') return FENCED
   if (decision === 'stored' || !row) {
@@ -85,15 +90,15 @@ function settle(
   row.tries = next.tries
   row.interruptions = next.interruptions
   row.reason = next.reason
-  if (record) addAttempt(state, row, record, now)
+  if (record) addAttempt(state, row, record, moment.ms)
   if (isTerminal(next.state)) {
     leaveLane(row)
     endpoint.waitingCount -= 1
     row.state = next.state
-    row.dueMs = 0
-    row.endedMs = now
+    row.due = undefined
+    row.ended = moment
     if (!record) addSlimEnd(state, row)
-  } else row.dueMs = next.dueMs ?? now
+  } else row.due = { ms: next.dueMs ?? moment.ms }
   if (!change) return SETTLED
   const before = endpoint.webhook
   endpoint.webhook = applyEndpointChange(before, change)
@@ -102,8 +107,8 @@ function settle(
   return { kind: 'settled', disabled: endpoint.webhook }
 }
 
-function hasRecord(attempts: Row['endpoint']['attempts'], recordId: string): boolean {
-  for (const [, { record }] of walk(attempts, false)) if (record.id === recordId) return true
+function hasRecord({ attempts }: Endpoint, recordId: string): boolean {
+  for (const [position, row] of walk(attempts, false)) if (row.recordAt(position).id === recordId) return true
   return false
 }
 

@@ -44,7 +44,7 @@ function eraseDeliveries(state: State, what: Erasure, limit: number): number {
     removed += 1
     if (row.state === 'waiting') dropWaiting(state, row)
     // Its last record may take an ended delivery with it.
-    if (row.records > 0) eraseAttemptsOf(state, endpoint, (one) => one === row)
+    if (row.hasRecords) eraseAttemptsOf(state, endpoint, (one) => one === row)
     if (row.isStored) removeRow(state, row)
   }
   return removed
@@ -65,7 +65,7 @@ function eraseAttemptsOf(
   limit = Number.POSITIVE_INFINITY,
 ): number {
   let removed = 0
-  for (const [position, { row }] of [...walk(endpoint.attempts, true)]) {
+  for (const [position, row] of [...walk(endpoint.attempts, true)]) {
     if (removed >= limit) break
     if (!matches(row)) continue
     dropAttempt(state, endpoint, position)

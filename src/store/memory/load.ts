@@ -90,7 +90,7 @@ export function bodies(state: State, keys: readonly DeliveryKey[]): readonly (Cl
     const row = waitingAt(state, key)
     if (!row) return undefined
     const delivery = deliveryOf(row)
-    if (row.dueMs > 0) delivery.dueMs = row.dueMs
+    if (row.due) delivery.dueMs = row.due.ms
     const { traceparent } = row.event
     const body = bodyOf(row)
     return traceparent === undefined ? { delivery, body } : { delivery, body, traceparent }

@@ -10,9 +10,9 @@ import { effectiveState, toStoredAttempt } from '../effective-state.js'
 import { dueMsForReaders } from '../engine/readers.js'
 import { countAhead } from './lanes.js'
 import { mergedWalk } from './merge.js'
-import { createPositionLog, type PositionLog, walk } from './position-log.js'
+import { type PositionLog, walk } from './position-log.js'
 import { bodyOf, deliveryOf, effectiveStateName } from './readers.js'
-import type { AttemptEntry, Endpoint, Row, State } from './state.js'
+import type { Endpoint, Row, State } from './state.js'
 
 /** The contract's read methods over the memory store's state. */
 
@@ -28,7 +28,7 @@ export function deliveries(state: State, query: DeliveryQuery): readonly StoredD
   for (const [, row] of walk(endpoint.deliveries, query.ascending === true, query.cursor)) {
     if (found.length >= query.limit) break
     if (query.states && !query.states.includes(effectiveStateName(row))) continue
-    if (isWithin(row.acceptedMs, query)) found.push(row)
+    if (isWithin(row.accepted.ms, query)) found.push(row)
   }
   return toStored(found)
 }
@@ -43,7 +43,7 @@ export function search(state: State, query: DeliverySearch): FoundDeliveries {
     if (webhookId !== undefined && source.webhookId !== webhookId) continue
     if (callId !== undefined && source.callId !== callId) continue
     if (states && !states.includes(effectiveStateName(row))) continue
-    if (isWithin(row.acceptedMs, query)) found.push(row)
+    if (isWithin(row.accepted.ms, query)) found.push(row)
   }
   found.sort((a, b) => b.position - a.position)
   let end = Math.min(limit, found.length)
@@ -59,10 +59,10 @@ export function lastSuccesses(state: State, webhookIds: readonly string[]): Read
   const found = new Map<string, number>()
   for (const webhookId of webhookIds) {
     let examined = 0
-    for (const [, { record }] of walk(
-      state.endpoints.get(webhookId)?.attempts ?? createPositionLog<AttemptEntry>(),
-      false,
-    )) {
+    const log = state.endpoints.get(webhookId)?.attempts
+    if (!log) continue
+    for (const [position, row] of walk(log, false)) {
+      const record = row.recordAt(position)
       if (record.result === 'success') found.set(webhookId, record.atMs)
       examined += 1
       if (record.result === 'success' || examined === MAX_EXAMINED) break
@@ -80,8 +80,9 @@ export function attempts(state: State, query: AttemptQuery): readonly StoredAtte
     only && logs.length === 1
       ? walk(only, ascending, query.cursor)
       : mergedWalk(logs, ascending, query.cursor)
-  for (const [position, { record, row }] of entries) {
+  for (const [position, row] of entries) {
     if (found.length >= query.limit) break
+    const record = row.recordAt(position)
     if (query.webhookId !== undefined && record.webhookId !== query.webhookId) continue
     if (query.deliveryId !== undefined && record.deliveryId !== query.deliveryId) continue
     if (query.callIds && (record.callId === undefined || !query.callIds.includes(record.callId))) continue
@@ -91,7 +92,7 @@ export function attempts(state: State, query: AttemptQuery): readonly StoredAtte
 }
 
 /** The smallest set of logs that contains every match, all of this account. */
-function logsOf(state: State, query: AttemptQuery): readonly PositionLog<AttemptEntry>[] {
+function logsOf(state: State, query: AttemptQuery): readonly PositionLog<Row>[] {
   const row = query.deliveryId === undefined ? undefined : state.rows.get(query.deliveryId)
   const webhookId = query.webhookId ?? row?.source.webhookId
   if (webhookId !== undefined) {
@@ -118,7 +119,7 @@ function toStored(rows: readonly Row[]): StoredDelivery[] {
     const ahead = aheadOf.get(row) ?? 0
     const delivery = deliveryOf(row)
     if (row.state === 'waiting') {
-      const dueMs = dueMsForReaders(row.dueMs, row.acceptedMs, ahead)
+      const dueMs = dueMsForReaders(row.due?.ms ?? 0, row.accepted.ms, ahead)
       if (dueMs !== undefined) delivery.dueMs = dueMs
     }
     return { position: row.position, ahead, ...effectiveState(delivery, row.endpoint.webhook.epoch) }

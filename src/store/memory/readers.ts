@@ -35,12 +35,12 @@ export function deliveryOf(row: Row): MutableDelivery {
     tries: row.tries,
     interruptions: row.interruptions,
     fence: 0,
-    acceptedMs: row.acceptedMs,
+    acceptedMs: row.accepted.ms,
   }
   if (source.callId !== undefined) copy.callId = source.callId
   if (source.replayOf !== undefined) copy.replayOf = source.replayOf
   if (row.reason !== undefined) copy.reason = row.reason
-  if (row.endedMs > 0) copy.endedMs = row.endedMs
+  if (row.ended) copy.endedMs = row.ended.ms
   return copy
 }
 
@@ -76,7 +76,7 @@ export function toColumns(rows: readonly Row[]): WaitingDeliveries {
     columns.position[index] = row.position
     columns.lane[index] = laneKey(lane)
     columns.sequence[index] = row.sequence
-    columns.dueMs[index] = row.dueMs
+    columns.dueMs[index] = row.due?.ms ?? 0
     columns.epoch[index] = epoch
     columns.attempts[index] = row.attempts
     columns.tries[index] = row.tries

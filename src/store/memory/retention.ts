@@ -16,15 +16,20 @@ import { deleteInner, type Endpoint, nextOrdinal, type Row, type State } from '.
 /** Stores an attempt record; removes the oldest ones above the limits. */
 export function addAttempt(state: State, row: Row, record: AttemptRecord, now: number): void {
   const { endpoint, call } = row
-  append(endpoint.attempts, nextOrdinal(state), { record, row })
-  row.records += 1
+  if (row.record) {
+    row.olderRecords ??= []
+    row.olderRecords.push({ position: row.recordPosition, record: row.record })
+  }
+  row.record = record
+  row.recordPosition = nextOrdinal(state)
+  append(endpoint.attempts, row.recordPosition, row)
   state.attemptCount += 1
   if (call && now > call.lastMs) call.lastMs = now
   if (endpoint.attempts.size > state.limits.attemptsPerWebhook) dropOldestAttempt(state, endpoint)
   if (state.attemptCount > state.limits.attemptsInAll) {
     const surplus = excess(state.attemptCount, state.limits.attemptsInAll)
     for (const old of oldestInAll(state, (one) => one.attempts, surplus))
-      dropOldestAttempt(state, old.row.endpoint)
+      dropOldestAttempt(state, old.endpoint)
   }
 }
 
@@ -74,12 +79,13 @@ export function prune(
   }
   for (const endpoint of state.endpoints.values()) {
     for (; removed < limit && endpoint.attempts.size > 0; removed += 1) {
-      if (front(endpoint.attempts).record.atMs >= beforeMs) break
+      const row = front(endpoint.attempts)
+      if (row.recordAt(oldest(endpoint.attempts)!).atMs >= beforeMs) break
       dropOldestAttempt(state, endpoint)
     }
     for (; removed < limit && endpoint.slimEnds.size > 0; removed += 1) {
       const row = front(endpoint.slimEnds)
-      if (row.endedMs >= beforeMs) break
+      if (row.ended!.ms >= beforeMs) break
       dropSlimEnd(state, row)
     }
   }
@@ -119,9 +125,13 @@ function dropOldestAttempt(state: State, endpoint: Endpoint): void {
 
 /** Removes a record, and its delivery with the last record. */
 export function dropAttempt(state: State, endpoint: Endpoint, position: number): void {
-  const { row } = removeAt(endpoint.attempts, position)!
-  row.records -= 1
+  const row = removeAt(endpoint.attempts, position)!
   state.attemptCount -= 1
+  if (position === row.recordPosition) row.record = undefined
+  else {
+    const older = row.olderRecords!.filter((one) => one.position !== position)
+    row.olderRecords = older.length > 0 ? older : undefined
+  }
   removeIfDone(state, row)
 }
 
@@ -138,7 +148,7 @@ function forgetSlimEnd(state: State, row: Row): void {
 }
 
 function removeIfDone(state: State, row: Row): void {
-  if (row.isStored && row.records === 0 && row.slimPosition === 0 && isTerminal(row.state))
+  if (row.isStored && !row.hasRecords && row.slimPosition === 0 && isTerminal(row.state))
     removeRow(state, row)
 }
 

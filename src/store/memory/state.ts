@@ -54,6 +54,19 @@ export class StoredEvent implements StoredEventFact {
   }
 }
 
+/** A point in time, shared by everything that one group writes: a number in each row would be an object of its own. */
+export interface Moment {
+  /** Store time, ms. */
+  readonly ms: number
+}
+
+/** A stored attempt record. */
+export interface StoredRecord {
+  /** Its position in `Endpoint.attempts`. */
+  readonly position: number
+  readonly record: AttemptRecord
+}
+
 /** A delivery with its state and its links. */
 export class Row {
   /** As it was accepted. */
@@ -62,21 +75,22 @@ export class Row {
   readonly endpoint: Endpoint
   /** Its call in the webhook's account. */
   readonly call: Call | undefined
-  readonly position: number
   /** Grows in order of acceptance. */
   readonly ordinal: number
-  readonly acceptedMs: number
+  readonly accepted: Moment
   state: DeliveryState = 'waiting'
-  /** Time of its next retry, store time, ms; 0: none. */
-  dueMs = 0
+  /** When its next retry is due. */
+  due: Moment | undefined = undefined
+  ended: Moment | undefined = undefined
   attempts = 0
   tries = 0
   interruptions = 0
   reason: string | undefined = undefined
-  /** 0: it has not ended. */
-  endedMs = 0
-  /** Number of its stored attempt records. */
-  records = 0
+  /** Its newest attempt record, if it is stored, and its position in `Endpoint.attempts`. */
+  record: AttemptRecord | undefined = undefined
+  recordPosition = 0
+  /** Its older records, oldest first. */
+  olderRecords: StoredRecord[] | undefined = undefined
   /** Its position in `Endpoint.slimEnds`; 0: it is not there. */
   slimPosition = 0
   /** False: it was removed. Nudges may still refer to it. */
@@ -91,15 +105,18 @@ export class Row {
     endpoint: Endpoint,
     call: Call | undefined,
     ordinal: number,
-    now: number,
+    accepted: Moment,
   ) {
     this.source = source
     this.event = event
     this.endpoint = endpoint
     this.call = call
-    this.position = source.position!
     this.ordinal = ordinal
-    this.acceptedMs = now
+    this.accepted = accepted
+  }
+
+  get position(): number {
+    return this.source.position!
   }
 
   /** Its order in its lane; 0: that is its position. Replays are in the order of their request, over all calls. */
@@ -110,12 +127,16 @@ export class Row {
   get epoch(): number {
     return this.source.epoch
   }
-}
 
-/** An attempt record and its delivery. */
-export interface AttemptEntry {
-  readonly record: AttemptRecord
-  readonly row: Row
+  get hasRecords(): boolean {
+    return this.record !== undefined || this.olderRecords !== undefined
+  }
+
+  /** The record at this position of `Endpoint.attempts`. */
+  recordAt(position: number): AttemptRecord {
+    if (position === this.recordPosition) return this.record!
+    return this.olderRecords!.find((older) => older.position === position)!.record
+  }
 }
 
 /** A webhook and its deliveries. */
@@ -129,7 +150,8 @@ export interface Endpoint {
   waitingCount: number
   /** All deliveries, waiting or ended, by position. */
   readonly deliveries: PositionLog<Row>
-  readonly attempts: PositionLog<AttemptEntry>
+  /** The delivery of each attempt record, once per record. */
+  readonly attempts: PositionLog<Row>
   /** Deliveries whose end has no record. */
   readonly slimEnds: PositionLog<Row>
 }
@@ -224,7 +246,7 @@ export interface State {
   lastFence: number
   lastNodeNumber: number
   lastOrdinal: number
-  /** The highest position of a delivery. */
+  /** The highest position of an event or a delivery. */
   lastPosition: number
 }
 
