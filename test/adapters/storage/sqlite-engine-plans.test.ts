@@ -59,6 +59,7 @@ const MAY_SCAN: readonly (readonly [RegExp, string])[] = [
   [/^with firsts as materialized/, 'a CTE with one row per webhook of an account'],
   [/^with recursive below/, 'a CTE with one row per descendant account'],
   [/select max\(key\) as last from \(select/, 'a subquery of limited size'],
+  [/^select count\(\*\) as count, group_concat/, 'a subquery of limited size'],
   [/^select at_ms as "atMs" from \(\s+select/, 'a subquery of limited size'],
 ]
 

@@ -167,7 +167,7 @@ function createFile(path: string, version: 1 | 4, more = 0): void {
     )
   }
   write.end(NOW)
-  db.exec('commit')
+  db.exec('commit; pragma wal_checkpoint(truncate)')
   db.close()
 }
 
