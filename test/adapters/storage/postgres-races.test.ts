@@ -445,7 +445,7 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
     early.position = positions.next(clock.now() - 5_000)
     late.position = positions.next(clock.now())
     for (const event of [late, early]) {
-      const delivery = { ...newDelivery(webhook, event), position: event.position }
+      const delivery = { ...newDelivery(webhook, event), position: event.position! }
       const group = node.group({})
       const { deliveries } = node.store
       await deliveries.commit({ ...group, accepted: [acceptanceOf(event, [delivery])] })
