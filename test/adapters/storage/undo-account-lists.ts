@@ -4,10 +4,3 @@ export const UNDO_SQLITE = `drop index hookswitch_account_children; drop index h
   drop index hookswitch_user_sorted; drop table hookswitch_gone_user;
   alter table hookswitch_account drop column sort_key; alter table hookswitch_account drop column realm_search;
   alter table hookswitch_user drop column sort_key;`
-
-/** @param schema quoted */
-export const undoPostgres = (
-  schema: string,
-): string => `drop table ${schema}.gone_user; drop table ${schema}.encryption;
-  alter table ${schema}.account drop column sort_key, drop column realm_search;
-  alter table ${schema}.account_user drop column sort_key;`
