@@ -5,7 +5,7 @@
 import { HookswitchError } from 'hookswitch/store'
 import type { Connection } from './session-connection.js'
 
-/** A pooler that takes its connections in turns shows it in the second round at the latest. */
+/** A pooler that takes the connection that was free last shows it in the first round, one that takes turns in the second. */
 const ROUNDS = 3
 
 /**
@@ -20,15 +20,16 @@ export async function refusePooler(connect: () => Promise<Connection>, field: st
   try {
     const other = await connect()
     try {
-      const processes = new Set<number>()
+      const ofOne = new Set<number>()
+      const ofOther = new Set<number>()
       for (let round = 0; round < ROUNDS; round += 1) {
-        processes.add(await processOf(one))
+        ofOne.add(await processOf(one))
         await other.run({ text: 'BEGIN' })
-        processes.add(await processOf(other))
-        processes.add(await processOf(one))
+        ofOther.add(await processOf(other))
+        ofOne.add(await processOf(one))
         await other.run({ text: 'COMMIT' })
       }
-      if (processes.size !== 2) throw pooled(field)
+      if (ofOne.size > 1 || ofOther.size > 1 || [...ofOne].some((pid) => ofOther.has(pid))) throw pooled(field)
     } finally {
       other.release()
     }

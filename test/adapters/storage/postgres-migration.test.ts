@@ -3,11 +3,11 @@ import { postgresStore } from 'hookswitch/postgres'
 import { laneKey } from 'hookswitch/store'
 import type { ManualClock } from 'hookswitch/testkit'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { MIGRATIONS } from '../../../adapters/storage/postgres/migrations.js'
 import { manualClock } from '../../../src/testkit/clock.js'
 import { acceptanceOf } from '../../../src/testkit/conformance/node.js'
 import { newDelivery, newEvent } from '../../../src/testkit/conformance/sample-data.js'
 import { postgresForTests } from './pg-cluster.js'
+import { createSchemaAt } from './postgres-schema-version.js'
 import { hookedPool, log, openNode, type QueryHooks, type QueueNode } from './postgres-queue-harness.js'
 
 const server = await postgresForTests()
@@ -24,12 +24,7 @@ describe.skipIf(!server)('the migration of a schema of version 0.1', () => {
   beforeEach(async () => {
     clock = manualClock()
     schema = direct.freshSchema()
-    const old = MIGRATIONS.filter(({ version }) => version <= 6)
-    await direct.sql(`create schema "${schema}"; set search_path = "${schema}";
-      create table hookswitch_migration (version integer primary key, applied_at timestamptz default now());
-      ${old.map(({ version, text }) => `${text(`"${schema}"`)}; insert into hookswitch_migration values (${version});`).join('\n')}
-      truncate store_clock; insert into store_clock values (0, 0, 0);
-      ${ROWS}`)
+    await createSchemaAt(direct, schema, 6, `update store_clock set last_ms = 0; ${ROWS}`)
   })
 
   /** Opens a node after the time of the rows. */
