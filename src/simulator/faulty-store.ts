@@ -3,13 +3,10 @@
  * it is executed, or be the last one before a crash.
  */
 
-import type { ClaimRequest, ClaimResult, Ownership } from '../delivery/delivery-store.js'
 import { HookswitchError } from '../errors.js'
 import type { Store } from '../store/contract.js'
-import { shardOf } from '../store/shards.js'
 import type { NodeLife } from './node-life.js'
 import type { RunQueue } from './run-queue.js'
-import { createUnknownClaims } from './unknown-claims.js'
 
 /** The effect of faults on one store operation. */
 export interface StoreEffect {
@@ -51,7 +48,7 @@ export interface FaultyStoreDeps {
 
 export interface FaultyStore {
   readonly store: Store
-  /** After lost notifications: notifies the node to read its ready endpoints. */
+  /** After lost notifications: notifies the node to poll. */
   restoreNotifications(): void
   /** Number of active subscriptions of the node. */
   listeners(): number
@@ -65,9 +62,6 @@ export function createFaultyStore(deps: FaultyStoreDeps): FaultyStore {
   const { queue, life, store } = deps
   const listeners = new Set<Listener>()
   const unsubscribes: (() => void)[] = []
-  const unknownClaims = createUnknownClaims(store.deliveries)
-  /** Shards of this node, as of its last lease. */
-  let ownShards = new Set<number>()
 
   function call(name: string, method: Method, args: unknown[]): Promise<unknown> {
     if (!life.isAlive()) return new Promise(() => {})
@@ -78,17 +72,15 @@ export function createFaultyStore(deps: FaultyStoreDeps): FaultyStore {
     if (isLease && deps.leaseMs !== undefined) args[1] = deps.leaseMs
     const execute = () =>
       method(...args).then((result) => {
-        if (isLease) ownShards = new Set((result as Ownership).shards)
         deps.executed(operation, args, result)
         return result
       })
-    return effect ? executeWith(effect, operation, args, execute) : execute()
+    return effect ? executeWith(effect, operation, execute) : execute()
   }
 
   function executeWith(
     { beforeMs = 0, afterMs = 0, fails, crashes }: StoreEffect,
     { name }: StoreOperation,
-    args: readonly unknown[],
     execute: () => Promise<unknown>,
   ): Promise<unknown> {
     return new Promise((resolve, reject) => {
@@ -100,10 +92,8 @@ export function createFaultyStore(deps: FaultyStoreDeps): FaultyStore {
         execute().then(
           (result) => {
             if (crashes === 'after') deps.crash(life)
-            else if (fails === 'after') {
-              if (name === 'claim') unknownClaims.add(args[0] as ClaimRequest, result as ClaimResult)
-              fail()
-            } else answer(() => resolve(result))
+            else if (fails === 'after') fail()
+            else answer(() => resolve(result))
           },
           (thrown) => answer(() => reject(thrown)),
         )
@@ -123,13 +113,10 @@ export function createFaultyStore(deps: FaultyStoreDeps): FaultyStore {
 
   function subscribe(listener: Listener): () => void {
     listeners.add(listener)
-    const unsubscribe = store.deliveries.subscribe((all) => {
-      // As with PostgreSQL, a node is notified of the shards that it owns; the shared memory store notifies all nodes.
-      const ready = all?.filter(({ webhookId }) => ownShards.has(shardOf(webhookId)))
-      if (ready?.length === 0) return
+    const unsubscribe = store.deliveries.subscribe(() => {
       const delayMs = deps.notificationDelayMs(life)
       if (delayMs === undefined) return
-      const notify = () => life.deliver(() => listeners.has(listener) && listener(ready))
+      const notify = () => life.deliver(() => listeners.has(listener) && listener())
       if (delayMs > 0) queue.after(delayMs, notify)
       else notify()
     })
@@ -151,11 +138,11 @@ export function createFaultyStore(deps: FaultyStoreDeps): FaultyStore {
       openLegs: wrapped(store.openLegs),
       encryption: wrapped(store.encryption),
       webhooks: wrapped(store.webhooks),
-      deliveries: { ...wrapped({ ...store.deliveries, orphans: unknownClaims.orphans }), subscribe },
+      deliveries: { ...wrapped(store.deliveries), subscribe },
     },
     restoreNotifications() {
       life.deliver(() => {
-        for (const listener of listeners) listener(undefined)
+        for (const listener of listeners) listener()
       })
     },
     listeners: () => listeners.size,

@@ -3,14 +3,8 @@
  * invariants that need the whole run are in `oracle`.
  */
 
-import type {
-  Acceptance,
-  AcceptedEvent,
-  ClaimResult,
-  Ownership,
-  Settlement,
-  SettlementResult,
-} from '../delivery/delivery-store.js'
+import type { Acceptance, AcceptedEvent, Settlement } from '../delivery/delivery-store.js'
+import type { Group, GroupResult, Lease, NodeLease, Start } from '../delivery/queue-store.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { RunningNode } from './cluster.js'
 import { disruptionsBetween } from './disruptions.js'
@@ -41,11 +35,15 @@ export interface Observer {
 }
 
 /** Writes that may contain a secret. */
-const WRITES = new Set(['insert', 'replace', 'update', 'putUser', 'putApiKey', 'issue', 'settle'])
+const WRITES = new Set(['insert', 'replace', 'update', 'putUser', 'putApiKey', 'issue', 'commit'])
 /** How long after an outage the store may still fail operations that were called during it. */
 const OUTAGE_AFTERMATH_MS = 60_000
 /** With this many silent receivers, the service assumes an outage of its own network. */
 const OUTAGE_RECEIVERS = 5
+
+const NO_LEASE: Lease = { owner: '', fence: 0 }
+
+const keyOf = (webhookId: string, position: number) => `${webhookId} ${position}`
 
 export function createObserver(deps: ObserverDeps): Observer {
   const { queue, tracked, violations, history, caps, startMs, cover } = deps
@@ -53,10 +51,12 @@ export function createObserver(deps: ObserverDeps): Observer {
   const owners = new Map<string, string>()
   const now = () => queue.now()
 
-  function accepted({ deliveries }: Acceptance, results: readonly AcceptedEvent[]): void {
+  function accepted({ deliveries }: Acceptance, results: readonly AcceptedEvent[], isRepeat: boolean): void {
     const events = new Set<string>()
     for (const { id, duplicate } of results) {
       if (duplicate) continue
+      // Written by an earlier commit of the same group.
+      if (isRepeat && tracked.events.has(id)) continue
       events.add(id)
       if (tracked.events.has(id)) violations.add('I6', now(), `event ${id} was accepted twice`, id)
       tracked.events.add(id)
@@ -64,6 +64,7 @@ export function createObserver(deps: ObserverDeps): Observer {
     for (const delivery of deliveries) {
       // The store skips deliveries of duplicates. A replay refers to a stored event.
       if (!events.has(delivery.eventId) && delivery.replayOf === undefined) continue
+      if (isRepeat && tracked.deliveries.has(delivery.id)) continue
       const { id, webhookId, epoch, callId = '' } = delivery
       const lane = `${webhookId} ${delivery.lane}`
       const others = tracked.lanes.get(lane)
@@ -75,43 +76,55 @@ export function createObserver(deps: ObserverDeps): Observer {
         epoch,
         acceptedMs: now(),
         isHead: !others,
+        key: keyOf(webhookId, delivery.position ?? 0),
         state: 'waiting',
         attempts: 0,
         charged: 0,
         dueMs: 0,
         owner: '',
-        claimedMs: 0,
-        claimedStoreMs: 0,
+        startedMs: 0,
+        startedStoreMs: 0,
         endedMs: Number.POSITIVE_INFINITY,
         successMs: Number.POSITIVE_INFINITY,
       }
       tracked.deliveries.set(id, created)
+      tracked.byKey.set(created.key, created)
       if (others) others.push(created)
       else tracked.lanes.set(lane, [created])
     }
   }
 
-  /** @param calledMs store time at the call, as the node knew it */
-  function claimed(owner: string, { claims }: ClaimResult, calledMs: number): void {
+  /** @param group its lease and its time, as the node knew it, are those of the starts */
+  function started(
+    starts: readonly Start[],
+    { lease: { owner } = NO_LEASE, now: calledMs, isRepeat }: Group,
+  ): void {
     const lease = tracked.leases.get(owner)
-    if (claims.length > 0 && (!lease || lease.isReleased || lease.aliveUntilMs <= calledMs)) {
-      violations.add(
-        'I16',
-        now(),
-        `${owner} claimed without a lease`,
-        ...claims.map(({ delivery }) => delivery.id),
-      )
+    if (starts.length > 0 && (!lease || lease.isReleased || lease.aliveUntilMs <= calledMs)) {
+      violations.add('I16', now(), `${owner} starts attempts without a lease`, owner)
     }
-    for (const claim of claims) {
-      const delivery = tracked.deliveries.get(claim.delivery.id)
+    for (const { webhookId, position, attempt } of starts) {
+      const key = keyOf(webhookId, position)
+      const delivery = tracked.byKey.get(key)
       if (!delivery) {
-        const { id } = claim.delivery
-        violations.add('I3', now(), `${id} was claimed but never accepted`, id)
+        violations.add('I3', now(), `${key} is started but was never accepted`, webhookId)
         continue
       }
       const { id, webhook, call } = delivery
+      const isAgain = delivery.state === 'in_flight' && delivery.owner === owner
+      // Stored by an earlier commit of the same group, or taken back before anything was sent.
+      if (isAgain && (isRepeat || delivery.attempts === attempt - 1)) continue
       if (!canFollow(delivery.state, 'in_flight')) {
-        violations.add('I10', now(), `${id} was ${delivery.state} and is claimed`, id, webhook)
+        violations.add('I10', now(), `${id} was ${delivery.state} and is started`, id, webhook)
+      }
+      if (attempt !== delivery.attempts + 1) {
+        violations.add(
+          'I9',
+          now(),
+          `${id} is started as attempt ${attempt} after ${delivery.attempts}`,
+          id,
+          webhook,
+        )
       }
       const first = tracked.lanes.get(delivery.lane)?.[0]
       if (first !== delivery) {
@@ -124,30 +137,46 @@ export function createObserver(deps: ObserverDeps): Observer {
       }
       const epoch = tracked.epochs.get(webhook)
       if (epoch !== undefined && epoch > delivery.epoch) {
-        violations.add('I21', now(), `${id} was claimed after its webhook was disabled`, id, webhook)
+        violations.add('I21', now(), `${id} is started after its webhook was disabled`, id, webhook)
       }
       delivery.state = 'in_flight'
       delivery.owner = owner
-      delivery.claimedMs = now()
-      delivery.claimedStoreMs = calledMs
+      delivery.startedMs = now()
+      delivery.startedStoreMs = calledMs
     }
   }
 
-  /** @param calledMs store time at the call, as the node knew it */
-  function settled(
-    settlements: readonly Settlement[],
-    results: readonly SettlementResult[],
-    calledMs: number,
-  ): void {
-    settlements.forEach((settlement, index) => {
-      const result = results[index]!
-      cover(`settle ${result.kind}`)
-      if (result.kind === 'settled') checkSettlement(settlement, result.disabled, calledMs)
+  function committed(group: Group, result: GroupResult): void {
+    cover(`group ${result.kind}`)
+    if (result.kind !== 'committed') return
+    const { isRepeat, lease: { owner } = NO_LEASE } = group
+    group.accepted.forEach((acceptance, index) => {
+      const one = result.accepted[index]!
+      if (one.kind === 'accepted') accepted(acceptance, one.events, isRepeat)
     })
+    group.ended.forEach((settlement, index) => {
+      const one = result.ended[index]!
+      cover(`settle ${one.kind}`)
+      if (one.kind !== 'settled' || (isRepeat && isSettled(settlement))) return
+      checkSettlement(settlement, owner, one.disabled, group.now)
+    })
+    const refused = new Set(result.notStarted)
+    started(group.starting?.deliveries.filter((_, index) => !refused.has(index)) ?? [], group)
   }
 
-  function checkSettlement(settlement: Settlement, disabled: Webhook | undefined, calledMs: number): void {
-    const { owner, deliveryId: id, webhookId: webhook, next } = settlement
+  /** Whether an earlier commit of the same group has written this settlement. */
+  function isSettled({ deliveryId, next }: Settlement): boolean {
+    const delivery = tracked.deliveries.get(deliveryId)
+    return delivery !== undefined && delivery.attempts === next.attempts && delivery.state === next.state
+  }
+
+  function checkSettlement(
+    settlement: Settlement,
+    owner: string,
+    disabled: Webhook | undefined,
+    calledMs: number,
+  ): void {
+    const { deliveryId: id, webhookId: webhook, next } = settlement
     const delivery = tracked.deliveries.get(id)
     const add = (invariant: string, message: string) =>
       violations.add(invariant, queue.now(), message, id, webhook)
@@ -182,7 +211,7 @@ export function createObserver(deps: ObserverDeps): Observer {
   function isTakenOver(delivery: TrackedDelivery, owner: string): boolean {
     if (delivery.state !== 'in_flight' || delivery.owner === owner) return false
     const lease = tracked.leases.get(delivery.owner)
-    if (!lease || lease.isReleased || lease.sinceMs > delivery.claimedMs) return false
+    if (!lease || lease.isReleased || lease.sinceMs > delivery.startedMs) return false
     return lease.aliveUntilMs > Math.floor(startMs + queue.now())
   }
 
@@ -227,7 +256,7 @@ export function createObserver(deps: ObserverDeps): Observer {
     if (lane?.length === 0) tracked.lanes.delete(delivery.lane)
   }
 
-  function owned(life: NodeLife, owner: string, { aliveUntilMs, shards, storeMs }: Ownership): void {
+  function owned(life: NodeLife, owner: string, { aliveUntilMs, shards, storeMs }: NodeLease): void {
     owners.set(life.name, owner)
     // In an unshared store the last owner fences the one before.
     if (aliveUntilMs === Number.POSITIVE_INFINITY) tracked.leases.clear()
@@ -252,15 +281,9 @@ export function createObserver(deps: ObserverDeps): Observer {
   const HANDLERS: Readonly<
     Record<string, (life: NodeLife, args: readonly unknown[], result: unknown) => void>
   > = {
-    accept: (_, [acceptance], result) => accepted(acceptance as Acceptance, result as AcceptedEvent[]),
-    claim: (_, [request], result) => {
-      const { owner, now: calledMs } = request as { owner: string; now: number }
-      claimed(owner, result as ClaimResult, calledMs)
-    },
-    settle: (_, [settlements, calledMs], result) =>
-      settled(settlements as Settlement[], result as SettlementResult[], calledMs as number),
-    own: (life, [owner], result) => owned(life, owner as string, result as Ownership),
-    renew: (life, [owner], result) => owned(life, owner as string, result as Ownership),
+    commit: (_, [group], result) => committed(group as Group, result as GroupResult),
+    own: (life, [owner], result) => owned(life, owner as string, result as NodeLease),
+    renew: (life, [owner], result) => owned(life, owner as string, result as NodeLease),
     release(_, [owner]) {
       const lease = tracked.leases.get(owner as string)
       if (lease) lease.isReleased = true

@@ -29,7 +29,7 @@ function retryWindow(tries: number): readonly [minMs: number, maxMs: number] {
 
 /**
  * Checks that a retry is due within the window of its policy, or when the receiver requested it, within bounds. A
- * settlement is decided between its claim and the call of the store, which comes later if the store was out.
+ * settlement is decided between its start and the call of the store, which comes later if the store was out.
  *
  * @param calledMs store time at the call, as the node knew it
  */
@@ -47,17 +47,17 @@ export function checkRetryDelay(
   if (!Number.isFinite(dueMs)) add(`is due at ${next.dueMs}`)
   if (dueMs - calledMs > CAP_MS) add(`waits ${dueMs - calledMs} ms, which exceeds every cap`)
   if (record?.attempt === undefined || record.reason === 'interrupted') return
-  if (isClockLate(deps, delivery.claimedMs)) return
-  const afterClaimMs = dueMs - delivery.claimedStoreMs
+  if (isClockLate(deps, delivery.startedMs)) return
+  const afterStartMs = dueMs - delivery.startedStoreMs
   if (record.clientError === 'own_fault') {
-    if (afterClaimMs < OWN_FAULT_MS) add(`is retried ${afterClaimMs} ms after a fault of the service`)
+    if (afterStartMs < OWN_FAULT_MS) add(`is retried ${afterStartMs} ms after a fault of the service`)
     return
   }
   const [minMs] = retryWindow(next.tries)
   const [, maxMs] = retryWindow(Math.max(next.tries, next.attempts))
   const isThrottled = record.status === 429 || (record.status ?? 0) >= 502
   const delayMs = dueMs - calledMs
-  if (afterClaimMs < minMs) add(`is retried after ${afterClaimMs} ms, earlier than ${minMs} ms`)
+  if (afterStartMs < minMs) add(`is retried after ${afterStartMs} ms, earlier than ${minMs} ms`)
   if (!isThrottled && delayMs > maxMs) add(`is retried after ${delayMs} ms, later than ${maxMs} ms`)
 }
 

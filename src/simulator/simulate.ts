@@ -194,10 +194,10 @@ function startWorkload(
 }
 
 /** Waits until nothing is pending (or the timeout has passed), and a node is up. */
-async function waitUntilQuiet({ queue, store, cluster }: SimulationContext, publishers: Publishers) {
+async function waitUntilQuiet({ queue, tracked, cluster }: SimulationContext, publishers: Publishers) {
   const deadlineMs = queue.now() + DRAIN_TIMEOUT_MS
   do await queue.sleep(5000)
-  while (queue.now() < deadlineMs && (publishers.unaccepted() > 0 || (await store.deliveries.pending()) > 0))
+  while (queue.now() < deadlineMs && (publishers.unaccepted() > 0 || tracked.lanes.size > 0))
   do await queue.sleep(QUIET_MS)
   while (queue.now() < deadlineMs + QUIET_MS && cluster.up().length === 0)
 }

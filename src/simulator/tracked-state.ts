@@ -29,12 +29,14 @@ export interface TrackedDelivery {
   charged: number
   /** Due time: store time, ms. */
   dueMs: number
-  /** The node that claimed it last. */
+  /** Its webhook and position. */
+  readonly key: string
+  /** The node that started it last. */
   owner: string
-  /** Time of the last claim: true time, ms. */
-  claimedMs: number
-  /** Time of the last claim: store time as its node knew it, ms. */
-  claimedStoreMs: number
+  /** Time of the last start: true time, ms. */
+  startedMs: number
+  /** Time of the last start: store time as its node knew it, ms. */
+  startedStoreMs: number
   endedMs: number
   /** When a success was recorded. */
   successMs: number
@@ -51,6 +53,8 @@ export interface TrackedLease {
 
 export interface TrackedState {
   readonly deliveries: Map<string, TrackedDelivery>
+  /** The same by webhook and position. */
+  readonly byKey: Map<string, TrackedDelivery>
   /** Pending deliveries by webhook and lane, in order. */
   readonly lanes: Map<string, TrackedDelivery[]>
   /** Ids of accepted events, without duplicates. */
@@ -66,6 +70,7 @@ export interface TrackedState {
 export function createTrackedState(): TrackedState {
   return {
     deliveries: new Map(),
+    byKey: new Map(),
     lanes: new Map(),
     events: new Set(),
     leases: new Map(),

@@ -46,7 +46,7 @@ describe('an answer of a receiver', () => {
     expect(await states(harness)).toEqual(new Array(4).fill('cancelled'))
     const records = await harness.attempts()
     expect(records.map(({ attempt, reason }) => [attempt, reason])).toEqual([
-      [1, 'bad response code'],
+      [1, 'bad status'],
       [undefined, 'cancelled'],
       [undefined, 'cancelled'],
       [undefined, 'cancelled'],

@@ -1,55 +1,49 @@
-import type { DeliveryStore } from '../../src/delivery/delivery-store.js'
+import type { QueueStore } from '../../src/delivery/queue-store.js'
 import type { Clock } from '../../src/ports.js'
-import { type Fault, withDeliveries } from './broken-queues.js'
+import { type Fault, withPort } from './broken-store.js'
 
-type OwnOrRenew = DeliveryStore['own']
+type OwnOrRenew = QueueStore['own']
 
 /** Replaces `own` and `renew`. */
-const withOwnership =
-  (replace: (call: OwnOrRenew, store: DeliveryStore, clock: Clock) => OwnOrRenew): Fault[2] =>
-  (store, clock) =>
-    withDeliveries((deliveries) => ({
-      own: replace(deliveries.own, deliveries, clock),
-      renew: replace(deliveries.renew, deliveries, clock),
-    }))(store)
+const withOwnership = (
+  sentence: string,
+  caughtBy: string,
+  replace: (clock: Clock, store: QueueStore) => (call: OwnOrRenew) => OwnOrRenew,
+): Fault => ({
+  sentence,
+  caughtBy,
+  breakStore: withPort('deliveries', (store, _, clock) => {
+    const wrap = replace(clock, store)
+    return { own: wrap(store.own), renew: wrap(store.renew) }
+  }),
+})
 
 /** Defects of store time. */
 export const brokenClocks: readonly Fault[] = [
-  [
-    'store time is the wall clock',
-    'ownership',
-    withOwnership((call, _, clock) => async (owner, leaseMs) => ({
-      ...(await call(owner, leaseMs)),
-      storeMs: clock.now(),
-    })),
-  ],
-  [
-    'store time stands still until the wall clock has caught up',
-    'ownership',
-    (store, clock) => {
-      let latestMs = 0
-      return withOwnership((call) => async (owner, leaseMs) => {
+  withOwnership('store time is the wall clock', 'ownership', (clock) => (call) => async (...args) => ({
+    ...(await call(...args)),
+    storeMs: clock.now(),
+  })),
+  withOwnership('store time stands still until the wall clock has caught up', 'ownership', (clock) => {
+    let latestMs = 0
+    return (call) =>
+      async (...args) => {
         latestMs = Math.max(latestMs, clock.now())
-        return { ...(await call(owner, leaseMs)), storeMs: latestMs }
-      })(store, clock)
-    },
-  ],
+        return { ...(await call(...args)), storeMs: latestMs }
+      }
+  }),
 ]
 
 /** Defects of store time in a shared store. */
 export const brokenSharedClocks: readonly Fault[] = [
-  [
-    'leases end when the wall clock jumps',
-    'several nodes',
-    withOwnership((call, store, clock) => {
-      const startMs = clock.now() - clock.monotonic()
-      const difference = () => clock.now() - clock.monotonic() - startMs
-      const before = new Map<string, number>()
-      return async (owner, leaseMs) => {
-        if ((before.get(owner) ?? 0) !== difference()) await store.release(owner)
-        before.set(owner, difference())
-        return call(owner, leaseMs)
-      }
-    }),
-  ],
+  withOwnership('leases end when the wall clock jumps', 'several nodes', (clock, store) => {
+    const startMs = clock.now() - clock.monotonic()
+    const difference = () => clock.now() - clock.monotonic() - startMs
+    const before = new Map<string, number>()
+    return (call) => async (owner, leaseMs) => {
+      if ((before.get(owner) ?? 0) !== difference()) await store.release(owner)
+      before.set(owner, difference())
+      return call(owner, leaseMs)
+    }
+  }),
 ]

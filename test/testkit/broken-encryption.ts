@@ -1,15 +1,7 @@
-import type { Store } from '../../src/store/contract.js'
 import type { EncryptedRow, EncryptionStore } from '../../src/store/encryption-store.js'
-import type { Fault } from './broken-queues.js'
+import { type Fault, faultsOf } from './broken-store.js'
 
-const fault = (
-  sentence: string,
-  replace: (encryption: EncryptionStore, store: Store) => Partial<EncryptionStore>,
-): Fault => [
-  sentence,
-  'encryption',
-  (store) => ({ ...store, encryption: { ...store.encryption, ...replace(store.encryption, store) } }),
-]
+const fault = faultsOf('encryption', 'encryption')
 
 /** The row as it is stored. */
 async function currentOf(store: EncryptionStore, { kind, id }: EncryptedRow) {
@@ -103,4 +95,15 @@ export const brokenEncryption: readonly Fault[] = [
       return true
     },
   })),
+  fault('candidates keep the ciphertexts that they had', (_store, { webhooks }) => {
+    const candidates = webhooks.candidates
+    let first: ReturnType<typeof candidates> | undefined
+    Object.assign(webhooks, {
+      candidates: (...args: Parameters<typeof candidates>) => {
+        first ??= candidates(...args)
+        return first
+      },
+    })
+    return {}
+  }),
 ]

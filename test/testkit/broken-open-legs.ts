@@ -1,17 +1,7 @@
-import type { OpenLeg, OpenLegStore } from '../../src/legs/open-leg-store.js'
-import type { Store } from '../../src/store/contract.js'
-import type { Fault } from './broken-queues.js'
+import type { OpenLeg } from '../../src/legs/open-leg-store.js'
+import { type Fault, faultsOf } from './broken-store.js'
 
-/** Replaces some methods of the store's `openLegs`. */
-const withOpenLegs =
-  (replace: (store: OpenLegStore) => Partial<OpenLegStore>): ((store: Store) => Store) =>
-  (store) => ({ ...store, openLegs: { ...store.openLegs, ...replace(store.openLegs) } })
-
-const fault = (sentence: string, replace: (store: OpenLegStore) => Partial<OpenLegStore>): Fault => [
-  sentence,
-  'open legs',
-  withOpenLegs(replace),
-]
+const fault = faultsOf('open legs', 'openLegs')
 
 /** Defects of open legs. */
 export const brokenOpenLegs: readonly Fault[] = [

@@ -1,176 +1,566 @@
-import { type Fault, withDeliveries } from './broken-queues.js'
+import type { AttemptQuery, DeliveryQuery, StoredDelivery } from '../../src/delivery/delivery-queries.js'
+import type { QueueStore } from '../../src/delivery/queue-store.js'
+import type { Health } from '../../src/webhooks/health.js'
+import { onDelivery } from './broken-settlements.js'
+import {
+  type Fault,
+  faultsOf,
+  filterRows,
+  onAcceptance,
+  onCommitted,
+  onGroup,
+  onLoad,
+  withPort,
+} from './broken-store.js'
 
-/** Defects of reading, retaining and removing rows. */
-export const brokenRows: readonly Fault[] = [
-  ['stale deliveries are not listed', 'epochs', withDeliveries(() => ({ stale: async () => [] }))],
-  [
-    'a stale delivery is read as waiting',
-    'epochs',
-    withDeliveries((store) => ({
+const epochFault = faultsOf('epochs', 'deliveries')
+const healthFault = faultsOf('health', 'deliveries')
+const deliveryFault = faultsOf('deliveries', 'deliveries')
+const attemptFault = faultsOf('attempts', 'deliveries')
+const legFault = faultsOf('legs', 'deliveries')
+const pruneFault = faultsOf('pruning', 'deliveries')
+const erasureFault = faultsOf('erasure', 'deliveries')
+
+const asWaiting = (row: StoredDelivery): StoredDelivery =>
+  row.state === 'cancelled' && row.endedMs === undefined ? { ...row, state: 'waiting' } : row
+
+/** Replaces the webhooks that `replace` gets. */
+const onReplace =
+  (caughtBy: string) =>
+  (
+    sentence: string,
+    change: (
+      webhook: Parameters<Fault['breakStore']>[0]['webhooks'],
+    ) => ReturnType<Parameters<typeof withPort<'webhooks'>>[1]>,
+  ): Fault => ({ sentence, caughtBy, breakStore: withPort('webhooks', change) })
+
+/** Defects of epochs. */
+export const brokenEpochs: readonly Fault[] = [
+  epochFault('a delivery of an older epoch is read as waiting', (store) => ({
+    async delivery(accountId, id) {
+      const row = await store.delivery(accountId, id)
+      return row && asWaiting(row)
+    },
+  })),
+  epochFault('deliveries of an older epoch are listed as waiting', (store) => ({
+    deliveries: async (query) => (await store.deliveries(query)).map(asWaiting),
+  })),
+  epochFault(
+    'deliveries of an older epoch are not loaded',
+    onLoad((part) => {
+      const epochs = new Map(part.webhooks.map(({ id, epoch }) => [id, epoch]))
+      const { webhookIds, webhook, epoch } = part.waiting
+      const isCurrent = (row: number) => epoch[row]! >= epochs.get(webhookIds[webhook[row]!]!)!
+      return { ...part, waiting: filterRows(part.waiting, isCurrent) }
+    }),
+  ),
+  epochFault(
+    'a delivery of an older epoch starts',
+    onCommitted((result) => ({ ...result, notStarted: [] })),
+  ),
+  epochFault('cancelled deliveries are ahead of others', (store) => ({
+    async delivery(accountId, id) {
+      const row = await store.delivery(accountId, id)
+      if (!row) return undefined
+      const others = await store.deliveries({ accountId, webhookId: row.webhookId, limit: 99 })
+      const ahead = others.filter((one) => one.lane === row.lane && one.position < row.position)
+      return { ...row, ahead: ahead.length }
+    },
+  })),
+  epochFault('deliveries of an older epoch are not accepted', (store) => ({
+    async commit(group) {
+      const epochs = new Map<string, number>()
+      for (const { deliveries } of group.accepted)
+        for (const { webhookId } of deliveries)
+          epochs.set(webhookId, (await store.webhookOf(webhookId))?.epoch ?? 0)
+      return onAcceptance((one) => ({
+        ...one,
+        deliveries: one.deliveries.filter(({ webhookId, epoch }) => epoch >= epochs.get(webhookId)!),
+      }))(store).commit(group)
+    },
+  })),
+  epochFault('settlements of an older epoch are fenced', (store) => ({
+    async commit(group) {
+      const current = await Promise.all(
+        group.ended.map(async ({ webhookId, position, expect }) => {
+          const [claim] = await store.bodies([{ webhookId, position: position! }])
+          const epoch = (await store.webhookOf(webhookId))?.epoch ?? 0
+          return !claim || claim.delivery.epoch >= epoch ? expect.attempts : -1
+        }),
+      )
+      return store.commit({
+        ...group,
+        ended: group.ended.map((one, index) => ({
+          ...one,
+          expect: { ...one.expect, attempts: current[index]! },
+        })),
+      })
+    },
+  })),
+  epochFault('deliveries of deleted webhooks cannot be read', (store) => ({
+    async delivery(accountId, id) {
+      const row = await store.delivery(accountId, id)
+      return row && (await store.webhookOf(row.webhookId))?.deletedMs === undefined ? row : undefined
+    },
+  })),
+  onReplace('epochs')('every replacement raises the epoch', (webhooks) => ({
+    replace: (webhook, revision) => webhooks.replace({ ...webhook, epoch: webhook.epoch + 1 }, revision),
+  })),
+  epochFault('all deliveries of a disabled webhook are cancelled', (store) => ({
+    async delivery(accountId, id) {
+      const row = await store.delivery(accountId, id)
+      const webhook = row && (await store.webhookOf(row.webhookId))
+      return row?.state === 'waiting' && !webhook?.settings.enabled ? { ...row, state: 'cancelled' } : row
+    },
+  })),
+]
+
+const onEndpoint = (
+  change: (
+    endpoint: NonNullable<Parameters<QueueStore['commit']>[0]['ended'][number]['endpoint']>,
+    index: number,
+  ) => typeof endpoint | undefined,
+) =>
+  onGroup((group) => ({
+    ...group,
+    ended: group.ended.map(({ endpoint, ...one }, index) => {
+      const changed = endpoint && change(endpoint, index)
+      return changed ? { ...one, endpoint: changed } : one
+    }),
+  }))
+
+/** Defects of health. */
+export const brokenHealth: readonly Fault[] = [
+  healthFault(
+    'health is not written',
+    onEndpoint(({ health: _lost, ...endpoint }) => endpoint),
+  ),
+  healthFault(
+    'clean health is not written',
+    onEndpoint(({ health, ...endpoint }) => (health ? { ...endpoint, health } : endpoint)),
+  ),
+  {
+    ...onReplace('health')('unhealthy lists webhooks of the page before again', (webhooks) => ({
+      unhealthy: (limit) => webhooks.unhealthy(limit),
+    })),
+  },
+  healthFault(
+    'loads have no health',
+    onLoad((part) => ({
+      ...part,
+      webhooks: part.webhooks.map(({ health: _none, ...webhook }) => webhook),
+    })),
+  ),
+  healthFault(
+    'the first settlement of a group decides the health',
+    onEndpoint((endpoint, index) => (index === 0 ? endpoint : undefined)),
+  ),
+  healthFault('health is written regardless of the epoch', (store) => ({
+    async commit(group) {
+      const ended = await Promise.all(
+        group.ended.map(async (one) => {
+          const webhook = await store.webhookOf(one.webhookId)
+          return one.endpoint && webhook
+            ? { ...one, endpoint: { ...one.endpoint, epoch: webhook.epoch } }
+            : one
+        }),
+      )
+      return store.commit({ ...group, ended })
+    },
+  })),
+  healthFault(
+    'a disabled webhook is not reported',
+    onCommitted((result) => ({ ...result, ended: result.ended.map(({ kind }) => ({ kind })) })),
+  ),
+  healthFault('every settlement that disables reports the webhook', (store) => ({
+    async commit(group) {
+      const result = await store.commit(group)
+      if (result.kind !== 'committed') return result
+      const ended = await Promise.all(
+        result.ended.map(async (one, index) => {
+          const { endpoint, webhookId } = group.ended[index]!
+          const disabled = endpoint?.disable && (await store.webhookOf(webhookId))
+          return one.kind === 'settled' && disabled ? { ...one, disabled } : one
+        }),
+      )
+      return { ...result, ended }
+    },
+  })),
+  healthFault('a fenced settlement writes its health', (store) => ({
+    async commit(group) {
+      const ended = await Promise.all(
+        group.ended.map(async (one) => {
+          const [claim] = await store.bodies([{ webhookId: one.webhookId, position: one.position! }])
+          return { ...one, expect: { ...one.expect, attempts: claim?.delivery.attempts ?? 0 } }
+        }),
+      )
+      return store.commit({ ...group, ended })
+    },
+  })),
+  healthFault('health raises the revision', (store, { webhooks }) => ({
+    async commit(group) {
+      const result = await store.commit(group)
+      for (const { webhookId, endpoint } of group.ended) {
+        const webhook = endpoint?.health && (await store.webhookOf(webhookId))
+        if (webhook) await webhooks.replace({ ...webhook, revision: webhook.revision + 1 }, webhook.revision)
+      }
+      return result
+    },
+  })),
+  onReplace('health')('a replacement restores the health that it contains', (webhooks) => {
+    const replaced = new Map<string, Health | undefined>()
+    return {
+      replace(webhook, revision) {
+        replaced.set(webhook.id, webhook.health)
+        return webhooks.replace(webhook, revision)
+      },
+      async read(accountId, id) {
+        const webhook = await webhooks.read(accountId, id)
+        const health = replaced.get(id)
+        return webhook && health ? { ...webhook, health } : webhook
+      },
+    }
+  }),
+  onReplace('health')('health survives a new URI and enabling', (webhooks) => {
+    const last = new Map<string, Health>()
+    return {
+      async replace(webhook, revision) {
+        const before = await webhooks.read(webhook.accountId, webhook.id)
+        if (before?.health) last.set(webhook.id, before.health)
+        return webhooks.replace(webhook, revision)
+      },
+      async read(accountId, id) {
+        const webhook = await webhooks.read(accountId, id)
+        const health = last.get(id)
+        return webhook && health ? { ...webhook, health } : webhook
+      },
+    }
+  }),
+]
+
+const onList = (change: (query: DeliveryQuery) => DeliveryQuery) => (store: QueueStore) => ({
+  deliveries: (query: DeliveryQuery) => store.deliveries(change(query)),
+})
+
+/** Ids of deliveries that ended without a record. */
+function trackSlimEnds(store: QueueStore) {
+  const slim = new Set<string>()
+  return {
+    slim,
+    commit: (group: Parameters<QueueStore['commit']>[0]) => {
+      for (const { deliveryId, record, next } of group.ended)
+        if (!record && next.state !== 'waiting') slim.add(deliveryId)
+      return store.commit(group)
+    },
+  }
+}
+
+/** Defects of delivery queries. */
+export const brokenDeliveries: readonly Fault[] = [
+  deliveryFault(
+    'deliveries are always listed newest first',
+    onList(({ ascending: _ignored, ...query }) => query),
+  ),
+  deliveryFault(
+    'a page of deliveries includes the row at its cursor',
+    onList((query) => (query.cursor === undefined ? query : { ...query, cursor: query.cursor + 1 })),
+  ),
+  deliveryFault(
+    'every ascending page begins at the oldest delivery',
+    onList(({ cursor, ...query }) =>
+      query.ascending || cursor === undefined ? query : { ...query, cursor },
+    ),
+  ),
+  deliveryFault(
+    'deliveries are not filtered by state',
+    onList(({ states: _ignored, ...query }) => query),
+  ),
+  deliveryFault(
+    'deliveries are not filtered by time',
+    onList(({ fromMs: _from, toMs: _to, ...query }) => query),
+  ),
+  deliveryFault('a search has one page', (store) => ({
+    search: async (query) => ({ deliveries: (await store.search(query)).deliveries }),
+  })),
+  deliveryFault('a page of a search ends at its limit', (store) => ({
+    async search(query) {
+      const { deliveries, cursor } = await store.search(query)
+      return { deliveries: deliveries.slice(0, query.limit), ...(cursor !== undefined && { cursor }) }
+    },
+  })),
+  deliveryFault('a search ignores the call', (store) => ({
+    search: ({ callId: _ignored, ...query }) => store.search(query),
+  })),
+  deliveryFault('a search compares the stored state', (store) => ({
+    async search({ states, ...query }) {
+      const found = await store.search({ ...query, limit: 1e9 })
+      const deliveries = found.deliveries.filter((row) => !states || states.includes(asWaiting(row).state))
+      return { deliveries: deliveries.slice(0, query.limit) }
+    },
+  })),
+  deliveryFault('deliveries are read without a check of the account', (store) => {
+    const owners = new Map<string, string>()
+    return {
+      commit(group) {
+        for (const { deliveries } of group.accepted)
+          for (const { id, accountId } of deliveries) owners.set(id, accountId)
+        return store.commit(group)
+      },
+      delivery: (accountId, id) => store.delivery(owners.get(id) ?? accountId, id),
+    }
+  }),
+  deliveryFault(
+    'the time of the end is lost',
+    onDelivery((row) => (row.endedMs === undefined ? {} : { endedMs: row.acceptedMs })),
+  ),
+  deliveryFault('an end without a record is in no list', (store) => {
+    const { slim, commit } = trackSlimEnds(store)
+    return {
+      commit,
+      deliveries: async (query) => (await store.deliveries(query)).filter(({ id }) => !slim.has(id)),
+    }
+  }),
+]
+
+const onAttempts = (change: (query: AttemptQuery) => AttemptQuery) => (store: QueueStore) => ({
+  attempts: (query: AttemptQuery) => store.attempts(change(query)),
+})
+
+/** Defects of attempts. */
+export const brokenAttempts: readonly Fault[] = [
+  attemptFault('the last success is the newest record', (store) => ({
+    async lastSuccesses(ids) {
+      const found = new Map<string, number>()
+      for (const webhookId of ids) {
+        const accountId = (await store.webhookOf(webhookId))?.accountId ?? ''
+        const [newest] = await store.attempts({ accountId, webhookId, limit: 1 })
+        if (newest) found.set(webhookId, newest.atMs)
+      }
+      return found
+    },
+  })),
+  attemptFault('attempts lose the class of the failure', (store) => ({
+    attempts: async (query) =>
+      (await store.attempts(query)).map(({ clientError: _lost, ...attempt }) => attempt),
+  })),
+  attemptFault('every attempt has a request body', (store) => ({
+    attempts: async (query) =>
+      (await store.attempts(query)).map((attempt) => ({ requestBody: '', ...attempt })),
+  })),
+  attemptFault('request bodies are truncated to 8,191 characters', (store) => ({
+    attempts: async (query) =>
+      (await store.attempts(query)).map((attempt) =>
+        attempt.requestBody === undefined
+          ? attempt
+          : { ...attempt, requestBody: attempt.requestBody.slice(0, 8_191) },
+      ),
+  })),
+  attemptFault(
+    'attempts are always listed newest first',
+    onAttempts(({ ascending: _ignored, ...query }) => query),
+  ),
+  attemptFault('attempts of deleted webhooks are not listed', (store) => ({
+    async attempts(query) {
+      const rows = await store.attempts({ ...query, limit: 1e9 })
+      const webhooks = await Promise.all(rows.map(({ webhookId }) => store.webhookOf(webhookId)))
+      return rows.filter((_, index) => webhooks[index]?.deletedMs === undefined).slice(0, query.limit)
+    },
+  })),
+  attemptFault('a page includes the row at its cursor', (store) => ({
+    attempts: (query) =>
+      store.attempts(
+        query.cursor === undefined ? query : { ...query, cursor: query.cursor + (query.ascending ? -1 : 1) },
+      ),
+  })),
+  attemptFault('pages use offsets instead of positions', (store) => ({
+    async attempts({ cursor, ...query }) {
+      const all = await store.attempts({ ...query, limit: 1e9 })
+      const offset = cursor === undefined ? 0 : all.findIndex((row) => row.position === cursor) + 2
+      return all.slice(offset, offset + query.limit)
+    },
+  })),
+  attemptFault(
+    'attempts are not filtered by call',
+    onAttempts(({ callIds: _ignored, ...query }) => query),
+  ),
+  attemptFault('only the last attempt of a delivery is found', (store) => ({
+    attempts: (query) => store.attempts(query.deliveryId === undefined ? query : { ...query, limit: 1 }),
+  })),
+  attemptFault('attempts of a webhook are read without a check of the account', (store) => ({
+    async attempts(query) {
+      const webhook = query.webhookId === undefined ? undefined : await store.webhookOf(query.webhookId)
+      return store.attempts({ ...query, accountId: webhook?.accountId ?? query.accountId })
+    },
+  })),
+]
+
+/** Defects of legs. */
+export const brokenLegs: readonly Fault[] = [
+  legFault('a call comes last in its own list', (store) => ({
+    legs: async (accountId, callId) => (await store.legs(accountId, callId)).toReversed(),
+  })),
+  legFault('a call does not exist before its second leg', (store) => ({
+    async legs(accountId, callId) {
+      const legs = await store.legs(accountId, callId)
+      return legs.length > 1 ? legs : []
+    },
+  })),
+  legFault('only one leg of a call lists the other', (store) => ({
+    async legs(accountId, callId) {
+      const legs = await store.legs(accountId, callId)
+      return callId === 'b' ? legs.slice(0, 1) : legs
+    },
+  })),
+  legFault('the legs of legs are legs', (store) => ({
+    async legs(accountId, callId) {
+      const legs = await store.legs(accountId, callId)
+      const more = await Promise.all(legs.map((leg) => store.legs(accountId, leg)))
+      return [...new Set([...legs, ...more.flat()])]
+    },
+  })),
+  legFault('all accounts share their calls', (store) => ({
+    async legs(accountId, callId) {
+      const legs = await store.legs(accountId, callId)
+      return legs.length > 0 ? legs : store.legs('child', callId)
+    },
+  })),
+  legFault(
+    'an event without a call has a number',
+    onAcceptance((one) => ({
+      ...one,
+      events: one.events.map((event) => ({ ...event, numbered: true, callId: event.callId ?? '' })),
+    })),
+  ),
+]
+
+type Prune = QueueStore['prune']
+
+/** Calls back before a call of `prune`. */
+const whenPruned = (store: QueueStore, work: (...args: Parameters<Prune>) => Promise<void> | void) => ({
+  async prune(...args: Parameters<Prune>) {
+    await work(...args)
+    return store.prune(...args)
+  },
+})
+
+/** Defects of pruning. */
+export const brokenPruning: readonly Fault[] = [
+  pruneFault('prune removes rows of any age', (store) => ({
+    prune: (limits, now) => store.prune({ ...limits, beforeMs: now + 1 }, now),
+  })),
+  pruneFault('prune keeps one attempt too few', (store) => ({
+    prune: (limits, now) =>
+      store.prune({ ...limits, attemptsPerWebhook: Math.max(0, limits.attemptsPerWebhook - 1) }, now),
+  })),
+  pruneFault('prune keeps rows that are too old', (store) => ({
+    prune: (limits, now) => store.prune({ ...limits, beforeMs: 0 }, now),
+  })),
+  pruneFault('an ended delivery stays when its last attempt goes', (store) => {
+    const known = new Map<string, StoredDelivery>()
+    return {
       async delivery(accountId, id) {
-        const row = await store.delivery(accountId, id)
-        return row?.state === 'cancelled' ? { ...row, state: 'waiting' } : row
+        return (await store.delivery(accountId, id)) ?? known.get(id)
       },
-    })),
-  ],
-  [
-    'deliveries are read without a check of the account',
-    'deliveries',
-    withDeliveries((store) => {
-      const owners = new Map<string, string>()
-      return {
-        async accept(acceptance, now) {
-          for (const { id, accountId } of acceptance.deliveries) owners.set(id, accountId)
-          return store.accept(acceptance, now)
-        },
-        delivery: (accountId, id) => store.delivery(owners.get(id) ?? accountId, id),
-      }
-    }),
-  ],
-  [
-    'attempts of a webhook are read without a check of the account',
-    'attempts',
-    withDeliveries((store) => ({
-      async attempts(query) {
-        const webhook = query.webhookId === undefined ? undefined : await store.webhookOf(query.webhookId)
-        return store.attempts({ ...query, accountId: webhook?.accountId ?? query.accountId })
+      ...whenPruned(store, async () => {
+        for (const row of (await store.search({ limit: 1e9 })).deliveries) known.set(row.id, row)
+      }),
+    }
+  }),
+  pruneFault('an end without a record goes with the oldest attempts', (store) => {
+    const { slim, commit } = trackSlimEnds(store)
+    let isPruned = false
+    return {
+      commit,
+      delivery: async (accountId, id) =>
+        isPruned && slim.has(id) ? undefined : store.delivery(accountId, id),
+      ...whenPruned(store, () => {
+        isPruned = true
+      }),
+    }
+  }),
+  pruneFault('pruned attempts are found by their call', (store) => {
+    const known = new Map<string, Awaited<ReturnType<QueueStore['attempts']>>>()
+    return {
+      attempts: async (query) => known.get(String(query.callIds)) ?? store.attempts(query),
+      ...whenPruned(store, async () => {
+        for (const call of ['a', 'b'])
+          known.set(call, await store.attempts({ accountId: 'account', callIds: [call], limit: 99 }))
+      }),
+    }
+  }),
+  pruneFault('prune restarts the numbers of calls', (store) => {
+    let pruned = 0
+    return {
+      ...onAcceptance((one) => ({
+        ...one,
+        events: one.events.map((event) => ({ ...event, callId: `${event.callId}-${pruned}` })),
+      }))(store),
+      ...whenPruned(store, () => {
+        pruned = 1
+      }),
+    }
+  }),
+  pruneFault('prune removes waiting deliveries', (store) => {
+    let isPruned = false
+    return {
+      async load(...args) {
+        const part = await store.load(...args)
+        return part && isPruned ? { ...part, waiting: filterRows(part.waiting, () => false) } : part
       },
-    })),
-  ],
-  [
-    'a page includes the row at its cursor',
-    'attempts',
-    withDeliveries((store) => ({
-      attempts: (query) =>
-        store.attempts(
-          query.cursor === undefined
-            ? query
-            : { ...query, cursor: query.cursor + (query.ascending ? -1 : 1) },
+      ...whenPruned(store, () => {
+        isPruned = true
+      }),
+    }
+  }),
+  pruneFault('prune exceeds its limit', (store) => ({
+    prune: (limits, now) => store.prune({ ...limits, limit: limits.limit + 1 }, now),
+  })),
+  pruneFault('prune removes idempotency keys within their window', (store) => {
+    let pruned = 0
+    return {
+      ...onAcceptance((one) => ({
+        ...one,
+        events: one.events.map((event) =>
+          event.idempotency
+            ? { ...event, idempotency: { ...event.idempotency, key: `${event.idempotency.key} ${pruned}` } }
+            : event,
         ),
-    })),
-  ],
-  [
-    'pages use offsets instead of positions',
-    'attempts',
-    withDeliveries((store) => ({
-      async attempts({ cursor, ...query }) {
-        const all = await store.attempts({ ...query, limit: 1e9 })
-        const offset = cursor === undefined ? 0 : all.findIndex((row) => row.position === cursor) + 2
-        return all.slice(offset, offset + query.limit)
+      }))(store),
+      ...whenPruned(store, () => {
+        pruned = 1
+      }),
+    }
+  }),
+]
+
+/** Defects of erasure. */
+export const brokenErasure: readonly Fault[] = [
+  erasureFault('nothing is erased', () => ({ erase: async () => 0 })),
+  erasureFault('erasing a call erases the whole account', (store) => ({
+    erase: ({ accountId }, limit) => store.erase({ accountId }, limit),
+  })),
+  erasureFault('erasing an account erases calls of other accounts with the same id', (store) => ({
+    async erase(erasure, limit) {
+      const others = await store.erase({ ...erasure, accountId: 'stranger' }, limit)
+      return others + (await store.erase(erasure, limit))
+    },
+  })),
+  erasureFault('mentions finds a number in every call', (store) => ({
+    mentions: (accountId, _text, cursor, limit) => store.mentions(accountId, '5', cursor, limit),
+  })),
+  erasureFault('the second page of mentions repeats the first', (store) => {
+    let pages = 0
+    return {
+      async mentions(accountId, text, _cursor, limit) {
+        pages += 1
+        const page = await store.mentions(accountId, text, undefined, limit)
+        return pages > 9 ? { ...page, cursor: undefined } : page
       },
-    })),
-  ],
-  [
-    'only one leg of a call lists the other',
-    'legs',
-    withDeliveries((store) => ({
-      async legs(accountId, callId) {
-        const legs = await store.legs(accountId, callId)
-        return callId === 'b' ? legs.slice(0, 1) : legs
-      },
-    })),
-  ],
-  [
-    'prune exceeds its limit',
-    'pruning',
-    withDeliveries((store) => ({
-      prune: (limits, now) => store.prune({ ...limits, limit: limits.limit + 1 }, now),
-    })),
-  ],
-  [
-    'prune keeps rows that are too old',
-    'pruning',
-    withDeliveries((store) => ({ prune: (limits, now) => store.prune({ ...limits, beforeMs: 0 }, now) })),
-  ],
-  ['nothing is erased', 'erasure', withDeliveries(() => ({ erase: async () => 0 }))],
-  [
-    'erasing a call erases the whole account',
-    'erasure',
-    withDeliveries((store) => ({ erase: ({ accountId }, limit) => store.erase({ accountId }, limit) })),
-  ],
-  [
-    'erasing an account erases calls of other accounts with the same id',
-    'erasure',
-    withDeliveries((store) => ({
-      async erase(erasure, limit) {
-        const others = await store.erase({ ...erasure, accountId: 'stranger' }, limit)
-        return others + (await store.erase(erasure, limit))
-      },
-    })),
-  ],
-  [
-    'mentions finds a number in every call',
-    'erasure',
-    withDeliveries((store) => ({
-      mentions: (accountId, _text, cursor, limit) => store.mentions(accountId, '5', cursor, limit),
-    })),
-  ],
-  [
-    'the second page of mentions repeats the first',
-    'erasure',
-    withDeliveries((store) => {
-      let pages = 0
-      return {
-        async mentions(accountId, text, _cursor, limit) {
-          pages += 1
-          const page = await store.mentions(accountId, text, undefined, limit)
-          return pages > 9 ? { ...page, cursor: undefined } : page
-        },
-      }
-    }),
-  ],
-  ['nobody is notified', 'notifications', withDeliveries(() => ({ subscribe: () => () => {} }))],
-  ['release releases nothing', 'ownership', withDeliveries(() => ({ release: async () => {} }))],
-  ['orphans are not listed', 'ownership', withDeliveries(() => ({ orphans: async () => [] }))],
-  [
-    'a replacement of a stale revision is written',
-    'webhooks',
-    (store) => ({
-      ...store,
-      webhooks: {
-        ...store.webhooks,
-        async replace(webhook) {
-          const current = await store.webhooks.read(webhook.accountId, webhook.id)
-          return store.webhooks.replace(webhook, current?.revision ?? 0)
-        },
-      },
-    }),
-  ],
-  [
-    'a deleted webhook is still read',
-    'webhooks',
-    (store) => ({
-      ...store,
-      webhooks: {
-        ...store.webhooks,
-        async read(accountId, id) {
-          const webhook = await store.deliveries.webhookOf(id)
-          return webhook?.accountId === accountId ? webhook : undefined
-        },
-      },
-    }),
-  ],
-  [
-    'webhooks with hook all are not candidates',
-    'webhooks',
-    (store) => ({
-      ...store,
-      webhooks: {
-        ...store.webhooks,
-        candidates: async (accountIds, hook) =>
-          (await store.webhooks.candidates(accountIds, hook)).filter(
-            (webhook) => webhook.settings.hook === hook,
-          ),
-      },
-    }),
-  ],
-  [
-    'a token is pruned 1 ms late',
-    'tokens',
-    (store) => ({
-      ...store,
-      tokens: { ...store.tokens, pruneTokens: (now, limit) => store.tokens.pruneTokens(now - 1, limit) },
-    }),
-  ],
-  ['a closed store keeps working', 'closing', (store) => ({ ...store, close: async () => {} })],
+    }
+  }),
+  erasureFault('scrub removes other rows', (store) => ({
+    async scrub() {
+      while ((await store.erase({ accountId: 'account' }, 99)) > 0) {}
+    },
+  })),
 ]

@@ -11,10 +11,12 @@ import {
   normalizeAccountName,
   normalizeRealm,
   notFound,
+  shardOf,
 } from 'hookswitch/store'
 import { postgresAccountPages } from './account-pages.js'
-import { constraintOf, isOutcomeUnknown } from './errors.js'
+import { constraintOf } from './errors.js'
 import { lineageReader } from './lineages.js'
+import { ALL_SHARDS, createOwnerVersions } from './owner-versions.js'
 import { assertRevision } from './revision.js'
 import { type WebhookRow, webhookOf } from './rows.js'
 import type { Transaction } from './session.js'
@@ -30,6 +32,7 @@ export function postgresAccounts(
 ): AccountStore {
   const sql = accountStatements(schema)
   const webhookSql = webhookStatements(schema)
+  const versions = createOwnerVersions(schema)
   const pages = postgresAccountPages(session, schema)
   const users = postgresUsers(session, schema)
 
@@ -99,6 +102,7 @@ export function postgresAccounts(
       const removed: string[] = []
       const written = session.transaction(async (tx) => {
         removed.length = 0
+        const raised = await versions.raise(tx, ALL_SHARDS)
         await lockRevision(tx, accountId, revision)
         if ((await tx.query(sql.child, [accountId])).length > 0) {
           throw taken('id', 'this account has accounts below it')
@@ -110,12 +114,15 @@ export function postgresAccounts(
           const deleted = applyReplacement(webhook, deleteWebhook(webhook, nowMs))
           await tx.query(webhookSql.replace, webhookValuesOf(deleted))
         }
+        await versions.record(
+          tx,
+          raised,
+          removed.map((webhookId) => ({ webhookId })),
+        )
       })
-      await written.catch((thrown: unknown) => {
-        if (isOutcomeUnknown(thrown)) for (const id of removed) queue.notify(id, true)
-        throw thrown
+      await written.finally(() => {
+        for (const id of removed) queue.notify(shardOf(id))
       })
-      for (const id of removed) queue.notify(id, true)
       return removed
     },
     async wasRemoved(accountId) {

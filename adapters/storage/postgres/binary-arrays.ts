@@ -9,8 +9,7 @@ const INT2 = 21
 const INT4 = 23
 const INT8 = 20
 const FLOAT8 = 701
-const BOOL = 16
-const TID = 27
+const BYTEA = 17
 
 const HEADER_BYTES = 20
 const NULL = -1
@@ -58,35 +57,44 @@ export const int4Array = (values: readonly (number | null)[]): Buffer =>
   fixed(values, INT4, 4, (buffer, value, at) => buffer.writeInt32BE(value, at))
 
 export const int8Array = (values: readonly (number | null)[]): Buffer =>
-  fixed(values, INT8, 8, (buffer, value, at) => buffer.writeBigInt64BE(BigInt(value), at))
+  fixed(values, INT8, 8, (buffer, value, at) => {
+    buffer.writeInt32BE(Math.floor(value / 2 ** 32), at)
+    buffer.writeUInt32BE((value % 2 ** 32) >>> 0, at + 4)
+  })
 
 export const float8Array = (values: readonly (number | null)[]): Buffer =>
   fixed(values, FLOAT8, 8, (buffer, value, at) => buffer.writeDoubleBE(value, at))
 
-export const boolArray = (values: readonly boolean[]): Buffer =>
-  fixed(values, BOOL, 1, (buffer, value, at) => buffer.writeUInt8(value ? 1 : 0, at))
-
-/** Row locations in PostgreSQL's notation, `(block,offset)`. */
-export const tidArray = (values: readonly string[]): Buffer =>
-  fixed(values, TID, 6, (buffer, value, at) => {
-    const comma = value.indexOf(',')
-    buffer.writeUInt32BE(Number(value.slice(1, comma)), at)
-    buffer.writeUInt16BE(Number(value.slice(comma + 1, -1)), at + 4)
-  })
-
-export function textArray(values: readonly (string | null)[]): Buffer {
+/** Elements of any size. */
+function variable<Value>(
+  values: readonly (Value | null)[],
+  oid: number,
+  bytesOf: (value: Value) => number,
+  write: (buffer: Buffer, value: Value, at: number) => number,
+): Buffer {
   let bytes = 0
-  for (const value of values) bytes += 4 + (value === null ? 0 : Buffer.byteLength(value))
-  const buffer = header(bytes, TEXT, values.length)
+  for (const value of values) bytes += 4 + (value === null ? 0 : bytesOf(value))
+  const buffer = header(bytes, oid, values.length)
   let at = HEADER_BYTES
   for (const value of values) {
     if (value === null) {
       at = buffer.writeInt32BE(NULL, at)
       continue
     }
-    const written = buffer.write(value, at + 4)
+    const written = write(buffer, value, at + 4)
     buffer.writeInt32BE(written, at)
     at += 4 + written
   }
   return buffer
 }
+
+export const textArray = (values: readonly (string | null)[]): Buffer =>
+  variable(values, TEXT, Buffer.byteLength, (buffer, value, at) => buffer.write(value, at))
+
+export const byteaArray = (values: readonly Buffer[]): Buffer =>
+  variable(
+    values,
+    BYTEA,
+    ({ length }) => length,
+    (buffer, value, at) => value.copy(buffer, at),
+  )

@@ -6,9 +6,11 @@ import {
   type EncryptedRow,
   type EncryptionStore,
   hasCiphertexts,
+  shardOf,
   withApiKeyCiphertext,
   withWebhookCiphertexts,
 } from 'hookswitch/store'
+import { createOwnerVersions } from './owner-versions.js'
 import { type WebhookRow, webhookColumns, webhookOf } from './rows.js'
 import type { Transaction } from './session.js'
 import type { Deps } from './session-deps.js'
@@ -17,6 +19,7 @@ import { encryptionStatements } from './sql/encryption.js'
 
 export function postgresEncryption({ session, schema }: Pick<Deps, 'session' | 'schema'>): EncryptionStore {
   const sql = encryptionStatements(schema)
+  const versions = createOwnerVersions(schema)
   const apiKeyOf = ({ doc }: DocRow) => JSON.parse(doc) as ApiKeyRow
 
   async function reencryptApiKey(tx: Transaction, next: EncryptedRow, expected: EncryptedRow) {
@@ -28,11 +31,16 @@ export function postgresEncryption({ session, schema }: Pick<Deps, 'session' | '
   }
 
   async function reencryptWebhook(tx: Transaction, next: EncryptedRow, expected: EncryptedRow) {
+    const raised = await versions.raise(tx, [shardOf(next.id)])
     const [row] = await tx.query<WebhookRow>(sql.lockWebhook, [next.id])
     const current = row && webhookOf(row)
-    if (!current || !hasCiphertexts(ciphertextsOfWebhook(current), expected)) return false
+    if (!current || !hasCiphertexts(ciphertextsOfWebhook(current), expected)) {
+      await versions.record(tx, raised, [])
+      return false
+    }
     const webhook = withWebhookCiphertexts(current, next)
     await tx.query(sql.putWebhook, [webhook.id, webhook.revision, webhookColumns(webhook).doc])
+    await versions.record(tx, raised, [{ webhookId: next.id }])
     return true
   }
 

@@ -37,6 +37,14 @@ export function markOutcomeUnknown(error: HookswitchError): HookswitchError {
   return error
 }
 
+/** SQLSTATE of an error that the server reported. */
+export function sqlStateOf(error: unknown): string | undefined {
+  const { code } = ((error as { cause?: unknown } | null)?.cause ?? {}) as { code?: unknown }
+  return typeof code === 'string' && SQLSTATE.test(code) ? code : undefined
+}
+
+const SQLSTATE = /^[0-9A-Z]{5}$/
+
 /** Name of the constraint that rejected a row. */
 export function constraintOf(error: unknown): string | undefined {
   return typeof error === 'object' && error !== null ? constraints.get(error) : undefined
@@ -78,7 +86,7 @@ export function failureOf(thrown: unknown, context: FailureContext): Failure {
     typeof thrown === 'object' && thrown !== null ? thrown : {}
   ) as DriverError
   const text = typeof message === 'string' ? message : ''
-  const sqlState = typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
+  const sqlState = typeof code === 'string' && SQLSTATE.test(code) ? code : undefined
   const [kind, sentence] = messageOf(sqlState, typeof code === 'string' ? code : undefined, text, context)
   const error = new HookswitchError(kind, sentence, {
     ...(kind === 'StoreUnavailable' ? { retryAfterSeconds: 1 } : {}),

@@ -8,7 +8,7 @@ import {
   normalizeRealm,
   userNameKey,
 } from 'hookswitch/store'
-import { attemptDoc, stateNumberOf, webhookColumns } from './rows.js'
+import { stateNumberOf, webhookColumns } from './rows.js'
 import type { ImportTable, ImportTableRow } from './sql/import-tables.js'
 
 /** Rows of one table. */
@@ -106,8 +106,8 @@ const CONVERSIONS: Conversions = {
     {
       table: 'attempt',
       rows: rows.map(({ position, record }) => {
-        const { atMs, accountId, deliveryId, callId, webhookId } = record
-        return { position, atMs, accountId, deliveryId, callId, webhookId, doc: attemptDoc(record) }
+        const { atMs, accountId, deliveryId, callId, webhookId, ...rest } = record
+        return { position, atMs, accountId, deliveryId, callId, webhookId, doc: JSON.stringify(rest) }
       }),
     },
   ],
@@ -131,7 +131,7 @@ const CONVERSIONS: Conversions = {
   encryptionRecords: (rows) => [{ table: 'encryption', rows: rows.map((record) => ({ id: 1, record })) }],
 }
 
-/** `term` keeps its default 0, so a delivery in flight is an orphan for the next owner. */
+/** A delivery in flight becomes a start that was interrupted. */
 function deliveryRow({
   position,
   eventPosition,
@@ -149,9 +149,7 @@ function deliveryRow({
     attempts: delivery.attempts,
     tries: delivery.tries,
     interruptions: delivery.interruptions,
-    fence: delivery.fence,
     state: stateNumberOf(delivery.state),
-    retry: delivery.attempts > 0,
     id: delivery.id,
     lane: delivery.lane,
     encoding: delivery.encoding,

@@ -198,14 +198,14 @@ function createImporter(name: string) {
       if (complete) return complete
       await tx.query(sql.position, [source.lastPosition])
       await tx.query(sql.clearEncryption, [])
+      await tx.query(sql.createStaged, [])
       const counts: { -readonly [Kind in keyof ExportedCounts]: ExportedCounts[Kind] } = {}
       for await (const batch of source.rows()) {
         for (const { table, rows } of tableRowsOf(batch)) await insert(tx, source.name, table, rows)
         counts[batch.kind] = (counts[batch.kind] ?? 0) + batch.rows.length
         onProgress(counts)
       }
-      for (const step of [sql.freeShards, sql.clock, sql.lanes, sql.pending, sql.stale])
-        await tx.query(step, [])
+      for (const step of [sql.convert, sql.freeShards, sql.clock]) await tx.query(step, [])
       await tx.query(sql.end, [migration.id, JSON.stringify(counts)])
       // Without statistics the first plans would be guesses.
       for (const { table } of await tx.query<UsedTableRow>(tables, [name])) {

@@ -1,20 +1,22 @@
 /**
- * Shard leases: which node owns which shards, and until when.
+ * Node leases, and which node owns which shards.
  *
- * Nodes plan one after the other, under an advisory lock. Renewing a lease waits for no claim and no settlement, since
- * those lock the row of a shard only against a change of its owner (FOR KEY SHARE); taking or giving back a shard waits
- * for them (FOR UPDATE). Each change of owner raises the shard's `term`: a delivery in flight under an older term is an
- * orphan.
+ * Nodes plan one after the other, under an advisory lock. The first node that finds a lease ended deletes its row, which
+ * waits for a running group, and frees its shards in the same transaction. Free shards are taken in that or a later one,
+ * and loaded by a later statement, which sees everything that the previous owner has committed.
  *
  * Every grant advances store time (`store-time.ts`), under the same lock.
  */
 import {
   type Clock,
-  type Ownership,
+  MAX_NODES,
   type OwnershipPlan,
   planOwnership,
-  type ShardLease,
+  type QueueLease,
+  type QueueStore,
 } from 'hookswitch/store'
+import { int2Array, int4Array } from './binary-arrays.js'
+import type { Nodes } from './nodes.js'
 import type { Notifier } from './notifications.js'
 import type { Transaction } from './session.js'
 import type { Deps } from './session-deps.js'
@@ -23,22 +25,18 @@ import { type StoreClockRow, storeClockStatements } from './sql/store-clock.js'
 import { advanceStoreTime, expectedTime, type ReadTime } from './store-time.js'
 
 export interface LeaseDeps extends Pick<Deps, 'session' | 'schema' | 'clock' | 'nodeClock'> {
-  readonly notifier: Pick<Notifier, 'setOwnedShards'>
-  /** Shards were taken that another node may have owned: its last writes may be committed after the first scan. */
-  onShardsTaken(): void
+  readonly notifier: Pick<Notifier, 'notifyFree'>
+  readonly nodes: Nodes
 }
 
-export function createLeases({ session, schema, clock, nodeClock, notifier, onShardsTaken }: LeaseDeps) {
+type Leases = Pick<QueueStore, 'own' | 'renew' | 'handOver' | 'release' | 'completeTakeover'>
+
+export function createLeases({ session, schema, clock, nodeClock, nodes, notifier }: LeaseDeps): Leases {
   const sql = leaseStatements(schema)
   const clockSql = storeClockStatements(schema)
   let lastRead: (ReadTime & { readonly clock: Clock }) | undefined
 
-  const read = async (tx: Transaction) => ({
-    shards: await tx.query<ShardRow>(sql.shards, []),
-    nodes: await tx.query<NodeRow>(sql.nodes, []),
-  })
-
-  /** Reads the clock, and prolongs leases after a jump. The transaction holds the lock; `renewNode` stores the time. */
+  /** Reads the clock, and prolongs leases after a jump. The transaction holds the lock; `grant` stores the time. */
   async function readTime(tx: Transaction, leaseMs: number) {
     const own = nodeClock()
     const requestedMs = own.monotonic()
@@ -52,81 +50,122 @@ export function createLeases({ session, schema, clock, nodeClock, notifier, onSh
     return { offsetMs, time: { storeMs: nowMs, requestedMs, answeredMs, clock: own } }
   }
 
-  async function update(owner: string, leaseMs: number, givesBack: boolean): Promise<Ownership> {
-    const { ownership, isTakeover, time } = await session.transaction(async (tx) => {
+  async function update(owner: string, leaseMs: number, givesBack: boolean): Promise<QueueLease> {
+    const { lease, hasFreed, time } = await session.transaction(async (tx) => {
       await tx.query(sql.lock, [])
       const { time, offsetMs } = await readTime(tx, leaseMs)
       const now = time.storeMs
+      const all = await tx.query<NodeRow>(sql.nodes, [])
+      const ended = all.filter(({ aliveUntilMs }) => aliveUntilMs <= now)
+      const living = all.filter(({ aliveUntilMs }) => aliveUntilMs > now)
+      const shards = await tx.query<ShardRow>(sql.shards, [])
+      const plan = planFor(shards, living, owner, now, givesBack)
+      const endedOwners = new Set(ended.map((node) => node.owner))
+      const freed = shards.filter((row) => row.owner !== null && endedOwners.has(row.owner))
+      const moving = [...new Set([...plan.take, ...plan.giveBack, ...freed.map(({ shard }) => shard)])]
+      if (moving.length > 0) await tx.query(sql.lockShards, [int2Array(moving)])
+      if (ended.length > 0) {
+        const fences = int4Array(ended.map(({ fence }) => fence))
+        await tx.query(sql.freeShards, [fences])
+        await tx.query(sql.removeNodes, [fences])
+      }
+      if (plan.giveBack.length > 0) await tx.query(sql.giveBack, [int2Array(plan.giveBack)])
+      if (plan.take.length > 0) await tx.query(sql.take, [int2Array(plan.take), owner])
+      const before = living.find((node) => node.owner === owner)
+      const fence = before?.fence ?? (await tx.query<{ fence: number }>(sql.newFence, []))[0]!.fence
+      const number = before?.number ?? freeNumber(living, fence)
+      // The version of a node does not go back when its lease is granted again.
+      const version = (all.find((node) => node.owner === owner)?.version ?? -1) + 1
       const aliveUntilMs = now + leaseMs
-      await tx.query(sql.renewNode, [owner, aliveUntilMs, now, offsetMs])
-      let { shards, nodes } = await read(tx)
-      let plan = planFor(shards, nodes, owner, now, givesBack)
-      const moving = [...plan.take, ...plan.giveBack]
-      if (moving.length > 0) {
-        // Only a read after the locks sees what was claimed while this waited for them.
-        await tx.query(sql.lockShards, [moving])
-        ;({ shards, nodes } = await read(tx))
-        plan = planFor(shards, nodes, owner, now, givesBack, new Set(moving))
-      }
-      if (plan.giveBack.length > 0) await tx.query(sql.giveBack, [plan.giveBack])
-      if (plan.keep.length > 0) await tx.query(sql.keep, [plan.keep, aliveUntilMs])
-      if (plan.take.length > 0) await tx.query(sql.take, [plan.take, owner, aliveUntilMs, now])
+      const pending = nodes.get({ owner, fence })?.pending ?? 0
+      await tx.query(sql.grant, [owner, fence, number, version, aliveUntilMs, offsetMs, now, pending])
+      const [{ position }] = (await tx.query<{ position: number }>(sql.position, [])) as [
+        { position: number },
+      ]
       const taken = new Set(plan.take)
-      return {
-        ownership: {
-          shards: [...plan.keep, ...plan.take].sort((a, b) => a - b),
-          aliveUntilMs,
-          storeMs: now,
-        },
-        isTakeover: shards.some(({ shard, term }) => term > 0 && taken.has(shard)),
-        time,
+      const leaving = shards.filter(
+        (row) => row.owner === owner && !taken.has(row.shard) && !endedOwners.has(owner) && row.leaving,
+      )
+      const left = [...leaving.map(({ shard }) => shard), ...plan.giveBack].sort(ascending)
+      const kept = plan.keep.filter((shard) => !left.includes(shard))
+      const lease: QueueLease = {
+        owner,
+        fence,
+        node: number,
+        position,
+        shards: [...kept, ...plan.take, ...left].sort(ascending),
+        leaving: left,
+        aliveUntilMs,
+        storeMs: now,
+        pendingElsewhere: pendingOf(living, owner),
       }
+      return { lease, hasFreed: freed.length > taken.size, time }
     })
     lastRead = time
-    notifier.setOwnedShards(owner, ownership.shards, leaseMs)
-    if (isTakeover) onShardsTaken()
-    return ownership
+    nodes.granted(lease)
+    if (hasFreed) notifier.notifyFree()
+    return lease
   }
 
   return {
-    own: (owner: string, leaseMs: number) => update(owner, leaseMs, false),
-    renew: (owner: string, leaseMs: number) => update(owner, leaseMs, true),
-    async release(owner: string): Promise<void> {
+    own: (owner, leaseMs) => update(owner, leaseMs, false),
+    renew: (owner, leaseMs) => update(owner, leaseMs, true),
+    async handOver(lease, shards) {
+      const { owner, fence } = lease
+      const numbers = int2Array(shards)
       // From now on an acceptance here leaves a nudge for the next owner of these shards.
-      notifier.setOwnedShards(owner, [], 0)
+      nodes.handedOver(lease, shards)
+      await session.transaction(async (tx) => {
+        await tx.query(sql.lock, [])
+        await tx.query(sql.lockShards, [numbers])
+        await tx.query(sql.handOver, [numbers, owner, fence])
+      })
+      notifier.notifyFree()
+    },
+    async release(owner) {
+      nodes.removed(owner)
       await session.transaction(async (tx) => {
         await tx.query(sql.lock, [])
         await tx.query(sql.lockShardsOf, [owner])
         await tx.query(sql.release, [owner])
       })
+      notifier.notifyFree()
+    },
+    async completeTakeover({ owner, fence }, shards) {
+      await session.query(sql.completeTakeover, [int2Array(shards), owner, fence])
+      await session.query(sql.removeStarts, [])
     },
   }
 }
 
-/**
- * Plans what to give back first, then what to keep and take of the rest.
- *
- * @param locked shards that may change owner; default all
- */
+const ascending = (a: number, b: number) => a - b
+
+function pendingOf(living: readonly NodeRow[], owner: string): number {
+  return living.reduce((sum, node) => sum + (node.owner === owner ? 0 : node.pending), 0)
+}
+
+/** The number that was free for the longest time: positions of a node that lost its lease may still arrive. */
+function freeNumber(living: readonly NodeRow[], fence: number): number {
+  const used = new Set(living.map(({ number }) => number))
+  let number = fence % MAX_NODES
+  while (used.has(number)) number = (number + 1) % MAX_NODES
+  return number
+}
+
 function planFor(
   rows: readonly ShardRow[],
-  nodes: readonly NodeRow[],
+  living: readonly NodeRow[],
   owner: string,
   now: number,
   givesBack: boolean,
-  locked?: ReadonlySet<number>,
 ): OwnershipPlan {
-  const isLocked = (shard: number) => locked?.has(shard) ?? true
-  const giveBack = givesBack
-    ? planOwnership(rows.map(leaseOf), nodes, owner, now).giveBack.filter(isLocked)
-    : []
-  const leaving = new Set(giveBack)
-  const remaining = rows.map((row) => leaseOf(leaving.has(row.shard) ? { ...row, leaving: true } : row))
-  const { keep, take } = planOwnership(remaining, nodes, owner, now)
-  return { keep, take: take.filter(isLocked), giveBack }
-}
-
-function leaseOf({ shard, owner, aliveUntilMs, leaving, busy }: ShardRow): ShardLease {
-  const lease = { shard, aliveUntilMs, leaving, busy }
-  return owner === null ? lease : { ...lease, owner }
+  const untilMs = new Map(living.map((node) => [node.owner, node.aliveUntilMs]))
+  const leases = rows.map(({ shard, owner: by, leaving }) => ({
+    shard,
+    leaving,
+    aliveUntilMs: (by !== null && untilMs.get(by)) || 0,
+    ...(by !== null && { owner: by }),
+  }))
+  const plan = planOwnership(leases, living, owner, now)
+  return givesBack ? plan : { ...plan, giveBack: [] }
 }

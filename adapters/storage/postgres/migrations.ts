@@ -7,23 +7,25 @@ import { storeClockTable } from './schema-clock.js'
 import { encryptionTable } from './schema-encryption.js'
 import { openLegTable } from './schema-open-legs.js'
 import { queueTables } from './schema-queue.js'
+import { queueLogTables } from './schema-queue-log.js'
 import type { Session, Transaction } from './session.js'
 import { migrationStatements } from './sql/migrations.js'
 
 /** One version of the schema. A released migration never changes; the next one is appended. */
-interface Migration {
+export interface Migration {
   readonly version: number
   /** SQL, several statements. */
   text(schema: string): string
 }
 
-const MIGRATIONS: readonly Migration[] = [
+export const MIGRATIONS: readonly Migration[] = [
   { version: 1, text: (s) => accountTables(s) + queueTables(s) + maintenanceIndexes(s) },
   { version: 2, text: webhookChangeMarks },
   { version: 3, text: openLegTable },
   { version: 4, text: encryptionTable },
   { version: 5, text: accountLists },
   { version: 6, text: storeClockTable },
+  { version: 7, text: queueLogTables },
 ]
 
 /** The schema version of this package. */

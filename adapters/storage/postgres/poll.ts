@@ -1,24 +1,22 @@
 /**
- * How a node learns what other nodes wrote: notifications are fast but may be lost, so a poll once a second finds in
+ * How a node learns what other nodes wrote: notifications are fast but may be lost, so a statement once a second finds in
  * the tables whatever they missed.
  */
-import { shardOf } from 'hookswitch/store'
+import { int4Array, int8Array, textArray } from './binary-arrays.js'
+import type { Nodes } from './nodes.js'
 import { type Notifier, parseMessage } from './notifications.js'
 import type { Deps } from './session-deps.js'
 import type { ChannelSubscription } from './session-listen.js'
-import { type NudgeRow, notificationStatements } from './sql/notifications.js'
+import { queueStatements } from './sql/queue.js'
 
 export interface PollDeps extends Pick<Deps, 'session' | 'schema' | 'channel' | 'log'> {
   readonly notifier: Notifier
-  /** Notifies the listeners of this process of those of these webhooks that have a due time. */
-  notifyDue(webhookIds: readonly string[]): Promise<void>
+  readonly nodes: Nodes
 }
 
 export interface Poller {
   open(): Promise<void>
   close(): Promise<void>
-  /** A scan at this moment may miss what others are writing: requests further scans, a few times. */
-  scheduleScans(): void
 }
 
 /** Together with the check of the listening connection still less than one statement a second. */
@@ -27,14 +25,11 @@ const POLL_EVERY_MS = 1_010
 const CHECK_EVERY_MS = 60_000
 const RECONNECT_MS = 1_000
 const MAX_RECONNECT_MS = 30_000
-/** The last is longer than any statement of an acceptance may take. */
-const SCAN_AFTER_MS = [1_000, 5_000, 20_000, 65_000]
 
-export function createPoller({ session, schema, channel, log, notifier, notifyDue }: PollDeps): Poller {
-  const sql = notificationStatements(schema)
+export function createPoller({ session, schema, channel, log, notifier, nodes }: PollDeps): Poller {
+  const { watch } = queueStatements(schema)
   const timers = new Set<NodeJS.Timeout>()
   let isOpen = false
-  let hasPollFailed = false
   let subscription: ChannelSubscription | undefined
   let reconnectMs = RECONNECT_MS
   let working: Promise<unknown> = Promise.resolve()
@@ -51,23 +46,26 @@ export function createPoller({ session, schema, channel, log, notifier, notifyDu
   }
 
   async function poll(): Promise<void> {
-    const shards = notifier.ownedShards()
     try {
-      if (shards.length > 0) await pollShards(shards)
+      if (await hasWork()) notifier.notifyListeners()
     } catch {
-      // The callers of the store report the outage. Nudges may be lost with the server, so the next poll requests a
-      // scan.
-      hasPollFailed = true
+      // The callers of the store report the outage. Nudges may be lost with the server.
+      nodes.connectionLost()
     }
     schedule(POLL_EVERY_MS, poll)
   }
 
-  async function pollShards(shards: readonly number[]): Promise<void> {
-    const rows = await session.query<NudgeRow>(sql.poll, [shards])
-    const due = rows.flatMap(({ webhookId }) => webhookId ?? [])
-    if (due.length > 0) await notifyDue(due)
-    if (hasPollFailed || due.length < rows.length) notifier.notifyListeners(undefined)
-    hasPollFailed = false
+  async function hasWork(): Promise<boolean> {
+    const local = [...nodes.all()]
+    if (local.length === 0) return false
+    const [row] = await session.query<{ hasWork: boolean }>(watch, [
+      textArray(local.map(({ owner }) => owner)),
+      int4Array(local.map(({ fence }) => fence)),
+      textArray(local.map(({ seenXid }) => seenXid)),
+      int8Array(local.map(({ version }) => version)),
+      int8Array(local.map(({ pending }) => pending)),
+    ])
+    return row!.hasWork || local.some(({ mayHaveLostNudges }) => mayHaveLostNudges)
   }
 
   async function listen(): Promise<void> {
@@ -86,6 +84,7 @@ export function createPoller({ session, schema, channel, log, notifier, notifyDu
   }
   function onLost(): void {
     subscription = undefined
+    nodes.connectionLost()
     if (isOpen)
       log.info({}, 'lost the connection that listens for notifications of other nodes: reconnecting')
     listenLater()
@@ -97,10 +96,7 @@ export function createPoller({ session, schema, channel, log, notifier, notifyDu
 
   function onMessage(text: string): void {
     const message = parseMessage(text)
-    if (!message || message.look.some(notifier.isOwnedHere)) notifier.notifyListeners(undefined)
-    const own = (message?.due ?? []).filter((webhookId) => notifier.isOwnedHere(shardOf(webhookId)))
-    // The poll makes up for a read that fails.
-    if (own.length > 0) working = Promise.all([working, notifyDue(own).catch(() => {})])
+    if (!message || message.free || message.shards.some(nodes.isOwnedHere)) notifier.notifyListeners()
   }
 
   async function check(): Promise<void> {
@@ -122,9 +118,6 @@ export function createPoller({ session, schema, channel, log, notifier, notifyDu
       await subscription?.stop()
       subscription = undefined
       await working
-    },
-    scheduleScans() {
-      for (const ms of SCAN_AFTER_MS) schedule(ms, async () => notifier.notifyListeners(undefined))
     },
   }
 }

@@ -1,13 +1,18 @@
 /** Removes expired rows, in small statements that hold no lock for long. */
+import { CALL_RETENTION_MS, createPositions } from 'hookswitch/store'
+import { int8Array } from './binary-arrays.js'
 import type { Deps, Queries } from './session-deps.js'
-import { type EndedRow, type ExcessRow, pruneStatements, type QuietRow } from './sql/prune.js'
+import { type ExcessRow, pruneStatements, type UnusedRow } from './sql/prune.js'
 
 /** Webhooks that one statement checks. */
 const WEBHOOKS_PER_STATEMENT = 200
 /** An acceptance in progress may still refer to a webhook that was just deleted. */
 const WEBHOOK_GRACE_MS = 60_000
-/** Calls are kept for a day after their last event, and an hour more, since that time is written once an hour. */
-const CALL_RETENTION_MS = 86_400_000 + 3_600_000
+/** Numbers of a call are kept for a day after its last event, and an hour more: nodes measure that by their own clocks. */
+const NUMBER_RETENTION_MS = CALL_RETENTION_MS + 3_600_000
+/** Events that one call examines at most. */
+const MAX_EXAMINED = 20_000
+const EVENTS_PER_STATEMENT = 500
 
 interface RemovedCount {
   readonly removed: number
@@ -23,6 +28,8 @@ export function postgresPruning({
 
   /** Key where the last call reached its limit: a series of calls does not start from the beginning each time. */
   let resumeAt = 1
+  /** Position after which the last call stopped to look for unused events. */
+  let unusedAfter = Number.MIN_SAFE_INTEGER
 
   /** Removes the attempts of each webhook beyond the newest `perWebhook`. */
   async function pruneExcess(perWebhook: number, limit: number): Promise<number> {
@@ -43,40 +50,34 @@ export function postgresPruning({
     return removed
   }
 
-  /** Removes ended deliveries, and the events that no delivery refers to any more. */
-  const pruneEnded = (beforeMs: number, limit: number) =>
-    session.transaction(async (tx) => {
-      const rows = await tx.query<EndedRow>(sql.ended, [beforeMs, limit])
-      if (rows.length === 0) return 0
-      const events = [...new Set(rows.map(({ event }) => event))]
-      await tx.query(sql.lockEvents, [events])
-      await tx.query(sql.deliveries, [rows.map(({ id }) => id)])
-      await tx.query(sql.events, [events])
-      return rows.length
-    })
-
-  const pruneQuietCalls = (now: number, limit: number) =>
-    session.transaction(async (tx) => {
-      const quiet = await tx.query<QuietRow>(sql.quiet, [now - CALL_RETENTION_MS, limit])
-      const namesOf = (isUnused: boolean) => {
-        const calls = quiet.filter(({ over }) => over === isUnused)
-        return [calls.map(({ accountId }) => accountId), calls.map(({ callId }) => callId)] as const
-      }
-      const [unused, used] = [namesOf(true), namesOf(false)]
-      if (unused[0].length > 0) await tx.query(sql.removeCalls, unused)
-      if (used[0].length > 0) await tx.query(sql.keepCalls, [...used, now])
-      return { checked: quiet.length, removed: unused[0].length }
-    })
-
-  async function pruneCalls(now: number, limit: number): Promise<number> {
+  /** Removes events that no delivery or attempt refers to. */
+  async function pruneEvents(quietSinceMs: number, limit: number): Promise<number> {
+    // Higher positions are too young.
+    const before = createPositions(0).next(quietSinceMs)
     let removed = 0
-    while (removed < limit) {
-      const batch = await pruneQuietCalls(now, limit)
-      removed += batch.removed
-      if (batch.checked < limit) break
+    for (let examined = 0; examined < MAX_EXAMINED && removed < limit; examined += EVENTS_PER_STATEMENT) {
+      const rows = await session.query<UnusedRow>(sql.unused, [
+        unusedAfter,
+        quietSinceMs,
+        before,
+        EVENTS_PER_STATEMENT,
+      ])
+      const found = rows.filter(({ isRemovable }) => isRemovable)
+      const removable = found.slice(0, limit - removed).map(({ position }) => position)
+      if (removable.length > 0) removed += await removeEvents(removable)
+      const isEnd = rows.length < EVENTS_PER_STATEMENT && removable.length === found.length
+      const last = removable.length < found.length ? removable.at(-1) : rows.at(-1)?.position
+      unusedAfter = isEnd || last === undefined ? Number.MIN_SAFE_INTEGER : last
+      if (isEnd) break
     }
     return removed
   }
+
+  const removeEvents = (positions: readonly number[]) =>
+    session.transaction(async (tx) => {
+      await tx.query(sql.lockEvents, [int8Array(positions)])
+      return (await tx.query<RemovedCount>(sql.events, [int8Array(positions)]))[0]!.removed
+    })
 
   const pruneWebhooks = (beforeMs: number, limit: number) =>
     session.transaction(async (tx) => {
@@ -91,13 +92,13 @@ export function postgresPruning({
       for (const step of [
         (left: number) => pruneExcess(attemptsPerWebhook, left),
         (left: number) => removedBy(sql.attemptsBefore, [beforeMs, left]),
-        (left: number) => pruneEnded(beforeMs, left),
         (left: number) => removedBy(sql.keys, [now, left]),
-        (left: number) => pruneCalls(now, left),
+        (left: number) => pruneEvents(now - NUMBER_RETENTION_MS, left),
         (left: number) => pruneWebhooks(now - WEBHOOK_GRACE_MS, left),
       ]) {
         if (removed < limit) removed += await step(limit - removed)
       }
+      await session.query(sql.changes, [])
       return removed
     },
   }

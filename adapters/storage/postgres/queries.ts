@@ -1,16 +1,29 @@
 /** Read-only queries about deliveries and attempts; pruning and erasure are included from their files. */
 import {
   type DeliveryQuery,
+  type DeliverySearch,
   type DeliveryState,
+  dueMsForReaders,
   effectiveState,
+  laneKey,
   REQUEST_BODY_BYTES,
   type StoredDelivery,
   toStoredAttempt,
 } from 'hookswitch/store'
+import { int4Array, int8Array, textArray } from './binary-arrays.js'
+import { lookupOf } from './delivery-id.js'
 import { postgresErasure } from './erase.js'
 import { postgresPruning } from './prune.js'
 import { readableUpTo } from './read-horizon.js'
-import { attemptOf, deliveryOf, stateNumberOf, type WebhookRow, webhookOf } from './rows.js'
+import {
+  attemptOf,
+  type DeliveryRow,
+  deliveryOf,
+  stateNumberOf,
+  verbOf,
+  type WebhookRow,
+  webhookOf,
+} from './rows.js'
 import type { Deps, Queries, Queue } from './session-deps.js'
 import {
   type AttemptLookup,
@@ -19,7 +32,7 @@ import {
   lastSuccessStatement,
   type ReadAttemptRow,
 } from './sql/attempts.js'
-import { type AheadRow, deliveryStatements, type ReadDeliveryRow } from './sql/deliveries.js'
+import { type AheadRow, deliveryStatements, type SearchRow } from './sql/deliveries.js'
 import { type LegRow, legsStatement } from './sql/legs.js'
 import { webhookStatements } from './sql/webhooks.js'
 import type { Statement } from './statement.js'
@@ -28,8 +41,10 @@ import type { Statement } from './statement.js'
 const FAILED = new Set(['exhausted', 'expired', 'quarantined'])
 /** Higher than every position. */
 const NEWEST = Number.MAX_SAFE_INTEGER
+/** Lower than every position, also those of converted rows. */
+const OLDEST = Number.MIN_SAFE_INTEGER
 
-export function postgresQueries(deps: Deps, queue: Pick<Queue, 'notify'>): Queries {
+export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notify'>): Queries {
   const { session, schema } = deps
   const sql = deliveryStatements(schema)
   const { readAny } = webhookStatements(schema)
@@ -44,24 +59,52 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'notify'>): Queri
   })
   const [upwards, downwards] = [attemptsBy(true), attemptsBy(false)]
 
-  /** Adds to deliveries of one webhook how many of the lane must end first. */
-  async function withAhead(rows: readonly ReadDeliveryRow[]): Promise<StoredDelivery[]> {
-    const waitingBehind = rows.filter(
-      (row) => row.state === 0 && row.dueMs === null && row.epoch >= row.webhookEpoch,
-    )
-    const ahead = new Map<number, number>()
-    const [first] = waitingBehind
-    if (first) {
-      const lanes = [...new Set(waitingBehind.map(({ lane }) => lane))]
-      const positions = waitingBehind.map(({ position }) => position)
-      const values = [first.webhookKey, lanes, first.webhookEpoch, positions]
-      for (const row of await session.query<AheadRow>(sql.ahead, values)) ahead.set(row.position, row.ahead)
+  /** Adds to deliveries how many of the lane must end first. */
+  async function toStored(rows: readonly DeliveryRow[]): Promise<StoredDelivery[]> {
+    const waiting = rows.filter((row) => row.state === 0 && row.lane !== 0 && row.epoch >= row.webhookEpoch)
+    const isOfCall = ({ eventAccountId, callId, lane }: DeliveryRow) =>
+      callId !== null && laneKey(`${eventAccountId}/${callId}`) === lane
+    const ahead = new Map<string, number>()
+    for (const [statement, part] of [
+      [sql.aheadOfCall, waiting.filter(isOfCall)],
+      [sql.ahead, waiting.filter((row) => !isOfCall(row))],
+    ] as const) {
+      if (part.length === 0) continue
+      const values = [
+        int4Array(part.map((row) => row.webhookKey)),
+        int8Array(part.map((row) => row.position)),
+        int8Array(part.map((row) => row.lane)),
+        int4Array(part.map((row) => row.sequence)),
+        int4Array(part.map((row) => row.webhookEpoch)),
+      ]
+      if (statement === sql.aheadOfCall) {
+        values.push(
+          textArray(part.map((row) => row.callId)),
+          textArray(part.map((row) => row.eventAccountId)),
+        )
+      }
+      for (const row of await session.query<AheadRow>(statement, values)) ahead.set(nameOf(row), row.ahead)
     }
-    return rows.map((row) => ({
-      ...effectiveState(deliveryOf(row), row.webhookEpoch),
-      position: row.position,
-      ahead: ahead.get(row.position) ?? 0,
-    }))
+    return rows.map((row) => {
+      const before = ahead.get(nameOf(row)) ?? 0
+      const dueMs = row.state === 0 ? dueMsForReaders(row.dueMs ?? 0, row.acceptedMs, before) : undefined
+      return {
+        ...effectiveState(deliveryOf(row, dueMs), row.webhookEpoch),
+        position: row.position,
+        ahead: before,
+      }
+    })
+  }
+
+  async function find(query: DeliverySearch, limit: number): Promise<readonly SearchRow[]> {
+    const { accountId = null, webhookId = null, callId = null, states, cursor = NEWEST } = query
+    const values = [cursor, ...rangeOf(query), states ? states.map(stateNumberOf) : null, limit]
+    if (callId !== null) {
+      return session.query<SearchRow>(sql.searchCall, [...values, callId, accountId, webhookId])
+    }
+    if (accountId === null && webhookId === null) return session.query<SearchRow>(sql.searchAll, values)
+    const statement = isOnlyFailed(states) ? sql.searchWebhooksFailed : sql.searchWebhooks
+    return session.query<SearchRow>(statement, [...values, accountId, webhookId])
   }
 
   return {
@@ -70,7 +113,9 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'notify'>): Queri
       return row && webhookOf(row)
     },
     async delivery(accountId, deliveryId) {
-      return (await withAhead(await session.query<ReadDeliveryRow>(sql.one, [deliveryId, accountId])))[0]
+      const { fromEventId, toEventId, derived, whole } = lookupOf(deliveryId)
+      const values = [fromEventId, toEventId, derived, whole, accountId]
+      return (await toStored(await session.query<DeliveryRow>(sql.one, values)))[0]
     },
     async deliveries(query) {
       const { ascending = false, states, limit } = query
@@ -82,68 +127,69 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'notify'>): Queri
         : onlyFailed
           ? sql.downFailed
           : sql.down
-      const last = ascending ? await upTo('delivery') : NEWEST
-      const rows = await session.query<ReadDeliveryRow>(statement, [
-        query.webhookId,
-        query.accountId,
-        query.cursor ?? (ascending ? -1 : NEWEST),
+      if (ascending) await upTo('waiting')
+      const rows = await session.query<DeliveryRow>(statement, [
+        query.cursor ?? (ascending ? OLDEST : NEWEST),
         ...rangeOf(query),
         states ? states.map(stateNumberOf) : null,
         limit,
+        ...[query.webhookId, query.accountId],
       ])
-      return withAhead(rows.filter(({ position }) => position <= last))
+      return toStored(rows)
     },
     async search(query) {
-      const { accountId = null, webhookId = null, callId = null, states, limit } = query
-      const statement =
-        callId !== null ? sql.searchCall : isOnlyFailed(states) ? sql.searchFailed : sql.search
-      const found = await session.query<ReadDeliveryRow>(statement, [
-        query.cursor ?? NEWEST,
-        ...rangeOf(query),
-        states ? states.map(stateNumberOf) : null,
-        limit + 1,
-        ...[accountId, webhookId, callId],
-      ])
-      const deliveries: StoredDelivery[] = []
-      for (const rows of groupByWebhook(found.slice(0, limit))) deliveries.push(...(await withAhead(rows)))
-      deliveries.sort((a, b) => b.position - a.position)
-      return found.length > limit ? { deliveries, cursor: deliveries.at(-1)!.position } : { deliveries }
+      const rows = await find(query, query.limit)
+      const deliveries = await toStored(rows.filter(({ id }) => id !== null))
+      // Deliveries with the position of the last one belong to its page.
+      const last = deliveries.at(-1)
+      if (last && deliveries.length >= query.limit) {
+        const [next] = await find({ ...query, cursor: last.position }, 1)
+        const hasMore = next && (next.id !== null || next.stoppedAt !== null)
+        return hasMore ? { deliveries, cursor: last.position } : { deliveries }
+      }
+      const stoppedAt = rows[0]?.stoppedAt ?? null
+      return stoppedAt === null ? { deliveries } : { deliveries, cursor: stoppedAt }
     },
     async lastSuccesses(webhookIds) {
       const rows = await session.query<LastSuccessRow>(lastSuccesses, [webhookIds])
       return new Map(rows.map(({ webhookId, atMs }) => [webhookId, atMs]))
     },
     async attempts(query) {
-      const { accountId, webhookId = null, deliveryId = null, callIds = null, ascending = false } = query
+      const { accountId, webhookId = null, deliveryId, callIds = null, ascending = false } = query
       const lookup =
-        webhookId !== null ? 'webhook' : deliveryId !== null ? 'delivery' : callIds ? 'calls' : 'account'
+        deliveryId !== undefined ? 'delivery' : webhookId !== null ? 'webhook' : callIds ? 'calls' : 'account'
       const last = ascending ? await upTo('attempt') : NEWEST
+      const { fromEventId, toEventId, derived, whole } = lookupOf(deliveryId ?? '')
       const rows = await session.query<ReadAttemptRow>((ascending ? upwards : downwards)[lookup], [
         accountId,
-        query.cursor ?? (ascending ? -1 : NEWEST),
+        query.cursor ?? (ascending ? OLDEST : NEWEST),
         ...rangeOf(query),
         query.limit,
-        ...[webhookId, deliveryId, callIds, REQUEST_BODY_BYTES],
+        REQUEST_BODY_BYTES,
+        ...[webhookId, callIds],
+        ...[fromEventId, toEventId, derived, whole],
       ])
       return rows
         .filter(({ position }) => position <= last)
         .map((row) => {
-          const { httpVerb, body } = row
-          const sent = httpVerb === null || body === null ? undefined : { httpVerb, body }
-          return toStoredAttempt(attemptOf(row), row.position, sent)
+          const { body, form, position } = row
+          const sent = body === null ? undefined : { httpVerb: verbOf(form), body }
+          return toStoredAttempt(attemptOf(row), position, sent)
         })
     },
     async legs(accountId, callId) {
       const rows = await session.query<LegRow>(legsOf, [accountId, callId])
-      return rows.length === 0 ? [] : [callId, ...rows.flatMap(({ other }) => other ?? [])]
-    },
-    async pending() {
-      return (await session.query<{ pending: number }>(sql.pending, []))[0]!.pending
+      if (rows.length === 0) return []
+      const others = rows.map((row) => (row.callId === callId ? row.other : row.callId))
+      return [...new Set([callId, ...others.flatMap((other) => other ?? [])])]
     },
     ...postgresPruning(deps),
     ...postgresErasure(deps, queue),
   }
 }
+
+const nameOf = ({ webhookKey, position }: Pick<DeliveryRow, 'webhookKey' | 'position'>) =>
+  `${webhookKey}/${position}`
 
 function rangeOf({ fromMs, toMs }: Pick<DeliveryQuery, 'fromMs' | 'toMs'>): [number, number] {
   return [fromMs ?? Number.NEGATIVE_INFINITY, toMs ?? Number.POSITIVE_INFINITY]
@@ -151,14 +197,4 @@ function rangeOf({ fromMs, toMs }: Pick<DeliveryQuery, 'fromMs' | 'toMs'>): [num
 
 function isOnlyFailed(states: readonly DeliveryState[] | undefined): boolean {
   return states !== undefined && states.length > 0 && states.every((state) => FAILED.has(state))
-}
-
-function groupByWebhook(rows: readonly ReadDeliveryRow[]): Iterable<readonly ReadDeliveryRow[]> {
-  const groups = new Map<number, ReadDeliveryRow[]>()
-  for (const row of rows) {
-    const group = groups.get(row.webhookKey)
-    if (group) group.push(row)
-    else groups.set(row.webhookKey, [row])
-  }
-  return groups.values()
 }

@@ -1,69 +1,183 @@
-/** Composes the queue: acceptance, leases, claims and settlements, with notifications and the poll. */
-import { randomInt } from 'node:crypto'
-import { shardOf } from 'hookswitch/store'
-import { createAcceptor } from './accept.js'
-import { createClaimer } from './claim.js'
-import { createInFlightCache } from './in-flight-cache.js'
+/** The queue: commits, leases, and what a node reads to build the queue in its memory and to keep it current. */
+import {
+  type Changes,
+  type Claim,
+  type DeliveryKey,
+  dueMsForReaders,
+  type Lease,
+  type LoadedPart,
+  type Polled,
+  type QueueStore,
+  type Start,
+} from 'hookswitch/store'
+import { int2Array, int4Array, int8Array, textArray } from './binary-arrays.js'
+import { createCommit, createMemory } from './commit.js'
 import { postgresInbox } from './inbox.js'
 import { createLeases } from './leases.js'
+import { createNodes } from './nodes.js'
 import { createNotifier } from './notifications.js'
-import { createOrphanQueries } from './orphans.js'
 import { createPoller } from './poll.js'
-import { createReadyQueries } from './ready.js'
-import type { Deps, Queue } from './session-deps.js'
-import { createSettler } from './settle.js'
+import { type DeliveryRow, deliveryOf } from './rows.js'
+import type { Deps, Queries, Queue } from './session-deps.js'
+import {
+  type ChangesRow,
+  type InterruptedRow,
+  type LoadRow,
+  type PollRow,
+  queueStatements,
+} from './sql/queue.js'
+import { decodeStarts } from './start-entries.js'
+import { bytesOf, type DecodedRows, decodeRows } from './waiting-rows.js'
 
-/**
- * The pending count is split over slots (rows), so that transactions do not wait for each other on one row. Each store
- * draws a pair at random: one for what it accepts, one for what it ends.
- */
-const SLOT_PAIRS = 32
+/** Positions of erased deliveries in one answer; a node that is further behind loads its shards again. */
+const MAX_REMOVED = 10_000
+
+interface ClaimRow extends DeliveryRow {
+  readonly i: number
+  readonly body: string
+  readonly traceparent: string | null
+}
 
 export function postgresQueue(deps: Deps): Queue {
-  const notifier = createNotifier(deps)
-  const { ready, readyOf } = createReadyQueries(deps)
-  const { orphans, stale, addLostClaim } = createOrphanQueries(deps)
-  const slot = randomInt(SLOT_PAIRS) * 2
-  const inFlight = createInFlightCache()
-  const acceptor = createAcceptor({ ...deps, notifier, slot })
-  const settler = createSettler({ ...deps, notifier, inFlight, slot: slot + 1 })
-  const claimer = createClaimer({
-    ...deps,
-    inFlight,
-    currentEndpoints: readyOf,
-    onOutcomeUnknown(token) {
-      addLostClaim(token)
-      poller.scheduleScans()
-    },
-  })
-  const notifyDue = async (webhookIds: readonly string[]) =>
-    notifier.notifyListeners((await readyOf(webhookIds)).filter(({ dueMs }) => dueMs !== undefined))
-  const poller = createPoller({ ...deps, notifier, notifyDue })
+  const { session, schema, clock } = deps
+  const sql = queueStatements(schema)
+  const memory = createMemory()
+  const nodes = createNodes(deps)
+  const notifier = createNotifier(deps, nodes)
+  const poller = createPoller({ ...deps, notifier, nodes })
+  const clockMs = () => clock?.now() ?? null
+  let running: Promise<unknown> = Promise.resolve()
+
+  /** `commit`, `handOver`, `poll`: a group that is under way knows which shards the node has. */
+  function inTurn<Args extends unknown[], Result>(
+    work: (...args: Args) => Promise<Result>,
+  ): (...args: Args) => Promise<Result> {
+    return (...args) => {
+      const result = running.then(() => work(...args))
+      running = result.catch(() => {})
+      return result
+    }
+  }
+
+  function decoded(waiting: string | null, webhooks: string | null): DecodedRows {
+    const rows = decodeRows(waiting, webhooks)
+    rows.webhooks.forEach(({ id }, index) => {
+      memory.webhookKeys.set(id, rows.keys[index]!)
+    })
+    return rows
+  }
+
+  async function load(
+    lease: Lease,
+    shards: readonly number[],
+    cursor?: string,
+  ): Promise<LoadedPart | undefined> {
+    const numbers = int2Array(shards)
+    const values = [lease.owner, lease.fence, numbers, Number(cursor ?? 0), clockMs()]
+    const [row] = await session.query<LoadRow>(sql.load, values)
+    if (!row) return undefined
+    const { waiting, webhooks } = decoded(row.waiting, row.webhooks)
+    const { version, next } = row
+    nodes.applied(lease, version)
+    if (next !== null) return { version, waiting, webhooks, interrupted: [], cursor: String(next) }
+    return { version, waiting, webhooks, interrupted: await interruptedStarts(numbers) }
+  }
+
+  async function interruptedStarts(shards: Buffer): Promise<readonly Start[]> {
+    const rows = await session.query<{ fence: number; entries: string }>(sql.starts, [shards])
+    const starts = rows.flatMap(({ fence, entries }) =>
+      decodeStarts(bytesOf(entries)).map((start) => [...start, fence] as const),
+    )
+    if (starts.length === 0) return []
+    return session.query<InterruptedRow>(sql.interrupted, [
+      int4Array(starts.map(([key]) => key)),
+      int8Array(starts.map(([, position]) => position)),
+      int4Array(starts.map(([, , attempt]) => attempt)),
+      int4Array(starts.map(([, , , fence]) => fence)),
+      shards,
+    ])
+  }
+
+  async function changes(lease: Lease, sinceVersion: number): Promise<Changes | undefined> {
+    const values = [lease.owner, lease.fence, sinceVersion, clockMs()]
+    const [row] = await session.query<ChangesRow>(sql.changes, values)
+    if (!row) return undefined
+    const { version } = row
+    nodes.applied(lease, version)
+    const listed = JSON.parse(row.changes ?? '[]') as [string | null, number[] | null][]
+    const removed: DeliveryKey[] = []
+    for (const [webhookId, positions] of listed) {
+      if (webhookId !== null) for (const position of positions ?? []) removed.push({ webhookId, position })
+      // The webhook may be gone, and numbers of erased calls begin again.
+      if (webhookId !== null && positions === null) memory.webhookKeys.delete(webhookId)
+      else memory.numbers.clear()
+    }
+    if (row.listed !== version - sinceVersion || removed.length > MAX_REMOVED) {
+      memory.webhookKeys.clear()
+      memory.numbers.clear()
+      return { version, webhooks: [], removed: [], mustReload: true }
+    }
+    return { version, webhooks: decoded(null, row.webhooks).webhooks, removed, mustReload: false }
+  }
+
+  async function poll(lease: Lease): Promise<Polled | undefined> {
+    const { owner, fence } = lease
+    const node = nodes.get(lease)
+    if (node?.mayHaveLostNudges) {
+      await session.query(sql.requireLoad, [owner, fence])
+      node.mayHaveLostNudges = false
+    }
+    const values = [owner, fence, node?.seenXid ?? '0', clockMs()]
+    const [row] = await session.query<PollRow>(sql.poll, values).catch((thrown: unknown) => {
+      // It may have taken nudges.
+      nodes.connectionLost()
+      throw thrown
+    })
+    if (!row) return undefined
+    if (node) node.seenXid = row.xid
+    const { version, pendingElsewhere } = row
+    return { ...rowsOnly(decoded(row.waiting, row.webhooks)), version, pendingElsewhere }
+  }
+
+  async function bodies(keys: readonly DeliveryKey[]): Promise<readonly (Claim | undefined)[]> {
+    const claims: (Claim | undefined)[] = keys.map(() => undefined)
+    if (keys.length === 0) return claims
+    const rows = await session.query<ClaimRow>(sql.bodies, [
+      textArray(keys.map(({ webhookId }) => webhookId)),
+      int8Array(keys.map(({ position }) => position)),
+    ])
+    for (const row of rows) {
+      const { i, body, traceparent, dueMs, acceptedMs } = row
+      const delivery = deliveryOf(row, dueMsForReaders(dueMs ?? 0, acceptedMs, 0))
+      claims[i - 1] = traceparent === null ? { delivery, body } : { delivery, body, traceparent }
+    }
+    return claims
+  }
+
+  const leases = createLeases({ ...deps, notifier, nodes })
+  const deliveries: Omit<QueueStore, keyof Queries> = {
+    ...leases,
+    handOver: inTurn(leases.handOver),
+    commit: inTurn(createCommit({ ...deps, notifier, nodes, memory })),
+    poll: inTurn(poll),
+    load,
+    changes,
+    bodies,
+    subscribe: notifier.subscribe,
+  }
 
   return {
-    deliveries: {
-      accept: acceptor.accept,
-      settle: settler.settle,
-      claim: claimer.claim,
-      ready,
-      orphans,
-      stale,
-      ...createLeases({ ...deps, notifier, onShardsTaken: poller.scheduleScans }),
-      subscribe: notifier.subscribe,
-    },
+    deliveries,
     inbox: postgresInbox(deps),
-    notify(webhookId, isStale) {
-      const shard = shardOf(webhookId)
-      if (isStale) notifier.requestScan(shard)
-      if (!notifier.isOwnedHere(shard)) notifier.notifyDue(webhookId)
-      // A scan makes up for a read that fails.
-      else notifyDue([webhookId]).catch(() => notifier.notifyListeners(undefined))
-    },
+    memory,
+    notify: notifier.notify,
     open: poller.open,
     async close() {
-      await Promise.all([acceptor.idle(), settler.idle(), claimer.idle()])
+      await running
       await notifier.flush()
       await poller.close()
     },
   }
 }
+
+const rowsOnly = ({ waiting, webhooks }: DecodedRows) => ({ waiting, webhooks })

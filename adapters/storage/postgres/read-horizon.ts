@@ -16,7 +16,7 @@ const CHECK_EVERY_MS = 2
 export function readableUpTo(
   session: Session,
   schema: string,
-): (table: 'attempt' | 'delivery') => Promise<number> {
+): (table: 'attempt' | 'waiting') => Promise<number> {
   const sql = readHorizonStatements(schema)
   return async (table) => {
     const [last] = await session.query<{ position: number }>(sql.last, [])

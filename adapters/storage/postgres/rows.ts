@@ -4,15 +4,15 @@ import {
   type Delivery,
   type DeliveryState,
   type Health,
-  isFailing,
-  isProbed,
-  originOf,
-  type ReadyEndpoint,
+  type LaneKind,
+  laneKindOf,
+  laneName,
   shardOf,
   type Webhook,
 } from 'hookswitch/store'
+import { deliveryIdOf } from './delivery-id.js'
 
-/** Delivery states by their number in the table. */
+/** Delivery states by their number in the tables. */
 export const STATES: readonly DeliveryState[] = [
   'waiting',
   'in_flight',
@@ -29,79 +29,100 @@ export function stateNumberOf(state: DeliveryState): number {
   return NUMBERS.get(state)!
 }
 
-/** Columns of `delivery d` and its `event e` (`e.position = d.event and e.variant = d.variant`). */
-export const DELIVERY_OWN_COLUMNS = `d.id, d.position,
-  e.id as "eventId", e.account_id as "eventAccountId", e.call_id as "callId", e.hook,
-  e.timestamp_ms as "eventTimestampMs", d.variant, d.encoding, d.http_verb as "httpVerb", d.lane, d.epoch, d.state,
-  d.due_ms as "dueMs", d.attempts, d.tries, d.interruptions, d.fence, d.reason, d.replay_of as "replayOf",
-  d.accepted_ms as "acceptedMs", d.ended_ms as "endedMs"`
+/** Methods by their number in `form`. */
+const VERBS: readonly Delivery['httpVerb'][] = ['get', 'post', 'put', 'patch', 'delete']
+const LANE_KINDS = 16
 
-/** The same with the columns of its `webhook w` (`w.key = d.webhook_key`). */
-export const DELIVERY_COLUMNS = `${DELIVERY_OWN_COLUMNS}, w.account_id as "accountId", w.id as "webhookId"`
+/** Encoding, method and kind of lane of a delivery as one number. */
+export function formOf({
+  encoding,
+  httpVerb,
+  lane,
+}: Pick<Delivery, 'encoding' | 'httpVerb' | 'lane'>): number {
+  return (encoding === 'form' ? 1 : 0) + 2 * VERBS.indexOf(httpVerb) + LANE_KINDS * laneKindOf(lane)
+}
 
-/** FROM clause for `DELIVERY_COLUMNS`. */
-export const deliveryFrom = (s: string) => `${s}.delivery d
-  join ${s}.event e on e.position = d.event and e.variant = d.variant
-  join ${s}.webhook w on w.key = d.webhook_key`
+export const verbOf = (form: number): Delivery['httpVerb'] => VERBS[(form % LANE_KINDS) >> 1]!
+
+/** Columns that `waiting` and `attempt` have under the same name. */
+const SHARED = `lane, accepted_ms as "acceptedMs", webhook_key as "webhookKey", epoch, attempts, tries, interruptions, variant,
+  form, id, replay_of as "replayOf", reason, event`
+
+/** Columns of a waiting delivery, as `ENDED_COLUMNS` names them. */
+export const WAITING_COLUMNS = `${SHARED}, position, sequence, due_ms as "dueMs", 0 as state, null::float8 as "endedMs"`
+/** Columns of an attempt with which its delivery ended (`state >= 2`). */
+export const ENDED_COLUMNS = `${SHARED}, delivery as position, 0 as sequence, null::float8 as "dueMs", state, ended_ms as "endedMs"`
+
+/** Columns of `event e`. */
+export const EVENT_COLUMNS = `e.id as "eventId", e.account_id as "eventAccountId", e.call_id as "callId", e.hook,
+  e.timestamp_ms as "eventTimestampMs"`
+/** Columns of `webhook w`. */
+export const WEBHOOK_ID_COLUMNS = `w.account_id as "accountId", w.id as "webhookId", w.epoch as "webhookEpoch"`
 
 export interface DeliveryRow {
   readonly id: string
   readonly position: number
+  /** Of a waiting delivery: its order in its lane; 0: that is its position. */
+  readonly sequence: number
+  readonly webhookKey: number
   readonly accountId: string
   readonly webhookId: string
+  readonly webhookEpoch: number
+  /** Position of its event. */
+  readonly event: number
   readonly eventId: string
   readonly eventAccountId: string
   readonly callId: string | null
   readonly hook: string
   readonly eventTimestampMs: number
   readonly variant: number
-  readonly encoding: Delivery['encoding']
-  readonly httpVerb: Delivery['httpVerb']
-  readonly lane: string
+  readonly form: number
+  readonly lane: number
   readonly epoch: number
   readonly state: number
   readonly dueMs: number | null
   readonly attempts: number
   readonly tries: number
   readonly interruptions: number
-  readonly fence: number
   readonly reason: string | null
   readonly replayOf: string | null
   readonly acceptedMs: number
   readonly endedMs: number | null
 }
 
-export function deliveryOf(row: DeliveryRow): Delivery {
-  return deliveryWith(row, row)
-}
-
-/** A delivery whose row has no columns of its webhook. */
-export function deliveryWith(
-  webhook: Pick<DeliveryRow, 'accountId' | 'webhookId'>,
-  row: Omit<DeliveryRow, 'accountId' | 'webhookId'>,
-): Delivery {
+/** @param dueMs of a waiting delivery, as readers see it */
+export function deliveryOf(row: DeliveryRow, dueMs: number | undefined): Delivery {
+  const { eventId, form } = row
+  const id = deliveryIdOf(row.id, eventId)
+  const callId = row.callId === null ? undefined : row.callId
+  const kind = Math.floor(form / LANE_KINDS) as LaneKind
+  const lane = laneName(kind, row.lane, {
+    id,
+    eventAccountId: row.eventAccountId,
+    ...(callId !== undefined && { callId }),
+  })
   const delivery: { -readonly [Name in keyof Delivery]: Delivery[Name] } = {
-    id: row.id,
-    accountId: webhook.accountId,
-    webhookId: webhook.webhookId,
-    eventId: row.eventId,
+    id,
+    accountId: row.accountId,
+    webhookId: row.webhookId,
+    eventId,
     eventAccountId: row.eventAccountId,
     hook: row.hook,
     eventTimestampMs: row.eventTimestampMs,
     variant: row.variant,
-    encoding: row.encoding,
-    httpVerb: row.httpVerb,
-    lane: row.lane,
+    encoding: form % 2 === 1 ? 'form' : 'json',
+    httpVerb: verbOf(form),
+    lane,
     epoch: row.epoch,
     state: STATES[row.state]!,
     attempts: row.attempts,
     tries: row.tries,
     interruptions: row.interruptions,
-    fence: row.fence,
+    fence: 0,
     acceptedMs: row.acceptedMs,
   }
-  if (row.callId !== null) delivery.callId = row.callId
-  if (row.dueMs !== null) delivery.dueMs = row.dueMs
+  if (callId !== undefined) delivery.callId = callId
+  if (dueMs !== undefined) delivery.dueMs = dueMs
   if (row.reason !== null) delivery.reason = row.reason
   if (row.replayOf !== null) delivery.replayOf = row.replayOf
   if (row.endedMs !== null) delivery.endedMs = row.endedMs
@@ -119,88 +140,74 @@ export function webhookOf({ doc, health }: WebhookRow): Webhook {
   return health === null ? webhook : { ...webhook, health: JSON.parse(health) as Health }
 }
 
-/** Columns that repeat parts of the document, so that statements can use them. */
-export interface WebhookColumns extends HealthColumns {
-  readonly doc: string
+/** The document of a webhook, its health, and its shard, so that statements can use it. */
+export interface WebhookColumns extends WebhookRow {
   readonly shard: number
-  readonly origin: string
-}
-
-/** Columns that repeat parts of the health, so that the queue need not parse it. */
-export interface HealthColumns {
-  readonly health: string | null
-  /** Store time, ms; 0: not paused. */
-  readonly pausedMs: number
-  readonly failing: boolean
-  readonly probed: boolean
 }
 
 export function webhookColumns(webhook: Webhook): WebhookColumns {
   const { health, ...row } = webhook
-  return {
-    doc: JSON.stringify(row),
-    shard: shardOf(webhook.id),
-    origin: originOf(webhook.settings.uri),
-    ...healthColumns(health),
-  }
+  return { doc: JSON.stringify(row), shard: shardOf(webhook.id), health: healthText(health) }
 }
 
-export function healthColumns(health: Health | undefined): HealthColumns {
-  return {
-    health: health === undefined ? null : JSON.stringify(health),
-    pausedMs: health?.pausedUntilMs ?? 0,
-    failing: isFailing(health),
-    probed: isProbed(health),
-  }
+export function healthText(health: Health | null | undefined): string | null {
+  return health ? JSON.stringify(health) : null
 }
 
-/** A webhook as an endpoint: columns of `webhook w`. */
-export interface EndpointState {
-  readonly webhookId: string
-  readonly accountId: string
-  readonly origin: string
-  readonly failing: boolean
-  readonly deleted: boolean
-  readonly pausedMs: number
-}
-
-export const ENDPOINT_COLUMNS = `w.id as "webhookId", w.account_id as "accountId", w.origin, w.failing,
-  w.deleted_ms is not null as deleted, w.paused_ms as "pausedMs"`
-
-/** With the due time of its earliest head in its current epoch; null: none waits. */
-export interface EndpointRow extends EndpointState {
-  readonly headMs: number | null
-}
-
-/** The endpoint is due when its earliest head is due and its pause has ended. */
-export function endpointOf(state: EndpointState, headMs: number | null): ReadyEndpoint {
-  const { webhookId, accountId, origin, failing, deleted, pausedMs } = state
-  const dueMs = deleted || headMs === null ? undefined : Math.max(headMs, pausedMs)
-  return { webhookId, accountId, origin, failing, dueMs }
-}
-
-/** The parts of a record that have no column. */
+/** The parts of a record that neither its row nor that of its event has. One literal: rest properties cost three times as much. */
 export function attemptDoc(record: AttemptRecord): string {
-  const { accountId: _a, webhookId: _w, deliveryId: _d, callId: _c, atMs: _at, ...rest } = record
-  return JSON.stringify(rest)
+  return JSON.stringify({
+    id: record.id,
+    uri: record.uri,
+    retriesLeft: record.retriesLeft,
+    result: record.result,
+    reason: record.reason,
+    clientError: record.clientError,
+    status: record.status,
+    responseHeaders: record.responseHeaders,
+    responseBody: record.responseBody,
+    requestHeaders: record.requestHeaders,
+    durationMs: record.durationMs,
+  } satisfies Record<DocField, unknown>)
 }
 
-/** Columns of `attempt a` and its `webhook w` (`w.key = a.webhook_key`). */
-export const ATTEMPT_COLUMNS = `a.position, a.at_ms as "atMs", w.id as "webhookId", a.account_id as "accountId",
-  a.delivery_id as "deliveryId", a.call_id as "callId", a.doc`
+/** Fields without a column. */
+type DocField = Exclude<
+  keyof AttemptRecord,
+  'accountId' | 'webhookId' | 'deliveryId' | 'callId' | 'atMs' | 'eventId' | 'hook' | 'method' | 'attempt'
+>
+
+/** Columns of `attempt a`. */
+export const ATTEMPT_COLUMNS = 'a.position, a.at_ms as "atMs", a.n, a.form, a.id, a.doc'
 
 export interface AttemptRow {
   readonly position: number
   readonly atMs: number
   readonly webhookId: string
   readonly accountId: string
-  readonly deliveryId: string
+  readonly eventId: string
   readonly callId: string | null
+  readonly hook: string
+  readonly n: number | null
+  readonly form: number
+  /** Stored id of the delivery. */
+  readonly id: string
   readonly doc: string
 }
 
+/** A document of version 0.1 contains the method, the number and the event as well. */
 export function attemptOf(row: AttemptRow): AttemptRecord {
-  const { atMs, webhookId, accountId, deliveryId, callId } = row
-  const rest = JSON.parse(row.doc) as Omit<AttemptRecord, 'accountId' | 'webhookId' | 'deliveryId' | 'atMs'>
-  return { ...rest, accountId, webhookId, deliveryId, ...(callId === null ? {} : { callId }), atMs }
+  const { atMs, webhookId, accountId, eventId, hook, callId, n, form, id, doc } = row
+  const record = {
+    accountId,
+    webhookId,
+    deliveryId: deliveryIdOf(id, eventId),
+    atMs,
+    eventId,
+    hook,
+    method: verbOf(form),
+    ...(callId !== null && { callId }),
+    ...(n !== null && { attempt: n }),
+  }
+  return Object.assign(record, JSON.parse(doc) as Omit<AttemptRecord, keyof typeof record>)
 }

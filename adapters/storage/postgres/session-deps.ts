@@ -1,5 +1,6 @@
 /** Dependencies and ports that the parts of the store share. */
-import type { Clock, DeliveryStore, InboxStore, Log } from 'hookswitch/store'
+import type { Clock, InboxStore, Log, QueueStore } from 'hookswitch/store'
+import type { Memory } from './commit.js'
 import type { Session } from './session.js'
 
 /** Dependencies of every part of an open store. */
@@ -18,9 +19,9 @@ export interface Deps {
   readonly log: Log
 }
 
-/** The part of the delivery store that reads, prunes and erases. */
+/** The part of the queue store that reads, prunes and erases. */
 export type Queries = Pick<
-  DeliveryStore,
+  QueueStore,
   | 'webhookOf'
   | 'delivery'
   | 'deliveries'
@@ -28,22 +29,22 @@ export type Queries = Pick<
   | 'attempts'
   | 'lastSuccesses'
   | 'legs'
-  | 'pending'
   | 'prune'
   | 'erase'
   | 'mentions'
   | 'scrub'
 >
 
-/** The part of the delivery store that accepts, claims and settles (`queue.ts`). */
+/** The part of the queue store that a node works with (`queue.ts`). */
 export interface Queue {
-  readonly deliveries: Omit<DeliveryStore, keyof Queries>
+  readonly deliveries: Omit<QueueStore, keyof Queries>
   readonly inbox: InboxStore
+  readonly memory: Memory
   /**
-   * Notifies this node and, by NOTIFY, the others, after a commit: this endpoint may be due earlier than they know, or
-   * has stale deliveries. Never throws.
+   * Notifies this node or, by NOTIFY, the others, after a commit: the owner of this shard may have something to do. Never
+   * throws.
    */
-  notify(webhookId: string, isStale: boolean): void
+  notify(shard: number): void
   /** Starts to listen and to poll. Call it after the migrations. */
   open(): Promise<void>
   /** Stops both, after the calls in progress. */

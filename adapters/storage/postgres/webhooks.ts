@@ -1,7 +1,7 @@
 /** Webhooks. The store owns their health: `applyReplacement` decides whether a replacement keeps or clears it. */
-import { applyReplacement, HookswitchError, type Webhook, type WebhookStore } from 'hookswitch/store'
+import { applyReplacement, HookswitchError, shardOf, type Webhook, type WebhookStore } from 'hookswitch/store'
 import { candidateReader } from './candidates.js'
-import { isOutcomeUnknown } from './errors.js'
+import { createOwnerVersions } from './owner-versions.js'
 import { type WebhookRow, webhookColumns, webhookOf } from './rows.js'
 import type { Deps, Queue } from './session-deps.js'
 import { webhookStatements } from './sql/webhooks.js'
@@ -12,18 +12,16 @@ export function postgresWebhooks(
 ): WebhookStore {
   const sql = webhookStatements(schema)
   const { candidates } = candidateReader({ session, schema })
+  const versions = createOwnerVersions(schema)
   const many = async (statement: typeof sql.list, values: readonly unknown[]) =>
     (await session.query<WebhookRow>(statement, values)).map(webhookOf)
 
   return {
     async insert(webhook) {
       const { id, accountId, settings, revision, epoch, deletedMs = null } = webhook
-      const { shard, origin, pausedMs, failing, probed, doc, health } = webhookColumns(webhook)
-      const columns = [id, accountId, settings.hook, revision, epoch, deletedMs]
-      const inserted = await session.query(sql.insert, [
-        ...columns,
-        ...[shard, origin, pausedMs, failing, probed, doc, health],
-      ])
+      const { shard, doc, health } = webhookColumns(webhook)
+      const columns = [id, accountId, settings.hook, revision, epoch, deletedMs, shard, doc, health]
+      const inserted = await session.query(sql.insert, columns)
       if (inserted.length > 0) return
       throw new HookswitchError('Conflict', `this id is taken: ${id}`, { field: 'id' })
     },
@@ -38,29 +36,34 @@ export function postgresWebhooks(
     candidates,
     unhealthy: (limit, afterId = '') => many(sql.unhealthy, [limit, afterId]),
     async replace(next, expectedRevision) {
+      const shard = shardOf(next.id)
       const written = session.transaction(async (tx) => {
+        const raised = await versions.raise(tx, [shard])
         const [row] = await tx.query<WebhookRow>(sql.lock, [next.id, next.accountId, expectedRevision])
-        if (!row) return undefined
-        const stored = webhookOf(row)
-        await tx.query(sql.replace, valuesOf(applyReplacement(stored, next)))
-        return stored
+        if (!row) throw new Refused()
+        await tx.query(sql.replace, valuesOf(applyReplacement(webhookOf(row), next)))
+        await versions.record(tx, raised, [{ webhookId: next.id }])
+        return true
       })
-      const before = await written.catch((thrown: unknown) => {
-        if (isOutcomeUnknown(thrown)) queue.notify(next.id, true)
+      const isWritten = await written.catch((thrown: unknown) => {
+        if (thrown instanceof Refused) return false
+        queue.notify(shard)
         throw thrown
       })
-      if (!before) return false
-      queue.notify(next.id, next.epoch > before.epoch)
-      return true
+      if (isWritten) queue.notify(shard)
+      return isWritten
     },
   }
 }
 
+/** Rolls back: the webhook is gone, or has another revision. */
+class Refused extends Error {}
+
 /** The values of the statement `replace`. */
 export function valuesOf(webhook: Webhook): readonly unknown[] {
   const { id, settings, revision, epoch, deletedMs = null } = webhook
-  const { origin, pausedMs, failing, probed, doc, health } = webhookColumns(webhook)
-  return [id, settings.hook, revision, epoch, deletedMs, origin, pausedMs, failing, probed, doc, health]
+  const { doc, health } = webhookColumns(webhook)
+  return [id, settings.hook, revision, epoch, deletedMs, doc, health]
 }
 
 function compare(a: string, b: string): number {

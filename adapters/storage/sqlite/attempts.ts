@@ -20,20 +20,20 @@ const MAX_TIME_MS = 9e15
 
 /** Conditions of every list: cursor, earliest and latest time. */
 const range = (ascending: boolean) =>
-  `a.doc is not null and a.key ${ascending ? '>' : '<'} ?2 and a.at_ms >= ?3 and a.at_ms <= ?4`
-const ordered = (ascending: boolean) => `order by a.key ${ascending ? 'asc' : 'desc'} limit ?5 + 0`
+  `a.doc is not null and a.key ${ascending ? '>' : '<'} ? and a.at_ms >= ? and a.at_ms <= ?`
+const ordered = (ascending: boolean) => `order by a.key ${ascending ? 'asc' : 'desc'} limit ? + 0`
 
 /** Records of one webhook. */
 export const OF_WEBHOOK_SQL = (ascending: boolean) => `select a.key
   from hookswitch_attempt a indexed by hookswitch_attempt_webhook
-  where a.webhook = ?1 and ${range(ascending)} ${ordered(ascending)}`
+  where a.webhook = ? and ${range(ascending)} ${ordered(ascending)}`
 
 /** Records of deliveries to the webhooks of an account for a call, whichever account recorded the call. */
 export const OF_CALL_SQL = (ascending: boolean) => `select a.key
   from hookswitch_call c cross join hookswitch_event e on e.call = c.key
   cross join hookswitch_attempt a on (a.position = e.position or a.event = e.position)
   cross join hookswitch_webhook w on w.key = a.webhook
-  where c.call_key = ?6 and c.call_id = ?7 and w.account = ?1 and a.webhook = coalesce(?8, a.webhook)
+  where c.call_key = ? and c.call_id = ? and w.account = ? and a.webhook = coalesce(?, a.webhook)
     and ${range(ascending)} ${ordered(ascending)}`
 
 /** The webhooks of an account, ordered by their first matching record. */
@@ -42,8 +42,8 @@ export const FIRST_RECORDS_SQL = (ascending: boolean) => `with firsts as materia
       select a.key from hookswitch_attempt a indexed by hookswitch_attempt_webhook
       where a.webhook = w.key and ${range(ascending)} order by a.key ${ascending ? 'asc' : 'desc'} limit 1
     ) as first
-    from hookswitch_webhook w where w.account = ?1
-  ) select key from firsts where first is not null order by first ${ascending ? 'asc' : 'desc'} limit ?5 + 0`
+    from hookswitch_webhook w where w.account = ?
+  ) select key from firsts where first is not null order by first ${ascending ? 'asc' : 'desc'} limit ? + 0`
 
 interface AttemptRow {
   readonly webhook: number
@@ -145,7 +145,7 @@ function createKeyQuery({
   const firstRecords = inBothDirections(FIRST_RECORDS_SQL)
   const ofDelivery = inBothDirections(
     (ascending) => `select a.key from hookswitch_attempt a
-    where a.webhook = ?1 and a.position = ?6 and ${range(ascending)} ${ordered(ascending)}`,
+    where a.webhook = ? and a.position = ? and ${range(ascending)} ${ordered(ascending)}`,
   )
 
   return (account, query) => {
@@ -161,17 +161,17 @@ function createKeyQuery({
       if (!row || endpoints.byKey(row.webhook)!.account !== account) return []
       if (webhook && webhook.key !== row.webhook) return []
       if (callIds && (row.callId === null || !callIds.includes(row.callId))) return []
-      return ofDelivery(ascending).all(row.webhook, ...range, row.position)
+      return ofDelivery(ascending).all(row.webhook, row.position, ...range)
     }
     /** Each list holds up to `limit` keys. */
     function keysInLists(): readonly KeyRow[] {
       if (callIds) {
         return [...new Set(callIds)].flatMap((callId) =>
-          ofCall(ascending).all(account, ...range, hashKey(callId), callId, webhook?.key ?? null),
+          ofCall(ascending).all(hashKey(callId), callId, account, webhook?.key ?? null, ...range),
         )
       }
       // `limit` webhooks are enough: one whose first record comes after those of `limit` others adds nothing.
-      const webhooks = webhook ? [webhook] : firstRecords(ascending).all(account, ...range)
+      const webhooks = webhook ? [webhook] : firstRecords(ascending).all(cursor, fromMs, toMs, account, limit)
       return webhooks.flatMap(({ key }) => ofWebhook(ascending).all(key, ...range))
     }
 

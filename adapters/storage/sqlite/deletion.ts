@@ -44,15 +44,15 @@ export function createDeletion({ db, eventBodies, attemptCounts }: EngineContext
     `delete from hookswitch_attempt where key = ? ${returning('doc is not null')}, state is not null as "isEnd"`,
   )
   const ofEvent = (table: string) =>
-    `select webhook, position from hookswitch_${table} where position = ?1
-    union select webhook, position from hookswitch_${table} where event = ?1`
+    `select webhook, position from hookswitch_${table} where position = ?
+    union select webhook, position from hookswitch_${table} where event = ?`
   const deliveriesOf = prepareQuery<DeliveryRef>(db, `${ofEvent('waiting')} union ${ofEvent('attempt')}`)
   const isReferenced = prepareQuery<object>(
     db,
-    `select 1 from hookswitch_waiting where position = ?1 union all
-    select 1 from hookswitch_attempt where position = ?1 union all
-    select 1 from hookswitch_waiting where event = ?1 union all
-    select 1 from hookswitch_attempt where event = ?1 limit 1`,
+    `select 1 from hookswitch_waiting where position = ? union all
+    select 1 from hookswitch_attempt where position = ? union all
+    select 1 from hookswitch_waiting where event = ? union all
+    select 1 from hookswitch_attempt where event = ? limit 1`,
   )
   const eventId = prepareQuery<{ readonly id: string }>(
     db,
@@ -70,11 +70,11 @@ export function createDeletion({ db, eventBodies, attemptCounts }: EngineContext
   }
 
   function removeUnreferenced(event: number): void {
-    if (!isReferenced.get(event)) eventBodies.remove(event)
+    if (!isReferenced.get(event, event, event, event)) eventBodies.remove(event)
   }
 
   return {
-    deliveriesOf: (event) => deliveriesOf.all(event),
+    deliveriesOf: (event) => deliveriesOf.all(event, event, event, event),
     deleteAttempt(key) {
       const row = removeAttempt.get(key)
       if (!row) return false

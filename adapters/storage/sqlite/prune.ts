@@ -59,9 +59,9 @@ export function createPrune(context: EngineContext): Prune {
   )
   const isReferenced = prepareQuery<object>(
     db,
-    `select 1 where exists (select 1 from hookswitch_waiting where webhook = ?1)
-      or exists (select 1 from hookswitch_attempt where webhook = ?1 and state is not null)
-      or exists (select 1 from hookswitch_attempt where webhook = ?1 and doc is not null)`,
+    `select 1 where exists (select 1 from hookswitch_waiting where webhook = ?)
+      or exists (select 1 from hookswitch_attempt where webhook = ? and state is not null)
+      or exists (select 1 from hookswitch_attempt where webhook = ? and doc is not null)`,
   )
   /** The deleted webhook that was checked last: the next call continues after it. */
   let lastChecked: DeletedWebhookRow = { key: 0, deletedMs: 0 }
@@ -102,7 +102,8 @@ export function createPrune(context: EngineContext): Prune {
     )
     for (const row of found) {
       lastChecked = row
-      if (now - row.deletedMs <= KEEP_DELETED_WEBHOOK_MS || isReferenced.get(row.key)) continue
+      if (now - row.deletedMs <= KEEP_DELETED_WEBHOOK_MS || isReferenced.get(row.key, row.key, row.key))
+        continue
       const endpoint = endpoints.byKey(row.key)
       if (endpoint) endpoints.remove(endpoint)
       removed += 1

@@ -20,28 +20,35 @@ const MAX_POSITION = Number.MAX_SAFE_INTEGER
 /** Beyond every timestamp, in both directions. */
 const MAX_TIME_MS = 9e15
 
-/** Parameters: webhook, cursor, earliest and latest acceptance, mask of states, limit, epoch of the webhook. */
-export const LIST_SQL = (table: 'waiting' | 'ended', ascending: boolean) => `select
-    ${table === 'waiting' ? WAITING_COLUMNS : ENDED_COLUMNS}
-  from ${table === 'waiting' ? 'hookswitch_waiting d indexed by hookswitch_waiting_webhook' : 'hookswitch_attempt d indexed by hookswitch_attempt_end'}
+type Table = 'waiting' | 'attempt'
+const TABLES: readonly Table[] = ['waiting', 'attempt']
+
+const columnsOf = (table: Table) => (table === 'waiting' ? WAITING_COLUMNS : ENDED_COLUMNS)
+/** @param epoch the epoch of the webhook, as SQL */
+const hasState = (table: Table, epoch: string) =>
+  table === 'waiting'
+    ? `? & (case when d.epoch < ${epoch} then ${1 << CANCELLED} else ${1 << WAITING} end) <> 0`
+    : 'd.state is not null and ? & (1 << d.state) <> 0'
+
+/** Parameters: webhook, cursor, earliest and latest acceptance, mask of states, epoch if they wait, limit. */
+export const LIST_SQL = (table: Table, ascending: boolean) => `select ${columnsOf(table)}
+  from hookswitch_${table} d indexed by hookswitch_${table === 'waiting' ? 'waiting_webhook' : 'attempt_end'}
   join hookswitch_event e on e.position = coalesce(d.event, d.position)
-  where d.webhook = ?1 and d.position ${ascending ? '>' : '<'} ?2 and d.accepted_ms >= ?3 and d.accepted_ms <= ?4
-    and ${table === 'waiting' ? `?5 & (case when d.epoch < ?7 then ${1 << CANCELLED} else ${1 << WAITING} end) <> 0` : 'd.state is not null and ?5 & (1 << d.state) <> 0 and ?7 is not null'}
-  order by d.position ${ascending ? 'asc' : 'desc'} limit ?6 + 0`
+  where d.webhook = ? and d.position ${ascending ? '>' : '<'} ? and d.accepted_ms >= ? and d.accepted_ms <= ?
+    and ${hasState(table, '?')}
+  order by d.position ${ascending ? 'asc' : 'desc'} limit ? + 0`
 
 /** Rows of each kind that one search examines: a rare match must not hold up the writes of this connection. */
 const MAX_EXAMINED = 20_000
 
-/** Parameters: cursor, last examined position, earliest and latest acceptance, account, webhook, call, mask, limit. */
-const SEARCH_SQL = (table: 'waiting' | 'ended') => `select
-    ${table === 'waiting' ? WAITING_COLUMNS : ENDED_COLUMNS}
-  from ${table === 'waiting' ? 'hookswitch_waiting' : 'hookswitch_attempt'} d
+/** Parameters: cursor, last position, earliest and latest acceptance, account, webhook, call twice, mask, limit. */
+const SEARCH_SQL = (table: Table) => `select ${columnsOf(table)}
+  from hookswitch_${table} d
   join hookswitch_event e on e.position = coalesce(d.event, d.position) join hookswitch_webhook w on w.key = d.webhook
-  where d.position < ?1 and d.position >= ?2 and d.accepted_ms >= ?3 and d.accepted_ms <= ?4
-    and w.account = coalesce(?5, w.account) and d.webhook = coalesce(?6, d.webhook)
-    and (?7 is null or e.call_id = ?7)
-    and ${table === 'waiting' ? `?8 & (case when d.epoch < w.epoch then ${1 << CANCELLED} else ${1 << WAITING} end) <> 0` : 'd.state is not null and ?8 & (1 << d.state) <> 0'}
-  order by d.position desc limit ?9 + 0`
+  where d.position < ? and d.position >= ? and d.accepted_ms >= ? and d.accepted_ms <= ?
+    and w.account = coalesce(?, w.account) and d.webhook = coalesce(?, d.webhook) and (? is null or e.call_id = ?)
+    and ${hasState(table, 'w.epoch')}
+  order by d.position desc limit ? + 0`
 
 interface CountRow {
   readonly count: number
@@ -49,37 +56,39 @@ interface CountRow {
 
 /** Reads deliveries with their effective state: a waiting delivery of an older epoch reads as cancelled. */
 export function createDeliveryQueries({ db, accounts, endpoints, rows }: EngineContext) {
-  const prepareList = (ascending: boolean) =>
-    (['waiting', 'ended'] as const).map((table) => prepareQuery<DeliveryRow>(db, LIST_SQL(table, ascending)))
-  const [listAscending, listDescending] = [prepareList(true), prepareList(false)]
-  const search = (['waiting', 'ended'] as const).map((table) =>
-    prepareQuery<DeliveryRow>(db, SEARCH_SQL(table)),
-  )
-  const lastExamined = (['waiting', 'attempt'] as const).map((table) =>
+  const prepareList = (table: Table) => {
+    const [up, down] = [true, false].map((ascending) =>
+      prepareQuery<DeliveryRow>(db, LIST_SQL(table, ascending)),
+    )
+    return (ascending: boolean) => (ascending ? up! : down!)
+  }
+  const [listWaiting, listEnded] = [prepareList('waiting'), prepareList('attempt')]
+  const search = TABLES.map((table) => prepareQuery<DeliveryRow>(db, SEARCH_SQL(table)))
+  const lastExamined = TABLES.map((table) =>
     prepareQuery<{ readonly position: number }>(
       db,
       `select position from hookswitch_${table} where position < ? order by position desc
       limit 1 offset ${MAX_EXAMINED - 1}`,
     ),
   )
-  const before = '(d.sequence, d.position) < (?3, ?4) and d.epoch >= ?5'
+  const isBefore = '(d.sequence, d.position) < (?, ?) and d.epoch >= ?'
   const aheadInCall = prepareQuery<CountRow>(
     db,
     `select count(*) as count from hookswitch_event e indexed by hookswitch_event_of_call
-    cross join hookswitch_waiting d on d.position = e.position and d.webhook = ?1
-    where e.call = ?6 and d.lane = ?2 and ${before}`,
+    cross join hookswitch_waiting d on d.position = e.position
+    where e.call = ? and d.webhook = ? and d.lane = ? and ${isBefore}`,
   )
   const aheadInReplay = prepareQuery<CountRow>(
     db,
     `select count(*) as count from hookswitch_waiting d indexed by hookswitch_waiting_replay
-    where d.webhook = ?1 and d.lane = ?2 and d.event is not null and ${before} and ?6 is ?6`,
+    where d.webhook = ? and d.lane = ? and d.event is not null and ${isBefore}`,
   )
 
   function countAhead({ webhook, lane, sequence, position, call, format }: DeliveryRow): number {
     if (lane === 0) return 0
     const { epoch } = endpoints.byKey(webhook)!.webhook
-    const count = laneKindIn(format) === 1 ? aheadInCall : aheadInReplay
-    return count.get(webhook, lane, sequence, position, epoch, call)!.count
+    const place = [webhook, lane, sequence, position, epoch] as const
+    return (laneKindIn(format) === 1 ? aheadInCall.get(call, ...place) : aheadInReplay.get(...place))!.count
   }
 
   function storedDelivery({ row, delivery }: LocatedDelivery): StoredDelivery {
@@ -107,9 +116,9 @@ export function createDeliveryQueries({ db, accounts, endpoints, rows }: EngineC
       if (!endpoint || endpoint.account !== accounts.find(accountId)) return []
       const cursor = query.cursor ?? (ascending ? -1 : MAX_POSITION)
       const { key, webhook } = endpoint
-      const range = [key, cursor, fromMs, toMs, maskOf(states), limit, webhook.epoch] as const
-      return (ascending ? listAscending : listDescending)
-        .flatMap((list) => list.all(...range))
+      const range = [key, cursor, fromMs, toMs, maskOf(states)] as const
+      const waiting = listWaiting(ascending).all(...range, webhook.epoch, limit)
+      return [...waiting, ...listEnded(ascending).all(...range, limit)]
         .sort((a, b) => (ascending ? a.position - b.position : b.position - a.position))
         .slice(0, limit)
         .map((row) => storedDelivery(rows.fromRow(row)))
@@ -121,7 +130,7 @@ export function createDeliveryQueries({ db, accounts, endpoints, rows }: EngineC
       const webhook = webhookId === undefined ? null : endpoints.byId(webhookId)?.key
       if (account === undefined || webhook === undefined) return { deliveries: [] }
       const last = Math.max(-1, ...lastExamined.map((examined) => examined.get(cursor)?.position ?? -1))
-      const range = [cursor, last, fromMs, toMs, account, webhook, callId, maskOf(states)]
+      const range = [cursor, last, fromMs, toMs, account, webhook, callId, callId, maskOf(states)]
       const found = searchIn(range, limit)
       const end = found[limit - 1]?.position
       if (end === undefined) {

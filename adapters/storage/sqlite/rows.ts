@@ -72,14 +72,14 @@ export function createDeliveryRows(
   accounts: AccountKeys,
   endpoints: Endpoints,
 ): DeliveryRows {
-  const ofKey = 'where d.position = ?1 and d.webhook = ?2'
+  const ofKey = 'where d.position = ? and d.webhook = ?'
   const waiting = prepareQuery<DeliveryRow>(db, `${WAITING_SQL} ${ofKey}`)
   const ended = prepareQuery<DeliveryRow>(db, `${ENDED_SQL} ${ofKey} and d.state is not null`)
   const events = prepareQuery<{ readonly position: number }>(
     db,
     'select position from hookswitch_event where id_key = ?',
   )
-  const ofEvent = 'where (d.position = ?1 or d.event = ?1)'
+  const ofEvent = 'where (d.position = ? or d.event = ?)'
   const waitingOfEvent = prepareQuery<DeliveryRow>(db, `${WAITING_SQL} ${ofEvent}`)
   const endedOfEvent = prepareQuery<DeliveryRow>(db, `${ENDED_SQL} ${ofEvent} and d.state is not null`)
   const keys = prepareQuery<{ readonly webhook: number; readonly position: number }>(
@@ -101,7 +101,9 @@ export function createDeliveryRows(
       const idKey = idHashKey(deliveryId)
       const hasId = ({ id, eventId }: DeliveryRow) => wholeDeliveryId(id, eventId) === deliveryId
       for (const { position } of events.all(idKey)) {
-        const row = waitingOfEvent.all(position).find(hasId) ?? endedOfEvent.all(position).find(hasId)
+        const row =
+          waitingOfEvent.all(position, position).find(hasId) ??
+          endedOfEvent.all(position, position).find(hasId)
         if (row) return fromRow(row)
       }
       for (const { webhook, position } of keys.all(idKey)) {

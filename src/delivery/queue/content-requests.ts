@@ -33,8 +33,9 @@ export class ContentRequests {
 
   /** An endpoint has changed. */
   update(endpoint: QueueEndpoint): void {
-    const dueMs = this.neededMs(endpoint)
     const isScheduled = endpoint.queue === this.needy || endpoint.heapIndex >= 0
+    if (!isScheduled && !this.heads.hasMissing(endpoint)) return
+    const dueMs = this.neededMs(endpoint)
     if (isScheduled) {
       if (dueMs === endpoint.dueMs || (dueMs < endpoint.dueMs && endpoint.queue)) return
       this.remove(endpoint)
@@ -57,13 +58,12 @@ export class ContentRequests {
       const entry = this.choose(endpoint, now)
       if (entry !== NONE) this.request(endpoint, entry)
       endpoint.dueMs = this.neededMs(endpoint)
-      if (endpoint.dueMs <= now) enqueue(this.needy, endpoint)
-      else if (endpoint.dueMs !== NEVER) heapPush(this.later, endpoint)
+      if (endpoint.dueMs !== NEVER) heapPush(this.later, endpoint)
       if (entry !== NONE) return entry
     }
   }
 
-  /** When contents are needed next; `undefined`: not before something changes. */
+  /** When `next` finds something, or earlier; `undefined`: not before something changes. */
   nextMs(): number | undefined {
     return this.needy.first?.dueMs ?? this.later[0]?.dueMs
   }
@@ -109,8 +109,8 @@ export class ContentRequests {
     const { heads } = this
     const first = heads.of(endpoint, FIRST + MISSING)
     const retry = heads.of(endpoint, RETRY + MISSING)
-    if (heads.dueMs(first) > now) return retry.first
-    if (heads.dueMs(retry) > now) return first.first
+    if (!heads.isDue(first, now)) return retry.first
+    if (!heads.isDue(retry, now)) return first.first
     endpoint.requestsRetry = !endpoint.requestsRetry
     return (endpoint.requestsRetry ? retry : first).first
   }

@@ -22,4 +22,11 @@ export class Contents {
     this.slots[slot] = undefined
     this.freeSlots.push(slot)
   }
+
+  /** Removes all deliveries. */
+  clear(): void {
+    for (const delivery of this.slots) if (delivery) delivery.entry = -1
+    this.slots.length = 1
+    this.freeSlots.length = 0
+  }
 }

@@ -117,14 +117,11 @@ export class Entries {
     this.setWord(entry, FLAGS, isSet ? flags | flag : flags & ~flag)
   }
 
-  /** A new entry. `interruptions` above 255 are stored as 255. */
+  /** A new entry, whose fields of 8 bytes are set by the caller. `interruptions` above 255 are stored as 255. */
   allocate(
     endpoint: number,
-    position: number,
-    lane: number,
     sequence: number,
     epoch: number,
-    dueMs: number,
     attempts: number,
     tries: number,
     interruptions: number,
@@ -132,13 +129,10 @@ export class Entries {
     const { available } = this
     const pageIndex = available.length > 0 ? available[available.length - 1]! : this.addPage()
     const page = this.pages[pageIndex]!
-    const { numbers, words } = page
+    const { words } = page
     const index = page.free > 0 ? page.free - 1 : page.fresh++
     const start = index << 4
     if (page.free > 0) page.free = words[start + NEXT]!
-    numbers[(index << 3) + POSITION] = position
-    numbers[(index << 3) + LANE] = lane
-    numbers[(index << 3) + DUE] = dueMs
     words[start + ENDPOINT] = endpoint
     words[start + SEQUENCE] = sequence
     words[start + EPOCH] = epoch
@@ -170,6 +164,14 @@ export class Entries {
     }
     // One page with free entries stays, so that a size around a multiple of a page allocates nothing.
     if (page.used === 0 && this.available.length > 1) this.releasePage(pageIndex)
+  }
+
+  /** Frees all entries. */
+  clear(): void {
+    this.size = 0
+    this.pages.length = 0
+    this.available.length = 0
+    this.released.length = 0
   }
 
   private addPage(): number {

@@ -7,6 +7,8 @@ import { DUE, type Entries, HEAP_INDEX, NONE, POSITION } from './entries.js'
 /** Small heaps are plain arrays, because a typed array costs 200 bytes besides its elements. */
 const MAX_PLAIN_ARRAY = 32
 const MIN_CAPACITY = 4
+/** A heap of this capacity does not shrink: filling and draining it over and over allocates nothing. */
+const KEPT_CAPACITY = 128
 
 export class EntryHeap {
   length = 0
@@ -44,7 +46,7 @@ export class EntryHeap {
         this.siftUp(entries, last, index)
       else this.siftDown(entries, last, index)
     }
-    if (this.length < this.items.length >>> 2 && this.items.length > MAX_PLAIN_ARRAY)
+    if (this.length < this.items.length >>> 2 && this.items.length > KEPT_CAPACITY)
       this.resize(this.items.length >>> 1)
   }
 

@@ -26,7 +26,7 @@ export class HashIndex {
     private readonly field: number,
     private readonly seed: number,
   ) {
-    for (let index = 0; index < SEGMENTS; index++) this.segments.push(new Uint32Array(MIN_CAPACITY))
+    this.clear()
   }
 
   /** Bytes of all segments. */
@@ -36,41 +36,79 @@ export class HashIndex {
 
   /** The entry with this key; `NONE`: there is none. */
   find(endpoint: number, key: number): number {
+    const { entries, field } = this
     const hash = this.hash(endpoint, key)
     const slots = this.segments[hash >>> (32 - SEGMENT_BITS)]!
-    return slots[this.slotOf(slots, hash, endpoint, key)]!
+    const mask = slots.length - 1
+    let slot = hash & mask
+    for (;;) {
+      const entry = slots[slot]!
+      if (entry === NONE) return NONE
+      if (entries.number(entry, field) === key && entries.word(entry, ENDPOINT) === endpoint) return entry
+      slot = (slot + 1) & mask
+    }
+  }
+
+  /** The entry with the key of this one, which need not be in the index; `NONE`: there is none. */
+  findSame(entry: number): number {
+    const hash = this.hashOf(entry)
+    const slots = this.segments[hash >>> (32 - SEGMENT_BITS)]!
+    return slots[this.slotOf(slots, hash, entry)]!
+  }
+
+  /** Adds an entry. False: there is one with the same key. */
+  add(entry: number): boolean {
+    const hash = this.hashOf(entry)
+    const segment = hash >>> (32 - SEGMENT_BITS)
+    const slots = this.segments[segment]!
+    const slot = this.slotOf(slots, hash, entry)
+    if (slots[slot] !== NONE) return false
+    this.fill(segment, slots, slot, entry)
+    return true
   }
 
   /** Adds an entry, or replaces the one with the same key. */
   set(entry: number): void {
-    const endpoint = this.entries.word(entry, ENDPOINT)
-    const key = this.entries.number(entry, this.field)
-    const hash = this.hash(endpoint, key)
+    const hash = this.hashOf(entry)
     const segment = hash >>> (32 - SEGMENT_BITS)
     const slots = this.segments[segment]!
-    const slot = this.slotOf(slots, hash, endpoint, key)
-    const isNew = slots[slot] === NONE
-    slots[slot] = entry
-    if (isNew && ++this.used[segment]! * 4 > slots.length * 3) this.resize(segment, slots.length * 2)
+    const slot = this.slotOf(slots, hash, entry)
+    if (slots[slot] === NONE) this.fill(segment, slots, slot, entry)
+    else slots[slot] = entry
   }
 
   /** Removes the entry with the key of this one. */
   delete(entry: number): void {
-    const endpoint = this.entries.word(entry, ENDPOINT)
-    const key = this.entries.number(entry, this.field)
-    const hash = this.hash(endpoint, key)
+    const hash = this.hashOf(entry)
     const segment = hash >>> (32 - SEGMENT_BITS)
     const slots = this.segments[segment]!
-    const slot = this.slotOf(slots, hash, endpoint, key)
+    const slot = this.slotOf(slots, hash, entry)
     if (slots[slot] === NONE) return
     this.closeGap(slots, slot)
-    if (--this.used[segment]! * 8 < slots.length && slots.length > MIN_CAPACITY)
-      this.resize(segment, slots.length / 2)
+    const used = this.used[segment]! - 1
+    this.used[segment] = used
+    if (used * 8 < slots.length && slots.length > MIN_CAPACITY) this.resize(segment, slots.length / 2)
   }
 
-  /** The slot of the entry with this key, or the free slot where it belongs. */
-  private slotOf(slots: Uint32Array, hash: number, endpoint: number, key: number): number {
+  /** Removes all entries. */
+  clear(): void {
+    for (let index = 0; index < SEGMENTS; index++) this.segments[index] = new Uint32Array(MIN_CAPACITY)
+    this.used.fill(0)
+  }
+
+  private fill(segment: number, slots: Uint32Array, slot: number, entry: number): void {
+    slots[slot] = entry
+    const used = this.used[segment]! + 1
+    this.used[segment] = used
+    if (used * 4 > slots.length * 3) this.resize(segment, slots.length * 2)
+  }
+
+  /** The slot of the entry with the key of this one, or the free slot where it belongs. */
+  private slotOf(slots: Uint32Array, hash: number, same: number): number {
     const { entries, field } = this
+    // Keys are read here and not passed: a number that is not inlined becomes an object.
+    const key = entries.number(same, field)
+    const endpoint = entries.word(same, ENDPOINT)
     const mask = slots.length - 1
     let slot = hash & mask
     for (;;) {
@@ -110,11 +148,11 @@ export class HashIndex {
     return this.hash(this.entries.word(entry, ENDPOINT), this.entries.number(entry, this.field))
   }
 
-  /** 32 bits, mixed as in MurmurHash3. */
+  /** 32 bits, signed; mixed as in MurmurHash3. */
   private hash(endpoint: number, key: number): number {
     let hash = Math.imul(this.seed ^ (key | 0), 0x85ebca6b)
     hash = Math.imul(hash ^ (hash >>> 15) ^ ((key / 0x1_0000_0000) | 0), 0xc2b2ae35)
     hash = Math.imul(hash ^ (hash >>> 13) ^ endpoint, 0x27d4eb2f)
-    return (hash ^ (hash >>> 16)) >>> 0
+    return hash ^ (hash >>> 16)
   }
 }

@@ -40,9 +40,24 @@ export class Heads {
     return endpoint.waitingHeads[kind] ?? EMPTY
   }
 
+  /** Whether there are heads whose content is neither in memory nor requested. */
+  hasMissing({ waitingHeads }: QueueEndpoint): boolean {
+    return (
+      isFilled(waitingHeads[FIRST + MISSING]) ||
+      isFilled(waitingHeads[RETRY + MISSING]) ||
+      isFilled(waitingHeads[STALE + FIRST + MISSING]) ||
+      isFilled(waitingHeads[STALE + RETRY + MISSING])
+    )
+  }
+
   /** The due time of the first of a heap; Infinity: it is empty. */
   dueMs(heap: EntryHeap): number {
     return heap.length === 0 ? Number.POSITIVE_INFINITY : this.entries.number(heap.first, DUE)
+  }
+
+  /** Whether the first of a heap is due. */
+  isDue(heap: EntryHeap, now: number): boolean {
+    return heap.length > 0 && this.entries.number(heap.first, DUE) <= now
   }
 
   /** The earliest due time of the heads that can be sent, now or once their content is read; `undefined`: there are none. */
@@ -58,6 +73,18 @@ export class Heads {
       (sum, heap) => sum + (heap?.bytes ?? 0),
       requestedHeads.bytes + takenHeads.bytes,
     )
+  }
+
+  /** Empties the heaps of an endpoint, whose entries are all freed. */
+  clear({ waitingHeads, requestedHeads, takenHeads }: QueueEndpoint): void {
+    waitingHeads.fill(undefined)
+    requestedHeads.clear()
+    takenHeads.clear()
+  }
+
+  /** Calls back for each taken head of an endpoint. */
+  forEachTaken({ takenHeads }: QueueEndpoint, visit: (entry: number) => void): void {
+    for (let index = 0; index < takenHeads.length; index++) visit(takenHeads.at(index))
   }
 
   /** Calls back for each head of an endpoint. */
@@ -114,4 +141,8 @@ export class Heads {
     endpoint.waitingHeads[kind] = heap
     return heap
   }
+}
+
+function isFilled(heap: EntryHeap | undefined): boolean {
+  return heap !== undefined && heap.length > 0
 }

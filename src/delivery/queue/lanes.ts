@@ -1,15 +1,5 @@
 /** The order of the entries of a lane: linked lists through the entries, found by their last entry. */
-import {
-  ENDPOINT,
-  type Entries,
-  IS_TAKEN,
-  LANE,
-  NEXT,
-  NONE,
-  POSITION,
-  PREVIOUS,
-  SEQUENCE,
-} from './entries.js'
+import { type Entries, IS_TAKEN, LANE, NEXT, NONE, POSITION, PREVIOUS, SEQUENCE } from './entries.js'
 import type { HashIndex } from './hash-index.js'
 
 export class Lanes {
@@ -25,10 +15,9 @@ export class Lanes {
    */
   insert(entry: number): number {
     const { entries, tails } = this
-    const lane = entries.number(entry, LANE)
-    if (lane === 0) return NONE
+    if (entries.number(entry, LANE) === 0) return NONE
     let after: number = NONE
-    let before = tails.find(entries.word(entry, ENDPOINT), lane)
+    let before = tails.findSame(entry)
     while (before !== NONE && !entries.hasFlag(before, IS_TAKEN) && this.isEarlier(entry, before)) {
       after = before
       before = entries.word(before, PREVIOUS)

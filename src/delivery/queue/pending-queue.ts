@@ -115,7 +115,7 @@ export interface PendingQueue {
    * and stale heads. Marks them as requested, until `fill` or `unrequest`.
    */
   missing(limit: number, now: number): DeliveryKey[]
-  /** When `missing` has something to return; `undefined`: not before another call. */
+  /** When `missing` has something to return, or earlier; `undefined`: not before another call. */
   nextMissingMs(): number | undefined
   /** The contents that were requested; `undefined` removes the delivery. Returns the endpoints that changed. */
   fill(
@@ -209,16 +209,24 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     entries.setWord(entry, FLAGS, flags | Math.min(interruptions, INTERRUPTIONS))
   }
 
-  /** Puts a new entry where it belongs. */
-  function insert(endpoint: QueueEndpoint, entry: number, epoch: number, now: number): void {
+  /** Puts a new entry where it belongs. False: there is one with the same key, and this one is freed. */
+  function insert(
+    endpoint: QueueEndpoint,
+    entry: number,
+    epoch: number,
+    content: QueuedDelivery | undefined,
+  ): boolean {
+    if (!keys.add(entry)) {
+      entries.free(entry)
+      return false
+    }
     if (epoch > endpoint.newestEpoch) endpoint.newestEpoch = epoch
     endpoint.waiting++
-    keys.set(entry)
+    if (content) attachContent(entry, content)
     const formerHead = lanes.insert(entry)
     if (formerHead !== NONE) heads.detach(endpoint, formerHead)
-    if (!isHead(entry)) return
-    if (entries.number(entry, DUE) === 0) entries.setNumber(entry, DUE, now)
-    heads.attach(endpoint, entry)
+    if (isHead(entry)) heads.attach(endpoint, entry)
+    return true
   }
 
   function removeEntry(entry: number, now: number): void {
@@ -270,9 +278,8 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     waitingContents++
   }
 
-  /** Marks the first head of a heap of waiting heads as taken. */
-  function takeFirst(endpoint: QueueEndpoint, heap: EntryHeap): QueuedDelivery {
-    const entry = heap.first
+  /** Marks a waiting head, whose content is in memory, as taken. */
+  function markTaken(endpoint: QueueEndpoint, entry: number): void {
     heads.detach(endpoint, entry)
     clearRequest(endpoint, entry)
     entries.setFlag(entry, IS_TAKEN, true)
@@ -280,6 +287,11 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     waitingContents--
     endpoint.waiting--
     endpoint.taken++
+  }
+
+  function takeFirst(endpoint: QueueEndpoint, heap: EntryHeap): QueuedDelivery {
+    const entry = heap.first
+    markTaken(endpoint, entry)
     const delivery = contents.get(entries.word(entry, CONTENT))
     delivery.state = 'in_flight'
     if (delivery.dueMs !== undefined) delivery.dueMs = undefined
@@ -294,7 +306,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     taken: QueuedDelivery[],
   ): void {
     const heap = heads.of(endpoint, kind)
-    while (taken.length < limit && heads.dueMs(heap) <= now) taken.push(takeFirst(endpoint, heap))
+    while (taken.length < limit && heads.isDue(heap, now)) taken.push(takeFirst(endpoint, heap))
   }
 
   /** A taken delivery waits again. Its content is dropped if those of `maxKept` waiting deliveries are in memory. */
@@ -346,6 +358,35 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     refresh(endpoint)
   }
 
+  /** The same for all endpoints, without looking at each entry. */
+  function dropAllWaiting(): void {
+    const taken: { delivery: QueuedDelivery; lane: number; dueMs: number }[] = []
+    for (const endpoint of table.all())
+      heads.forEachTaken(endpoint, (entry) => {
+        const delivery = contents.get(entries.word(entry, CONTENT))
+        taken.push({ delivery, lane: entries.number(entry, LANE), dueMs: entries.number(entry, DUE) })
+      })
+    contents.clear()
+    for (const part of [entries, keys, tails]) part.clear()
+    waitingContents = 0
+    for (const endpoint of table.all()) {
+      heads.clear(endpoint)
+      endpoint.waiting = 0
+      endpoint.taken = 0
+      endpoint.requested = 0
+    }
+    for (const { delivery, lane, dueMs } of taken) {
+      const { endpoint, position, sequence, epoch, attempts, tries, interruptions } = delivery
+      const entry = entries.allocate(endpoint.index, sequence, epoch, attempts, tries, interruptions)
+      entries.setNumber(entry, POSITION, position)
+      entries.setNumber(entry, LANE, lane)
+      entries.setNumber(entry, DUE, dueMs)
+      insert(endpoint, entry, epoch, delivery)
+      markTaken(endpoint, entry)
+    }
+    for (const endpoint of table.all()) refresh(endpoint)
+  }
+
   return {
     get size() {
       return entries.size
@@ -371,21 +412,14 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     },
     add(delivery, now) {
       const endpoint = table.restore(delivery.endpoint)
-      if (keys.find(endpoint.index, delivery.position) !== NONE) return false
+      const { sequence, epoch, attempts, tries, interruptions } = delivery
+      const entry = entries.allocate(endpoint.index, sequence, epoch, attempts, tries, interruptions)
+      entries.setNumber(entry, POSITION, delivery.position)
+      entries.setNumber(entry, LANE, laneKey(delivery.lane))
+      entries.setNumber(entry, DUE, now)
+      const content = waitingContents < maxContents ? delivery : undefined
+      if (!insert(endpoint, entry, epoch, content)) return false
       delivery.endpoint = endpoint
-      const entry = entries.allocate(
-        endpoint.index,
-        delivery.position,
-        laneKey(delivery.lane),
-        delivery.sequence,
-        delivery.epoch,
-        0,
-        delivery.attempts,
-        delivery.tries,
-        delivery.interruptions,
-      )
-      if (waitingContents < maxContents) attachContent(entry, delivery)
-      insert(endpoint, entry, delivery.epoch, now)
       refresh(endpoint)
       return true
     },
@@ -398,22 +432,19 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       const changed = new Set<QueueEndpoint>()
       for (let row = 0; row < rows.count; row++) {
         const endpoint = endpoints[rows.webhook[row]!]!
-        const position = rows.position[row]!
-        if (keys.find(endpoint.index, position) !== NONE) continue
         const epoch = rows.epoch[row]!
         const entry = entries.allocate(
           endpoint.index,
-          position,
-          rows.lane[row]!,
           rows.sequence[row]!,
           epoch,
-          rows.dueMs[row]!,
           rows.attempts[row]!,
           rows.tries[row]!,
           rows.interruptions[row]!,
         )
-        insert(endpoint, entry, epoch, now)
-        changed.add(endpoint)
+        entries.setNumber(entry, POSITION, rows.position[row]!)
+        entries.setNumber(entry, LANE, rows.lane[row]!)
+        entries.setNumber(entry, DUE, rows.dueMs[row]! || now)
+        if (insert(endpoint, entry, epoch, undefined)) changed.add(endpoint)
       }
       for (const endpoint of changed) refresh(endpoint)
       return [...changed]
@@ -514,8 +545,8 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       return taken
     },
     dropShards(shards) {
-      for (const endpoint of table.all())
-        if (shards === 'all' || shards.includes(endpoint.shard)) dropWaiting(endpoint)
+      if (shards === 'all') dropAllWaiting()
+      else for (const endpoint of table.all()) if (shards.includes(endpoint.shard)) dropWaiting(endpoint)
       table.evictIdle()
     },
     forgetIdle(shards) {

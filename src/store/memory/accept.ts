@@ -84,6 +84,7 @@ export function accept(
     )
     const row = new StoredEvent(event, result.sequence, hasDeliveries)
     state.events.set(event.id, row)
+    if (event.position! > state.lastPosition) state.lastPosition = event.position!
     stored.push(row)
     if (event.idempotency) storeKey(state, event, result)
   }

@@ -137,10 +137,7 @@ function freeNumber(state: State): number {
 /** Frees the node's shards and leaves its starts there. It is remembered for a while, because its version must not go back. */
 function endLease(state: State, node: Node): void {
   for (const deliveries of node.starts.values()) {
-    for (const start of deliveries) {
-      const shard = state.shards[shardOf(start.webhookId)]!
-      if (shard.owner === node) shard.left.push(start)
-    }
+    for (const start of deliveries) state.shards[shardOf(start.webhookId)]!.left.push(start)
   }
   node.starts.clear()
   for (const shard of state.shards) {

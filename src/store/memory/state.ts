@@ -246,7 +246,7 @@ export interface State {
   lastFence: number
   lastNodeNumber: number
   lastOrdinal: number
-  /** The highest position of a delivery. */
+  /** The highest position of an event or a delivery. */
   lastPosition: number
 }
 

@@ -42,6 +42,7 @@ export function changeRules(rule: DefineRule): void {
     await fixture.settle(one!, 'delivered', { endpoint: { epoch: 1, health: { failuresInRow: 1 } } })
     await fixture.retry(two!)
     await node.renew()
+    await fixture.webhook()
     assert.equal((await node.poll()).version, before)
     assert.deepEqual(await fixture.store.deliveries.changes(node.lease, before), {
       version: before,
@@ -250,4 +251,21 @@ export function changeRules(rule: DefineRule): void {
       }
     },
   )
+
+  rule('an erasure and a group at the same time: nothing erased comes back', async (fixture) => {
+    for (let round = 0; round < 10; round += 1) {
+      const webhook = await fixture.webhook()
+      const [delivery] = await fixture.accept(webhook, { callId: 'gone' })
+      const ended = [fixture.settlement(delivery!, 'delivered')]
+      const works: (() => Promise<unknown>)[] = [
+        () => fixture.node.tryCommit({ ended }),
+        () => eraseAll(fixture, ['gone']),
+      ]
+      if (round % 2 === 1) works.reverse()
+      await Promise.all(works.map((work) => work()))
+      assert.equal(await fixture.state(webhook, delivery!.id), undefined)
+      assert.deepEqual(await fixture.store.deliveries.attempts({ accountId: 'account', limit: 9 }), [])
+      await fixture.node.applyChanges()
+    }
+  })
 }

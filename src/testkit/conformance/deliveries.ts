@@ -48,6 +48,25 @@ export function deliveryRules(rule: DefineRule): void {
     assert.deepEqual(seen, [...made].reverse())
   })
 
+  rule('ascending pages of deliveries continue after their cursor', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const made = idsOf(await fixture.acceptMany(webhook, 5))
+    const seen: string[] = []
+    let cursor: number | undefined
+    for (let page = 0; page < 3; page += 1) {
+      const rows = await fixture.store.deliveries.deliveries({
+        accountId: 'account',
+        webhookId: webhook.id,
+        ascending: true,
+        limit: 2,
+        ...(cursor === undefined ? {} : { cursor }),
+      })
+      seen.push(...idsOf(rows))
+      cursor = rows.at(-1)?.position
+    }
+    assert.deepEqual(seen, made)
+  })
+
   rule('deliveries are filtered by state', async (fixture) => {
     const webhook = await fixture.webhook()
     const accepted = await fixture.acceptMany(webhook, 4)

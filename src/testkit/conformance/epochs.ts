@@ -25,8 +25,11 @@ export function epochRules(rule: DefineRule): void {
       assert.deepEqual([row?.state, row?.reason, row?.dueMs], ['cancelled', 'cancelled', undefined])
     }
     const query = { accountId: 'account', webhookId: webhook.id, limit: 9 }
-    const list = async (states: readonly ('waiting' | 'cancelled')[]) =>
-      idsOf(await fixture.store.deliveries.deliveries({ ...query, states }))
+    const list = async (states: readonly ('waiting' | 'cancelled')[]) => {
+      const rows = await fixture.store.deliveries.deliveries({ ...query, states })
+      assert.ok(rows.every(({ state }) => states.includes(state as 'waiting' | 'cancelled')))
+      return idsOf(rows)
+    }
     assert.deepEqual(await list(['waiting']), [])
     assert.deepEqual(await list(['cancelled']), [behind!.id, head!.id])
     assert.deepEqual(

@@ -20,6 +20,7 @@ async function pairOf(fixture: Fixture): Promise<{ readonly first: StoreNode; re
 
 /** A new webhook in one of the node's shards. */
 async function webhookIn(fixture: Fixture, { lease }: StoreNode): Promise<Webhook> {
+  assert.ok(lease.shards.length > 0, 'the node owns shards')
   for (;;) {
     const webhook = newWebhook()
     if (lease.shards.includes(shardOf(webhook.id))) return fixture.webhook(webhook)
@@ -117,7 +118,7 @@ export function nodeRules(rule: DefineRule): void {
   rule('shards that become free are taken up to a fair share', async (fixture) => {
     const { first, second } = await pairOf(fixture)
     assert.deepEqual([first.lease.shards.length, second.lease.shards.length], [SHARDS / 2, SHARDS / 2])
-    await fixture.store.deliveries.release(first.owner)
+    await first.store.deliveries.release(first.owner)
     assert.equal((await second.renew()).shards.length, SHARDS)
   })
 
@@ -134,6 +135,10 @@ export function nodeRules(rule: DefineRule): void {
       await fixture.advance(1)
       const late = fixture.node.group({ ended: [fixture.settlement(two!, 'delivered')] })
       assert.deepEqual(await fixture.store.deliveries.commit(late), { kind: 'fenced' })
+      const { lease, version } = fixture.node
+      assert.equal(await fixture.store.deliveries.load(lease, lease.shards), undefined)
+      assert.equal(await fixture.store.deliveries.poll(lease), undefined)
+      assert.equal(await fixture.store.deliveries.changes(lease, version), undefined)
       assert.equal((await second.renew()).shards.length, SHARDS)
       const { rows, interrupted } = await second.load()
       assert.deepEqual(keysOf(rows), keysOf([two!, three!]))
@@ -223,7 +228,7 @@ export function nodeRules(rule: DefineRule): void {
     const { first, second } = await pairOf(fixture)
     const webhook = await webhookIn(fixture, second)
     const [delivery] = await second.accept(webhook)
-    await fixture.store.deliveries.release(second.owner)
+    await second.store.deliveries.release(second.owner)
     assert.equal((await first.own()).shards.length, SHARDS)
     assert.deepEqual((await first.load()).rows.map(keyOf), [keyOf(delivery!)])
   })
@@ -254,7 +259,7 @@ export function nodeRules(rule: DefineRule): void {
     await fixture.advance(LEASE_MS / 2)
     await first.renew()
     await fixture.advance(LEASE_MS / 2)
-    assert.equal(await fixture.store.deliveries.poll(second.lease), undefined)
+    assert.equal(await second.store.deliveries.poll(second.lease), undefined)
     assert.equal((await first.renew()).shards.length, SHARDS)
     assert.deepEqual((await first.load()).rows.map(keyOf), [keyOf(delivery!)])
     const nudged = [...(await first.poll()).rows, ...(await first.poll()).rows]
@@ -390,7 +395,7 @@ export function nodeRules(rule: DefineRule): void {
     assert.equal((await first.renew()).pendingElsewhere, 7)
     assert.equal((await first.poll()).pendingElsewhere, 7)
     assert.equal((await second.poll()).pendingElsewhere, 5)
-    await fixture.store.deliveries.release(second.owner)
+    await second.store.deliveries.release(second.owner)
     assert.equal((await first.renew()).pendingElsewhere, 0)
   })
 
@@ -404,4 +409,67 @@ export function nodeRules(rule: DefineRule): void {
     assert.equal((await again.renew()).shards.length, SHARDS)
     assert.deepEqual((await again.load()).interrupted, [startOf(delivery!)])
   })
+
+  rule('a node whose lease has ended hands nothing over', async (fixture) => {
+    const old = fixture.node.lease
+    await fixture.takeOver('node-2')
+    await fixture.advance(LEASE_MS)
+    const again = await fixture.node.renew()
+    assert.equal(again.shards.length, SHARDS)
+    await fixture.store.deliveries.handOver(old, old.shards)
+    const late = await fixture.join('node-3')
+    assert.deepEqual(late.lease.shards, [])
+  })
+
+  rule('no row of any node has a position above that of a later lease', async (fixture) => {
+    const { first, second } = await pairOf(fixture)
+    const webhook = await webhookIn(fixture, second)
+    const far = second.lease.position + 2 ** 30
+    await second.acceptOne(acceptanceAt(far, newEvent(), [webhook]))
+    assert.ok((await first.renew()).position >= far)
+    assert.ok((await fixture.join('node-3')).lease.position >= far)
+  })
+
+  rule(
+    'nodes that start at the same time have different numbers, and no shard has two owners',
+    async (fixture) => {
+      await fixture.store.deliveries.release(fixture.node.owner)
+      const nodes = await Promise.all(['a', 'b', 'c', 'd'].map((name) => fixture.join(name)))
+      const shards = nodes.flatMap(({ lease }) => lease.shards)
+      assert.equal(shards.length, SHARDS)
+      assert.equal(new Set(shards).size, SHARDS)
+      assert.equal(new Set(nodes.map(({ lease }) => lease.node)).size, 4)
+    },
+  )
+
+  rule(
+    'groups of two nodes with the same calls and keys in opposite orders are both committed',
+    async (fixture) => {
+      const { first, second } = await pairOf(fixture)
+      const until = fixture.now() + 9_000
+      for (let round = 0; round < 10; round += 1) {
+        const names = Array.from({ length: 8 }, (_, index) => `${round}-${index}`)
+        const accept = async (node: StoreNode, order: readonly string[]) => {
+          const accepted = order.map((name) =>
+            acceptanceOf([
+              newEvent({ callId: name }),
+              newEvent({ callId: name, idempotency: { key: name, bodyHash: 'hash', untilMs: until } }),
+            ]),
+          )
+          return (await node.commit({ accepted })).accepted
+        }
+        const results = await Promise.all([accept(first, names), accept(second, names.toReversed())])
+        const [one, two] = [results[0], results[1].toReversed()]
+        for (const index of names.keys()) {
+          const events = [one[index]!, two[index]!].flatMap((result) =>
+            result.kind === 'accepted' ? result.events : [],
+          )
+          assert.equal(events.length, 4)
+          assert.equal(events.filter(({ duplicate }) => duplicate).length, 1)
+          const numbers = events.filter(({ duplicate }) => !duplicate).map(({ sequence }) => sequence)
+          assert.deepEqual(numbers.sort(), [1, 2, 3])
+        }
+      }
+    },
+  )
 }

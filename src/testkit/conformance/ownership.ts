@@ -40,6 +40,11 @@ export function ownershipRules(rule: DefineRule): void {
     const ahead = acceptanceAt(far, event, [webhook])
     await fixture.acceptOne(ahead)
     assert.ok((await fixture.node.renew()).position >= far)
+    await fixture.acceptOne(acceptanceAt(far + 2 ** 30, newEvent(), []))
+    assert.ok(
+      (await fixture.node.renew()).position >= far + 2 ** 30,
+      'events without deliveries have positions',
+    )
     const replay = newDelivery(webhook, event, { replayOf: ahead.deliveries[0]!.id })
     await fixture.acceptOne(acceptanceOf([], [replay]))
     assert.ok(replay.position! > far, 'positions of the node are higher')
@@ -98,6 +103,26 @@ export function ownershipRules(rule: DefineRule): void {
   })
 
   rule(
+    'what is edited, erased or accepted between two owners is in the load of the next one',
+    async (fixture) => {
+      const webhook = await fixture.webhook()
+      const [kept] = await fixture.accept(webhook, { callId: 'kept' })
+      await fixture.accept(webhook, { callId: 'gone' })
+      await fixture.store.deliveries.release(fixture.node.owner)
+      const disabled = await fixture.disable(webhook)
+      while ((await fixture.store.deliveries.erase({ accountId: 'account', callIds: ['gone'] }, 9)) > 0) {}
+      const { acceptance, deliveries } = fixture.prepare(disabled)
+      const result = await fixture.node.tryCommit({ lease: undefined, accepted: [acceptance] })
+      assert.ok(result.kind === 'committed' && result.accepted[0]?.kind === 'accepted')
+      const next = await fixture.join('node-2')
+      assert.deepEqual(keysOf(next.loaded.rows), keysOf([kept!, ...deliveries]))
+      assert.deepEqual(next.loaded.webhooks.get(webhook.id), disabled)
+      const { notStarted } = await next.start(kept!, ...deliveries)
+      assert.deepEqual(notStarted, [0])
+    },
+  )
+
+  rule(
     'the next owner settles what it loaded, and late groups of the former one write nothing',
     async (fixture) => {
       const webhook = await fixture.webhook()
@@ -145,6 +170,9 @@ export function singleNodeRules(rule: DefineRule): void {
       assert.equal(await deliveries.poll(lease), undefined)
       assert.equal(await deliveries.changes(lease, version), undefined)
       assert.equal(await fixture.state(webhook, delivery!.id), 'waiting')
+      assert.deepEqual((await deliveries.renew(lease.owner, LEASE_MS)).shards, [])
+      const { shards, fence } = await deliveries.renew('node-2', LEASE_MS)
+      assert.deepEqual([shards, fence], [ALL_SHARDS, taken.fence])
     },
   )
 }

@@ -75,7 +75,10 @@ export function repeatRules(rule: DefineRule): void {
     const { acceptance, deliveries } = fixture.prepare(webhook)
     await fixture.acceptOne(acceptance)
     const more = newEvent({ callId: 'call' })
-    const larger = acceptanceOf([...acceptance.events, more], acceptance.deliveries)
+    const larger = acceptanceOf(
+      [...acceptance.events.map((event) => ({ ...event })), more],
+      acceptance.deliveries.map((delivery) => ({ ...delivery })),
+    )
     const { accepted } = await fixture.node.commit({ accepted: [larger], isRepeat: true })
     assert.ok(accepted[0]?.kind === 'refused')
     assert.deepEqual([accepted[0].error.code, accepted[0].error.field], ['Conflict', 'id'])
@@ -140,6 +143,20 @@ export function repeatRules(rule: DefineRule): void {
     assert.equal((await attemptsOf(fixture)).length, 1)
   })
 
+  rule('repeated after another node took over: its settlements stand', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const [settled, taken] = await fixture.acceptMany(webhook, 2)
+    const first = fixture.settlement(settled!, 'delivered')
+    await fixture.node.commit({ ended: [first] })
+    const late = fixture.settlement(taken!, 'exhausted')
+    const next = await fixture.takeOver()
+    await next.settle(taken!, 'delivered')
+    const { ended } = await next.commit({ ended: [first, late], isRepeat: true })
+    assert.deepEqual(ended, [{ kind: 'settled' }, { kind: 'fenced' }])
+    assert.equal(await fixture.state(webhook, taken!.id), 'delivered')
+    assert.equal((await attemptsOf(fixture)).length, 2)
+  })
+
   rule('repeated: a webhook is disabled once', async (fixture) => {
     const webhook = await fixture.webhook()
     const [delivery] = await fixture.accept(webhook)
@@ -153,16 +170,17 @@ export function repeatRules(rule: DefineRule): void {
     assert.equal((await attemptsOf(fixture)).length, 1)
   })
 
-  rule('repeated: starts are stored once', async (fixture) => {
+  rule('repeated: starts are stored once, and forgotten with their key', async (fixture) => {
     const webhook = await fixture.webhook()
-    const { acceptance, deliveries } = fixture.prepare(webhook)
-    const [, again] = await commitTwice(fixture, {
-      accepted: [acceptance],
-      starting: { key: 1, deliveries: deliveries.map(startOf) },
-    })
-    assert.deepEqual(again.notStarted, [])
+    const [one, two] = [fixture.prepare(webhook), fixture.prepare(webhook)]
+    for (const [index, { acceptance, deliveries }] of [one, two].entries()) {
+      const starting = { key: index + 1, deliveries: deliveries.map(startOf) }
+      const [, again] = await commitTwice(fixture, { accepted: [acceptance], starting })
+      assert.deepEqual(again.notStarted, [])
+    }
+    await fixture.node.commit({ finished: [1] })
     const next = await fixture.takeOver()
-    assert.deepEqual(next.loaded.interrupted, deliveries.map(startOf))
+    assert.deepEqual(next.loaded.interrupted, two.deliveries.map(startOf))
   })
 
   rule('repeated: finished starts stay forgotten', async (fixture) => {

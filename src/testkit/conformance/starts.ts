@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { shardOf } from '../../store/shards.js'
 import { type DefineRule, errorCodeOf } from './fixture.js'
 import { acceptanceOf, keyOf, keysOf, startOf, startsOf } from './node.js'
 import { newDelivery, newEvent, WALL_MS } from './sample-data.js'
@@ -40,7 +41,7 @@ export function startRules(rule: DefineRule): void {
     assert.equal((await next.load()).interrupted.length, 2)
     await next.retry(one!, { interruptions: 1, reason: 'interrupted' })
     assert.deepEqual((await next.load()).interrupted, [startOf(two!)])
-    await fixture.store.deliveries.completeTakeover(next.lease, next.lease.shards)
+    await next.store.deliveries.completeTakeover(next.lease, next.lease.shards)
     const { interrupted, rows } = await next.load()
     assert.deepEqual(interrupted, [])
     assert.deepEqual(rows.map(({ interruptions }) => interruptions).sort(), [0, 1])
@@ -54,7 +55,7 @@ export function startRules(rule: DefineRule): void {
     await second.start(two!)
     const third = await fixture.takeOver('node-3')
     assert.deepEqual(third.loaded.interrupted, startsOf([one!, two!]))
-    await fixture.store.deliveries.completeTakeover(third.lease, third.lease.shards)
+    await third.store.deliveries.completeTakeover(third.lease, third.lease.shards)
     assert.deepEqual((await fixture.takeOver('node-4')).loaded.interrupted, [])
   })
 
@@ -64,8 +65,23 @@ export function startRules(rule: DefineRule): void {
     await fixture.node.start(one!)
     const second = await fixture.takeOver('node-2')
     await second.start(two!)
-    await fixture.store.deliveries.completeTakeover(second.lease, second.lease.shards)
+    await second.store.deliveries.completeTakeover(second.lease, second.lease.shards)
     assert.deepEqual((await fixture.takeOver('node-3')).loaded.interrupted, [startOf(two!)])
+  })
+
+  rule('a takeover is complete per shard', async (fixture) => {
+    const webhooks = await Promise.all(Array.from({ length: 9 }, () => fixture.webhook()))
+    const accepted = await fixture.accept(webhooks)
+    const shards = [...new Set(webhooks.map(({ id }) => shardOf(id)))]
+    assert.ok(shards.length > 1)
+    await fixture.node.start(...accepted)
+    const next = await fixture.takeOver()
+    const [first, ...others] = shards
+    const startsIn = (some: readonly number[]) =>
+      startsOf(accepted.filter(({ webhookId }) => some.includes(shardOf(webhookId))))
+    assert.deepEqual((await next.load([first!])).interrupted, startsIn([first!]))
+    await next.store.deliveries.completeTakeover(next.lease, [first!])
+    assert.deepEqual((await next.load()).interrupted, startsIn(others))
   })
 
   rule('finished keys are forgotten, other keys are not', async (fixture) => {

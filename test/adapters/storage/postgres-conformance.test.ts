@@ -1,5 +1,5 @@
 import { postgresStore } from 'hookswitch/postgres'
-import type { Clock, Log, Store } from 'hookswitch/store'
+import type { Clock, Log, QueueLogStore } from 'hookswitch/store'
 import { storeConformance } from 'hookswitch/testkit'
 import pg from 'pg'
 import { afterAll, describe, it } from 'vitest'
@@ -9,11 +9,11 @@ import { emptyTables } from './postgres-truncate.js'
 const log: Log = { debug() {}, info() {}, warn() {}, error() {} }
 const server = await postgresForTests()
 const schema = server?.freshSchema()
-const clocks = new WeakMap<Store, Clock>()
+const clocks = new WeakMap<QueueLogStore, Clock>()
 
 afterAll(() => server?.end())
 
-async function openAt(clock: Clock): Promise<Store> {
+async function openAt(clock: Clock): Promise<QueueLogStore> {
   const store = postgresStore({ connectionString: server!.url, schema: schema!, clock })
   await store.open({ clock, log })
   clocks.set(store, clock)
@@ -34,6 +34,7 @@ if (server) {
         await store.close()
         return openAt(clocks.get(store)!)
       },
+      join: (store) => openAt(clocks.get(store)!),
       async transaction(_store, end, work) {
         const host = new pg.Client({ connectionString: server.url })
         await host.connect()

@@ -3,7 +3,7 @@ import pg from 'pg'
 import type { PgServer } from './pg-cluster.js'
 
 /** Tables whose rows always exist. */
-const PERMANENT = ['hookswitch_migration', 'shard', 'pending', 'store_clock']
+const PERMANENT = ['hookswitch_migration', 'shard', 'store_clock']
 
 /** One connection per server, since opening one costs more than the statements. It ends with the server. */
 const connections = new WeakMap<PgServer, Promise<pg.Client>>()
@@ -32,7 +32,6 @@ export async function emptyTables(server: PgServer, schema: string): Promise<voi
     .filter((name) => !PERMANENT.includes(name))
     .map((name) => `delete from "${schema}"."${name}"`)
   await client.query(`${deletions.join('; ')};
-    update "${schema}".shard set owner = null, alive_until_ms = 0, leaving = false, term = 0;
-    update "${schema}".pending set deliveries = 0 where deliveries <> 0;
+    update "${schema}".shard set owner = null, leaving = false;
     update "${schema}".store_clock set offset_ms = 0, last_ms = 0`)
 }

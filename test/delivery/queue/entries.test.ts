@@ -18,7 +18,11 @@ import {
   TRIES,
 } from '../../../src/delivery/queue/entries.js'
 
-const allocate = (entries: Entries, position: number) => entries.allocate(1, position, 2, 3, 4, 5, 6, 7, 8)
+function allocate(entries: Entries, position: number): number {
+  const entry = entries.allocate(1, 2, 3, 4, 5, 6)
+  entries.setNumber(entry, POSITION, position)
+  return entry
+}
 const PAGE = 4096
 
 describe('entries', () => {
@@ -27,7 +31,10 @@ describe('entries', () => {
     const former = allocate(entries, 1)
     for (const field of [NEXT, PREVIOUS, CONTENT]) entries.setWord(former, field, 99)
     entries.free(former)
-    const entry = entries.allocate(2 ** 32 - 1, 2 ** 53 - 1, 2 ** 53 - 2, 2 ** 32 - 2, 11, 12.5, 13, 14, 15)
+    const entry = entries.allocate(2 ** 32 - 1, 2 ** 32 - 2, 11, 13, 14, 15)
+    entries.setNumber(entry, POSITION, 2 ** 53 - 1)
+    entries.setNumber(entry, LANE, 2 ** 53 - 2)
+    entries.setNumber(entry, DUE, 12.5)
     expect(entry).toBe(former)
     expect([POSITION, LANE, DUE].map((field) => entries.number(entry, field))).toEqual([
       2 ** 53 - 1,
@@ -50,7 +57,7 @@ describe('entries', () => {
 
   it('count at most 255 interruptions, beside the flags', () => {
     const entries = new Entries()
-    const entry = entries.allocate(1, 1, 0, 0, 0, 0, 0, 0, 256)
+    const entry = entries.allocate(1, 0, 0, 0, 0, 256)
     expect(entries.word(entry, FLAGS)).toBe(255)
     entries.setFlag(entry, IS_TAKEN, true)
     entries.setFlag(entry, IS_REQUESTED, true)

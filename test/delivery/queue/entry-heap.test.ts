@@ -4,8 +4,12 @@ import { DUE, Entries, NONE, POSITION } from '../../../src/delivery/queue/entrie
 import { EntryHeap } from '../../../src/delivery/queue/entry-heap.js'
 import { propertyRuns } from '../../support/property-runs.js'
 
-const allocate = (entries: Entries, position: number, dueMs: number) =>
-  entries.allocate(1, position, 0, 0, 0, dueMs, 0, 0, 0)
+function allocate(entries: Entries, position: number, dueMs: number): number {
+  const entry = entries.allocate(1, 0, 0, 0, 0, 0)
+  entries.setNumber(entry, POSITION, position)
+  entries.setNumber(entry, DUE, dueMs)
+  return entry
+}
 
 describe('a heap of entries', () => {
   it('has the earliest entry first, by due time and then position, whatever is removed', () => {

@@ -9,8 +9,11 @@ const SEGMENTS = 128
 function create(seed = 1) {
   const entries = new Entries()
   const index = new HashIndex(entries, POSITION, seed)
-  const newEntry = (endpoint: number, position: number) =>
-    entries.allocate(endpoint, position, 0, 0, 0, 0, 0, 0, 0)
+  const newEntry = (endpoint: number, position: number) => {
+    const entry = entries.allocate(endpoint, 0, 0, 0, 0, 0)
+    entries.setNumber(entry, POSITION, position)
+    return entry
+  }
   const add = (endpoint: number, position: number) => {
     const entry = newEntry(endpoint, position)
     index.set(entry)
@@ -21,12 +24,15 @@ function create(seed = 1) {
 
 describe('an index', () => {
   it('finds entries by endpoint and key, and replaces that with the same key', () => {
-    const { index, add } = create()
+    const { index, add, newEntry } = create()
     const first = add(1, 2 ** 52 + 7)
     const second = add(2, 2 ** 52 + 7)
     expect([index.find(1, 2 ** 52 + 7), index.find(2, 2 ** 52 + 7)]).toEqual([first, second])
     expect([index.find(3, 2 ** 52 + 7), index.find(1, 7), index.find(1, 2 ** 52)]).toEqual([NONE, NONE, NONE])
-    const third = add(1, 2 ** 52 + 7)
+    const third = newEntry(1, 2 ** 52 + 7)
+    expect(index.add(third)).toBe(false)
+    expect(index.findSame(third)).toBe(first)
+    index.set(third)
     expect(index.find(1, 2 ** 52 + 7)).toBe(third)
     index.delete(third)
     index.delete(third)

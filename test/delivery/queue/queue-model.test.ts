@@ -249,10 +249,12 @@ class Comparison {
 
   compareMissing(max: number): void {
     const { queue, naive, now } = this
-    const isExpected = (queue.nextMissingMs() ?? Number.POSITIVE_INFINITY) <= now
+    const nextMs = () => queue.nextMissingMs() ?? Number.POSITIVE_INFINITY
+    const expectedMs = nextMs()
     const needed = WEBHOOKS.map((id) => naive.needed(id, now))
     const keys = queue.missing(max, now)
-    expect(keys.length > 0).toBe(isExpected)
+    if (keys.length > 0) expect(expectedMs).toBeLessThanOrEqual(now)
+    if (keys.length < max) expect(nextMs()).toBeGreaterThan(now)
     for (const entry of keys) {
       const delivery = naive.find(entry)!
       expect(needed.flat()).toContain(delivery)

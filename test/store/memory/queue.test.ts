@@ -190,6 +190,15 @@ describe('load', () => {
     expect(new Set(waiting.lane.slice(0, 2)).size).toBe(1)
   })
 
+  it('orders deliveries of a lane without numbers by position', async () => {
+    const { webhook, node } = await openStore()
+    const [owner, target] = [await node(), await webhook()]
+    const made = [1, 2, 3].map(() => owner.acceptance([target], { callId: 'a', numbered: false }))
+    const [first, second, third] = made.map(({ events }) => events[0]!.position)
+    for (const acceptance of [made[1]!, made[2]!, made[0]!]) await owner.write({ accepted: [acceptance] })
+    expect(ids((await owner.load())?.keys)).toEqual([first, second, third])
+  })
+
   it('comes in parts, with what was interrupted in the last one', async () => {
     const { webhook, node } = await openStore()
     const owner = await node('old')
@@ -312,6 +321,18 @@ describe('leases of a shared store', () => {
     expect(three.lease.shards).toHaveLength(64)
     expect((await one.renew()).fence).toBeGreaterThan(fence)
     expect(one.lease.node).not.toBe(three.lease.node)
+  })
+
+  it('never share a number, however many nodes came before', async () => {
+    const { store, node } = await openStore({ shared: true })
+    const one = await node('one')
+    const numbers = new Set<number>()
+    for (let index = 0; index < 130; index += 1) {
+      numbers.add((await node(`other ${index}`)).lease.node)
+      await store.deliveries.release(`other ${index}`)
+    }
+    expect(numbers.size).toBe(127)
+    expect(numbers).not.toContain(one.lease.node)
   })
 
   it('that ended write nothing, whether another node took the shards or not', async () => {
@@ -441,6 +462,16 @@ describe('changes', () => {
     expect(await attemptsOf(target)).toEqual([kept.id])
   })
 
+  it('and erased ends without a record leave nothing to prune', async () => {
+    const { store, webhook, node, now } = await openStore()
+    const [owner, target] = [await node(), await webhook()]
+    const { record: _none, ...withoutRecord } = settlement(await owner.accept(target, { callId: 'gone' }))
+    await owner.end(withoutRecord)
+    await store.deliveries.erase({ accountId: 'account', callIds: ['gone'] }, 9)
+    const limits = { attemptsPerWebhook: 9, beforeMs: now() + 1, limit: 9 }
+    expect(await store.deliveries.prune(limits, now())).toBe(0)
+  })
+
   it('that are too many to list require a reload', async () => {
     const { store, webhook, node } = await openStore()
     const [owner, target] = [await node(), await webhook()]
@@ -448,6 +479,7 @@ describe('changes', () => {
       await store.webhooks.replace({ ...target, revision: revision + 1 }, revision)
     expect(await store.deliveries.changes(owner.lease, owner.version)).toMatchObject({ mustReload: true })
     expect(await store.deliveries.changes(owner.lease, 10_001)).toMatchObject({ mustReload: false })
+    expect(await store.deliveries.changes(owner.lease, 10_002)).toMatchObject({ mustReload: true })
   })
 
   it('of an endpoint by its own settlement are no edits', async () => {
@@ -538,6 +570,18 @@ describe('reads', () => {
     expect((await owner.write({ accepted: [gone] })).accepted).toMatchObject([
       { kind: 'refused', error: { code: 'NotFound' } },
     ])
+  })
+
+  it('refuse a replay of an event whose last delivery was removed', async () => {
+    const { webhook, node } = await openStore({ attemptsPerWebhook: 1 })
+    const [owner, target] = [await node(), await webhook()]
+    const acceptance = owner.acceptance([target])
+    const [original, event] = [acceptance.deliveries[0]!, acceptance.events[0]!]
+    await owner.write({ accepted: [acceptance], ended: [settlement(original)] })
+    await owner.deliver(target)
+    expect((await owner.write({ accepted: [owner.replay(target, original, event)] })).accepted).toMatchObject(
+      [{ kind: 'refused', error: { code: 'NotFound', id: event.id } }],
+    )
   })
 
   it('list deliveries by position, whatever the order in which they were stored', async () => {

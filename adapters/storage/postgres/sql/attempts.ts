@@ -1,9 +1,8 @@
 import { ATTEMPT_COLUMNS, type AttemptRow } from '../rows.js'
 import type { Statement } from '../statement.js'
 
-/** An attempt with its request; null where the delivery is no longer stored. */
+/** An attempt with the body of its request; null where that is no longer stored. */
 export interface ReadAttemptRow extends AttemptRow {
-  readonly httpVerb: 'get' | 'post' | 'put' | 'patch' | 'delete' | null
   readonly body: string | null
 }
 
@@ -11,39 +10,53 @@ export interface ReadAttemptRow extends AttemptRow {
 export type AttemptLookup = 'webhook' | 'delivery' | 'calls' | 'account'
 
 /**
- * `$1`: account; `$2`: before or after this position; `$3`, `$4`: recorded from and to; `$5`: limit; `$6`: webhook,
- * `$7`: delivery, `$8`: calls, each null for any; `$9`: characters of a body to read (at least the bytes that are
- * shown).
+ * `$1`: account; `$2`: before or after this position; `$3`, `$4`: recorded from and to; `$5`: limit; `$6`: characters of a
+ * body to read (at least the bytes that are shown); `$7`: webhook; `$8`: calls, each null for any; `$9`, `$10`: range of the
+ * id of the delivery's event; `$11`, `$12`: stored ids of the delivery. Slim ends have no document.
  */
 export function attemptStatement(s: string, lookup: AttemptLookup, ascending: boolean): Statement {
   const order = ascending ? '' : 'desc'
-  const webhook = `(select key from ${s}.webhook where id = $6 and account_id = $1)`
-  const delivery = (column: string) => `(select ${column} from ${s}.delivery where id = $7)`
-  const filters = `a.account_id = $1 and a.position ${ascending ? '>' : '<'} $2 and a.at_ms between $3 and $4
-      and ($6::text is null or a.webhook_key = ${webhook})
-      and ($7::text is null or a.delivery_id = $7) and ($8::text[] is null or a.call_id = any ($8))`
+  const filters = `a.position ${ascending ? '>' : '<'} $2 and a.at_ms between $3 and $4 and a.doc is not null`
   const end = `order by a.position ${order} limit $5`
+  const ofAccount = `exists (select from ${s}.webhook w where w.key = a.webhook_key and w.account_id = $1
+    and ($7::text is null or w.id = $7))`
+  const ofCalls = `($8::text[] is null or exists (
+    select from ${s}.event e where e.position = a.event and e.call_id = any ($8)
+  ))`
   const lookups: Record<AttemptLookup, string> = {
-    account: `select * from ${s}.attempt a where ${filters} ${end}`,
-    webhook: `select * from ${s}.attempt a where a.webhook_key = ${webhook} and ${filters} ${end}`,
-    // Attempts have higher positions than their delivery.
-    delivery: `select * from ${s}.attempt a where a.webhook_key = ${delivery('webhook_key')}
-      and a.position > ${delivery('position')} and ${filters} ${end}`,
-    calls: `select a.* from (select distinct id from unnest($8::text[]) c (id)) c cross join lateral (
-        select * from ${s}.attempt a where a.call_id = c.id and ${filters} ${end}
-      ) a ${end}`,
+    account: `select a.* from ${s}.webhook w cross join lateral (
+        select * from ${s}.attempt a where a.webhook_key = w.key and ${filters} ${end}
+      ) a where w.account_id = $1 ${end}`,
+    // A subquery, not a join: only with a single webhook can the order of the index be used.
+    webhook: `select * from ${s}.attempt a
+      where a.webhook_key = (select key from ${s}.webhook where id = $7 and account_id = $1) and ${filters} and ${ofCalls}
+      ${end}`,
+    delivery: `select * from (
+        select a.* from (
+          select position as at from ${s}.event where id >= $9 and id < $10 offset 0
+        ) e cross join lateral (
+          select * from ${s}.attempt a where a.event = e.at and a.id = $11 offset 0
+        ) a
+        union all select a.* from ${s}.attempt a where a.id = $12 and left(a.id, 1) = '!'
+      ) a where ${filters} and ${ofAccount} and ${ofCalls} ${end}`,
+    calls: `select a.* from (
+        select position as at from ${s}.event where call_id = any ($8::text[]) offset 0
+      ) e cross join lateral (
+        select * from ${s}.attempt a where a.event = e.at offset 0
+      ) a where ${filters} and ${ofAccount} ${end}`,
   }
   return {
     name: `attempts_${lookup}${ascending ? '_up' : ''}`,
-    // Lateral subqueries: see `deliveries.ts`.
-    text: `select ${ATTEMPT_COLUMNS}, sent.http_verb as "httpVerb", sent.body
+    text: `with given as (
+        select $1::text, $5::int, $6::int, $7::text, $8::text[], $9::text, $10::text, $11::text, $12::text
+      )
+      select ${ATTEMPT_COLUMNS}, w.id as "webhookId", w.account_id as "accountId", e.id as "eventId", e.call_id as "callId",
+        e.hook, left(case a.variant when 0 then e.body else (
+          select body from ${s}.body b where b.event = a.event and b.variant = a.variant
+        ) end, $6) as body
       from (${lookups[lookup]}) a
-      cross join lateral (select id from ${s}.webhook w where w.key = a.webhook_key offset 0) w
-      left join lateral (
-        select d.http_verb, left(e.body, $9) as body
-        from ${s}.delivery d join ${s}.event e on e.position = d.event and e.variant = d.variant
-        where d.id = a.delivery_id offset 0
-      ) sent on true
+      cross join lateral (select * from ${s}.webhook w where w.key = a.webhook_key offset 0) w
+      cross join lateral (select * from ${s}.event e where e.position = a.event offset 0) e
       order by a.position ${order}`,
   }
 }
@@ -62,7 +75,8 @@ export const lastSuccessStatement = (s: string): Statement => ({
   name: 'attempts_last_success',
   text: `select w.id as "webhookId", a.at_ms as "atMs" from ${s}.webhook w cross join lateral (
       select at_ms from (
-        select position, at_ms, doc from ${s}.attempt where webhook_key = w.key order by position desc limit 1000
+        select position, at_ms, doc from ${s}.attempt where webhook_key = w.key and doc is not null
+        order by position desc limit 1000
       ) newest where strpos(doc, '"result":"success"') > 0 order by position desc limit 1
     ) a where w.id = any ($1::text[])`,
 })

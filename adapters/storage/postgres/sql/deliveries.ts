@@ -1,118 +1,189 @@
-import { DELIVERY_COLUMNS, type DeliveryRow } from '../rows.js'
+import {
+  type DeliveryRow,
+  ENDED_COLUMNS,
+  EVENT_COLUMNS,
+  WAITING_COLUMNS,
+  WEBHOOK_ID_COLUMNS,
+} from '../rows.js'
 import type { Statement } from '../statement.js'
 
-/** A delivery with the current epoch and the key of its webhook. */
-export interface ReadDeliveryRow extends DeliveryRow {
-  readonly webhookEpoch: number
-  readonly webhookKey: number
-}
-
-/** Number of deliveries in the lane that must end before the one at this position. */
+/** Number of deliveries in the lane that must end before this one. */
 export interface AheadRow {
+  readonly webhookKey: number
   readonly position: number
   readonly ahead: number
 }
+
+/** A row of the search over all accounts, or the position at which it stopped (null: there are no more events). */
+export type SearchRow = DeliveryRow & { readonly stoppedAt?: number | null }
+
+/** Events that one search over all accounts examines at most. */
+export const EVENTS_PER_SEARCH = 2_000
 
 /**
  * Adds event and webhook to deliveries `d`, with lateral subqueries that are executed row by row: a generic plan, made
  * for any limit, expects many rows and would otherwise read all events.
  */
-const withEventAndWebhook = (s: string, deliveries: string) => `select ${DELIVERY_COLUMNS},
-    w.epoch as "webhookEpoch", w.key as "webhookKey"
+const withEventAndWebhook = (s: string, deliveries: string, more = '') =>
+  `select d.*, ${EVENT_COLUMNS}, ${WEBHOOK_ID_COLUMNS}${more}
   from (${deliveries}) d
-  cross join lateral (
-    select * from ${s}.event e where e.position = d.event and e.variant = d.variant offset 0
-  ) e
-  cross join lateral (select * from ${s}.webhook w where w.key = d.webhook_key offset 0) w`
+  cross join lateral (select * from ${s}.event e where e.position = d.event offset 0) e
+  cross join lateral (select * from ${s}.webhook w where w.key = d."webhookKey" offset 0) w`
+
+/** A waiting delivery of an older epoch counts as cancelled (5). */
+const stateOf = (webhookEpoch: string) => `case when epoch < ${webhookEpoch} then 5 else 0 end`
 
 /**
- * `$1`: webhook; `$2`: its account; `$3`: before or after this position; `$4`, `$5`: accepted from and to; `$6`: states
- * by number, null for any; `$7`: limit. A delivery that waits for an older epoch counts as cancelled (5).
+ * Waiting and ended deliveries of one webhook, each in the order of its index.
  *
  * @param failed only exhausted, expired and quarantined deliveries: literal states, which have an index
+ */
+function ofWebhook(s: string, key: string, epoch: string, ascending: boolean, failed: boolean): string {
+  const [after, order] = ascending ? ['>', ''] : ['<', 'desc']
+  const waiting = `(
+      select ${WAITING_COLUMNS} from ${s}.waiting
+      where webhook_key = ${key} and position ${after} $1 and accepted_ms between $2 and $3
+        and ($4::int[] is null or ${stateOf(epoch)} = any ($4))
+      order by position ${order} limit $5
+    ) union all`
+  return `${failed ? '' : waiting} (
+      select ${ENDED_COLUMNS} from ${s}.attempt
+      where webhook_key = ${key} and state ${failed ? 'in (3, 4, 6)' : '>= 2'} and delivery ${after} $1
+        and accepted_ms between $2 and $3 and ($4::int[] is null or state = any ($4))
+      order by delivery ${order} limit $5
+    )`
+}
+
+/**
+ * `$1`: before or after this position; `$2`, `$3`: accepted from and to; `$4`: states by number, null for any; `$5`: limit;
+ * `$6`: webhook; `$7`: its account.
  */
 function list(s: string, ascending: boolean, failed: boolean): Statement {
   const order = ascending ? '' : 'desc'
   // A subquery, not a join: only with a single webhook can the order of the index be used.
-  const webhook = (column: string) => `(select ${column} from ${s}.webhook where id = $1 and account_id = $2)`
+  const webhook = (column: string) => `(select ${column} from ${s}.webhook where id = $6 and account_id = $7)`
+  const rows = ofWebhook(s, webhook('key'), webhook('epoch'), ascending, failed)
   return {
     name: `deliveries${ascending ? '_up' : ''}${failed ? '_failed' : ''}`,
-    text: `${withEventAndWebhook(
-      s,
-      `select * from ${s}.delivery d
-        where d.webhook_key = ${webhook('key')} and d.position ${ascending ? '>' : '<'} $3
-          and d.accepted_ms between $4 and $5 ${failed ? 'and d.state in (3, 4, 6)' : ''}
-          and ($6::int[] is null
-            or case when d.state = 0 and d.epoch < ${webhook('epoch')} then 5 else d.state end = any ($6))
-        order by d.position ${order} limit $7`,
-    )} order by d.position ${order}`,
+    text: `${withEventAndWebhook(s, `select * from (${rows}) u order by position ${order} limit $5`)}
+      order by d.position ${order}`,
   }
 }
 
-/**
- * Deliveries of all accounts, newest first. `$1`: before this position; `$2`, `$3`: accepted from and to; `$4`: states by
- * number, null for any; `$5`: limit; `$6`: account, `$7`: webhook, `$8`: call leg, each null for any.
- *
- * Positions alone have no index, which every accept would pay for: the newest of each webhook are read and merged. The
- * events of a call are materialized: costs of the rest, a guess, would otherwise hide that the index is cheaper.
- */
-function search(s: string, by: 'webhook' | 'failed' | 'call'): Statement {
-  const state = 'case when d.state = 0 and d.epoch < w.epoch then 5 else d.state end'
-  const matching = `d.webhook_key = w.key and d.position < $1 and d.accepted_ms between $2 and $3
-    and ($4::int[] is null or ${state} = any ($4)) ${by === 'failed' ? 'and d.state in (3, 4, 6)' : ''}`
-  const chosen = `($6::text is null or w.account_id = $6) and ($7::text is null or w.id = $7)`
-  const found =
-    by === 'call'
-      ? `with of_call as materialized (select position, variant from ${s}.event where call_id = $8)
-          select d.* from of_call e
-          cross join lateral (
-            select * from ${s}.delivery d where d.event = e.position and d.variant = e.variant offset 0
-          ) d
-          cross join lateral (select * from ${s}.webhook w where w.key = d.webhook_key offset 0) w
-          where ${matching} and ${chosen}`
-      : `select d.* from ${s}.webhook w cross join lateral (
-            select * from ${s}.delivery d where ${matching} order by d.position desc limit $5
-          ) d where ${chosen} and $8::text is null`
+/** As `list`, newest first, of all webhooks of the account `$6` (null: any) or of the webhook `$7` (null: any). */
+function searchWebhooks(s: string, failed: boolean): Statement {
+  const rows = `select d.* from ${s}.webhook w cross join lateral (
+      select * from (${ofWebhook(s, 'w.key', 'w.epoch', false, failed)}) u order by position desc fetch first $5 rows with ties
+    ) d where ($6::text is null or w.account_id = $6) and ($7::text is null or w.id = $7)`
   return {
-    name: `deliveries_search_${by}`,
-    text: `${withEventAndWebhook(s, `${found} order by d.position desc limit $5`)} order by d.position desc`,
+    name: `deliveries_search_webhooks${failed ? '_failed' : ''}`,
+    text: `${withEventAndWebhook(s, `${rows} order by d.position desc fetch first $5 rows with ties`)} order by d.position desc`,
   }
 }
+
+/** Conditions on deliveries `d` with their webhook `w`, numbered as in `ofWebhook`. */
+const MATCHING = `d.position < $1 and d."acceptedMs" between $2 and $3
+  and ($4::int[] is null or case when d.state = 0 and d.epoch < w.epoch then 5 else d.state end = any ($4))`
+
+/** All deliveries of events `e (at)`; `condition` on `waiting` and `attempt`. */
+const ofEvents = (
+  s: string,
+  events: string,
+  condition: string,
+) => `select d.* from ${events} e cross join lateral (
+    select ${WAITING_COLUMNS} from ${s}.waiting where event = e.at and ${condition} offset 0
+  ) d
+  union all
+  select d.* from ${events} e cross join lateral (
+    select ${ENDED_COLUMNS} from ${s}.attempt where event = e.at and state >= 2 and ${condition} offset 0
+  ) d`
+
+/** Deliveries of the call leg `$6`, of the account `$7` and the webhook `$8` (null: any), newest first. */
+const searchCall = (s: string): Statement => ({
+  name: 'deliveries_search_call',
+  text: `with ev as materialized (select position as at from ${s}.event where call_id = $6), found as (
+      ${withEventAndWebhook(s, ofEvents(s, 'ev', 'true'))}
+      where ${MATCHING} and ($7::text is null or w.account_id = $7) and ($8::text is null or w.id = $8)
+    ) select * from found order by position desc fetch first $5 rows with ties`,
+})
+
+/**
+ * Deliveries of all accounts, newest first: those of the next events, and replays, which have positions of their own.
+ * Positions of deliveries alone have no index, and merging all webhooks costs too much where there are many.
+ */
+const searchAll = (s: string): Statement => ({
+  name: 'deliveries_search_all',
+  text: `with ev as materialized (
+      select position as at from ${s}.event where position < $1 order by position desc limit ${EVENTS_PER_SEARCH}
+    ), stop as materialized (
+      select case when count(*) = ${EVENTS_PER_SEARCH} then min(at) end as at from ev
+    ), rows as (
+      ${ofEvents(s, 'ev', 'replay_of is null')}
+      union all
+      select ${WAITING_COLUMNS} from ${s}.waiting
+      where replay_of is not null and position < $1 and position >= coalesce((select at from stop), 0)
+      union all
+      select ${ENDED_COLUMNS} from ${s}.attempt
+      where replay_of is not null and state >= 2 and delivery < $1 and delivery >= coalesce((select at from stop), 0)
+    ), found as (
+      ${withEventAndWebhook(s, 'select * from rows')} where ${MATCHING}
+      order by d.position desc fetch first $5 rows with ties
+    )
+    select f.*, p.at as "stoppedAt" from stop p left join found f on true order by f.position desc`,
+})
 
 export const deliveryStatements = (s: string) =>
   ({
-    /** The delivery `$1` of the account `$2`. */
+    /** A delivery by the range of its event's id `$1`, `$2`, its stored ids `$3`, `$4`, and its account `$5`. */
     one: {
       name: 'delivery',
-      text: `${withEventAndWebhook(s, `select * from ${s}.delivery where id = $1`)} where w.account_id = $2`,
+      text: `with ev as materialized (select position as at from ${s}.event where id >= $1 and id < $2)
+        ${withEventAndWebhook(
+          s,
+          `${ofEvents(s, 'ev', 'id = $3')}
+          union all
+          select ${WAITING_COLUMNS} from ${s}.waiting where id = $4 and left(id, 1) = '!'
+          union all
+          select ${ENDED_COLUMNS} from ${s}.attempt where id = $4 and left(id, 1) = '!' and state >= 2`,
+        )} where w.account_id = $5`,
     },
     down: list(s, false, false),
     up: list(s, true, false),
     downFailed: list(s, false, true),
     upFailed: list(s, true, true),
-    search: search(s, 'webhook'),
-    searchFailed: search(s, 'failed'),
-    searchCall: search(s, 'call'),
+    searchWebhooks: searchWebhooks(s, false),
+    searchWebhooksFailed: searchWebhooks(s, true),
+    searchCall: searchCall(s),
+    searchAll: searchAll(s),
     /**
-     * For the deliveries of webhook `$1` at the positions `$4`, which wait behind a head in the lanes `$2`. Each lane
-     * is read once. Deliveries of an epoch before `$3` are cancelled and do not count; the head may be one of them.
+     * For waiting deliveries (keys of webhooks `$1`, positions `$2`, lanes `$3`, sequence numbers `$4`, epochs of webhooks
+     * `$5`) in lanes of the calls `$6` of the accounts `$7`. Deliveries of an epoch that has ended do not count.
      */
+    aheadOfCall: {
+      name: 'deliveries_ahead_call',
+      text: `select u.key as "webhookKey", u.position, a.ahead
+        from unnest($1::int[], $2::bigint[], $3::bigint[], $4::int[], $5::int[], $6::text[], $7::text[])
+          u (key, position, lane, sequence, epoch, call_id, account_id)
+        cross join lateral (
+          select count(*) as ahead from (
+            select position as at from ${s}.event where call_id = u.call_id and account_id = u.account_id offset 0
+          ) e cross join lateral (
+            select * from ${s}.waiting w where w.event = e.at offset 0
+          ) w
+          where w.webhook_key = u.key and w.lane = u.lane and w.epoch >= u.epoch
+            and (w.sequence, w.position) < (u.sequence, u.position)
+        ) a`,
+    },
+    /** The same for other lanes: reads what waits for the webhook. */
     ahead: {
       name: 'deliveries_ahead',
-      text: `select position, ahead from (
-          select b.position,
-            count(*) over (partition by b.lane order by b.position) - coalesce(h.cancelled, 0) as ahead
-          from ${s}.delivery b left join (
-            select lane, count(*) as cancelled from ${s}.delivery
-            where webhook_key = $1 and epoch < $3 and lane = any ($2::text[]) and state = 0 and due_ms is not null
-            group by lane
-          ) h on h.lane = b.lane
-          where b.webhook_key = $1 and b.lane = any ($2::text[]) and b.state = 0 and b.due_ms is null
-            and b.epoch >= $3
-        ) x where position = any ($4::bigint[])`,
-    },
-    pending: {
-      name: 'deliveries_pending',
-      text: `select coalesce(sum(deliveries), 0)::bigint as pending from ${s}.pending`,
+      text: `select u.key as "webhookKey", u.position, a.ahead
+        from unnest($1::int[], $2::bigint[], $3::bigint[], $4::int[], $5::int[]) u (key, position, lane, sequence, epoch)
+        cross join lateral (
+          select count(*) as ahead from (
+            select * from ${s}.waiting where webhook_key = u.key offset 0
+          ) w
+          where w.lane = u.lane and w.epoch >= u.epoch and (w.sequence, w.position) < (u.sequence, u.position)
+        ) a`,
     },
   }) satisfies Record<string, Statement>

@@ -30,7 +30,7 @@ export const encryptionStatements = (s: string) =>
     },
     lockWebhook: {
       name: 'encryption_lock_webhook',
-      text: `select doc, health from ${s}.webhook where id = $1 for update`,
+      text: `select doc, health from ${s}.webhook where id = $1 for no key update`,
     },
     /** The statement-level trigger marks the account as changed, so that nodes read its webhooks again. */
     putWebhook: {

@@ -1,3 +1,4 @@
+import type { LegacyTable } from '../schema-queue-log.js'
 import type { Statement } from '../statement.js'
 
 /**
@@ -20,10 +21,6 @@ const TABLES = {
     epoch: 'int',
     deletedMs: 'float8',
     shard: 'smallint',
-    origin: 'text',
-    pausedMs: 'float8',
-    failing: 'bool',
-    probed: 'bool',
     doc: 'text',
     health: 'text',
   },
@@ -32,6 +29,7 @@ const TABLES = {
   event: {
     position: 'bigint',
     variant: 'int',
+    sequence: 'int',
     timestampMs: 'float8',
     id: 'text',
     accountId: 'text',
@@ -51,9 +49,7 @@ const TABLES = {
     attempts: 'int',
     tries: 'int',
     interruptions: 'int',
-    fence: 'int',
     state: 'smallint',
-    retry: 'bool',
     id: 'text',
     lane: 'text',
     encoding: 'text',
@@ -90,11 +86,12 @@ const TABLES = {
   openLeg: { addedMs: 'float8', source: 'text', callId: 'text', accountId: 'text', state: 'text' },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>
 
-/** Columns that are read from the webhook that the row names in `webhookId`. */
-const WEBHOOK_COLUMNS: { readonly [Table in ImportTable]?: readonly string[] } = {
-  delivery: ['webhookKey', 'shard'],
-  attempt: ['webhookKey'],
-}
+/** Tables whose key of a webhook is that of the id in `webhookId`. */
+const KEYED: readonly ImportTable[] = ['delivery', 'attempt']
+
+/** Tables of version 0.1: their rows are written to temporary tables, and then converted as in a migration of the schema. */
+const LEGACY: readonly ImportTable[] = ['call', 'callLeg', 'event', 'delivery', 'attempt']
+const CONVERTED_TABLES = ['event', 'body', 'waiting', 'attempt']
 
 export type ImportTable = keyof typeof TABLES
 
@@ -110,8 +107,24 @@ export interface WrittenRow {
 
 const snake = (name: string) => name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`)
 
-/** Names in the schema. */
-export const IMPORTED_TABLES: readonly string[] = Object.keys(TABLES).map((table) => snake(table))
+/** Name of a temporary table. */
+export const stagedTable = (table: LegacyTable) => `pg_temp.imported_${table}`
+
+/** Names of the tables in the schema that get rows. */
+export const IMPORTED_TABLES: readonly string[] = [
+  ...Object.keys(TABLES)
+    .filter((table) => !LEGACY.includes(table as ImportTable))
+    .map((table) => snake(table)),
+  ...CONVERTED_TABLES,
+]
+
+/** Creates the temporary tables, until the end of the transaction. */
+export const createStagedTables = LEGACY.map((table) => {
+  const columns = Object.entries(TABLES[table]).map(([name, type]) => `${snake(name)} ${type}`)
+  if (KEYED.includes(table)) columns.push('webhook_key int')
+  if (table === 'callLeg') columns.push('position bigint generated always as identity')
+  return `create temporary table imported_${snake(table)} (${columns.join(', ')}) on commit drop;`
+}).join('\n')
 
 /** One INSERT per table; `$1`: the rows in their order, as JSON. */
 export const insertStatements = (s: string): Readonly<Record<ImportTable, Statement>> =>
@@ -121,15 +134,16 @@ export const insertStatements = (s: string): Readonly<Record<ImportTable, Statem
 
 function statementFor(s: string, table: ImportTable, columns: Readonly<Record<string, string>>): Statement {
   const names = Object.keys(columns)
-  const joined = WEBHOOK_COLUMNS[table] ?? []
-  const given = [...Object.entries(columns), ...(joined.length > 0 ? [['webhookId', 'text']] : [])]
-  const join = joined.length > 0 ? `join ${s}.webhook w on w.id = r."webhookId"` : ''
-  const taken = joined.map((name) => (name === 'webhookKey' ? 'w.key' : `w.${name}`))
+  const isKeyed = KEYED.includes(table)
+  const target = LEGACY.includes(table) ? stagedTable(snake(table) as LegacyTable) : `${s}.${snake(table)}`
+  const given = [...Object.entries(columns), ...(isKeyed ? [['webhookId', 'text']] : [])]
+  const join = isKeyed ? `join ${s}.webhook w on w.id = r."webhookId"` : ''
   return {
-    name: `load_${snake(table)}`,
+    // A temporary table is another one in each session.
+    name: LEGACY.includes(table) ? '' : `load_${snake(table)}`,
     text: `with written as (
-        insert into ${s}.${snake(table)} (${[...names, ...joined].map(snake).join(', ')})
-        select ${[...names.map((name) => `r."${name}"`), ...taken].join(', ')}
+        insert into ${target} (${[...names.map(snake), ...(isKeyed ? ['webhook_key'] : [])].join(', ')})
+        select ${[...names.map((name) => `r."${name}"`), ...(isKeyed ? ['w.key'] : [])].join(', ')}
         from json_to_recordset($1::json) r (${given.map(([name, type]) => `"${name}" ${type}`).join(', ')}) ${join}
         ${table === 'credential' ? 'on conflict do nothing' : ''}
         returning 1

@@ -1,5 +1,8 @@
 /** Statements of a migration into this schema (`import.ts`), apart from its inserts. */
+
+import { conversion } from '../schema-queue-log.js'
 import type { Statement } from '../statement.js'
+import { createStagedTables, stagedTable } from './import-tables.js'
 import { storeMs } from './store-clock.js'
 
 /** A table that is not empty. */
@@ -22,7 +25,7 @@ export const importStatements = (s: string, tables: readonly string[]) =>
     /** Blocks all other writers until the end of the transaction. */
     lock: {
       name: 'load_lock',
-      text: `lock table ${[...tables, 'shard', 'node', 'pending', 'lane'].map((table) => `${s}.${table}`).join(', ')}
+      text: `lock table ${[...tables, 'shard', 'node', 'start', 'takeover'].map((table) => `${s}.${table}`).join(', ')}
         in exclusive mode`,
     },
     /** A table that a node fills when it starts does not count. */
@@ -55,31 +58,17 @@ export const importStatements = (s: string, tables: readonly string[]) =>
       name: 'load_position',
       text: `select setval('${s}.position', greatest($1::bigint, (select last_value from ${s}.position)))`,
     },
-    /** Frees all shards. Imported deliveries in flight were claimed under an older term, so they are orphans. */
+    /** Leases have ended: a node that was alive would have kept the schema from being used. */
     freeShards: {
       name: 'load_free',
-      text: `update ${s}.shard set owner = null, alive_until_ms = 0, leaving = false`,
+      text: `with gone as (delete from ${s}.node) update ${s}.shard set owner = null, leaving = false`,
     },
+    createStaged: { name: '', text: createStagedTables },
+    convert: { name: '', text: conversion(s, stagedTable, 'e.sequence') },
     /** Store time goes on after everything that was imported. */
     clock: {
       name: 'load_clock',
-      text: `update ${s}.store_clock set last_ms = greatest(last_ms,
-        (select max(greatest(accepted_ms, ended_ms)) from ${s}.delivery))`,
-    },
-    lanes: {
-      name: 'load_lanes',
-      text: `insert into ${s}.lane (webhook_key, lane, open)
-        select webhook_key, lane, count(*) from ${s}.delivery where state < 2 group by webhook_key, lane`,
-    },
-    pending: {
-      name: 'load_pending',
-      text: `update ${s}.pending
-        set deliveries = case slot when 0 then (select count(*) from ${s}.delivery where state < 2) else 0 end`,
-    },
-    stale: {
-      name: 'load_stale',
-      text: `update ${s}.webhook w set stale = true
-        from (select webhook_key, min(epoch) as epoch from ${s}.delivery where state = 0 group by webhook_key) d
-        where d.webhook_key = w.key and d.epoch < w.epoch`,
+      text: `update ${s}.store_clock set last_ms = greatest(last_ms, (select max(accepted_ms) from ${s}.waiting),
+        (select max(greatest(accepted_ms, ended_ms)) from ${s}.attempt))`,
     },
   }) satisfies Record<string, Statement>

@@ -3,15 +3,16 @@ import type { Statement } from '../statement.js'
 export interface ShardRow {
   readonly shard: number
   readonly owner: string | null
-  readonly aliveUntilMs: number
   readonly leaving: boolean
-  readonly busy: boolean
-  readonly term: number
 }
 
 export interface NodeRow {
   readonly owner: string
+  readonly fence: number
+  readonly number: number
+  readonly version: number
   readonly aliveUntilMs: number
+  readonly pending: number
 }
 
 export const leaseStatements = (s: string) =>
@@ -21,55 +22,90 @@ export const leaseStatements = (s: string) =>
       name: 'lease_lock',
       text: `select pg_advisory_xact_lock(hashtextextended('${s} leases', 0)) is null as locked`,
     },
-    /** Grants the node `$1` a lease until `$2`, and stores the time `$3` of the grant with the offset `$4`. */
-    renewNode: {
-      name: 'lease_node',
-      text: `with gone as (delete from ${s}.node where alive_until_ms <= $3 and owner <> $1), clock as (
-          insert into ${s}.store_clock (id, offset_ms, last_ms) values (0, $4, $3)
-          on conflict (id) do update set offset_ms = excluded.offset_ms, last_ms = excluded.last_ms
-        )
-        insert into ${s}.node (owner, alive_until_ms) values ($1, $2)
-        on conflict (owner) do update set alive_until_ms = excluded.alive_until_ms`,
-    },
     nodes: {
       name: 'lease_nodes',
-      text: `select owner, alive_until_ms as "aliveUntilMs" from ${s}.node`,
+      text: `select owner, fence, number, version, alive_until_ms as "aliveUntilMs", pending from ${s}.node`,
     },
-    /** `busy`: has a delivery in flight that was claimed under the current term. */
     shards: {
       name: 'lease_shards',
-      text: `select s.id as shard, s.owner, s.alive_until_ms as "aliveUntilMs", s.leaving, s.term,
-          exists (select from ${s}.delivery d where d.shard = s.id and d.state = 1 and d.term = s.term) as busy
-        from ${s}.shard s order by s.id`,
+      text: `select id as shard, owner, leaving from ${s}.shard order by id`,
     },
-    /** Waits for claims and settlements in progress in shards that change owner; shards that stay are not locked. */
+    shardsOf: { name: 'lease_shards_of', text: `select id as shard from ${s}.shard where owner = $1` },
+    /** Waits for edits of webhooks in these shards, which raise the version of the owner that they find. */
     lockShards: {
       name: 'lease_hold',
       text: `select id from ${s}.shard where id = any ($1::smallint[]) order by id for update`,
+    },
+    /** Frees the shards of leases that have ended, and leaves their starts there to the next owners. */
+    freeShards: {
+      name: 'lease_free',
+      text: `with ended as (
+          select s.id, n.fence from ${s}.shard s join ${s}.node n on n.owner = s.owner where n.fence = any ($1::int[])
+        ), freed as (
+          update ${s}.shard set owner = null, leaving = false where id in (select id from ended)
+        )
+        insert into ${s}.takeover (shard, fence) select id, fence from ended on conflict do nothing`,
     },
     giveBack: {
       name: 'lease_give_back',
       text: `update ${s}.shard set leaving = true where id = any ($1::smallint[])`,
     },
-    keep: {
-      name: 'lease_keep',
-      text: `update ${s}.shard set alive_until_ms = $2 where id = any ($1::smallint[])`,
-    },
-    /** A leaving shard that this owner still has keeps its term: the deliveries in flight there are its own. */
     take: {
       name: 'lease_take',
-      text: `update ${s}.shard
-        set term = case when owner = $2 and alive_until_ms > $4 then term else term + 1 end,
-          owner = $2, alive_until_ms = $3, leaving = false
-        where id = any ($1::smallint[])`,
+      text: `update ${s}.shard set owner = $2, leaving = false where id = any ($1::smallint[])`,
+    },
+    handOver: {
+      name: 'lease_hand_over',
+      text: `update ${s}.shard set owner = null, leaving = false
+        where id = any ($1::smallint[]) and owner = $2 and exists (
+          select from ${s}.node where owner = $2 and fence = $3
+        ) returning id`,
+    },
+    /** Waits for the running group of each of these nodes. Later ones find no row. */
+    removeNodes: { name: 'lease_remove', text: `delete from ${s}.node where fence = any ($1::int[])` },
+    newFence: { name: 'lease_fence', text: `select nextval('${s}.fence')::int as fence` },
+    /** Grants a lease until `$5`; `$6`, `$7`: offset and time of the store clock; `$8`: pending deliveries of the node. */
+    grant: {
+      name: 'lease_grant',
+      text: `with clock as (
+          insert into ${s}.store_clock (id, offset_ms, last_ms) values (0, $6, $7)
+          on conflict (id) do update set offset_ms = excluded.offset_ms, last_ms = excluded.last_ms
+        )
+        insert into ${s}.node (owner, fence, number, version, alive_until_ms, pending) values ($1, $2, $3, $4, $5, $8)
+        on conflict (owner) do update set alive_until_ms = excluded.alive_until_ms, pending = excluded.pending`,
+    },
+    /** The highest position of a delivery or an event. */
+    position: {
+      name: 'lease_position',
+      text: `select greatest(
+          (select max(position) from ${s}.event),
+          (select max(position) from ${s}.waiting where replay_of is not null),
+          (select max(delivery) from ${s}.attempt where replay_of is not null and state >= 2),
+          0
+        ) as position`,
     },
     lockShardsOf: {
       name: 'lease_of_owner',
       text: `select id from ${s}.shard where owner = $1 order by id for update`,
     },
+    /** The owner has nothing in flight. */
     release: {
       name: 'lease_release',
-      text: `with gone as (delete from ${s}.node where owner = $1)
-        update ${s}.shard set owner = null where owner = $1`,
+      text: `with gone as (delete from ${s}.node where owner = $1 returning fence),
+          starts as (delete from ${s}.start where fence in (select fence from gone))
+        update ${s}.shard set owner = null, leaving = false where owner = $1`,
+    },
+    /** The owner of these shards has settled what earlier leases left in flight there. */
+    completeTakeover: {
+      name: 'lease_complete',
+      text: `delete from ${s}.takeover t using ${s}.shard m, ${s}.node n
+        where t.shard = any ($1::smallint[]) and m.id = t.shard and n.owner = m.owner and n.owner = $2 and n.fence = $3`,
+    },
+    /** Starts of leases that have ended and left no shard to take over. */
+    removeStarts: {
+      name: 'lease_remove_starts',
+      text: `delete from ${s}.start where fence in (
+          select fence from ${s}.start except select fence from ${s}.node except select fence from ${s}.takeover
+        )`,
     },
   }) satisfies Record<string, Statement>

@@ -1,13 +1,25 @@
 import type { Statement } from '../statement.js'
 
-/** The other legs of a call, in the order of their first event; one row with null for a call without other legs. */
+/** An event of a call, or one that names it as its other leg; for an account with its event or a delivery of it. */
 export interface LegRow {
+  readonly callId: string
   readonly other: string | null
 }
 
+/** The account `$1`, the call leg `$2`. */
 export const legsStatement = (s: string): Statement => ({
   name: 'legs',
-  text: `select l.other from ${s}.call c
-    left join ${s}.call_leg l on l.account_id = c.account_id and l.call_id = c.call_id
-    where c.account_id = $1 and c.call_id = $2 order by l.position`,
+  text: `select e.call_id as "callId", e.other_leg as other
+    from (
+      select * from ${s}.event where call_id = $2
+      union all select * from ${s}.event where other_leg = $2 and call_id <> $2
+    ) e
+    where e.account_id = $1 or exists (
+      select from ${s}.waiting d join ${s}.webhook w on w.key = d.webhook_key
+      where d.event = e.position and w.account_id = $1
+    ) or exists (
+      select from ${s}.attempt d join ${s}.webhook w on w.key = d.webhook_key
+      where d.event = e.position and w.account_id = $1
+    )
+    order by abs(e.position)`,
 })

@@ -9,7 +9,11 @@ export interface BodiesRow {
 }
 
 const bodies = (s: string) =>
-  `(select json_agg(b.body order by b.variant) from ${s}.event b where b.position = e.position)::text`
+  `(case when e.body is null then '[]' else (
+    select json_agg(t.body)::text from (
+      select e.body union all select b.body from ${s}.body b where b.event = e.position
+    ) t
+  ) end)`
 
 /** Bodies that concern the account `$1`, after the position `$2`, at most `$3`, oldest first. */
 export const mentionStatements = (s: string) =>
@@ -17,20 +21,22 @@ export const mentionStatements = (s: string) =>
     events: {
       name: 'mentions_events',
       text: `select e.position, e.call_id as "callId", ${bodies(s)} as bodies
-        from ${s}.event e where e.account_id = $1 and e.position > $2 and e.variant = 0
+        from ${s}.event e where e.account_id = $1 and e.position > $2
         order by e.position limit $3`,
     },
     received: {
       name: 'mentions_received',
-      text: `select d.position, e.call_id as "callId",
-          case when e.account_id = $1 then '[]' else ${bodies(s)} end as bodies
+      text: `select d.position, e.call_id as "callId", case when e.account_id = $1 then '[]' else ${bodies(s)} end as bodies
         from (
-          select d.* from ${s}.webhook w cross join lateral (
-            select * from ${s}.delivery d where d.webhook_key = w.key and d.position > $2
-            order by d.position limit $3
-          ) d where w.account_id = $1 order by d.position limit $3
+          select d.position, d.event from ${s}.webhook w cross join lateral (
+            (select position, event from ${s}.waiting where webhook_key = w.key and position > $2
+              order by position limit $3)
+            union all
+            (select delivery, event from ${s}.attempt where webhook_key = w.key and state >= 2 and delivery > $2
+              order by delivery limit $3)
+          ) d where w.account_id = $1 order by d.position fetch first $3 rows with ties
         ) d cross join lateral (
-          select * from ${s}.event e where e.position = d.event and e.variant = d.variant offset 0
+          select * from ${s}.event e where e.position = d.event offset 0
         ) e order by d.position`,
     },
     inbox: {

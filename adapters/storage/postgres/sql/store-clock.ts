@@ -25,10 +25,6 @@ export const storeClockStatements = (s: string) =>
     /** Prolongs the leases that held at the time `$1` by `$2`, at most until `$3`. */
     prolongLeases: {
       name: 'clock_prolong',
-      text: `with nodes as (
-          update ${s}.node set alive_until_ms = least(alive_until_ms + $2, $3) where alive_until_ms > $1
-        )
-        update ${s}.shard set alive_until_ms = least(alive_until_ms + $2, $3)
-        where owner is not null and alive_until_ms > $1`,
+      text: `update ${s}.node set alive_until_ms = least(alive_until_ms + $2, $3) where alive_until_ms > $1`,
     },
   }) satisfies Record<string, Statement>

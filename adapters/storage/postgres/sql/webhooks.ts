@@ -14,8 +14,8 @@ export const webhookStatements = (s: string) =>
     insert: {
       name: 'webhook_insert',
       text: `insert into ${s}.webhook
-          (id, account_id, hook, revision, epoch, deleted_ms, shard, origin, paused_ms, failing, probed, doc, health)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) on conflict (id) do nothing returning id`,
+          (id, account_id, hook, revision, epoch, deleted_ms, shard, doc, health)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (id) do nothing returning id`,
     },
     read: {
       name: 'webhook_read',
@@ -52,25 +52,19 @@ export const webhookStatements = (s: string) =>
         ) w on true
         where (c.mark = k.known) is not true`,
     },
-    /** Claims, acceptances and settlements come before the replacement, or see it. */
     lock: {
       name: 'webhook_lock',
       text: `select doc, health from ${s}.webhook
-        where id = $1 and account_id = $2 and revision = $3 and deleted_ms is null for update`,
+        where id = $1 and account_id = $2 and revision = $3 and deleted_ms is null for no key update`,
     },
     /** The webhooks of an account that is removed. */
     lockAll: {
       name: 'webhook_lock_all',
       text: `select doc, health from ${s}.webhook where account_id = $1 and deleted_ms is null
-        order by key for update`,
+        order by key for no key update`,
     },
-    /** With a nudge, so that the owner finds out even if it receives no notification. */
     replace: {
       name: 'webhook_replace',
-      text: `with w as (
-          update ${s}.webhook set hook = $2, revision = $3, stale = stale or epoch < $4, epoch = $4, deleted_ms = $5,
-            origin = $6, paused_ms = $7, failing = $8, probed = $9, doc = $10, health = $11
-          where id = $1 returning key, shard
-        ) insert into ${s}.nudge (webhook_key, shard) select key, shard from w`,
+      text: `update ${s}.webhook set hook = $2, revision = $3, epoch = $4, deleted_ms = $5, doc = $6, health = $7 where id = $1`,
     },
   }) satisfies Record<string, Statement>

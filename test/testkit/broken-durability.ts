@@ -1,0 +1,84 @@
+import type { QueueLogStore } from '../../src/store/contract.js'
+import { memoryStore } from '../../src/store/memory.js'
+import { type Fault, filterRows, onLease, onLoad, withPort } from './broken-store.js'
+import { newClock, silent } from './conformance-self-test-harness.js'
+
+const lost = (sentence: string, reopen: NonNullable<Fault['reopen']>): Fault => ({
+  sentence,
+  caughtBy: 'durability',
+  breakStore: (store) => store,
+  reopen,
+})
+
+/** An empty store. */
+async function openEmpty(): Promise<QueueLogStore> {
+  const store = memoryStore()
+  await store.open({ clock: newClock(), log: silent })
+  return store
+}
+
+/** The store after a restart that lost one port. */
+const without = (port: 'accounts' | 'tokens' | 'webhooks' | 'openLegs' | 'encryption') =>
+  lost(`a restart loses ${port}`, async (store) => ({ ...store, [port]: (await openEmpty())[port] }))
+
+const afterRestart = (sentence: string, change: Fault['breakStore']) =>
+  lost(sentence, async (store) => change(store, newClock()))
+
+/** Defects of what survives a restart. */
+export const brokenDurability: readonly Fault[] = [
+  without('accounts'),
+  without('tokens'),
+  without('webhooks'),
+  without('openLegs'),
+  without('encryption'),
+  lost('a restart loses everything', openEmpty),
+  afterRestart(
+    'a restart loses starts',
+    withPort(
+      'deliveries',
+      onLoad((part) => ({ ...part, interrupted: [] })),
+    ),
+  ),
+  afterRestart(
+    'a restart loses waiting deliveries',
+    withPort(
+      'deliveries',
+      onLoad((part) => ({ ...part, waiting: filterRows(part.waiting, () => false) })),
+    ),
+  ),
+  afterRestart(
+    'store time begins again after a restart',
+    withPort(
+      'deliveries',
+      onLease((lease) => ({ ...lease, storeMs: lease.storeMs - 60_000 })),
+    ),
+  ),
+  afterRestart(
+    'a restart forgets what was accepted',
+    withPort('deliveries', (store) => ({ commit: (group) => store.commit({ ...group, isRepeat: false }) })),
+  ),
+]
+
+/** Defects of closing. */
+export const brokenClosing: readonly Fault[] = [
+  {
+    sentence: 'a closed store keeps working',
+    caughtBy: 'closing',
+    breakStore: (store) => ({ ...store, close: async () => {} }),
+  },
+  {
+    sentence: 'a closed store accepts',
+    caughtBy: 'closing',
+    breakStore: withPort('deliveries', (store) => ({
+      commit: (group) => store.commit(group).catch(() => ({ kind: 'fenced' as const })),
+    })),
+  },
+  {
+    sentence: 'a store declares more than it supports',
+    caughtBy: 'closing',
+    breakStore: (store) => ({
+      ...store,
+      supports: { ...store.supports, transactions: !store.supports.transactions },
+    }),
+  },
+]

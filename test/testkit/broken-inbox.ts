@@ -1,0 +1,101 @@
+import { type Fault, faultsOf, onAcceptance, onCommitted } from './broken-store.js'
+
+const inboxFault = faultsOf('inbox', 'inbox')
+const relayFault = faultsOf('inbox', 'deliveries')
+
+/** Defects of the inbox. */
+export const brokenInboxes: readonly Fault[] = [
+  inboxFault('an entry loses its trace context', (store) => ({
+    put: (tx, { traceparent: _lost, ...entry }) => store.put(tx, entry),
+  })),
+  inboxFault('entries are listed backwards', (store) => ({
+    staged: async (owner, limit) => (await store.staged(owner, 1e9)).toReversed().slice(0, limit),
+  })),
+  inboxFault('entries are listed for every node', (store) => {
+    const owners = new Set<string>()
+    return {
+      async staged(owner, limit) {
+        owners.add(owner)
+        for (const one of ['node-1', ...owners]) {
+          const found = await store.staged(one, limit)
+          if (found.length > 0) return found
+        }
+        return []
+      },
+    }
+  }),
+  inboxFault('put accepts any object', (store) => ({
+    async put(tx, entry) {
+      const isObject = typeof tx === 'object' && tx !== null
+      if (!isObject || 'entries' in tx) await store.put(tx, entry)
+    },
+  })),
+  relayFault(
+    'a relayed entry stays in the inbox',
+    onAcceptance(({ inboxIds: _kept, ...one }) => one),
+  ),
+  relayFault('a refused acceptance removes its entries', (store) => ({
+    async commit(group) {
+      const result = await store.commit(group)
+      if (result.kind !== 'committed') return result
+      for (const [index, one] of result.accepted.entries()) {
+        const { inboxIds } = group.accepted[index]!
+        if (one.kind === 'accepted' || !inboxIds) continue
+        const gone = { events: [], deliveries: [], maxPending: 1, inboxIds }
+        const { starting: _none, ...rest } = group
+        await store.commit({ ...rest, accepted: [gone], ended: [], finished: [] })
+      }
+      return result
+    },
+  })),
+  relayFault('a fenced group removes its entries', (store) => ({
+    async commit(group) {
+      const result = await store.commit(group)
+      const inboxIds = group.accepted.flatMap((one) => one.inboxIds ?? [])
+      if (result.kind === 'fenced' && inboxIds.length > 0) {
+        const gone = { events: [], deliveries: [], maxPending: 1, inboxIds }
+        await store.commit({ ...group, lease: undefined, accepted: [gone] })
+      }
+      return result
+    },
+  })),
+  relayFault('an entry that is gone is relayed', (store) => {
+    const seen = new Set<string>()
+    return onAcceptance(({ inboxIds, ...one }) => {
+      const isAgain = inboxIds?.some((id) => seen.has(id))
+      for (const id of inboxIds ?? []) seen.add(id)
+      return isAgain || !inboxIds ? one : { ...one, inboxIds }
+    })(store)
+  }),
+  relayFault('a repeated group finds its entries gone', (store) => ({
+    commit: (group) => store.commit({ ...group, isRepeat: false }),
+  })),
+  relayFault(
+    'an acceptance without events removes nothing',
+    onAcceptance(({ inboxIds, ...one }) => (one.events.length > 0 && inboxIds ? { ...one, inboxIds } : one)),
+  ),
+  relayFault('nobody is notified', () => ({ subscribe: () => () => {} })),
+  relayFault('an erasure keeps the entries', () => ({ erase: async () => 0 })),
+  relayFault('mentions searches no entries', () => ({
+    mentions: async () => ({ callIds: [], cursor: undefined }),
+  })),
+]
+
+/** Defects of the inbox that only show with several nodes. */
+export const brokenSharedInboxes: readonly Fault[] = [
+  {
+    ...faultsOf('inbox of several nodes', 'deliveries')(
+      'two nodes relay one entry',
+      onAcceptance(({ inboxIds: _ignored, ...one }) => one),
+    ),
+  },
+  faultsOf('inbox of several nodes', 'deliveries')(
+    'a node that was late believes that it relayed',
+    onCommitted((result) => ({
+      ...result,
+      accepted: result.accepted.map((one) =>
+        one.kind === 'refused' ? { kind: 'accepted', events: [], mayHaveGap: false } : one,
+      ),
+    })),
+  ),
+]

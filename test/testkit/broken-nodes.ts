@@ -1,0 +1,320 @@
+import type { DeliveryKey, QueueStore, Start } from '../../src/delivery/queue-store.js'
+import {
+  type Fault,
+  faultsOf,
+  filterRows,
+  indexes,
+  lastLease,
+  onAcceptance,
+  onCommitted,
+  onLease,
+  onLoad,
+  onRows,
+  pick,
+  versionOf,
+  withPort,
+} from './broken-store.js'
+
+const nodeFault = faultsOf('several nodes', 'deliveries')
+const notifyFault = faultsOf('notifications of several nodes', 'deliveries')
+
+const nameOf = ({ webhookId, position }: DeliveryKey) => `${position}/${webhookId}`
+
+/** The node that committed a group last. */
+function trackOwner(store: QueueStore) {
+  let owner = ''
+  return {
+    current: () => owner,
+    commit: (group: Parameters<QueueStore['commit']>[0]) => {
+      owner = group.lease?.owner ?? owner
+      return store.commit(group)
+    },
+  }
+}
+
+/** Makes the next group of every node outdated, once. */
+function createAlarm(store: QueueStore) {
+  let raised = 0
+  const heard = new Map<string, number>()
+  return {
+    raise: (except = '') => {
+      raised += 1
+      heard.set(except, raised)
+    },
+    async commit(group: Parameters<QueueStore['commit']>[0]) {
+      const owner = group.lease?.owner ?? ''
+      const isDue = (heard.get(owner) ?? 0) < raised
+      heard.set(owner, raised)
+      return isDue ? ({ kind: 'outdated' } as const) : store.commit(group)
+    },
+  }
+}
+
+/** Defects that only show with several nodes on one store. */
+export const brokenNodes: readonly Fault[] = [
+  nodeFault('a leaving shard is free at once', (store) => ({
+    async renew(owner, leaseMs) {
+      const lease = await store.renew(owner, leaseMs)
+      if (lease.leaving.length > 0) await store.handOver(lease, lease.leaving)
+      return lease
+    },
+  })),
+  nodeFault('shards are never given back', (store) => ({
+    renew: (owner, leaseMs) => store.own(owner, leaseMs),
+  })),
+  nodeFault('handing over changes nothing', () => ({ handOver: async () => {} })),
+  nodeFault('fences are not compared when shards are handed over', (store) => {
+    const leases = new Map<string, Parameters<QueueStore['handOver']>[0]>()
+    return {
+      ...onLease((lease) => {
+        leases.set(lease.owner, lease)
+        return lease
+      })(store),
+      handOver: (lease, shards) => store.handOver(leases.get(lease.owner) ?? lease, shards),
+    }
+  }),
+  nodeFault('handing over gives up all shards', (store) => ({
+    handOver: (lease) => store.release(lease.owner),
+  })),
+  nodeFault(
+    'all nodes have one number',
+    onLease((lease) => ({ ...lease, node: 1 })),
+  ),
+  nodeFault(
+    'shards are in descending order',
+    onLease((lease) => ({ ...lease, shards: lease.shards.toReversed() })),
+  ),
+  nodeFault('every start of earlier owners is interrupted', (store) => {
+    const started: { readonly owner: string; readonly start: Start }[] = []
+    return {
+      commit(group) {
+        for (const start of group.starting?.deliveries ?? [])
+          started.push({ owner: group.lease?.owner ?? '', start })
+        return store.commit(group)
+      },
+      async load(lease, shards, cursor) {
+        const part = await store.load(lease, shards, cursor)
+        const others = started.filter(({ owner }) => owner !== lease.owner)
+        return part && { ...part, interrupted: others.map(({ start }) => start) }
+      },
+    }
+  }),
+  nodeFault(
+    'interrupted starts are not found',
+    onLoad((part) => ({ ...part, interrupted: [] })),
+  ),
+  nodeFault('release releases nothing', () => ({ release: async () => {} })),
+  nodeFault('a lease lasts too long', (store) => ({
+    own: (owner, leaseMs) => store.own(owner, leaseMs * 2),
+    renew: (owner, leaseMs) => store.renew(owner, leaseMs * 2),
+  })),
+  nodeFault('a lease ends 1 ms early', (store) => ({
+    own: (owner, leaseMs) => store.own(owner, leaseMs - 1),
+    renew: (owner, leaseMs) => store.renew(owner, leaseMs - 1),
+  })),
+  nodeFault('a renewal grants another lease', (store) => ({
+    async renew(owner, leaseMs) {
+      await store.release(owner)
+      return store.renew(owner, leaseMs)
+    },
+  })),
+  nodeFault('fences are not compared', (store) => {
+    const { methods, current } = lastLease(store)
+    return {
+      ...methods,
+      commit: async (group) =>
+        store.commit({ ...group, lease: current(), version: await versionOf(store, current()) }),
+    }
+  }),
+  nodeFault('fences are not compared when a node loads', (store) => {
+    const { methods, current } = lastLease(store)
+    return { ...methods, load: (_lease, ...rest) => store.load(current(), ...rest) }
+  }),
+  nodeFault('a lease that was granted again has its old fence', (store) => {
+    const fences = new Map<string, number>()
+    return onLease((lease) => {
+      const fence = fences.get(lease.owner) ?? lease.fence
+      fences.set(lease.owner, fence)
+      return { ...lease, fence }
+    })(store)
+  }),
+  nodeFault('starts with the same key replace those of an earlier lease', (store) => {
+    const stored = new Map<string, { readonly fence: number; readonly starts: readonly Start[] }>()
+    const replaced = new Set<string>()
+    return {
+      commit(group) {
+        const { lease, starting } = group
+        if (lease && starting) {
+          const name = `${lease.owner} ${starting.key}`
+          const before = stored.get(name)
+          if (before && before.fence !== lease.fence)
+            for (const start of before.starts) replaced.add(nameOf(start))
+          stored.set(name, { fence: lease.fence, starts: starting.deliveries })
+        }
+        return store.commit(group)
+      },
+      async load(...args) {
+        const part = await store.load(...args)
+        return (
+          part && {
+            ...part,
+            interrupted: part.interrupted.filter((start) => !replaced.has(nameOf(start))),
+          }
+        )
+      },
+    }
+  }),
+  nodeFault('no delivery is polled', (store) => ({
+    async poll(lease) {
+      const polled = await store.poll(lease)
+      return polled && { ...polled, waiting: filterRows(polled.waiting, () => false), webhooks: [] }
+    },
+  })),
+  nodeFault('a delivery is polled by whoever polls first', (store) => {
+    const { methods, current } = lastLease(store)
+    const leases = new Map<string, Parameters<QueueStore['poll']>[0]>()
+    const remember = (lease: Awaited<ReturnType<QueueStore['own']>>) => {
+      leases.set(lease.owner, lease)
+      return lease
+    }
+    return {
+      own: async (...args) => remember(await methods.own(...args)),
+      renew: async (...args) => remember(await methods.renew(...args)),
+      async poll(lease) {
+        const polled = await store.poll(lease)
+        for (const other of [...leases.values(), current()]) {
+          if (other.owner === lease.owner || (polled?.waiting.count ?? 1) > 0) continue
+          const found = await store.poll(other)
+          if (polled && found) return { ...polled, waiting: found.waiting, webhooks: found.webhooks }
+        }
+        return polled
+      },
+    }
+  }),
+  nodeFault('deliveries of other nodes are polled only, not loaded', (store) => {
+    const acceptedBy = new Map<string, string>()
+    return {
+      commit(group) {
+        for (const { deliveries } of group.accepted)
+          for (const { webhookId, position } of deliveries)
+            acceptedBy.set(nameOf({ webhookId, position: position! }), group.lease?.owner ?? '')
+        return store.commit(group)
+      },
+      async load(lease, shards, cursor) {
+        const part = await store.load(lease, shards, cursor)
+        if (!part) return undefined
+        const { webhookIds, webhook, position } = part.waiting
+        const isOwn = (row: number) =>
+          acceptedBy.get(nameOf({ webhookId: webhookIds[webhook[row]!]!, position: position[row]! })) ===
+          lease.owner
+        return { ...part, waiting: filterRows(part.waiting, isOwn) }
+      },
+    }
+  }),
+  {
+    sentence: 'an edit is a change for all nodes',
+    caughtBy: 'several nodes',
+    breakStore(store, clock) {
+      const alarm = createAlarm(store.deliveries)
+      const broken = withPort('deliveries', () => ({ commit: alarm.commit }))(store, clock)
+      return withPort('webhooks', (webhooks) => ({
+        async replace(webhook, revision) {
+          alarm.raise()
+          return webhooks.replace(webhook, revision)
+        },
+      }))(broken, clock)
+    },
+  },
+  nodeFault('a webhook that a settlement disables is a change for all nodes', (store) => {
+    const alarm = createAlarm(store)
+    return {
+      async commit(group) {
+        const result = await alarm.commit(group)
+        const hasDisabled =
+          result.kind === 'committed' && result.ended.some((one) => 'disabled' in one && one.disabled)
+        if (hasDisabled) alarm.raise(group.lease?.owner)
+        return result
+      },
+    }
+  }),
+  nodeFault(
+    'loads have webhooks as they were inserted',
+    onLoad((part) => ({
+      ...part,
+      webhooks: part.webhooks.map((webhook) => ({ ...webhook, epoch: 1, revision: 1 })),
+    })),
+  ),
+  nodeFault(
+    'no gap is reported',
+    onCommitted((result) => ({
+      ...result,
+      accepted: result.accepted.map((one) => (one.kind === 'accepted' ? { ...one, mayHaveGap: false } : one)),
+    })),
+  ),
+  nodeFault(
+    'a lane is in order of positions',
+    onRows((waiting) =>
+      pick(
+        waiting,
+        indexes(waiting).sort((a, b) => waiting.position[a]! - waiting.position[b]!),
+      ),
+    ),
+  ),
+  nodeFault('idempotency keys hold for one node', (store) => {
+    const { commit, current } = trackOwner(store)
+    return onAcceptance((one, group) => ({
+      ...one,
+      events: one.events.map((event) =>
+        event.idempotency
+          ? {
+              ...event,
+              idempotency: {
+                ...event.idempotency,
+                key: `${group.lease?.owner ?? current()} ${event.idempotency.key}`,
+              },
+            }
+          : event,
+      ),
+    }))({ ...store, commit })
+  }),
+  nodeFault('each node numbers the events of a call', (store) =>
+    onAcceptance((one, group) => ({
+      ...one,
+      events: one.events.map((event) => ({ ...event, callId: `${event.callId} ${group.lease?.owner}` })),
+    }))(store),
+  ),
+  nodeFault(
+    'deliveries of other nodes are not counted',
+    onLease((lease) => ({ ...lease, pendingElsewhere: 0 })),
+  ),
+]
+
+/** Defects of notifications that only show with several nodes. */
+export const brokenSharedNotifications: readonly Fault[] = [
+  notifyFault('accepted deliveries notify nobody', (store) => {
+    let isCommitting = false
+    return {
+      async commit(group) {
+        isCommitting = true
+        try {
+          return await store.commit(group)
+        } finally {
+          isCommitting = false
+        }
+      },
+      subscribe: (listener) => store.subscribe(() => isCommitting || listener()),
+    }
+  }),
+  notifyFault('shards that are handed over notify nobody', (store) => {
+    let isGiving = false
+    return {
+      async handOver(...args) {
+        isGiving = true
+        await store.handOver(...args)
+        isGiving = false
+      },
+      subscribe: (listener) => store.subscribe(() => isGiving || listener()),
+    }
+  }),
+  notifyFault('nobody is notified', () => ({ subscribe: () => () => {} })),
+]

@@ -1,0 +1,273 @@
+import type { StoredDelivery } from '../../src/delivery/delivery-queries.js'
+import type { Claim, Settlement } from '../../src/delivery/delivery-store.js'
+import type { Delivery } from '../../src/delivery/lifecycle.js'
+import type { DeliveryKey, QueueStore, Start } from '../../src/delivery/queue-store.js'
+import { type Fault, faultsOf, lastLease, onCommitted, onGroup, versionOf } from './broken-store.js'
+
+const settleFault = faultsOf('settle', 'deliveries')
+const startFault = faultsOf('starts', 'deliveries')
+
+const onSettlement = (change: (settlement: Settlement) => Settlement) =>
+  onGroup((group) => ({ ...group, ended: group.ended.map(change) }))
+
+const nameOf = ({ webhookId, position }: DeliveryKey) => `${position}/${webhookId}`
+
+/** The number of attempts that is stored for a waiting delivery. */
+async function storedAttempts(store: QueueStore, { webhookId, position }: Settlement) {
+  const [claim] = await store.bodies([{ webhookId, position: position! }])
+  return claim?.delivery.attempts
+}
+
+/** Defects of settlements. */
+export const brokenSettlements: readonly Fault[] = [
+  settleFault(
+    'a settlement loses its attempt record',
+    onSettlement(({ record: _lost, ...settlement }) => settlement),
+  ),
+  settleFault(
+    'a retry is due 1 ms late',
+    onSettlement((one) =>
+      one.next.dueMs === undefined ? one : { ...one, next: { ...one.next, dueMs: one.next.dueMs + 1 } },
+    ),
+  ),
+  settleFault(
+    'interruptions are not stored',
+    onSettlement((one) => ({ ...one, next: { ...one.next, interruptions: 0 } })),
+  ),
+  settleFault('a settlement without a reason keeps the previous one', (store) => {
+    const reasons = new Map<string, string>()
+    return onSettlement((one) => {
+      const reason = one.next.reason ?? reasons.get(one.deliveryId)
+      if (reason === undefined) return one
+      reasons.set(one.deliveryId, reason)
+      return { ...one, next: { ...one.next, reason } }
+    })(store)
+  }),
+  settleFault(
+    'a settlement without a record counts an attempt',
+    onSettlement((one) =>
+      one.record || one.next.state !== 'waiting'
+        ? one
+        : { ...one, next: { ...one.next, attempts: one.next.attempts + 1 } },
+    ),
+  ),
+  settleFault('a delivery that ends is never written', (store) =>
+    onSettlement((one) =>
+      one.next.state === 'waiting' ? one : { ...one, next: { ...one.next, state: 'waiting', dueMs: 1 } },
+    )(store),
+  ),
+  ...(['delivered', 'exhausted', 'expired', 'cancelled', 'quarantined'] as const).map((state) =>
+    settleFault(
+      `a delivery that ends as ${state} waits again`,
+      onSettlement((one) =>
+        one.next.state === state ? { ...one, next: { ...one.next, state: 'waiting', dueMs: 1 } } : one,
+      ),
+    ),
+  ),
+  settleFault('ended deliveries have bodies', (store) => {
+    const known = new Map<string, Claim>()
+    return {
+      async commit(group) {
+        const keys = group.ended.map(({ webhookId, position }) => ({ webhookId, position: position! }))
+        for (const [index, claim] of (await store.bodies(keys)).entries())
+          if (claim) known.set(nameOf(keys[index]!), claim)
+        return store.commit(group)
+      },
+      bodies: async (keys) =>
+        (await store.bodies(keys)).map((claim, index) => claim ?? known.get(nameOf(keys[index]!))),
+    }
+  }),
+  settleFault('attempts are not compared', (store) => ({
+    async commit(group) {
+      const ended = await Promise.all(
+        group.ended.map(async (one) => ({
+          ...one,
+          expect: { ...one.expect, attempts: (await storedAttempts(store, one)) ?? 0 },
+        })),
+      )
+      return store.commit({ ...group, ended })
+    },
+  })),
+  settleFault(
+    'a fenced settlement counts as settled',
+    onCommitted((result) => ({ ...result, ended: result.ended.map(() => ({ kind: 'settled' as const })) })),
+  ),
+  settleFault('one fenced settlement fences all', (store) => ({
+    async commit(group) {
+      const attempts = await Promise.all(group.ended.map((one) => storedAttempts(store, one)))
+      const isFenced = group.ended.some((one, index) => one.expect.attempts !== attempts[index])
+      if (!isFenced) return store.commit(group)
+      const result = await store.commit({ ...group, ended: [] })
+      return result.kind === 'committed'
+        ? { ...result, ended: group.ended.map(() => ({ kind: 'fenced' as const })) }
+        : result
+    },
+  })),
+  settleFault('settlements are applied before acceptances', (store) => ({
+    async commit(group) {
+      const { starting: _none, ...rest } = group
+      const first = await store.commit({ ...rest, accepted: [], finished: [] })
+      if (first.kind !== 'committed') return first
+      const result = await store.commit({ ...group, ended: [], version: first.version })
+      return result.kind === 'committed' ? { ...result, ended: first.ended } : result
+    },
+  })),
+  settleFault('rows that were returned change with the store', (store) => {
+    const returned = new Map<string, StoredDelivery>()
+    return {
+      async delivery(accountId, id) {
+        const row = await store.delivery(accountId, id)
+        if (row) returned.set(id, returned.get(id) ?? row)
+        return row && Object.assign(returned.get(id)!, row)
+      },
+      async commit(group) {
+        const result = await store.commit(group)
+        for (const [id, row] of returned) Object.assign(row, await store.delivery(row.accountId, id))
+        return result
+      },
+    }
+  }),
+]
+
+/** Starts that nodes have committed, and what a store with a defect may remember of them. */
+function trackStarts(store: QueueStore) {
+  const started: { readonly owner: string; readonly key: number; readonly start: Start }[] = []
+  return {
+    started,
+    commit: async (group: Parameters<QueueStore['commit']>[0]) => {
+      const result = await store.commit(group)
+      if (result.kind === 'committed' && group.starting && group.lease) {
+        const { key, deliveries } = group.starting
+        for (const [index, start] of deliveries.entries())
+          if (!result.notStarted.includes(index)) started.push({ owner: group.lease.owner, key, start })
+      }
+      return result
+    },
+  }
+}
+
+/** Defects of starts. */
+export const brokenStarts: readonly Fault[] = [
+  startFault('a started delivery is read as in flight', (store) => {
+    const { started, commit } = trackStarts(store)
+    return {
+      commit,
+      async delivery(accountId, id) {
+        const row = await store.delivery(accountId, id)
+        const isStarted = started.some(({ start }) => row?.position === start.position)
+        return row && isStarted ? { ...row, state: 'in_flight' } : row
+      },
+    }
+  }),
+  startFault('the own starts of a node are interrupted', (store) => {
+    const { started, commit } = trackStarts(store)
+    return {
+      commit,
+      async load(lease, shards, cursor) {
+        const part = await store.load(lease, shards, cursor)
+        const own = started.filter(({ owner }) => owner === lease.owner)
+        return part && { ...part, interrupted: [...part.interrupted, ...own.map(({ start }) => start)] }
+      },
+    }
+  }),
+  startFault('interrupted starts are not found', (store) => ({
+    async load(...args) {
+      const part = await store.load(...args)
+      return part && { ...part, interrupted: [] }
+    },
+  })),
+  startFault('every start of earlier owners is interrupted', (store) => {
+    const { started, commit } = trackStarts(store)
+    return {
+      commit,
+      async load(lease, shards, cursor) {
+        const part = await store.load(lease, shards, cursor)
+        const others = started.filter(({ owner }) => owner !== lease.owner)
+        return part && { ...part, interrupted: others.map(({ start }) => start) }
+      },
+    }
+  }),
+  startFault('a load completes the takeover', (store) => ({
+    async load(lease, shards, cursor) {
+      const part = await store.load(lease, shards, cursor)
+      if (part && part.cursor === undefined) await store.completeTakeover(lease, shards)
+      return part
+    },
+  })),
+  startFault('a takeover is complete for all shards at once', (store) => ({
+    completeTakeover: (lease) =>
+      store.completeTakeover(
+        lease,
+        Array.from({ length: 64 }, (_, shard) => shard),
+      ),
+  })),
+  startFault('a takeover is never complete', () => ({ completeTakeover: async () => {} })),
+  startFault('completing a takeover forgets the starts of the new owner', (store) => {
+    const { started, commit } = trackStarts(store)
+    return {
+      commit,
+      async completeTakeover(lease, shards) {
+        await store.completeTakeover(lease, shards)
+        const finished = started.filter(({ owner }) => owner === lease.owner).map(({ key }) => key)
+        const version = await versionOf(store, lease)
+        await store.commit({
+          lease,
+          version,
+          now: 0,
+          accepted: [],
+          ended: [],
+          finished,
+          pending: 0,
+          isRepeat: false,
+        })
+      },
+    }
+  }),
+  startFault(
+    'starts are never forgotten',
+    onGroup((group) => ({ ...group, finished: [] })),
+  ),
+  startFault('a finished key finishes all others', (store) => {
+    const { started, commit } = trackStarts(store)
+    return {
+      commit: (group) =>
+        commit({
+          ...group,
+          finished: group.finished.length > 0 ? started.map(({ key }) => key) : group.finished,
+        }),
+    }
+  }),
+  startFault('a group cannot start what it accepts', (store) => ({
+    async commit(group) {
+      const result = await store.commit(group)
+      if (result.kind !== 'committed' || !group.starting) return result
+      const positions = new Set(group.accepted.flatMap((one) => one.deliveries.map((row) => row.position)))
+      const refused = group.starting.deliveries.flatMap(({ position }, index) =>
+        positions.has(position) ? [index] : [],
+      )
+      return { ...result, notStarted: [...new Set([...result.notStarted, ...refused])].sort((a, b) => a - b) }
+    },
+  })),
+  startFault(
+    'everything may start',
+    onCommitted((result) => ({ ...result, notStarted: [] })),
+  ),
+  startFault('release leaves the starts behind', (store) => {
+    const { current, methods } = lastLease(store)
+    return {
+      ...methods,
+      release: async (owner) => void (owner === current().owner || (await store.release(owner))),
+    }
+  }),
+]
+
+/** A delivery with some of its fields replaced, as `delivery` returns it. */
+export const onDelivery =
+  (change: (row: StoredDelivery) => Partial<Delivery> | Partial<StoredDelivery> | undefined) =>
+  (store: QueueStore) => ({
+    async delivery(accountId: string, id: string) {
+      const row = await store.delivery(accountId, id)
+      const changes = row && change(row)
+      return row && changes ? { ...row, ...changes } : row
+    },
+  })
