@@ -323,6 +323,7 @@ function readStart(from: Reader): Start {
 
 const ACCEPTED = 0
 const REFUSED = 1
+const ACCEPTED_WITH_GAP = 2
 const COMMITTED = 'committed'
 const SETTLED = 0
 const DISABLED = 1
@@ -335,9 +336,11 @@ export function encodeResult(result: GroupResult): Encoded {
   if (result.kind !== COMMITTED) return to.finish()
   to.number(result.version)
   to.list(result.accepted, (accepted) => {
-    to.number(accepted.kind === 'accepted' ? ACCEPTED : REFUSED)
-    if (accepted.kind === 'refused') to.string(JSON.stringify(serializeError(accepted.error)))
-    else {
+    if (accepted.kind === 'refused') {
+      to.number(REFUSED)
+      to.string(JSON.stringify(serializeError(accepted.error)))
+    } else {
+      to.number(accepted.mayHaveGap ? ACCEPTED_WITH_GAP : ACCEPTED)
       to.list(accepted.events, ({ id, sequence, duplicate }) => {
         to.number(sequence)
         to.optionalString(duplicate ? id : undefined)
@@ -364,7 +367,8 @@ export function decodeResult(encoded: Encoded, group: Pick<Group, 'accepted'>): 
   let index = -1
   const accepted = from.list((): AcceptanceResult => {
     index += 1
-    if (from.number() === REFUSED) {
+    const kind = from.number()
+    if (kind === REFUSED) {
       const error: HookswitchError = deserializeError(JSON.parse(from.string()) as SerializedError)
       return { kind: 'refused', error }
     }
@@ -376,7 +380,7 @@ export function decodeResult(encoded: Encoded, group: Pick<Group, 'accepted'>): 
       const id = original ?? group.accepted[index]!.events[event]!.id
       return { id, sequence, duplicate: original !== undefined }
     })
-    return { kind: 'accepted', events, mayHaveGap: false }
+    return { kind: 'accepted', events, mayHaveGap: kind === ACCEPTED_WITH_GAP }
   })
   const ended = from.list((): EndedResult => {
     const kind = from.number()

@@ -174,16 +174,12 @@ export function createQueue(context: EngineContext) {
       if (lease && !holds(lease)) return encodeResult({ kind: 'fenced' })
       if (lease && group.version !== changes.version()) return encodeResult({ kind: 'outdated' })
       state.noteTime(now)
-      const accepted = group.accepted.map((acceptance) => accept(acceptance, now, isRepeat))
+      const accepted = group.accepted.map((acceptance) =>
+        accept(acceptance, now, isRepeat, lease !== undefined),
+      )
       const ended = group.ended.map((settlement) => settle(settlement, now, isRepeat))
       const notStarted = starting ? starts.add(starting.key, starting.deliveries) : []
       for (const key of group.finished) starts.remove(key)
-      if (!lease) {
-        for (const [index, { deliveries }] of group.accepted.entries()) {
-          if (accepted[index]!.kind === 'refused') continue
-          for (const { webhookId, position = 0 } of deliveries) state.nudges.push({ webhookId, position })
-        }
-      }
       const version = lease ? changes.version() : group.version
       const result: GroupResult = { kind: 'committed', accepted, ended, notStarted, version }
       return encodeResult(result)
