@@ -152,7 +152,7 @@ export function createCommit(deps: CommitDeps) {
   }
 }
 
-const isReplay = ({ replayOf }: { readonly replayOf?: string }) => replayOf !== undefined
+const isReplay = ({ replayOf }: { readonly replayOf?: string | undefined }) => replayOf !== undefined
 
 function isEmpty({ accepted, ended, starting, finished }: Group): boolean {
   return accepted.length === 0 && ended.length === 0 && !starting && finished.length === 0

@@ -49,7 +49,7 @@ export interface EncodedAcceptance extends Pick<Acceptance, 'events' | 'inboxIds
 
 /** A settlement whose record is in the parts that are stored. */
 export type EncodedSettlement = Omit<Settlement, 'owner' | 'expect' | 'record'> & {
-  readonly expectedAttempts: number | undefined
+  readonly expectedAttempts: number
   readonly record?: RecordParts
 }
 
@@ -264,8 +264,8 @@ function writeSettlement(to: Writer, settlement: Settlement): void {
   const { next, record, endpoint } = settlement
   to.string(settlement.deliveryId)
   to.string(settlement.webhookId)
-  to.optionalNumber(settlement.position)
-  to.optionalNumber(settlement.expect.attempts)
+  to.number(settlement.position)
+  to.number(settlement.expect.attempts)
   to.number(stateCode(next.state))
   to.optionalNumber(next.dueMs)
   to.number(next.attempts)
@@ -285,8 +285,8 @@ function writeSettlement(to: Writer, settlement: Settlement): void {
 function readSettlement(from: Reader): EncodedSettlement {
   const deliveryId = from.string()
   const webhookId = from.string()
-  const position = from.optionalNumber()
-  const expectedAttempts = from.optionalNumber()
+  const position = from.number()
+  const expectedAttempts = from.number()
   const state = stateOfCode(from.number())
   const dueMs = from.optionalNumber()
   const [attempts, tries, interruptions] = [from.number(), from.number(), from.number()]
@@ -297,6 +297,7 @@ function readSettlement(from: Reader): EncodedSettlement {
   return {
     deliveryId,
     webhookId,
+    position,
     expectedAttempts,
     next: {
       state,
@@ -306,7 +307,6 @@ function readSettlement(from: Reader): EncodedSettlement {
       ...(dueMs !== undefined && { dueMs }),
       ...(reason !== undefined && { reason }),
     },
-    ...(position !== undefined && { position }),
     ...(record && { record }),
     ...(endpoint !== undefined && { endpoint: JSON.parse(endpoint) }),
   }
