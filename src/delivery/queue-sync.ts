@@ -361,7 +361,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     })
   }
 
-  async function fetch(keys: readonly DeliveryKey[]): Promise<void> {
+  async function readContents(keys: readonly DeliveryKey[]): Promise<void> {
     try {
       const contents = await store.bodies(keys)
       updateAll(queue.fill(keys, contents, now()))
@@ -425,7 +425,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
       for (let from = 0; from < keys.length; from += FETCH_SIZE) {
         const some = keys.slice(from, from + FETCH_SIZE)
         fetching += some.length
-        void fetch(some)
+        void readContents(some)
       }
     },
     nextFetchMs: () => (fetching < maxContents ? queue.nextMissingMs() : undefined),

@@ -68,6 +68,7 @@ export type {
   Starts,
   WaitingDeliveries,
 } from '../delivery/queue-store.js'
+export { notWritten } from '../delivery/queue-store.js'
 export { type ErrorCode, errorCode, HookswitchError, notFound } from '../errors.js'
 export type {
   OpenLeg,
@@ -76,11 +77,9 @@ export type {
   OpenLegStore,
 } from '../legs/open-leg-store.js'
 export type { Clock, Log } from '../ports.js'
-export { originOf } from '../values/origin.js'
 export type { Health } from '../webhooks/health.js'
-export { isFailing, isProbed } from '../webhooks/health.js'
 export type { EncryptedSecret, Webhook, WebhookSettings } from '../webhooks/webhook.js'
-export { deleteWebhook, disableWebhook, shouldKeepHealth } from '../webhooks/webhook.js'
+export { deleteWebhook } from '../webhooks/webhook.js'
 export type { WebhookStore } from '../webhooks/webhook-store.js'
 export type { QueueLogStore, Store, StoreSupports } from './contract.js'
 export {
@@ -145,9 +144,3 @@ export type {
 } from './export-format.js'
 export type { OwnershipPlan, ShardLease } from './shards.js'
 export { fairShare, inboxShard, planOwnership, SHARDS, shardOf } from './shards.js'
-export {
-  applyAcceptance,
-  applyClaim,
-  applySettlement,
-  promote,
-} from './transitions.js'
