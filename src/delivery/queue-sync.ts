@@ -356,6 +356,15 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     })
   }
 
+  function poll(): void {
+    if (isPolling || stopping.aborted) return
+    isPolling = true
+    void loop.exclusively(async () => {
+      isPolling = false
+      await repeat('polling', pollNow)
+    })
+  }
+
   async function fetch(keys: readonly DeliveryKey[]): Promise<void> {
     try {
       const contents = await store.bodies(keys)
@@ -384,7 +393,8 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
       state.pendingElsewhere = next.pendingElsewhere
       if (isKnown) {
         handOverIdle()
-        loop.trigger()
+        // A notification can be lost: each renewal polls.
+        poll()
         return
       }
       applying = loop.exclusively(() => repeat('loading shards', applyGrant))
@@ -392,14 +402,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     ready: async () => applying,
     onFenced,
     applyChanges: () => repeat('reading changes', applyChanges),
-    poll() {
-      if (isPolling || stopping.aborted) return
-      isPolling = true
-      void loop.exclusively(async () => {
-        isPolling = false
-        await repeat('polling', pollNow)
-      })
-    },
+    poll,
     reload() {
       if (isReloadQueued || stopping.aborted) return
       isReloadQueued = true
