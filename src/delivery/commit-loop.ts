@@ -14,7 +14,7 @@
  * - A commit that fails is repeated until it succeeds or the node stops. If the store cannot tell whether it was
  *   written, the same group is committed again as a repeat.
  * - A publisher waits at most `MAX_PUBLISH_WAIT_MS` for a store that does not answer. Its event may still be
- *   accepted: the group is not given up.
+ *   accepted: the group is not given up. If the store says that it wrote nothing, all publishers get the error at once.
  */
 import { errorCode, HookswitchError } from '../errors.js'
 import type { Clock, Log } from '../ports.js'
@@ -207,6 +207,13 @@ export function createCommitLoop(
     watching = undefined
   }
 
+  /** Refuses what is in no group yet. */
+  function refuseAccepts(thrown: unknown): void {
+    for (const one of accepts) refuse(one, thrown)
+    forget(accepts)
+    accepts = []
+  }
+
   function takeAccepts(): readonly PendingAcceptance[] {
     let size = 0
     let count = 0
@@ -295,16 +302,20 @@ export function createCommitLoop(
           await commitOneByOne(group)
           return
         }
-        if (isNotWritten(thrown) || errorCode(thrown) !== 'StoreUnavailable') {
+        const isOut = errorCode(thrown) === 'StoreUnavailable'
+        const isUnwritten = isOut && isNotWritten(thrown)
+        if (!isOut || (isUnwritten && !group.isRepeat)) {
           for (const one of group.accepted) refuse(one, thrown)
           forget(group.accepted)
           group.accepted = []
-          if (errorCode(thrown) !== 'StoreUnavailable') {
-            log.error({ reason }, 'a part of a group was refused')
-            giveUp(group, handlers.putBack)
-            return
-          }
-        } else group.isRepeat = isUnknown = true
+        }
+        if (!isOut) {
+          log.error({ reason }, 'a part of a group was refused')
+          giveUp(group, handlers.putBack)
+          return
+        }
+        if (isUnwritten) refuseAccepts(thrown)
+        else group.isRepeat = isUnknown = true
         log.warn({ reason, deliveries: group.ended.length }, 'committing failed, retrying')
         if (sizeOf(group) === 0 && group.finished.length === 0) return
         if (drainDeadline.aborted) {
@@ -477,9 +488,7 @@ export function createCommitLoop(
     },
     stop() {
       isStopped = true
-      for (const one of accepts) refuse(one, new HookswitchError('Closing', 'this instance is closing'))
-      forget(accepts)
-      accepts = []
+      refuseAccepts(new HookswitchError('Closing', 'this instance is closing'))
     },
     abandon() {
       isAbandoned = true
