@@ -209,6 +209,6 @@ export const mutants = [
     file: 'adapters/storage/sqlite/messages.ts',
     find: 'return serialized.isNotWritten ? notWritten(error) : error',
     replace: 'return error',
-    tests: ['test/adapters/storage/sqlite-worker-server.test.ts'],
+    tests: ['test/adapters/storage/sqlite-group-commit.test.ts'],
   },
 ]
