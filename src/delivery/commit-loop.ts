@@ -164,6 +164,8 @@ export function createCommitLoop(
   let running: Promise<void> | undefined
   /** Aborts the wait of `watch`; `undefined`: it is not running. */
   let watching: AbortController | undefined
+  /** Aborts the pause before a commit is repeated; `undefined`: there is none that may be aborted. */
+  let pausing: AbortController | undefined
   let isStopped = false
   let isAbandoned = false
   let hasLost = false
@@ -286,9 +288,20 @@ export function createCommitLoop(
     return built
   }
 
+  /** Waits before a commit is repeated, not for long once a publisher waits for the store. */
+  async function pause(ms: number): Promise<void> {
+    await clock.sleep(Math.min(ms, FIRST_PAUSE_MS), drainDeadline)
+    if (ms <= FIRST_PAUSE_MS || accepts.length > 0 || drainDeadline.aborted) return
+    pausing = new AbortController()
+    await clock.sleep(ms - FIRST_PAUSE_MS, AbortSignal.any([pausing.signal, drainDeadline]))
+    pausing = undefined
+  }
+
   /** Commits a group, whatever happens on the way. */
   async function commit(group: PendingGroup): Promise<void> {
     let isUnknown = group.isRepeat
+    /** Monotonic, ms. Publishers may cause many retries. */
+    let nextLogMs = Number.NEGATIVE_INFINITY
     for (let pauseMs = FIRST_PAUSE_MS; ; ) {
       let result: GroupResult
       try {
@@ -316,7 +329,10 @@ export function createCommitLoop(
         }
         if (isUnwritten) refuseAccepts(thrown)
         else group.isRepeat = isUnknown = true
-        log.warn({ reason, deliveries: group.ended.length }, 'committing failed, retrying')
+        if (clock.monotonic() >= nextLogMs) {
+          log.warn({ reason, deliveries: group.ended.length }, 'committing failed, retrying')
+          nextLogMs = clock.monotonic() + pauseMs
+        }
         if (sizeOf(group) === 0 && group.finished.length === 0) return
         if (drainDeadline.aborted) {
           for (const one of group.accepted) refuse(one, thrown)
@@ -324,7 +340,7 @@ export function createCommitLoop(
           giveUp(group, handlers.abandon)
           return
         }
-        await clock.sleep(pauseMs, drainDeadline)
+        await pause(pauseMs)
         pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)
         continue
       }
@@ -463,6 +479,7 @@ export function createCommitLoop(
         unanswered.add(pending)
         queuedDeliveries += acceptance.deliveries.length
         if (!watching) void watch()
+        pausing?.abort(IDLE)
         trigger()
       })
     },
