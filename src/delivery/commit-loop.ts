@@ -114,6 +114,8 @@ const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 5000
 /** The abort reason of a wait. Without one, an abort creates an exception with a stack. */
 const IDLE = 'nothing waits'
+/** How often an acceptance gets new positions when others have taken them. */
+const MAX_COLLISIONS = 3
 /** A group takes no further acceptance above this number of events and deliveries. */
 const MAX_GROUP_SIZE = 5_000
 
@@ -121,6 +123,8 @@ interface PendingAcceptance {
   readonly acceptance: Acceptance
   /** Monotonic, ms. */
   readonly requestedMs: number
+  /** How often it was refused because a position was taken. */
+  collisions: number
   readonly resolve: (events: readonly AcceptedEvent[]) => void
   readonly reject: (thrown: unknown) => void
 }
@@ -376,11 +380,13 @@ export function createCommitLoop(
       if (isInTime) handlers.start(starts[index]!)
       else handlers.putBack(starts[index]!)
     }
+    const again: PendingAcceptance[] = []
     for (let index = 0; index < accepted.length; index++) {
       const pending = accepted[index]!
       const one = result.accepted[index]!
       if (one.kind === 'refused') {
-        refuse(pending, one.error)
+        if (isCollision(one.error) && pending.collisions++ < MAX_COLLISIONS && !isStopped) again.push(pending)
+        else refuse(pending, one.error)
         continue
       }
       unanswered.delete(pending)
@@ -389,6 +395,8 @@ export function createCommitLoop(
       if (entering) await entering
     }
     forget(accepted)
+    for (const { acceptance } of again) queuedDeliveries += acceptance.deliveries.length
+    if (again.length > 0) accepts = [...again, ...accepts]
     for (let index = 0; index < ended.length; index++) handlers.ended(ended[index]!, result.ended[index]!, ms)
     if (refused.size > 0) await handlers.notStarted(starts.filter((_, index) => refused.has(index)))
   }
@@ -439,7 +447,7 @@ export function createCommitLoop(
     accept(acceptance) {
       if (isStopped) return Promise.reject(new HookswitchError('Closing', 'this instance is closing'))
       return new Promise((resolve, reject) => {
-        const pending = { acceptance, requestedMs: clock.monotonic(), resolve, reject }
+        const pending = { acceptance, requestedMs: clock.monotonic(), collisions: 0, resolve, reject }
         accepts.push(pending)
         unanswered.add(pending)
         queuedDeliveries += acceptance.deliveries.length
@@ -483,6 +491,11 @@ export function createCommitLoop(
       return hasLost
     },
   }
+}
+
+/** Ids are random, so it is a position that is taken: a node without a lease has no number of its own. */
+function isCollision({ code, field }: HookswitchError): boolean {
+  return code === 'Conflict' && field === 'id'
 }
 
 function emptyGroup(): PendingGroup {

@@ -27,7 +27,7 @@ import type { Acceptance, AcceptedEvent, NewEvent } from './delivery-store.js'
 import type { StoredDelivery } from './delivery-queries.js'
 import type { AcceptanceResult, QueueStore } from './queue-store.js'
 import type { NodeState } from './node-state.js'
-import { createPositions } from './positions.js'
+import { createPositions, MAX_NODES } from './positions.js'
 import { createLeaseKeeper } from './lease.js'
 import { createQueueSync, toQueued } from './queue-sync.js'
 import { fillIn } from './body-variants.js'
@@ -124,7 +124,8 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   const state: NodeState = {
     lease: undefined,
     version: 0,
-    positions: createPositions(0),
+    // Without a lease the node has no number that is its own.
+    positions: createPositions(Math.floor(randomFraction() * MAX_NODES)),
     loaded: new Set(),
     pendingElsewhere: 0,
   }

@@ -36,6 +36,8 @@ export interface Session {
 export interface OpeningSession extends Session {
   /** The store is open: from now on no failure is blamed on an option (`InvalidOption`). */
   markOpen(): void
+  /** Reserves a connection. */
+  reserve(): Promise<Connection>
 }
 
 export interface SessionOptions {
@@ -174,6 +176,7 @@ export function createSession(pool: PostgresPool, options: SessionOptions): Open
       })
     },
     transaction: (work) => withRetries(() => runOnce(work)),
+    reserve: acquireConnection,
     markOpen() {
       field = undefined
     },

@@ -66,7 +66,7 @@ interface OldAttempt {
 /** @param db in no transaction, with the tables of migration 5 */
 export function moveQueue(db: SqliteHandle): void {
   const moveBatch = createMove(db)
-  for (let moved = -1; moved !== 0; ) {
+  for (let moved = BATCH_SIZE; moved === BATCH_SIZE; ) {
     db.exec('begin immediate')
     try {
       moved = moveBatch()

@@ -5,7 +5,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadDriver, type SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
 import type { Engine } from '../../../adapters/storage/sqlite/engine.js'
 import { createGroupCommit } from '../../../adapters/storage/sqlite/group-commit.js'
-import { createPendingNotifications } from '../../../adapters/storage/sqlite/pending-notifications.js'
 import { configureConnection, enableWal } from '../../../adapters/storage/sqlite/pragmas.js'
 import type { RpcRequest, RpcResult } from '../../../adapters/storage/sqlite/rpc-methods.js'
 import { createFolder } from './sqlite-harness.js'
@@ -36,7 +35,6 @@ const scrub: RpcRequest = { port: 'deliveries', method: 'scrub', args: [] }
 
 /** An engine with one table that records its calls. */
 function setUp() {
-  const notifications = createPendingNotifications()
   const events: string[] = []
   const owner = { isLost: false }
   const engine = {
@@ -44,7 +42,6 @@ function setUp() {
       issue({ hash }: TokenRow) {
         if (hash === 'refused') throw new HookswitchError('Conflict', 'refused')
         db.prepare('INSERT INTO note VALUES (?)').run(hash)
-        notifications.add(hash === 'silent' ? [] : undefined)
         if (hash === 'broken') throw new TypeError('a bug in the engine')
         return undefined
       },
@@ -57,14 +54,13 @@ function setUp() {
   const run = createGroupCommit({
     db,
     engine: engine as unknown as Engine,
-    notifications,
     path: '/data/db',
     busyTimeoutMs: 1,
     assertOwner: () => {
       if (owner.isLost) throw new HookswitchError('StoreCorrupt', 'x-owner was removed')
     },
   })
-  return { run, events, notifications, owner }
+  return { run, events, owner }
 }
 
 const names = () =>
@@ -89,7 +85,6 @@ describe('a group of requests', () => {
         },
         committed() {},
       } as unknown as Engine,
-      notifications: createPendingNotifications(),
       path: 'db',
       busyTimeoutMs: 1,
       assertOwner() {},
@@ -112,19 +107,18 @@ describe('a group of requests', () => {
   })
 
   it('commits the other requests when one is refused', () => {
-    const { run, events, notifications } = setUp()
+    const { run, events } = setUp()
     expect(codes(run([write('a'), write('refused'), write('b')], false))).toEqual([
       'done',
       'Conflict',
       'done',
     ])
     expect(names()).toEqual(['a', 'b'])
-    expect([events, notifications.take()]).toEqual([['committed'], [undefined, undefined]])
-    expect(notifications.take()).toEqual([])
+    expect(events).toEqual(['committed'])
   })
 
   it('is rolled back after any other error, and each request is retried on its own', () => {
-    const { run, events, notifications } = setUp()
+    const { run, events } = setUp()
     const results = run([write('a'), write('broken'), write('a'), write('refused'), read], false)
     expect(codes(results)).toEqual(['done', 'StoreUnavailable', 'StoreUnavailable', 'Conflict', 'done'])
     expect(names()).toEqual(['a'])
@@ -136,16 +130,9 @@ describe('a group of requests', () => {
       'committed',
       'committed',
     ])
-    expect(notifications.take()).toEqual([undefined])
     const [, broken] = results as readonly { error: HookswitchError }[]
     expect(broken!.error).toMatchObject({ retryAfterSeconds: 1, cause: expect.any(TypeError) })
     expect(broken!.error.message).toContain('/data/db')
-  })
-
-  it('sends no notification if nothing became ready', () => {
-    const { run, notifications } = setUp()
-    run([write('silent')], false)
-    expect(notifications.take()).toEqual([])
   })
 
   it('that only reads does not wait for a writing connection', () => {
