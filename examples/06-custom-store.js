@@ -56,7 +56,7 @@ storeConformance(
 )
 
 describe('the counting store', () => {
-  it('has counted calls of accept', async () => {
-    if (!counts.get('deliveries.accept')) throw new Error('nothing was counted')
+  it('has counted calls of commit', async () => {
+    if (!counts.get('deliveries.commit')) throw new Error('nothing was counted')
   })
 })

@@ -73,11 +73,27 @@ function redacted(name: SettingName, value: unknown): unknown {
   })
 }
 
-/** `name = value  # where it came from` */
+/** Settings without a value whose default depends on the store, or is a secret. */
+const OF_THE_STORE: readonly SettingName[] = [
+  'data',
+  'schema',
+  'postgresMaxConnections',
+  'postgresAnswerWithinMs',
+]
+
+/** `name = value  # where it came from`, or `name  # default: …` where the default depends on other settings. */
 function lines(settings: Settings): string {
-  const rows = Object.entries(printed(settings)).map(([name, { value, origin }]) => {
+  const all = printed(settings)
+  const rows = SETTING_NAMES.flatMap((name): readonly (readonly [left: string, right: string])[] => {
+    const setting = all[name]
+    if (!setting) {
+      const { defaultText, secret } = settingOf(name)
+      const isShown = defaultText !== undefined && secret === undefined && !OF_THE_STORE.includes(name)
+      return isShown ? [[name, `default: ${defaultText}`]] : []
+    }
+    const { value, origin } = setting
     const text = typeof value === 'string' ? value : JSON.stringify(value)
-    return [`${name} = ${text.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')}`, describe(origin)] as const
+    return [[`${name} = ${text.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')}`, describe(origin)]]
   })
   const width = Math.min(MAX_COLUMN, Math.max(...rows.map(([left]) => left.length)))
   return rows.map(([left, right]) => `${left.padEnd(width)}  # ${right}\n`).join('')

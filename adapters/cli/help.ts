@@ -13,12 +13,12 @@ Usage:
   hookswitch migrate [flags]   move all data from a SQLite file into a PostgreSQL database
   hookswitch rotate-secret     replace the secret that encrypts API keys and signing secrets
   hookswitch COMMAND [flags]   use a running service
+  hookswitch help [WORD …]     show this help, or that of a command
   hookswitch --version
-  hookswitch --help
 
 Commands:
-  accounts, users, webhooks    list, show, create, change and delete them
-  deliveries                   list deliveries, explain one
+  accounts, users, webhooks    list, show, create, change and delete them; the webhooks that fail
+  deliveries                   list and search deliveries, explain one
   attempts                     list the requests to receivers, or watch them live
   replay                       send deliveries of a webhook again
   events                       publish events, list their kinds

@@ -24,7 +24,9 @@ const SIGNALS = { SIGINT: 2, SIGTERM: 15 } as const
  * The first SIGTERM or SIGINT drains, the second exits at once with 128 + its number. SIGHUP reloads.
  */
 export async function main(program: Program): Promise<void> {
-  const [command, ...argv] = program.argv.slice(2)
+  const [first, ...rest] = program.argv.slice(2)
+  // `help webhooks list` is `webhooks list --help`.
+  const [command, ...argv] = first === 'help' ? [...rest, '--help'] : [first, ...rest]
   const wantsHelp = (word: string | undefined) => word === '--help' || word === '-h'
   // Loaded when it is needed, so that the service starts without it.
   const help = () => import('./help.js')

@@ -103,7 +103,7 @@ export async function serve(argv: readonly string[], io: ServeIo): Promise<Servi
     log,
     async read() {
       const next = await planService(await readSettings(argv, io.env), io.env)
-      checkServiceOptions(next.settings, next.options)
+      await checkServiceOptions(next.settings, next.options)
       return next
     },
     isClosing: () => closed !== undefined,

@@ -103,13 +103,17 @@ async function tlsOptions(settings: Settings): Promise<ServiceOptions['tls']> {
 }
 
 /**
- * Checks the options as `createHookswitch` does, without a store.
+ * Checks the options as `createHookswitch` and a start do, on a store in memory.
  *
  * @throws `InvalidOption` naming the setting
  */
-export function checkServiceOptions(settings: Settings, options: ServiceOptions): void {
+export async function checkServiceOptions(settings: Settings, options: ServiceOptions): Promise<void> {
   try {
-    createHookswitch({ ...options, store: memoryStore() })
+    const hs = createHookswitch({ ...options, store: memoryStore() })
+    if (options.hooks === undefined) return
+    // The schemas of hooks are compiled by the start.
+    await hs.start()
+    await hs.close({ drainMs: 0 })
   } catch (thrown) {
     throw optionProblem(settings, thrown)
   }
@@ -130,9 +134,11 @@ export function optionProblem(settings: Settings, thrown: unknown): unknown {
   const problem = message.startsWith(field) ? message.slice(field.length).replace(/^:? /, '') : message
   const own = SETTING_OF_OPTION[field] ?? settingNamed(field)
   if (own !== undefined) return wrongSetting(settings, own, problem)
-  const [, outer = '', inner = ''] = /^(\w+)[.[](.*?)\]?$/.exec(field) ?? []
+  // `hooks[0].sample`, `breaker.failures`
+  const [outer = '', ...inner] = field.split(/[.[\]]+/).filter((part) => part !== '')
   const name = settingNamed(outer)
-  return name === undefined ? thrown : wrongSetting(settings, name, `${inner.replace(']', '')} ${problem}`)
+  const path = inner.map((part) => (/^\d+$/.test(part) ? Number(part) : part))
+  return name === undefined ? thrown : wrongSetting(settings, name, problem, path)
 }
 
 function settingNamed(name: string): SettingName | undefined {

@@ -43,7 +43,7 @@ export async function checkFileSettings(settings: Settings): Promise<void> {
   chooseSwitches(settings, {}, false)
   checkPorts(settings)
   const { options } = await readNamedFiles(settings)
-  checkServiceOptions(settings, options)
+  await checkServiceOptions(settings, options)
 }
 
 async function readNamedFiles(settings: Settings): Promise<Pick<ServicePlan, 'options' | 'accounts'>> {
@@ -90,6 +90,9 @@ export async function startService(hs: Hookswitch, plan: ServicePlan, log: Log):
     await hs.start()
     await ensureAccounts(hs, plan, log)
   } catch (thrown) {
+    const { field = '' } = thrown as { field?: string }
+    // The schemas of hooks are compiled by the start. All other errors of options are those of the store.
+    if (/^hooks\b/.test(field)) throw optionProblem(plan.settings, thrown)
     throw storeProblem(plan.settings, plan.choice, thrown)
   }
 }

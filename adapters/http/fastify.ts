@@ -3,7 +3,14 @@ import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { HttpService, ResponseRecord } from 'hookswitch'
 import { drainRequest, readNodeBody } from './node-body.js'
-import { BODY_TIMEOUT_MS, handleRequest, headerRecord, requestPath } from './request-record.js'
+import {
+  BODY_TIMEOUT_MS,
+  handleRequest,
+  hasTooLargeHeaders,
+  headerRecord,
+  requestPath,
+  transportError,
+} from './request-record.js'
 
 /** The only paths that the plugin registers, so that the host keeps all others and its own wildcard route. */
 const ROOTS = ['/v1', '/v2']
@@ -11,7 +18,7 @@ const ROOTS = ['/v1', '/v2']
 /**
  * Creates a plugin for `app.register(fastifyPlugin(hs), { prefix })`. The host's hooks run as for its own routes; its
  * body limit and content type parsers do not apply to these routes. A request body must arrive within 30 s and be at
- * most 1 MiB; otherwise the response is 408 or 413.
+ * most 1 MiB; otherwise the response is 408 or 413. Headers above 16 KiB get a 431.
  *
  * @param hs a hookswitch instance
  * @example await app.register(fastifyPlugin(hs), { prefix: '/telephony' })
@@ -50,6 +57,7 @@ async function handleFastifyRequest(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { raw, body } = request
+  if (hasTooLargeHeaders(raw.rawHeaders)) return replyAndDrain(raw, reply, transportError(hs, 431))
   const path = requestPath(raw.url ?? '/')
   const mountPrefix = path.split('/', prefixSegments + 1).join('/')
   const bodyResult = await readNodeBody(raw, BODY_TIMEOUT_MS, body instanceof Readable ? body : raw)
@@ -62,12 +70,20 @@ async function handleFastifyRequest(
     ...(raw.socket.remoteAddress === undefined ? {} : { remoteAddress: raw.socket.remoteAddress }),
     mountPrefix,
   })
+  if ('bodyProblem' in bodyResult) return replyAndDrain(raw, reply, response)
   reply.code(response.status).headers(response.headers)
-  if (!('bodyProblem' in bodyResult)) {
-    // With 304 and HEAD: `undefined`, because for an empty buffer Fastify would add a content type and length.
-    // Otherwise bytes: to a JSON string Fastify adds a charset, and clients compare the whole content type.
-    return reply.send(response.body === '' ? undefined : Buffer.from(response.body))
-  }
+  // With 304 and HEAD: `undefined`, because for an empty buffer Fastify would add a content type and length.
+  // Otherwise bytes: to a JSON string Fastify adds a charset, and clients compare the whole content type.
+  return reply.send(response.body === '' ? undefined : Buffer.from(response.body))
+}
+
+/** Responds to a request whose body was not read completely. */
+function replyAndDrain(
+  raw: FastifyRequest['raw'],
+  reply: FastifyReply,
+  response: ResponseRecord,
+): FastifyReply {
+  reply.code(response.status).headers(response.headers)
   if (raw.httpVersionMajor === 1) reply.header('connection', 'close')
   return reply.send(Readable.from(streamThenDrain(response, drainRequest(raw))))
 }

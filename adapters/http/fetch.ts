@@ -1,10 +1,11 @@
 /** hookswitch for web-standard `Request` and `Response`: Hono, Bun, Deno, edge runtimes. Uses no Node APIs. */
-import { HookswitchError, type HttpService } from 'hookswitch'
+import { HookswitchError, type HttpService, type ResponseRecord } from 'hookswitch'
 import { MAX_BODY_BYTES } from 'hookswitch/adapter'
 import {
   BODY_TIMEOUT_MS,
   type BodyResult,
   handleRequest,
+  hasTooLargeHeaders,
   headerRecord,
   isDeclaredTooLarge,
   requestPath,
@@ -21,7 +22,7 @@ export interface FetchInfo {
 
 /**
  * Creates a function from `Request` to `Response`. Paths outside `/v1` and `/v2` get a 404. A request body must arrive
- * within 30 s and be at most 1 MiB; otherwise the response is 408 or 413. Frameworks may pass another value as the
+ * within 30 s and be at most 1 MiB; otherwise the response is 408 or 413. Headers above 16 KiB get a 431. Frameworks may pass another value as the
  * second argument (Hono's `app.mount` passes its bindings).
  *
  * @param hs a hookswitch instance
@@ -39,7 +40,9 @@ export function fetchHandler(hs: HttpService): (request: Request, info?: FetchIn
     const { remoteAddress, mountPrefix = '' } = info ?? {}
     const path = requestPath(request.url)
     const inner = path.startsWith(`${mountPrefix}/`) ? path.slice(mountPrefix.length) : path
-    const headers = headerRecord([...request.headers].flat())
+    const rawHeaders = [...request.headers].flat()
+    if (hasTooLargeHeaders(rawHeaders)) return toResponse(transportError(hs, 431))
+    const headers = headerRecord(rawHeaders)
     const bodyResult = isDeclaredTooLarge(headers)
       ? ({ bodyProblem: 'too_large' } as const)
       : await readBody(request.body, BODY_TIMEOUT_MS)
@@ -54,12 +57,13 @@ export function fetchHandler(hs: HttpService): (request: Request, info?: FetchIn
             ...(typeof remoteAddress === 'string' ? { remoteAddress } : {}),
             mountPrefix,
           })
-    // `Response` throws if a 204 or 304 has a body, even an empty one.
-    return new Response(response.body === '' ? null : response.body, {
-      status: response.status,
-      headers: response.headers,
-    })
+    return toResponse(response)
   }
+}
+
+/** `Response` throws if a 204 or 304 has a body, even an empty one. */
+function toResponse({ status, headers, body }: ResponseRecord): Response {
+  return new Response(body === '' ? null : body, { status, headers })
 }
 
 async function readBody(stream: ReadableStream<Uint8Array> | null, timeoutMs: number): Promise<BodyResult> {

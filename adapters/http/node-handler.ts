@@ -6,6 +6,7 @@ import { checkOptions, milliseconds } from './node-options.js'
 import {
   BODY_TIMEOUT_MS,
   handleRequest,
+  hasTooLargeHeaders,
   headerRecord,
   requestPath,
   transportError,
@@ -51,16 +52,6 @@ export function nodeHandler(hs: HttpService, options: NodeHandlerOptions = {}): 
 
 const ignore = () => {}
 
-/** The limit of request headers on a server whose own limit is higher, in bytes. */
-const MAX_HEADER_BYTES = 16_384
-
-function hasTooLargeHeaders({ rawHeaders }: IncomingMessage): boolean {
-  // Name and value alternate; each pair has four more bytes on the wire: `: ` and the end of the line.
-  let bytes = 0
-  for (const text of rawHeaders) bytes += text.length + 2
-  return bytes > MAX_HEADER_BYTES
-}
-
 /**
  * Creates a handler for a framework that may have read the body already.
  *
@@ -77,7 +68,8 @@ export function createNodeHandler(
     if (next !== undefined && !hs.handlesPath(url)) return next()
     // A client that disconnects during the response is not an error.
     res.on('error', ignore)
-    if (!isLimited && hasTooLargeHeaders(req)) return void rejectAndDrain(req, res, transportError(hs, 431))
+    if (!isLimited && hasTooLargeHeaders(req.rawHeaders))
+      return void rejectAndDrain(req, res, transportError(hs, 431))
     respond(hs, req, res, url, bodyTimeoutMs, readParsedBody).catch(() => res.destroy())
   }
 }

@@ -42,6 +42,21 @@ export function headerRecord(rawHeaders: readonly string[]): RequestRecord['head
   return record
 }
 
+/** The limit of request headers on a server whose own limit is higher, in bytes. */
+const MAX_HEADER_BYTES = 16_384
+
+/**
+ * Returns whether the headers of a request are above 16 KiB; then 431.
+ *
+ * @param rawHeaders alternating names and values
+ */
+export function hasTooLargeHeaders(rawHeaders: readonly string[]): boolean {
+  // Each pair has four more bytes on the wire: `: ` and the end of the line.
+  let bytes = 0
+  for (const text of rawHeaders) bytes += text.length + 2
+  return bytes > MAX_HEADER_BYTES
+}
+
 /** Returns whether the declared content length is above the limit, so that the body need not be read. */
 export function isDeclaredTooLarge(headers: RequestRecord['headers']): boolean {
   return Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES

@@ -34,7 +34,12 @@ const login = { username: flags.user, secret: flags.secret }
 const fake = isFake ? fakeAsteriskAmi({ recording: await readFile(recording), ...login }) : undefined
 
 const service = await startService(flags.account.map((id) => ({ id, name: id, realm: `${id}.example` })))
-const common = { publish: service.hs.publish, accountOf: accountFromVariable(flags.variable) }
+const common = {
+  publish: service.hs.publish,
+  accountOf: accountFromVariable(flags.variable),
+  // The fake is as slow as this machine, on which other programs may run.
+  ...(fake && { accountWaitMs: 600_000 }),
+}
 const port = fake ? await fake.start() : Number(flags.port)
 const source =
   flags.ari === undefined

@@ -39,6 +39,8 @@ const source = freeswitchSource({
   port: fake ? await fake.start() : Number(flags.port),
   password: flags.password,
   accountOf: accountFromVariable(flags.variable),
+  // The fake is as slow as this machine, on which other programs may run.
+  ...(fake && { accountWaitMs: 600_000 }),
 })
 
 await runUntil(source, service, fake, Number(flags.speed))

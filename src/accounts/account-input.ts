@@ -90,7 +90,9 @@ const wrongType = (path: string, type: string): Failure =>
 function text(min: number, max: number, ...rules: readonly (readonly [RegExp, string])[]): Check {
   return (value, path) => {
     if (typeof value !== 'string') return [wrongType(path, 'string')]
-    const length = [...value].length
+    // Characters are counted only where the number of UTF-16 units does not decide.
+    const isCertain = value.length >= 2 * min && value.length <= max
+    const length = isCertain ? value.length : [...value].length
     if (length < min) return [failure(path, 'minLength', `String must be at least ${min} characters`, min)]
     if (length > max)
       return [failure(path, 'maxLength', `String must not be more than ${max} characters`, max)]
@@ -120,11 +122,9 @@ const username = text(
   [/^\S(.*\S)?$/s, 'User name must not begin or end with white space'],
 )
 const password = text(1, 1024)
+const normalizedRealm = text(1, 253, [/^[^\s\p{Cc}\p{Cs}]*$/u, 'Realm must not have white space'])
 const realm: Check = (value, path) =>
-  text(1, 253, [/^[^\s\p{Cc}\p{Cs}]*$/u, 'Realm must not have white space'])(
-    typeof value === 'string' ? normalizeRealm(value) : value,
-    path,
-  )
+  normalizedRealm(typeof value === 'string' ? normalizeRealm(value) : value, path)
 const apiKey: Check = (value, path) => {
   if (typeof value !== 'string') return [wrongType(path, 'string')]
   return isApiKey(value) ? [] : [failure(path, 'pattern', 'API key must be 32 to 128 of A-Z a-z 0-9 _ -')]

@@ -3,7 +3,7 @@ import { errorCode, HookswitchError, invalidInput } from '../errors.js'
 import { toCanonicalJson } from '../values/canonical-json.js'
 import { type Account, normalizeRealm } from './account.js'
 import { type AccountInput, applyAccountChange, parseAccountInput } from './account-input.js'
-import { type AccountDeps, createAccount, updateAccount } from './manage.js'
+import { type AccountDeps, createParsedAccount, updateAccount } from './manage.js'
 import { ensureUser } from './users.js'
 
 /**
@@ -17,13 +17,20 @@ export async function ensureAccount(deps: AccountDeps, input: AccountInput): Pro
   return ensureOne(deps, input)
 }
 
-/** @param stored the accounts that were stored before, if the list is long */
-async function ensureOne(deps: AccountDeps, input: AccountInput, stored?: StoredAccounts): Promise<string> {
+/** What is read once for a whole list. */
+interface ListReads {
+  /** Finds an account among those that were stored before, if the list is long. */
+  readonly stored?: StoredAccounts | undefined
+  /** The account with this id and its ancestors. */
+  lineageOf(accountId: string): Promise<readonly Account[]>
+}
+
+async function ensureOne(deps: AccountDeps, input: AccountInput, reads?: ListReads): Promise<string> {
   const parsed = parseAccountInput(input)
-  const found = stored ? stored(parsed) : await find(deps, parsed)
+  const found = reads?.stored ? reads.stored(parsed) : await find(deps, parsed)
   if (found) return update(deps, found, parsed)
   try {
-    return (await createAccount(deps, parsed, { isListed: true })).id
+    return (await createParsedAccount(deps, parsed, { isListed: true }, reads?.lineageOf)).id
   } catch (thrown) {
     // Another node with the same list may have started at the same time and created it first.
     const created = errorCode(thrown) === 'Conflict' ? await find(deps, parsed) : undefined
@@ -43,8 +50,10 @@ async function find({ accounts }: AccountDeps, { id, realm }: ParsedInput): Prom
 async function update(deps: AccountDeps, found: Account, parsed: ParsedInput): Promise<string> {
   const { id: _, apiKey: __, users = [], ...change } = parsed
   const { revision: _revision, ...changed } = applyAccountChange(found, change, found.modifiedMs)
-  const isChanged = ([key, value]: [string, unknown]) =>
-    toCanonicalJson(value) !== toCanonicalJson(found[key as keyof Account])
+  const isChanged = ([key, value]: [string, unknown]) => {
+    const old = found[key as keyof Account]
+    return value !== old && toCanonicalJson(value) !== toCanonicalJson(old)
+  }
   if (!found.isListed || Object.entries(changed).some(isChanged)) {
     await updateAccount(deps, found.id, change, { isListed: true })
   }
@@ -72,23 +81,59 @@ export async function ensureAccounts(
       { path: '', rule: 'type', message: 'Value did not match type(s): array', target: 'array' },
     ])
   }
-  const canReadAll = inputs.length >= READ_ALL_FROM && !hasRepeated(inputs)
-  const stored = canReadAll ? await readStored(deps) : undefined
+  const isRepetitive = hasRepeated(inputs)
+  const stored = inputs.length >= READ_ALL_FROM && !isRepetitive ? await readStored(deps) : undefined
   const ids: string[] = []
   const order = topologicalOrder(inputs)
-  const batchSize = hasRepeated(inputs) ? 1 : BATCH_SIZE
+  const batchSize = isRepetitive ? 1 : BATCH_SIZE
   for (const level of levelsOf(inputs, order)) {
+    const reads = isRepetitive ? undefined : { stored, lineageOf: cachedLineages(deps) }
+    const start = async (from: number): Promise<Batch> => {
+      const indexes = level.slice(from, from + batchSize)
+      const ensured = indexes.map((index) => ensureOne(deps, inputs[index]!, reads))
+      return { indexes, results: await Promise.allSettled(ensured) }
+    }
+    let running: Promise<Batch> | undefined
     for (let from = 0; from < level.length; from += batchSize) {
-      const batch = level.slice(from, from + batchSize)
-      const results = await Promise.allSettled(batch.map((index) => ensureOne(deps, inputs[index]!, stored)))
-      results.forEach((result, place) => {
-        const index = batch[place]!
-        if (result.status === 'rejected') throw withIndex(index, result.reason)
-        ids[index] = result.value
-      })
+      const current = running ?? start(from)
+      const next = from + batchSize
+      // The next batch is prepared while the store writes this one.
+      running = isRepetitive || next >= level.length ? undefined : start(next)
+      const batch = await current
+      try {
+        collect(batch, ids)
+      } catch (thrown) {
+        await running
+        throw thrown
+      }
     }
   }
   return ids
+}
+
+/** Accounts of a list that were ensured together. */
+interface Batch {
+  readonly indexes: readonly number[]
+  readonly results: readonly PromiseSettledResult<string>[]
+}
+
+/** @throws the first error, with the index of its account */
+function collect({ indexes, results }: Batch, ids: string[]): void {
+  results.forEach((result, place) => {
+    const index = indexes[place]!
+    if (result.status === 'rejected') throw withIndex(index, result.reason)
+    ids[index] = result.value
+  })
+}
+
+/** Reads each parent once: the accounts of one level do not change the levels above. */
+function cachedLineages({ accounts }: AccountDeps): ListReads['lineageOf'] {
+  const lineages = new Map<string, Promise<readonly Account[]>>()
+  return (accountId) => {
+    const cached = lineages.get(accountId) ?? accounts.lineage(accountId)
+    lineages.set(accountId, cached)
+    return cached
+  }
 }
 
 type StoredAccounts = (parsed: ParsedInput) => Account | undefined
@@ -111,11 +156,14 @@ const BATCH_SIZE = 500
 
 /** Whether two accounts of the list have the same id or realm: the later one then counts. */
 function hasRepeated(inputs: readonly AccountInput[]): boolean {
-  const keys = inputs.flatMap((input) => [
-    ...(typeof input?.id === 'string' ? [`id ${input.id}`] : []),
-    ...(typeof input?.realm === 'string' ? [`realm ${normalizeRealm(input.realm)}`] : []),
-  ])
-  return new Set(keys).size < keys.length
+  const ids = new Set<string>()
+  const realms = new Set<string>()
+  const isRepeated = (seen: Set<string>, key: string) => seen.size === seen.add(key).size
+  return inputs.some(
+    (input) =>
+      (typeof input?.id === 'string' && isRepeated(ids, input.id)) ||
+      (typeof input?.realm === 'string' && isRepeated(realms, normalizeRealm(input.realm))),
+  )
 }
 
 /** The indexes by depth in the list, so that the accounts of one level do not depend on each other. */
@@ -156,6 +204,12 @@ export function topologicalOrder(inputs: readonly AccountInput[]): readonly numb
   const indexOf = new Map(inputs.map((input, index) => [input?.id, index]))
   const order = new Set<number>()
   for (const start of inputs.keys()) {
+    const parentId = inputs[start]?.parentId
+    const parent = parentId === undefined ? undefined : indexOf.get(parentId)
+    if (parent === undefined || order.has(parent)) {
+      order.add(start)
+      continue
+    }
     const ancestors = new Set<number>()
     let index: number | undefined = start
     // A cycle ends the walk; creating the account reports it.

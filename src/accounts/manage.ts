@@ -49,13 +49,26 @@ export async function createAccount(
   input: AccountInput,
   marks: Pick<Account, 'isListed'> = {},
 ): Promise<CreatedAccount> {
-  const parsed = parseAccountInput(input)
+  return createParsedAccount(deps, parseAccountInput(input), marks)
+}
+
+/**
+ * Creates an account of checked input.
+ *
+ * @param lineageOf the account with this id and its ancestors; default: read from the store
+ * @throws as `createAccount`
+ */
+export async function createParsedAccount(
+  deps: AccountDeps,
+  parsed: AccountInput,
+  marks: Pick<Account, 'isListed'>,
+  lineageOf = (accountId: string): Promise<readonly Account[]> => deps.accounts.lineage(accountId),
+): Promise<CreatedAccount> {
   const accountId = parsed.id ?? deps.newId()
-  if (parsed.parentId !== undefined) {
-    assertValidParent(accountId, await deps.accounts.lineage(parsed.parentId))
-  }
+  if (parsed.parentId !== undefined) assertValidParent(accountId, await lineageOf(parsed.parentId))
   const apiKey = parsed.apiKey ?? formatApiKey(deps.random.bytes(API_KEY_BYTES))
-  if (await deps.accounts.apiKeyByHash(hashApiKey(apiKey))) {
+  // Nobody has a key that was drawn just now.
+  if (parsed.apiKey !== undefined && (await deps.accounts.apiKeyByHash(hashApiKey(apiKey)))) {
     throw new HookswitchError('Conflict', 'apiKey: another account has this key', { field: 'apiKey' })
   }
   const account = { ...buildAccount(parsed, accountId, deps.clock.now()), ...marks }

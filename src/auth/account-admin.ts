@@ -86,6 +86,8 @@ export interface AccountAdminDeps extends RevocationDeps {
   readonly mutex: KeyedMutex
   /** Called after a document was changed, before the change is answered. Never rejects. */
   documentChanged?(change: DocumentChange): Promise<void>
+  /** Called after an account was removed. Never throws. */
+  onRemoved?(accountId: string): void
 }
 
 /** Not an id: changes of the tree share this mutex key, so that two concurrent moves cannot form a cycle. */
@@ -167,6 +169,7 @@ export function accountAdmin(deps: AccountAdminDeps): AccountAdmin {
           return found
         }),
       )
+      deps.onRemoved?.(accountId)
       // The account takes no events any more: webhooks of its parent learn of it.
       const [, parent] = lineage
       if (parent) await changed('account', 'doc_deleted', parent.id, accountId)

@@ -49,8 +49,8 @@ export interface AttemptRecord {
   /** `success`: the receiver responded 2xx. `failure`: anything else, also an end without a request. */
   readonly result: 'success' | 'failure'
   /**
-   * Why it failed: `bad response code` or `kazoo http client error` (KAZOO's wording), or `interrupted`; for
-   * an end without a request its state (`expired`, `cancelled`, `quarantined`). Absent on success.
+   * Why it failed: `bad status` (a response other than 2xx), `no answer`, `own fault` (the request could not be sent), or
+   * `interrupted`; for an end without a request its state (`expired`, `cancelled`, `quarantined`). Absent on success.
    */
   readonly reason?: string
   /**
@@ -85,9 +85,18 @@ export interface StoredAttempt extends AttemptRecord {
 
 type MutableRecord = { -readonly [Name in keyof AttemptRecord]: AttemptRecord[Name] }
 
-/** KAZOO's reasons: clients compare the first. */
-const BAD_RESPONSE = 'bad response code'
-const NO_RESPONSE = 'kazoo http client error'
+/** Reasons of records that version 0.1 stored, in KAZOO's words. */
+const OLD_REASONS: Readonly<Record<string, string>> = {
+  'bad response code': 'bad status',
+  'kazoo http client error': 'no answer',
+}
+
+/** The record with the reason that this version gives. */
+export function withCurrentReason(attempt: StoredAttempt): StoredAttempt {
+  const { reason, clientError } = attempt
+  if (reason === undefined || !Object.hasOwn(OLD_REASONS, reason)) return attempt
+  return { ...attempt, reason: clientError === 'own_fault' ? 'own fault' : OLD_REASONS[reason]! }
+}
 
 /** Response headers that are stored, at most. */
 const MAX_RESPONSE_HEADERS = 64
@@ -122,11 +131,14 @@ function startRecord(
 
 function setReason(record: MutableRecord, outcome: Outcome): void {
   if (outcome.kind === 'delivered') return
-  const hasAnswer =
-    outcome.kind === 'failed' && (outcome.failure === 'http' || outcome.failure === 'redirect')
-  record.reason = hasAnswer ? BAD_RESPONSE : NO_RESPONSE
-  if (outcome.kind === 'own_fault') record.clientError = 'own_fault'
-  else if (outcome.failure !== 'http') record.clientError = outcome.failure
+  if (outcome.kind === 'own_fault') {
+    record.reason = 'own fault'
+    record.clientError = 'own_fault'
+    return
+  }
+  const { failure } = outcome
+  record.reason = failure === 'http' || failure === 'redirect' ? 'bad status' : 'no answer'
+  if (failure !== 'http') record.clientError = failure
 }
 
 /** Headers that `buildRequest` sets and no webhook can (`findHeaderProblem`), as they are spelt there. */

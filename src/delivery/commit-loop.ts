@@ -14,7 +14,7 @@
  * - A commit that fails is repeated until it succeeds or the node stops. If the store cannot tell whether it was
  *   written, the same group is committed again as a repeat.
  * - A publisher waits at most `MAX_PUBLISH_WAIT_MS` for a store that does not answer. Its event may still be
- *   accepted: the group is not given up.
+ *   accepted: the group is not given up. If the store says that it wrote nothing, all publishers get the error at once.
  */
 import { errorCode, HookswitchError } from '../errors.js'
 import type { Clock, Log } from '../ports.js'
@@ -114,6 +114,8 @@ const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 5000
 /** The abort reason of a wait. Without one, an abort creates an exception with a stack. */
 const IDLE = 'nothing waits'
+/** How often an acceptance gets new positions when others have taken them. */
+const MAX_COLLISIONS = 3
 /** A group takes no further acceptance above this number of events and deliveries. */
 const MAX_GROUP_SIZE = 5_000
 
@@ -121,6 +123,8 @@ interface PendingAcceptance {
   readonly acceptance: Acceptance
   /** Monotonic, ms. */
   readonly requestedMs: number
+  /** How often it was refused because a position was taken. */
+  collisions: number
   readonly resolve: (events: readonly AcceptedEvent[]) => void
   readonly reject: (thrown: unknown) => void
 }
@@ -160,6 +164,8 @@ export function createCommitLoop(
   let running: Promise<void> | undefined
   /** Aborts the wait of `watch`; `undefined`: it is not running. */
   let watching: AbortController | undefined
+  /** Aborts the pause before a commit is repeated; `undefined`: there is none that may be aborted. */
+  let pausing: AbortController | undefined
   let isStopped = false
   let isAbandoned = false
   let hasLost = false
@@ -201,6 +207,13 @@ export function createCommitLoop(
   function stopWatching(): void {
     watching?.abort(IDLE)
     watching = undefined
+  }
+
+  /** Refuses what is in no group yet. */
+  function refuseAccepts(thrown: unknown): void {
+    for (const one of accepts) refuse(one, thrown)
+    forget(accepts)
+    accepts = []
   }
 
   function takeAccepts(): readonly PendingAcceptance[] {
@@ -275,9 +288,20 @@ export function createCommitLoop(
     return built
   }
 
+  /** Waits before a commit is repeated, not for long once a publisher waits for the store. */
+  async function pause(ms: number): Promise<void> {
+    await clock.sleep(Math.min(ms, FIRST_PAUSE_MS), drainDeadline)
+    if (ms <= FIRST_PAUSE_MS || accepts.length > 0 || drainDeadline.aborted) return
+    pausing = new AbortController()
+    await clock.sleep(ms - FIRST_PAUSE_MS, AbortSignal.any([pausing.signal, drainDeadline]))
+    pausing = undefined
+  }
+
   /** Commits a group, whatever happens on the way. */
   async function commit(group: PendingGroup): Promise<void> {
     let isUnknown = group.isRepeat
+    /** Monotonic, ms. Publishers may cause many retries. */
+    let nextLogMs = Number.NEGATIVE_INFINITY
     for (let pauseMs = FIRST_PAUSE_MS; ; ) {
       let result: GroupResult
       try {
@@ -291,17 +315,24 @@ export function createCommitLoop(
           await commitOneByOne(group)
           return
         }
-        if (isNotWritten(thrown) || errorCode(thrown) !== 'StoreUnavailable') {
+        const isOut = errorCode(thrown) === 'StoreUnavailable'
+        const isUnwritten = isOut && isNotWritten(thrown)
+        if (!isOut || (isUnwritten && !group.isRepeat)) {
           for (const one of group.accepted) refuse(one, thrown)
           forget(group.accepted)
           group.accepted = []
-          if (errorCode(thrown) !== 'StoreUnavailable') {
-            log.error({ reason }, 'a part of a group was refused')
-            giveUp(group, handlers.putBack)
-            return
-          }
-        } else group.isRepeat = isUnknown = true
-        log.warn({ reason, deliveries: group.ended.length }, 'committing failed, retrying')
+        }
+        if (!isOut) {
+          log.error({ reason }, 'a part of a group was refused')
+          giveUp(group, handlers.putBack)
+          return
+        }
+        if (isUnwritten) refuseAccepts(thrown)
+        else group.isRepeat = isUnknown = true
+        if (clock.monotonic() >= nextLogMs) {
+          log.warn({ reason, deliveries: group.ended.length }, 'committing failed, retrying')
+          nextLogMs = clock.monotonic() + pauseMs
+        }
         if (sizeOf(group) === 0 && group.finished.length === 0) return
         if (drainDeadline.aborted) {
           for (const one of group.accepted) refuse(one, thrown)
@@ -309,7 +340,7 @@ export function createCommitLoop(
           giveUp(group, handlers.abandon)
           return
         }
-        await clock.sleep(pauseMs, drainDeadline)
+        await pause(pauseMs)
         pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)
         continue
       }
@@ -376,11 +407,13 @@ export function createCommitLoop(
       if (isInTime) handlers.start(starts[index]!)
       else handlers.putBack(starts[index]!)
     }
+    const again: PendingAcceptance[] = []
     for (let index = 0; index < accepted.length; index++) {
       const pending = accepted[index]!
       const one = result.accepted[index]!
       if (one.kind === 'refused') {
-        refuse(pending, one.error)
+        if (isCollision(one.error) && pending.collisions++ < MAX_COLLISIONS && !isStopped) again.push(pending)
+        else refuse(pending, one.error)
         continue
       }
       unanswered.delete(pending)
@@ -389,6 +422,8 @@ export function createCommitLoop(
       if (entering) await entering
     }
     forget(accepted)
+    for (const { acceptance } of again) queuedDeliveries += acceptance.deliveries.length
+    if (again.length > 0) accepts = [...again, ...accepts]
     for (let index = 0; index < ended.length; index++) handlers.ended(ended[index]!, result.ended[index]!, ms)
     if (refused.size > 0) await handlers.notStarted(starts.filter((_, index) => refused.has(index)))
   }
@@ -439,11 +474,12 @@ export function createCommitLoop(
     accept(acceptance) {
       if (isStopped) return Promise.reject(new HookswitchError('Closing', 'this instance is closing'))
       return new Promise((resolve, reject) => {
-        const pending = { acceptance, requestedMs: clock.monotonic(), resolve, reject }
+        const pending = { acceptance, requestedMs: clock.monotonic(), collisions: 0, resolve, reject }
         accepts.push(pending)
         unanswered.add(pending)
         queuedDeliveries += acceptance.deliveries.length
         if (!watching) void watch()
+        pausing?.abort(IDLE)
         trigger()
       })
     },
@@ -469,9 +505,7 @@ export function createCommitLoop(
     },
     stop() {
       isStopped = true
-      for (const one of accepts) refuse(one, new HookswitchError('Closing', 'this instance is closing'))
-      forget(accepts)
-      accepts = []
+      refuseAccepts(new HookswitchError('Closing', 'this instance is closing'))
     },
     abandon() {
       isAbandoned = true
@@ -483,6 +517,11 @@ export function createCommitLoop(
       return hasLost
     },
   }
+}
+
+/** Ids are random, so it is a position that is taken: a node without a lease has no number of its own. */
+function isCollision({ code, field }: HookswitchError): boolean {
+  return code === 'Conflict' && field === 'id'
 }
 
 function emptyGroup(): PendingGroup {

@@ -1,11 +1,11 @@
 /** Channel events: their type, and the check of what a host publishes. */
-import { HookswitchError, invalidInput } from '../errors.js'
+import { type Failure, HookswitchError, invalidInput } from '../errors.js'
 import { findJsonProblem, toCanonicalJson } from '../values/canonical-json.js'
 import { closestName } from '../values/closest-name.js'
 import { sha256 } from '../values/hash.js'
 import { toSchemaFailures } from '../values/schema-failures.js'
 import { validateEvent } from '../values/validators.generated.js'
-import type { CatalogueEntry } from '../webhooks/catalogue.js'
+import { type CatalogueEntry, OBJECT_HOOK } from '../webhooks/catalogue.js'
 import type { DataResult, DataValidators } from '../webhooks/event-data.js'
 
 /**
@@ -203,10 +203,12 @@ export function checkEvent(
   // an object literal that begins with a spread and has further properties creates an object in slow mode.
   const copy: unknown = isObject(input) ? { timestampMs: nowMs, ...input } : input
   const isOrdered = isObject(copy) && takeOrderingKey(copy)
-  if (!validateEvent(copy)) {
+  const missing = isObject(copy) ? missingOfDocument(copy) : []
+  if (!validateEvent(copy) || missing.length > 0) {
     const all = toSchemaFailures(validateEvent.errors, copy)
-    // The call id is a copy of the ordering key then: one failure is enough.
-    const failures = isOrdered ? all.filter(({ path }) => path !== 'callId') : all
+    // The call id is a copy of the ordering key, or over HTTP of the document's id, then: one failure is enough.
+    const isCopied = isOrdered || missing.some(({ path }) => path === 'documentId')
+    const failures = [...(isCopied ? all.filter(({ path }) => path !== 'callId') : all), ...missing]
     const first = failures[0]
     const described = failures.map((f) =>
       f.rule === 'additionalProperties' ? { ...f, message: 'is not a field of an event' } : f,
@@ -249,6 +251,19 @@ function takeOrderingKey(event: Partial<CustomFields>): boolean {
   if (orderingKey === undefined || callId !== orderingKey) return false
   event.callId = orderingKey
   return true
+}
+
+const DOCUMENT_FIELDS = ['documentId', 'documentType', 'documentAction'] as const
+
+/** The event of a document tells which one and what happened to it: webhooks choose by type and action. */
+function missingOfDocument(event: Partial<ChannelEvent>): readonly Failure[] {
+  if (event.hook !== OBJECT_HOOK) return []
+  return DOCUMENT_FIELDS.filter((path) => event[path] === undefined || event[path] === '').map((path) => ({
+    path,
+    rule: 'required',
+    message: 'Field is required but missing',
+    target: 'required',
+  }))
 }
 
 /** @throws `InvalidInput` naming the field */

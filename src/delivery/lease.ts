@@ -30,7 +30,7 @@ export interface LeaseKeeper {
   canStart(): boolean
   /** Takes shards, and renews the lease from then on where the store is shared. */
   start(): Promise<void>
-  /** Requests a new grant at once: a group was refused because the lease has ended. */
+  /** Requests a new grant, at most once a second: a group was refused because the lease has ended. */
   renew(): void
   /**
    * Stops renewing and, if `mayRelease`, releases the shards: nothing is in flight. Otherwise the lease ends by itself.
@@ -69,6 +69,8 @@ export function createLeaseKeeper(
   /** Monotonic, ms. */
   let canStartUntilMs = Number.NEGATIVE_INFINITY
   let hasShards = false
+  /** Monotonic, ms, of the latest request. */
+  let lastRequestMs = Number.NEGATIVE_INFINITY
   let renewEveryMs = LEASE_MS / RENEWALS
   let renewing: Promise<void> | undefined
   const canStart = () => clock.monotonic() < canStartUntilMs
@@ -77,6 +79,7 @@ export function createLeaseKeeper(
 
   async function request(call: QueueStore['own']): Promise<void> {
     const requestedMs = clock.monotonic()
+    lastRequestMs = requestedMs
     const grant = await call(owner, LEASE_MS)
     storeClock.sync(grant.storeMs)
     const grantedMs = grant.aliveUntilMs - grant.storeMs
@@ -93,6 +96,9 @@ export function createLeaseKeeper(
         waiting = new AbortController()
         const signal = AbortSignal.any([waiting.signal, stopping.signal])
         await clock.sleep(hasShards ? renewEveryMs : MIN_RENEWAL_MS, signal)
+        // A store that refuses groups under a lease that it grants again must not be asked in a loop.
+        const pauseMs = lastRequestMs + MIN_RENEWAL_MS - clock.monotonic()
+        if (pauseMs > 0) await clock.sleep(pauseMs, stopping.signal)
       }
       if (stopping.signal.aborted) return
       const requestedMs = clock.monotonic()

@@ -273,6 +273,8 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     const { lease } = state
     if (!lease) return
     const starts: Start[] = []
+    queue.dropShards(shards)
+    queue.forgetIdle(shards)
     let cursor: string | undefined
     let hasVersion = !mustLoadAll
     do {
@@ -284,6 +286,11 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
       starts.push(...part.interrupted)
       cursor = part.cursor
     } while (cursor !== undefined)
+    const loaded = new Set(shards)
+    const inShards = () => [...queue.endpoints()].filter(({ shard }) => loaded.has(shard))
+    // What is in flight was started with rows that may have changed.
+    const busy = inShards().filter(({ taken }) => taken > 0)
+    for (const row of await Promise.all(busy.map(({ id }) => store.webhookOf(id)))) if (row) setWebhook(row)
     await settleInterrupted(starts)
     if (state.lease !== lease) return
     if (shards.length > 0) await store.completeTakeover(lease, shards)
@@ -291,9 +298,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
       state.loaded.add(shard)
       knownShards.add(shard)
     }
-    // All, because an earlier try may have loaded a part of them.
-    const loaded = new Set(shards)
-    updateAll([...queue.endpoints()].filter(({ shard }) => loaded.has(shard)))
+    updateAll(inShards())
   }
 
   /** The queue is built anew; what is in flight stays, and is not loaded again. */
@@ -356,7 +361,16 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     })
   }
 
-  async function fetch(keys: readonly DeliveryKey[]): Promise<void> {
+  function poll(): void {
+    if (isPolling || stopping.aborted) return
+    isPolling = true
+    void loop.exclusively(async () => {
+      isPolling = false
+      await repeat('polling', pollNow)
+    })
+  }
+
+  async function readContents(keys: readonly DeliveryKey[]): Promise<void> {
     try {
       const contents = await store.bodies(keys)
       updateAll(queue.fill(keys, contents, now()))
@@ -384,7 +398,8 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
       state.pendingElsewhere = next.pendingElsewhere
       if (isKnown) {
         handOverIdle()
-        loop.trigger()
+        // A notification can be lost: each renewal polls.
+        poll()
         return
       }
       applying = loop.exclusively(() => repeat('loading shards', applyGrant))
@@ -392,14 +407,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     ready: async () => applying,
     onFenced,
     applyChanges: () => repeat('reading changes', applyChanges),
-    poll() {
-      if (isPolling || stopping.aborted) return
-      isPolling = true
-      void loop.exclusively(async () => {
-        isPolling = false
-        await repeat('polling', pollNow)
-      })
-    },
+    poll,
     reload() {
       if (isReloadQueued || stopping.aborted) return
       isReloadQueued = true
@@ -420,7 +428,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
       for (let from = 0; from < keys.length; from += FETCH_SIZE) {
         const some = keys.slice(from, from + FETCH_SIZE)
         fetching += some.length
-        void fetch(some)
+        void readContents(some)
       }
     },
     nextFetchMs: () => (fetching < maxContents ? queue.nextMissingMs() : undefined),

@@ -213,18 +213,20 @@ export function createCore(
     onDeliveriesCancelled: dispatcher.cancelUnsent,
     ...(options.directory ? {} : { accountDeps }),
   }
+  const logRemoval = (accountId: string) => log.info({ accountId }, 'an account was removed')
   const allAccounts = accountService(accountServiceDeps)
   const accounts: AccountService = {
     ...allAccounts,
     async remove(accountId) {
       await allAccounts.remove(accountId)
-      log.info({ accountId }, 'an account was removed')
+      logRemoval(accountId)
     },
   }
   const admin = accountAdmin({
     ...accountServiceDeps,
     accountRules: options,
     documentChanged: deps.documentChanged,
+    onRemoved: logRemoval,
   })
   const webhooks: WebhookDeps = {
     webhooks: store.webhooks,

@@ -2,7 +2,7 @@
  * `hs.webhooks`: webhooks as the host manages them. The host is trusted, so nothing here authorizes; the HTTP API calls
  * the operations of `webhooks/manage` itself (`runtime/api-backend`).
  */
-import type { StoredAttempt } from '../delivery/attempt-record.js'
+import { type StoredAttempt, withCurrentReason } from '../delivery/attempt-record.js'
 import type {
   DeliveryQuery,
   DeliverySearch,
@@ -219,12 +219,11 @@ export function createWebhookApi(core: () => Core, limits: { readonly maxPending
         limits.maxPending,
       )
     },
-    attempts: async (accountId, webhookId, options = {}) =>
-      core().store.deliveries.attempts({
-        ...withLimit(options),
-        accountId,
-        ...(webhookId !== undefined && { webhookId }),
-      }),
+    async attempts(accountId, webhookId, options = {}) {
+      const query = { ...withLimit(options), accountId, ...(webhookId !== undefined && { webhookId }) }
+      const attempts = await core().store.deliveries.attempts(query)
+      return attempts.map(withCurrentReason)
+    },
     deliveries: async (accountId, webhookId, options = {}) =>
       listDeliveries(core(), { ...withLimit(options), accountId, webhookId }),
     delivery: async (accountId, deliveryId) => asShown(core(), await readDelivery(accountId, deliveryId)),

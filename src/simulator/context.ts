@@ -117,6 +117,7 @@ export async function createSimulationContext(
       leaseMs: options.leaseSeconds === undefined ? undefined : options.leaseSeconds * 1000,
       executed: observer.executed,
       requestStarted: observer.requestStarted,
+      sent: observer.sent,
       drawClockErrors: () => ({
         aheadMs: Math.round((2 * clocks.fraction() - 1) * MAX_AHEAD_MS),
         drift: (2 * clocks.fraction() - 1) * MAX_DRIFT,

@@ -20,6 +20,8 @@ export interface NetworkDeps {
   effectOf(life: NodeLife): NetworkEffect | undefined
   /** Called when a request starts, with the requests in flight of this node by group, and their total. */
   requestStarted(life: NodeLife, inFlight: ReadonlyMap<string, number>, total: number, group: string): void
+  /** Called when the service sends an attempt, before anything of it is on the wire. */
+  sent(life: NodeLife, delivery: string, attempt: number): void
 }
 
 /** Effects that end a request before it reaches its receiver. */
@@ -55,6 +57,8 @@ export function createNetworkSender(
     return new Promise((resolve) => {
       if (!life.isAlive()) return
       const { group, deadlineMs } = request
+      const header = headersOf(request.headers)
+      deps.sent(life, header('webhook-id'), Number(header('X-Hook-Attempt')))
       let received: ReceivedRequest | undefined
       const pending = {
         group,

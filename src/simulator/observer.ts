@@ -4,7 +4,9 @@
  */
 
 import type { Acceptance, AcceptedEvent, Settlement } from '../delivery/delivery-store.js'
-import type { Group, GroupResult, Lease, NodeLease, Start } from '../delivery/queue-store.js'
+import type { Group, GroupResult, Lease, NodeLease } from '../delivery/queue-store.js'
+import { shardOf } from '../store/shards.js'
+import type { Health } from '../webhooks/health.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { RunningNode } from './cluster.js'
 import { disruptionsBetween } from './disruptions.js'
@@ -30,6 +32,8 @@ export interface Observer {
   executed(operation: StoreOperation, args: readonly unknown[], result: unknown): void
   /** A request started; see `NetworkDeps.requestStarted`. */
   requestStarted(life: NodeLife, inFlight: ReadonlyMap<string, number>, total: number, group: string): void
+  /** The service sends an attempt. */
+  sent(life: NodeLife, delivery: string, attempt: number): void
   /** A node has closed; `listeners` counts its subscriptions that are still active. */
   closed(running: RunningNode, listeners: number): void
 }
@@ -43,6 +47,8 @@ const OUTAGE_RECEIVERS = 5
 
 const NO_LEASE: Lease = { owner: '', fence: 0 }
 
+const startName = ({ owner, fence }: Lease, key: number) => `${owner} ${fence} ${key}`
+const attemptOf = (owner: string, delivery: string, attempt: number) => `${owner} ${delivery} ${attempt}`
 const keyOf = (webhookId: string, position: number) => `${webhookId} ${position}`
 
 export function createObserver(deps: ObserverDeps): Observer {
@@ -82,6 +88,8 @@ export function createObserver(deps: ObserverDeps): Observer {
         charged: 0,
         dueMs: 0,
         owner: '',
+        start: '',
+        isSent: false,
         startedMs: 0,
         startedStoreMs: 0,
         endedMs: Number.POSITIVE_INFINITY,
@@ -96,13 +104,18 @@ export function createObserver(deps: ObserverDeps): Observer {
 
   /** @param group its lease and its time, as the node knew it, are those of the starts */
   function started(
-    starts: readonly Start[],
-    { lease: { owner } = NO_LEASE, now: calledMs, isRepeat }: Group,
+    { starting, lease = NO_LEASE, now: calledMs }: Group,
+    notStarted: ReadonlySet<number>,
   ): void {
-    const lease = tracked.leases.get(owner)
-    if (starts.length > 0 && (!lease || lease.isReleased || lease.aliveUntilMs <= calledMs)) {
+    if (!starting) return
+    const { owner } = lease
+    const starts = starting.deliveries.filter((_, index) => !notStarted.has(index))
+    const current = tracked.leases.get(owner)
+    if (starts.length > 0 && (!current || current.isReleased || current.aliveUntilMs <= calledMs)) {
       violations.add('I16', now(), `${owner} starts attempts without a lease`, owner)
     }
+    const name = startName(lease, starting.key)
+    const deliveries: TrackedDelivery[] = []
     for (const { webhookId, position, attempt } of starts) {
       const key = keyOf(webhookId, position)
       const delivery = tracked.byKey.get(key)
@@ -110,46 +123,69 @@ export function createObserver(deps: ObserverDeps): Observer {
         violations.add('I3', now(), `${key} is started but was never accepted`, webhookId)
         continue
       }
-      const { id, webhook, call } = delivery
-      const isAgain = delivery.state === 'in_flight' && delivery.owner === owner
-      // Stored by an earlier commit of the same group, or taken back before anything was sent.
-      if (isAgain && (isRepeat || delivery.attempts === attempt - 1)) continue
-      if (!canFollow(delivery.state, 'in_flight')) {
-        violations.add('I10', now(), `${id} was ${delivery.state} and is started`, id, webhook)
+      deliveries.push(delivery)
+      // Stored by an earlier commit of the same group.
+      if (delivery.start !== name || delivery.state !== 'in_flight') {
+        checkStart(delivery, attempt, owner, calledMs)
+        tracked.started.add(attemptOf(owner, delivery.id, attempt))
+        Object.assign(delivery, {
+          state: 'in_flight',
+          owner,
+          start: name,
+          isSent: false,
+          startedMs: now(),
+          startedStoreMs: calledMs,
+        })
       }
-      if (attempt !== delivery.attempts + 1) {
-        violations.add(
-          'I9',
-          now(),
-          `${id} is started as attempt ${attempt} after ${delivery.attempts}`,
-          id,
-          webhook,
-        )
-      }
-      const first = tracked.lanes.get(delivery.lane)?.[0]
-      if (first !== delivery) {
-        const why = first ? `before ${first.id} has ended` : 'after its lane had ended'
-        violations.add('I17', now(), `${id} is sent ${why}`, id, first?.id ?? '', webhook, call)
-      }
-      if (delivery.dueMs > calledMs) {
-        const earlyMs = delivery.dueMs - calledMs
-        violations.add('I11', now(), `${id} is sent ${earlyMs} ms before it is due`, id, webhook)
-      }
-      const epoch = tracked.epochs.get(webhook)
-      if (epoch !== undefined && epoch > delivery.epoch) {
-        violations.add('I21', now(), `${id} is started after its webhook was disabled`, id, webhook)
-      }
-      delivery.state = 'in_flight'
-      delivery.owner = owner
-      delivery.startedMs = now()
-      delivery.startedStoreMs = calledMs
     }
+    tracked.starts.set(name, deliveries)
+  }
+
+  function checkStart(delivery: TrackedDelivery, attempt: number, owner: string, calledMs: number): void {
+    const { id, webhook, call } = delivery
+    const add = (invariant: string, message: string, ...more: readonly string[]) =>
+      violations.add(invariant, now(), `${id} ${message}`, id, webhook, ...more)
+    // A start that its node took back before anything was sent; it is not forgotten before the others of its group.
+    const isTakenBack = delivery.state === 'in_flight' && delivery.owner === owner && !delivery.isSent
+    if (!isTakenBack && !canFollow(delivery.state, 'in_flight'))
+      add('I10', `was ${delivery.state} and is started`)
+    if (attempt !== delivery.attempts + 1)
+      add('I9', `is started as attempt ${attempt} after ${delivery.attempts}`)
+    const first = tracked.lanes.get(delivery.lane)?.[0]
+    if (first !== delivery) {
+      const why = first ? `before ${first.id} has ended` : 'after its lane had ended'
+      add('I17', `is sent ${why}`, first?.id ?? '', call)
+    }
+    if (delivery.dueMs > calledMs) add('I11', `is sent ${delivery.dueMs - calledMs} ms before it is due`)
+    const epoch = tracked.epochs.get(webhook)
+    if (epoch !== undefined && epoch > delivery.epoch) add('I21', 'is started after its webhook was disabled')
+  }
+
+  /** A node has forgotten starts: their attempts have ended, or nothing was sent. */
+  function forgotten(name: string, isForgotten: (delivery: TrackedDelivery) => boolean): void {
+    const left: TrackedDelivery[] = []
+    for (const delivery of tracked.starts.get(name) ?? []) {
+      if (!isForgotten(delivery)) left.push(delivery)
+      else if (delivery.state === 'in_flight' && delivery.start === name) {
+        const { id, webhook } = delivery
+        if (delivery.isSent)
+          violations.add('I8', now(), `the start of ${id} is forgotten while it is sent`, id, webhook)
+        delivery.state = 'waiting'
+      }
+    }
+    if (left.length > 0) tracked.starts.set(name, left)
+    else tracked.starts.delete(name)
+  }
+
+  /** Starts of all leases of a node, or of one. */
+  function startsOf(prefix: string): readonly string[] {
+    return [...tracked.starts.keys()].filter((name) => name.startsWith(prefix))
   }
 
   function committed(group: Group, result: GroupResult): void {
     cover(`group ${result.kind}`)
     if (result.kind !== 'committed') return
-    const { isRepeat, lease: { owner } = NO_LEASE } = group
+    const { isRepeat, lease = NO_LEASE } = group
     group.accepted.forEach((acceptance, index) => {
       const one = result.accepted[index]!
       if (one.kind === 'accepted') accepted(acceptance, one.events, isRepeat)
@@ -158,10 +194,10 @@ export function createObserver(deps: ObserverDeps): Observer {
       const one = result.ended[index]!
       cover(`settle ${one.kind}`)
       if (one.kind !== 'settled' || (isRepeat && isSettled(settlement))) return
-      checkSettlement(settlement, owner, one.disabled, group.now)
+      checkSettlement(settlement, group, one.disabled)
     })
-    const refused = new Set(result.notStarted)
-    started(group.starting?.deliveries.filter((_, index) => !refused.has(index)) ?? [], group)
+    started(group, new Set(result.notStarted))
+    for (const key of group.finished) forgotten(startName(lease, key), () => true)
   }
 
   /** Whether an earlier commit of the same group has written this settlement. */
@@ -172,9 +208,8 @@ export function createObserver(deps: ObserverDeps): Observer {
 
   function checkSettlement(
     settlement: Settlement,
-    owner: string,
+    { ended, lease: { owner } = NO_LEASE, now: calledMs }: Group,
     disabled: Webhook | undefined,
-    calledMs: number,
   ): void {
     const { deliveryId: id, webhookId: webhook, next } = settlement
     const delivery = tracked.deliveries.get(id)
@@ -194,7 +229,7 @@ export function createObserver(deps: ObserverDeps): Observer {
     const state = next.state as TrackedDeliveryState
     cover(`${delivery.state} → ${state}`)
     if (!canFollow(delivery.state, state)) add('I10', `${id} was ${delivery.state} and becomes ${state}`)
-    checkCounts(delivery, settlement, add)
+    checkCounts(delivery, settlement, healthIn(ended, webhook), add)
     checkRetryDelay(deps, delivery, settlement, calledMs)
     trackHealth(deps, webhook, settlement)
     trackSettlement(delivery, settlement)
@@ -217,7 +252,8 @@ export function createObserver(deps: ObserverDeps): Observer {
 
   function checkCounts(
     delivery: TrackedDelivery,
-    { next, record, endpoint }: Settlement,
+    { next, record }: Settlement,
+    health: Health | null | undefined,
     add: (invariant: string, message: string) => void,
   ): void {
     const { id } = delivery
@@ -233,7 +269,7 @@ export function createObserver(deps: ObserverDeps): Observer {
       add('I9', `${id} counts ${next.attempts} attempts, but ${delivery.attempts} are recorded`)
     }
     // A failed probe of a receiver that is briefly down costs no try: the breaker is open, or was closed meanwhile.
-    const isProbe = endpoint?.health === null || (endpoint?.health?.openings ?? 0) > 0
+    const isProbe = health === null || (health?.openings ?? 0) > 0
     if (isProbe && next.state === 'waiting' && next.tries === delivery.charged - 1) delivery.charged -= 1
     // With fewer receivers the service never assumes an outage, so every failure is charged.
     if (
@@ -242,6 +278,13 @@ export function createObserver(deps: ObserverDeps): Observer {
     ) {
       add('I7', `${id} is charged ${next.tries} tries, but ${delivery.charged} failed or succeeded`)
     }
+  }
+
+  /** The health of a webhook is written once per group, with its last settlement. */
+  function healthIn(ended: readonly Settlement[], webhook: string): Health | null | undefined {
+    return ended.findLast(
+      ({ webhookId, endpoint }) => webhookId === webhook && endpoint?.health !== undefined,
+    )?.endpoint?.health
   }
 
   function trackSettlement(delivery: TrackedDelivery, { next, record }: Settlement): void {
@@ -286,7 +329,16 @@ export function createObserver(deps: ObserverDeps): Observer {
     renew: (life, [owner], result) => owned(life, owner as string, result as NodeLease),
     release(_, [owner]) {
       const lease = tracked.leases.get(owner as string)
-      if (lease) lease.isReleased = true
+      if (!lease) return
+      lease.isReleased = true
+      for (const name of startsOf(`${owner} `)) forgotten(name, () => true)
+    },
+    handOver(_, [lease, shards]) {
+      const { owner, fence } = lease as Lease
+      const given = new Set(shards as number[])
+      for (const name of startsOf(`${owner} ${fence} `)) {
+        forgotten(name, ({ webhook }) => given.has(shardOf(webhook)))
+      }
     },
     replace(_, [webhook], replaced) {
       const { id, epoch } = webhook as Webhook
@@ -311,6 +363,15 @@ export function createObserver(deps: ObserverDeps): Observer {
       if (total > caps.total)
         violations.add('I15', now(), `${life.name} has ${total} requests in flight`, life.name)
       if (total > caps.perAccount) checkAccountCaps(life, inFlight)
+    },
+    sent(life, id, attempt) {
+      const owner = owners.get(life.name) ?? ''
+      const delivery = tracked.deliveries.get(id)
+      if (delivery?.owner === owner && delivery.state === 'in_flight' && delivery.attempts === attempt - 1) {
+        if (delivery.isSent) violations.add('I8', now(), `${id} is sent twice in one attempt`, id)
+        delivery.isSent = true
+      } else if (!tracked.started.has(attemptOf(owner, id, attempt)))
+        violations.add('I10', now(), `${id} is sent without a stored start of attempt ${attempt}`, id)
     },
     closed({ life, sender }, listeners) {
       const lease = tracked.leases.get(owners.get(life.name) ?? '')

@@ -33,6 +33,10 @@ export interface TrackedDelivery {
   readonly key: string
   /** The node that started it last. */
   owner: string
+  /** The stored start that this was: lease and key. */
+  start: string
+  /** Whether its node has sent the attempt of the last start. */
+  isSent: boolean
   /** Time of the last start: true time, ms. */
   startedMs: number
   /** Time of the last start: store time as its node knew it, ms. */
@@ -57,6 +61,10 @@ export interface TrackedState {
   readonly byKey: Map<string, TrackedDelivery>
   /** Pending deliveries by webhook and lane, in order. */
   readonly lanes: Map<string, TrackedDelivery[]>
+  /** Deliveries by the lease and the key under which their starts are stored, until those are forgotten. */
+  readonly starts: Map<string, readonly TrackedDelivery[]>
+  /** Every start so far: node, delivery and attempt. */
+  readonly started: Set<string>
   /** Ids of accepted events, without duplicates. */
   readonly events: Set<string>
   /** By owner. */
@@ -72,6 +80,8 @@ export function createTrackedState(): TrackedState {
     deliveries: new Map(),
     byKey: new Map(),
     lanes: new Map(),
+    starts: new Map(),
+    started: new Set(),
     events: new Set(),
     leases: new Map(),
     epochs: new Map(),

@@ -18,7 +18,7 @@ export interface StoreSupports {
 }
 
 /**
- * The storage contract: the ports of all domains, and the guarantees that involve several of them.
+ * A store, everything that the service keeps: the ports of all domains, and the guarantees that involve several of them.
  *
  * - `deliveries.commit` writes a group in one transaction: events, deliveries, sequence numbers and idempotency keys;
  *   attempt records, next states, the endpoints' health and their disabling; the starts of attempts.
@@ -27,7 +27,7 @@ export interface StoreSupports {
  *
  * `storeConformance` in `hookswitch/testkit` checks every guarantee of these interfaces.
  */
-export interface StoreParts {
+export interface Store {
   /** The guarantees of this store beyond the contract. */
   readonly supports: StoreSupports
   /** Opens connections and runs schema migrations. `hs.start()` calls it once, before any other method. */
@@ -47,18 +47,14 @@ export interface StoreParts {
   readonly tokens: TokenStore
   /** Webhooks and their settings. */
   readonly webhooks: WebhookStore
+  /** Events, deliveries, attempts and the leases of nodes: the log of the queues in the memory of the nodes. */
+  readonly deliveries: QueueStore
   /** Open legs of event sources, which survive a restart where the store is durable. */
   readonly openLegs: OpenLegStore
   /** Which service secrets are in use, and everything that is encrypted with them. */
   readonly encryption: EncryptionStore
   /** Present iff `supports.transactions`. */
   readonly inbox?: InboxStore
-}
-
-/** A store: everything that the service keeps. */
-export interface Store extends StoreParts {
-  /** Events, deliveries, attempts and node leases. */
-  readonly deliveries: QueueStore
 }
 
 export type QueueLogStore = Store

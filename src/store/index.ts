@@ -68,6 +68,7 @@ export type {
   Starts,
   WaitingDeliveries,
 } from '../delivery/queue-store.js'
+export { isNotWritten, notWritten } from '../delivery/queue-store.js'
 export { type ErrorCode, errorCode, HookswitchError, notFound } from '../errors.js'
 export type {
   OpenLeg,
@@ -76,11 +77,9 @@ export type {
   OpenLegStore,
 } from '../legs/open-leg-store.js'
 export type { Clock, Log } from '../ports.js'
-export { originOf } from '../values/origin.js'
 export type { Health } from '../webhooks/health.js'
-export { isFailing, isProbed } from '../webhooks/health.js'
 export type { EncryptedSecret, Webhook, WebhookSettings } from '../webhooks/webhook.js'
-export { deleteWebhook, disableWebhook, shouldKeepHealth } from '../webhooks/webhook.js'
+export { deleteWebhook } from '../webhooks/webhook.js'
 export type { WebhookStore } from '../webhooks/webhook-store.js'
 export type { QueueLogStore, Store, StoreSupports } from './contract.js'
 export {
@@ -118,6 +117,7 @@ export {
   isDeliveryCovered,
 } from './engine/erasure.js'
 export { idConflict, idempotencyConflict, inboxConflict } from './engine/errors.js'
+export { createGroupFacts, type GroupFacts } from './engine/group-facts.js'
 export { compareInLane, type LaneKind, type LanePlace, laneKindOf, laneName } from './engine/lanes.js'
 export { CALL_RETENTION_MS, linkedLeg } from './engine/legs.js'
 export { dueMsForReaders } from './engine/readers.js'
@@ -144,9 +144,3 @@ export type {
 } from './export-format.js'
 export type { OwnershipPlan, ShardLease } from './shards.js'
 export { fairShare, inboxShard, planOwnership, SHARDS, shardOf } from './shards.js'
-export {
-  applyAcceptance,
-  applyClaim,
-  applySettlement,
-  promote,
-} from './transitions.js'

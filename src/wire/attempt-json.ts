@@ -4,6 +4,16 @@ import { toGregorian } from '../values/gregorian-time.js'
 import { toIsoTime } from '../values/iso-time.js'
 import type { JsonObject } from './webhook-json.js'
 
+/** KAZOO's words for reasons: clients compare the first. */
+const KAZOO_REASONS: Readonly<Record<string, string>> = {
+  'bad status': 'bad response code',
+  'no answer': 'kazoo http client error',
+  'own fault': 'kazoo http client error',
+}
+
+const kazooReason = (reason: string) =>
+  Object.hasOwn(KAZOO_REASONS, reason) ? KAZOO_REASONS[reason] : reason
+
 /**
  * Returns the JSON of one attempt. Fields that existing user interfaces read are as in KAZOO (`cb_webhooks`):
  * `resp_status_code` is a string, and `retries` is the number of tries left before this attempt.
@@ -22,7 +32,7 @@ export function attemptJson(attempt: StoredAttempt): JsonObject {
     retries_left: attempt.retriesLeft,
     retries: attempt.retriesLeft + 1,
     result: attempt.result,
-    reason: attempt.reason,
+    reason: attempt.reason === undefined ? undefined : kazooReason(attempt.reason),
     client_error: attempt.clientError,
     resp_status_code: attempt.status === undefined ? undefined : String(attempt.status),
     resp_headers: headersJson(attempt.responseHeaders),

@@ -6,6 +6,12 @@ import { scanJson } from './scan-json.js'
 /** Maximum nesting depth of objects and lists in a request body, including the body itself. */
 export const MAX_JSON_DEPTH = 32
 
+/**
+ * Maximum number of members of one object in a request body. No valid document has more: 64 KiB, the largest size of one,
+ * hold at most 9,362 members with different names.
+ */
+export const MAX_JSON_MEMBERS = 10_000
+
 /** A parsed request body. Its `failures` are reported only after the caller is authorized. */
 export interface RequestBody {
   /** The top-level object; empty if there was no body or it could not be parsed. */
@@ -38,10 +44,13 @@ const HEAD_FIELDS = ['auth_token', 'verb']
 export function peekBody(bytes: Uint8Array | string | undefined): UnparsedBody {
   if (bytes === undefined || bytes.length === 0) return { head: {}, parse: () => EMPTY_BODY }
   const raw = typeof bytes === 'string' ? Buffer.from(bytes) : bytes
-  const { isTooDeep, fields } = scanJson(raw, MAX_JSON_DEPTH, HEAD_FIELDS)
+  const { isTooDeep, isTooWide, fields } = scanJson(raw, MAX_JSON_DEPTH, MAX_JSON_MEMBERS, HEAD_FIELDS)
   return {
     head: fields,
-    parse: () => (isTooDeep ? unreadableBody(TOO_DEEP, true) : parseBody(bytes)),
+    parse: () => {
+      if (isTooDeep) return unreadableBody(TOO_DEEP, true)
+      return isTooWide ? unreadableBody(TOO_WIDE, true) : parseBody(bytes)
+    },
   }
 }
 
@@ -53,6 +62,7 @@ export function peekParsedBody(parsed: unknown): UnparsedBody {
 }
 
 const TOO_DEEP = `The request body is nested deeper than ${MAX_JSON_DEPTH} levels`
+const TOO_WIDE = `An object of the request body has more than ${MAX_JSON_MEMBERS} members`
 
 /** Rejects invalid UTF-8, which is not JSON (RFC 8259, section 8.1). Drops a byte order mark. */
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -90,6 +100,12 @@ function isTooDeep(value: unknown, remainingDepth: number): boolean {
   return remainingDepth === 0 || Object.values(value).some((inner) => isTooDeep(inner, remainingDepth - 1))
 }
 
+function isTooWide(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const inner = Object.values(value)
+  return (!Array.isArray(value) && inner.length > MAX_JSON_MEMBERS) || inner.some(isTooWide)
+}
+
 function parseText(text: string): RequestBody {
   if (text.trim() === '') return EMPTY_BODY
   let value: unknown
@@ -104,6 +120,7 @@ function parseText(text: string): RequestBody {
 function checkJson(value: unknown): RequestBody {
   // Before all other checks, as for bytes, which are scanned for their depth before they are parsed.
   if (isTooDeep(value, MAX_JSON_DEPTH)) return unreadableBody(TOO_DEEP, true)
+  if (isTooWide(value)) return unreadableBody(TOO_WIDE, true)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return unreadableBody('The request body must be a JSON object', true)
   }

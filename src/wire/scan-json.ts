@@ -1,12 +1,14 @@
 /**
- * One pass over the bytes of a JSON document, much cheaper than parsing it: whether it is nested too deeply, and the text
- * of a few fields of the top-level object. Of invalid JSON it reports something, but never throws; parsing finds that out.
+ * One pass over the bytes of a JSON document, much cheaper than parsing it: whether it is nested too deeply, whether an
+ * object has too many members, and the text of a few fields of the top-level object. Of invalid JSON it reports something, but never throws; parsing finds that out.
  */
 
 /** Result of `scanJson`. */
 export interface JsonScan {
   /** Objects and lists are nested deeper than the limit. The scan ends there. */
   readonly isTooDeep: boolean
+  /** An object has more members than the limit, repeated names included. */
+  readonly isTooWide: boolean
   /** The named fields of the top-level object: their text, or `true` for a value that is neither text nor null. */
   readonly fields: Readonly<Record<string, string | true>>
 }
@@ -29,9 +31,18 @@ const MAX_FIELD_BYTES = 8_192
  * Scans a JSON document.
  *
  * @param maxDepth objects and lists within each other, including the document itself
+ * @param maxMembers members of one object
  * @param names the top-level fields to read, in ASCII
  */
-export function scanJson(bytes: Uint8Array, maxDepth: number, names: readonly string[]): JsonScan {
+export function scanJson(
+  bytes: Uint8Array,
+  maxDepth: number,
+  maxMembers: number,
+  names: readonly string[],
+): JsonScan {
+  /** Members of the object that is open at each depth. */
+  const members = new Uint32Array(maxDepth + 1)
+  let isTooWide = false
   const fields: Record<string, string | true> = Object.create(null)
   let depth = 0
   let isTopObject = false
@@ -55,7 +66,15 @@ export function scanJson(bytes: Uint8Array, maxDepth: number, names: readonly st
       }
       continue
     }
-    if (byte <= SPACE || byte === COLON) continue
+    if (byte <= SPACE) continue
+    if (byte === COLON) {
+      // A negative depth is that of invalid JSON.
+      if (depth >= 0) {
+        members[depth]! += 1
+        if (members[depth]! > maxMembers) isTooWide = true
+      }
+      continue
+    }
     if (field !== undefined) {
       // The last of several fields with one name counts, as for JSON.parse.
       if (byte === NULL) delete fields[field]
@@ -64,12 +83,13 @@ export function scanJson(bytes: Uint8Array, maxDepth: number, names: readonly st
     }
     if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
       depth += 1
-      if (depth > maxDepth) return { isTooDeep: true, fields }
+      if (depth > maxDepth) return { isTooDeep: true, isTooWide, fields }
+      if (depth >= 0) members[depth] = 0
       if (depth === 1) isTopObject = isNameNext = byte === OPEN_OBJECT
     } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) depth -= 1
     else if (byte === COMMA && depth === 1) isNameNext = isTopObject
   }
-  return { isTooDeep: false, fields }
+  return { isTooDeep: false, isTooWide, fields }
 }
 
 /** A name with escapes is not recognized: decoding thousands of them would cost what the scan saves. */

@@ -1,5 +1,6 @@
 /** The registry of rows: the function that measures each, the stores it runs on, and whether it can be profiled. */
 
+import { measureAccounts } from './accounts.js'
 import { measureBacklog } from './backlog.js'
 import { measureDeliveries } from './deliveries.js'
 import { measureDurablePeer } from './durable-peer.js'
@@ -54,6 +55,7 @@ export const MEASUREMENTS = {
   P13: { measure: measureIdle, storeKinds: ['memory'] },
   P14: { measure: measureStart, storeKinds: ['memory'] },
   P15: { measure: measureGrowth, storeKinds: STORE_KINDS },
+  ACCOUNTS: { measure: measureAccounts, storeKinds: STORE_KINDS },
   SERVE: { measure: measureServing, storeKinds: ['sqlite'] },
   SOURCES: { measure: measureSources, storeKinds: ['memory'] },
 }

@@ -3,7 +3,7 @@
 const COLUMNS = ['row', 'measurement', 'baseline', 'median', 'spread', 'goal', 'floor', 'details']
 
 /** Units of comparisons, with the direction of their goals: `≥` more is better, `≤` less is better. */
-const COMPARISONS = { ratio: '≥', '×': '≤' }
+const COMPARISONS = { ratio: '≥', '/s': '≥', '×': '≤' }
 
 const formatNumber = (unit, value) =>
   value.toFixed(unit in COMPARISONS || (unit === 'ms' && Math.abs(value) < 10) ? 2 : value < 100 ? 1 : 0)

@@ -1,5 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { redactHeaders } from '../../src/delivery/attempt-record.js'
+import { redactHeaders, type StoredAttempt, withCurrentReason } from '../../src/delivery/attempt-record.js'
+
+describe('withCurrentReason', () => {
+  it.each([
+    [{ reason: 'bad response code', status: 500 }, 'bad status'],
+    [{ reason: 'kazoo http client error', clientError: 'timeout' }, 'no answer'],
+    [{ reason: 'kazoo http client error', clientError: 'own_fault' }, 'own fault'],
+    [{ reason: 'expired' }, 'expired'],
+    [{ reason: 'constructor' }, 'constructor'],
+    [{}, undefined],
+  ])('reads %j, as version 0.1 may have stored it, as %j', (stored, reason) => {
+    expect(withCurrentReason(stored as StoredAttempt)).toMatchObject({ ...stored, ...(reason && { reason }) })
+  })
+})
 
 describe('redactHeaders', () => {
   it.each([

@@ -118,7 +118,7 @@ describe('a webhook that is disabled or deleted', () => {
     await s.setEnabled(false)
     await s.clock.settle()
     expect((await s.attempts()).map(({ attempt, reason }) => [attempt, reason])).toEqual([
-      [1, 'bad response code'],
+      [1, 'bad status'],
       [undefined, 'cancelled'],
     ])
     expect(await s.deliveries()).toMatchObject([{ state: 'cancelled', attempts: 1, tries: 1 }])

@@ -46,7 +46,7 @@ describe('an answer of a receiver', () => {
     expect(await states(harness)).toEqual(new Array(4).fill('cancelled'))
     const records = await harness.attempts()
     expect(records.map(({ attempt, reason }) => [attempt, reason])).toEqual([
-      [1, 'bad response code'],
+      [1, 'bad status'],
       [undefined, 'cancelled'],
       [undefined, 'cancelled'],
       [undefined, 'cancelled'],
@@ -205,20 +205,23 @@ describe('while the store is unavailable', () => {
     await node.close(0)
   })
 
-  it.each(['load', 'completeTakeover', 'bodies'] as const)('%s at the start is retried until it is back', async (name) => {
-    const harness = await createHarness()
-    await harness.publish('a')
-    harness.faults.failing.add(name)
-    const node = harness.node()
-    const started = node.start()
-    await harness.clock.advance(5000)
-    expect(harness.sender.requests).toHaveLength(0)
-    harness.faults.failing.clear()
-    await harness.clock.advance(5000)
-    await started
-    expect(await states(harness)).toEqual(['delivered'])
-    await node.close(0)
-  })
+  it.each(['load', 'completeTakeover', 'bodies'] as const)(
+    '%s at the start is retried until it is back',
+    async (name) => {
+      const harness = await createHarness()
+      await harness.publish('a')
+      harness.faults.failing.add(name)
+      const node = harness.node()
+      const started = node.start()
+      await harness.clock.advance(5000)
+      expect(harness.sender.requests).toHaveLength(0)
+      harness.faults.failing.clear()
+      await harness.clock.advance(5000)
+      await started
+      expect(await states(harness)).toEqual(['delivered'])
+      await node.close(0)
+    },
+  )
 
   it('a settlement that committed although its call failed does not lose the next delivery of the call', async () => {
     const harness = await createHarness()

@@ -109,7 +109,7 @@ describe('the dispatcher', () => {
     await harness.clock.settle()
     harness.sender.script = () => undefined
     const event = (accountId: string, callId: string) => ({ hook: 'channel_create', accountId, callId })
-    const big = Array.from({ length: 20 }, (_, call) => event('acc', `big-${call}`))
+    const big = Array.from({ length: 18 }, (_, call) => event('acc', `big-${call}`))
     const small = [0, 1].map((call) => event('sub', `small-${call}`))
     // At once: otherwise the first ones start before the others are accepted.
     await acceptEvents(harness.accept, [...big, ...small], 100)

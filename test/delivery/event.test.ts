@@ -31,6 +31,26 @@ describe('checkEvent', () => {
     expect(check({ ...base, timestampMs: 5 })).toEqual({ ...base, timestampMs: 5 })
   })
 
+  it('requires the fields of a document of the kind object, in one error', () => {
+    const document = { documentId: 'd', documentType: 'user', documentAction: 'doc_edited' as const }
+    const publish = (event: object) => () =>
+      checkEvent({ hook: 'object', accountId: 'acc', callId: 'd', ...event }, NOW, () => true)
+    expect(publish(document)()).toMatchObject(document)
+    expect(publish({})).toThrow(
+      expect.objectContaining({
+        code: 'InvalidInput',
+        field: 'documentId',
+        message:
+          'documentId: Field is required but missing; documentType: Field is required but missing; ' +
+          'documentAction: Field is required but missing',
+      }),
+    )
+    expect(publish({ ...document, documentId: undefined, callId: undefined })).toThrow(
+      expect.objectContaining({ message: 'documentId: Field is required but missing' }),
+    )
+    expect(publish({ ...document, documentId: '' })).toThrow(/^documentId: /)
+  })
+
   it.each<[string, object, string]>([
     ['an unknown hook', { hook: 'fax' }, 'hook'],
     ['the hook all, which is no kind of event', { hook: 'all' }, 'hook'],

@@ -111,9 +111,9 @@ describe('an outcome', () => {
     await harness.publish('old', { timestampMs: harness.clock.now() - 3_601_000 })
     await harness.clock.advance(60_000)
     expect((await harness.attempts()).map(({ attempt, reason }) => [attempt, reason])).toEqual([
-      [1, 'bad response code'],
+      [1, 'bad status'],
       [undefined, 'expired'],
-      [2, 'bad response code'],
+      [2, 'bad status'],
       [3, undefined],
     ])
     await expectStillWorking(harness, node, [

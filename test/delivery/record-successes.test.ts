@@ -58,8 +58,8 @@ describe('recordSuccesses: false', () => {
     await harness.clock.settle()
     expect((await harness.attempts()).map(({ attempt, reason }) => [attempt, reason])).toEqual([
       [undefined, 'expired'],
-      [1, 'kazoo http client error'],
-      [1, 'bad response code'],
+      [1, 'own fault'],
+      [1, 'bad status'],
     ])
     await node.close(0)
   })

@@ -93,16 +93,13 @@ describe('settleAttempt', () => {
   })
 
   it.each<[Observation, object]>([
-    [responseWith(404), { reason: 'bad response code', status: 404, clientError: undefined }],
-    [responseWith(302), { reason: 'bad response code', status: 302, clientError: 'redirect' }],
-    [noAnswer('timeout'), { reason: 'kazoo http client error', clientError: 'timeout', status: undefined }],
-    [
-      noAnswer('blocked_address'),
-      { reason: 'kazoo http client error', clientError: 'blocked_address', status: undefined },
-    ],
+    [responseWith(404), { reason: 'bad status', status: 404, clientError: undefined }],
+    [responseWith(302), { reason: 'bad status', status: 302, clientError: 'redirect' }],
+    [noAnswer('timeout'), { reason: 'no answer', clientError: 'timeout', status: undefined }],
+    [noAnswer('blocked_address'), { reason: 'no answer', clientError: 'blocked_address', status: undefined }],
     [
       { kind: 'own_fault', detail: '' },
-      { reason: 'kazoo http client error', clientError: 'own_fault' },
+      { reason: 'own fault', clientError: 'own_fault' },
     ],
   ])('records why %j failed', (observation, expected) => {
     const { record } = settle(observation)

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sign } from '../../src/delivery/signature.js'
 import { HmacKey } from '../../src/values/hash.js'
 import { blocks, read } from './pages.js'
-import { run } from './project.js'
+import { HANGS_AFTER_MS, run } from './project.js'
 
 const PAGE = 'docs/receivers/verify.md'
 
@@ -232,7 +232,7 @@ describe('the functions that verify a request', () => {
 
   it.for(LANGUAGES)(
     'accept what is genuine and nothing else: $tag',
-    { timeout: 120_000 },
+    { timeout: HANGS_AFTER_MS },
     async (language, { skip }) => {
       const { tag, needs, file, files, commands } = language
       const missing = needs.filter((command) => !isOnPath(command))
@@ -248,7 +248,7 @@ describe('the functions that verify a request', () => {
       let output = ''
       for (const [index, [command = '', ...argv]] of commands.entries()) {
         const given = index === commands.length - 1 ? ARGUMENTS : []
-        const { code, stdout, stderr } = await run(command, [...argv, ...given], own, env)
+        const { code, stdout, stderr } = await run(command, [...argv, ...given], own, env, HANGS_AFTER_MS)
         expect([code, stderr]).toEqual([0, ''])
         output = stdout
       }

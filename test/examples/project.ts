@@ -61,16 +61,23 @@ export function readerEnvironment(more: Readonly<Record<string, string>> = {}): 
   return { ...env, ...more }
 }
 
-/** Runs a program to its end. */
+/** A program that has not ended after this time hangs: beside forty busy processes, one second of work takes 172 s. */
+export const HANGS_AFTER_MS = 600_000
+
+/** Runs a program to its end. @param timeoutMs after this time it hangs, and is killed. Default 60,000 */
 export function run(
   file: string,
   argv: readonly string[],
   cwd: string,
   env: NodeJS.ProcessEnv = readerEnvironment(),
+  timeoutMs = 60_000,
 ): Promise<RunResult> {
   return new Promise((resolve) => {
-    execFile(file, [...argv], { cwd, env, timeout: 60_000, maxBuffer: 16_777_216 }, (error, stdout, stderr) =>
-      resolve({ code: error ? (error.code ?? error.signal) : 0, stdout, stderr }),
+    execFile(
+      file,
+      [...argv],
+      { cwd, env, timeout: timeoutMs, maxBuffer: 16_777_216 },
+      (error, stdout, stderr) => resolve({ code: error ? (error.code ?? error.signal) : 0, stdout, stderr }),
     )
   })
 }

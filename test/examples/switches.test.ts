@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { run } from './project.js'
+import { HANGS_AFTER_MS, readerEnvironment, run } from './project.js'
 
 const FOLDER = fileURLToPath(new URL('../../examples/switches', import.meta.url))
 
@@ -14,9 +14,11 @@ const OUTPUT: Readonly<Record<string, RegExp>> = {
     /^272 events published, 272 webhooks received: 52 channel_answer, 52 channel_bridge, 77 channel_create, 77 channel_destroy, 7 channel_hold, 7 channel_unhold$/m,
 }
 
-describe('the examples for switches', () => {
+describe('the examples for switches', { timeout: HANGS_AFTER_MS + 10_000 }, () => {
   it.each(Object.entries(OUTPUT))('%s.js delivers the recorded events', async (name, line) => {
-    const { code, stdout, stderr } = await run(process.execPath, [`${name}.js`, '--speed', '100'], FOLDER)
+    const argv = [`${name}.js`, '--speed', '100']
+    const env = readerEnvironment()
+    const { code, stdout, stderr } = await run(process.execPath, argv, FOLDER, env, HANGS_AFTER_MS)
     expect([code, stderr]).toEqual([0, ''])
     expect(stdout).toMatch(new RegExp(`^connected to ${name} 127\\.0\\.0\\.1:\\d+$`, 'm'))
     expect(stdout).toMatch(line)
@@ -24,7 +26,13 @@ describe('the examples for switches', () => {
   })
 
   it('reports a switch that cannot be reached, and ends on SIGINT', async () => {
-    const program = `import('./kamailio.js'); setTimeout(() => process.kill(process.pid, 'SIGINT'), 1000)`
+    const program = `
+      const { log } = console
+      console.log = (line) => {
+        log(line)
+        if (line.startsWith('not connected')) process.kill(process.pid, 'SIGINT')
+      }
+      import('./kamailio.js')`
     const argv = ['--input-type=module', '-e', program, '--', '--host', '127.0.0.1', '--port', '1']
     const { code, stdout } = await run(process.execPath, argv, FOLDER)
     expect(code).toBe(0)

@@ -13,7 +13,7 @@ it('close() ends a start that waits for its store', async () => {
   })
   const deliveries = {
     ...store.deliveries,
-    async orphans() {
+    async load() {
       onRead()
       throw new Error('the store is unavailable')
     },

@@ -35,8 +35,7 @@ describe('Node does not warn of a listener leak', () => {
     await harness.publish('a')
     await harness.clock.settle()
     expect(harness.sender.open).toHaveLength(MANY)
-    harness.faults.failing.add('settle')
-    // One at a time: outcomes of the same turn share one write.
+    harness.faults.failing.add('commit')
     for (const { answer } of [...harness.sender.open]) {
       answer(responseWith(200))
       await harness.clock.settle()

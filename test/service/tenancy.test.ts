@@ -13,6 +13,7 @@ interface AccountData {
   readonly webhook: string
   readonly delivery: string
   readonly call: string
+  readonly user: string
 }
 
 const canary = (account: string) => `canary-of-${account}`
@@ -43,7 +44,13 @@ async function createData(service: RunningService): Promise<Record<AccountId, Ac
     await hs.publish({ hook: 'channel_create', accountId: id, callId: `call-${name}`, callerIdName: name })
     const [end] = await delivered
     const { token } = await hs.auth.signIn({ apiKey })
-    dataOf[id] = { token, webhook, delivery: end!.deliveryId, call: `call-${name}` }
+    const { id: user } = await hs.accounts.addUser(id, {
+      username: `user-${name}`,
+      password: name,
+      firstName: name,
+      lastName: name,
+    })
+    dataOf[id] = { token, webhook, delivery: end!.deliveryId, call: `call-${name}`, user }
   }
   return dataOf
 }
@@ -60,6 +67,10 @@ const SETTINGS = { uri: 'https://hooks.example.com/', hook: 'all' }
 /** Routes without a further id. */
 const PLAIN: readonly Row[] = [
   { method: 'GET', path: '/api_key' },
+  { method: 'GET', path: '' },
+  { method: 'GET', path: '/users' },
+  { method: 'PUT', path: '/users', data: () => ({ first_name: 'New', last_name: 'User' }) },
+  { method: 'PUT', path: '/erase', data: () => ({ call_id: 'nobodys' }) },
   { method: 'GET', path: '/webhooks' },
   { method: 'GET', path: '/webhooks/attempts' },
   { method: 'PATCH', path: '/webhooks', data: () => ({ 're-enable': true }) },
@@ -80,9 +91,13 @@ const WITH_ID: readonly Row[] = [
   { method: 'GET', path: '/calls/{call}/attempts' },
   { method: 'POST', path: '/webhooks/{webhook}', data: () => ({ name: canary('unknown'), ...SETTINGS }) },
   { method: 'DELETE', path: '/webhooks/{webhook}' },
+  { method: 'GET', path: '/users/{user}' },
+  { method: 'PATCH', path: '/users/{user}', data: () => ({ timezone: 'Etc/UTC' }) },
+  { method: 'POST', path: '/users/{user}', data: () => ({ first_name: 'A', last_name: 'B' }) },
+  { method: 'DELETE', path: '/users/{user}' },
 ]
 
-const kindOf = ({ path }: Row) => /\{(\w+)\}/.exec(path)![1] as 'webhook' | 'delivery' | 'call'
+const kindOf = ({ path }: Row) => /\{(\w+)\}/.exec(path)![1] as 'webhook' | 'delivery' | 'call' | 'user'
 
 function callRoute(
   service: RunningService,

@@ -108,6 +108,18 @@ describe('the log', () => {
     ])
   })
 
+  it('has a line for an account that was removed over HTTP', async () => {
+    const { hs, lines } = await start({ operators: ['acme'] })
+    const { token } = await hs.auth.signIn({ apiKey: await hs.accounts.readApiKey('acme') })
+    const headers = { 'x-auth-token': token }
+    expect((await hs.handle({ method: 'DELETE', url: '/v1/accounts/other', headers })).status).toBe(200)
+    expect(lines).toEqual([
+      { level: 'info', message: 'an account was removed', fields: { accountId: 'other' } },
+    ])
+    await hs.handle({ method: 'DELETE', url: '/v1/accounts/other', headers })
+    expect(lines).toHaveLength(1)
+  })
+
   it('has no warning about the requests that a graceful stop cuts off', async () => {
     const { hs, lines, sender, webhook, publish } = await start()
     await webhook('acme')

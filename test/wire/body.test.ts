@@ -94,6 +94,15 @@ describe('wrapParsedBody', () => {
   })
 })
 
+describe('an object with very many members', () => {
+  it('is refused before any other defect, as for bytes', () => {
+    const wide = Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`k${index}`, 'a\0']))
+    const message = 'An object of the request body has more than 10000 members'
+    expect(wrapParsedBody({ data: { wide } }).failures).toMatchObject([{ path: 'json', message }])
+    expect(wrapParsedBody({ data: Array.from({ length: 10_001 }, () => 1) }).failures).toBe(undefined)
+  })
+})
+
 describe('extractData', () => {
   it('requires an object, or a list if the route accepts one', () => {
     expect(extractData({ data: { a: 1 } }, 'object')).toEqual({ data: { a: 1 } })

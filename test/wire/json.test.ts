@@ -62,11 +62,22 @@ describe('webhookJson', () => {
 })
 
 describe('attemptJson', () => {
+  it.each([
+    ['bad status', 'bad response code'],
+    ['no answer', 'kazoo http client error'],
+    ['own fault', 'kazoo http client error'],
+    ['interrupted', 'interrupted'],
+    ['expired', 'expired'],
+    ['bad response code', 'bad response code'],
+  ])("has KAZOO's words for the reason %j", (reason, word) => {
+    expect(attemptJson(attempt(1, { reason }))).toMatchObject({ reason: word })
+  })
+
   it('has every field in the format that user interfaces read', () => {
     const json = attemptJson(
       attempt(1, {
         method: 'POST',
-        reason: 'bad response code',
+        reason: 'bad status',
         clientError: 'timeout',
         status: 503,
         responseHeaders: ['Set-Cookie', 'a', 'X-A', '1', 'Set-Cookie', 'b', '__proto__', 'p'],
@@ -83,6 +94,7 @@ describe('attemptJson', () => {
     expect(json).toMatchObject({
       method: 'post',
       resp_status_code: '503',
+      reason: 'bad response code',
       retries_left: 2,
       retries: 3,
       req_headers: { 'X-Hook-ID': 'webhook-1' },

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
-import { MAX_JSON_DEPTH, peekBody } from '../../src/wire/body.js'
+import { describe, expect, it, vi } from 'vitest'
+import { MAX_JSON_DEPTH, MAX_JSON_MEMBERS, peekBody } from '../../src/wire/body.js'
 import { scanJson } from '../../src/wire/scan-json.js'
 
 const NAMES = ['auth_token', 'verb']
-const scan = (text: string, depth = MAX_JSON_DEPTH) => scanJson(Buffer.from(text), depth, NAMES)
+const scan = (text: string, depth = MAX_JSON_DEPTH, members = MAX_JSON_MEMBERS) =>
+  scanJson(Buffer.from(text), depth, members, NAMES)
 const fieldsOf = (text: string) => ({ ...scan(text).fields })
 
 /** What a scan must find in a parsed document. */
@@ -18,6 +19,12 @@ function expectedFields(value: unknown): Record<string, string | true> {
 const depthOf = (value: unknown): number =>
   typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0
 
+const widthOf = (value: unknown): number => {
+  if (typeof value !== 'object' || value === null) return 0
+  const inner = Object.values(value)
+  return Math.max(Array.isArray(value) ? 0 : inner.length, ...inner.map(widthOf))
+}
+
 const name = fc.oneof(fc.constantFrom(...NAMES, 'data', 'x'), fc.string({ unit: 'binary' }))
 const document = fc.letrec((tie) => ({
   value: fc.oneof(
@@ -30,12 +37,13 @@ const document = fc.letrec((tie) => ({
 })).value
 
 describe('scanJson', () => {
-  it('finds the same top-level fields as a parser, and the depth', () => {
+  it('finds the same top-level fields as a parser, the depth, and the members of the largest object', () => {
     fc.assert(
       fc.property(document, fc.constantFrom(undefined, 2), fc.nat(5), (value, indent, limit) => {
         const text = JSON.stringify(value, undefined, indent)
         expect(fieldsOf(text)).toEqual(expectedFields(JSON.parse(text)))
         expect(scan(text, limit).isTooDeep).toBe(depthOf(value) > limit)
+        expect(scan(text, MAX_JSON_DEPTH, limit).isTooWide).toBe(widthOf(JSON.parse(text)) > limit)
       }),
     )
   })
@@ -56,7 +64,7 @@ describe('scanJson', () => {
   it('never throws', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.string(), (bytes, text) => {
-        expect(typeof scanJson(bytes, 4, NAMES).isTooDeep).toBe('boolean')
+        expect(typeof scanJson(bytes, 4, 4, NAMES).isTooDeep).toBe('boolean')
         expect(typeof scan(`{"verb${text}`).isTooDeep).toBe('boolean')
       }),
     )
@@ -70,7 +78,7 @@ describe('scanJson', () => {
         return Reflect.get(bytes, key, bytes)
       },
     })
-    expect(scanJson(deep, 8, NAMES).isTooDeep).toBe(true)
+    expect(scanJson(deep, 8, 8, NAMES).isTooDeep).toBe(true)
     expect(reads).toBe(9)
   })
 })
@@ -79,5 +87,26 @@ describe('peekBody', () => {
   it('parses nothing before it is told to, and a document that is too deep never', () => {
     const { parse } = peekBody(`{"data":${'['.repeat(100)}`)
     expect(parse().failures).toMatchObject([{ message: 'The request body is nested deeper than 32 levels' }])
+  })
+
+  it('never parses a document with an object of very many members', () => {
+    const headers = Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`x-${index}`, 'v']))
+    const { parse } = peekBody(JSON.stringify({ data: { custom_request_headers: headers } }))
+    const parser = vi.spyOn(JSON, 'parse')
+    try {
+      expect(parse()).toMatchObject({
+        envelope: {},
+        failures: [{ path: 'json', message: 'An object of the request body has more than 10000 members' }],
+      })
+      expect(parser).not.toHaveBeenCalled()
+    } finally {
+      parser.mockRestore()
+    }
+  })
+
+  it('counts the members of each object by itself', () => {
+    const event = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`x${index}`, 1]))
+    const text = JSON.stringify({ data: Array.from({ length: 40 }, () => event) })
+    expect(peekBody(text).parse().failures).toBe(undefined)
   })
 })

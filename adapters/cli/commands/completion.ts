@@ -1,5 +1,5 @@
 /** Completion scripts of shells, from the table of commands. Pure. */
-import { MIGRATE_HELP, SERVE_HELP } from '../help.js'
+import { MIGRATE_HELP, ROTATE_SECRET_HELP, SERVE_HELP } from '../help.js'
 import { flagsOf } from './arguments.js'
 import type { Command, Flag } from './command.js'
 
@@ -33,7 +33,13 @@ interface FlagValues {
 const HOSTED: Readonly<Record<string, readonly [summary: string, help: string]>> = {
   serve: ['serve the HTTP API and deliver webhooks', SERVE_HELP],
   migrate: ['move all data from a SQLite file to PostgreSQL', MIGRATE_HELP],
+  'rotate-secret': ['replace the secret that encrypts API keys and signing secrets', ROTATE_SECRET_HELP],
 }
+
+const CONFIG: readonly Choice[] = [
+  { word: 'print', description: 'show the settings that hold and where they came from' },
+  { word: 'check', description: 'check a configuration file' },
+]
 
 /**
  * @param groups the first words that have several commands, with a sentence each
@@ -53,6 +59,8 @@ function entriesOf(commands: readonly Command[], groups: Readonly<Record<string,
   const single = commands.filter(({ words }) => words.length === 1)
   const top: Choice[] = [
     ...Object.entries(HOSTED).map(([word, [description]]) => ({ word, description })),
+    { word: 'config', description: 'show the settings, check a configuration file' },
+    { word: 'help', description: 'show the help of a command' },
     ...Object.entries(groups).map(([word, description]) => ({ word, description })),
     ...single.map(({ words, summary }) => ({ word: words[0]!, description: summary })),
   ]
@@ -73,6 +81,14 @@ function entriesOf(commands: readonly Command[], groups: Readonly<Record<string,
       choices: flagsInHelp(help),
       takesFile: false,
     })),
+    { path: 'config', choices: CONFIG, takesFile: false },
+    {
+      path: 'config print',
+      choices: [...flagsInHelp(SERVE_HELP), { word: '--json', description: 'print one JSON document' }],
+      takesFile: false,
+    },
+    { path: 'config check', choices: [], takesFile: true },
+    { path: 'help', choices: top, takesFile: false },
     ...Object.keys(groups).map((path) => ({
       path,
       choices: commands
@@ -103,8 +119,30 @@ function flagsInHelp(help: string): readonly Choice[] {
   )
 }
 
+/** The flags with a value that a help text lists: `--config FILE`, `--log json|pretty`. */
+function valueFlagsInHelp(help: string): readonly Flag[] {
+  return [...help.matchAll(/^ {2}--([a-z-]+) (\S+)(?: {2}|$)/gm)].map(([, name, value]) => {
+    const values = /^[a-z]+(\|[a-z]+)+$/.test(value!) ? value!.split('|') : undefined
+    return {
+      name: name!,
+      value: value!,
+      description: '',
+      ...(value!.startsWith('FILE') ? { isFile: true } : values && { values }),
+    }
+  })
+}
+
 function valuesOf(commands: readonly Command[]): FlagValues {
-  const flags = commands.flatMap(flagsOf).filter(({ value }) => value !== undefined)
+  const ofCommands = commands.flatMap(flagsOf)
+  const names = new Set(ofCommands.map(({ name }) => name))
+  const ofHelp = Object.values(HOSTED).flatMap(([, help]) => valueFlagsInHelp(help))
+  const flags = [...ofCommands, ...ofHelp.filter(({ name }) => !names.has(name))].filter(
+    ({ value }) => value !== undefined,
+  )
+  return flagValues(flags)
+}
+
+function flagValues(flags: readonly Flag[]): FlagValues {
   const names = (chosen: readonly Flag[]) => [...new Set(chosen.map(({ name }) => `--${name}`))]
   return {
     files: names(flags.filter(({ isFile }) => isFile)),

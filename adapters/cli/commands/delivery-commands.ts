@@ -31,6 +31,14 @@ const ATTEMPT_COLUMNS: readonly Column[] = [
 ]
 
 const WEBHOOK: Flag = { name: 'webhook', value: 'ID', description: 'only of this webhook' }
+const STATE: Flag = {
+  name: 'state',
+  value: 'STATE',
+  values: ['waiting', 'in_flight', 'delivered', 'exhausted', 'expired', 'cancelled', 'quarantined'],
+  description: 'only in this state',
+}
+/** States of deliveries that have not ended. */
+const PENDING = ['waiting', 'in_flight']
 const CALL: Flag = { name: 'call', value: 'ID', description: 'only of this call, all its legs' }
 const RESULT: Flag = {
   name: 'result',
@@ -96,16 +104,7 @@ export const DELIVERY_COMMANDS: readonly Command[] = [
       words: ['deliveries', 'list'],
       summary: 'list the deliveries of a webhook, newest first',
       operands: [{ name: 'WEBHOOK', description: 'id of a webhook' }],
-      flags: [
-        {
-          name: 'state',
-          value: 'STATE',
-          values: ['waiting', 'in_flight', 'delivered', 'exhausted', 'expired', 'cancelled', 'quarantined'],
-          description: 'only in this state',
-        },
-        FROM,
-        TO,
-      ],
+      flags: [STATE, FROM, TO],
     },
     DELIVERY_COLUMNS,
     (client, context, pageSize) =>
@@ -114,6 +113,26 @@ export const DELIVERY_COMMANDS: readonly Command[] = [
         pageSize,
         ...range(context),
         ...given({ filterState: context.flag('state') }),
+      }),
+  ),
+  listCommand(
+    {
+      words: ['deliveries', 'search'],
+      summary: 'search the deliveries of all accounts, newest first',
+      details: "Only for an operator's key. --account narrows it to one account.",
+      flags: [WEBHOOK, CALL, STATE, FROM, TO],
+    },
+    [{ title: 'ACCOUNT', value: 'account_id', isWhole: true }, ...DELIVERY_COLUMNS],
+    (client, context, pageSize) =>
+      client.searchDeliveries({
+        pageSize,
+        ...range(context),
+        ...given({
+          accountId: context.flag('account'),
+          hookId: context.flag('webhook'),
+          callId: context.flag('call'),
+          state: context.flag('state'),
+        }),
       }),
   ),
   callCommand(
@@ -138,19 +157,24 @@ export const DELIVERY_COMMANDS: readonly Command[] = [
     {
       words: ['replay'],
       summary: 'send deliveries of a webhook again',
-      details: 'Needs --delivery, or a selection by --from, --to and --result.',
+      details: 'Needs --delivery, or a selection by --from, --to, and --result or --state.',
       operands: [{ name: 'WEBHOOK', description: 'id of a webhook' }],
-      flags: [{ name: 'delivery', value: 'ID', description: 'this delivery' }, FROM, TO, RESULT],
+      flags: [{ name: 'delivery', value: 'ID', description: 'this delivery' }, FROM, TO, RESULT, STATE],
     },
     (client, context) => {
+      const [result, state] = [context.flag('result'), context.flag('state')]
+      if (result !== undefined && state !== undefined)
+        throw wrongFlag('--state', 'cannot be combined with --result')
+      if (state !== undefined && PENDING.includes(state))
+        throw wrongFlag('--state', `must be a state of deliveries that have ended, not '${state}'`)
       const selection = given({
         created_from: timeFlag(context, 'from'),
         created_to: timeFlag(context, 'to'),
-        result: context.flag('result'),
+        result: result ?? state,
       })
       const delivery = context.flag('delivery')
       if ((delivery === undefined) === (Object.keys(selection).length === 0)) {
-        throw wrongFlag('--delivery', 'is required, or --from, --to or --result instead of it')
+        throw wrongFlag('--delivery', 'is required, or --from, --to, --result or --state instead of it')
       }
       const data = (delivery === undefined ? selection : { delivery_id: delivery }) as Replay
       return client.replayWebhook({ webhookId: context.operand('WEBHOOK')!, data })

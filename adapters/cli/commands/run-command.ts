@@ -71,7 +71,19 @@ function findCommand(
   if (single) return { command: single, rest: longHelp(argv.slice(1)) }
   const summary = Object.hasOwn(GROUPS, first) ? GROUPS[first] : undefined
   if (summary === undefined) {
-    const names = ['serve', 'migrate', ...COMMANDS.map(({ words }) => words[0]!)]
+    if (first.startsWith('-')) {
+      throw Object.assign(wrongFlag('command', ''), {
+        message: `${first.replace(/=.*/s, '')}: flags follow the command, see 'hookswitch --help'`,
+      })
+    }
+    const names = [
+      'serve',
+      'migrate',
+      'config',
+      'rotate-secret',
+      'help',
+      ...COMMANDS.map(({ words }) => words[0]!),
+    ]
     throw unknownCommand(first, names, '', 'hookswitch --help')
   }
   if (isHelp) return groupHelp(first, summary, COMMANDS)

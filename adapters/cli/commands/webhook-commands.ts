@@ -1,5 +1,5 @@
 /** The command `webhooks`. */
-import type { WebhookPatch, WebhookSettings } from 'hookswitch/client'
+import type { ListUnhealthyWebhooksParameters, WebhookPatch, WebhookSettings } from 'hookswitch/client'
 import { callCommand, given, listCommand, textCommand } from './api-commands.js'
 import type { Command, CommandContext, Flag, Operand } from './command.js'
 import type { Column } from './table.js'
@@ -11,8 +11,33 @@ const COLUMNS: readonly Column[] = [
   { title: 'HOOK', value: 'hook' },
   { title: 'URI', value: 'uri' },
   { title: 'ENABLED', value: 'enabled' },
-  { title: 'DISABLED BECAUSE', value: 'disable_reason' },
+  { title: 'HEALTH', value: healthOf },
 ]
+/** Columns of webhooks of several accounts that need attention. */
+const FAILING_COLUMNS: readonly Column[] = [
+  { title: 'ACCOUNT', value: 'account_id', isWhole: true },
+  { title: 'ID', value: 'id', isWhole: true },
+  { title: 'NAME', value: 'name' },
+  { title: 'HEALTH', value: healthOf },
+  { title: 'FAILURES', value: ofHealth('failures_in_row') },
+  { title: 'SINCE', value: ofHealth('failing_since') },
+  { title: 'PAUSED UNTIL', value: ofHealth('paused_until') },
+  { title: 'LAST SUCCESS', value: ofHealth('last_success_at') },
+  { title: 'URI', value: 'uri' },
+]
+
+type Fields = Readonly<Record<string, unknown>>
+
+function ofHealth(name: string) {
+  return ({ health }: Fields) => (health as Fields | undefined)?.[name]
+}
+
+/** The state, and why the service disabled the webhook. */
+function healthOf(webhook: Fields): unknown {
+  const state = ofHealth('state')(webhook)
+  return webhook.disable_reason === undefined ? state : `${state}: ${webhook.disable_reason}`
+}
+
 const FIELDS: readonly Flag[] = [
   { name: 'name', value: 'TEXT', description: 'label of the webhook' },
   { name: 'uri', value: 'URL', description: 'URL that receives the requests' },
@@ -29,7 +54,11 @@ const FIELDS: readonly Flag[] = [
     values: ['json', 'form-data'],
     description: 'body of the requests (json)',
   },
-  { name: 'retries', value: 'N', description: 'retries after the first attempt, 0 to 10 (2)' },
+  {
+    name: 'retries',
+    value: 'N',
+    description: 'retries after the first attempt (what the service sets, 2 otherwise)',
+  },
   {
     name: 'enabled',
     value: 'true|false',
@@ -49,6 +78,28 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
     { words: ['webhooks', 'list'], summary: 'list the webhooks of the account' },
     COLUMNS,
     (client, _, pageSize) => client.listWebhooks({ pageSize }),
+  ),
+  listCommand(
+    {
+      words: ['webhooks', 'failing'],
+      summary: 'list the webhooks of all accounts that need attention',
+      details:
+        "Those that fail, are paused, or were disabled by the service. Only for an operator's key: 'webhooks list'\nshows the health of one account's.",
+      flags: [
+        {
+          name: 'health',
+          value: 'HEALTH',
+          values: ['failing', 'paused', 'disabled'],
+          description: 'only in this state',
+        },
+      ],
+    },
+    FAILING_COLUMNS,
+    (client, context, pageSize) =>
+      client.listUnhealthyWebhooks({
+        pageSize,
+        ...(given({ state: context.flag('health') }) as Pick<ListUnhealthyWebhooksParameters, 'state'>),
+      }),
   ),
   callCommand(
     { words: ['webhooks', 'get'], summary: 'show a webhook', operands: [webhook] },

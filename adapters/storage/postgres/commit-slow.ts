@@ -23,9 +23,10 @@ import {
   type Webhook,
 } from 'hookswitch/store'
 import { int4Array, int8Array, textArray } from './binary-arrays.js'
-import { type CommitDeps, isDataError, type Memory, rememberNumber } from './commit.js'
+import type { CommitDeps } from './commit-deps.js'
+import { rememberNumber } from './commit-memory.js'
 import { storedDeliveryId } from './delivery-id.js'
-import { sqlStateOf } from './errors.js'
+import { isDataError, sqlStateOf } from './errors.js'
 import { callName, type GroupPlan, type KnownEvent, planGroup, type StoredFacts } from './group-plan.js'
 import type { GroupToWrite, SettlementToWrite } from './group-statement.js'
 import { STATES, webhookColumns, webhookOf } from './rows.js'

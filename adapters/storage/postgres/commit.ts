@@ -4,7 +4,6 @@
  * writes nothing (a division by zero, SQLSTATE 22012, or a unique violation, 23505), and the slow path reads and locks first.
  */
 import {
-  type CallNumbers,
   canStart,
   type EndedResult,
   type Group,
@@ -13,10 +12,11 @@ import {
   type Start,
   shardOf,
 } from 'hookswitch/store'
-import { LRUCache } from 'lru-cache'
 import { textArray } from './binary-arrays.js'
+import type { CommitDeps } from './commit-deps.js'
+import { type Memory, rememberNumber } from './commit-memory.js'
 import { createSlowCommit } from './commit-slow.js'
-import { sqlStateOf } from './errors.js'
+import { isDataError, sqlStateOf } from './errors.js'
 import { callName, type GroupPlan, type KnownWebhook, planGroup, type StoredFacts } from './group-plan.js'
 import {
   type GroupChecks,
@@ -24,40 +24,16 @@ import {
   groupStatements,
   type SettlementToWrite,
 } from './group-statement.js'
-import type { Nodes } from './nodes.js'
-import type { Notifier } from './notifications.js'
 import { healthText } from './rows.js'
-import type { Deps } from './session-deps.js'
 import { commitStatements, type NumberRow } from './sql/commit.js'
 import { encodeStarts } from './start-entries.js'
 
-/** Webhooks and calls that are remembered. */
-const MAX_REMEMBERED = 100_000
 /** Groups whose numbers are read first after one was found wrong: another node accepts events of the same calls. */
 const CAREFUL_GROUPS = 100
 const MAX_EPOCH = 2 ** 31 - 1
 
 const SETTLED: EndedResult = Object.freeze({ kind: 'settled' })
 const NOTHING: readonly never[] = Object.freeze([])
-
-/** What the parts of a store remember of rows. */
-export interface Memory {
-  /** Keys of webhooks by id. Never reused. */
-  readonly webhookKeys: LRUCache<string, number>
-  /** Last numbers of calls, by `callName`. */
-  readonly numbers: LRUCache<string, CallNumbers>
-}
-
-export const createMemory = (): Memory => ({
-  webhookKeys: new LRUCache({ max: MAX_REMEMBERED }),
-  numbers: new LRUCache({ max: MAX_REMEMBERED }),
-})
-
-export interface CommitDeps extends Pick<Deps, 'session' | 'schema'> {
-  readonly notifier: Notifier
-  readonly nodes: Nodes
-  readonly memory: Memory
-}
 
 export function createCommit(deps: CommitDeps) {
   const { session, schema, notifier, nodes, memory } = deps
@@ -176,7 +152,7 @@ export function createCommit(deps: CommitDeps) {
   }
 }
 
-const isReplay = ({ replayOf }: { readonly replayOf?: string }) => replayOf !== undefined
+const isReplay = ({ replayOf }: { readonly replayOf?: string | undefined }) => replayOf !== undefined
 
 function isEmpty({ accepted, ended, starting, finished }: Group): boolean {
   return accepted.length === 0 && ended.length === 0 && !starting && finished.length === 0
@@ -189,24 +165,6 @@ const emptyResult = ({ version }: Group): GroupResult => ({
   notStarted: NOTHING,
   version,
 })
-
-/** Classes of SQLSTATE that blame the data: malformed, against a constraint, too long for an index. */
-export const isDataError = (state: string | undefined) => state !== undefined && /^(22|23|54)/.test(state)
-
-export function rememberNumber(
-  { numbers }: Memory,
-  accountId: string,
-  callId: string,
-  sequence: number,
-): CallNumbers {
-  const name = callName(accountId, callId)
-  const known = numbers.get(name)
-  if (known?.sequence === sequence) return known
-  // Another node has accepted events since, or they are gone.
-  const found = { sequence, node: -1 }
-  numbers.set(name, found)
-  return found
-}
 
 function knownWebhook({ webhookKeys }: Memory, id: string): KnownWebhook | undefined {
   const key = webhookKeys.get(id)

@@ -123,6 +123,7 @@ export function postgresErasure(
       for (const step of [
         (left: number) => eraseDeliveries(erasure, left),
         (left: number) => eraseEvents(erasure, left),
+        (left: number) => (callIds ? removedBy(sql.unlinkLegs, [accountId, callIds, left]) : 0),
         (left: number) => removedBy(sql.keys, [accountId, callIds, left]),
         (left: number) => removedBy(sql.inbox, [accountId, callIds, left]),
         (left: number) => (callIds ? 0 : eraseDeletedWebhooks(accountId, left)),

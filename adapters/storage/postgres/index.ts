@@ -1,40 +1,32 @@
 /**
- * A store in PostgreSQL, which several nodes may share. Theory of operation:
+ * A store in PostgreSQL, which several nodes may share: the log of the queues in the memory of nodes. Theory of operation:
  *
- * **Rows.** `event` holds an event's bodies, `delivery` one row per delivery, `lane` the number of open deliveries of
- * one (webhook, call), `attempt` the records. Only the head of a waiting lane has a due time, so claims read an index
- * of heads.
+ * **Rows.** `event` is an event with its first body (`body`: the others), `waiting` a delivery that has not ended, `attempt`
+ * a record and, with its last one, a delivery that has. A delivery is inserted once, updated after a failed attempt, and
+ * deleted when it ends.
  *
- * **Which transaction does what.**
- * - accept (group): idempotency keys, sequence numbers, events, deliveries, lanes, pending count, and the removal of
- *   inbox entries. One `publish` is written whole or not at all.
- * - claim (one statement): heads become `in_flight`, with a new fence and the term of their shard.
- * - settle (group): next state, attempt record, health or disabling of the webhook, and the due time of the next in
- *   each lane that lost its head.
- * - lease: owner and term of shards.
- * - Inbox entries are written by the host's own transaction.
+ * **A group** (`commit.ts`) is one statement in an implicit transaction, all of it or nothing (`group-statement.ts`). It
+ * assumes what this process remembers: keys of webhooks, and the last numbers of calls. Where that is wrong it writes
+ * nothing, and the slow path (`commit-slow.ts`) reads, locks and decides entry by entry.
  *
- * Transactions lock in one order: shards, webhooks, lanes, deliveries (`accept`: inbox, keys, webhooks, events, calls,
- * lanes), each sorted by key. Deadlocks that remain (40P01) are retried.
+ * **Leases and fences** (`leases.ts`). A node has one row, which a group holds FOR SHARE. The first node that finds a lease
+ * ended deletes that row, which waits for a running group, and frees the shards in the same transaction. A fence is never
+ * granted twice. Starts of ended leases stay until the next owner of each shard has settled them (`takeover`).
  *
- * **Leases and fences.** A node leases shards of webhooks (`shard` rows). Claims and settlements lock the rows of their
- * shards FOR KEY SHARE and check owner and lease in the same transaction, so a takeover waits for them and everything
- * later sees the new owner. A settlement also needs the fence of its claim: a delivery claimed by another node since is
- * `fenced`.
+ * **Versions** (`owner-versions.ts`). An edit of a webhook and an erasure raise the version of each owner concerned in their
+ * own transaction; a group of an older version writes nothing. A version that no row of `change` covers makes the node load
+ * its shards again.
  *
- * **Group commit.** While one transaction of `accept` or `settle` runs, further calls gather and share the next one:
- * one round trip and one fsync for all of them, without a timer. A group that fails because of one call is repeated
- * call by call. Reads of webhooks and lineages are grouped the same way.
+ * **Locks** are taken in one order: shards, nodes, webhooks, keys, events, each sorted. Deadlocks that remain (40P01) are
+ * retried.
  *
- * **Wake-ups.** After the commit, the node calls its own listeners and sends NOTIFY to the others on a channel named
- * like the schema, at most one message per 10 ms. Notifications may be lost, so an acceptance for another node's shard
- * also writes a `nudge` row; each node polls nudges, inbox and stale webhooks of its shards once a second.
+ * **Nudges.** A delivery for the shard of another node is stored with a row in `nudge`, which that node takes when it polls:
+ * all of transactions that may have been running at its last poll, so that none is passed over. NOTIFY announces them, at
+ * most one message per 10 ms; it may be lost, and a statement once a second finds what it missed (`poll.ts`).
  *
- * **What a crash leaves.** A transaction that did not commit leaves nothing. A dead node leaves deliveries `in_flight`
- * under an old term: the next owner finds them as orphans once the lease has ended. When the connection is lost during
- * a commit, its outcome is unknown: an idempotency key resolves an acceptance at the next `publish`, a claim is found
- * again by its token, a settlement is compared with the stored row. A crash of the server empties `nudge` (unlogged);
- * every node then scans its shards.
+ * **What a crash leaves.** A transaction that did not commit leaves nothing. When the connection is lost during a commit, its
+ * outcome is unknown, and the node commits the same group again: ids of events, numbers of attempts and records show what
+ * was written. A crash of the server empties `nudge` (unlogged): after any lost connection a node loads its shards again.
  */
 import type { Clock, Log, QueueLogStore } from 'hookswitch/store'
 import { postgresAccounts } from './accounts.js'
@@ -43,6 +35,7 @@ import { watchLongTransactions } from './long-transaction-monitor.js'
 import { checkServer, migrate, SCHEMA_VERSION, versionOf } from './migrations.js'
 import { postgresOpenLegs } from './open-legs.js'
 import { checkOptions, type PostgresStoreOptions } from './options.js'
+import { refusePooler } from './pooler-check.js'
 import { postgresQueries } from './queries.js'
 import { postgresQueue } from './queue.js'
 import { createSession, notOpenError, type Session } from './session.js'
@@ -152,7 +145,9 @@ export function postgresStore(options: PostgresStoreOptions): QueueLogStore {
     }
     try {
       const opening = createSession(pool, { ...settings, isHotPath: true })
-      await checkServer(opening, isHostPool ? 'pool' : 'connectionString')
+      const field = isHostPool ? 'pool' : 'connectionString'
+      await checkServer(opening, field)
+      await refusePooler(opening.reserve, field)
       if ((await versionOf(opening, name, schema)) < SCHEMA_VERSION) {
         await migrate(createMaintenanceSession(pool), name, schema, deps.log)
       }

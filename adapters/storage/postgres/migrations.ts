@@ -12,13 +12,13 @@ import type { Session, Transaction } from './session.js'
 import { migrationStatements } from './sql/migrations.js'
 
 /** One version of the schema. A released migration never changes; the next one is appended. */
-interface Migration {
+export interface Migration {
   readonly version: number
   /** SQL, several statements. */
   text(schema: string): string
 }
 
-const MIGRATIONS: readonly Migration[] = [
+export const MIGRATIONS: readonly Migration[] = [
   { version: 1, text: (s) => accountTables(s) + queueTables(s) + maintenanceIndexes(s) },
   { version: 2, text: webhookChangeMarks },
   { version: 3, text: openLegTable },

@@ -11,7 +11,8 @@ import {
   type Start,
 } from 'hookswitch/store'
 import { int2Array, int4Array, int8Array, textArray } from './binary-arrays.js'
-import { createCommit, createMemory } from './commit.js'
+import { createCommit } from './commit.js'
+import { createMemory } from './commit-memory.js'
 import { postgresInbox } from './inbox.js'
 import { createLeases } from './leases.js'
 import { createNodes } from './nodes.js'

@@ -1,6 +1,6 @@
 /** Dependencies and ports that the parts of the store share. */
 import type { Clock, InboxStore, Log, QueueStore } from 'hookswitch/store'
-import type { Memory } from './commit.js'
+import type { Memory } from './commit-memory.js'
 import type { Session } from './session.js'
 
 /** Dependencies of every part of an open store. */

@@ -26,8 +26,8 @@ interface NumberedCall extends PhoneCall {
 
 export function createAccept(
   context: EngineContext,
-): (acceptance: EncodedAcceptance, now: number, isRepeat: boolean) => AcceptanceResult {
-  const { db, accounts, endpoints, phoneCalls, eventBodies, rows } = context
+): (acceptance: EncodedAcceptance, now: number, isRepeat: boolean, hasLease: boolean) => AcceptanceResult {
+  const { db, state, accounts, endpoints, phoneCalls, eventBodies, rows } = context
   const insert = prepareChange(
     db,
     `insert into hookswitch_waiting
@@ -103,12 +103,13 @@ export function createAccept(
     if (isWhole(short)) insertId(idHashKey(id), key, position)
   }
 
-  return (acceptance, now, isRepeat) => {
+  return (acceptance, now, isRepeat, hasLease) => {
     const { events, inboxIds = [] } = acceptance
     // The rules look at no field of a delivery that does not cross.
     const plan = planAcceptance(acceptance as unknown as Acceptance, facts, NODE, now, isRepeat)
     if (plan.kind === 'refused') return plan
-    if (plan.kind === 'stored') return { kind: 'accepted', events: plan.events, mayHaveGap: false }
+    if (plan.kind === 'stored')
+      return { kind: 'accepted', events: plan.events, mayHaveGap: state.nudges.length > 0 }
     for (const id of inboxIds) removeStaged(id)
     const deliveries = plan.deliveries as unknown as readonly EncodedDelivery[]
     const isSent = createSentCheck(deliveries)
@@ -121,6 +122,8 @@ export function createAccept(
       const endpoint = endpoints.byId(delivery.webhookId)!
       const event = stored.get(delivery.eventId) ?? eventBodies.find(delivery.eventId)!
       storeDelivery(delivery, endpoint, event, now)
+      const { webhookId, position = 0 } = delivery
+      if (!hasLease) state.nudges.push({ webhookId, position })
       const { callId, account } = event
       // A webhook of an account above knows the call, too.
       if (callId !== null && account !== endpoint.account) {
@@ -128,7 +131,7 @@ export function createAccept(
         phoneCalls.save(endpoint.account, phoneCalls.open(endpoint.account, callId), otherLegCallId, now)
       }
     }
-    return { kind: 'accepted', events: plan.events, mayHaveGap: false }
+    return { kind: 'accepted', events: plan.events, mayHaveGap: state.nudges.length > 0 }
   }
 }
 

@@ -36,13 +36,16 @@ export function createErase(
     db,
     'select position, call_id as "callId" from hookswitch_event where call = ?',
   )
-  const prepareDeliveries = (table: string) =>
+  const deliveriesOfAccount = [
+    'hookswitch_waiting d on d.webhook = w.key',
+    'hookswitch_attempt d on d.webhook = w.key and d.state is not null',
+    'hookswitch_attempt d on d.webhook = w.key and d.doc is not null',
+  ].map((join) =>
     prepareQuery<DeliveryRef>(
       db,
-      `select d.webhook, d.position from hookswitch_webhook w join hookswitch_${table} d on d.webhook = w.key
-      where w.account = ? limit ? + 0`,
-    )
-  const deliveriesOfAccount = ['waiting', 'attempt'].map(prepareDeliveries)
+      `select d.webhook, d.position from hookswitch_webhook w join ${join} where w.account = ? limit ? + 0`,
+    ),
+  )
   // Not every build of SQLite supports `delete … limit`.
   const prepareDeleteKeys = (column: string) =>
     prepareChange(

@@ -49,7 +49,7 @@ export interface EncodedAcceptance extends Pick<Acceptance, 'events' | 'inboxIds
 
 /** A settlement whose record is in the parts that are stored. */
 export type EncodedSettlement = Omit<Settlement, 'owner' | 'expect' | 'record'> & {
-  readonly expectedAttempts: number | undefined
+  readonly expectedAttempts: number
   readonly record?: RecordParts
 }
 
@@ -264,8 +264,8 @@ function writeSettlement(to: Writer, settlement: Settlement): void {
   const { next, record, endpoint } = settlement
   to.string(settlement.deliveryId)
   to.string(settlement.webhookId)
-  to.optionalNumber(settlement.position)
-  to.optionalNumber(settlement.expect.attempts)
+  to.number(settlement.position)
+  to.number(settlement.expect.attempts)
   to.number(stateCode(next.state))
   to.optionalNumber(next.dueMs)
   to.number(next.attempts)
@@ -285,8 +285,8 @@ function writeSettlement(to: Writer, settlement: Settlement): void {
 function readSettlement(from: Reader): EncodedSettlement {
   const deliveryId = from.string()
   const webhookId = from.string()
-  const position = from.optionalNumber()
-  const expectedAttempts = from.optionalNumber()
+  const position = from.number()
+  const expectedAttempts = from.number()
   const state = stateOfCode(from.number())
   const dueMs = from.optionalNumber()
   const [attempts, tries, interruptions] = [from.number(), from.number(), from.number()]
@@ -297,6 +297,7 @@ function readSettlement(from: Reader): EncodedSettlement {
   return {
     deliveryId,
     webhookId,
+    position,
     expectedAttempts,
     next: {
       state,
@@ -306,7 +307,6 @@ function readSettlement(from: Reader): EncodedSettlement {
       ...(dueMs !== undefined && { dueMs }),
       ...(reason !== undefined && { reason }),
     },
-    ...(position !== undefined && { position }),
     ...(record && { record }),
     ...(endpoint !== undefined && { endpoint: JSON.parse(endpoint) }),
   }
@@ -323,6 +323,7 @@ function readStart(from: Reader): Start {
 
 const ACCEPTED = 0
 const REFUSED = 1
+const ACCEPTED_WITH_GAP = 2
 const COMMITTED = 'committed'
 const SETTLED = 0
 const DISABLED = 1
@@ -335,9 +336,11 @@ export function encodeResult(result: GroupResult): Encoded {
   if (result.kind !== COMMITTED) return to.finish()
   to.number(result.version)
   to.list(result.accepted, (accepted) => {
-    to.number(accepted.kind === 'accepted' ? ACCEPTED : REFUSED)
-    if (accepted.kind === 'refused') to.string(JSON.stringify(serializeError(accepted.error)))
-    else {
+    if (accepted.kind === 'refused') {
+      to.number(REFUSED)
+      to.string(JSON.stringify(serializeError(accepted.error)))
+    } else {
+      to.number(accepted.mayHaveGap ? ACCEPTED_WITH_GAP : ACCEPTED)
       to.list(accepted.events, ({ id, sequence, duplicate }) => {
         to.number(sequence)
         to.optionalString(duplicate ? id : undefined)
@@ -364,7 +367,8 @@ export function decodeResult(encoded: Encoded, group: Pick<Group, 'accepted'>): 
   let index = -1
   const accepted = from.list((): AcceptanceResult => {
     index += 1
-    if (from.number() === REFUSED) {
+    const kind = from.number()
+    if (kind === REFUSED) {
       const error: HookswitchError = deserializeError(JSON.parse(from.string()) as SerializedError)
       return { kind: 'refused', error }
     }
@@ -376,7 +380,7 @@ export function decodeResult(encoded: Encoded, group: Pick<Group, 'accepted'>): 
       const id = original ?? group.accepted[index]!.events[event]!.id
       return { id, sequence, duplicate: original !== undefined }
     })
-    return { kind: 'accepted', events, mayHaveGap: false }
+    return { kind: 'accepted', events, mayHaveGap: kind === ACCEPTED_WITH_GAP }
   })
   const ended = from.list((): EndedResult => {
     const kind = from.number()

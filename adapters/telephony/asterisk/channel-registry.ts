@@ -45,6 +45,8 @@ export interface ChannelRegistry {
   fixParties(leg: Leg): void
   /** Adds an event to the batch. */
   addEvent(leg: Leg, event: PendingEvent): void
+  /** Adds a problem to the batch. */
+  addProblem(problem: Problem): void
   /** Adds the last event of a leg to the batch and removes the leg. */
   closeLeg(leg: Leg, event: PendingEvent): void
   /** Returns the fields that every event of a leg has in addition to its own. */
@@ -106,7 +108,7 @@ export function createChannelRegistry(
   /** Legs for which `accountOf` returned an invalid value: reported once. */
   const reported = new WeakSet<Leg>()
   const addProblem = (kind: Problem['kind'], message: string, { id }: Leg): void =>
-    void problems.push({ kind, message, callId: id })
+    registry.addProblem({ kind, message, callId: id })
 
   const remember = (id: string, leg: EndedLeg): void => {
     ended.delete(id)
@@ -218,6 +220,7 @@ export function createChannelRegistry(
     addEvent(leg, event) {
       updates.push({ callId: leg.id, accountId: leg.accountId, events: [event], isEnded: false })
     },
+    addProblem: (problem) => void problems.push(problem),
     closeLeg(leg, event) {
       remove(leg)
       updates.push({ callId: leg.id, accountId: leg.accountId, events: [event], isEnded: true })

@@ -1,6 +1,6 @@
 /** Builds channel events, without their account, from legs. Pure. */
 import type { PendingEvent } from '../source/mapped-events.js'
-import { durationsOf } from '../source/seconds.js'
+import { durationsOf, type LegTimes } from '../source/seconds.js'
 import type { HangupResult } from './hangup-mapping.js'
 import { eventKey, type Leg } from './leg.js'
 import type { Bridge } from './switch-event.js'
@@ -95,31 +95,37 @@ export function buildBridgeEvent(
   return event
 }
 
-/**
- * Builds a `channel_destroy`.
- *
- * @param end when the leg ended, or, where that is not known, when that was found
- */
-export function buildDestroyEvent(
-  leg: Leg,
-  result: HangupResult,
-  end: { readonly atMs: number; readonly isTimeKnown: boolean },
-  { otherLegId, customChannelVars }: EventContext,
-): PendingEvent {
+/** When a leg ended, or, where that is not known, when that was found. */
+export interface LegEnd {
+  readonly atMs: number
+  readonly isTimeKnown: boolean
+}
+
+/** The times of a leg that has ended. */
+export function timesOf(leg: Leg, { atMs, isTimeKnown }: LegEnd): LegTimes {
   const { createdMs, createdAccuracy, answeredMs, isAnswerTimeKnown } = leg
-  const { atMs, isTimeKnown } = end
   // A leg whose end was missed may have been answered before it.
   const isAnswerUnknown = answeredMs === undefined ? !isTimeKnown : !isAnswerTimeKnown
-  const durations = durationsOf({
+  return {
     createdMs: createdAccuracy === 'unknown' ? 'unknown' : createdMs,
     answeredMs: isAnswerUnknown ? 'unknown' : answeredMs,
     endedMs: isTimeKnown ? atMs : 'unknown',
-  })
-  const isEstimate = createdAccuracy === 'estimate' && durations.durationSeconds !== undefined
+  }
+}
+
+/** Builds a `channel_destroy`. */
+export function buildDestroyEvent(
+  leg: Leg,
+  result: HangupResult,
+  end: LegEnd,
+  { otherLegId, customChannelVars }: EventContext,
+): PendingEvent {
+  const durations = durationsOf(timesOf(leg, end))
+  const isEstimate = leg.createdAccuracy === 'estimate' && durations.durationSeconds !== undefined
   const estimateVars = { found_by: 'resync', duration_is_estimate: true }
   const event: Mutable<PendingEvent> = buildEvent(
     leg,
-    { hook: 'channel_destroy', atMs },
+    { hook: 'channel_destroy', atMs: end.atMs },
     {
       otherLegId,
       customChannelVars: isEstimate ? { ...estimateVars, ...customChannelVars } : customChannelVars,

@@ -22,11 +22,18 @@
  */
 import type { MappedBatch } from '../source/mapped-events.js'
 import type { SavableLegs } from '../source/open-legs.js'
+import { clockProblem, isClockSetBack } from '../source/seconds.js'
 import { type BridgedLeg, createBridgeGraph } from './bridge-graph.js'
 import { createCallReporter } from './call-report.js'
 import { type ChannelRegistry, createChannelRegistry, type MappingOptions } from './channel-registry.js'
 import { dialledNumber } from './dial-string.js'
-import { buildBridgeEvent, buildDestroyEvent, buildEvent, type EventContext } from './event-builder.js'
+import {
+  buildBridgeEvent,
+  buildDestroyEvent,
+  buildEvent,
+  type EventContext,
+  timesOf,
+} from './event-builder.js'
 import { type HangupResult, mapHangup } from './hangup-mapping.js'
 import { isLaterChannel, type Leg } from './leg.js'
 import { type RegistrySnapshot, reconcile } from './reconcile.js'
@@ -233,7 +240,9 @@ export function createAsteriskMapping(options: MappingOptions): Mapping {
     if (!isResync) reporter.onEnd(leg, atMs)
     const { otherLegId, customChannelVars } = contextOf(leg)
     const context = { otherLegId, customChannelVars: Object.assign(vars, customChannelVars) }
-    const event = buildDestroyEvent(leg, result, { atMs, isTimeKnown: !isResync }, context)
+    const legEnd = { atMs, isTimeKnown: !isResync }
+    const event = buildDestroyEvent(leg, result, legEnd, context)
+    if (isClockSetBack(timesOf(leg, legEnd))) legs.addProblem(clockProblem(leg.id))
     leave(leg)
     earlyBridges.delete(leg.id)
     legs.closeLeg(leg, event)

@@ -2,7 +2,7 @@
 import { idempotencyKey } from '../source/idempotency-key.js'
 import type { PendingEvent } from '../source/mapped-events.js'
 import type { CallDetails } from '../source/optional-hooks.js'
-import { durationsOf, type LegDurations } from '../source/seconds.js'
+import { durationsOf, type LegDurations, type LegTimes } from '../source/seconds.js'
 import type { EventValue } from './event.js'
 import type { Hangup } from './hangup.js'
 import type { Leg } from './leg.js'
@@ -11,9 +11,6 @@ type WritableEvent = { -readonly [Key in keyof PendingEvent]: PendingEvent[Key] 
 
 /** Hooks that occur once per leg: leg and hook identify the event. */
 type OnceHook = 'channel_create' | 'channel_answer' | 'channel_destroy'
-
-/** A clock that was set back by less is only rounded differently. */
-const CLOCK_TOLERANCE_US = 1_000_000
 
 export function buildCreateEvent(leg: Leg): PendingEvent {
   return buildEvent(leg, 'channel_create', leg.createdUs, keyOfOnceHook(leg, 'channel_create'))
@@ -58,11 +55,8 @@ export function buildDestroyEvent(leg: Leg, { atUs, cause, code, endedBy }: Hang
   built.hangupCause = cause
   if (code !== undefined) built.hangupCode = code
   if (endedBy !== undefined) built.customChannelVars = { ...built.customChannelVars, ended_by: endedBy }
-  if (isClockSetBack(leg, atUs)) return built
-  const { createdUs, answeredUs } = leg
-  const answeredMs = answeredUs === 0 ? undefined : answeredUs / 1000
   // From exact times: the switch's `…sec` are differences of whole seconds, often off by one.
-  addDurations(built, durationsOf({ createdMs: createdUs / 1000, answeredMs, endedMs: atUs / 1000 }))
+  addDurations(built, durationsOf(timesOf(leg, atUs)))
   return built
 }
 
@@ -91,9 +85,13 @@ export function markFoundByResync(event: PendingEvent): PendingEvent {
   return { ...event, customChannelVars: { ...event.customChannelVars, found_by: 'resync' } }
 }
 
-/** Whether a leg ended before it began or was answered, by the switch's clock. */
-export function isClockSetBack({ createdUs, answeredUs }: Leg, endedUs: number): boolean {
-  return endedUs + CLOCK_TOLERANCE_US < Math.max(createdUs, answeredUs)
+/** The times of a leg that has ended. */
+export function timesOf({ createdUs, answeredUs }: Leg, endedUs: number): LegTimes {
+  return {
+    createdMs: createdUs / 1000,
+    answeredMs: answeredUs === 0 ? undefined : answeredUs / 1000,
+    endedMs: endedUs / 1000,
+  }
 }
 
 function keyOfOnceHook(leg: Leg, hook: OnceHook): string {

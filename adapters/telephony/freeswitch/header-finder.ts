@@ -101,14 +101,7 @@ class EventHeaders implements FoundHeaders {
   }
 }
 
-/** A name or prefix in the expression of a search. */
-interface Term {
-  /** What the expression matches for it: `before`, and the name with `after` or the prefix. */
-  readonly pattern: string
-  readonly isPrefix: boolean
-}
-
-/** Where a name is found: the match of `term`, and what must follow it. */
+/** Where a name is found: the match of `term` (an index of the expression's patterns), and what must follow it. */
 interface Place {
   readonly term: number
   readonly rest: string
@@ -170,7 +163,8 @@ class HeaderSearch {
     const shortest = [...prefixes].filter(
       (prefix) => ![...prefixes].some((other) => other !== prefix && prefix.startsWith(other)),
     )
-    const terms: Term[] = shortest.map((prefix) => ({ pattern: before + prefix, isPrefix: true }))
+    const patterns = shortest.map((prefix) => before + prefix)
+    const prefixCount = patterns.length
     const namePlaces = new Map<string, Place>()
     const prefixPlaces = new Map<string, Place>()
     for (const prefix of prefixes) {
@@ -180,31 +174,46 @@ class HeaderSearch {
     for (const name of this.names) {
       const prefixTerm = shortest.findIndex((one) => name.startsWith(one))
       const rest = prefixTerm < 0 ? '' : name.slice(shortest[prefixTerm]?.length) + after
-      const term =
-        prefixTerm < 0 ? terms.push({ pattern: before + name + after, isPrefix: false }) - 1 : prefixTerm
+      const term = prefixTerm < 0 ? patterns.push(before + name + after) - 1 : prefixTerm
       namePlaces.set(name, { term, rest })
     }
-    const stopTerm = stop === undefined ? -1 : terms.push({ pattern: before + stop, isPrefix: false }) - 1
-    const alternatives = terms.map(({ pattern }) => escapePattern(pattern.slice(before.length)))
+    const stopTerm = stop === undefined ? -1 : patterns.push(before + stop) - 1
+    const alternatives = patterns.map((pattern) => escapePattern(pattern.slice(before.length)))
     const expression = new RegExp(`${before}(?:${alternatives.join('|') || '(?!)'})`, 'g')
     this.hasNewNames = false
-    return { expression, terms, stopTerm, namePlaces, prefixPlaces, followers: terms.map(() => 0) }
+    return {
+      expression,
+      patterns,
+      prefixCount,
+      stopTerm,
+      namePlaces,
+      prefixPlaces,
+      termBefore: createTermLookup(patterns),
+      unknownOffsets: patterns.map(() => UNKNOWN),
+    }
   }
 }
 
 /** The expression of a search, and what its matches stand for. */
 interface CompiledSearch {
   readonly expression: RegExp
-  readonly terms: readonly Term[]
+  /** What the expression matches, per term: `before` and a prefix, or `before`, a name and `after`. Prefixes come first. */
+  readonly patterns: readonly string[]
+  readonly prefixCount: number
   /** The term in front of which the search ends; -1: none. */
   readonly stopTerm: number
   readonly namePlaces: ReadonlyMap<string, Place>
   readonly prefixPlaces: ReadonlyMap<string, Place>
-  /** Per term, the term that followed it last: headers stand in the same order in most events. */
-  readonly followers: number[]
+  /** Returns the term whose match ends at an offset. */
+  readonly termBefore: TermLookup
+  /** The offsets of a scan that has found nothing. */
+  readonly unknownOffsets: readonly number[]
 }
 
 const NO_OFFSETS: readonly number[] = Object.freeze([])
+
+/** An offset that is not known yet; -1 is what callers get for "not found". */
+const UNKNOWN = -1
 
 /** One pass over a text, as far as it is needed. */
 class Scan {
@@ -213,11 +222,10 @@ class Scan {
   /** Whether the search ended in front of a name with the prefix `stop`. */
   hasStopped = false
   private isAtEnd = false
-  private lastTerm = 0
-  /** Where the first match of each term ends; `undefined`: not found yet. */
-  private readonly offsets: (number | undefined)[] = []
+  /** Where the first match of each term ends. */
+  private readonly offsets: number[]
   /** Where all matches of each prefix end. */
-  private readonly prefixOffsets: (number[] | undefined)[] = []
+  private prefixOffsets: (number[] | undefined)[] | undefined
 
   constructor(
     private readonly text: string,
@@ -226,6 +234,8 @@ class Scan {
     private readonly compiled: CompiledSearch,
   ) {
     this.position = from
+    // A copy takes less than an array that grows.
+    this.offsets = compiled.unknownOffsets.slice()
   }
 
   valueOf(name: string): number {
@@ -233,15 +243,19 @@ class Scan {
     if (place === undefined) return this.search.findName(this.text, name, this.from)
     const { term, rest } = place
     if (rest !== '') return this.findBehindPrefix(term, rest)
-    while (this.offsets[term] === undefined && !this.isAtEnd) this.advance()
-    return this.offsets[term] ?? -1
+    let at = this.offsets[term] as number
+    while (at === UNKNOWN && !this.isAtEnd) {
+      this.advance()
+      at = this.offsets[term] as number
+    }
+    return at
   }
 
   behindPrefix(prefix: string): readonly number[] {
     const place = this.compiled.prefixPlaces.get(prefix)
     if (place === undefined) return this.search.findPrefix(this.text, prefix, this.from)
     while (!this.isAtEnd) this.advance()
-    const offsets = this.prefixOffsets[place.term] ?? NO_OFFSETS
+    const offsets = this.prefixOffsets?.[place.term] ?? NO_OFFSETS
     const { rest } = place
     if (rest === '') return offsets
     return offsets.filter((at) => this.text.startsWith(rest, at)).map((at) => at + rest.length)
@@ -249,7 +263,7 @@ class Scan {
 
   private findBehindPrefix(term: number, rest: string): number {
     for (let index = 0; ; ) {
-      const at = this.prefixOffsets[term]?.[index]
+      const at = this.prefixOffsets?.[term]?.[index]
       if (at === undefined) {
         if (this.isAtEnd) return -1
         this.advance()
@@ -260,46 +274,72 @@ class Scan {
 
   /** Continues to the next match. */
   private advance(): void {
-    const { expression, terms, stopTerm } = this.compiled
+    const { text, compiled } = this
+    const { expression } = compiled
     expression.lastIndex = this.position
     // `test` creates no array for a match, as `exec` does.
-    if (!expression.test(this.text)) {
+    if (!expression.test(text)) {
       this.isAtEnd = true
-      this.position = this.text.length
+      this.position = text.length
       return
     }
     const end = expression.lastIndex
-    const term = this.termThatEndsAt(end)
-    this.lastTerm = term
-    if (term === stopTerm) {
+    const term = compiled.termBefore(text, end)
+    if (term === compiled.stopTerm) {
       this.isAtEnd = true
       this.hasStopped = true
-      this.position = end - (terms[term] as Term).pattern.length
+      this.position = end - (compiled.patterns[term] as string).length
       return
     }
     this.position = end
-    if ((terms[term] as Term).isPrefix) this.addPrefixOffset(term, end)
-    else this.offsets[term] ??= end
+    if (term < compiled.prefixCount) this.addPrefixOffset(term, end)
+    else if (this.offsets[term] === UNKNOWN) this.offsets[term] = end
   }
 
   private addPrefixOffset(term: number, end: number): void {
+    this.prefixOffsets ??= []
     const offsets = this.prefixOffsets[term]
     if (offsets) offsets.push(end)
     else this.prefixOffsets[term] = [end]
   }
+}
 
-  private termThatEndsAt(end: number): number {
-    const { terms, followers } = this.compiled
-    const expected = followers[this.lastTerm] as number
-    if (this.endsAt(terms[expected] as Term, end)) return expected
-    const term = terms.findIndex((one) => this.endsAt(one, end))
-    followers[this.lastTerm] = term
-    return term
-  }
+/** Returns the index of the pattern that ends at this offset; the caller knows that one of them does. */
+type TermLookup = (text: string, end: number) => number
 
-  private endsAt({ pattern }: Term, end: number): boolean {
-    return this.text.startsWith(pattern, end - pattern.length)
+/** Up to so many characters in front of the end of a match, the patterns are searched for a difference. */
+const MAX_DISTANCE = 24
+const TABLE_SIZE = 256
+
+/**
+ * Tells the patterns apart by three of their last characters, if that is possible: comparing the patterns with the text
+ * one after the other takes longer than the search. No pattern ends with another one.
+ */
+function createTermLookup(patterns: readonly string[]): TermLookup {
+  const reach = Math.min(MAX_DISTANCE, ...patterns.map(({ length }) => length))
+  for (let a = 1; a <= reach; a += 1)
+    for (let b = a; b <= reach; b += 1)
+      for (let c = b; c <= reach; c += 1) {
+        const table = tableOf(patterns, a, b, c)
+        if (table) return (text, end) => table[hashBefore(text, end, a, b, c)] as number
+      }
+  return (text, end) => patterns.findIndex((pattern) => text.startsWith(pattern, end - pattern.length))
+}
+
+/** The patterns by the hash of three characters; `undefined`: two of them have the same. */
+function tableOf(patterns: readonly string[], a: number, b: number, c: number): Int16Array | undefined {
+  const table = new Int16Array(TABLE_SIZE).fill(-1)
+  for (const [term, pattern] of patterns.entries()) {
+    const hash = hashBefore(pattern, pattern.length, a, b, c)
+    if (table[hash] !== -1) return undefined
+    table[hash] = term
   }
+  return table
+}
+
+function hashBefore(text: string, end: number, a: number, b: number, c: number): number {
+  const hash = text.charCodeAt(end - a) + 7 * text.charCodeAt(end - b) + 59 * text.charCodeAt(end - c)
+  return hash & (TABLE_SIZE - 1)
 }
 
 function escapePattern(text: string): string {

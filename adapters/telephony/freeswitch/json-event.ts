@@ -6,7 +6,15 @@
  * is exact, and 8 KiB need not be parsed for five values.
  */
 import { detachSubstring } from '../source/sanitize.js'
-import { decodeUtf8, digitsAt, type EslEvent, type EventValue, isUnescaped, joinArray } from './event.js'
+import {
+  decodeUtf8,
+  digitsAt,
+  type EslEvent,
+  type EventValue,
+  internName,
+  isUnescaped,
+  joinArray,
+} from './event.js'
 import { createHeaderFinder, type FoundHeaders } from './header-finder.js'
 
 const FIRST_KEY = '{"Event-Name":"'
@@ -29,7 +37,7 @@ function firstName(start: string): string | undefined {
   if (!start.startsWith(FIRST_KEY)) return undefined
   const end = start.indexOf('"', FIRST_KEY.length)
   const name = end < 0 ? '\\' : start.slice(FIRST_KEY.length, end)
-  return NOT_PLAIN.test(name) ? undefined : name
+  return NOT_PLAIN.test(name) ? undefined : internName(name)
 }
 
 /**

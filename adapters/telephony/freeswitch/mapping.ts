@@ -24,6 +24,7 @@ import {
 } from '../source/mapped-events.js'
 import type { SavableLegs } from '../source/open-legs.js'
 import { definedDetails } from '../source/optional-hooks.js'
+import { clockProblem, isClockSetBack } from '../source/seconds.js'
 import { type FreeswitchAccountOf, factsOf } from './account-resolver.js'
 import { type Bridges, createBridges, type FoundBridge, type LegEvent } from './bridges.js'
 import { buildMissedCall, buildReportEvent, readReports, readTransfer } from './call-report.js'
@@ -36,7 +37,7 @@ import {
   buildDestroyEvent,
   buildDetailEvent,
   buildMissedDestroyEvent,
-  isClockSetBack,
+  timesOf,
 } from './event-builder.js'
 import { readHangup } from './hangup.js'
 import { endHold, findHolds, startHold, takePendingUnhold } from './holds.js'
@@ -242,10 +243,7 @@ export function createFreeswitchMapping(options: MappingOptions): FreeswitchMapp
     const missed = hooks.has('missed_call') ? buildMissedCall(leg, event) : undefined
     if (missed) events.push(missed)
     events.push(buildDestroyEvent(leg, hangup))
-    if (isClockSetBack(leg, hangup.atUs)) {
-      const message = 'a leg ended before it began: its durations are left out'
-      problems.push({ kind: 'clock', message, callId: leg.callId })
-    }
+    if (isClockSetBack(timesOf(leg, hangup.atUs))) problems.push(clockProblem(leg.callId))
     const other = leg.otherLegCallId === undefined ? undefined : registry.find(leg.otherLegCallId)?.[1]
     const otherPartner = other?.links.publishedCallId
     if (other && hangup.endedBy && (otherPartner === undefined || otherPartner === leg.callId))

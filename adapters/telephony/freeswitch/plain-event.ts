@@ -1,6 +1,14 @@
 /** Parses events in the `plain` format: header lines with URL-encoded values. */
 import { detachSubstring } from '../source/sanitize.js'
-import { decodeUtf8, digitsAt, type EslEvent, type EventValue, isUnescaped, splitArray } from './event.js'
+import {
+  decodeUtf8,
+  digitsAt,
+  type EslEvent,
+  type EventValue,
+  internName,
+  isUnescaped,
+  splitArray,
+} from './event.js'
 import { createHeaderFinder, type FoundHeaders } from './header-finder.js'
 
 const FIRST_HEADER = 'Event-Name: '
@@ -15,7 +23,7 @@ export function peekPlainEventName(body: Buffer): string | undefined {
 function firstName(start: string): string | undefined {
   if (!start.startsWith(FIRST_HEADER)) return undefined
   const end = start.indexOf('\n')
-  return end < 0 ? undefined : start.slice(FIRST_HEADER.length, end)
+  return end < 0 ? undefined : internName(start.slice(FIRST_HEADER.length, end))
 }
 
 /**
@@ -24,16 +32,23 @@ function firstName(start: string): string | undefined {
  * @param peekedName what `peekPlainEventName` returned for it
  */
 export function parsePlainEvent(body: Buffer, peekedName = peekPlainEventName(body)): EslEvent | undefined {
-  const whole = body.toString('latin1')
-  // Text after an empty line is the event's body, not a header.
-  const end = whole.endsWith('\n\n') ? whole.length - 1 : whole.indexOf('\n\n') + 1
-  if (end === 0) return undefined
-  const text = end === whole.length ? whole : whole.slice(0, end)
+  const text = headersOf(body)
+  if (text === undefined) return undefined
   if (peekedName !== undefined) return new PlainEvent(peekedName, text)
   // The first header must follow a newline to be found.
   const unnamed = new PlainEvent('', `\n${text}`)
   const found = unnamed.header('Event-Name')
   return found === undefined ? undefined : new PlainEvent(found, `\n${text}`)
+}
+
+/** The header lines with their newlines. Text after an empty line is the event's body; `undefined`: there is no such line. */
+function headersOf(body: Buffer): string | undefined {
+  const { length } = body
+  // Not a slice of a string: every access to one takes longer.
+  if (body[length - 1] === NEWLINE && body[length - 2] === NEWLINE)
+    return body.toString('latin1', 0, length - 1)
+  const end = body.indexOf('\n\n')
+  return end < 0 ? undefined : body.toString('latin1', 0, end + 1)
 }
 
 class PlainEvent implements EslEvent {
@@ -79,7 +94,10 @@ class PlainEvent implements EslEvent {
       const lineEnd = text.indexOf('\n', from)
       if (colon < 0) break
       if (colon > lineEnd) continue
-      visit(decodeUtf8(text.slice(from, colon)), splitArray(decodeUrlValue(text.slice(colon + 2, lineEnd))))
+      visit(
+        detachSubstring(decodeUtf8(text.slice(from, colon))),
+        splitArray(decodeUrlValue(text.slice(colon + 2, lineEnd))),
+      )
     }
   }
 }

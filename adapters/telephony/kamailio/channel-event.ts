@@ -1,7 +1,7 @@
 /** Builds channel events, without the account, from a call and its changes. Pure. */
 import { idempotencyKey } from '../source/idempotency-key.js'
 import type { PendingEvent } from '../source/mapped-events.js'
-import { durationsOf, type LegDurations } from '../source/seconds.js'
+import { durationsOf, type LegTimes } from '../source/seconds.js'
 import type { CallChange, KamailioCall } from './call.js'
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
@@ -39,7 +39,7 @@ export function buildEvents(call: KamailioCall, change: CallChange): PendingEven
       if (foundBy !== undefined) event.customChannelVars = { found_by: foundBy }
       event.hangupCause = cause
       if (code !== undefined) event.hangupCode = `sip:${code}`
-      return [{ ...event, ...callDurations(call, atUs) }]
+      return [{ ...event, ...durationsOf(timesOf(call, atUs)) }]
     }
   }
 }
@@ -78,11 +78,11 @@ function callKeyOf({ callerTag = '', previousCseq }: KamailioCall): string {
   return previousCseq === undefined ? tag : `${tag};${previousCseq}`
 }
 
-/** The dialog of a call whose begin was missed does not contain when that was. */
-function callDurations({ isEndOnly, createdUs, answeredUs }: KamailioCall, endedUs: number): LegDurations {
-  return durationsOf({
+/** The times of a call that has ended. The dialog of a call whose begin was missed does not contain when that was. */
+export function timesOf({ isEndOnly, createdUs, answeredUs }: KamailioCall, endedUs: number): LegTimes {
+  return {
     createdMs: isEndOnly ? 'unknown' : createdUs / 1000,
     answeredMs: answeredUs === undefined ? undefined : answeredUs / 1000,
     endedMs: endedUs / 1000,
-  })
+  }
 }

@@ -25,6 +25,7 @@ import {
 } from '../source/mapped-events.js'
 import { checkFunction, integerBetween, invalidOption, SOURCE_DEFAULTS } from '../source/options.js'
 import { sanitizeError } from '../source/sanitize.js'
+import { clockProblem, isClockSetBack } from '../source/seconds.js'
 import type { KamailioAccountOf } from './accounts.js'
 import {
   applyLine,
@@ -35,7 +36,7 @@ import {
   openCall,
   openEndedCall,
 } from './call.js'
-import { buildCreateEvent, buildEvents } from './channel-event.js'
+import { buildCreateEvent, buildEvents, timesOf } from './channel-event.js'
 import { type KamailioLine, parseLine, parseLineObject } from './line.js'
 import { checkMaxCallMs, DEFAULT_MAX_CALL_MS } from './options.js'
 
@@ -146,8 +147,12 @@ export function createKamailioMapping({
     pendingRetries.delete(callId)
     setNewest(ended, callId, { cseq, callerTag }, MAX_ENDED)
   }
+  const checkClock = (call: KamailioCall, endedUs: number) => {
+    if (isClockSetBack(timesOf(call, endedUs))) problems.push(clockProblem(call.callId))
+  }
   const end = (call: KamailioCall, change: CallChange) => {
     addUpdate(call, buildEvents(call, change), true)
+    checkClock(call, change.atUs)
     close(call, call.cseq)
   }
 
@@ -160,7 +165,10 @@ export function createKamailioMapping({
       if (isNew) events.unshift(buildCreateEvent(call))
       addUpdate(call, events, change?.kind === 'ended')
     }
-    if (change?.kind === 'ended') return close(call, Math.max(call.cseq, line.cseq))
+    if (change?.kind === 'ended') {
+      checkClock(call, change.atUs)
+      return close(call, Math.max(call.cseq, line.cseq))
+    }
     if (!call.pendingRetry) pendingRetries.delete(call.callId)
     else if (!pendingRetries.has(call.callId)) {
       pendingRetries.set(call.callId, call)

@@ -1,5 +1,6 @@
 /** Durations of calls, in whole seconds. */
 import type { ChannelEvent } from 'hookswitch'
+import type { Problem } from './mapped-events.js'
 
 /** Longest duration that an event can hold. Longer ones, caused by a clock change, are capped. */
 export const MAX_SECONDS = 2_147_483_647
@@ -17,13 +18,30 @@ export interface LegTimes {
 /** The durations of a `channel_destroy`; those that are not known are absent. */
 export type LegDurations = Pick<ChannelEvent, 'durationSeconds' | 'ringingSeconds' | 'billingSeconds'>
 
+/** A clock that was set back by less is only rounded differently, milliseconds. */
+const CLOCK_TOLERANCE_MS = 1_000
+
+/** Whether a leg ended before it began or was answered, or was answered before it began, by the clock of the switch. */
+export function isClockSetBack({ createdMs, answeredMs, endedMs }: LegTimes): boolean {
+  const times = [createdMs, answeredMs, endedMs].filter((time) => typeof time === 'number')
+  return times.some((time, index) => time + CLOCK_TOLERANCE_MS < (times[index - 1] ?? time))
+}
+
+/** Returns the problem of a leg during which the clock was set back. */
+export function clockProblem(callId: string): Problem {
+  const message = 'the clock of the switch was set back during a leg: its durations are left out'
+  return { kind: 'clock', message, callId }
+}
+
 /**
- * Returns the durations of an ended leg. `ringingSeconds` is the time before the answer, or the whole time of a leg that
+ * Returns the durations of an ended leg; none if the clock of the switch was set back during it. `ringingSeconds` is the time before the answer, or the whole time of a leg that
  * was never answered. Where all three are known, `durationSeconds` is `ringingSeconds` plus `billingSeconds`: the duration
- * and the billed time are rounded, and the time before the answer is the rest. A time that the switch reports before an
- * earlier one counts as the same time.
+ * and the billed time are rounded, and the time before the answer is the rest. A time that the switch reports less
+ * than a second before an earlier one counts as the same time.
  */
-export function durationsOf({ createdMs, answeredMs, endedMs }: LegTimes): LegDurations {
+export function durationsOf(times: LegTimes): LegDurations {
+  if (isClockSetBack(times)) return {}
+  const { createdMs, answeredMs, endedMs } = times
   const durationSeconds = knownSeconds(createdMs, endedMs)
   if (answeredMs === 'unknown') return defined({ durationSeconds })
   if (answeredMs === undefined) {

@@ -62,6 +62,12 @@ export class EndpointTable {
     while (this.idle.length > MAX_IDLE) this.evict(dequeue(this.idle)!)
   }
 
+  /** Forgets an idle endpoint. */
+  forget(endpoint: QueueEndpoint): void {
+    if (endpoint.queue) unqueue(endpoint)
+    this.evict(endpoint)
+  }
+
   private insert(endpoint: QueueEndpoint): QueueEndpoint {
     endpoint.index = this.freeIndexes.pop() ?? this.byIndex.length
     endpoint.position = endpoint.index

@@ -132,6 +132,8 @@ export interface PendingQueue {
   takeStale(limit: number): QueuedDelivery[]
   /** Drops all waiting deliveries of these shards. Taken ones stay until `end`, `retry` or `remove`. */
   dropShards(shards: readonly number[] | 'all'): void
+  /** Forgets the endpoints of these shards of which nothing waits or is taken: their webhooks may have changed unnoticed. */
+  forgetIdle(shards: readonly number[] | 'all'): void
   /**
    * The due time of the earliest head whose content is in memory or can be requested, not before the end of the pause of
    * the endpoint. `dueMs` undefined: nothing waits, or only heads whose content is on its way.
@@ -546,6 +548,12 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       if (shards === 'all') dropAllWaiting()
       else for (const endpoint of table.all()) if (shards.includes(endpoint.shard)) dropWaiting(endpoint)
       table.evictIdle()
+    },
+    forgetIdle(shards) {
+      for (const endpoint of table.all()) {
+        if (endpoint.waiting > 0 || endpoint.taken > 0) continue
+        if (shards === 'all' || shards.includes(endpoint.shard)) table.forget(endpoint)
+      }
     },
     ready(endpoint) {
       const dueMs = heads.nextDueMs(endpoint)

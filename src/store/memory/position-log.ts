@@ -57,6 +57,11 @@ export function oldest<T>(log: PositionLog<T>): number | undefined {
 
 /** The value at this position, if any. */
 export function valueAt<T>(log: PositionLog<T>, position: number): T | undefined {
+  const last = log.positions.length - 1
+  // The newest value, or one that is about to be appended.
+  if (last < 0 || position >= log.positions[last]!) {
+    return position === log.positions[last] ? log.values[last] : undefined
+  }
   const index = log.positions[log.start] === position ? log.start : firstFrom(log, position)
   return log.positions[index] === position ? log.values[index] : undefined
 }

@@ -186,7 +186,7 @@ export function newRecord(delivery: Delivery, overrides: Partial<AttemptRecord> 
     attempt: delivery.attempts + 1,
     retriesLeft: 2,
     result: 'failure',
-    reason: 'bad response code',
+    reason: 'bad status',
     status: 500,
     responseHeaders: ['content-type', 'text/plain'],
     responseBody: 'oops',

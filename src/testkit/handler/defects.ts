@@ -48,7 +48,9 @@ export function buildValidRequest(
   attempt: number,
   atMs: number,
 ): WebhookRequest {
-  return toWebhookRequest(buildRequest(delivery.claim, webhook, endpointSecrets, attempt, atMs, DEADLINE_MS))
+  return toWebhookRequest(
+    buildRequest(delivery.delivery, webhook, endpointSecrets, attempt, atMs, DEADLINE_MS),
+  )
 }
 
 /** The same request with one defect. */

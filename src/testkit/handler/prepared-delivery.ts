@@ -1,9 +1,9 @@
 /** Builds a delivery as accepting its event would. */
 import { buildDelivery } from '../../delivery/accept.js'
 import { createBodyVariants, fillIn } from '../../delivery/body-variants.js'
-import type { Claim } from '../../delivery/delivery-store.js'
 import { type CheckedEvent, checkPayloadSize } from '../../delivery/event.js'
 import { payloadFields } from '../../delivery/payload.js'
+import type { SendableDelivery } from '../../delivery/request.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 
 /** One event that is delivered to the handler under test. */
@@ -24,7 +24,7 @@ export interface ScriptedDelivery {
 
 /** A scripted delivery with what requests are built from. */
 export interface PreparedDelivery extends ScriptedDelivery {
-  readonly claim: Claim
+  readonly delivery: SendableDelivery
 }
 
 /** Builds all parts of a delivery that are fixed when its event is accepted. */
@@ -43,14 +43,11 @@ export function prepareDelivery(
   const variant = bodies.indexFor(settings)
   const body = fillIn(bodies.templates[variant]!, sequence)
   const lane = settings.ordering === 'call' ? `${event.accountId}/${event.callId}` : `-/${id}`
-  const delivery: Claim['delivery'] = {
+  const delivery: SendableDelivery = {
     ...buildDelivery(id, event, eventId, webhook, variant, lane),
-    state: 'in_flight',
     attempts: 0,
-    tries: 0,
-    interruptions: 0,
-    fence: 1,
-    acceptedMs: event.timestampMs,
+    body,
+    traceparent: undefined,
   }
-  return { id, eventId, event, sequence, body, lane, claim: { delivery, body } }
+  return { id, eventId, event, sequence, body, lane, delivery }
 }

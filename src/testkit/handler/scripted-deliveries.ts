@@ -91,7 +91,7 @@ export function scriptedDeliveries(options: ScriptedDeliveriesOptions = {}): Scr
   return {
     seed: random.seed,
     secrets,
-    deliveries: planned.map(({ delivery: { claim: _, ...visible } }) => visible),
+    deliveries: planned.map(({ delivery: { delivery: _, ...visible } }) => visible),
     request({ delivery, attempt = 1, defect } = {}) {
       const chosen = prepared.get((delivery ?? planned[0]!.delivery).id)
       if (!chosen) throw badOption('delivery', 'must be one of these deliveries')

@@ -48,8 +48,9 @@ describe('config print', () => {
       'tokenTtlSeconds = 60': '--token-ttl',
       'ingest = false': '--no-ingest',
       'inFlight = 500': 'default',
+      retryPolicy: 'default: telephony; kazoo with --preset kazoo',
     })
-    expect(text).not.toMatch(/^(data|adminPort|postgres) /m)
+    expect(text).not.toMatch(/^(data|postgres) /m)
   })
 
   it('shows the same as JSON', async () => {
@@ -80,6 +81,23 @@ describe('config print', () => {
     expect(text).toContain('postgres://user:[redacted]@db:5432/calls?sslpassword=[redacted]')
     expect(text).toContain('http://user:[redacted]@10.0.0.7:8088/ari?password-env=PBX1&app=a')
     expect(text.match(/\[redacted\]/g)).toHaveLength(11)
+  })
+
+  it('rejects a broken schema or sample of a kind of events, and names its place', async () => {
+    const hook = 'hooks:\n  - id: door\n    name: Door\n'
+    const schema = '    schema: { type: object, required: [open] }\n'
+    const path = await file('hooks.yaml', `${hook}${schema}    sample: { data: {} }\n`)
+    await expect(run(['check', path])).rejects.toMatchObject({
+      code: 'InvalidOption',
+      message: expect.stringMatching(new RegExp(`^${path}:5:13: hooks\\[0\\]\\.sample: data`)),
+    })
+    const wrong = await file('pattern.yaml', `${hook}    schema: { $ref: "#/nowhere" }\n    sample: {}\n`)
+    await expect(run(['check', wrong])).rejects.toMatchObject({
+      message: expect.stringMatching(new RegExp(`^${wrong}:4:13: hooks\\[0\\]\\.schema`)),
+    })
+    expect(
+      await run(['check', await file('good.yaml', `${hook}${schema}    sample: { data: { open: true } }\n`)]),
+    ).toMatch(/valid$/m)
   })
 
   it('rejects what serve rejects', async () => {
@@ -132,11 +150,11 @@ describe('config check', () => {
       { retryPolicy: { kind: 'exponential', baseMs: 9, capMs: 1 } },
       ':1:16: retryPolicy: capMs must not be below',
     ],
-    [{ breaker: { pauseMs: 9, capMs: 1 } }, ':1:12: breaker: capMs must not be below'],
+    [{ breaker: { pauseMs: 9, capMs: 1 } }, ':1:33: breaker.capMs: must not be below'],
     [{ allow: ['10.0.0.0/99'] }, ':1:10: allow: '],
     [{ trustProxy: ['everyone'] }, ':1:15: trustProxy: '],
     [{ proxy: 'ftp://proxy' }, ':1:10: proxy: must be a URL such as'],
-    [{ hooks: [{ id: 'all' }] }, ':1:10: hooks: '],
+    [{ hooks: [{ id: 'all' }] }, ':1:17: hooks[0].id: '],
     [{ tls: { caFile: '/nowhere/ca.pem' } }, ':1:18: tls.caFile: /nowhere/ca.pem cannot be read'],
     [{ tls: { minVersion: 'TLSv1.3', maxVersion: 'TLSv1.2' } }, ':1:22: tls.minVersion: must not be above'],
     [

@@ -199,7 +199,7 @@ describe('a configuration', () => {
         const isOrdered = ({ first = 0, capMs = Number.POSITIVE_INFINITY }) => first <= capMs
         fc.pre(isOrdered({ first: retryPolicy?.baseMs ?? 2_000, ...cap(retryPolicy) }))
         fc.pre(isOrdered({ first: breaker?.pauseMs ?? 30_000, capMs: breaker?.capMs ?? 600_000 }))
-        checkServiceOptions(settings, await serviceOptions(settings))
+        await checkServiceOptions(settings, await serviceOptions(settings))
       }),
       { numRuns: propertyRuns(60) },
     )

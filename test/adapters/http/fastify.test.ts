@@ -52,6 +52,18 @@ describe('fastifyPlugin', () => {
     expect(records).toEqual([])
   })
 
+  it('rejects headers above 16 KiB on a server that accepts them', async () => {
+    const app = fastify({ http: { maxHeaderSize: 65_536 } })
+    await app.register(fastifyPlugin(service))
+    const port = await listen(app)
+    const request = (bytes: number) =>
+      put('/v1/x').replace('\r\n\r\n', `\r\nX-Big: ${'x'.repeat(bytes)}\r\n\r\n`)
+    const { status, body } = await sendRaw(port, request(17_000))
+    expect([status, JSON.parse(body).error]).toEqual([431, '431'])
+    expect(records).toEqual([])
+    expect((await sendRaw(port, request(16_000))).status).toBe(200)
+  })
+
   it('works beside a wildcard route of the host at the root', async () => {
     const app = fastify()
     app.all('/*', () => 'wildcard')

@@ -28,6 +28,15 @@ describe('fetchHandler', () => {
     expect(await response.json()).toMatchObject({ method: 'PUT', url: '/v2/x?y=1', mountPrefix: '' })
   })
 
+  it('rejects headers above 16 KiB', async () => {
+    const request = (bytes: number) =>
+      new Request('http://h/v2/x', { headers: { 'x-big': 'x'.repeat(bytes) } })
+    const response = await fetchHandler(service)(request(17_000))
+    expect([response.status, ((await response.json()) as { error: string }).error]).toEqual([431, '431'])
+    expect(records).toEqual([])
+    expect((await fetchHandler(service)(request(16_000))).status).toBe(200)
+  })
+
   it('passes paths outside the API to the service', async () => {
     expect((await fetchHandler(service)(new Request('http://h/elsewhere'))).status).toBe(404)
   })

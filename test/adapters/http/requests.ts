@@ -81,6 +81,12 @@ const BODIES: readonly TableRequest[] = [
   put('a byte order mark', `\ufeff${DOCUMENT}`),
   put('numbers in every notation', '{"data":[1e400,-0,1E+2,0.1e-7,9007199254740993,1.10]}'),
   put('a deep document', `{"data":${'['.repeat(2_000)}${']'.repeat(2_000)}}`),
+  put(
+    'an object with too many members',
+    JSON.stringify({
+      data: Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`k${index}`, 1])),
+    }),
+  ),
   put('90 KB', JSON.stringify({ data: { pad: 'x'.repeat(90_000) } })),
   put('110 KB', JSON.stringify({ data: { pad: 'x'.repeat(110_000) } })),
   put('110 KB without a content type', 'x'.repeat(110_000), { headers: [] }),

@@ -4,7 +4,14 @@ import { readFileSync } from 'node:fs'
 import { constant, createHookswitch, type Hookswitch } from 'hookswitch'
 import { createServer } from 'hookswitch/node'
 import { sqliteStore } from 'hookswitch/sqlite'
-import type { Log, Store } from 'hookswitch/store'
+import {
+  createPositions,
+  type Log,
+  type NewDelivery,
+  type NewEvent,
+  type QueueLogStore,
+  type Store,
+} from 'hookswitch/store'
 import { hang, type ScriptedReceiver, status, until } from 'hookswitch/testkit'
 import { loadDriver } from '../../../adapters/storage/sqlite/driver.js'
 import { createHostInbox } from '../../../adapters/storage/sqlite/host-database.js'
@@ -185,10 +192,27 @@ export async function createSmallFile(path: string): Promise<void> {
   await store.webhooks.insert(webhook)
   for (const callId of ['one', 'two', 'one', 'two', 'one', 'two']) {
     const event = newEvent({ accountId: 'acme', callId })
-    const deliveries = [newDelivery(webhook, event)]
-    await store.deliveries.accept({ events: [event], deliveries, maxPending: 100 }, Date.now())
+    await acceptAll(store, [event], [newDelivery(webhook, event)])
   }
   await store.close()
+}
+
+const positions = createPositions(0)
+
+/** Accepts events and their deliveries, as a node without a lease does. */
+export async function acceptAll(
+  store: QueueLogStore,
+  events: readonly NewEvent[],
+  deliveries: readonly NewDelivery[],
+): Promise<void> {
+  const now = Date.now()
+  for (const event of events) event.position = positions.next(now)
+  for (const delivery of deliveries) {
+    delivery.position = events.find(({ id }) => id === delivery.eventId)!.position!
+  }
+  const accepted = [{ events, deliveries, maxPending: 9_999 }]
+  const empty = { ended: [], finished: [], pending: 0, isRepeat: false }
+  await store.deliveries.commit({ lease: undefined, version: 0, now, accepted, ...empty })
 }
 
 /** Reads everything that a store returns. */

@@ -1,16 +1,16 @@
 import { postgresStore } from 'hookswitch/postgres'
-import type { Log, Store } from 'hookswitch/store'
+import type { Log, QueueLogStore } from 'hookswitch/store'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../../src/runtime/clock.js'
-import { newAccount, newApiKey, newUser } from '../../../src/testkit/conformance/sample-data.js'
+import { newAccount, newUser } from '../../../src/testkit/conformance/sample-data.js'
 import { postgresForTests } from './pg-cluster.js'
-import { undoPostgres } from './undo-account-lists.js'
+import { createSchemaAt, literal } from './postgres-schema-version.js'
 
 const log: Log = { debug() {}, info() {}, warn() {}, error() {} }
 const server = await postgresForTests()
 afterAll(() => server?.end())
 
-async function openNode(schema: string): Promise<Store> {
+async function openNode(schema: string): Promise<QueueLogStore> {
   const store = postgresStore({ connectionString: server!.url, schema })
   await store.open({ clock: systemClock(), log })
   onTestFinished(() => store.close())
@@ -23,12 +23,16 @@ describe.skipIf(!server)('lists of accounts in PostgreSQL', () => {
     const parent = newAccount({ id: 'parent' })
     const child = newAccount({ id: 'child', name: 'Child', realm: 'child-one.example', parentId: 'parent' })
     const user = newUser('child', { username: 'Host-made' })
-    const first = await openNode(schema)
-    await first.accounts.insert(parent, newApiKey('parent'), [])
-    await first.accounts.insert(child, newApiKey('child'), [user])
-    await first.close()
-    await server!.sql(`${undoPostgres(`"${schema}"`)} drop table "${schema}".store_clock;
-      delete from "${schema}".hookswitch_migration where version >= 4`)
+    const row = ({ id, name, realm, parentId }: typeof parent, ...more: unknown[]) =>
+      `(${[id, realm, name.toLowerCase()].map(literal).join()}, ${parentId ? literal(parentId) : 'null'}, ${more.map(literal).join()})`
+    await createSchemaAt(
+      server!,
+      schema,
+      3,
+      `insert into account (id, realm_key, name_key, parent_id, doc) values ${row(parent, parent)}, ${row(child, child)};
+      insert into account_user (account_id, id, name_key, doc)
+        values ('child', ${literal(user.id)}, 'host-made', ${literal(user)})`,
+    )
 
     const { accounts } = await openNode(schema)
     const page = { ascending: true, limit: 9 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { memoryStore } from 'hookswitch'
 import { postgresStore } from 'hookswitch/postgres'
-import type { Log, Store, Webhook } from 'hookswitch/store'
+import type { Log, QueueLogStore, Webhook } from 'hookswitch/store'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/runtime/clock.js'
 import {
@@ -20,7 +20,7 @@ const server = await postgresForTests()
 /** A call of a store method, with a label for the report. */
 interface Call {
   readonly label: string
-  run(store: Store): Promise<unknown>
+  run(store: QueueLogStore): Promise<unknown>
   readonly [fc.toStringMethod]: () => string
 }
 
@@ -138,7 +138,7 @@ async function resultOf(promise: Promise<unknown>) {
 describe.skipIf(!server)('accounts, users, tokens and webhooks in PostgreSQL', () => {
   const direct = server!
   const schema = direct?.freshSchema()
-  let store: Store
+  let store: QueueLogStore
 
   beforeAll(async () => {
     store = postgresStore({ connectionString: direct.url, schema })
@@ -223,14 +223,14 @@ describe.skipIf(!server)('accounts, users, tokens and webhooks in PostgreSQL', (
     expect(await rejected).toMatchObject({ code: 'InvalidInput' })
   })
 
-  it('disabling a webhook waits for a claim in progress', async () => {
+  it('disabling a webhook waits for a group that changes its health', async () => {
     const webhook = newWebhook()
     await store.webhooks.insert(webhook)
     const { default: pg } = await import('pg')
-    const claiming = new pg.Client({ connectionString: direct.url })
-    await claiming.connect()
-    await claiming.query('begin')
-    await claiming.query(`select key from ${schema}.webhook where id = $1 for key share`, [webhook.id])
+    const changing = new pg.Client({ connectionString: direct.url })
+    await changing.connect()
+    await changing.query('begin')
+    await changing.query(`select key from ${schema}.webhook where id = $1 for no key update`, [webhook.id])
     let done = false
     const disabled = store.webhooks
       .replace({ ...webhook, settings: { ...webhook.settings, enabled: false }, revision: 2, epoch: 2 }, 1)
@@ -244,8 +244,8 @@ describe.skipIf(!server)('accounts, users, tokens and webhooks in PostgreSQL', (
       )
     await expect.poll(blocked).toHaveLength(1)
     expect(done).toBe(false)
-    await claiming.query('commit')
-    await claiming.end()
+    await changing.query('commit')
+    await changing.end()
     expect(await disabled).toBe(true)
   })
 })

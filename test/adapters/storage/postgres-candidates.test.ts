@@ -1,12 +1,12 @@
 import { type PostgresStoreOptions, postgresStore } from 'hookswitch/postgres'
-import type { Store, Webhook } from 'hookswitch/store'
+import type { QueueLogStore, Webhook } from 'hookswitch/store'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { candidateReader } from '../../../adapters/storage/postgres/candidates.js'
 import type { Session } from '../../../adapters/storage/postgres/session.js'
 import { systemClock } from '../../../src/runtime/clock.js'
 import { newWebhook } from '../../../src/testkit/conformance/sample-data.js'
 import { postgresForTests } from './pg-cluster.js'
-import { undoPostgres } from './undo-account-lists.js'
+import { createSchemaAt, literal } from './postgres-schema-version.js'
 
 const server = await postgresForTests()
 afterAll(() => server?.end())
@@ -18,9 +18,9 @@ const HOOK = 'channel_create'
 describe.skipIf(!server)('candidates of the PostgreSQL store', () => {
   const direct = server!
   let schema = ''
-  let stores: Store[] = []
+  let stores: QueueLogStore[] = []
 
-  async function openStore(options: Partial<PostgresStoreOptions> = {}): Promise<Store> {
+  async function openStore(options: Partial<PostgresStoreOptions> = {}): Promise<QueueLogStore> {
     const store = postgresStore({ connectionString: direct.url, schema, ...options } as PostgresStoreOptions)
     stores.push(store)
     await store.open({ clock: systemClock(), log })
@@ -35,7 +35,7 @@ describe.skipIf(!server)('candidates of the PostgreSQL store', () => {
   })
 
   const idsOf = (webhooks: readonly Webhook[]) => webhooks.map(({ id }) => id).sort()
-  const candidates = async (store: Store, accounts = ['account']) =>
+  const candidates = async (store: QueueLogStore, accounts = ['account']) =>
     idsOf(await store.webhooks.candidates(accounts, HOOK))
 
   it('a node sees a change of another node at once, whatever it has cached', async () => {
@@ -72,7 +72,7 @@ describe.skipIf(!server)('candidates of the PostgreSQL store', () => {
     const webhook = newWebhook()
     await store.webhooks.insert(webhook)
     const [before] = await store.webhooks.candidates(['account'], HOOK)
-    await direct.sql(`update "${schema}".webhook set health = '{}', paused_ms = 5, failing = true`)
+    await direct.sql(`update "${schema}".webhook set health = '{}'`)
     await store.webhooks.insert(newWebhook({ accountId: 'another' }))
     expect((await store.webhooks.candidates(['account'], HOOK))[0]).toBe(before)
   })
@@ -98,14 +98,15 @@ describe.skipIf(!server)('candidates of the PostgreSQL store', () => {
   })
 
   it('the store migrates a schema of version 1', async () => {
-    const first = await openStore()
     const webhook = newWebhook()
-    await first.webhooks.insert(webhook)
-    await first.close()
-    await direct.sql(`drop table "${schema}".webhook_change;
-      drop function "${schema}".note_webhook_change() cascade;
-      drop table "${schema}".open_leg; drop table "${schema}".store_clock; ${undoPostgres(`"${schema}"`)}
-      delete from "${schema}".hookswitch_migration where version >= 2`)
+    await createSchemaAt(
+      direct,
+      schema,
+      1,
+      `insert into webhook (id, account_id, hook, revision, epoch, shard, origin, paused_ms, failing, probed, doc)
+        values (${literal(webhook.id)}, 'account', ${literal(webhook.settings.hook)}, 1, 1, 0, '', 0, false, false,
+          ${literal(webhook)})`,
+    )
     const store = await openStore()
     expect(await candidates(store)).toEqual([webhook.id])
     const moved = { ...webhook, revision: 2, settings: { ...webhook.settings, hook: 'channel_destroy' } }

@@ -1,15 +1,10 @@
-import { errorCode, type InboxEntry } from 'hookswitch/store'
+import type { InboxEntry } from 'hookswitch/store'
 import pg from 'pg'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { acceptanceOf } from '../../../src/testkit/conformance/node.js'
 import { freshId, newEvent } from '../../../src/testkit/conformance/sample-data.js'
 import { postgresForTests } from './pg-cluster.js'
-import {
-  holdNextCommit,
-  openNode,
-  type QueryHooks,
-  type QueueNode,
-  waitForBlockedSessions,
-} from './postgres-queue-harness.js'
+import { openNode, type QueueNode, waitForBlockedSessions } from './postgres-queue-harness.js'
 
 const server = await postgresForTests()
 afterAll(() => server?.end())
@@ -22,10 +17,13 @@ function newEntry(overrides: Partial<InboxEntry> = {}): InboxEntry {
 describe.skipIf(!server)("the inbox in the host's transaction", () => {
   const direct = server!
   let node: QueueNode
+  let schema: string
   let host: pg.Client
   beforeEach(async () => {
-    node = await openNode(direct, { schema: direct.freshSchema() })
+    schema = direct.freshSchema()
+    node = await openNode(direct, { schema })
     await node.own()
+    await node.load()
     host = new pg.Client({ connectionString: direct.url })
     await host.connect()
     await host.query('begin')
@@ -78,46 +76,39 @@ describe.skipIf(!server)("the inbox in the host's transaction", () => {
     expect(await staged()).toEqual([remaining.id])
   })
 
-  it('blocks nothing while it is open: events of the same call are accepted, claimed, settled and relayed', async () => {
+  it('blocks nothing while it is open: events of the same call are accepted, started, settled and relayed', async () => {
     const webhook = await node.webhook()
     const before = newEntry()
     await put(before)
     await host.query('commit; begin')
     await put(newEntry())
-    const [id] = await node.accept([webhook], { callId: 'call' })
-    const claims = await node.claim([webhook])
-    expect(claims.map(({ delivery }) => delivery.id)).toEqual([id])
-    expect(await node.settle(claims)).toMatchObject([{ kind: 'settled' }])
+    const [delivery] = await node.accept([webhook], { callId: 'call' })
+    await node.start(delivery!)
+    await node.settle(delivery!, 'delivered')
     const event = newEvent({ id: before.id, callId: 'call' })
-    const acceptance = { events: [event], deliveries: [], maxPending: 9, inboxIds: [before.id] }
-    const [accepted] = await node.store.deliveries.accept(acceptance, node.now())
-    expect(accepted).toEqual({ id: before.id, sequence: 2, duplicate: false })
+    expect(await node.acceptOne(acceptanceOf(event, [], [before.id]))).toMatchObject({
+      events: [{ id: before.id, sequence: 2, duplicate: false }],
+    })
     expect(await staged()).toEqual([])
   })
 
   it('lets one of two nodes accept an entry, even before the other has committed', async () => {
     const entry = newEntry()
     await put(entry)
-    await host.query('commit')
-    const acceptOn = ({ store, now }: QueueNode) =>
-      store.deliveries.accept(
-        { events: [newEvent({ id: entry.id })], deliveries: [], maxPending: 9, inboxIds: [entry.id] },
-        now(),
-      )
-    const hooks: QueryHooks = {}
-    const other = await openNode(direct, { schema: node.schema, owner: 'node-2', hooks })
+    await host.query('commit; begin')
+    const other = await openNode(direct, { schema, owner: 'node-2' })
     try {
-      // Until a node knows that the queue is far from full, its acceptances wait for those of other nodes anyway.
-      const webhook = await node.webhook()
-      for (const one of [node, other]) await one.accept([webhook])
-      const commit = holdNextCommit(hooks)
-      const first = acceptOn(other)
-      await commit.reached
-      const second = acceptOn(node).then(() => 'accepted', errorCode)
-      await Promise.race([second, waitForBlockedSessions(direct, 1, node.schema)])
-      commit.release()
-      expect(await first).toMatchObject([{ id: entry.id, duplicate: false }])
-      expect(await second).toBe('Conflict')
+      await other.own()
+      await other.load()
+      // Both groups wait for a third one, which has the entry.
+      await host.query(`select 1 from ${schema}.inbox for update`)
+      const results = [node, other].map((one) => one.acceptOne(acceptanceOf(newEvent({ id: entry.id }), [], [entry.id])))
+      await waitForBlockedSessions(direct, 2, schema)
+      await host.query('commit')
+      const kinds = (await Promise.all(results)).map((result) =>
+        result.kind === 'accepted' ? 'accepted' : [result.error.code, result.error.field].join(),
+      )
+      expect(kinds.sort()).toEqual(['Conflict,inboxIds', 'accepted'])
     } finally {
       await other.close()
     }
@@ -130,7 +121,7 @@ describe.skipIf(!server)("the inbox in the host's transaction", () => {
       from pg_locks l join pg_class c on c.oid = l.relation
       left join pg_index x on x.indexrelid = c.oid left join pg_class i on i.oid = x.indrelid
       where l.pid = pg_backend_pid() and c.relnamespace = to_regnamespace($1) and c.relkind in ('r', 'i')`,
-      [`"${node.schema}"`],
+      [`"${schema}"`],
     )
     expect(rows.map(({ name }) => name)).toEqual(['inbox'])
   })

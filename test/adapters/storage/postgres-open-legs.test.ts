@@ -1,15 +1,15 @@
 import { postgresStore } from 'hookswitch/postgres'
-import type { Log, Store } from 'hookswitch/store'
+import type { Log, QueueLogStore } from 'hookswitch/store'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../../src/runtime/clock.js'
 import { postgresForTests } from './pg-cluster.js'
-import { undoPostgres } from './undo-account-lists.js'
+import { createSchemaAt } from './postgres-schema-version.js'
 
 const log: Log = { debug() {}, info() {}, warn() {}, error() {} }
 const server = await postgresForTests()
 afterAll(() => server?.end())
 
-async function openNode(schema: string): Promise<Store> {
+async function openNode(schema: string): Promise<QueueLogStore> {
   const store = postgresStore({ connectionString: server!.url, schema })
   await store.open({ clock: systemClock(), log })
   onTestFinished(() => store.close())
@@ -21,13 +21,8 @@ const legs = (...ids: string[]) => ids.map((callId) => ({ callId, accountId: 'ac
 describe.skipIf(!server)('open legs in PostgreSQL', () => {
   it('a schema of version 2 is migrated, and keeps its rows', async () => {
     const schema = server!.freshSchema()
-    const first = await openNode(schema)
-    const { put } = { put: legs('a') }
-    await first.openLegs.write('switch', { put, remove: [] }, 1)
-    await first.close()
-    await server!.sql(`${undoPostgres(`"${schema}"`)} drop table "${schema}".open_leg; drop table "${schema}".store_clock;
-      insert into "${schema}".gone_account (id) values ('kept');
-      delete from "${schema}".hookswitch_migration where version >= 3`)
+    await createSchemaAt(server!, schema, 2, `insert into gone_account (id) values ('kept')`)
+    const put = legs('a')
 
     const migrated = await openNode(schema)
     expect(await migrated.openLegs.list('switch', undefined, 9)).toEqual([])

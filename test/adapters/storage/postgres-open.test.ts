@@ -227,7 +227,7 @@ describe.skipIf(!server)('opening a PostgreSQL store', () => {
     const nodes = Array.from({ length: 4 }, () => openError({ ...to({}), schema }))
     expect(await Promise.all(nodes)).toEqual([undefined, undefined, undefined, undefined])
     const versions = await direct.sql(`select version from ${schema}.hookswitch_migration order by version`)
-    expect(versions.map(({ version }) => version)).toEqual([1, 2, 3, 4, 5, 6])
+    expect(versions.map(({ version }) => version)).toEqual([1, 2, 3, 4, 5, 6, 7])
     const notAnalyzed = await direct.sql(`select relname from pg_class
       where relnamespace = '${schema}'::regnamespace and relkind = 'r' and reltuples < 0`)
     expect(notAnalyzed).toEqual([])
@@ -240,15 +240,49 @@ describe.skipIf(!server)('opening a PostgreSQL store', () => {
     const deps = { clock: systemClock(), log: { debug: quiet, info: quiet, warn: quiet, error: quiet } }
     for (let round = 0; round < 2; round += 1) {
       await store.open(deps)
-      expect(await store.deliveries.pending()).toBe(0)
+      expect(await store.deliveries.webhookOf('unknown')).toBeUndefined()
       await store.close()
-      expect(await outcomeOf(store.deliveries.pending())).toBe('StoreUnavailable')
+      expect(await outcomeOf(store.deliveries.webhookOf('unknown'))).toBe('StoreUnavailable')
       expect([pool.totalCount - pool.idleCount, pool.listenerCount('error')]).toEqual([0, 0])
     }
     expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }])
     await pool.end()
   })
   const outcomeOf = (call: Promise<unknown>) => call.then(() => 'answered', errorCode)
+
+  it.each([
+    ['the last one that was free', (free: pg.PoolClient[]) => free.pop()],
+    ['all in turns', (free: pg.PoolClient[]) => free.shift()],
+  ])('refuses a pooler that gives a transaction a server connection: %s', async (_, take) => {
+    const servers = new pg.Pool({ ...to({}), max: 3 })
+    const free = await Promise.all([servers.connect(), servers.connect(), servers.connect()])
+    const all = [...free]
+    /** A client whose statements run on any server connection, its transactions on one. */
+    const client = () => {
+      let held: pg.PoolClient | undefined
+      return {
+        async query(query: { text: string }) {
+          const on = held ?? take(free)!
+          if (query.text.startsWith('BEGIN')) held = on
+          const result = await on.query(query)
+          if (query.text === 'COMMIT' || query.text === 'ROLLBACK') held = undefined
+          if (!held) free.push(on)
+          return result
+        },
+        on() {},
+        removeListener() {},
+        release() {},
+      }
+    }
+    const pool = { connect: async () => client(), on() {}, removeListener() {}, async end() {} }
+    expect(await openError({ pool, schema: direct.freshSchema() })).toMatchObject({
+      code: 'InvalidOption',
+      field: 'pool',
+      message: sentence('pool_mode = session'),
+    })
+    for (const one of all) one.release()
+    await servers.end()
+  })
 
   it('leaves no connection open when opening fails', async () => {
     const connected = () => direct.sql(`select 1 from pg_stat_activity where application_name = 'hookswitch'`)

@@ -1,11 +1,12 @@
 /** Nodes on the PostgreSQL store, for tests of its queue. */
 import { type PostgresPool, type PostgresQuery, postgresStore } from 'hookswitch/postgres'
-import type { Claim, Log, NewEvent, Settlement, SettlementResult, Store, Webhook } from 'hookswitch/store'
+import type { Log, QueueLogStore, Webhook } from 'hookswitch/store'
 import type { ManualClock } from 'hookswitch/testkit'
 import pg from 'pg'
 import { expect } from 'vitest'
 import { manualClock } from '../../../src/testkit/clock.js'
-import { newDelivery, newEvent, newRecord, newWebhook } from '../../../src/testkit/conformance/sample-data.js'
+import { createNode, type StoreNode } from '../../../src/testkit/conformance/node.js'
+import { newWebhook } from '../../../src/testkit/conformance/sample-data.js'
 import type { PgServer } from './pg-cluster.js'
 
 export const log: Log = { debug() {}, info() {}, warn() {}, error() {} }
@@ -40,21 +41,10 @@ export function hookedPool(url: string, hooks: QueryHooks): pg.Pool & PostgresPo
 
 export const LEASE_MS = 30_000
 
-/** A node with its own store, and the operations that these tests consist of. */
-export interface QueueNode {
-  readonly store: Store
-  readonly schema: string
-  readonly owner: string
-  /** Store time, ms. */
-  now(): number
-  own(): Promise<readonly number[]>
+/** A node with a store of its own. */
+export interface QueueNode extends StoreNode {
+  readonly store: QueueLogStore
   webhook(overrides?: Parameters<typeof newWebhook>[0]): Promise<Webhook>
-  /** Accepts an event for these webhooks. Returns the ids of the deliveries. */
-  accept(webhooks: readonly Webhook[], event?: Partial<NewEvent>): Promise<string[]>
-  claim(webhooks: readonly Webhook[], slots?: number): Promise<readonly Claim[]>
-  /** A settlement of the claim; default: delivered. */
-  settlement(claim: Claim, next?: Partial<Settlement['next']>): Settlement
-  settle(claims: readonly Claim[], next?: Partial<Settlement['next']>): Promise<readonly SettlementResult[]>
   close(): Promise<void>
 }
 
@@ -72,57 +62,27 @@ export async function openNode(server: PgServer, options: NodeOptions): Promise<
     pool ? { pool, schema, clock } : { connectionString: server.url, schema, clock, maxConnections: 6 },
   )
   await store.open({ clock, log })
-  const { deliveries } = store
-  const now = () => clock.now()
-
-  const node: QueueNode = {
-    store,
-    schema,
+  const node = createNode(
     owner,
-    now,
-    own: async () => (await deliveries.own(owner, LEASE_MS)).shards,
-    async webhook(overrides) {
-      const webhook = newWebhook(overrides)
-      await store.webhooks.insert(webhook)
-      return webhook
+    LEASE_MS,
+    () => store,
+    () => clock.now(),
+  )
+  return Object.create(node, {
+    webhook: {
+      async value(overrides?: Parameters<typeof newWebhook>[0]) {
+        const webhook = newWebhook(overrides)
+        await store.webhooks.insert(webhook)
+        return webhook
+      },
     },
-    async accept(webhooks, overrides) {
-      const event = newEvent({ accountId: webhooks[0]!.accountId, ...overrides })
-      const list = webhooks.map((webhook) => newDelivery(webhook, event))
-      await deliveries.accept({ events: [event], deliveries: list, maxPending: 1_000_000 }, now())
-      return list.map(({ id }) => id)
+    close: {
+      async value() {
+        await store.close()
+        await pool?.end()
+      },
     },
-    async claim(webhooks, slots = 100) {
-      const endpoints = webhooks.map(({ id }) => ({ webhookId: id, slots: slots }))
-      return (await deliveries.claim({ owner, endpoints, limit: 1_000, now: now() })).claims
-    },
-    settlement({ delivery }, next) {
-      return {
-        owner,
-        deliveryId: delivery.id,
-        webhookId: delivery.webhookId,
-        expect: { state: 'in_flight', fence: delivery.fence },
-        next: {
-          state: 'delivered',
-          attempts: delivery.attempts + 1,
-          tries: delivery.tries + 1,
-          interruptions: 0,
-          ...next,
-        },
-        record: newRecord(delivery, { atMs: now() }),
-      }
-    },
-    settle: (claims, next) =>
-      deliveries.settle(
-        claims.map((claim) => node.settlement(claim, next)),
-        now(),
-      ),
-    async close() {
-      await store.close()
-      await pool?.end()
-    },
-  }
-  return node
+  }) as QueueNode
 }
 
 /**
@@ -166,4 +126,16 @@ export function holdNextCommit(hooks: QueryHooks): { readonly reached: Promise<v
     return departure.passed
   }
   return { reached: arrival.passed, release: departure.open }
+}
+
+/** Whether a statement writes a group on the fast path. */
+export const isGroup = (text: string) => text.startsWith('with f as')
+
+/** Sets hooks that lose the answer of the next group, which the server has written. */
+export function loseNextAnswer(hooks: QueryHooks): void {
+  hooks.after = (text) => {
+    if (!isGroup(text)) return
+    delete hooks.after
+    throw new Error('Connection terminated unexpectedly')
+  }
 }

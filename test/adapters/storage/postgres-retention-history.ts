@@ -1,37 +1,16 @@
 import fc from 'fast-check'
-import type { Delivery, NewEvent, Settlement, Store, Webhook } from 'hookswitch/store'
+import type { DeliveryState, NewEvent, Webhook } from 'hookswitch/store'
 import type { ManualClock } from 'hookswitch/testkit'
+import { acceptanceOf, type StoreNode } from '../../../src/testkit/conformance/node.js'
 import {
   newDelivery,
   newEvent,
-  newRecord,
   newWebhook,
   WALL_MS,
 } from '../../../src/testkit/conformance/sample-data.js'
 
 /** Random steps in the life of deliveries, to be run on two stores that must return the same. */
 export const OWNER = 'node'
-
-export function settlementOf(
-  delivery: Delivery,
-  state: Settlement['next']['state'],
-  now: number,
-): Settlement {
-  return {
-    owner: OWNER,
-    deliveryId: delivery.id,
-    webhookId: delivery.webhookId,
-    expect: { state: delivery.state as 'waiting' | 'in_flight', fence: delivery.fence },
-    next: {
-      state,
-      attempts: delivery.attempts + 1,
-      tries: delivery.tries + 1,
-      interruptions: 0,
-      ...(state === 'waiting' ? { dueMs: now + 500 } : {}),
-    },
-    record: newRecord(delivery, { id: `${delivery.id}/${delivery.attempts + 1}`, atMs: now }),
-  }
-}
 
 /** The state that the next step is planned from. */
 export interface HistoryState {
@@ -41,7 +20,7 @@ export interface HistoryState {
 }
 export interface HistoryStep {
   readonly label: string
-  plan(state: HistoryState): (store: Store, clock: ManualClock) => Promise<unknown>
+  plan(state: HistoryState): (node: StoreNode, clock: ManualClock) => Promise<unknown>
   readonly [fc.toStringMethod]: () => string
 }
 const step = (label: string, plan: HistoryStep['plan']): HistoryStep => ({
@@ -67,7 +46,7 @@ export const steps: fc.Arbitrary<HistoryStep> = fc.oneof(
       const settings = { ordering: params.ordered ? ('call' as const) : ('none' as const) }
       const webhook = newWebhook({ id: params.name, accountId: params.account, settings })
       state.webhooks.set(params.name, webhook)
-      return (store) => store.webhooks.insert(webhook)
+      return ({ store }) => store.webhooks.insert(webhook)
     }),
   ),
   {
@@ -90,8 +69,11 @@ export const steps: fc.Arbitrary<HistoryStep> = fc.oneof(
           const deliveries = [...state.webhooks.values()].map((webhook, index) =>
             newDelivery(webhook, event, { id: `${id}>${webhook.id}`, variant: index % 2 }),
           )
-          return (store, clock) =>
-            store.deliveries.accept({ events: [event], deliveries, maxPending: 1_000 }, clock.now())
+          const acceptance = acceptanceOf(event, deliveries)
+          return async (node) => {
+            const result = await node.acceptOne(acceptance)
+            return result.kind === 'accepted' ? result.events : result.error.code
+          }
         }),
       ),
   },
@@ -102,13 +84,14 @@ export const steps: fc.Arbitrary<HistoryStep> = fc.oneof(
       state.nameCount += 1
       const [id, lane, replayOf] = [
         `replay-${state.nameCount}`,
-        `own-${state.nameCount}`,
+        `replay/${state.nameCount}`,
         `${event.id}>${webhook.id}`,
       ]
-      const deliveries = [newDelivery(webhook, event, { id, lane, replayOf })]
-      return async (store, clock) => {
-        if (!(await store.deliveries.delivery(webhook.accountId, replayOf))) return 'skipped'
-        return store.deliveries.accept({ events: [], deliveries, maxPending: 1_000 }, clock.now())
+      const acceptance = acceptanceOf([], [newDelivery(webhook, event, { id, lane, replayOf })])
+      return async (node) => {
+        if (!(await node.store.deliveries.delivery(webhook.accountId, replayOf))) return 'skipped'
+        const result = await node.acceptOne(acceptance)
+        return result.kind === 'accepted' ? result.kind : result.error.code
       }
     }),
   ),
@@ -116,27 +99,24 @@ export const steps: fc.Arbitrary<HistoryStep> = fc.oneof(
     weight: 4,
     arbitrary: fc
       .record({
-        slots: fc.integer({ min: 1, max: 4 }),
-        states: fc.array(fc.constantFrom('delivered', 'waiting', 'exhausted', 'unsettled'), {
+        count: fc.integer({ min: 1, max: 4 }),
+        states: fc.array(fc.constantFrom<DeliveryState[]>('delivered', 'waiting', 'exhausted', 'cancelled'), {
           minLength: 4,
           maxLength: 4,
         }),
+        isRecorded: fc.boolean(),
       })
-      .map((params) =>
-        step(`claim ${params.slots} and settle as ${params.states}`, (state) => async (store, clock) => {
-          const endpoints = [...state.webhooks.keys()].map((webhookId) => ({
-            webhookId,
-            slots: params.slots,
-          }))
-          const request = { owner: OWNER, endpoints, limit: 99, now: clock.now() }
-          const claims = (await store.deliveries.claim(request)).claims.map(({ delivery }) => delivery)
-          const byId = claims.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-          const settlements = byId.flatMap((delivery, index) => {
-            const next = params.states[index % 4]!
-            return next === 'unsettled' ? [] : settlementOf(delivery, next as 'waiting', clock.now())
+      .map(({ count, states, isRecorded }) =>
+        step(`settle ${count} as ${states}`, () => async (node, clock) => {
+          const waiting = (await node.waiting()).toSorted((a, b) => (a.id < b.id ? -1 : 1)).slice(0, count)
+          const ended = waiting.map((delivery, index) => {
+            const settlement = node.settlement(delivery, states[index % 4]!)
+            const record = { ...settlement.record!, id: `${delivery.id}/${delivery.attempts}`, atMs: clock.now() }
+            const { record: _none, ...slim } = settlement
+            return isRecorded || settlement.next.state === 'waiting' ? { ...settlement, record } : slim
           })
-          const settled = await store.deliveries.settle(settlements, clock.now())
-          return [byId.map(({ id }) => id), settled.map(({ kind }) => kind)]
+          const result = await node.commit({ ended })
+          return [waiting.map(({ id }) => id), result.ended.map(({ kind }) => kind)]
         }),
       ),
   },
@@ -153,18 +133,7 @@ export const steps: fc.Arbitrary<HistoryStep> = fc.oneof(
         ...(params.how === 'delete' ? { deletedMs: WALL_MS } : {}),
       }
       state.webhooks.set(params.name, next)
-      return (store) => store.webhooks.replace(next, before.revision)
-    }),
-  ),
-  fc.constant(
-    step('cancel stale deliveries', () => async (store, clock) => {
-      const rows = (await store.deliveries.stale(OWNER, 99)).toSorted((a, b) => (a.id < b.id ? -1 : 1))
-      const settlements = rows.map((delivery) => {
-        const { record: _none, ...settlement } = settlementOf(delivery, 'cancelled', clock.now())
-        return settlement
-      })
-      await store.deliveries.settle(settlements, clock.now())
-      return rows.map(({ id }) => id)
+      return ({ store }) => store.webhooks.replace(next, before.revision)
     }),
   ),
   fc.nat(800).map((ms) =>
@@ -179,7 +148,7 @@ export const steps: fc.Arbitrary<HistoryStep> = fc.oneof(
     }),
   ),
   fc.record({ keep: fc.integer({ min: 1, max: 4 }), ageMs: fc.nat(1_500) }).map((params) =>
-    step(`prune to ${params.keep}, older than ${params.ageMs}`, () => (store, clock) => {
+    step(`prune to ${params.keep}, older than ${params.ageMs}`, () => ({ store }, clock) => {
       const limits = { attemptsPerWebhook: params.keep, beforeMs: clock.now() - params.ageMs, limit: 3 }
       return repeatUntilDone(() => store.deliveries.prune(limits, clock.now()))
     }),
@@ -197,7 +166,7 @@ export const steps: fc.Arbitrary<HistoryStep> = fc.oneof(
           }
         }
         const erasure = { accountId: account, ...(calls ? { callIds: calls } : {}) }
-        return (store) => repeatUntilDone(() => store.deliveries.erase(erasure, 2))
+        return ({ store }) => repeatUntilDone(() => store.deliveries.erase(erasure, 2))
       }),
     ),
 )

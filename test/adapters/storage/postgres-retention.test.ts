@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import { memoryStore } from 'hookswitch'
 import { postgresStore } from 'hookswitch/postgres'
-import type { Claim, Log, NewEvent, Store, Webhook } from 'hookswitch/store'
+import type { Log, NewEvent, QueueLogStore, Webhook } from 'hookswitch/store'
 import { type ManualClock, manualClock } from 'hookswitch/testkit'
 import pg from 'pg'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { newDelivery, newEvent, newWebhook, WALL_MS } from '../../../src/testkit/conformance/sample-data.js'
+import { createNode, type StoreNode } from '../../../src/testkit/conformance/node.js'
+import { newEvent, newWebhook, WALL_MS } from '../../../src/testkit/conformance/sample-data.js'
 import { postgresForTests } from './pg-cluster.js'
-import { type HistoryState, OWNER, settlementOf, steps } from './postgres-retention-history.js'
+import { type HistoryState, OWNER, steps } from './postgres-retention-history.js'
 import { readEverything } from './postgres-retention-snapshot.js'
 
 const log: Log = { debug() {}, info() {}, warn() {}, error() {} }
@@ -17,7 +18,7 @@ const DAY_MS = 86_400_000
 /** Queries, pruning and erasure. */
 describe.skipIf(!server)('stored deliveries in PostgreSQL', () => {
   const direct = server!
-  const stores: Store[] = []
+  const stores: QueueLogStore[] = []
   const clients: pg.Client[] = []
 
   afterEach(async () => {
@@ -31,8 +32,24 @@ describe.skipIf(!server)('stored deliveries in PostgreSQL', () => {
     const store = postgresStore({ connectionString: direct.url, schema, clock })
     await store.open({ clock, log })
     stores.push(store)
-    await store.deliveries.own(OWNER, 30 * DAY_MS)
-    return { store, schema, clock, ...operationsOf(store, clock) }
+    const node = await nodeOf(store, clock)
+    const webhook = async () => {
+      const made = newWebhook()
+      await store.webhooks.insert(made)
+      return made
+    }
+    return { store, schema, clock, node, webhook }
+  }
+  async function nodeOf(store: QueueLogStore, clock: ManualClock): Promise<StoreNode> {
+    const node = createNode(
+      OWNER,
+      300 * DAY_MS,
+      () => store,
+      () => clock.now(),
+    )
+    await node.own()
+    await node.load()
+    return node
   }
   /** Opens a connection for the test itself. */
   async function connect() {
@@ -45,10 +62,9 @@ describe.skipIf(!server)('stored deliveries in PostgreSQL', () => {
   async function emptyTables(schema: string) {
     const rows = await direct.sql(`select relname from pg_class
       where relnamespace = '${schema}'::regnamespace and relkind = 'r'
-        and relname not in ('hookswitch_migration', 'shard', 'pending')`)
+        and relname not in ('hookswitch_migration', 'shard')`)
     await direct.sql(rows.map(({ relname }) => `delete from ${schema}.${relname};`).join('\n'))
-    await direct.sql(`update ${schema}.shard set owner = null, alive_until_ms = 0, leaving = false, term = 0;
-      update ${schema}.pending set deliveries = 0`)
+    await direct.sql(`update ${schema}.shard set owner = null, leaving = false`)
   }
   const blocked = () =>
     direct.sql(
@@ -62,10 +78,11 @@ describe.skipIf(!server)('stored deliveries in PostgreSQL', () => {
       fc.asyncProperty(fc.array(steps, { minLength: 10, maxLength: 50 }), async (history) => {
         const clock = manualClock({ nowMs: WALL_MS })
         await emptyTables(schema)
-        const { store } = await openStore(schema)
+        const store = postgresStore({ connectionString: direct.url, schema, clock })
+        await store.open({ clock, log })
         const model = memoryStore()
         await model.open({ clock, log })
-        await model.deliveries.own(OWNER, 30 * DAY_MS)
+        const [node, modelNode] = [await nodeOf(store, clock), await nodeOf(model, clock)]
         const state: HistoryState = {
           nameCount: 0,
           webhooks: new Map<string, Webhook>(),
@@ -73,44 +90,43 @@ describe.skipIf(!server)('stored deliveries in PostgreSQL', () => {
         }
         for (const { label, plan } of history) {
           const run = plan(state)
-          const [actual, expected] = [await run(store, clock), await run(model, clock)]
+          const [actual, expected] = [await run(node, clock), await run(modelNode, clock)]
           expect({ label, actual }).toEqual({ label, actual: expected })
           expect({ label, ...(await readEverything(store, state.webhooks)) }).toEqual({
             label,
             ...(await readEverything(model, state.webhooks)),
           })
         }
-        await stores.pop()?.close()
+        await store.close()
       }),
       { numRuns: 12, endOnFailure: true },
     )
   })
 
   it('are read in ascending order without gaps: a page waits for rows that are being written', async () => {
-    const { store, schema, webhook, accept, claim, settle } = await openStore()
-    const hook = await webhook()
-    await accept(hook, {})
-    await accept(hook, {})
-    const [one, two] = await claim(hook)
-    await settle(one!, 'delivered')
+    const { store, schema, node, webhook } = await openStore()
+    const [one, two] = await node.acceptMany(await webhook(), 2)
+    await node.settle(one!, 'delivered')
     // Another node has inserted an attempt and not committed yet.
     const writing = await connect()
     await writing.query('begin')
-    await writing.query(`insert into ${schema}.attempt (at_ms, webhook_key, account_id, delivery_id, call_id, doc)
-      select at_ms, webhook_key, account_id, delivery_id, call_id, replace(doc, '"id":"', '"id":"other-')
-      from ${schema}.attempt`)
-    await settle(two!, 'delivered')
+    const columns = 'event, delivery, lane, at_ms, accepted_ms, webhook_key, epoch, attempts, tries, interruptions, variant, form, state, id'
+    await writing.query(`insert into ${schema}.attempt (${columns}, doc)
+      select ${columns}, replace(doc, '"id":"', '"id":"other-') from ${schema}.attempt`)
+    await node.settle(two!, 'delivered')
     const page = store.deliveries.attempts({ accountId: 'account', ascending: true, limit: 9 })
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    const horizon = () =>
+      direct.sql(`select 1 from pg_stat_activity where strpos(query, 'pg_locks') > 0 and pid <> pg_backend_pid()`)
+    await expect.poll(async () => (await horizon()).length).toBeGreaterThan(0)
     await writing.query('commit')
     const ids = (await page).map(({ deliveryId }) => deliveryId)
-    expect(ids).toEqual([one!.delivery.id, one!.delivery.id, two!.delivery.id])
+    expect(ids).toEqual([one!.id, one!.id, two!.id])
   })
 
   it('show how many deliveries are ahead in a long lane, on every page', async () => {
-    const { store, webhook, accept } = await openStore()
+    const { store, node, webhook } = await openStore()
     const hook = await webhook()
-    for (let index = 0; index < 30; index += 1) await accept(hook, { callId: 'long' })
+    for (let index = 0; index < 30; index += 1) await node.accept(hook, { callId: 'long' })
     const query = { accountId: 'account', webhookId: hook.id }
     const down = await store.deliveries.deliveries({ ...query, limit: 5 })
     expect(down.map(({ ahead }) => ahead)).toEqual([29, 28, 27, 26, 25])
@@ -120,11 +136,10 @@ describe.skipIf(!server)('stored deliveries in PostgreSQL', () => {
   })
 
   it('keep their event when they are replayed while it is being pruned', async () => {
-    const { store, schema, clock, webhook, accept, claim, settle } = await openStore()
-    const hook = await webhook()
-    const event = await accept(hook, {})
-    await settle((await claim(hook))[0]!, 'delivered')
-    await clock.advance(1_000)
+    const { store, schema, clock, node, webhook } = await openStore()
+    const [delivery] = await node.accept(await webhook())
+    await node.settle(delivery!, 'delivered')
+    await clock.advance(2 * DAY_MS)
     const replaying = await connect()
     await replaying.query('begin')
     await replaying.query(`select 1 from ${schema}.event for key share`)
@@ -133,60 +148,54 @@ describe.skipIf(!server)('stored deliveries in PostgreSQL', () => {
       clock.now(),
     )
     await expect.poll(blocked).toHaveLength(1)
-    await replaying.query(`insert into ${schema}.delivery (event, due_ms, accepted_ms, webhook_key, variant, epoch,
-        shard, id, lane, encoding, http_verb)
-      select event, ${clock.now()}, ${clock.now()}, webhook_key, variant, epoch, shard, 'replay', 'a lane',
-        encoding, http_verb from ${schema}.delivery`)
+    await replaying.query(`insert into ${schema}.waiting
+        (position, event, lane, accepted_ms, webhook_key, sequence, epoch, variant, form, id)
+      select e.position + 1, e.position, 0, 0, w.key, 0, 1, 0, 4, '!replay' from ${schema}.event e, ${schema}.webhook w`)
     await replaying.query('commit')
-    expect(await pruned).toBe(2)
-    const [replay] = await claim(hook)
-    expect([replay?.delivery.id, replay?.delivery.eventId]).toEqual(['replay', event.id])
-    expect(replay?.body).toContain(event.id)
+    expect(await pruned).toBe(1)
+    const replay = await node.waitingOne(await node.store.deliveries.webhookOf(delivery!.webhookId).then((row) => row!))
+    expect([replay.id, replay.eventId]).toEqual(['replay', delivery!.eventId])
+    expect(replay.body).toContain(delivery!.eventId)
   })
 
   it('are pruned by several nodes at the same time, each row once', async () => {
-    const { store, clock, webhook, accept, claim, settle } = await openStore()
-    const hook = await webhook()
-    for (let index = 0; index < 60; index += 1) await accept(hook, {})
-    for (const one of await claim(hook)) await settle(one, 'delivered')
-    await clock.advance(1_000)
+    const { store, clock, node, webhook } = await openStore()
+    for (const one of await node.acceptMany(await webhook(), 60)) await node.settle(one, 'delivered')
+    await clock.advance(2 * DAY_MS)
     const drain = async () => {
       let removed = 0
-      for (;;) {
+      for (let idle = 0; idle < 3; ) {
         const limits = { attemptsPerWebhook: 50, beforeMs: clock.now(), limit: 7 }
         const count = await store.deliveries.prune(limits, clock.now())
         expect(count).toBeLessThanOrEqual(7)
-        if (count === 0) return removed
+        idle = count === 0 ? idle + 1 : 0
         removed += count
       }
+      return removed
     }
     const removed = await Promise.all([drain(), drain(), drain()])
     expect(removed.reduce((sum, count) => sum + count)).toBe(120)
   })
 
   it('are pruned together with their deleted webhook, a minute after its deletion', async () => {
-    const { store, clock, webhook, accept, claim, settle } = await openStore()
+    const { store, clock, node, webhook } = await openStore()
     const hook = await webhook()
-    await accept(hook, {})
-    await settle((await claim(hook))[0]!, 'delivered')
+    const [delivery] = await node.accept(hook)
+    await node.settle(delivery!, 'delivered')
     await store.webhooks.replace({ ...hook, deletedMs: clock.now(), revision: 2, epoch: 2 }, 1)
     const prune = (beforeMs: number) =>
       store.deliveries.prune({ attemptsPerWebhook: 9, beforeMs, limit: 9 }, clock.now())
     await clock.advance(120_000)
     expect(await prune(0)).toBe(0)
     expect((await store.deliveries.webhookOf(hook.id))?.id).toBe(hook.id)
-    expect(await prune(clock.now())).toBe(3)
+    expect(await prune(clock.now())).toBe(2)
     expect(await store.deliveries.webhookOf(hook.id)).toBeUndefined()
   })
 
-  it('keep their call for a day after its last event, and while anything of it is stored', async () => {
-    const { store, clock, webhook, accept, claim, settle } = await openStore()
-    const hook = await webhook()
-    await accept(hook, { callId: 'kept', otherLegCallId: 'leg' })
-    await store.deliveries.accept(
-      { events: [newEvent({ callId: 'gone', otherLegCallId: 'other' })], deliveries: [], maxPending: 9 },
-      clock.now(),
-    )
+  it('keep numbers and legs of a call for a day after its last event, and while anything of it is stored', async () => {
+    const { store, clock, node, webhook } = await openStore()
+    const [delivery] = await node.accept(await webhook(), { callId: 'kept', otherLegCallId: 'leg' })
+    await node.acceptEvents(newEvent({ callId: 'gone', otherLegCallId: 'other' }))
     const prune = (beforeMs = 0) =>
       store.deliveries.prune({ attemptsPerWebhook: 9, beforeMs, limit: 2 }, clock.now())
     const legs = async () => {
@@ -198,77 +207,43 @@ describe.skipIf(!server)('stored deliveries in PostgreSQL', () => {
     await clock.advance(3_600_001)
     let removed = 0
     for (let count = await prune(); count > 0; count = await prune()) removed += count
-    expect([removed, await legs()]).toEqual([3, [2, 0, 0, 0]])
-    await settle((await claim(hook))[0]!, 'delivered')
+    expect([removed, await legs()]).toEqual([1, [2, 2, 0, 0]])
+    await node.settle(delivery!, 'delivered')
     await clock.advance(2 * DAY_MS)
     while ((await prune(clock.now())) > 0) {}
     expect(await legs()).toEqual([0, 0, 0, 0])
   })
 
-  it('are erased during claims and settlements without stopping a lane', async () => {
-    const { store, webhook, accept, claim, settle } = await openStore()
+  it('are erased while others are settled, without a trace of what was in flight', async () => {
+    const { store, node, webhook } = await openStore()
     const hook = await webhook()
+    const accepted: Awaited<ReturnType<typeof node.accept>> = []
     for (let index = 0; index < 40; index += 1) {
-      await accept(hook, { callId: index % 2 ? 'gone' : 'kept', lane: `lane-${index % 5}` })
+      accepted.push(...(await node.accept(hook, { callId: index % 2 ? 'gone' : 'kept' })))
     }
-    let delivered = 0
     const work = async () => {
-      for (let idle = 0; idle < 3; ) {
-        const claims = await claim(hook, 2)
-        idle = claims.length === 0 ? idle + 1 : 0
-        for (const one of claims) {
-          const settled = await settle(one, 'delivered')
-          if (one.delivery.callId === 'kept') {
-            expect(settled).toBe('settled')
-            delivered += 1
-          }
-        }
+      for (const one of accepted) {
+        const { ended } = await node.commit({ ended: [node.settlement(one, 'delivered')] })
+        if (one.callId === 'kept') expect(ended).toEqual([{ kind: 'settled' }])
       }
     }
     const erase = async () => {
       while ((await store.deliveries.erase({ accountId: 'account', callIds: ['gone'] }, 3)) > 0) {}
     }
     await Promise.all([work(), erase()])
-    await work()
-    expect(delivered).toBe(20)
-    expect(await store.deliveries.pending()).toBe(0)
+    await erase()
+    expect(await node.waiting()).toEqual([])
     const attempts = await store.deliveries.attempts({ accountId: 'account', limit: 99 })
-    expect(new Set(attempts.map(({ callId }) => callId))).toEqual(new Set(['kept']))
+    expect(attempts.map(({ callId }) => callId)).toEqual(Array(20).fill('kept'))
   })
 
   it('leave no row in the pages after scrub', async () => {
-    const { store, schema, webhook, accept } = await openStore()
+    const { store, schema, node, webhook } = await openStore()
     const hook = await webhook()
-    for (let index = 0; index < 5; index += 1) await accept(hook, { callId: 'gone' })
+    for (let index = 0; index < 5; index += 1) await node.accept(hook, { callId: 'gone' })
     while ((await store.deliveries.erase({ accountId: 'account', callIds: ['gone'] }, 9)) > 0) {}
     await store.deliveries.scrub()
     const [row] = await direct.sql(`select pg_relation_size('${schema}.event') as bytes`)
     expect(Number(row?.bytes)).toBe(0)
   })
 })
-
-/** The operations that the tests consist of. */
-function operationsOf(store: Store, clock: ManualClock) {
-  return {
-    async webhook(overrides: Parameters<typeof newWebhook>[0] = {}) {
-      const webhook = newWebhook(overrides)
-      await store.webhooks.insert(webhook)
-      return webhook
-    },
-    async accept(webhook: Webhook, { lane, ...overrides }: Partial<NewEvent> & { lane?: string }) {
-      const event = newEvent(overrides)
-      const deliveries = [newDelivery(webhook, event, lane === undefined ? {} : { lane })]
-      await store.deliveries.accept({ events: [event], deliveries, maxPending: 1_000 }, clock.now())
-      return event
-    },
-    async claim(webhook: Webhook, slots = 1_000) {
-      const endpoints = [{ webhookId: webhook.id, slots }]
-      const now = clock.now()
-      return (await store.deliveries.claim({ owner: OWNER, endpoints, limit: 1_000, now })).claims
-    },
-    async settle({ delivery }: Claim, state: 'delivered' | 'waiting') {
-      const settlement = settlementOf(delivery, state, clock.now())
-      return (await store.deliveries.settle([settlement], clock.now()))[0]!.kind
-    },
-  }
-}

@@ -258,11 +258,19 @@ describe.skipIf(!server)('store time of PostgreSQL', () => {
     expect(Math.abs(first.storeMs - Date.now())).toBeLessThan(60_000)
     const webhook = newWebhook()
     await one.webhooks.insert(webhook)
-    const event = newEvent()
-    await one.deliveries.accept(
-      { events: [event], deliveries: [newDelivery(webhook, event)], maxPending: 9 },
-      first.storeMs,
-    )
+    const event = newEvent({ position: first.position + 1 })
+    const delivery = { ...newDelivery(webhook, event), position: event.position! }
+    const acceptance = { events: [event], deliveries: [delivery], maxPending: 9 }
+    await one.deliveries.commit({
+      lease: first,
+      version: 0,
+      now: first.storeMs,
+      accepted: [acceptance],
+      ended: [],
+      finished: [],
+      pending: 1,
+      isRepeat: false,
+    })
     let latestMs = first.storeMs
     for (const minutes of [-5, 0, 5, 0, -5]) {
       await setShift(minutes)
@@ -273,8 +281,11 @@ describe.skipIf(!server)('store time of PostgreSQL', () => {
       expect(renewed.aliveUntilMs).toBe(renewed.storeMs + LEASE_MS)
       latestMs = renewed.storeMs
       expect(renewed.shards.length + joined.shards.length).toBe(64)
-      const ready = [...(await one.deliveries.ready('one')), ...(await two.deliveries.ready('two'))]
-      expect(ready.map(({ webhookId }) => webhookId)).toEqual([webhook.id])
+      const loaded = [
+        await one.deliveries.load(renewed, renewed.shards),
+        await two.deliveries.load(joined, joined.shards),
+      ]
+      expect(loaded.flatMap((part) => part!.waiting.webhookIds)).toEqual([webhook.id])
     }
     expect(latestMs - first.storeMs).toBeLessThan(6 * 60_000)
   })

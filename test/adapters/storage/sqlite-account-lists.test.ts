@@ -1,7 +1,9 @@
+import { normalizeAccountName, normalizeRealm } from 'hookswitch/store'
 import { expect, it, onTestFinished } from 'vitest'
-import { newAccount, newApiKey, newUser } from '../../../src/testkit/conformance/sample-data.js'
-import { engineStore, openDatabase, temporaryDatabase } from './sqlite-engine-store.js'
-import { UNDO_SQLITE } from './undo-account-lists.js'
+import { SCHEMA_VERSION } from '../../../adapters/storage/sqlite/migrations.js'
+import { newAccount, newUser } from '../../../src/testkit/conformance/sample-data.js'
+import { engineStore, temporaryDatabase } from './sqlite-engine-store.js'
+import { createOldFile } from './sqlite-old-schema.js'
 
 it('a file of schema version 3 is migrated, and its accounts and users are listed', async () => {
   const file = temporaryDatabase()
@@ -9,18 +11,24 @@ it('a file of schema version 3 is migrated, and its accounts and users are liste
   const parent = newAccount({ id: 'parent' })
   const child = newAccount({ id: 'child', name: 'Child', realm: 'child-one.example', parentId: 'parent' })
   const user = newUser('child', { username: 'Host-made' })
-  const first = engineStore(file.path, { now: () => 1 })
-  await first.accounts.insert(parent, newApiKey('parent'), [])
-  await first.accounts.insert(child, newApiKey('child'), [user])
-  await first.close()
-  const db = openDatabase(file.path)
-  db.exec(`${UNDO_SQLITE} update hookswitch_meta set value = 3 where name = 'schema'`)
+  const db = createOldFile(file.path, 3)
+  const insert = db.prepare('insert into hookswitch_account values (?, ?, ?, ?, ?)')
+  for (const account of [parent, child]) {
+    const { id, realm, name, parentId = null } = account
+    insert.run(id, normalizeRealm(realm), normalizeAccountName(name), parentId, JSON.stringify(account))
+  }
+  db.prepare('insert into hookswitch_user values (?, ?, ?, ?)').run(
+    'child',
+    user.id,
+    'host-made',
+    JSON.stringify(user),
+  )
   db.close()
 
   const { accounts, close, db: migrated } = engineStore(file.path, { now: () => 1 })
   onTestFinished(() => close())
   expect(migrated.prepare("select value from hookswitch_meta where name = 'schema'").get()).toEqual({
-    value: 4,
+    value: SCHEMA_VERSION,
   })
   const page = { ascending: true, limit: 9 }
   expect(await accounts.accountPage({ ...page, childrenOf: 'parent' })).toEqual([child])

@@ -44,9 +44,8 @@ describe('the worker thread of a store', () => {
   it('preserves values that JSON would lose: undefined, Infinity, maps', async () => {
     const { store } = await openWithWorker()
     expect((await store.deliveries.own('node', 1)).aliveUntilMs).toBe(Number.POSITIVE_INFINITY)
-    const endpoints = [{ webhookId: 'unknown', slots: 1 }]
-    const { webhooks } = await store.deliveries.claim({ owner: 'node', endpoints, limit: 1, now: 1 })
-    expect(webhooks).toEqual(new Map())
+    expect(await store.deliveries.lastSuccesses(['unknown'])).toEqual(new Map())
+    expect(await store.deliveries.bodies([{ webhookId: 'unknown', position: 1 }])).toEqual([undefined])
     const [one, other] = [newToken('account', { userId: 'u' }), newToken('account')]
     await Promise.all([store.tokens.issue(one), store.tokens.issue(other)])
     expect(await store.tokens.revokeAll('account', null)).toBe(1)
@@ -90,7 +89,7 @@ describe('the worker thread of a store', () => {
     const token = newToken('account')
     await store.tokens.issue(token)
     const exited = exitOf(thread)
-    const requests = Array.from({ length: 10 }, () => rejectionOf(store.deliveries.pending()))
+    const requests = Array.from({ length: 10 }, () => rejectionOf(store.accounts.list()))
     void thread.terminate()
     const codes = (await Promise.allSettled(requests)).map((one) =>
       one.status === 'fulfilled' ? one.value.code : 'answered',
@@ -109,7 +108,7 @@ describe('the worker thread of a store', () => {
 
   it('that throws exits as well, and the reason is logged', async () => {
     const { store, thread, log, path } = await openWithWorker()
-    const rejection = rejectionOf(store.deliveries.pending())
+    const rejection = rejectionOf(store.accounts.list())
     // Stands for a bug in the worker.
     thread.postMessage({ kind: 'requests', requests: 7 })
     await exitOf(thread)
@@ -124,7 +123,7 @@ describe('a store', () => {
   it('can be opened while it is open, and closed twice', async () => {
     const { store } = await openWithWorker()
     await store.open({ clock, log: recordingLog() })
-    expect(await store.deliveries.pending()).toBe(0)
+    expect(await store.accounts.list()).toEqual([])
     await Promise.all([store.close(), store.close()])
     await store.close()
   })
@@ -148,12 +147,12 @@ describe('a store', () => {
     const opening = store.open({ clock, log: recordingLog() })
     const closing = store.close()
     await Promise.all([opening, closing])
-    expect(await rejectionOf(store.deliveries.pending())).toMatchObject({ code: 'StoreUnavailable' })
+    expect(await rejectionOf(store.accounts.list())).toMatchObject({ code: 'StoreUnavailable' })
     const again = store.open({ clock, log: recordingLog() })
     await again
     void store.close()
     await openStore(store)
-    expect(await store.deliveries.pending()).toBe(0)
+    expect(await store.accounts.list()).toEqual([])
   })
 
   it('completes pending writes before it closes', async () => {
@@ -183,7 +182,7 @@ describe('a store', () => {
     const error = await rejectionOf(store.open({ clock, log: recordingLog() }))
     expect(error).toMatchObject({ code: 'InvalidOption', field: 'path' })
     expect(error.message).toContain('create it first')
-    expect(await rejectionOf(store.deliveries.pending())).toMatchObject({ code: 'StoreUnavailable' })
+    expect(await rejectionOf(store.accounts.list())).toMatchObject({ code: 'StoreUnavailable' })
     await store.close()
   })
 

@@ -42,7 +42,18 @@ beforeAll(async () => {
     await store.webhooks.insert(webhook)
     const event = newEvent({ accountId: account.id, callId: account.id })
     const deliveries = [newDelivery(webhook, event)]
-    await store.deliveries.accept({ events: [event], deliveries, maxPending: 99 }, 1_000)
+    event.position = deliveries[0]!.position = index + 1
+    const accepted = [{ events: [event], deliveries, maxPending: 99 }]
+    await store.deliveries.commit({
+      lease: undefined,
+      version: 0,
+      now: 1_000,
+      accepted,
+      ended: [],
+      finished: [],
+      pending: 0,
+      isRepeat: false,
+    })
   }
   await store.close()
   size = readFileSync(intact).length

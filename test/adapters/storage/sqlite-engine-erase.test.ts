@@ -1,8 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { NewEvent, Webhook } from 'hookswitch/store'
 import { expect, it, onTestFinished } from 'vitest'
-import { newDelivery, newEvent, newRecord, newWebhook } from '../../../src/testkit/conformance/sample-data.js'
-import { type EngineStore, engineStore, openDatabase, temporaryDatabase } from './sqlite-engine-store.js'
+import { newDelivery, newEvent, newWebhook } from '../../../src/testkit/conformance/sample-data.js'
+import {
+  commitGroup,
+  type EngineStore,
+  engineStore,
+  openDatabase,
+  placed,
+  settlementOf,
+  temporaryDatabase,
+} from './sqlite-engine-store.js'
 
 const NOW = 1_000
 /** Is contained in everything that is to be erased, and nowhere else. */
@@ -26,34 +34,13 @@ function send(
   event: NewEvent,
   { attempts = 1, ended = true, response = 'ok' } = {},
 ): void {
-  store.inTransaction(({ deliveries }) => {
+  store.inTransaction((engine) => {
     const delivery = newDelivery(webhook, event)
-    deliveries.accept({ events: [event], deliveries: [delivery], maxPending: 99_999 }, NOW)
+    commitGroup(engine, { accepted: [placed([event], [delivery])] }, NOW)
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
-      const endpoints = [{ webhookId: webhook.id, slots: 1 }]
-      const claim = deliveries.claim({ owner: 'node', endpoints, limit: 1, now: NOW }).claims[0]!
-      const isEnd = ended && attempt === attempts
-      deliveries.settle(
-        [
-          {
-            owner: 'node',
-            deliveryId: claim.delivery.id,
-            webhookId: webhook.id,
-            expect: { state: 'in_flight', fence: claim.delivery.fence },
-            next: {
-              state: isEnd ? 'exhausted' : 'waiting',
-              attempts: attempt,
-              tries: attempt,
-              interruptions: 0,
-              // Due again only for the next attempt of this loop.
-              ...(isEnd ? {} : { dueMs: attempt === attempts ? NOW + 1 : NOW }),
-              reason: response,
-            },
-            record: newRecord(claim.delivery, { responseBody: response, attempt }),
-          },
-        ],
-        NOW,
-      )
+      const state = ended && attempt === attempts ? 'exhausted' : 'waiting'
+      const settlement = settlementOf(delivery, attempt - 1, state, { responseBody: response })
+      commitGroup(engine, { ended: [settlement] }, NOW)
     }
   })
 }
@@ -165,8 +152,16 @@ it('leaves no byte of an erased account in the files, nor of its deleted webhook
   await eraseAll(store)
   expect(rowsWithMarker(store)).toEqual([])
   expect(countMarkers(store)).toBe(0)
-  expect(await store.deliveries.pending()).toBe(0)
-  for (const table of ['delivery', 'attempt', 'event', 'body', 'call', 'idempotency', 'inbox']) {
+  for (const table of [
+    'waiting',
+    'attempt',
+    'event',
+    'body',
+    'call',
+    'delivery_id',
+    'idempotency',
+    'inbox',
+  ]) {
     const left = store.db.prepare(`select count(*) as count from hookswitch_${table}`).get()
     expect([table, left]).toEqual([table, { count: 0 }])
   }

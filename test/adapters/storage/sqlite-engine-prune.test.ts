@@ -2,8 +2,15 @@ import type { Webhook } from 'hookswitch/store'
 import { expect, it, onTestFinished } from 'vitest'
 import type { SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
 import { createEngine } from '../../../adapters/storage/sqlite/engine.js'
-import { newDelivery, newEvent, newRecord, newWebhook } from '../../../src/testkit/conformance/sample-data.js'
-import { type EngineStore, engineStore, temporaryDatabase } from './sqlite-engine-store.js'
+import { newDelivery, newEvent, newWebhook } from '../../../src/testkit/conformance/sample-data.js'
+import {
+  commitGroup,
+  type EngineStore,
+  engineStore,
+  placed,
+  settlementOf,
+  temporaryDatabase,
+} from './sqlite-engine-store.js'
 
 const DAY_MS = 86_400_000
 const NOW = 1_735_689_600_000
@@ -28,21 +35,12 @@ function insertWebhooks(store: EngineStore, count: number): Webhook[] {
 
 /** Accepts and delivers `count` events of one call to a webhook. */
 function deliver(store: EngineStore, webhook: Webhook, count: number, callId = 'call', now = NOW): void {
-  store.inTransaction(({ deliveries }) => {
+  store.inTransaction((engine) => {
     for (let index = 0; index < count; index += 1) {
       const event = newEvent({ callId })
-      deliveries.accept({ events: [event], deliveries: [newDelivery(webhook, event)], maxPending: 9 }, now)
-      const endpoints = [{ webhookId: webhook.id, slots: 1 }]
-      const { delivery } = deliveries.claim({ owner: 'node', endpoints, limit: 1, now }).claims[0]!
-      const settlement = {
-        owner: 'node',
-        deliveryId: delivery.id,
-        webhookId: webhook.id,
-        expect: { state: 'in_flight', fence: 1 },
-        next: { state: 'delivered', attempts: 1, tries: 1, interruptions: 0 },
-        record: newRecord(delivery, { atMs: now }),
-      } as const
-      deliveries.settle([settlement], now)
+      const delivery = newDelivery(webhook, event)
+      commitGroup(engine, { accepted: [placed([event], [delivery])] }, now)
+      commitGroup(engine, { ended: [settlementOf(delivery, 0, 'delivered', { atMs: now })] }, now)
     }
   })
 }
@@ -97,12 +95,15 @@ it('removes a call with its legs a day after its last event, unless rows refer t
   const [webhook] = insertWebhooks(store, 1)
   const next = async (now: number) => {
     const event = newEvent({ callId: 'a', otherLegCallId: 'b' })
-    const [accepted] = await store.deliveries.accept({ events: [event], deliveries: [], maxPending: 1 }, now)
-    return accepted?.sequence
+    const { accepted } = store.inTransaction((engine) =>
+      commitGroup(engine, { accepted: [placed([event])] }, now),
+    )
+    return accepted[0]?.kind === 'accepted' ? accepted[0].events[0]?.sequence : undefined
   }
   expect([await next(NOW), await next(NOW + DAY_MS / 2)]).toEqual([1, 2])
   deliver(store, webhook!, 1, 'c')
-  expect(await prune(store, {}, NOW + DAY_MS)).toBe(0)
+  // Two events without deliveries.
+  expect(await prune(store, {}, NOW + DAY_MS)).toBe(2)
   expect(await prune(store, {}, NOW + 1.5 * DAY_MS)).toBe(2)
   expect(await store.deliveries.legs('account', 'b')).toEqual([])
   expect(await store.deliveries.legs('account', 'c')).toEqual(['c'])
@@ -146,7 +147,7 @@ it('runs few statements once every webhook was counted, however many there are',
       return { run: counted(run), get: counted(get), all: counted(all), iterate: counted(iterate) }
     },
   }
-  const engine = createEngine(counting, () => {})
+  const engine = createEngine(counting)
   engine.deliveries.prune({ ...KEEP_ALL, attemptsPerWebhook: 3 }, NOW)
   expect(executed).toBeGreaterThan(600)
   executed = 0

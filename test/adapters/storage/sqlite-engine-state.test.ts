@@ -2,7 +2,15 @@ import { expect, it, onTestFinished } from 'vitest'
 import { migrateSchema, SCHEMA_VERSION } from '../../../adapters/storage/sqlite/migrations.js'
 
 import { newDelivery, newEvent, newWebhook } from '../../../src/testkit/conformance/sample-data.js'
-import { type EngineStore, engineStore, openDatabase, temporaryDatabase } from './sqlite-engine-store.js'
+import {
+  commitGroup,
+  type EngineStore,
+  engineStore,
+  openDatabase,
+  placed,
+  settlementOf,
+  temporaryDatabase,
+} from './sqlite-engine-store.js'
 
 const NOW = 1_000
 
@@ -16,60 +24,59 @@ function openEngine(path?: string): EngineStore {
   return store
 }
 
-/** Accepts `count` events for a webhook and returns the newest position. */
-function acceptDeliveries(store: EngineStore, count: number, webhook = newWebhook()): number {
-  return store.inTransaction(({ webhooks, deliveries }) => {
-    if (!deliveries.webhookOf(webhook.id)) webhooks.insert(webhook)
+/** Delivers `count` events to a webhook and returns the cursor of the newest record. */
+function deliver(store: EngineStore, count: number, webhook = newWebhook()): number {
+  return store.inTransaction((engine) => {
+    if (!engine.deliveries.webhookOf(webhook.id)) engine.webhooks.insert(webhook)
     for (let index = 0; index < count; index += 1) {
       const event = newEvent({ callId: 'call' })
-      deliveries.accept(
-        { events: [event], deliveries: [newDelivery(webhook, event)], maxPending: 999_999 },
-        NOW,
-      )
+      const delivery = newDelivery(webhook, event)
+      commitGroup(engine, { accepted: [placed([event], [delivery])] }, NOW)
+      commitGroup(engine, { ended: [settlementOf(delivery, 0, 'delivered')] }, NOW)
     }
-    const query = { accountId: 'account', webhookId: webhook.id, limit: 1 }
-    return deliveries.deliveries(query)[0]!.position
+    return engine.deliveries.attempts({ accountId: 'account', webhookId: webhook.id, limit: 1 })[0]!.position
   })
 }
 
-it('never reuses a position, not even after the newest rows were erased and the file was reopened', async () => {
+it('never reuses a cursor, not even after the newest rows were erased and the file was reopened', async () => {
   const store = openEngine()
-  const newest = acceptDeliveries(store, 3)
+  const newest = deliver(store, 3)
   while ((await store.deliveries.erase({ accountId: 'account' }, 99)) > 0) {}
   await store.close()
-  expect(acceptDeliveries(openEngine(store.path), 1)).toBeGreaterThan(newest)
+  expect(deliver(openEngine(store.path), 1)).toBeGreaterThan(newest)
 })
 
-it('reserves a block of positions again after the group that reserved it was rolled back', async () => {
+it('reserves a block of keys again after the group that reserved it was rolled back', async () => {
   const store = openEngine()
   expect(() =>
-    store.inTransaction(({ webhooks, deliveries }) => {
+    store.inTransaction((engine) => {
       const webhook = newWebhook()
-      webhooks.insert(webhook)
+      engine.webhooks.insert(webhook)
       const event = newEvent()
-      deliveries.accept({ events: [event], deliveries: [newDelivery(webhook, event)], maxPending: 9 }, NOW)
+      commitGroup(engine, { accepted: [placed([event], [newDelivery(webhook, event)])] }, NOW)
       throw new Error('the disk is full')
     }),
   ).toThrow('the disk is full')
-  const newest = acceptDeliveries(store, 2)
+  const newest = deliver(store, 2)
   await store.close()
-  const again = openEngine(store.path)
-  expect(acceptDeliveries(again, 2)).toBeGreaterThan(newest)
-  expect(await again.deliveries.pending()).toBe(4)
+  expect(deliver(openEngine(store.path), 2)).toBeGreaterThan(newest)
 })
 
-it('treats deliveries in flight before a restart as orphans, even for a node with the same name', async () => {
+it('names starts before a restart as interrupted, even to a node with the same name', async () => {
   const store = openEngine()
   const webhook = newWebhook()
-  await store.deliveries.own('node', 1)
-  acceptDeliveries(store, 1, webhook)
-  const request = { owner: 'node', endpoints: [{ webhookId: webhook.id, slots: 1 }], limit: 1, now: NOW }
-  const { claims } = await store.deliveries.claim(request)
+  const event = newEvent()
+  const delivery = newDelivery(webhook, event)
+  store.inTransaction((engine) => {
+    engine.webhooks.insert(webhook)
+    const accepted = [placed([event], [delivery])]
+    const start = { webhookId: webhook.id, position: delivery.position!, attempt: 1, epoch: 1 }
+    commitGroup(engine, { accepted, starting: { key: 1, deliveries: [start] } }, NOW)
+  })
   await store.close()
-  const again = openEngine(store.path)
-  expect(await again.deliveries.orphans('node', 9)).toEqual([])
-  await again.deliveries.own('node', 1)
-  expect(await again.deliveries.orphans('node', 9)).toEqual([claims[0]!.delivery])
+  const { deliveries } = openEngine(store.path)
+  const lease = await deliveries.own('node', 1)
+  expect((await deliveries.load(lease, lease.shards))?.interrupted).toMatchObject([{ attempt: 1 }])
 })
 
 it('rolls back an ownership with its transaction', async () => {

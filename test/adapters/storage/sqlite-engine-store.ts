@@ -2,7 +2,19 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Clock, Group, InboxEntry, QueueLogStore } from 'hookswitch/store'
+import {
+  type Acceptance,
+  type AttemptRecord,
+  type Clock,
+  createPositions,
+  type Delivery,
+  type Group,
+  type InboxEntry,
+  type NewDelivery,
+  type NewEvent,
+  type QueueLogStore,
+  type Settlement,
+} from 'hookswitch/store'
 import { loadDriver, type SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
 import { createEngine, type Engine } from '../../../adapters/storage/sqlite/engine.js'
 import { decodeResult, type Encoded, encodeGroup } from '../../../adapters/storage/sqlite/group-encoding.js'
@@ -10,6 +22,7 @@ import { migrateSchema } from '../../../adapters/storage/sqlite/migrations.js'
 import { METHODS } from '../../../adapters/storage/sqlite/rpc-methods.js'
 import { HookswitchError } from '../../../src/errors.js'
 import type { StoreHarness } from '../../../src/testkit/conformance/index.js'
+import { newRecord } from '../../../src/testkit/conformance/sample-data.js'
 
 const { DatabaseSync } = loadDriver()
 
@@ -168,5 +181,53 @@ export function engineHarness(name: string): StoreHarness {
       files.get((store as EngineStore).path)!.remove()
     },
     transaction: (store, end, work) => (store as EngineStore).inHostTransaction(end, work),
+  }
+}
+
+const positions = createPositions(0)
+
+/** Gives positions to the events and deliveries of an acceptance. */
+export function placed(events: NewEvent[], deliveries: NewDelivery[] = []): Acceptance {
+  for (const event of events) event.position = positions.next(0)
+  for (const delivery of deliveries) {
+    const event = delivery.replayOf === undefined && events.find(({ id }) => id === delivery.eventId)
+    delivery.position = event ? event.position! : positions.next(0)
+  }
+  return { events, deliveries, maxPending: 999_999 }
+}
+
+/** Commits a group as the node `node`. */
+export function commitGroup({ deliveries }: Engine, parts: Partial<Group>, now: number) {
+  const lease = deliveries.own('node', 1, now)
+  const version = deliveries.changes(lease, 0)!.version
+  const empty = { accepted: [], ended: [], finished: [], pending: 0, isRepeat: false }
+  const group: Group = { lease, version, now, ...empty, ...parts }
+  const result = decodeResult(deliveries.commit(encodeGroup(group)), group)
+  if (result.kind !== 'committed') throw new Error(result.kind)
+  return result
+}
+
+/** The settlement of the next attempt of a delivery that was accepted with `attempts` attempts before. */
+export function settlementOf(
+  delivery: NewDelivery,
+  attempts: number,
+  state: 'waiting' | 'delivered' | 'exhausted',
+  record: Partial<AttemptRecord> = {},
+): Settlement {
+  const stored = { ...delivery, attempts } as Delivery
+  return {
+    owner: 'node',
+    deliveryId: delivery.id,
+    webhookId: delivery.webhookId,
+    ...(delivery.position !== undefined && { position: delivery.position }),
+    expect: { state: 'waiting', fence: 0, attempts },
+    next: {
+      state,
+      attempts: attempts + 1,
+      tries: attempts + 1,
+      interruptions: 0,
+      ...(state === 'waiting' && { dueMs: 1 }),
+    },
+    record: newRecord(stored, { result: state === 'delivered' ? 'success' : 'failure', ...record }),
   }
 }

@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { loadDriver, type SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
 import { systemClock } from '../../../src/runtime/clock.js'
 import { newDelivery, newEvent } from '../../../src/testkit/conformance/sample-data.js'
-import { createSmallFile, log, SMALL_COUNTS } from './migrate-harness.js'
+import { acceptAll, createSmallFile, log, SMALL_COUNTS } from './migrate-harness.js'
 import { contentsOf, rejectionOf, temporaryFolder } from './sqlite-harness.js'
 
 setFlagsFromString('--expose-gc')
@@ -61,7 +61,7 @@ describe('an SQLite export', () => {
     for (let round = 0; round < 4; round += 1) {
       const events = Array.from({ length: 300 }, () => newEvent({ accountId: 'acme' }))
       const deliveries = events.map((event) => newDelivery(webhook!, event))
-      await store.deliveries.accept({ events, deliveries, maxPending: 9_999 }, Date.now())
+      await acceptAll(store, events, deliveries)
     }
     await store.close()
     const positions: number[] = []
@@ -120,7 +120,7 @@ describe('an SQLite export', () => {
   it.each([
     [
       'a delivery without its event',
-      'delete from hookswitch_event where key = (select min(key) from hookswitch_event)',
+      'delete from hookswitch_event where position = (select min(position) from hookswitch_event)',
     ],
     ['a delivery without its webhook', 'delete from hookswitch_webhook'],
     ['a row that is not JSON', "update hookswitch_api_key set doc = '{'"],

@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { HookswitchError, type TokenRow } from 'hookswitch/store'
+import { HookswitchError, isNotWritten, type TokenRow } from 'hookswitch/store'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadDriver, type SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
 import type { Engine } from '../../../adapters/storage/sqlite/engine.js'
 import { createGroupCommit } from '../../../adapters/storage/sqlite/group-commit.js'
-import { createPendingNotifications } from '../../../adapters/storage/sqlite/pending-notifications.js'
+import { deserializeError, serializeError } from '../../../adapters/storage/sqlite/messages.js'
 import { configureConnection, enableWal } from '../../../adapters/storage/sqlite/pragmas.js'
 import type { RpcRequest, RpcResult } from '../../../adapters/storage/sqlite/rpc-methods.js'
 import { createFolder } from './sqlite-harness.js'
@@ -36,7 +36,6 @@ const scrub: RpcRequest = { port: 'deliveries', method: 'scrub', args: [] }
 
 /** An engine with one table that records its calls. */
 function setUp() {
-  const notifications = createPendingNotifications()
   const events: string[] = []
   const owner = { isLost: false }
   const engine = {
@@ -44,7 +43,6 @@ function setUp() {
       issue({ hash }: TokenRow) {
         if (hash === 'refused') throw new HookswitchError('Conflict', 'refused')
         db.prepare('INSERT INTO note VALUES (?)').run(hash)
-        notifications.add(hash === 'silent' ? [] : undefined)
         if (hash === 'broken') throw new TypeError('a bug in the engine')
         return undefined
       },
@@ -57,14 +55,13 @@ function setUp() {
   const run = createGroupCommit({
     db,
     engine: engine as unknown as Engine,
-    notifications,
     path: '/data/db',
     busyTimeoutMs: 1,
     assertOwner: () => {
       if (owner.isLost) throw new HookswitchError('StoreCorrupt', 'x-owner was removed')
     },
   })
-  return { run, events, notifications, owner }
+  return { run, events, owner }
 }
 
 const names = () =>
@@ -89,7 +86,6 @@ describe('a group of requests', () => {
         },
         committed() {},
       } as unknown as Engine,
-      notifications: createPendingNotifications(),
       path: 'db',
       busyTimeoutMs: 1,
       assertOwner() {},
@@ -112,19 +108,18 @@ describe('a group of requests', () => {
   })
 
   it('commits the other requests when one is refused', () => {
-    const { run, events, notifications } = setUp()
+    const { run, events } = setUp()
     expect(codes(run([write('a'), write('refused'), write('b')], false))).toEqual([
       'done',
       'Conflict',
       'done',
     ])
     expect(names()).toEqual(['a', 'b'])
-    expect([events, notifications.take()]).toEqual([['committed'], [undefined, undefined]])
-    expect(notifications.take()).toEqual([])
+    expect(events).toEqual(['committed'])
   })
 
   it('is rolled back after any other error, and each request is retried on its own', () => {
-    const { run, events, notifications } = setUp()
+    const { run, events } = setUp()
     const results = run([write('a'), write('broken'), write('a'), write('refused'), read], false)
     expect(codes(results)).toEqual(['done', 'StoreUnavailable', 'StoreUnavailable', 'Conflict', 'done'])
     expect(names()).toEqual(['a'])
@@ -136,16 +131,22 @@ describe('a group of requests', () => {
       'committed',
       'committed',
     ])
-    expect(notifications.take()).toEqual([undefined])
     const [, broken] = results as readonly { error: HookswitchError }[]
     expect(broken!.error).toMatchObject({ retryAfterSeconds: 1, cause: expect.any(TypeError) })
     expect(broken!.error.message).toContain('/data/db')
   })
 
-  it('sends no notification if nothing became ready', () => {
-    const { run, notifications } = setUp()
-    run([write('silent')], false)
-    expect(notifications.take()).toEqual([])
+  it('whose disk is full says that nothing was written, to another thread too', () => {
+    const { run } = setUp()
+    const { page_count: pages } = db.prepare('PRAGMA page_count').get() as { page_count: number }
+    db.exec(`PRAGMA max_page_count = ${pages}`)
+    const [result] = run([write('x'.repeat(100_000))], false) as readonly [{ error: HookswitchError }]
+    expect(result.error.message).toBe('/data/db cannot grow: its disk is full')
+    expect(isNotWritten(result.error)).toBe(true)
+    expect(isNotWritten(deserializeError(structuredClone(serializeError(result.error))))).toBe(true)
+    const other = new HookswitchError('StoreUnavailable', 'the thread has ended')
+    expect(isNotWritten(deserializeError(structuredClone(serializeError(other))))).toBe(false)
+    expect(names()).toEqual([])
   })
 
   it('that only reads does not wait for a writing connection', () => {

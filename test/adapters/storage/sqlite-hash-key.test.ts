@@ -10,8 +10,13 @@ describe('the hash key of a string', () => {
   it('never changes, because files contain it', () => {
     expect(hashKey('')).toBe(35_186_538_225_093)
     expect(hashKey('a1/call-1')).toBe(7_412_626_794_702_682)
-    expect(idHashKey('019b76da8000aaaaaaaaaaaaaaaaaaaa')).toBe(3_865_252_597_010_827)
+    expect(idHashKey('019b76da8000aaaaaaaaaaaaaaaaaaaa')).toBe(3_865_252_597_536_346)
     expect(idHashKey('not-an-id-of-ours')).toBe(hashKey('not-an-id-of-ours'))
+  })
+
+  it('of the id of a delivery is that of its event', () => {
+    const eventId = '019b76da8000aaaaaaaaaaaaaaaaaaaa'
+    expect(idHashKey(`${eventId.slice(0, 24)}01234567`)).toBe(idHashKey(eventId))
   })
 
   it('is a safe non-negative integer for every string', () => {

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, it, onTestFinished } from 'vitest'
-import { type EngineStore, engineStore, openDatabase, temporaryDatabase } from './sqlite-engine-store.js'
-import { UNDO_SQLITE } from './undo-account-lists.js'
+import { SCHEMA_VERSION } from '../../../adapters/storage/sqlite/migrations.js'
+import { type EngineStore, engineStore, temporaryDatabase } from './sqlite-engine-store.js'
+import { createOldFile } from './sqlite-old-schema.js'
 
 function openEngine(path: string): EngineStore {
   const store = engineStore(path, { now: () => 1 })
@@ -19,13 +20,12 @@ const leg = { callId: 'a', accountId: 'acme', state: '{"from":"MARK4711"}' }
 
 it('a file of schema version 1 is migrated, and keeps its rows', async () => {
   const path = newFile()
-  const db = openDatabase(path)
-  db.exec(`${UNDO_SQLITE} drop table hookswitch_open_leg; drop table hookswitch_encryption; update hookswitch_meta set value = 1 where name = 'schema';
-    insert into hookswitch_gone_account (id) values ('kept')`)
+  const db = createOldFile(path, 1)
+  db.exec("insert into hookswitch_gone_account (id) values ('kept')")
   db.close()
   const store = openEngine(path)
   expect(store.db.prepare("select value from hookswitch_meta where name = 'schema'").get()).toEqual({
-    value: 4,
+    value: SCHEMA_VERSION,
   })
   expect(store.db.prepare('select id from hookswitch_gone_account').all()).toEqual([{ id: 'kept' }])
   await store.openLegs.write('switch', { put: [leg], remove: [] }, 1)

@@ -34,7 +34,7 @@ function setUp() {
         return deferWhenBusy ? undefined : { error: new HookswitchError('StoreUnavailable', 'is locked') }
       })
     },
-    takeNotifications: () => [],
+    takeNotice: () => false,
     webhookVersion: () => 0,
     secret() {
       throw new TypeError('no key')

@@ -33,6 +33,19 @@ describe('an ARI source', () => {
     expect(published[2]).toMatchObject({ accountId: 'acme', hangupCode: 'sip:200', timestampMs: T0 + 1_500 })
   })
 
+  it('a variable of a mebibyte ends no connection, and loses nothing', async () => {
+    const { server, hooks, published, reasons } = await startAriSource()
+    const { send } = await server.connected(0)
+    const channelvars = { HUGE: 'x'.repeat(1_048_576) }
+    send(
+      ariEvent('ChannelCreated', ID, T0, { channelvars }),
+      ariEvent('ChannelVarset', ID, T0, {}, { variable: 'HUGE', value: channelvars.HUGE }),
+      ariEvent('ChannelDestroyed', ID, T0 + 1_500, { channelvars }, { cause: 16 }),
+    )
+    await until(() => published.length === 2)
+    expect([hooks(), reasons()]).toEqual([[`${ID} create`, `${ID} destroy`], []])
+  })
+
   it('a wrong password is reported and retried, and never appears in events or logs', async () => {
     const { clock, emitted, logged, reasons } = await startAriSource({ password: 'not-it-9' })
     await until(() => reasons().length === 1)

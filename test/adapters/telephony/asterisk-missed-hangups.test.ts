@@ -91,3 +91,29 @@ describe('ended_by after a connection was lost', () => {
     expect(endedBy(C)).toBe('switch')
   })
 })
+
+describe('a leg during which the clock of Asterisk was set back', () => {
+  const DURATIONS = ['durationSeconds', 'ringingSeconds', 'billingSeconds']
+  const message = 'the clock of the switch was set back during a leg: its durations are left out'
+
+  it.each([
+    ['before its end', 4_000, -3_600_000],
+    ['before its answer', -3_600_000, 9_000],
+  ])('has no durations if it was set back %s, which is one problem', (_, answeredMs, endedMs) => {
+    const { apply, trace } = createTracedMapping()
+    apply(channelEvent('created', A), channelEvent('updated', A, answeredMs, UP_STATE))
+    apply(hangupEvent(A, endedMs, 16, UP_STATE))
+    const { events, problems } = trace()
+    expect(events.map(({ hook }) => hook)).toEqual(['channel_create', 'channel_answer', 'channel_destroy'])
+    for (const field of DURATIONS) expect(events[2]).not.toHaveProperty(field)
+    expect(problems).toEqual([{ kind: 'clock', message, callId: A }])
+  })
+
+  it('has its durations if the times differ by less than a second', () => {
+    const { apply, trace } = createTracedMapping()
+    apply(channelEvent('created', A), channelEvent('updated', A, 10, UP_STATE))
+    apply(hangupEvent(A, 5, 16, UP_STATE))
+    expect(trace().events[2]).toMatchObject({ durationSeconds: 0, ringingSeconds: 0, billingSeconds: 0 })
+    expect(trace().problems).toEqual([])
+  })
+})

@@ -338,3 +338,23 @@ describe('the Reason header of a phone', () => {
     expect(mapAll(refused('Q.850;cause=16')).events.at(-1)?.hangupCause).toBe('USER_BUSY')
   })
 })
+
+describe('a call during which the clock of Kamailio was set back', () => {
+  it('has no durations, which is one problem', () => {
+    const [answered] = mapAll(recordedLines).events.filter(({ billingSeconds }) => (billingSeconds ?? 0) > 0)
+    const callId = answered?.callId ?? ''
+    const lines = oneCall(callId)
+    const endIndex = lines.findIndex(
+      (line) => mapAll(lines.slice(0, lines.indexOf(line) + 1)).openCalls === 0,
+    )
+    const end = lines[endIndex] ?? ''
+    const early = changed(end, { time: (Number(JSON.parse(end).time) - 600).toFixed(6) })
+    const { events, problems } = mapAll([...lines.slice(0, endIndex), early])
+    const destroyed = events.at(-1)
+    expect(destroyed?.hook).toBe('channel_destroy')
+    for (const field of ['durationSeconds', 'ringingSeconds', 'billingSeconds'])
+      expect(destroyed).not.toHaveProperty(field)
+    const message = 'the clock of the switch was set back during a leg: its durations are left out'
+    expect(problems).toEqual([{ kind: 'clock', message, callId }])
+  })
+})

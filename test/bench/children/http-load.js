@@ -12,7 +12,7 @@ function responseLength(buffer) {
   return end + 4 + Number(length)
 }
 
-async function runConnection(port, request, next, fail) {
+async function runConnection(port, nextRequest, next, fail) {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   let length
   let read = 0
@@ -26,25 +26,30 @@ async function runConnection(port, request, next, fail) {
     if (length === undefined || read < length) return
     if (read > length) fail(new Error('responses of different lengths'))
     read = 0
-    if (next()) socket.write(request)
+    if (next()) socket.write(nextRequest())
     else socket.end()
   })
-  if (next()) socket.write(request)
+  if (next()) socket.write(nextRequest())
   else socket.end()
   await closed(socket)
 }
 
 handleRequests({
-  run: ({ port, path, token, connections, count }) =>
+  /** `paths`: requested in turn; or `path` alone. */
+  run: ({ port, path, paths = [path], token, connections, count }) =>
     measureTime(
       () =>
         new Promise((resolve, reject) => {
-          const head = [`GET ${path} HTTP/1.1`, `Host: 127.0.0.1:${port}`, 'Accept: application/json']
-          const request = Buffer.from(`${[...head, `X-Auth-Token: ${token}`].join('\r\n')}\r\n\r\n`)
+          const requests = paths.map((path) => {
+            const head = [`GET ${path} HTTP/1.1`, `Host: 127.0.0.1:${port}`, 'Accept: application/json']
+            return Buffer.from(`${[...head, `X-Auth-Token: ${token}`].join('\r\n')}\r\n\r\n`)
+          })
+          let sent = 0
+          const nextRequest = () => requests[sent++ % requests.length]
           let left = count
           const next = () => left-- > 0
           const running = Array.from({ length: connections }, () =>
-            runConnection(port, request, next, reject),
+            runConnection(port, nextRequest, next, reject),
           )
           Promise.all(running).then(resolve)
         }),

@@ -48,8 +48,8 @@ export const mutants = [
   {
     what: 'the span context is not sent',
     file: 'src/delivery/attempt.ts',
-    find: 'span?.traceparent ?? claim.traceparent',
-    replace: 'claim.traceparent',
+    find: 'span?.traceparent ?? delivery.traceparent',
+    replace: 'delivery.traceparent',
     tests: ['test/delivery/traceparent.test.ts'],
   },
   {
@@ -61,10 +61,13 @@ export const mutants = [
   },
   {
     what: 'first attempts get no share of the slots',
-    file: 'src/store/memory/claim.ts',
-    find: 'Math.ceil(slots / 2)',
+    file: 'src/delivery/queue/pending-queue.ts',
+    find: 'retriesFirst ? slots >> 1 : (slots + 1) >> 1',
     replace: '0',
-    tests: ['test/delivery/dispatcher-after-outage.test.ts', 'test/delivery/scheduler/fair-queue.test.ts'],
+    tests: [
+      'test/delivery/queue/pending-queue.test.ts',
+      'test/regressions/retries-starved-by-first-attempts.test.ts',
+    ],
   },
   {
     what: 'tests have no rate limit',
@@ -74,10 +77,10 @@ export const mutants = [
     tests: ['test/service/replay-limits.test.ts'],
   },
   {
-    what: 'slots are not released when a settlement fails',
-    file: 'src/delivery/worker/worker.ts',
-    find: 'scheduler.end(slot)\n',
-    replace: 'if (result) scheduler.end(slot)\n',
-    tests: ['test/delivery/host-errors.test.ts'],
+    what: 'slots are not released when nothing can be decided',
+    file: 'src/delivery/dispatcher.ts',
+    find: '    release(delivery)\n    if (delivery.isAbandoned) return\n',
+    replace: '    if (delivery.isAbandoned) return\n',
+    tests: ['test/delivery/host-errors.test.ts', 'test/regressions/throwing-port-leaked-slots.test.ts'],
   },
 ]

@@ -4,11 +4,10 @@
 export const mutants = [
   {
     what: 'every delivery is the head of its lane',
-    file: 'src/store/memory/lanes.ts',
-    find: '  row.lane = lane\n  row.lanePrevious = lane.tail\n  lane.tail.laneNext = row\n  lane.tail = row\n  return false',
-    replace:
-      '  row.lane = lane\n  row.lanePrevious = lane.tail\n  lane.tail.laneNext = row\n  lane.tail = row\n  return true',
-    tests: ['test/delivery/dispatcher-caps.test.ts', 'test/delivery/dispatcher-faults.test.ts'],
+    file: 'src/delivery/queue/pending-queue.ts',
+    find: 'const isHead = (entry: number) => entries.word(entry, PREVIOUS) === NONE',
+    replace: 'const isHead = (_: number) => true',
+    tests: ['test/delivery/queue/pending-queue.test.ts', 'test/delivery/dispatcher.test.ts'],
   },
   {
     what: 'each hook has its own lane',
@@ -26,24 +25,38 @@ export const mutants = [
   },
   {
     what: 'an exhausted delivery does not release its lane',
-    file: 'src/store/memory/settle.ts',
-    find: '  const nextHead = leaveLane(row)',
-    replace: "  const nextHead = next.state === 'exhausted' ? undefined : leaveLane(row)",
+    file: 'src/delivery/dispatcher.ts',
+    find: '    if (isTerminal(next.state) || isLeaving(delivery)) queue.end(delivery, now)\n',
+    replace:
+      "    if ((isTerminal(next.state) && next.state !== 'exhausted') || isLeaving(delivery)) queue.end(delivery, now)\n",
     tests: ['test/delivery/worker/delivery-notifications.test.ts', 'test/delivery/dispatcher.test.ts'],
   },
   {
-    what: 'a failed attempt releases the next delivery of the call',
-    file: 'src/store/memory/settle.ts',
-    find: '    startWaiting(row)\n    return',
-    replace:
-      '    startWaiting(row)\n    if (row.laneNext) becomeDue(row.laneNext, promote(row.laneNext.delivery, now))\n    return',
-    tests: ['test/delivery/dispatcher-faults.test.ts', 'test/delivery/dispatcher.test.ts'],
+    what: 'a late event of another node is sent last in its lane',
+    file: 'src/delivery/queue/lanes.ts',
+    find: 'return sequenceA < sequenceB',
+    replace: 'return false',
+    tests: ['test/delivery/queue/pending-queue.test.ts'],
   },
   {
-    what: 'a delivery of an older epoch is sent',
-    file: 'src/store/memory/lanes.ts',
-    find: 'return last?.epoch === endpoint.webhook.epoch ? last : undefined',
-    replace: 'return last',
-    tests: ['test/store/memory.test.ts', 'test/service/cancel-unsent.test.ts'],
+    what: 'a delivery of an older epoch is started',
+    file: 'src/store/engine/settlement.ts',
+    find: '    row.epoch >= webhookEpoch &&\n    start.epoch >= webhookEpoch\n',
+    replace: '    webhookEpoch >= 0\n',
+    tests: ['test/store/engine/settlement.test.ts'],
+  },
+  {
+    what: 'a delivery of an older epoch is taken',
+    file: 'src/delivery/commit-loop.ts',
+    find: '      else if (!handlers.mayStart(delivery)) handlers.putBack(delivery)\n',
+    replace: '',
+    tests: ['test/delivery/dispatcher-groups.test.ts', 'test/delivery/cancel-unsent.test.ts'],
+  },
+  {
+    what: 'the gap that another node left in a call is not noticed',
+    file: 'src/delivery/dispatcher.ts',
+    find: '    if (result.mayHaveGap) sync.poll()\n',
+    replace: '',
+    tests: ['test/delivery/dispatcher-shards.test.ts'],
   },
 ]

@@ -4,6 +4,7 @@ import { mergedWalk } from '../../../src/store/memory/merge.js'
 import {
   append,
   createPositionLog,
+  insert,
   oldest,
   removeAt,
   valueAt,
@@ -15,6 +16,7 @@ const steps = fc.array(
     { weight: 3, arbitrary: fc.record({ gap: fc.integer({ min: 1, max: 3 }) }) },
     { weight: 2, arbitrary: fc.record({ remove: fc.nat() }) },
     { weight: 2, arbitrary: fc.constant('removeOldest' as const) },
+    { weight: 1, arbitrary: fc.record({ before: fc.nat(20) }) },
   ),
   { maxLength: 300 },
 )
@@ -29,6 +31,14 @@ function applyActions(actions: typeof steps extends fc.Arbitrary<infer T> ? T : 
       position += action.gap
       append(log, position, `at ${position}`)
       model.push(position)
+      continue
+    }
+    if (action !== 'removeOldest' && 'before' in action) {
+      const place = Math.max(1, position - action.before)
+      position = Math.max(position, place)
+      if (model.includes(place)) continue
+      insert(log, place, `at ${place}`)
+      model = [...model, place].sort((a, b) => a - b)
       continue
     }
     const gone = action === 'removeOldest' ? model[0] : action.remove % (position + 2)

@@ -85,6 +85,15 @@ export const eraseStatements = (s: string) =>
           union all select position, account_id from ${s}.event where $2::text[] is null and account_id = $1
         ) e where account_id = $1 limit $3`,
     },
+    /** The calls `$2` are no longer legs of other calls of the account `$1`; at most `$3` events. */
+    unlinkLegs: {
+      name: 'erase_unlink_legs',
+      text: `with changed as (
+          update ${s}.event set other_leg = null where position = any (array(
+            select position from ${s}.event where other_leg = any ($2::text[]) and account_id = $1 limit $3
+          )) returning 1
+        ) select count(*) as removed from changed`,
+    },
     /** Other legs of the events `$2` stay known to their account, unless they are in the calls `$1` themselves. */
     keepLegs: {
       name: 'erase_keep_legs',

@@ -8,8 +8,12 @@ export interface BodiesRow {
   readonly bodies: string
 }
 
+/** The body of an event without a delivery stays for a while, and is not searched. */
 const bodies = (s: string) =>
-  `(case when e.body is null then '[]' else (
+  `(case when e.body is null or not (
+      exists (select from ${s}.waiting d where d.event = e.position)
+      or exists (select from ${s}.attempt d where d.event = e.position)
+    ) then '[]' else (
     select json_agg(t.body)::text from (
       select e.body union all select b.body from ${s}.body b where b.event = e.position
     ) t

@@ -62,6 +62,9 @@ describe('wrong arguments', () => {
       /^unknown command 'acounts' \(did you mean 'accounts'\?\), see 'hookswitch --help'$/,
     ],
     [['serv'], /^unknown command 'serv' \(did you mean 'serve'\?\)/],
+    [['rotate-secrt'], /^unknown command 'rotate-secrt' \(did you mean 'rotate-secret'\?\)/],
+    [['confg', 'print'], /^unknown command 'confg' \(did you mean 'config'\?\)/],
+    [['--account=acme', 'users', 'list'], /^--account: flags follow the command, see 'hookswitch --help'$/],
     [['xyzzy'], /^unknown command 'xyzzy', see 'hookswitch --help'$/],
     [['webhooks', 'crate'], /^unknown command 'webhooks crate' \(did you mean 'webhooks create'\?\)/],
     [
@@ -92,6 +95,8 @@ describe('wrong arguments', () => {
     [['deliveries', 'list', 'w', '--from', 'yesterday'], /^--from: must be a time like/],
     [['attempts', 'list', '--webhook', 'w', '--call', 'c'], /^--call: cannot be combined with --webhook$/],
     [['replay', 'w'], /^--delivery: is required/],
+    [['replay', 'w', '--state', 'waiting'], /^--state: must be a state of deliveries that have ended/],
+    [['replay', 'w', '--state', 'expired', '--result', 'failure'], /^--state: cannot be combined/],
     [['replay', 'w', '--delivery', 'd', '--from', '1h'], /^--delivery: is required, or/],
     [['erase', '--yes'], /^--call: is required/],
     [['erase', '--number', '1'], /^--yes: is required/],

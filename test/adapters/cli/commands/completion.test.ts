@@ -35,6 +35,14 @@ describe('the completion of bash', () => {
     ['hookswitch completion ', ['bash', 'zsh', 'fish']],
     ['hookswitch serve --asterisk', ['--asterisk-ami', '--asterisk-ari']],
     ['hookswitch migrate --un', ['--undo']],
+    ['hookswitch rot', ['rotate-secret']],
+    ['hookswitch rotate-secret --to', ['--to-file', '--to-variable']],
+    ['hookswitch config ', ['print', 'check']],
+    ['hookswitch config print --log', ['--login-burst', '--login-refill-per-second', '--log', '--log-level']],
+    ['hookswitch help web', ['webhooks']],
+    ['hookswitch serve --log ', ['json', 'pretty']],
+    ['hookswitch serve --port ', []],
+    ['hookswitch replay w --st', ['--state']],
   ])('%s offers %j', async (line, expected) => {
     expect(
       (await completeInBash(line)).filter((word) => !(line.endsWith('completion ') && word[0] === '-')),
@@ -48,6 +56,30 @@ describe('the completion of bash', () => {
     expect(await completeInBash('hookswitch events publish ev', folder)).toEqual(['events.ndjson'])
     expect(await completeInBash('hookswitch webhooks create --data ev', folder)).toEqual(['events.ndjson'])
     expect(await completeInBash('hookswitch webhooks get ev', folder)).toEqual([])
+    expect(await completeInBash('hookswitch serve --config ev', folder)).toEqual(['events.ndjson'])
+    expect(await completeInBash('hookswitch config check ev', folder)).toEqual(['events.ndjson'])
+    expect(await completeInBash('hookswitch rotate-secret --to-file ev', folder)).toEqual(['events.ndjson'])
+  })
+})
+
+describe('the completion of fish', () => {
+  it.each([
+    ['hookswitch webhooks re', ['reenable', 'replace']],
+    ['hookswitch attempts list --result ', ['failure', 'success']],
+    ['hookswitch rotate-secret --to', ['--to-file', '--to-variable']],
+    ['hookswitch config ', ['check', 'print']],
+    ['hookswitch help we', ['webhooks']],
+  ])('%s offers %j', async (line, expected) => {
+    const isInstalled = await execute('fish', ['-c', 'exit 0']).then(
+      () => true,
+      () => false,
+    )
+    // The next tests say loudly what was not checked.
+    if (!isInstalled) return
+    const { stdout: script } = await runHere(['completion', 'fish'])
+    const { stdout } = await execute('fish', ['--no-config', '-c', `${script}\ncomplete -C '${line}'`])
+    const words = stdout.split('\n').filter((one) => one !== '')
+    expect(words.map((one) => one.split('\t')[0])).toEqual(expected)
   })
 })
 

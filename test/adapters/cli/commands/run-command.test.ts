@@ -93,11 +93,11 @@ describe('commands with a real service', () => {
 
   it('print tables for people, tabs for pipes and JSON for programs', async () => {
     const { run, webhook } = await withService()
-    const row = [webhook, 'Calls', 'all', 'http://127.0.0.1:9/', 'true', '']
+    const row = [webhook, 'Calls', 'all', 'http://127.0.0.1:9/', 'true', 'ok']
     expect((await run(['webhooks', 'list'])).stdout).toBe(`${row.join('\t')}\n`)
     const terminal = lines((await run(['webhooks', 'list'], { columns: 120 })).stdout)
     expect(terminal[0]).toMatch(/^ID {32}NAME {3}HOOK {2}URI/)
-    expect(terminal[1]).toMatch(new RegExp(`^${webhook}  Calls  all   http://127.0.0.1:9/  true$`))
+    expect(terminal[1]).toMatch(new RegExp(`^${webhook}  Calls  all   http://127.0.0.1:9/  true     ok$`))
     await run(['webhooks', 'create', '--name', 'Second', '--uri', 'http://127.0.0.1:9/', '--hook', 'all'])
     const json = await run(['webhooks', 'list', '--json'], { columns: 40 })
     expect(lines(json.stdout).map((line) => JSON.parse(line).name)).toEqual(['Calls', 'Second'])

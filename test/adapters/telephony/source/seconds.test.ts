@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { durationsOf, MAX_SECONDS } from '../../../../adapters/telephony/source/seconds.js'
+import { durationsOf, isClockSetBack, MAX_SECONDS } from '../../../../adapters/telephony/source/seconds.js'
 
 const T0 = 1_767_225_600_000
 const at = (seconds: number) => T0 + seconds * 1000
@@ -46,7 +46,24 @@ describe('the durations of a leg', () => {
     expect(durationsOf({ createdMs: T0, answeredMs: undefined, endedMs: 'unknown' })).toEqual({})
   })
 
-  it('always add up, whatever the clock of the switch does', () => {
+  it('count a time that is less than a second early as the same time', () => {
+    expect(durationsOf({ createdMs: T0, answeredMs: at(5), endedMs: at(4.1) })).toEqual({
+      durationSeconds: 4,
+      ringingSeconds: 4,
+      billingSeconds: 0,
+    })
+  })
+
+  it.each([
+    ['the answer', { createdMs: T0, answeredMs: at(-3_600), endedMs: at(7) }],
+    ['the end of an answered leg', { createdMs: T0, answeredMs: at(4), endedMs: at(2.9) }],
+    ['the end of a leg that was not answered', { createdMs: T0, answeredMs: undefined, endedMs: at(-2) }],
+    ['the end of a leg whose begin is unknown', { createdMs: 'unknown', answeredMs: T0, endedMs: at(-2) }],
+  ] as const)('are left out if the clock was set back before %s', (_, times) => {
+    expect([isClockSetBack(times), durationsOf(times)]).toEqual([true, {}])
+  })
+
+  it('add up, or are left out together, whatever the clock of the switch does', () => {
     const time = fc.oneof(
       fc.double({ min: T0 - 10_000, max: T0 + 100_000, noNaN: true }),
       fc.constantFrom(0, T0, Number.MAX_SAFE_INTEGER),
@@ -55,9 +72,12 @@ describe('the durations of a leg', () => {
       fc.property(time, fc.option(time, { nil: undefined }), time, (createdMs, answeredMs, endedMs) => {
         const durations = durationsOf({ createdMs, answeredMs, endedMs })
         const { durationSeconds = -1, ringingSeconds = -1, billingSeconds = -1 } = durations
-        expect(ringingSeconds + billingSeconds).toBe(durationSeconds)
-        expect(Math.min(ringingSeconds, billingSeconds)).toBeGreaterThanOrEqual(0)
-        expect(durationSeconds).toBeLessThanOrEqual(MAX_SECONDS)
+        if (isClockSetBack({ createdMs, answeredMs, endedMs })) expect(durations).toEqual({})
+        else {
+          expect(ringingSeconds + billingSeconds).toBe(durationSeconds)
+          expect(Math.min(ringingSeconds, billingSeconds)).toBeGreaterThanOrEqual(0)
+          expect(durationSeconds).toBeLessThanOrEqual(MAX_SECONDS)
+        }
       }),
     )
   })

@@ -1,5 +1,5 @@
 /**
- * A claim was still sent if its webhook was disabled, or responded 410, while the result of the claim was pending: the
+ * A delivery was still sent if its webhook was disabled, or responded 410, while the store was writing its start: the
  * sender's `cancel` was called before it had the request.
  */
 import { expect, it } from 'vitest'
@@ -7,17 +7,17 @@ import { changeSettings, encryptedSettingsOf } from '../../src/webhooks/webhook.
 import { createHarness, responseWith } from '../delivery/harness.js'
 import { createTwoPhaseSender } from '../delivery/two-phase-sender.js'
 
-/** A store that claims at once, but returns the result only when the test releases it. */
-async function slowClaims() {
+/** A store that writes starts at once, but returns the result only when the test releases it. */
+async function slowStarts() {
   const harness = await createHarness()
   const sender = createTwoPhaseSender()
   const { store: deliveries } = harness.faults
   const releases: (() => void)[] = []
   const store: typeof deliveries = {
     ...deliveries,
-    async claim(request) {
-      const result = await deliveries.claim(request)
-      if (result.claims.length > 0) await new Promise<void>((resolve) => releases.push(resolve))
+    async commit(group) {
+      const result = await deliveries.commit(group)
+      if (group.starting) await new Promise<void>((resolve) => releases.push(resolve))
       return result
     },
   }
@@ -26,8 +26,8 @@ async function slowClaims() {
   return { harness, sender, node, releases }
 }
 
-it('a claim that is pending while the webhook is disabled is not sent', async () => {
-  const { harness, sender, node, releases } = await slowClaims()
+it('a delivery whose start is being written while the webhook is disabled is not sent', async () => {
+  const { harness, sender, node, releases } = await slowStarts()
   await harness.publish('call')
   await harness.clock.settle()
   const row = (await harness.store.webhooks.read('acc', 'w1'))!
@@ -44,8 +44,8 @@ it('a claim that is pending while the webhook is disabled is not sent', async ()
   expect(await harness.deliveries()).toMatchObject([{ state: 'cancelled', attempts: 0 }])
 })
 
-it('a claim that is pending while the receiver responds 410 is not sent', async () => {
-  const { harness, sender, releases } = await slowClaims()
+it('a delivery whose start is being written while the receiver responds 410 is not sent', async () => {
+  const { harness, sender, releases } = await slowStarts()
   await harness.publish('a')
   await harness.clock.settle()
   releases.shift()!()
