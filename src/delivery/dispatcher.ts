@@ -10,8 +10,9 @@
  *   endpoints that may send, the queue gives their due deliveries, the commit loop stores that they start, and the
  *   worker sends them. When an attempt has ended, its outcome is decided, the queue is changed, and the next group
  *   stores both the settlement and what it made due.
- * - Nothing polls. A group is formed when something was accepted, ended or became due: a timer for the next due
- *   time, a slot, a change of the store (`subscribe`), a renewed lease, or `wake`.
+ * - A group is formed when something was accepted, ended or became due: a timer for the next due time, a slot, a
+ *   change of the store (`subscribe`), a renewed lease, or `wake`. Each renewal of the lease polls the store, so that
+ *   a lost notification delays a delivery by a third of the lease at most; an idle node without renewals does nothing.
  * - A node starts attempts only while its lease allows it (`canStart`).
  * - `close` starts nothing more, waits for the requests in flight up to its limit, then closes the sender:
  *   requests that are still open are recorded as interrupted and are due at once. At the end it releases the
@@ -486,7 +487,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
    */
   function setTimer(): void {
     const canStart = !stopping.signal.aborted && lease.canStart() && caps.total > active.size
-    if (!canStart) {
+    if (!canStart || !state.lease) {
       timer.set(undefined)
       return
     }

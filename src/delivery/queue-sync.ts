@@ -361,6 +361,15 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     })
   }
 
+  function poll(): void {
+    if (isPolling || stopping.aborted) return
+    isPolling = true
+    void loop.exclusively(async () => {
+      isPolling = false
+      await repeat('polling', pollNow)
+    })
+  }
+
   async function readContents(keys: readonly DeliveryKey[]): Promise<void> {
     try {
       const contents = await store.bodies(keys)
@@ -389,7 +398,8 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
       state.pendingElsewhere = next.pendingElsewhere
       if (isKnown) {
         handOverIdle()
-        loop.trigger()
+        // A notification can be lost: each renewal polls.
+        poll()
         return
       }
       applying = loop.exclusively(() => repeat('loading shards', applyGrant))
@@ -397,14 +407,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     ready: async () => applying,
     onFenced,
     applyChanges: () => repeat('reading changes', applyChanges),
-    poll() {
-      if (isPolling || stopping.aborted) return
-      isPolling = true
-      void loop.exclusively(async () => {
-        isPolling = false
-        await repeat('polling', pollNow)
-      })
-    },
+    poll,
     reload() {
       if (isReloadQueued || stopping.aborted) return
       isReloadQueued = true
