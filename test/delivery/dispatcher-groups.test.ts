@@ -325,8 +325,7 @@ describe('a store that fails', () => {
         // Without its record the attempt is settled too: otherwise it would be sent again.
         expect(endedCalls).toEqual(calls)
         expect((await harness.attempts()).map(({ callId }) => callId)).toEqual(['a', 'b'])
-      }
-      else {
+      } else {
         // Those that were refused together are tried again after a pause; the other one does not wait.
         expect(endedCalls).toHaveLength(1)
         await harness.clock.advance(1000)
