@@ -322,6 +322,7 @@ export function createCommitLoop(
           forget(group.accepted)
           group.accepted = []
         }
+        if (!isOut && dropRecord(group, reason)) continue
         if (!isOut) {
           log.error({ reason }, 'a part of a group was refused')
           giveUp(group, handlers.putBack)
@@ -359,6 +360,17 @@ export function createCommitLoop(
       }
       if (sizeOf(group) === 0 && group.finished.length === 0) return
     }
+  }
+
+  /** A settlement that the store cannot write with its record is written without it: otherwise the delivery is sent again. */
+  function dropRecord(group: PendingGroup, reason: string): boolean {
+    const [only] = group.ended
+    if (!only?.settlement.record) return false
+    const { record: unstoredRecord, ...settlement } = only.settlement
+    const { deliveryId } = settlement
+    log.error({ reason, deliveryId }, 'an attempt record was refused: the attempt is settled without it')
+    group.ended = [{ ...only, settlement, unstoredRecord }]
+    return true
   }
 
   /** Changes of others have been applied to the queue: what they removed is neither settled nor started. */
