@@ -21,7 +21,7 @@ export const mutants = [
     file: 'src/store/memory.ts',
     find: '{ durable: false,',
     replace: '{ durable: true,',
-    tests: ['test/store/memory.test.ts'],
+    tests: ['test/store/memory-conformance.test.ts'],
   },
   {
     what: 'a full queue drops instead of refusing',

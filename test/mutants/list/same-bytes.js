@@ -49,6 +49,6 @@ export const mutants = [
     file: 'src/store/memory/readers.ts',
     find: 'event.bodies[source.variant]!',
     replace: 'event.bodies[0]!',
-    tests: ['test/store/memory.test.ts'],
+    tests: ['test/store/memory-conformance.test.ts'],
   },
 ]
