@@ -168,7 +168,8 @@ export interface DeliveryReads extends ErasureStore {
   lastSuccesses(webhookIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   /**
    * The ids of this call and its other legs, as far as this account has events or deliveries of them; empty:
-   * unknown.
+   * unknown. Where another account's event is still stored for this account, it may name a leg whose call this account
+   * has erased.
    */
   legs(accountId: string, callId: string): Promise<readonly string[]>
 
