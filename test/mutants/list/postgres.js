@@ -140,4 +140,11 @@ export const mutants = [
     replace: 'throw failureOf(thrown, { isConnecting: true, field }).error',
     tests: ['test/adapters/storage/postgres-session.test.ts'],
   },
+  {
+    what: 'the number of attempts of a start is not checked',
+    file: 'adapters/storage/postgres/group-statement.ts',
+    find: 'w.position = u.position and w.attempts = u.attempts offset 0',
+    replace: 'w.position = u.position and u.attempts >= 0 offset 0',
+    tests: ['test/adapters/storage/postgres-conformance.test.ts'],
+  },
 ]
