@@ -159,6 +159,14 @@ export const brokenStarts: readonly Fault[] = [
       },
     }
   }),
+  startFault('the number of an attempt that starts is not checked', (store) => ({
+    commit(group) {
+      const { starting } = group
+      if (!starting) return store.commit(group)
+      const deliveries = starting.deliveries.map((start) => ({ ...start, attempt: 1 }))
+      return store.commit({ ...group, starting: { ...starting, deliveries } })
+    },
+  })),
   startFault('the own starts of a node are interrupted', (store) => {
     const { started, commit } = trackStarts(store)
     return {
