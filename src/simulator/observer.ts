@@ -233,6 +233,7 @@ export function createObserver(deps: ObserverDeps): Observer {
     }
     const state = next.state as TrackedDeliveryState
     cover(`${delivery.state} → ${state}`)
+    if (next.interruptions > 0) cover(`interruptions in a row: ${next.interruptions}`)
     if (!canFollow(delivery.state, state)) add('I10', `${id} was ${delivery.state} and becomes ${state}`)
     if (settlement.record) tracked.records.add(settlement.record.id)
     checkCounts(delivery, settlement, healthIn(ended, webhook), add)
