@@ -539,11 +539,17 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     now: lease.now,
     pending,
     withQueueState(delivery) {
-      const found = queue.position(delivery)
-      if (!found || delivery.state !== 'waiting') return delivery
+      const found = delivery.endedMs === undefined ? queue.position(delivery) : undefined
+      if (!found) return delivery
       const { dueMs: _, ...row } = delivery
       const { isTaken, dueMs, ahead } = found
-      if (isTaken) return { ...row, state: 'in_flight', ahead: 0 }
+      if (isTaken) {
+        if (row.state === 'waiting') return { ...row, state: 'in_flight', ahead: 0 }
+        // Its webhook was disabled or deleted: its request still ends, possibly as delivered.
+        const { reason: _cancelled, ...sent } = row
+        return { ...sent, state: 'in_flight', ahead: 0 }
+      }
+      if (row.state !== 'waiting') return delivery
       return dueMs === undefined ? { ...row, ahead } : { ...row, ahead, dueMs }
     },
     inFlight: scheduler.inFlight,

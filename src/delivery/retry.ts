@@ -193,7 +193,7 @@ export function nextAfterInterruption(delivery: Delivery, now: number): NextDeli
   const { attempts, tries } = delivery
   const interruptions = delivery.interruptions + 1
   if (interruptions >= MAX_INTERRUPTIONS) {
-    const reason = `${interruptions} interrupted claims in a row`
+    const reason = `${interruptions} interrupted attempts in a row`
     return { state: nextState(delivery, 'crash_looped'), attempts, tries, interruptions, reason }
   }
   const state = nextState(delivery, 'returned')
@@ -211,21 +211,6 @@ export function nextAfterAbort(delivery: Delivery, now: number): NextDelivery {
     tries,
     interruptions,
     reason: 'interrupted',
-  }
-}
-
-/**
- * The next state of a delivery whose request was cancelled before its first byte was sent: as if it had not
- * been claimed. If the webhook is disabled or deleted, the store reads the delivery as `cancelled`.
- */
-export function nextAfterCancelledRequest(delivery: Delivery, now: number): NextDelivery {
-  const { attempts, tries, interruptions } = delivery
-  return {
-    state: nextState(delivery, 'returned'),
-    dueMs: now + OWN_FAULT_PAUSE_MS,
-    attempts,
-    tries,
-    interruptions,
   }
 }
 

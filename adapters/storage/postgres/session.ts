@@ -4,8 +4,8 @@
  * those of `session-connection.ts`.
  */
 import { createHash } from 'node:crypto'
-import { HookswitchError } from 'hookswitch/store'
-import { type Failure, failureOf, isAnswerTimeout, markOutcomeUnknown } from './errors.js'
+import { HookswitchError, notWritten } from 'hookswitch/store'
+import { type Failure, failureOf, isAnswerTimeout, isOutcomeUnknown, markOutcomeUnknown } from './errors.js'
 import { type Connection, createConnector } from './session-connection.js'
 import { type ChannelListener, type ChannelSubscription, listenOn } from './session-listen.js'
 import type { PostgresPool, PostgresQuery } from './session-pool.js'
@@ -81,7 +81,7 @@ export function createSession(pool: PostgresPool, options: SessionOptions): Open
     try {
       return await connect()
     } catch (thrown) {
-      throw failureOf(thrown, { isConnecting: true, field }).error
+      throw notWritten(failureOf(thrown, { isConnecting: true, field }).error)
     }
   }
 
@@ -154,7 +154,10 @@ export function createSession(pool: PostgresPool, options: SessionOptions): Open
     for (let attempts = 1; ; attempts += 1) {
       const result = await attempt()
       if ('value' in result) return result.value
-      if (attempts === MAX_ATTEMPTS || !isRetryable(result.failure)) throw result.failure.error
+      const { error } = result.failure
+      if (attempts === MAX_ATTEMPTS || !isRetryable(result.failure)) {
+        throw isOutcomeUnknown(error) ? error : notWritten(error)
+      }
       await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS * attempts))
     }
   }

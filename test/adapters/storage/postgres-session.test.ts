@@ -1,4 +1,5 @@
 import { Socket } from 'node:net'
+import { isNotWritten } from 'hookswitch/store'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { isOutcomeUnknown } from '../../../adapters/storage/postgres/errors.js'
@@ -161,10 +162,11 @@ describe.skipIf(!server)('a session', () => {
     const cut = proxy.cutAt('put_thing', 'answering')
     const error = await rejectionOf(transaction((tx) => tx.query(insert, [1, 'gone'])))
     await cut
-    expect([error.code, error.retryAfterSeconds, isOutcomeUnknown(error)]).toEqual([
+    expect([error.code, error.retryAfterSeconds, isOutcomeUnknown(error), isNotWritten(error)]).toEqual([
       'StoreUnavailable',
       1,
       false,
+      true,
     ])
     await expect.poll(notes).toEqual([])
   })
@@ -179,7 +181,11 @@ describe.skipIf(!server)('a session', () => {
       const cut = proxy.cutAt('COMMIT\0', when)
       const error = await rejectionOf(transaction((tx) => tx.query(insert, [1, 'written'])))
       await cut
-      expect([error.code, isOutcomeUnknown(error)]).toEqual(['StoreUnavailable', true])
+      expect([error.code, isOutcomeUnknown(error), isNotWritten(error)]).toEqual([
+        'StoreUnavailable',
+        true,
+        false,
+      ])
       expect(await query({ name: 'notes', text: 'select note from thing' }, [])).toEqual(
         written.map((note) => ({ note })),
       )
@@ -299,7 +305,8 @@ describe.skipIf(!server)('a session', () => {
     const { query } = await session()
     await query(insert, [1, 'before'])
     await direct.stop('immediate')
-    expect((await rejectionOf(query(insert, [2, 'down']))).code).toBe('StoreUnavailable')
+    const error = await rejectionOf(query(insert, [2, 'down']))
+    expect([error.code, isNotWritten(error)]).toEqual(['StoreUnavailable', true])
     await direct.start()
     await query(insert, [3, 'after'])
     expect(await notes()).toEqual(['before', 'after'])
