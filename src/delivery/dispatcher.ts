@@ -160,7 +160,10 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       pick,
       accepted,
       ended,
-      start: worker.start,
+      start(delivery) {
+        delivery.isSent = true
+        worker.start(delivery)
+      },
       notStarted,
       abandon: release,
       mayStart: ({ epoch, endpoint }) => epoch >= endpoint.webhook.epoch,
@@ -209,6 +212,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   /** Frees the slot of a delivery that is no longer in flight. */
   function release(delivery: QueuedDelivery): void {
     startKeys.end(delivery)
+    delivery.isSent = false
     if (!active.delete(delivery)) return
     activeCount.add(-1)
     if (delivery.slot) scheduler.end(delivery.slot)
@@ -445,6 +449,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   ): void {
     const { delivery } = decided
     if (result.kind === 'fenced') {
+      if (!state.lease) sync.abandonSettlement(decided)
       // Erased, or settled before: either way the delivery is not in the store any more as this node knows it.
       if (delivery.isAbandoned) return
       queue.remove(delivery, now)

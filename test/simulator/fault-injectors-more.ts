@@ -5,7 +5,7 @@ import { acceptedOf, type Defect, groups, nodeDeliveries, sharedDeliveries } fro
 export const MORE_DEFECTS: readonly Defect[] = [
   {
     description: 'a node that records no interruption of what a crashed node was sending',
-    invariants: ['I10'],
+    invariants: ['I10', 'I19'],
     options: { minutes: 10, faults: ['crash'] },
     faultInjector: () =>
       nodeDeliveries((real) => ({
@@ -17,7 +17,7 @@ export const MORE_DEFECTS: readonly Defect[] = [
   },
   {
     description: 'a store that does not keep starts',
-    invariants: ['I10'],
+    invariants: ['I10', 'I19'],
     options: { minutes: 10, faults: ['crash'] },
     faultInjector: () =>
       sharedDeliveries((real) => ({
@@ -33,7 +33,7 @@ export const MORE_DEFECTS: readonly Defect[] = [
   },
   {
     description: 'a node that commits a group of unknown outcome as a new one',
-    invariants: ['I1', 'I3', 'I6'],
+    invariants: ['I17'],
     options: { minutes: 10, faults: ['store unheard'] },
     faultInjector: () => groups((group) => ({ ...group, isRepeat: false })),
   },

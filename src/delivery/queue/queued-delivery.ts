@@ -55,6 +55,8 @@ export class QueuedDelivery implements Delivery {
   slot: InFlightRequest<ScheduledEndpoint> | undefined
   /** The key of its stored start; 0: none. */
   startKey: number
+  /** Its attempt was begun: its start is stored, and its request may have been sent. */
+  isSent: boolean
   /** Its outcome is ignored: it was erased, or another node has its shard. */
   isAbandoned: boolean
 
@@ -99,6 +101,7 @@ export class QueuedDelivery implements Delivery {
     this.entry = -1
     this.slot = undefined
     this.startKey = 0
+    this.isSent = false
     this.isAbandoned = false
   }
 }
