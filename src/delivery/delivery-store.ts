@@ -23,6 +23,9 @@ export interface BodyTemplate {
   readonly head: string
   /** Text after the sequence number, possibly empty. Absent: the body contains no sequence number. */
   readonly tail?: string
+  /** The whole body with the number `filledSequence`: written and read by `fillIn` only, so that the text exists once. */
+  filled?: string
+  filledSequence?: number
 }
 
 /** An event to accept. */
