@@ -319,14 +319,17 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       if (selections.length === 0) break
       const before = starts.length + skipped.length
       /** Endpoints whose due contents are not in memory: their arrival updates the scheduler. */
-      const idle = new Set<QueueEndpoint>()
+      let idle: Set<QueueEndpoint> | undefined
       for (const { webhookId, slots, retriesFirst } of selections) {
         const endpoint = queue.endpoint(webhookId)
         if (!endpoint) continue
         const probed = isProbed(endpoint.webhook.health)
         const ready = queue.ready(endpoint)
         const taken = queue.take(endpoint, probed ? 1 : slots, retriesFirst, now)
-        if (taken.length === 0) idle.add(endpoint)
+        if (taken.length === 0) {
+          idle ??= new Set()
+          idle.add(endpoint)
+        }
         for (const delivery of taken) {
           if (isTooOld(delivery)) {
             skip(delivery, 'expired', now, skipped)
@@ -344,7 +347,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
         if (!endpoint) continue
         const ready = queue.ready(endpoint)
         const isDue = ready.dueMs !== undefined && ready.dueMs <= now
-        scheduler.update(isDue && idle.has(endpoint) ? { ...ready, dueMs: undefined } : ready)
+        scheduler.update(isDue && idle?.has(endpoint) ? { ...ready, dueMs: undefined } : ready)
       }
       if (starts.length + skipped.length === before) break
     }
