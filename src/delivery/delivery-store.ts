@@ -23,14 +23,17 @@ export interface BodyTemplate {
   readonly head: string
   /** Text after the sequence number, possibly empty. Absent: the body contains no sequence number. */
   readonly tail?: string
+  /** The whole body with the number `filledSequence`: written and read by `fillIn` only, so that the text exists once. */
+  filled?: string
+  filledSequence?: number
 }
 
 /** An event to accept. */
 export interface NewEvent {
   /** Id of the event, unique in the store. */
   readonly id: string
-  /** Its position (`positions.ts`), given to it when its group is formed; absent before. */
-  position?: number
+  /** Its position (`positions.ts`), given to it when its group is formed; undefined before. */
+  position?: number | undefined
   /** Id of the account in which the event happened. */
   readonly accountId: string
   /** Id of its call leg. Events of one account and call are numbered together. */
@@ -56,8 +59,8 @@ export type NewDelivery = Omit<
   Delivery,
   'state' | 'dueMs' | 'attempts' | 'tries' | 'interruptions' | 'fence' | 'reason' | 'acceptedMs' | 'endedMs'
 > & {
-  /** Its position: that of its event, or one to itself for a replay. Given when its group is formed; absent before. */
-  position?: number
+  /** Its position: that of its event, or one to itself for a replay. Given when its group is formed; undefined before. */
+  position?: number | undefined
 }
 
 /**

@@ -42,6 +42,7 @@ export type {
   Settlement,
 } from '../delivery/delivery-store.js'
 export type { Erasure, ErasureStore, Mentions } from '../delivery/erasure-store.js'
+export { eventIndexOf } from '../delivery/event-index.js'
 export type { InboxEntry, InboxStore } from '../delivery/inbox-store.js'
 export { laneKey } from '../delivery/lane-key.js'
 export type { BodyEncoding, Delivery, DeliveryState } from '../delivery/lifecycle.js'
@@ -103,7 +104,6 @@ export {
   type AcceptanceFacts,
   type AcceptancePlan,
   type CallNumbers,
-  eventIndexOf,
   planAcceptance,
   type StoredEventFact,
   type StoredKey,

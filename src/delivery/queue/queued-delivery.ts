@@ -51,6 +51,8 @@ export class QueuedDelivery implements Delivery {
   endpoint: QueueEndpoint
   /** Index of its entry in the queue; -1: none. Written only by the queue. */
   entry: number
+  /** Index among the deliveries in flight; -1: it is not. Written only by the dispatcher. */
+  activeIndex: number
   /** The slot of the scheduler that it holds while it is in flight. */
   slot: InFlightRequest<ScheduledEndpoint> | undefined
   /** The key of its stored start; 0: none. */
@@ -99,6 +101,7 @@ export class QueuedDelivery implements Delivery {
     this.traceparent = traceparent
     this.endpoint = endpoint
     this.entry = -1
+    this.activeIndex = -1
     this.slot = undefined
     this.startKey = 0
     this.isSent = false

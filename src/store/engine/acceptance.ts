@@ -6,6 +6,7 @@
  * whole group first passes `createGroupFacts` (`group-facts`), which adds what earlier acceptances of the group will have written.
  */
 import type { Acceptance, AcceptedEvent, NewDelivery, NewEvent } from '../../delivery/delivery-store.js'
+import { eventIndexOf } from '../../delivery/event-index.js'
 import { type HookswitchError, notFound } from '../../errors.js'
 import { idConflict, idempotencyConflict, inboxConflict } from './errors.js'
 
@@ -121,17 +122,6 @@ export function planAcceptance(
     accepted.push({ id: event.id, sequence, duplicate: false })
   }
   return { kind: 'write', events: accepted, deliveries, mayHaveGap }
-}
-
-/**
- * Index of an event in an acceptance, -1: it is not in it. Deliveries follow the order of their events, so that the event of
- * the previous delivery, passed as `near`, or the next one is nearly always the one.
- */
-export function eventIndexOf(events: readonly NewEvent[], eventId: string, near: number): number {
-  if (events[near]?.id === eventId) return near
-  if (events[near + 1]?.id === eventId) return near + 1
-  for (let index = 0; index < events.length; index += 1) if (events[index]!.id === eventId) return index
-  return -1
 }
 
 /**
