@@ -2,12 +2,7 @@ import fc from 'fast-check'
 import type { DeliveryState, NewEvent, Webhook } from 'hookswitch/store'
 import type { ManualClock } from 'hookswitch/testkit'
 import { acceptanceOf, type StoreNode } from '../../../src/testkit/conformance/node.js'
-import {
-  newDelivery,
-  newEvent,
-  newWebhook,
-  WALL_MS,
-} from '../../../src/testkit/conformance/sample-data.js'
+import { newDelivery, newEvent, newWebhook, WALL_MS } from '../../../src/testkit/conformance/sample-data.js'
 
 /** Random steps in the life of deliveries, to be run on two stores that must return the same. */
 export const OWNER = 'node'
@@ -111,7 +106,11 @@ export const steps: fc.Arbitrary<HistoryStep> = fc.oneof(
           const waiting = (await node.waiting()).toSorted((a, b) => (a.id < b.id ? -1 : 1)).slice(0, count)
           const ended = waiting.map((delivery, index) => {
             const settlement = node.settlement(delivery, states[index % 4]!)
-            const record = { ...settlement.record!, id: `${delivery.id}/${delivery.attempts}`, atMs: clock.now() }
+            const record = {
+              ...settlement.record!,
+              id: `${delivery.id}/${delivery.attempts}`,
+              atMs: clock.now(),
+            }
             const { record: _none, ...slim } = settlement
             return isRecorded || settlement.next.state === 'waiting' ? { ...settlement, record } : slim
           })
