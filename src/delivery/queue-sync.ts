@@ -18,7 +18,7 @@ import type { Clock, Log } from '../ports.js'
 import { isProbed } from '../webhooks/health.js'
 import { shouldKeepHealth, type Webhook } from '../webhooks/webhook.js'
 import type { CommitLoop } from './commit-loop.js'
-import type { Claim } from './delivery-store.js'
+import type { DeliveryContent } from './delivery-store.js'
 import { isTerminal } from './lifecycle.js'
 import type { NodeState } from './node-state.js'
 import { createPositions } from './positions.js'
@@ -463,7 +463,7 @@ const startKey = ({ webhookId, position }: DeliveryKey) => `${webhookId} ${posit
 
 /** A delivery that was read from the store, as the queue holds it. */
 export function toQueued(
-  { delivery, body, traceparent }: Claim,
+  { delivery, body, traceparent }: DeliveryContent,
   endpoint: QueueEndpoint,
   position: number,
   sequence: number,

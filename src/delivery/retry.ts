@@ -7,7 +7,7 @@ import { type Delivery, type DeliveryState, type DeliveryStep, transition } from
 import type { Outcome } from './outcome.js'
 import { POLICY_PRESETS, type PolicyFunction, type RetryPolicy } from './policy.js'
 
-/** Interrupted claims in a row before a delivery is quarantined: it may be what crashes the nodes. */
+/** Interrupted attempts in a row before a delivery is quarantined: it may be what crashes the nodes. */
 export const MAX_INTERRUPTIONS = 3
 /** Pause after an internal fault, ms, ±50 %: ports and file handles become free quickly. */
 export const OWN_FAULT_PAUSE_MS = 1000
@@ -27,7 +27,7 @@ export interface NextDelivery {
   readonly attempts: number
   /** Charged tries so far. */
   readonly tries: number
-  /** Interrupted claims in a row. */
+  /** Interrupted attempts in a row. */
   readonly interruptions: number
   /** Why the delivery ended, or why it waits. */
   readonly reason?: string
@@ -186,7 +186,7 @@ export function nextDelivery(
 }
 
 /**
- * The next state of a delivery whose node crashed. It may have been sent, so the claim counts as an attempt.
+ * The next state of a delivery whose node crashed. It may have been sent, so it counts as an attempt.
  * Quarantining it does not count: that is an end without a request.
  */
 export function nextAfterInterruption(delivery: Delivery, now: number): NextDelivery {

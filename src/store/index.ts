@@ -35,7 +35,7 @@ export type {
   Acceptance,
   AcceptedEvent,
   BodyTemplate,
-  Claim,
+  DeliveryContent,
   DeliveryReads,
   NewDelivery,
   NewEvent,
