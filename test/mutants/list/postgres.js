@@ -85,13 +85,6 @@ export const mutants = [
     ],
   },
   {
-    what: 'an edited webhook does not notify its owner',
-    file: 'adapters/storage/postgres/webhooks.ts',
-    find: '      if (isWritten) queue.notify(shard)\n',
-    replace: '',
-    tests: ['test/adapters/storage/postgres-conformance.test.ts'],
-  },
-  {
     what: 'an edit of a webhook is not listed',
     file: 'adapters/storage/postgres/webhooks.ts',
     find: '        await versions.record(tx, raised, [{ webhookId: next.id }])\n',
