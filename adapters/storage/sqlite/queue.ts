@@ -9,8 +9,8 @@ import {
   type GroupResult,
   type Lease,
   type LoadedPart,
+  type NodeLease,
   type Polled,
-  type QueueLease,
   SHARDS,
   type Webhook,
 } from 'hookswitch/store'
@@ -43,7 +43,7 @@ export function createQueue(context: EngineContext) {
     ) as position`,
   )
 
-  function leaseOf(owner: string, machineMs: number): QueueLease {
+  function leaseOf(owner: string, machineMs: number): NodeLease {
     const storeMs = state.startTime(machineMs)
     state.storeMs = storeMs
     return {
@@ -63,12 +63,12 @@ export function createQueue(context: EngineContext) {
 
   return {
     /** The last node to call this is the owner. Opening the file clears the owner. */
-    own(owner: string, _leaseMs: number, machineMs: number): QueueLease {
+    own(owner: string, _leaseMs: number, machineMs: number): NodeLease {
       if (state.owner !== owner) state.nextTerm()
       state.owner = owner
       return leaseOf(owner, machineMs)
     },
-    renew: (owner: string, _leaseMs: number, machineMs: number): QueueLease => leaseOf(owner, machineMs),
+    renew: (owner: string, _leaseMs: number, machineMs: number): NodeLease => leaseOf(owner, machineMs),
     handOver(): void {},
     release(owner: string): void {
       if (state.owner !== owner) return

@@ -33,6 +33,7 @@ import {
   DUE,
   ENDPOINT,
   Entries,
+  EPOCH,
   FLAGS,
   INTERRUPTIONS,
   IS_REQUESTED,
@@ -586,6 +587,7 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       content.body,
       content.traceparent,
     )
+    delivery.epoch = entries.word(entry, EPOCH)
     delivery.attempts = entries.word(entry, ATTEMPTS)
     delivery.tries = entries.word(entry, TRIES)
     delivery.interruptions = entries.word(entry, FLAGS) & INTERRUPTIONS

@@ -25,7 +25,7 @@ export class QueuedDelivery implements Delivery {
   readonly encoding: BodyEncoding
   readonly httpVerb: Delivery['httpVerb']
   readonly lane: string
-  readonly epoch: number
+  epoch: number
   /** `in_flight` while it is taken, `waiting` before. The queue does not set the end. */
   state: Delivery['state']
   /** Store time, ms: when a retry, or a delivery that was put back, may be sent. Otherwise see `PendingQueue.position`. */

@@ -34,7 +34,7 @@ export function decideSettlement(
     if (hasEffect && (isTerminal(next.state) || next.attempts !== expect.attempts)) return 'stored'
   }
   if (row?.state !== 'waiting') return 'fenced'
-  return expect.attempts === undefined || expect.attempts === row.attempts ? 'write' : 'fenced'
+  return expect.attempts === row.attempts ? 'write' : 'fenced'
 }
 
 /**

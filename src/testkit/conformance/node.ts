@@ -16,7 +16,7 @@ import type {
   Start,
   WaitingDeliveries,
 } from '../../delivery/queue-store.js'
-import type { QueueLogStore } from '../../store/contract.js'
+import type { Store } from '../../store/contract.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import { newDelivery, newEvent, newRecord } from './sample-data.js'
 
@@ -54,7 +54,7 @@ export type SettlementOverrides = Omit<Partial<Settlement>, 'next'> & {
 /** A node with its lease, its version and its positions. Calls of `commit`, `load` and `poll` run one after the other. */
 export interface StoreNode {
   readonly owner: string
-  readonly store: QueueLogStore
+  readonly store: Store
   /** The last lease that `own` or `renew` returned. */
   readonly lease: NodeLease
   /** The version that the node has applied. */
@@ -185,7 +185,7 @@ const NO_ROWS: Loaded = { rows: [], webhooks: new Map(), interrupted: [] }
 export function createNode(
   owner: string,
   leaseMs: number,
-  currentStore: () => QueueLogStore,
+  currentStore: () => Store,
   now: () => number,
 ): StoreNode {
   let lease: NodeLease | undefined

@@ -4,14 +4,7 @@ import { readFileSync } from 'node:fs'
 import { constant, createHookswitch, type Hookswitch } from 'hookswitch'
 import { createServer } from 'hookswitch/node'
 import { sqliteStore } from 'hookswitch/sqlite'
-import {
-  createPositions,
-  type Log,
-  type NewDelivery,
-  type NewEvent,
-  type QueueLogStore,
-  type Store,
-} from 'hookswitch/store'
+import { createPositions, type Log, type NewDelivery, type NewEvent, type Store } from 'hookswitch/store'
 import { hang, type ScriptedReceiver, status, until } from 'hookswitch/testkit'
 import { loadDriver } from '../../../adapters/storage/sqlite/driver.js'
 import { createHostInbox } from '../../../adapters/storage/sqlite/host-database.js'
@@ -213,7 +206,7 @@ const positions = createPositions(0)
 
 /** Accepts events and their deliveries, as a node without a lease does. */
 export async function acceptAll(
-  store: QueueLogStore,
+  store: Store,
   events: readonly NewEvent[],
   deliveries: readonly NewDelivery[],
 ): Promise<void> {

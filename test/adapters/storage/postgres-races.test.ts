@@ -3,7 +3,7 @@
  * simpler statement is one line of SQL, the test shows that too.
  */
 import { errorCode } from 'hookswitch'
-import { type Group, type QueueLogStore, shardOf, type Webhook } from 'hookswitch/store'
+import { type Group, type Store, shardOf, type Webhook } from 'hookswitch/store'
 import type { ManualClock } from 'hookswitch/testkit'
 import pg from 'pg'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -68,7 +68,7 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
   const deadlocks = async () =>
     (await direct.sql('select deadlocks from pg_stat_database where datname = current_database()'))[0]!
       .deadlocks
-  const disable = (store: QueueLogStore, webhook: Webhook) =>
+  const disable = (store: Store, webhook: Webhook) =>
     store.webhooks.replace(
       { ...webhook, settings: { ...webhook.settings, enabled: false }, revision: 2, epoch: 2 },
       1,

@@ -1,9 +1,9 @@
-import type { QueueLogStore } from 'hookswitch/store'
+import type { Store } from 'hookswitch/store'
 import { WALL_MS } from '../../../src/testkit/conformance/sample-data.js'
 import { ACCOUNTS, type HistoryState } from './postgres-retention-history.js'
 
 /** Reads everything, through every statement of the queries. */
-export async function readEverything(store: QueueLogStore, { webhooks, erased }: HistoryState) {
+export async function readEverything(store: Store, { webhooks, erased }: HistoryState) {
   const { deliveries } = store
   const withoutPosition = <Row extends { position: number }>(rows: readonly Row[]) =>
     rows.map(({ position: _position, ...row }) => row)

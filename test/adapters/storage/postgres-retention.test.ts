@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { memoryStore } from 'hookswitch'
 import { postgresStore } from 'hookswitch/postgres'
-import type { Log, NewEvent, QueueLogStore, Webhook } from 'hookswitch/store'
+import type { Log, NewEvent, Store, Webhook } from 'hookswitch/store'
 import { type ManualClock, manualClock } from 'hookswitch/testkit'
 import pg from 'pg'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000
 /** Queries, pruning and erasure. */
 describe.skipIf(!server)('stored deliveries in PostgreSQL', () => {
   const direct = server!
-  const stores: QueueLogStore[] = []
+  const stores: Store[] = []
   const clients: pg.Client[] = []
 
   afterEach(async () => {
@@ -40,7 +40,7 @@ describe.skipIf(!server)('stored deliveries in PostgreSQL', () => {
     }
     return { store, schema, clock, node, webhook }
   }
-  async function nodeOf(store: QueueLogStore, clock: ManualClock): Promise<StoreNode> {
+  async function nodeOf(store: Store, clock: ManualClock): Promise<StoreNode> {
     const node = createNode(
       OWNER,
       300 * DAY_MS,
