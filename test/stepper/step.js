@@ -98,8 +98,8 @@ export async function stepThrough({
 
   const actors = nodes.flatMap((node) => node.actors)
   // Weights of actors: in each run some are slow and some fast.
-  const drawWeight = (/** @type {string} */ name) => (isSmall ? 1 : random.pick([1, 1, 4, 16]))
-  const actorWeights = new Map(actors.map(({ name }) => [name, drawWeight(name)]))
+  const drawWeight = () => (isSmall ? 1 : random.pick([1, 1, 4, 16]))
+  const actorWeights = new Map(actors.map(({ name }) => [name, drawWeight()]))
 
   /** @param {import('./nodes.js').Actor} actor */
   function begin({ name, begin }) {
