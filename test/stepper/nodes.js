@@ -51,7 +51,8 @@ export function createNode(context, name, { deliveries, webhooks: webhookStore }
   /** @type {NodeLease | undefined} */
   let lease
   let positions = createPositions(0)
-  let version = 0
+  /** Unknown before the first load of a lease. @type {number | undefined} */
+  let version
   let lastKey = 0
   /** In another order of calls deliveries may come first: it polls before it starts anything. */
   let mustPoll = false
@@ -67,6 +68,7 @@ export function createNode(context, name, { deliveries, webhooks: webhookStore }
     queue.clear()
     unloaded.clear()
     starts.clear()
+    version = undefined
     mustPoll = false
     model.lostLease(name, step())
   }
@@ -90,20 +92,21 @@ export function createNode(context, name, { deliveries, webhooks: webhookStore }
 
   // Operations of the queue, one at a time
 
+  const mustLoad = () => lease !== undefined && (unloaded.size > 0 || version === undefined)
+
   async function load() {
     const held = lease
     if (!held) return
     const shards = [...unloaded]
     const since = step()
-    const isAll = shards.length === held.shards.length
     /** @type {import('hookswitch/store').Start[]} */
     const interrupted = []
     let cursor
     for (let part = 0; part === 0 || cursor !== undefined; part += 1) {
       const loaded = await deliveries.load(held, shards, cursor)
       if (!loaded || lease?.fence !== held.fence) return loseLeaseOf(held)
-      // What changed before may concern shards that it had.
-      if (part === 0 && isAll && queue.entries.size === 0) version = loaded.version
+      // Changes before a later load may concern the shards that it had.
+      version ??= loaded.version
       queue.learn(loaded.webhooks)
       queue.add(loaded.waiting, since)
       interrupted.push(...loaded.interrupted)
@@ -132,16 +135,16 @@ export function createNode(context, name, { deliveries, webhooks: webhookStore }
     queue.learn(polled.webhooks)
     queue.add(polled.waiting, since)
     mustPoll = false
-    if (polled.version > version) await applyChanges()
+    if (version === undefined || polled.version > version) await applyChanges()
   }
 
   async function applyChanges() {
     const held = lease
-    if (!held) return
+    if (!held || version === undefined) return
     const changes = await deliveries.changes(held, version)
     if (!changes) return loseLeaseOf(held)
     if (lease?.fence !== held.fence) return
-    version = Math.max(version, changes.version)
+    version = Math.max(version ?? 0, changes.version)
     queue.learn(changes.webhooks)
     for (const key of changes.removed) forget(nameOf(key))
     if (changes.mustReload) for (const shard of held.shards) unloaded.add(shard)
@@ -241,13 +244,14 @@ export function createNode(context, name, { deliveries, webhooks: webhookStore }
       /** @type {Group} */
       const group = {
         lease: held && { owner: held.owner, fence: held.fence },
-        version,
+        version: version ?? 0,
         now: now(),
         accepted,
         ended: known,
         ...(starting.length > 0 && { starting: { key, deliveries: starting } }),
         finished,
-        pending: queue.entries.size,
+        // A number that changes is written once a second, by a statement of no actor.
+        pending: 0,
         isRepeat: false,
       }
       const result = await deliveries.commit(group)
@@ -262,7 +266,7 @@ export function createNode(context, name, { deliveries, webhooks: webhookStore }
         continue
       }
       const isCurrent = held !== undefined && lease?.fence === held.fence
-      if (isCurrent) version = Math.max(version, result.version)
+      if (isCurrent) version = Math.max(version ?? 0, result.version)
       for (const finishedKey of finished) starts.delete(finishedKey)
       for (const [index, one] of result.accepted.entries())
         applyAccepted(accepted[index], one, span, isCurrent)
@@ -338,7 +342,7 @@ export function createNode(context, name, { deliveries, webhooks: webhookStore }
   }
 
   async function queueOperation() {
-    if (unloaded.size > 0) return load()
+    if (mustLoad()) return load()
     if (!lease) return commitAny()
     const isLeaving = lease.leaving.length > 0
     const operation = random.weighted({ commit: 7, poll: 2, changes: 1, handOver: isLeaving ? 6 : 0 })
@@ -420,14 +424,14 @@ export function createNode(context, name, { deliveries, webhooks: webhookStore }
     /** Learns everything that it should know by now. */
     async catchUp() {
       await renew()
-      while (unloaded.size > 0) await load()
+      while (mustLoad()) await load()
       await handOver()
       await poll()
       await applyChanges()
     },
     /** Delivers everything that is left, as the only node. */
     async drain() {
-      while (unloaded.size > 0) await load()
+      while (mustLoad()) await load()
       await poll()
       await commitAny(true)
     },
