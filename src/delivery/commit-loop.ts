@@ -14,7 +14,7 @@
  * - A commit that fails is repeated until it succeeds or the node stops. If the store cannot tell whether it was
  *   written, the same group is committed again as a repeat.
  * - A publisher waits at most `MAX_PUBLISH_WAIT_MS` for a store that does not answer. Its event may still be
- *   accepted: the group is not given up.
+ *   accepted: the group is not given up. If the store says that it wrote nothing, all publishers get the error at once.
  */
 import { errorCode, HookswitchError } from '../errors.js'
 import type { Clock, Log } from '../ports.js'
@@ -166,6 +166,8 @@ export function createCommitLoop(
   let running: Promise<void> | undefined
   /** Aborts the wait of `watch`; `undefined`: it is not running. */
   let watching: AbortController | undefined
+  /** Aborts the pause before a commit is repeated; `undefined`: there is none that may be aborted. */
+  let pausing: AbortController | undefined
   let isStopped = false
   let isAbandoned = false
   let hasLost = false
@@ -210,6 +212,13 @@ export function createCommitLoop(
   function stopWatching(): void {
     watching?.abort(IDLE)
     watching = undefined
+  }
+
+  /** Refuses what is in no group yet. */
+  function refuseAccepts(thrown: unknown): void {
+    for (const one of accepts) refuse(one, thrown)
+    forget(accepts)
+    accepts = []
   }
 
   function takeAccepts(): readonly PendingAcceptance[] {
@@ -286,9 +295,20 @@ export function createCommitLoop(
     return built
   }
 
+  /** Waits before a commit is repeated, not for long once a publisher waits for the store. */
+  async function pause(ms: number): Promise<void> {
+    await clock.sleep(Math.min(ms, FIRST_PAUSE_MS), drainDeadline)
+    if (ms <= FIRST_PAUSE_MS || accepts.length > 0 || drainDeadline.aborted) return
+    pausing = new AbortController()
+    await clock.sleep(ms - FIRST_PAUSE_MS, AbortSignal.any([pausing.signal, drainDeadline]))
+    pausing = undefined
+  }
+
   /** Commits a group, whatever happens on the way. */
   async function commit(group: PendingGroup): Promise<void> {
     let isUnknown = group.isRepeat
+    /** Monotonic, ms. Publishers may cause many retries. */
+    let nextLogMs = Number.NEGATIVE_INFINITY
     for (let pauseMs = FIRST_PAUSE_MS; ; ) {
       let result: GroupResult
       try {
@@ -302,17 +322,25 @@ export function createCommitLoop(
           await commitOneByOne(group)
           return
         }
-        if (isNotWritten(thrown) || errorCode(thrown) !== 'StoreUnavailable') {
+        const isOut = errorCode(thrown) === 'StoreUnavailable'
+        const isUnwritten = isOut && isNotWritten(thrown)
+        if (!isOut || (isUnwritten && !group.isRepeat)) {
           for (const one of group.accepted) refuse(one, thrown)
           forget(group.accepted)
           group.accepted = []
-          if (errorCode(thrown) !== 'StoreUnavailable') {
-            log.error({ reason }, 'a part of a group was refused')
-            giveUp(group, handlers.putBack)
-            return
-          }
-        } else group.isRepeat = isUnknown = true
-        log.warn({ reason, deliveries: group.ended.length }, 'committing failed, retrying')
+        }
+        if (!isOut && dropRecord(group, reason)) continue
+        if (!isOut) {
+          log.error({ reason }, 'a part of a group was refused')
+          giveUp(group, handlers.putBack)
+          return
+        }
+        if (isUnwritten) refuseAccepts(thrown)
+        else group.isRepeat = isUnknown = true
+        if (clock.monotonic() >= nextLogMs) {
+          log.warn({ reason, deliveries: group.ended.length }, 'committing failed, retrying')
+          nextLogMs = clock.monotonic() + pauseMs
+        }
         if (sizeOf(group) === 0 && group.finished.length === 0) return
         if (drainDeadline.aborted) {
           for (const one of group.accepted) refuse(one, thrown)
@@ -320,7 +348,7 @@ export function createCommitLoop(
           giveUp(group, handlers.abandon)
           return
         }
-        await clock.sleep(pauseMs, drainDeadline)
+        await pause(pauseMs)
         pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)
         continue
       }
@@ -339,6 +367,17 @@ export function createCommitLoop(
       }
       if (sizeOf(group) === 0 && group.finished.length === 0) return
     }
+  }
+
+  /** A settlement that the store cannot write with its record is written without it: otherwise the delivery is sent again. */
+  function dropRecord(group: PendingGroup, reason: string): boolean {
+    const [only] = group.ended
+    if (!only?.settlement.record) return false
+    const { record: unstoredRecord, ...settlement } = only.settlement
+    const { deliveryId } = settlement
+    log.error({ reason, deliveryId }, 'an attempt record was refused: the attempt is settled without it')
+    group.ended = [{ ...only, settlement, unstoredRecord }]
+    return true
   }
 
   /** Changes of others have been applied to the queue: what they removed is neither settled nor started. */
@@ -470,6 +509,7 @@ export function createCommitLoop(
         enqueue(unanswered, pending)
         queuedDeliveries += acceptance.deliveries.length
         if (!watching) void watch()
+        pausing?.abort(IDLE)
         trigger()
       })
     },
@@ -495,9 +535,7 @@ export function createCommitLoop(
     },
     stop() {
       isStopped = true
-      for (const one of accepts) refuse(one, new HookswitchError('Closing', 'this instance is closing'))
-      forget(accepts)
-      accepts = []
+      refuseAccepts(new HookswitchError('Closing', 'this instance is closing'))
     },
     abandon() {
       isAbandoned = true

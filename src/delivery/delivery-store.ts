@@ -57,7 +57,7 @@ export interface NewEvent {
 /** A delivery to accept: waiting, without attempts. */
 export type NewDelivery = Omit<
   Delivery,
-  'state' | 'dueMs' | 'attempts' | 'tries' | 'interruptions' | 'fence' | 'reason' | 'acceptedMs' | 'endedMs'
+  'state' | 'dueMs' | 'attempts' | 'tries' | 'interruptions' | 'reason' | 'acceptedMs' | 'endedMs'
 > & {
   /** Its position: that of its event, or one to itself for a replay. Given when its group is formed; undefined before. */
   position?: number | undefined
@@ -109,7 +109,7 @@ export interface ReadyEndpoint {
 }
 
 /** A delivery with what is sent. */
-export interface Claim {
+export interface DeliveryContent {
   readonly delivery: Delivery
   /** The whole body. */
   readonly body: string
@@ -171,7 +171,8 @@ export interface DeliveryReads extends ErasureStore {
   lastSuccesses(webhookIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   /**
    * The ids of this call and its other legs, as far as this account has events or deliveries of them; empty:
-   * unknown.
+   * unknown. Where another account's event is still stored for this account, it may name a leg whose call this account
+   * has erased.
    */
   legs(accountId: string, callId: string): Promise<readonly string[]>
 

@@ -10,8 +10,9 @@
  *   endpoints that may send, the queue gives their due deliveries, the commit loop stores that they start, and the
  *   worker sends them. When an attempt has ended, its outcome is decided, the queue is changed, and the next group
  *   stores both the settlement and what it made due.
- * - Nothing polls. A group is formed when something was accepted, ended or became due: a timer for the next due
- *   time, a slot, a change of the store (`subscribe`), a renewed lease, or `wake`.
+ * - A group is formed when something was accepted, ended or became due: a timer for the next due time, a slot, a
+ *   change of the store (`subscribe`), a renewed lease, or `wake`. Each renewal of the lease polls the store, so that
+ *   a lost notification delays a delivery by a third of the lease at most; an idle node without renewals does nothing.
  * - A node starts attempts only while its lease allows it (`canStart`).
  * - `close` starts nothing more, waits for the requests in flight up to its limit, then closes the sender:
  *   requests that are still open are recorded as interrupted and are due at once. At the end it releases the
@@ -161,7 +162,10 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       pick,
       accepted,
       ended,
-      start: worker.start,
+      start(delivery) {
+        delivery.isSent = true
+        worker.start(delivery)
+      },
       notStarted,
       abandon: release,
       mayStart: ({ epoch, endpoint }) => epoch >= endpoint.webhook.epoch,
@@ -210,6 +214,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   /** Frees the slot of a delivery that is no longer in flight. */
   function release(delivery: QueuedDelivery): void {
     startKeys.end(delivery)
+    delivery.isSent = false
     if (delivery.activeIndex < 0) return
     const last = active.pop()!
     if (last !== delivery) {
@@ -446,6 +451,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   ): void {
     const { delivery } = decided
     if (result.kind === 'fenced') {
+      if (!state.lease) sync.abandonSettlement(decided)
       // Erased, or settled before: either way the delivery is not in the store any more as this node knows it.
       if (delivery.isAbandoned) return
       queue.remove(delivery, now)
@@ -488,7 +494,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
    */
   function setTimer(): void {
     const canStart = !stopping.signal.aborted && lease.canStart() && caps.total > active.length
-    if (!canStart) {
+    if (!canStart || !state.lease) {
       timer.set(undefined)
       return
     }
@@ -535,11 +541,17 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     now: lease.now,
     pending,
     withQueueState(delivery) {
-      const found = queue.position(delivery)
-      if (!found || delivery.state !== 'waiting') return delivery
+      const found = delivery.endedMs === undefined ? queue.position(delivery) : undefined
+      if (!found) return delivery
       const { dueMs: _, ...row } = delivery
       const { isTaken, dueMs, ahead } = found
-      if (isTaken) return { ...row, state: 'in_flight', ahead: 0 }
+      if (isTaken) {
+        if (row.state === 'waiting') return { ...row, state: 'in_flight', ahead: 0 }
+        // Its webhook was disabled or deleted: its request still ends, possibly as delivered.
+        const { reason: _cancelled, ...sent } = row
+        return { ...sent, state: 'in_flight', ahead: 0 }
+      }
+      if (row.state !== 'waiting') return delivery
       return dueMs === undefined ? { ...row, ahead } : { ...row, ahead, dueMs }
     },
     inFlight: scheduler.inFlight,

@@ -20,7 +20,13 @@
  */
 import type { HookswitchError } from '../errors.js'
 import type { Webhook } from '../webhooks/webhook.js'
-import type { Acceptance, AcceptedEvent, Claim, DeliveryReads, Settlement } from './delivery-store.js'
+import type {
+  Acceptance,
+  AcceptedEvent,
+  DeliveryContent,
+  DeliveryReads,
+  Settlement,
+} from './delivery-store.js'
 
 /** One term of a node as the owner of shards. */
 export interface Lease {
@@ -259,7 +265,7 @@ export interface QueueStore extends DeliveryReads {
   /** Writes a group in one transaction. One `commit`, `load` or `poll` of a node is in progress at a time. */
   commit(group: Group): Promise<GroupResult>
   /** Deliveries with their bodies; `undefined` for one that is gone. In the order of the keys. `state` is `waiting`. */
-  bodies(keys: readonly DeliveryKey[]): Promise<readonly (Claim | undefined)[]>
+  bodies(keys: readonly DeliveryKey[]): Promise<readonly (DeliveryContent | undefined)[]>
   /** What others did since this version. `undefined`: the lease has ended. */
   changes(lease: Lease, sinceVersion: number): Promise<Changes | undefined>
   /** Takes the nudges for this node's shards. `undefined`: the lease has ended. */

@@ -238,14 +238,14 @@ export function createWebhookApi(core: () => Core, limits: { readonly maxPending
 /** Calls of the store after which a search returns what it has: rare matches must not keep a request waiting. */
 const MAX_SEARCH_STEPS = 20
 
-/**
- * The states that the store has for these: what is in flight is known to nodes only, and waits as far as the store knows.
- * `isExact`: the store selects just what is wanted.
- */
+/** States in which the store may have a delivery that is in flight, which only its node knows. */
+const MAY_BE_IN_FLIGHT: readonly DeliveryState[] = ['waiting', 'cancelled']
+
+/** The states that the store has for these. `isExact`: the store selects just what is wanted. */
 function storedStates(states: readonly DeliveryState[] | undefined) {
   if (!states) return { isExact: true, query: {} }
-  const isExact = states.includes('waiting') === states.includes('in_flight')
-  const stored = new Set(states.map((state) => (state === 'in_flight' ? 'waiting' : state)))
+  const isExact = MAY_BE_IN_FLIGHT.every((state) => states.includes(state) === states.includes('in_flight'))
+  const stored = new Set(states.flatMap((state) => (state === 'in_flight' ? MAY_BE_IN_FLIGHT : state)))
   return { isExact, query: { states: [...stored] } }
 }
 

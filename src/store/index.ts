@@ -35,7 +35,7 @@ export type {
   Acceptance,
   AcceptedEvent,
   BodyTemplate,
-  Claim,
+  DeliveryContent,
   DeliveryReads,
   NewDelivery,
   NewEvent,
@@ -69,7 +69,7 @@ export type {
   Starts,
   WaitingDeliveries,
 } from '../delivery/queue-store.js'
-export { notWritten } from '../delivery/queue-store.js'
+export { isNotWritten, notWritten } from '../delivery/queue-store.js'
 export { type ErrorCode, errorCode, HookswitchError, notFound } from '../errors.js'
 export type {
   OpenLeg,

@@ -176,6 +176,86 @@ describe('a store that fails', () => {
     await node.close(0)
   })
 
+  it('rejects publishers behind a group of which nothing was written, too', async () => {
+    const harness = await createHarness()
+    harness.sender.script = () => undefined
+    const outage = { isDown: false, fail: () => {} }
+    const store = intercepted(harness, async (group, commit) => {
+      if (!outage.isDown) return commit(group)
+      await new Promise<void>((resolve) => {
+        outage.fail = resolve
+      })
+      throw notWritten(unavailable())
+    })
+    const node = harness.node({}, { store })
+    await node.start()
+    await harness.publish('a')
+    await harness.clock.settle()
+    outage.isDown = true
+    harness.sender.open[0]!.answer(responseWith(200))
+    await harness.clock.settle()
+    const behind = harness.publish('b').catch(({ code }: HookswitchError) => code)
+    await harness.clock.settle()
+    outage.isDown = false
+    outage.fail()
+    expect(await behind).toBe('StoreUnavailable')
+    expect(node.pending()).toBe(0)
+    await harness.clock.advance(1000)
+    expect(await states(harness)).toEqual(['delivered'])
+    await node.close(0)
+  })
+
+  it('is tried again when something is published, not more than ten times a second', async () => {
+    const harness = await createHarness()
+    harness.sender.script = () => undefined
+    let isDown = false
+    let tries = 0
+    const store = intercepted(harness, async (group, commit) => {
+      if (!isDown) return commit(group)
+      tries++
+      throw notWritten(unavailable())
+    })
+    const node = harness.node({}, { store })
+    await node.start()
+    await harness.publish('a')
+    await harness.clock.settle()
+    isDown = true
+    harness.sender.open[0]!.answer(responseWith(200))
+    await harness.clock.advance(60_000)
+    const before = tries
+    for (let call = 0; call < 10; call++) {
+      const published = harness.publish(`call-${call}`).catch(({ code }: HookswitchError) => code)
+      await harness.clock.advance(50)
+      await harness.clock.advance(50)
+      expect(await published).toBe('StoreUnavailable')
+    }
+    expect(tries - before).toBeLessThanOrEqual(11)
+    isDown = false
+    await harness.publish('b')
+    expect(await states(harness)).toEqual(['delivered', 'waiting'])
+    await node.close(0)
+  })
+
+  it('keeps a group that may have been written, also when a repeat of it was not', async () => {
+    const harness = await createHarness()
+    const errors = [unavailable(), notWritten(unavailable())]
+    const store = intercepted(harness, async (group, commit) => {
+      const error = group.accepted.length > 0 ? errors.shift() : undefined
+      if (!error) return commit(group)
+      if (errors.length > 0) await commit(group)
+      throw error
+    })
+    const node = harness.node({}, { store })
+    await node.start()
+    const published = harness.publish('a')
+    await harness.clock.advance(5000)
+    await published
+    await harness.clock.settle()
+    expect(harness.sent()).toEqual(['a'])
+    expect(await states(harness)).toEqual(['delivered'])
+    await node.close(0)
+  })
+
   it('lets publishers wait for ten seconds, those in the group and those behind it', async () => {
     const harness = await createHarness()
     let release = () => {}
@@ -241,8 +321,11 @@ describe('a store that fails', () => {
       if (part === 'accepted') {
         expect(published[1]).toBe('the value is out of range')
         expect(endedCalls).toEqual(['a', 'b'])
-      } else if (part === 'ended') expect(endedCalls).toEqual(['a', 'b'])
-      else {
+      } else if (part === 'ended') {
+        // Without its record the attempt is settled too: otherwise it would be sent again.
+        expect(endedCalls).toEqual(calls)
+        expect((await harness.attempts()).map(({ callId }) => callId)).toEqual(['a', 'b'])
+      } else {
         // Those that were refused together are tried again after a pause; the other one does not wait.
         expect(endedCalls).toHaveLength(1)
         await harness.clock.advance(1000)

@@ -9,7 +9,7 @@ import {
 
 const STATES = Object.keys(LIFECYCLE) as DeliveryState[]
 const STEPS: DeliveryStep[] = [
-  'claimed',
+  'started',
   'succeeded',
   'failed',
   'retries_exhausted',

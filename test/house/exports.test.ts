@@ -96,6 +96,7 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
       'isDeliveryCovered',
       'isInterrupted',
       'isMentioned',
+      'isNotWritten',
       'isTerminal',
       'laneKey',
       'laneKindOf',

@@ -245,7 +245,8 @@ describe('the OpenAPI document', () => {
         // Only the service publishes these: a test of a webhook sends the same payload.
         await hs.webhooks.test('parent', await createWebhook('/hook', { hook }))
       } else {
-        const changed = hook === 'object' ? { documentId: 'd', documentType: 'user' } : {}
+        const changed =
+          hook === 'object' ? { documentId: 'd', documentType: 'user', documentAction: 'doc_created' } : {}
         const fields = { hook, direction: 'inbound', customChannelVars: { a: 1 }, ...changed } as const
         await hs.publish(channelCreate('call', fields))
       }

@@ -16,7 +16,7 @@ import pg from 'pg'
  */
 
 /** Statements that are not held: they only read or notify, nothing waits for them, and timers start them. */
-const UNGATED = /^(wake_|ready_of_|old_snapshots_)/
+const UNGATED = /^(wake_|queue_watch_|old_snapshots_)/
 
 /**
  * A statement belongs to the actor in whose async context it is sent. Statements of the store's own timers are not held.

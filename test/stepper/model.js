@@ -3,117 +3,124 @@
  * Checks a run from its calls and their results alone. Time is the number of the step: a call that ended before another
  * began is earlier; overlapping calls may have been executed in either order.
  */
+import { ERASED_CALL } from './generators.js'
 
 /**
- * @typedef {import('hookswitch/store').Delivery} Delivery
  * @typedef {import('hookswitch/store').NewDelivery} NewDelivery
  * @typedef {import('hookswitch/store').Settlement} Settlement
+ * @typedef {import('hookswitch/store').Start} Start
+ * @typedef {import('hookswitch/store').Webhook} Webhook
  *
- * @typedef {{ began: number, ended: number, last?: number }} Span `last`: when its last statement was sent
+ * @typedef {{ began: number, ended: number }} Span
  *
  * @typedef {object} Row
  * @property {NewDelivery} delivery
  * @property {Span | undefined} accepted
  * @property {number} sequence
- * @property {(Span & { fence: number, node: string })[]} claims
- * @property {(Span & { fence: number, from: string, to: string })[]} settled
+ * @property {(Span & { attempt: number, node: string })[]} sent requests
+ * @property {(Span & { from: number, to: string })[]} settled
  */
 
 export function createModel() {
   /** @type {Map<string, Row>} */
   const rows = new Map()
+  /** Ids of deliveries, by webhook and position. @type {Map<string, string>} */
+  const ids = new Map()
   /** @type {string[]} */
   const violations = []
-  /** The node that got each shard last. @type {Map<number, { node: string, ended: number }>} */
-  const owners = new Map()
-  /** When each node last requested shards. @type {Map<string, number>} */
-  const requested = new Map()
-  /** When each node may have lost shards last. @type {Map<string, number>} */
+  /** When each epoch of a webhook ended. @type {(Span & { webhookId: string, epoch: number })[]} */
+  const ends = []
+  /** @type {Span[]} */
+  const erasures = []
+  /** When each node lost its lease last. @type {Map<string, number>} */
   const lost = new Map()
-
-  /**
-   * Whether another node got the shard before the last statement was sent, and this node has not requested it since.
-   *
-   * @param {string} node @param {number} shard @param {Span} span
-   */
-  function isFormerOwner(node, shard, { began, last = began }) {
-    const owner = owners.get(shard)
-    if (owner === undefined || owner.node === node) return false
-    return owner.ended < last && (requested.get(node) ?? 0) < owner.ended
-  }
+  const nameOf = (/** @type {{ webhookId: string, position?: number | undefined }} */ { webhookId, position }) =>
+    `${webhookId}/${position}`
+  const rowAt = (/** @type {{ webhookId: string, position: number }} */ key) =>
+    rows.get(ids.get(nameOf(key)) ?? '')
+  /** @param {Row | undefined} row */
+  const mayBeErased = (row) => row?.delivery.callId === ERASED_CALL
 
   return {
     rows,
     violations,
-    /** Whether a delivery may be waiting. */
-    hasWaiting: () => [...rows.values()].some((row) => row.accepted && isWaiting(row)),
+    /** The id of a delivery. @param {{ webhookId: string, position: number }} key */
+    deliveryId: (key) => ids.get(nameOf(key)) ?? `unknown ${nameOf(key)}`,
     /** An acceptance begins. @param {readonly NewDelivery[]} deliveries */
     accepting(deliveries) {
-      for (const delivery of deliveries)
-        rows.set(delivery.id, { delivery, accepted: undefined, sequence: 0, claims: [], settled: [] })
+      for (const delivery of deliveries) {
+        rows.set(delivery.id, { delivery, accepted: undefined, sequence: 0, sent: [], settled: [] })
+        ids.set(nameOf(delivery), delivery.id)
+      }
     },
     /** @param {readonly NewDelivery[]} deliveries @param {ReadonlyMap<string, number>} sequences by event @param {Span} span */
     accepted(deliveries, sequences, span) {
       for (const { id, eventId } of deliveries)
         Object.assign(rows.get(id) ?? {}, { accepted: span, sequence: sequences.get(eventId) })
     },
-    /** A node requests shards. @param {string} node @param {number} began */
-    requestsShards(node, began) {
-      requested.set(node, began)
+    /** A webhook was edited, or disabled by a settlement. @param {Webhook} webhook @param {Span} span */
+    edited({ id, epoch }, span) {
+      ends.push({ webhookId: id, epoch: epoch - 1, ...span })
     },
-    /** A node got shards. @param {string} node @param {readonly number[]} shards @param {number} ended */
-    gotShards(node, shards, ended) {
-      for (const shard of shards) {
-        const before = owners.get(shard)
-        if (before !== undefined && before.node !== node) lost.set(before.node, ended)
-        owners.set(shard, { node, ended })
-      }
+    /** All of the erased call was erased. @param {Span} span */
+    erased(span) {
+      erasures.push(span)
     },
-    /** From this step on a node may have lost its shards. @param {string} node @param {number} step */
-    mayLoseShards(node, step) {
+    /** A node has no lease any more. @param {string} node @param {number} step */
+    lostLease(node, step) {
       lost.set(node, step)
     },
-    /** @param {string} node @param {readonly Delivery[]} claims @param {Span} span @param {(webhookId: string) => number} shardOf */
-    claimed(node, claims, span, shardOf) {
-      for (const { id, fence, webhookId } of claims) {
-        const row = rows.get(id)
-        if (!row) violations.push(`${id} was claimed but never accepted`)
-        else row.claims.push({ ...span, fence, node })
-        if (isFormerOwner(node, shardOf(webhookId), span))
-          violations.push(`${node} claimed ${id}, whose shard another node owned`)
+    /** A node sends a request. @param {string} node @param {Start} start @param {Span} span */
+    sent(node, start, span) {
+      const row = rowAt(start)
+      if (!row) {
+        violations.push(`${nameOf(start)} was sent but never accepted`)
+        return
       }
+      const { id } = row.delivery
+      const { attempt } = start
+      const twin = row.sent.find((one) => one.attempt === attempt)
+      if (twin) violations.push(`attempt ${attempt} of ${id} was sent by ${twin.node} and by ${node}`)
+      const end = ends.find(({ webhookId, epoch }) => webhookId === start.webhookId && epoch >= start.epoch)
+      if (end && end.ended < span.began)
+        violations.push(`${id} was sent by ${node} after its webhook was disabled at step ${end.ended}`)
+      row.sent.push({ ...span, attempt, node })
     },
-    /**
-     * @param {string} node @param {Settlement} settlement @param {boolean} isSettled @param {Span} span
-     * @param {number} since when the node got the delivery
-     * @param {(webhookId: string) => number} shardOf
-     */
-    settled(node, { deliveryId, webhookId, expect, next }, isSettled, span, since, shardOf) {
-      if (isSettled) {
-        const { fence, state: from } = expect
-        rows.get(deliveryId)?.settled.push({ ...span, fence, from, to: next.state })
-        if (isFormerOwner(node, shardOf(webhookId), span))
-          violations.push(`${node} settled ${deliveryId}, whose shard another node owned`)
-      } else if ((lost.get(node) ?? -1) < since)
-        violations.push(`${node} could not settle ${deliveryId}, which it had since step ${since}`)
+    /** A start was stored and nothing was sent. @param {Start} start */
+    abandoned(start) {
+      if (!rowAt(start)) violations.push(`${nameOf(start)} was started but never accepted`)
+    },
+    /** A start was refused. @param {string} node @param {Start} start @param {Span} span @param {number} [since] */
+    notStarted(node, start, span, since = span.began) {
+      const row = rowAt(start)
+      const isDisabled = ends.some(
+        ({ webhookId, epoch }) => webhookId === start.webhookId && epoch >= start.epoch,
+      )
+      if (!isDisabled && !mayBeErased(row) && (lost.get(node) ?? -1) < since)
+        violations.push(`${node} could not start ${row?.delivery.id}`)
+    },
+    /** @param {string} node @param {Settlement} settlement @param {boolean} isSettled @param {Span} span */
+    settled(node, { deliveryId, expect, next }, isSettled, span) {
+      const row = rows.get(deliveryId)
+      if (isSettled) row?.settled.push({ ...span, from: expect.attempts, to: next.state })
+      else if (!mayBeErased(row)) violations.push(`${node} could not settle ${deliveryId}`)
     },
     /** @param {ReadonlyMap<string, string>} states final states in the store, by delivery */
     check(states) {
-      for (const [id, row] of rows) violations.push(...checkDelivery(id, row, states.get(id)))
-      violations.push(...checkOrder([...rows.values()]), ...checkNumbers([...rows.values()]))
+      const all = [...rows]
+      for (const [id, row] of all) {
+        if (mayBeErased(row)) violations.push(...checkErased(id, row, states.get(id), erasures))
+        else violations.push(...checkDelivery(id, row, states.get(id)))
+      }
+      const lasting = all.map(([, row]) => row).filter((row) => !mayBeErased(row))
+      violations.push(...checkOrder(lasting), ...checkNumbers(lasting))
       return violations
     },
   }
 }
 
-/** @param {Row} row */
-function isWaiting({ claims, settled }) {
-  const settledClaims = settled.filter(({ from }) => from === 'in_flight')
-  return claims.length === settledClaims.length && settled.every(({ to }) => to === 'waiting')
-}
-
 /** @param {string} id @param {Row} row @param {string | undefined} state */
-function* checkDelivery(id, { accepted, claims, settled }, state) {
+function* checkDelivery(id, { accepted, settled }, state) {
   if (!accepted) {
     if (state !== undefined) yield `${id} was rejected but is stored as ${state}`
     return
@@ -122,13 +129,18 @@ function* checkDelivery(id, { accepted, claims, settled }, state) {
   if (state === undefined) yield `${id} was accepted but is not stored`
   if (ends.length !== 1) yield `${id} ended ${ends.length} times`
   else if (state !== ends[0]?.to) yield `${id} ended as ${ends[0]?.to} but is ${state}`
-  const fences = claims.map(({ fence }) => fence).sort((a, b) => a - b)
-  if (fences.some((fence, index) => fence !== index + 1)) yield `${id} was claimed with the fences ${fences}`
-  const used = settled.filter(({ from }) => from === 'in_flight').map(({ fence }) => fence)
-  if (new Set(used).size < used.length) yield `${id} was settled twice with one fence: ${used}`
+  const used = settled.map(({ from, to }) => (to === 'cancelled' ? -1 : from))
+  if (new Set(used).size < used.length) yield `${id} was settled twice with the attempts ${used}`
 }
 
-/** A delivery of a lane is first claimed when the one ahead of it has ended. @param {readonly Row[]} rows */
+/** What was accepted before an erasure began is gone after it. @param {string} id @param {Row} row @param {string | undefined} state @param {readonly Span[]} erasures */
+function* checkErased(id, { accepted }, state, erasures) {
+  const erasure = erasures.find(({ began }) => accepted && accepted.ended < began)
+  if (erasure && state !== undefined)
+    yield `${id} was erased at step ${erasure.ended} but is stored as ${state}`
+}
+
+/** A delivery of a lane is first sent when the one ahead of it has ended. @param {readonly Row[]} rows */
 function* checkOrder(rows) {
   const accepted = rows.filter((row) => row.accepted).sort((a, b) => a.sequence - b.sequence)
   /** @type {Map<string, Row>} */
@@ -139,9 +151,9 @@ function* checkOrder(rows) {
     const last = lastOfLane.get(name)
     lastOfLane.set(name, row)
     const end = last?.settled.find(({ to }) => to !== 'waiting')
-    const first = Math.min(...row.claims.map(({ ended }) => ended))
+    const first = Math.min(...row.sent.map(({ ended }) => ended))
     if (last && first < (end?.began ?? Number.POSITIVE_INFINITY) && Number.isFinite(first))
-      yield `${id} was claimed before ${last.delivery.id} ahead of it had ended`
+      yield `${id} was sent before ${last.delivery.id} ahead of it had ended`
   }
 }
 

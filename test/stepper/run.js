@@ -3,8 +3,8 @@
  * Runs the PostgreSQL store statement by statement:
  * `npm run stepper -- [--seeds 1000] [--seed S] [--small] [--fault NAME] [--postgres URL]`.
  *
- * Two or three nodes accept, claim, settle, cancel, disable and hand over shards, one statement at a time in an order
- * drawn from a seed. The server is that of `--postgres` or `TEST_PG_URL`, else a private one. `--seed` repeats one run
+ * Two or three nodes commit groups, poll, edit, erase and hand over shards, one statement at a time in an order drawn from
+ * a seed. The server is that of `--postgres` or `TEST_PG_URL`, else a private one. `--seed` repeats one run
  * and prints its trace (where two statements wait for one lock, the server decides which is next); `--small` uses one
  * webhook and one call; `--fault` injects a defect into the store's statements.
  */

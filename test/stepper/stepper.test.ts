@@ -74,5 +74,5 @@ it('npm run stepper rejects an unknown fault', async () => {
       resolve(stdout + stderr),
     )
   })
-  expect(text).toContain('--fault takes one of: lock and promotion in one')
+  expect(text).toContain('--fault takes one of: a slow group without')
 })

@@ -29,7 +29,8 @@ export async function refusePooler(connect: () => Promise<Connection>, field: st
         ofOne.add(await processOf(one))
         await other.run({ text: 'COMMIT' })
       }
-      if (ofOne.size > 1 || ofOther.size > 1 || [...ofOne].some((pid) => ofOther.has(pid))) throw pooled(field)
+      if (ofOne.size > 1 || ofOther.size > 1 || [...ofOne].some((pid) => ofOther.has(pid)))
+        throw pooled(field)
     } finally {
       other.release()
     }

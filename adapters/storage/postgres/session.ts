@@ -4,8 +4,8 @@
  * those of `session-connection.ts`.
  */
 import { createHash } from 'node:crypto'
-import { HookswitchError } from 'hookswitch/store'
-import { type Failure, failureOf, isAnswerTimeout, markOutcomeUnknown } from './errors.js'
+import { HookswitchError, notWritten } from 'hookswitch/store'
+import { type Failure, failureOf, isAnswerTimeout, isOutcomeUnknown, markOutcomeUnknown } from './errors.js'
 import { type Connection, createConnector } from './session-connection.js'
 import { type ChannelListener, type ChannelSubscription, listenOn } from './session-listen.js'
 import type { PostgresPool, PostgresQuery } from './session-pool.js'
@@ -81,7 +81,7 @@ export function createSession(pool: PostgresPool, options: SessionOptions): Open
     try {
       return await connect()
     } catch (thrown) {
-      throw failureOf(thrown, { isConnecting: true, field }).error
+      throw notWritten(failureOf(thrown, { isConnecting: true, field }).error)
     }
   }
 
@@ -154,7 +154,10 @@ export function createSession(pool: PostgresPool, options: SessionOptions): Open
     for (let attempts = 1; ; attempts += 1) {
       const result = await attempt()
       if ('value' in result) return result.value
-      if (attempts === MAX_ATTEMPTS || !isRetryable(result.failure)) throw result.failure.error
+      const { error } = result.failure
+      if (attempts === MAX_ATTEMPTS || !isRetryable(result.failure)) {
+        throw isOutcomeUnknown(error) ? error : notWritten(error)
+      }
       await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS * attempts))
     }
   }
@@ -231,13 +234,21 @@ function transactionSettings(options: SettingsOptions): string {
   return settingsSql('SET LOCAL', settingsOf(options))
 }
 
-/** With the idle timeout, the server releases the locks of a node that vanished in the middle of a transaction. */
+/** A transaction on the path of an event may be idle for so long, ms: others wait for its locks. */
+const IDLE_MS = 5_000
+
+/**
+ * With the idle timeout, the server releases the locks of a node that vanished in the middle of a transaction. Who waits for
+ * them on the path of an event gives up later than that, and before the time limit of the statement: then it is known that
+ * nothing was written.
+ */
 function settingsOf({ answerWithinMs, isHotPath = false }: SettingsOptions): readonly string[] {
+  const idleMs = isHotPath ? Math.min(IDLE_MS, Math.ceil(answerWithinMs * 0.5)) : answerWithinMs
   return [
     `statement_timeout = ${Math.ceil(answerWithinMs * 0.9)}`,
-    `idle_in_transaction_session_timeout = ${answerWithinMs}`,
+    `idle_in_transaction_session_timeout = ${idleMs}`,
     ...PLANNING,
-    ...(isHotPath ? ROW_BY_ROW : []),
+    ...(isHotPath ? [`lock_timeout = ${Math.ceil(answerWithinMs * 0.7)}`, ...ROW_BY_ROW] : []),
   ]
 }
 

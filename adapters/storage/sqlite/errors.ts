@@ -43,6 +43,10 @@ export function isBusy(thrown: unknown): boolean {
   return code === BUSY || code === LOCKED
 }
 
+export function isFull(thrown: unknown): boolean {
+  return resultCode(thrown) === FULL
+}
+
 export function isCorruption(thrown: unknown): boolean {
   const code = resultCode(thrown)
   if (code === CORRUPT || code === NOTADB) return true

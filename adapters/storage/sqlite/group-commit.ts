@@ -1,8 +1,8 @@
 /** Executes a group of requests in one transaction, so that the group waits for the disk once. */
-import { errorCode, type HookswitchError } from 'hookswitch/store'
+import { errorCode, type HookswitchError, notWritten } from 'hookswitch/store'
 import type { SqliteHandle } from './driver.js'
 import type { Engine } from './engine.js'
-import { isBusy, toStoreError } from './errors.js'
+import { isBusy, isFull, toStoreError } from './errors.js'
 import { setBusyTimeout } from './pragmas.js'
 import { effectOf, type RpcRequest, type RpcResult } from './rpc-methods.js'
 
@@ -61,19 +61,26 @@ export function createGroupCommit({
       if (!isReadOnly) assertOwner()
       ;(isReadOnly ? beginRead : beginWrite).run()
     } catch (thrown) {
-      const result = deferWhenBusy && isBusy(thrown) ? undefined : { error: toStoreError(thrown, path) }
+      const result =
+        deferWhenBusy && isBusy(thrown) ? undefined : { error: notWritten(toStoreError(thrown, path)) }
       if (isReadOnly) return requests.map(() => result)
       const reads = runTransaction(requests.filter(isRead), deferWhenBusy)
       let next = 0
       return requests.map((request) => (isRead(request) ? reads[next++] : result))
     }
     let results: readonly RpcResult[]
+    let isCommitting = false
     try {
       results = requests.map((request) => execute(engine, request))
+      isCommitting = true
       commit.run()
     } catch (thrown) {
       undo()
-      if (requests.length === 1) return [{ error: toStoreError(thrown, path) }]
+      if (requests.length === 1) {
+        const error = toStoreError(thrown, path)
+        // What a disk has of a commit that it failed to write is unknown until the file is opened again.
+        return [{ error: isCommitting && !isFull(thrown) && !isBusy(thrown) ? error : notWritten(error) }]
+      }
       return requests.flatMap((request) => runTransaction([request], deferWhenBusy))
     }
     engine.committed()

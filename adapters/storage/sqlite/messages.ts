@@ -2,7 +2,7 @@
  * Messages between the host's thread and the worker. They are structured clones, which preserve `undefined`, `Infinity`
  * and maps; groups and their results are encoded before (`group-encoding.ts`), and buffers are moved.
  */
-import { HookswitchError } from 'hookswitch/store'
+import { HookswitchError, isNotWritten, notWritten } from 'hookswitch/store'
 import type { RpcRequest, RpcResult } from './rpc-methods.js'
 
 /** Upper bound of requests in a message, and roughly in a transaction: more would only delay the first of them. */
@@ -45,6 +45,7 @@ export interface SerializedError {
   readonly message: string
   readonly details: Pick<HookswitchError, 'field' | 'failures' | 'id' | 'retryAfterSeconds'>
   readonly cause: { readonly message: string; readonly errcode?: number } | undefined
+  readonly isNotWritten: boolean
 }
 
 export function serializeResult(id: number, result: RpcResult): ResultMessage {
@@ -56,15 +57,17 @@ export function serializeError(error: HookswitchError): SerializedError {
   const details = Object.fromEntries(
     Object.entries({ field, failures, id, retryAfterSeconds }).filter(([, value]) => value !== undefined),
   )
-  return { code, message, details, cause: serializeCause(cause) }
+  return { code, message, details, cause: serializeCause(cause), isNotWritten: isNotWritten(error) }
 }
 
-export function deserializeError({ code, message, details, cause }: SerializedError): HookswitchError {
+export function deserializeError(serialized: SerializedError): HookswitchError {
+  const { code, message, details, cause } = serialized
   const { message: reason, ...rest } = cause ?? { message: '' }
-  return new HookswitchError(code, message, {
+  const error = new HookswitchError(code, message, {
     ...details,
     ...(cause ? { cause: Object.assign(new Error(reason), rest) } : {}),
   })
+  return serialized.isNotWritten ? notWritten(error) : error
 }
 
 function serializeCause(cause: unknown): SerializedError['cause'] {

@@ -11,7 +11,7 @@ import { isWhole, shortDeliveryId } from './delivery-ids.js'
 import type { SqliteHandle } from './driver.js'
 import { formatOf } from './formats.js'
 import { idHashKey } from './hash-key.js'
-import { prepareChange, prepareQuery } from './query.js'
+import { inTransaction, prepareChange, prepareQuery } from './query.js'
 import { createRequests } from './requests.js'
 import { DELIVERED } from './state-codes.js'
 
@@ -67,18 +67,9 @@ interface OldAttempt {
 export function moveQueue(db: SqliteHandle): void {
   const moveBatch = createMove(db)
   for (let moved = BATCH_SIZE; moved === BATCH_SIZE; ) {
-    db.exec('begin immediate')
-    try {
+    inTransaction(db, () => {
       moved = moveBatch()
-      db.exec('commit')
-    } catch (thrown) {
-      try {
-        db.exec('rollback')
-      } catch {
-        // SQLite has rolled back already, as it does for a full disk and a few other errors.
-      }
-      throw thrown
-    }
+    })
   }
 }
 

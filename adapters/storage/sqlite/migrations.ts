@@ -3,13 +3,14 @@ import type { DatabasePath } from './database-path.js'
 import type { SqliteHandle } from './driver.js'
 import { invalidOptionError } from './errors.js'
 import { moveQueue } from './migrate-queue.js'
+import { inTransaction } from './query.js'
 import { SCHEMA_1 } from './schema.js'
 import { SCHEMA_4 } from './schema-account-lists.js'
 import { SCHEMA_3 } from './schema-encryption.js'
 import { SCHEMA_2 } from './schema-open-legs.js'
 import { SCHEMA_5, SCHEMA_6 } from './schema-queue.js'
 
-/** One transaction each. A released migration never changes; new ones are appended. */
+/** A released migration never changes; new ones are appended. */
 const MIGRATIONS: readonly string[] = [SCHEMA_1, SCHEMA_2, SCHEMA_3, SCHEMA_4, SCHEMA_5, SCHEMA_6]
 
 /** The version whose old tables have to be empty before they are removed. */
@@ -22,7 +23,7 @@ export const SCHEMA_VERSION = MIGRATIONS.length
 export const APPLICATION_ID = 0x486b5377
 
 /**
- * Migrates our tables to `SCHEMA_VERSION`, one transaction per step, or per some hundred events. After a crash the next call
+ * Creates our tables in one transaction, or migrates them: one transaction per step, or per some hundred events. After a crash the next call
  * continues. The caller has checked that the file may be ours
  * (`assertHookswitchFile`).
  *
@@ -39,19 +40,21 @@ export function migrateSchema(db: SqliteHandle, location: DatabasePath): void {
     const sentence = `was written by a newer hookswitch (schema ${version}, this version supports ${SCHEMA_VERSION})`
     throw invalidOptionError(location.field, `${sentence}, update the package: ${location.path}`)
   }
+  if (version === 0) {
+    inTransaction(db, () => {
+      createMeta(db)
+      for (; version < SCHEMA_VERSION; version += 1) migrateFrom(db, version)
+    })
+  }
   for (; version < SCHEMA_VERSION; version += 1) {
     if (version === MOVES_QUEUE) moveQueue(db)
-    db.exec('begin immediate')
-    try {
-      if (version === 0) createMeta(db)
-      db.exec(MIGRATIONS[version]!)
-      db.prepare("update hookswitch_meta set value = ? where name = 'schema'").run(version + 1)
-      db.exec('commit')
-    } catch (thrown) {
-      rollBack(db)
-      throw thrown
-    }
+    inTransaction(db, () => migrateFrom(db, version))
   }
+}
+
+function migrateFrom(db: SqliteHandle, version: number): void {
+  db.exec(MIGRATIONS[version]!)
+  db.prepare("update hookswitch_meta set value = ? where name = 'schema'").run(version + 1)
 }
 
 /** The version of our tables; 0: they do not exist. */
@@ -72,13 +75,5 @@ function createMeta(db: SqliteHandle): void {
   db.exec('create table hookswitch_meta (name text primary key, value integer not null) without rowid')
   for (const name of ['schema', 'term', 'position', 'erased']) {
     db.prepare('insert into hookswitch_meta (name, value) values (?, 0)').run(name)
-  }
-}
-
-function rollBack(db: SqliteHandle): void {
-  try {
-    db.exec('rollback')
-  } catch {
-    // SQLite has rolled back already, as it does for a full disk and a few other errors.
   }
 }

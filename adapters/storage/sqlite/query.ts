@@ -1,4 +1,4 @@
-/** Prepared statements with typed rows. */
+/** Prepared statements with typed rows, and transactions. */
 import type { SqliteHandle, SqliteValue } from './driver.js'
 
 /** A prepared SELECT with the type of its rows. */
@@ -17,6 +17,22 @@ export type PreparedChange = (...parameters: SqliteValue[]) => number
 export function prepareChange(db: SqliteHandle, sql: string): PreparedChange {
   const statement = db.prepare(sql)
   return (...parameters) => Number(statement.run(...parameters).changes)
+}
+
+/** Runs `work` in a transaction, which is rolled back if it throws. */
+export function inTransaction(db: SqliteHandle, work: () => void): void {
+  db.exec('begin immediate')
+  try {
+    work()
+    db.exec('commit')
+  } catch (thrown) {
+    try {
+      db.exec('rollback')
+    } catch {
+      // SQLite has rolled back already, as it does for a full disk and a few other errors.
+    }
+    throw thrown
+  }
 }
 
 /** A row whose data is one JSON document. */

@@ -4,7 +4,7 @@
  */
 import {
   type Changes,
-  type Claim,
+  type DeliveryContent,
   type DeliveryKey,
   type GroupResult,
   type Lease,
@@ -104,7 +104,7 @@ export function createQueue(context: EngineContext) {
       const result: GroupResult = { kind: 'committed', accepted, ended, notStarted, version }
       return encodeResult(result)
     },
-    bodies: (keys: readonly DeliveryKey[]): readonly (Claim | undefined)[] =>
+    bodies: (keys: readonly DeliveryKey[]): readonly (DeliveryContent | undefined)[] =>
       keys.map(({ webhookId, position }) => {
         const endpoint = endpoints.byId(webhookId)
         const found = endpoint && rows.byKey(endpoint.key, position)

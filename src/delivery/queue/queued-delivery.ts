@@ -9,7 +9,7 @@ export type DeliverySource = NewDelivery &
   Partial<Pick<Delivery, 'attempts' | 'tries' | 'interruptions' | 'reason'>>
 
 /**
- * A delivery whose content is in memory. One object is the entry of the queue, the claim, what is in flight and the source
+ * A delivery whose content is in memory. One object is the entry of the queue, what is in flight and the source
  * of the record. The constructor sets all fields, so that every object has the same hidden class.
  */
 export class QueuedDelivery implements Delivery {
@@ -33,7 +33,6 @@ export class QueuedDelivery implements Delivery {
   attempts: number
   tries: number
   interruptions: number
-  readonly fence: number
   reason: string | undefined
   readonly replayOf: string | undefined
   readonly acceptedMs: number
@@ -57,6 +56,8 @@ export class QueuedDelivery implements Delivery {
   slot: InFlightRequest<ScheduledEndpoint> | undefined
   /** The key of its stored start; 0: none. */
   startKey: number
+  /** Its attempt was begun: its start is stored, and its request may have been sent. */
+  isSent: boolean
   /** Its outcome is ignored: it was erased, or another node has its shard. */
   isAbandoned: boolean
 
@@ -88,7 +89,6 @@ export class QueuedDelivery implements Delivery {
     this.attempts = source.attempts ?? 0
     this.tries = source.tries ?? 0
     this.interruptions = source.interruptions ?? 0
-    this.fence = 0
     this.reason = source.reason
     this.replayOf = source.replayOf
     this.acceptedMs = acceptedMs
@@ -102,6 +102,7 @@ export class QueuedDelivery implements Delivery {
     this.activeIndex = -1
     this.slot = undefined
     this.startKey = 0
+    this.isSent = false
     this.isAbandoned = false
   }
 }

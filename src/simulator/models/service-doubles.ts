@@ -63,7 +63,9 @@ export function createDisconnectableStore(real: Store, scheduler?: FastCheck.Sch
       deliveries: {
         ...wrapped(deliveries),
         subscribe: (listener) =>
-          deliveries.subscribe((ready) => (isDisconnected ? undefined : listener(ready))),
+          deliveries.subscribe(() => {
+            if (!isDisconnected) listener()
+          }),
       },
     },
     inProgress,

@@ -1,6 +1,15 @@
 /** Executes the calls of the store model on a real store, and reduces the results to the form of the reference. */
 
-import type { DeliveryStore, Settlement } from '../../delivery/delivery-store.js'
+import type { Acceptance, DeliveryContent, Settlement } from '../../delivery/delivery-store.js'
+import { laneKey } from '../../delivery/lane-key.js'
+import type {
+  AcceptanceResult,
+  DeliveryKey,
+  Group,
+  NodeLease,
+  QueueStore,
+  WaitingDeliveries,
+} from '../../delivery/queue-store.js'
 import { errorCode } from '../../errors.js'
 import type { Store } from '../../store/contract.js'
 import {
@@ -14,7 +23,19 @@ import {
   newWebhook,
 } from '../../testkit/conformance/sample-data.js'
 import type { Webhook } from '../../webhooks/webhook.js'
-import type { SettlementCall, StoreCall, WebhookRow } from './store-calls.js'
+import {
+  type AcceptanceCall,
+  type GroupCall,
+  type LeaseRow,
+  type LoadResult,
+  type RevisionRow,
+  type SettlementCall,
+  type StoreCall,
+  shardSet,
+  shardsIn,
+  type WaitingRow,
+  type WebhookRow,
+} from './store-calls.js'
 
 const ACCOUNT = 'account'
 /** Maximum number of pages of a list, so that a cursor that does not advance ends the run. */
@@ -25,6 +46,10 @@ export interface StoreDriverState {
   readonly leaseMs: number
   /** Positions of the records it has read, which the reference does not have. */
   readonly positions: Map<string, number>
+  /** Keys of all deliveries, by id. */
+  readonly keys: Map<string, DeliveryKey>
+  /** Names of lanes, by webhook and key. */
+  readonly lanes: Map<string, string>
 }
 
 /** Executes a call. An expected error is a result: its code. */
@@ -48,38 +73,60 @@ async function executeCall(store: Store, call: StoreCall, state: StoreDriverStat
   switch (call.do) {
     case 'own':
     case 'renew':
-      return formatShards(await deliveries[call.do](call.owner, leaseMs))
+      return toLeaseResult(await deliveries[call.do](call.owner, leaseMs))
     case 'own too early': {
-      const owned = formatShards(await deliveries.own(call.owner, leaseMs))
+      const { shards } = toLeaseResult(await deliveries.own(call.owner, leaseMs))
       await deliveries.release(call.owner)
-      return owned
+      return shards
     }
     case 'release':
       return deliveries.release(call.owner)
-    case 'accept': {
-      const events = call.events.map(({ id, callId, key, hash, untilMs }) => ({
-        ...newEvent({ id, callId, accountId: ACCOUNT }),
-        ...(key === undefined ? {} : { idempotency: { key, bodyHash: hash!, untilMs: untilMs! } }),
-      }))
-      const rows = call.deliveries.map(({ id, eventId, webhookId, epoch, lane }) => {
-        const event = events.find((one) => one.id === eventId)!
-        return newDelivery(newWebhook({ id: webhookId }), event, { id, epoch, lane })
+    case 'hand over':
+      return deliveries.handOver(call.lease, shardsIn(call.shards))
+    case 'commit': {
+      const result = await deliveries.commit(toGroup(call, state))
+      if (result.kind !== 'committed') return result.kind
+      const starts = call.starting?.deliveries ?? []
+      return {
+        accepted: result.accepted.map(toAcceptanceResult),
+        ended: result.ended.map((one) =>
+          one.kind === 'settled' && one.disabled ? 'settled and disabled' : one.kind,
+        ),
+        notStarted: result.notStarted.map((index) => starts[index]?.id ?? `start ${index}`),
+        version: result.version,
+      }
+    }
+    case 'inspect':
+    case 'load':
+      return loadAll(deliveries, call.lease, shardsIn(call.shards), state)
+    case 'complete the takeover':
+      return deliveries.completeTakeover(call.lease, shardsIn(call.shards))
+    case 'poll': {
+      const polled = await deliveries.poll(call.lease)
+      if (!polled) return null
+      const { version } = polled
+      return {
+        version,
+        lanes: toLanes(polled.waiting, state),
+        webhooks: toRevisions(polled.webhooks),
+        interrupted: [],
+      }
+    }
+    case 'changes': {
+      const changes = await deliveries.changes(call.lease, call.since)
+      if (!changes) return null
+      const { version, mustReload } = changes
+      const removed = changes.removed.map((key) => deliveryAt(state, key)).sort()
+      return { version, mustReload, webhooks: toRevisions(changes.webhooks), removed }
+    }
+    case 'bodies': {
+      // Without a key, the group that accepts the delivery is not executed yet.
+      const known = call.ids.filter((id) => state.keys.has(id))
+      const contents = await deliveries.bodies(known.map((id) => state.keys.get(id)!))
+      return call.ids.map((id) => {
+        const content = contents[known.indexOf(id)]
+        return content && toBodyRow(content)
       })
-      const { maxPending } = call
-      const accepted = await deliveries.accept({ events, deliveries: rows, maxPending }, now)
-      return accepted.map(({ id, sequence, duplicate }) => ({ id, number: sequence, duplicate }))
-    }
-    case 'claim': {
-      const { owner, endpoints, limit } = call
-      const { claims } = await deliveries.claim({ owner, endpoints, limit, now })
-      return claims.map(({ delivery: { id, fence, attempts } }) => ({ id, fence, attempts }))
-    }
-    case 'settle': {
-      const settlements = call.settlements.map((one) => toSettlement(call.owner, one, now))
-      const results = await deliveries.settle(settlements, now)
-      return results.map((result) =>
-        result.kind === 'settled' && result.disabled ? 'settled and disabled' : result.kind,
-      )
     }
     case 'insert':
       return webhooks.insert(toWebhook(call.webhook))
@@ -91,16 +138,6 @@ async function executeCall(store: Store, call: StoreCall, state: StoreDriverStat
     }
     case 'list':
       return (await webhooks.list([ACCOUNT])).map(({ id }) => id)
-    case 'pending':
-      return deliveries.pending()
-    case 'ready': {
-      const ready = (await deliveries.ready(call.owner)).filter(({ dueMs }) => dueMs !== undefined)
-      const rows = ready.map(({ webhookId, dueMs }) => ({ id: webhookId, inMs: Math.max(0, dueMs! - now) }))
-      return rows.sort((a, b) => (a.id < b.id ? -1 : 1))
-    }
-    case 'stale':
-    case 'orphans':
-      return (await deliveries[call.do](call.owner, 1_000)).map(({ id }) => id).sort()
     case 'deliveries':
       return readDeliveries(deliveries, call)
     case 'attempts':
@@ -121,8 +158,6 @@ async function executeCall(store: Store, call: StoreCall, state: StoreDriverStat
         deliveries.prune({ attemptsPerWebhook: call.keep, beforeMs: call.beforeMs, limit: 3 }, now),
       )
     case 'erase':
-      // `erase` has no `now` argument: the renewal gives the store the time.
-      await deliveries.renew(call.owner, leaseMs)
       return repeatUntilNone(() => deliveries.erase({ accountId: ACCOUNT, callIds: [call.callId] }, 2))
     default:
       return executeRowCall(store, call)
@@ -172,31 +207,140 @@ async function executeRowCall({ tokens, accounts }: Store, call: StoreCall): Pro
   }
 }
 
-function toSettlement(owner: string, s: SettlementCall, now: number): Settlement {
-  const { id: deliveryId, webhookId, fence, attempts, epoch, health } = s
-  const event = newEvent({ id: 'any', callId: s.callId })
-  const delivery = newDelivery(newWebhook({ id: webhookId }), event, { id: deliveryId })
-  const before = { ...delivery, attempts: attempts - 1, fence } as Parameters<typeof newRecord>[0]
+function toGroup(call: GroupCall, state: StoreDriverState): Group {
+  const { now, lease, version, starting, finished, isRepeat } = call
   return {
-    owner,
+    lease,
+    version,
+    now,
+    accepted: call.accepted.map((one) => toAcceptance(one, state)),
+    ended: call.ended.map((one) => toSettlement(one, now)),
+    ...(starting && {
+      starting: {
+        key: starting.key,
+        deliveries: starting.deliveries.map(({ id: _, ...start }) => start),
+      },
+    }),
+    finished,
+    pending: 0,
+    isRepeat,
+  }
+}
+
+function toAcceptance(call: AcceptanceCall, state: StoreDriverState): Acceptance {
+  const events = call.events.map(({ id, position, callId, key, hash, untilMs }) => ({
+    ...newEvent({ id, position, callId, accountId: ACCOUNT }),
+    ...(key === undefined ? {} : { idempotency: { key, bodyHash: hash!, untilMs: untilMs! } }),
+  }))
+  const deliveries = call.deliveries.map(
+    ({ id, position, eventId, callId, webhookId, epoch, lane, replayOf }) => {
+      state.keys.set(id, { webhookId, position })
+      state.lanes.set(`${webhookId} ${laneKey(lane)}`, lane)
+      const event =
+        events.find((one) => one.id === eventId) ?? newEvent({ id: eventId, callId, accountId: ACCOUNT })
+      const source = replayOf === undefined ? {} : { replayOf }
+      return newDelivery(newWebhook({ id: webhookId }), event, { id, position, epoch, lane, ...source })
+    },
+  )
+  return { events, deliveries, maxPending: Number.POSITIVE_INFINITY }
+}
+
+function toAcceptanceResult(result: AcceptanceResult) {
+  if (result.kind === 'refused') return result.error.code
+  const events = result.events.map(({ id, sequence, duplicate }) => ({ id, number: sequence, duplicate }))
+  return { events, mayHaveGap: result.mayHaveGap }
+}
+
+function toSettlement(s: SettlementCall, now: number): Settlement {
+  const { id: deliveryId, webhookId, position, attempts, interruptions, epoch, health } = s
+  const event = newEvent({ id: 'any', callId: s.callId })
+  const delivery = newDelivery(newWebhook({ id: webhookId }), event, { id: deliveryId, position })
+  const before = { ...delivery, attempts: attempts - 1 } as Parameters<typeof newRecord>[0]
+  const record = newRecord(before, { id: s.record ?? '', atMs: now })
+  const { attempt: _none, ...unsent } = record
+  const isSent = attempts > s.from
+  return {
     deliveryId,
     webhookId,
-    expect: { state: s.from, fence },
+    position,
+    expect: { attempts: s.from },
     next: {
       state: s.to,
       attempts,
       tries: attempts,
-      interruptions: 0,
+      interruptions,
       ...(s.dueMs !== undefined && { dueMs: s.dueMs }),
       ...(s.reason !== undefined && { reason: s.reason }),
     },
-    ...(s.record !== undefined && { record: newRecord(before, { id: s.record, atMs: now }) }),
+    ...(s.record !== undefined && { record: isSent ? record : unsent }),
     endpoint: {
       epoch,
       ...(health !== undefined && { health }),
       ...(s.disable && { disable: { reason: 'gone', atMs: now } }),
     },
   }
+}
+
+/** All parts of a load. */
+async function loadAll(
+  store: QueueStore,
+  lease: LeaseRow,
+  shards: readonly number[],
+  state: StoreDriverState,
+): Promise<LoadResult | null> {
+  const lanes: Record<string, readonly WaitingRow[]> = {}
+  const webhooks: Webhook[] = []
+  let version: number | undefined
+  let cursor: string | undefined
+  for (let parts = 0; parts < MAX_PAGES; parts += 1) {
+    const part = await store.load(lease, shards, cursor)
+    if (!part) return null
+    version ??= part.version
+    for (const [lane, rows] of Object.entries(toLanes(part.waiting, state)))
+      lanes[lane] = [...(lanes[lane] ?? []), ...rows]
+    webhooks.push(...part.webhooks)
+    cursor = part.cursor
+    if (cursor !== undefined) continue
+    const interrupted = part.interrupted.map(
+      (start) => `${deliveryAt(state, start)} attempt ${start.attempt}`,
+    )
+    return { version, lanes, webhooks: toRevisions(webhooks), interrupted: interrupted.sort() }
+  }
+  throw new Error(`a load has more than ${MAX_PAGES} parts`)
+}
+
+const deliveryAt = ({ keys }: StoreDriverState, { webhookId, position }: DeliveryKey): string => {
+  for (const [id, key] of keys) if (key.webhookId === webhookId && key.position === position) return id
+  return `position ${position} of ${webhookId}`
+}
+
+function toLanes(waiting: WaitingDeliveries, state: StoreDriverState): Record<string, WaitingRow[]> {
+  const lanes: Record<string, WaitingRow[]> = {}
+  for (let row = 0; row < waiting.count; row += 1) {
+    const webhookId = waiting.webhookIds[waiting.webhook[row]!]!
+    const key = `${webhookId} ${waiting.lane[row]}`
+    const id = deliveryAt(state, { webhookId, position: waiting.position[row]! })
+    const lane = `${webhookId} ${waiting.lane[row] === 0 ? `-/${id}` : (state.lanes.get(key) ?? key)}`
+    lanes[lane] ??= []
+    lanes[lane].push({
+      id,
+      number: waiting.sequence[row]!,
+      dueMs: waiting.dueMs[row]!,
+      epoch: waiting.epoch[row]!,
+      attempts: waiting.attempts[row]!,
+      interruptions: waiting.interruptions[row]!,
+    })
+  }
+  return lanes
+}
+
+const toRevisions = (webhooks: readonly Webhook[]): RevisionRow[] =>
+  webhooks.map(({ id, revision }) => ({ id, revision })).sort((a, b) => (a.id < b.id ? -1 : 1))
+
+function toBodyRow({ delivery, body }: DeliveryContent) {
+  const { id, lane, attempts, epoch } = delivery
+  const { event_id: eventId, sequence: number } = JSON.parse(body)
+  return { id, eventId, number, lane: lane.startsWith('replay/') ? 'replay' : lane, attempts, epoch }
 }
 
 function toWebhook({ name, uri, ordering, enabled, deleted, ...row }: WebhookRow): Webhook {
@@ -209,8 +353,12 @@ function toRow({ id, settings, revision, epoch, health }: Webhook): WebhookRow {
   return { id, name, uri, ordering, enabled, revision, epoch, ...(health && { health }) }
 }
 
-const formatShards = ({ shards }: { shards: readonly number[] }) =>
-  shards.length === 64 ? 'all shards' : shards.length === 0 ? 'no shard' : `${shards.length} shards`
+const toLeaseResult = ({ fence, position, shards, leaving }: NodeLease) => ({
+  fence,
+  position,
+  shards: shardSet(shards),
+  leaving: shardSet(leaving),
+})
 
 async function repeatUntilNone(remove: () => Promise<number>): Promise<void> {
   for (let rounds = 0; (await remove()) > 0; rounds += 1) {
@@ -220,24 +368,24 @@ async function repeatUntilNone(remove: () => Promise<number>): Promise<void> {
 
 /** The deliveries of a webhook, read page by page. */
 async function readDeliveries(
-  store: DeliveryStore,
+  store: QueueStore,
   { webhookId, ascending, size }: Extract<StoreCall, { do: 'deliveries' }>,
 ): Promise<unknown> {
   const query = { accountId: ACCOUNT, webhookId, ascending, limit: size }
   const rows = await readPages((cursor) => store.deliveries({ ...query, ...cursor }), size)
-  return rows.map(({ id, state, reason, attempts, fence, ahead }) => ({
+  return rows.map(({ id, state, reason, attempts, dueMs, ahead }) => ({
     id,
     state,
     reason,
     attempts,
-    fence,
+    dueMs,
     ahead,
   }))
 }
 
 /** Ids of attempt records, read page by page. */
 async function readAttempts(
-  store: DeliveryStore,
+  store: QueueStore,
   { webhookId, callId, ascending, size }: Extract<StoreCall, { do: 'attempts' }>,
 ): Promise<unknown> {
   const query = {

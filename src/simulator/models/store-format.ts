@@ -1,4 +1,4 @@
-import type { DeliveryCall, SettlementCall, StoreCall } from './store-calls.js'
+import type { AcceptanceCall, DeliveryCall, GroupCall, SettlementCall, StoreCall } from './store-calls.js'
 
 /** Formats a call as a sentence of the trace. */
 export function formatCall(call: StoreCall): string {
@@ -11,21 +11,21 @@ export function formatCall(call: StoreCall): string {
       return `${call.owner} calls own during the lease of another node`
     case 'release':
       return `${call.owner} releases its shards`
-    case 'accept': {
-      const events = call.events.map(
-        ({ id, callId, key }) => `${id} of call ${callId}${key ? ` with key ${key}` : ''}`,
-      )
-      return `accept ${events.join(' and ')}: ${call.deliveries.map(formatDelivery).join(', ') || 'no delivery'}`
-    }
-    case 'claim': {
-      const endpoints = call.endpoints.map(
-        ({ webhookId, slots, retriesFirst }) =>
-          `${webhookId} (slots ${slots}${retriesFirst ? ', retries first' : ''})`,
-      )
-      return `${call.owner} claims from ${endpoints.join(', ')}, at most ${call.limit}`
-    }
-    case 'settle':
-      return `${call.owner} settles ${call.settlements.map((one) => formatSettlement(one, call.now)).join('; ')}`
+    case 'hand over':
+      return `${call.lease.owner} hands over shards ${call.shards}`
+    case 'commit':
+      return formatGroup(call)
+    case 'load':
+    case 'inspect':
+      return `${call.lease.owner} loads its shards`
+    case 'complete the takeover':
+      return `${call.lease.owner} completes the takeover`
+    case 'poll':
+      return `${call.lease.owner} polls`
+    case 'changes':
+      return `${call.lease.owner} reads the changes since version ${call.since}`
+    case 'bodies':
+      return `read the bodies of ${call.ids.join(', ')}`
     case 'insert':
       return `create webhook ${call.webhook.id}`
     case 'replace': {
@@ -39,14 +39,6 @@ export function formatCall(call: StoreCall): string {
       return `read webhook ${call.id} for ${call.accountId}`
     case 'list':
       return 'list the webhooks'
-    case 'pending':
-      return 'count pending deliveries'
-    case 'ready':
-      return `list ready endpoints of ${call.owner}`
-    case 'stale':
-      return `list stale deliveries of ${call.owner}`
-    case 'orphans':
-      return `list orphans of ${call.owner}`
     case 'deliveries':
       return `list the deliveries of ${call.webhookId}, ${formatOrder(call)}`
     case 'attempts':
@@ -86,8 +78,36 @@ export function formatCall(call: StoreCall): string {
 const formatOrder = ({ ascending, size }: { ascending: boolean; size: number }) =>
   `${ascending ? 'oldest' : 'newest'} first, ${size} per page`
 
-const formatDelivery = ({ id, eventId, webhookId, lane, epoch }: DeliveryCall) =>
-  `${id} (${eventId} to ${webhookId}, lane ${lane}, epoch ${epoch})`
+function formatGroup({
+  owner,
+  lease,
+  version,
+  accepted,
+  ended,
+  starting,
+  finished,
+  isRepeat,
+  now,
+}: GroupCall): string {
+  const parts = [
+    ...accepted.map(formatAcceptance),
+    ...ended.map((one) => `settle ${formatSettlement(one, now)}`),
+    ...(starting?.deliveries ?? []).map(
+      ({ id, attempt, epoch }) => `start ${id} attempt ${attempt}, epoch ${epoch}`,
+    ),
+    ...finished.map((key) => `finish starts ${key}`),
+  ]
+  const under = lease ? `lease ${lease.fence}, version ${version}` : 'no lease'
+  return `${owner} commits${isRepeat ? ' again' : ''} (${under}): ${parts.join('; ')}`
+}
+
+function formatAcceptance({ events, deliveries }: AcceptanceCall): string {
+  const names = events.map(({ id, callId, key }) => `${id} of call ${callId}${key ? ` with key ${key}` : ''}`)
+  return `accept ${names.join(' and ') || 'a replay'}: ${deliveries.map(formatDelivery).join(', ')}`
+}
+
+const formatDelivery = ({ id, eventId, webhookId, lane, epoch, replayOf }: DeliveryCall) =>
+  `${id} (${replayOf === undefined ? eventId : `again ${replayOf}`} to ${webhookId}, lane ${lane}, epoch ${epoch})`
 
 function formatSettlement(s: SettlementCall, now: number): string {
   const due = s.dueMs === undefined ? '' : `, due in ${s.dueMs - now} ms`
@@ -95,5 +115,5 @@ function formatSettlement(s: SettlementCall, now: number): string {
   const paused = s.health?.pausedUntilMs === undefined ? '' : `, paused ${s.health.pausedUntilMs - now} ms`
   const probed = s.health?.openings ? ', probing' : ''
   const disabled = s.disable ? ', disables its webhook' : ''
-  return `${s.id} (${s.from}, fence ${s.fence}) as ${s.to}${due}${record}${paused}${probed}${disabled}`
+  return `${s.id} (attempts ${s.from} to ${s.attempts}) as ${s.to}${due}${record}${paused}${probed}${disabled}`
 }

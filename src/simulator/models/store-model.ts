@@ -6,9 +6,18 @@ import { createModelTest, type Fc, type ModelTest } from './check.js'
 import { type CommandTrace, createCommandTrace, isEqual } from './command-trace.js'
 import { type Interleaved, interleave } from './interleaved.js'
 import type { StoreCall } from './store-calls.js'
-import { createStoreClient, type StoreClient, trackCall, trackResult } from './store-client.js'
+import {
+  createStoreClient,
+  leaseOf,
+  nodeNamed,
+  type StoreClient,
+  trackCall,
+  trackResult,
+} from './store-client.js'
 import {
   exclusiveCommands,
+  join,
+  loadSteps,
   newWebhookRow,
   queueCommands,
   rowCommands,
@@ -46,9 +55,9 @@ interface Run {
 }
 
 /**
- * Model-based test of a store: runs random commands on the store and on a naive reference. Commands accept, claim and
- * settle deliveries, change webhooks, read lists, use tokens and accounts, let time pass, crash, and start other nodes.
- * Every result, and after every command everything that can be read, must equal the reference's.
+ * Model-based test of a store: runs random commands on the store and on a naive reference. Commands commit groups, also
+ * twice, load, poll, read changes, change webhooks, read lists, use tokens and accounts, let time pass, crash, and start
+ * other nodes. Every result, and after every command everything that can be read, must equal the reference's.
  *
  * @param fc fast-check 4
  * @param harness opens the store, as for `storeConformance`; crashes need its `reopen`
@@ -89,7 +98,7 @@ class ModelCommand implements FastCheck.AsyncCommand<Run, Run> {
   async run(run: Run) {
     if (run.concurrent?.isFull()) return
     const steps = this.command.steps(run.client)
-    for (const step of steps) await runStep(run, step)
+    await runSteps(run, steps)
     if (steps.length > 0 && !run.concurrent) await compareReads(run)
   }
   toString() {
@@ -118,6 +127,7 @@ async function runInterleaved(
 ): Promise<void> {
   const run = await begin(harness)
   const { client, driver, store, trace } = run
+  await runSteps(run, join(client))
   const reference = structuredClone(run.reference)
   run.concurrent = interleave(
     scheduler,
@@ -146,14 +156,14 @@ async function begin(harness: StoreHarness): Promise<Run> {
       clock,
       client: createStoreClient(shared, LEASE_MS, storeMs),
       reference: createReferenceStore(shared, LEASE_MS),
-      driver: { leaseMs: LEASE_MS, positions: new Map() },
+      driver: { leaseMs: LEASE_MS, positions: new Map(), keys: new Map(), lanes: new Map() },
       trace: createCommandTrace(),
       store,
     }
-    await runStep(run, { do: 'own', owner: 'node 0', now: storeMs })
+    await runSteps(run, [{ do: 'own', owner: 'node 0', now: storeMs }, ...loadSteps('node 0', true)])
     for (const ordering of ['call', 'none'] as const) {
       const webhook = newWebhookRow(run.client.newId('w'), ordering)
-      await runStep(run, { do: 'insert', now: storeMs, webhook })
+      await runSteps(run, [{ do: 'insert', now: storeMs, webhook }])
     }
     return run
   } catch (thrown) {
@@ -164,8 +174,13 @@ async function begin(harness: StoreHarness): Promise<Run> {
 
 const end = ({ harness, store }: Run) => (harness.close ? harness.close(store) : store.close())
 
+async function runSteps(run: Run, steps: readonly StoreStep[]): Promise<void> {
+  for (const step of steps) await runStep(run, step)
+}
+
 async function runStep(run: Run, step: StoreStep): Promise<void> {
   const { harness, client, trace, clock } = run
+  if (typeof step === 'function') return runSteps(run, step(client))
   if (step.do === 'advance') {
     trace.step(`${step.ms} ms pass`)
     client.now += step.ms
@@ -178,6 +193,7 @@ async function runStep(run: Run, step: StoreStep): Promise<void> {
     run.store = await harness.reopen!(run.store)
     return
   }
+  if (step.do === 'own') nodeNamed(client, step.owner)
   trackCall(client, step)
   if (run.concurrent) run.concurrent.begin(step)
   else await compare(run, step, true)
@@ -198,14 +214,12 @@ async function compareReads(run: Run): Promise<void> {
 }
 
 /** Calls that read everything, without pages. */
-function readCalls({ now, owner, webhooks }: StoreClient): StoreCall[] {
+function readCalls({ now, nodes, webhooks, deliveries }: StoreClient): StoreCall[] {
   const all = { callId: undefined, webhookId: undefined, ascending: true, size: 1_000 }
   return [
-    ...(['pending', 'list', 'ready', 'stale', 'orphans'] as const).map((query) => ({
-      do: query,
-      now,
-      owner,
-    })),
+    { do: 'list', now },
+    ...nodes.map((node) => ({ do: 'inspect' as const, now, lease: leaseOf(node), shards: node.shards })),
+    { do: 'bodies', now, ids: [...deliveries.keys()] },
     ...webhooks.map(({ id }) => ({ do: 'read' as const, now, accountId: 'account', id })),
     ...webhooks.map(({ id }) => ({
       do: 'deliveries' as const,

@@ -1,40 +1,82 @@
 /**
  * The reference of the store model: a naive store over plain lists. Every decision scans everything, so that it is
- * evidently correct.
+ * evidently correct. Where the contract leaves a choice to the store, the reference takes the store's choice and checks it.
  */
 
+import { SHARDS, shardOf } from '../../store/shards.js'
 import type {
+  AcceptanceCall,
+  AcceptanceResultRow,
   AccountCall,
+  ChangesResult,
   DeliveryCall,
   EventCall,
+  GroupCall,
+  GroupResultRow,
+  LeaseResult,
+  LeaseRow,
+  LoadResult,
+  RevisionRow,
   SettlementCall,
+  StartCall,
   StoreCall,
   TokenCall,
+  WaitingRow,
   WebhookRow,
 } from './store-calls.js'
+import { shardSet, shardsIn } from './store-calls.js'
 
-type ReferenceDelivery = Omit<DeliveryCall, 'eventId'> & {
+type ReferenceDelivery = DeliveryCall & {
   state: string
-  fence: number
   attempts: number
-  due?: number | undefined
-  term?: number
+  interruptions: number
+  number: number
+  acceptedMs: number
+  dueMs: number
+  /** The owner of its shard has not polled it, which has to. */
+  isNudged: boolean
   reason?: string | undefined
   endedMs?: number
+  /** Id of the record of its end. */
+  endRecord?: string | undefined
+}
+
+interface ReferenceNode {
+  readonly owner: string
+  fence: number
+  hasLease: boolean
+  untilMs: number
+  shards: number[]
+  /** What others did to its deliveries since its lease began. */
+  changes: ({ readonly webhookId: string } | { readonly deliveryId: string })[]
+  /** How often others changed anything since its lease began: a store may raise the version for each. */
+  mayHaveChanged: number
+  /** By version, what had happened when the store returned it. */
+  versions: Record<string, { readonly changes: number; readonly mayHaveChanged: number }>
+  starts: Record<string, readonly StartCall[]>
 }
 
 /** The state of the reference; all lists are in order of insertion. */
 export interface ReferenceStore {
   readonly shared: boolean
   readonly leaseMs: number
-  lease: { owner: string; untilMs: number; term: number }
+  nodes: ReferenceNode[]
+  /** Starts of leases that have ended. */
+  left: StartCall[]
   webhooks: WebhookRow[]
+  /** Deleted webhooks may be gone. */
+  hasPruned: boolean
+  /** When a settlement has disabled a webhook that nobody has changed since. */
+  disabled: Record<string, number>
   deliveries: ReferenceDelivery[]
+  /** Numbers of stored events. */
+  events: Record<string, { readonly number: number; readonly callId: string }>
   records: { id: string; webhookId: string; callId: string; atMs: number }[]
   /** Ids of all records ever written: the position of a reader whose last record is pruned. */
   recorded: string[]
-  keys: (EventCall & { sequence: number })[]
-  numbers: Record<string, number>
+  keys: (EventCall & { number: number })[]
+  /** The last number of each call, and the nodes that gave it or have loaded its event. */
+  numbers: Record<string, { readonly number: number; readonly readBy: string[] }>
   tokens: TokenCall[]
   accounts: (AccountCall & { users: { id: string; username: string }[] })[]
   /** Ids of removed accounts, which cannot be reused. */
@@ -42,129 +84,88 @@ export interface ReferenceStore {
 }
 
 export function createReferenceStore(shared: boolean, leaseMs: number): ReferenceStore {
-  const lease = { owner: '', untilMs: 0, term: 0 }
-  const empty = { webhooks: [], deliveries: [], records: [], recorded: [], keys: [], numbers: {} }
-  return { shared, leaseMs, lease, ...empty, tokens: [], accounts: [], removed: [] }
+  return {
+    shared,
+    leaseMs,
+    nodes: [],
+    left: [],
+    webhooks: [],
+    hasPruned: false,
+    disabled: {},
+    deliveries: [],
+    events: {},
+    records: [],
+    recorded: [],
+    keys: [],
+    numbers: {},
+    tokens: [],
+    accounts: [],
+    removed: [],
+  }
 }
 
 /**
- * Executes a call on the reference and returns the result that the store must have. `actual` is the store's result: only
- * a claim uses it, because a store may choose among heads with equal due times.
+ * Executes a call on the reference and returns the result that the store must have. `actual` is the store's result, which
+ * decides where the store has a choice: fences, versions, and which free shards a node takes.
  */
 export function expectedResult(m: ReferenceStore, call: StoreCall, actual: unknown): unknown {
   const { now } = call
-  const webhookById = (id: string) => m.webhooks.find((webhook) => webhook.id === id)
-  const hasLease = m.lease.owner !== '' && (!m.shared || now < m.lease.untilMs)
-  const owns = (owner: string) => hasLease && m.lease.owner === owner
-  const isStale = (row: ReferenceDelivery) =>
-    row.state === 'waiting' && row.epoch < webhookById(row.webhookId)!.epoch
-  const dueRows = ({ id, epoch, deleted }: WebhookRow) =>
-    m.deliveries.filter(
-      (row) => !deleted && row.webhookId === id && row.epoch === epoch && row.due !== undefined,
-    )
   switch (call.do) {
     case 'own':
-      m.lease = {
-        owner: call.owner,
-        untilMs: now + m.leaseMs,
-        term: m.lease.term + (owns(call.owner) ? 0 : 1),
-      }
-      return 'all shards'
     case 'renew':
-      if (m.shared) return expectedResult(m, { ...call, do: 'own' }, actual)
-      return owns(call.owner) ? 'all shards' : 'no shard'
+      return grant(m, call.owner, now, actual as LeaseResult)
     case 'own too early':
-      return 'no shard'
-    case 'release':
-      if (m.lease.owner === call.owner) m.lease.owner = ''
+      for (const node of m.nodes) node.mayHaveChanged += 1
+      return ''
+    case 'release': {
+      const node = m.nodes.find(({ owner }) => owner === call.owner)
+      if (node) Object.assign(node, { hasLease: false, starts: {}, shards: [] })
       return null
-    case 'accept': {
-      const findByKey = <E extends EventCall>({ key }: EventCall, among: readonly E[]) =>
-        among.find((event) => key !== undefined && event.key === key && now < event.untilMs!)
-      const originals = call.events.map(
-        (event, at) => findByKey(event, m.keys) ?? findByKey(event, call.events.slice(0, at)),
-      )
-      if (originals.some((original, at) => original && original.hash !== call.events[at]!.hash))
-        return 'Conflict'
-      const added = call.deliveries.filter(
-        ({ eventId }) => !originals[call.events.findIndex(({ id }) => id === eventId)],
-      )
-      const pending = m.deliveries.filter(isPending).length
-      if (added.length > 0 && pending + added.length > call.maxPending) return 'QueueFull'
-      for (const { eventId: _, ...row } of added) {
-        m.deliveries.push({ ...row, state: 'waiting', fence: 0, attempts: 0 })
-      }
-      promoteHeads(m, now)
-      return call.events.map((event) => {
-        const first = findByKey(event, m.keys)
-        if (first) return { id: first.id, number: first.sequence, duplicate: true }
-        const sequence = (m.numbers[event.callId] ?? 0) + 1
-        m.numbers[event.callId] = sequence
-        if (event.key) m.keys = [...m.keys.filter(({ key }) => key !== event.key), { ...event, sequence }]
-        return { id: event.id, number: sequence, duplicate: false }
-      })
     }
-    case 'claim': {
-      const taken = Array.isArray(actual) ? (actual as { id: string }[]).map(({ id }) => id) : []
-      let left = call.limit
-      const claims = call.endpoints.flatMap(({ webhookId, slots, retriesFirst }) => {
-        const webhook = owns(call.owner) ? webhookById(webhookId) : undefined
-        const { pausedUntilMs = 0, openings = 0 } = webhook?.health ?? {}
-        const due = webhook && pausedUntilMs <= now ? dueRows(webhook).filter((row) => row.due! <= now) : []
-        // Among equal due times, those that the store claimed come first.
-        due.sort((a, b) => a.due! - b.due! || +taken.includes(b.id) - +taken.includes(a.id))
-        const max = Math.min(slots, left, openings > 0 ? 1 : slots)
-        const firstAttempts = openings > 0 ? due : due.filter(({ attempts }) => attempts === 0)
-        const retries = openings > 0 ? [] : due.filter(({ attempts }) => attempts > 0)
-        const half = Math.min(firstAttempts.length, retriesFirst ? Math.floor(max / 2) : Math.ceil(max / 2))
-        const retryCount = Math.min(retries.length, max - half)
-        const chosen = [...firstAttempts.slice(0, max - retryCount), ...retries.slice(0, retryCount)]
-        left -= chosen.length
-        for (const row of chosen) {
-          Object.assign(row, { state: 'in_flight', fence: row.fence + 1, due: undefined, term: m.lease.term })
-        }
-        return chosen.map(({ id, fence, attempts }) => ({ id, fence, attempts }))
-      })
-      return claims.sort((a, b) => taken.indexOf(a.id) - taken.indexOf(b.id))
+    case 'hand over': {
+      const node = liveNode(m, call.lease, now)
+      const given = shardsIn(call.shards)
+      if (!node) return null
+      node.shards = node.shards.filter((shard) => !given.includes(shard))
+      for (const [key, starts] of Object.entries(node.starts))
+        node.starts[key] = starts.filter(({ webhookId }) => !given.includes(shardOf(webhookId)))
+      return null
     }
-    case 'settle':
-      return call.settlements.map((one) => (owns(call.owner) ? settle(m, one, now) : 'fenced'))
+    case 'commit':
+      return commit(m, call, actual as GroupResultRow)
+    case 'inspect':
+    case 'load':
+      return load(m, call, actual as LoadResult | null)
+    case 'complete the takeover': {
+      const node = liveNode(m, call.lease, now)
+      if (node) m.left = m.left.filter((start) => !owns(node, start))
+      return null
+    }
+    case 'poll':
+      return poll(m, call.lease, now, actual as LoadResult | null)
+    case 'changes':
+      return changes(m, call.lease, call.since, now, actual as ChangesResult | null)
+    case 'bodies':
+      return call.ids.map((id) => {
+        const row = m.deliveries.find((one) => one.id === id)
+        if (row?.state !== 'waiting') return undefined
+        const { eventId, attempts, epoch, replayOf } = row
+        const lane = replayOf === undefined ? row.lane : 'replay'
+        return { id, eventId, number: m.events[eventId]!.number, lane, attempts, epoch }
+      })
     case 'replace': {
-      const webhook = webhookById(call.webhook.id)
+      const webhook = webhookById(m, call.webhook.id)
       if (!webhook || webhook.deleted || webhook.revision !== call.revision) return false
       const keepsHealth = webhook.uri === call.webhook.uri && (webhook.enabled || !call.webhook.enabled)
       m.webhooks[m.webhooks.indexOf(webhook)] =
         keepsHealth && webhook.health ? { ...call.webhook, health: webhook.health } : call.webhook
+      delete m.disabled[webhook.id]
+      noteChange(m, webhook.id, { webhookId: webhook.id })
       return true
-    }
-    case 'pending':
-      return m.deliveries.filter(isPending).length
-    case 'ready':
-      return (owns(call.owner) ? m.webhooks : []).flatMap((webhook) => {
-        const dueMs = Math.min(...dueRows(webhook).map((row) => row.due!))
-        const inMs = Math.max(dueMs, webhook.health?.pausedUntilMs ?? now, now) - now
-        return dueMs < Infinity ? [{ id: webhook.id, inMs }] : []
-      })
-    case 'stale':
-      return m.deliveries
-        .filter((row) => owns(call.owner) && isStale(row))
-        .map(({ id }) => id)
-        .sort()
-    case 'orphans': {
-      const isOrphan = ({ state, term }: ReferenceDelivery) => state === 'in_flight' && term !== m.lease.term
-      return m.deliveries
-        .filter((row) => owns(call.owner) && isOrphan(row))
-        .map(({ id }) => id)
-        .sort()
     }
     case 'deliveries': {
       const rows = m.deliveries.filter(({ webhookId }) => webhookId === call.webhookId)
-      const read = rows.map((row) => {
-        const { id, attempts, fence, state, reason } = row
-        if (isStale(row)) return { id, state: 'cancelled', reason: 'cancelled', attempts, fence, ahead: 0 }
-        const ahead = isPending(row) ? aheadOf(m, row).filter((other) => !isStale(other)).length : 0
-        return { id, state, reason, attempts, fence, ahead }
-      })
+      const read = rows.sort((a, b) => a.position - b.position).map((row) => readDelivery(m, row))
       return call.ascending ? read : read.reverse()
     }
     default:
@@ -172,29 +173,240 @@ export function expectedResult(m: ReferenceStore, call: StoreCall, actual: unkno
   }
 }
 
-const isPending = ({ state }: ReferenceDelivery) => state === 'waiting' || state === 'in_flight'
+const webhookById = (m: ReferenceStore, id: string) => m.webhooks.find((webhook) => webhook.id === id)
 
-/** Pending deliveries of the same lane that come first. */
-function aheadOf(m: ReferenceStore, row: ReferenceDelivery): ReferenceDelivery[] {
-  const earlier = m.deliveries.slice(0, m.deliveries.indexOf(row))
-  return earlier.filter(
-    (other) => other.webhookId === row.webhookId && other.lane === row.lane && isPending(other),
-  )
+const isStale = (m: ReferenceStore, row: ReferenceDelivery) =>
+  row.state === 'waiting' && row.epoch < webhookById(m, row.webhookId)!.epoch
+
+const owns = (node: ReferenceNode, { webhookId }: { readonly webhookId: string }) =>
+  node.shards.includes(shardOf(webhookId))
+
+const hasLease = (m: ReferenceStore, node: ReferenceNode, now: number) =>
+  node.hasLease && (!m.shared || now < node.untilMs)
+
+const liveNode = (m: ReferenceStore, lease: LeaseRow, now: number) =>
+  m.nodes.find((node) => node.owner === lease.owner && node.fence === lease.fence && hasLease(m, node, now))
+
+// Leases
+
+function grant(m: ReferenceStore, owner: string, now: number, actual: LeaseResult): unknown {
+  for (const node of m.nodes) {
+    const isFenced = m.shared ? now >= node.untilMs : node.owner !== owner
+    if (node.hasLease && isFenced) endLease(m, node)
+  }
+  let node = m.nodes.find((one) => one.owner === owner)
+  if (!node) {
+    node = newNode(owner)
+    m.nodes.push(node)
+  }
+  const isNew = !node.hasLease
+  const lastFence = node.fence
+  if (isNew) Object.assign(node, newNode(owner))
+  const living = m.nodes.filter((one) => one === node || one.hasLease)
+  const free = allShards().filter((shard) => !living.some(({ shards }) => shards.includes(shard)))
+  const kept = node.shards
+  const mayTake = [...kept, ...free]
+  const taken = shardsIn(actual.shards)
+  const share = Math.ceil(SHARDS / living.length)
+  const least = Math.min(mayTake.length, Math.max(kept.length, share))
+  const lastPosition = Math.max(0, ...m.deliveries.map(({ position }) => position))
+  Object.assign(node, { fence: actual.fence, hasLease: true, untilMs: now + m.leaseMs, shards: taken })
+  if (isNew ? actual.fence <= lastFence : actual.fence !== lastFence)
+    return `a fence ${isNew ? 'above' : 'of'} ${lastFence}`
+  if (actual.position < lastPosition) return `a position from ${lastPosition}`
+  if (kept.some((shard) => !taken.includes(shard)) || taken.some((shard) => !mayTake.includes(shard)))
+    return `shards ${shardSet(kept)}, with some of ${shardSet(free)}`
+  if (taken.length < least) return `at least ${least} shards`
+  const leaving = shardsIn(actual.leaving)
+  if (leaving.some((shard) => !taken.includes(shard)) || (living.length === 1 && leaving.length > 0))
+    return 'other leaving shards'
+  return actual
 }
 
-/** Gives the head of each lane its due time. */
-function promoteHeads(m: ReferenceStore, now: number): void {
-  for (const row of m.deliveries) {
-    if (row.state === 'waiting' && row.due === undefined && aheadOf(m, row).length === 0) row.due = now
+const newNode = (owner: string): ReferenceNode => ({
+  owner,
+  fence: 0,
+  hasLease: false,
+  untilMs: 0,
+  shards: [],
+  changes: [],
+  mayHaveChanged: 0,
+  versions: {},
+  starts: {},
+})
+
+const allShards = () => Array.from({ length: SHARDS }, (_, shard) => shard)
+
+function endLease(m: ReferenceStore, node: ReferenceNode): void {
+  m.left.push(...Object.values(node.starts).flat())
+  Object.assign(node, { hasLease: false, starts: {}, shards: [] })
+}
+
+/** The owner of the webhook's shard must read the change; others may get a higher version for it. */
+function noteChange(m: ReferenceStore, webhookId: string, change: ReferenceNode['changes'][number]): void {
+  for (const node of m.nodes) {
+    node.mayHaveChanged += 1
+    if (owns(node, { webhookId })) node.changes.push(change)
   }
 }
 
-function settle(m: ReferenceStore, s: SettlementCall, now: number): string {
-  const row = m.deliveries.find((one) => one.id === s.id && one.webhookId === s.webhookId)
-  if (row?.state !== s.from || row.fence !== s.fence) return 'fenced'
-  Object.assign(row, { state: s.to, attempts: s.attempts, reason: s.reason, due: undefined, endedMs: now })
-  if (s.to === 'waiting' && aheadOf(m, row).length === 0) row.due = s.dueMs
-  promoteHeads(m, now)
+/** Notes a version that the store returned. False: it is too low. */
+function noteVersion(node: ReferenceNode, version: number): boolean {
+  const known = node.versions[version]
+  const { changes, mayHaveChanged } = node
+  if (known) return known.changes === changes.length
+  const isAbove = Object.keys(node.versions).every((before) => Number(before) < version)
+  node.versions[version] = { changes: changes.length, mayHaveChanged }
+  return isAbove
+}
+
+function changes(
+  m: ReferenceStore,
+  lease: LeaseRow,
+  since: number,
+  now: number,
+  actual: ChangesResult | null,
+): unknown {
+  const node = liveNode(m, lease, now)
+  if (!node) return null
+  if (!actual) return 'the changes'
+  if (!noteVersion(node, actual.version)) return 'a higher version'
+  const known = node.versions[since]
+  if (!known) return actual
+  const listed = node.changes.slice(known.changes)
+  const webhooks = new Set(listed.flatMap((change) => ('webhookId' in change ? change.webhookId : [])))
+  const removed = new Set(listed.flatMap((change) => ('deliveryId' in change ? change.deliveryId : [])))
+  // Erased deliveries that did not wait any more may be listed too.
+  const isStored = (id: string) => m.deliveries.some((row) => row.id === id)
+  const isComplete = [...removed].every((id) => actual.removed.includes(id))
+  const hasAllRemoved = isComplete && !actual.removed.some(isStored)
+  return {
+    version: actual.version,
+    mustReload: false,
+    webhooks: revisionsOf(m, webhooks, actual.webhooks),
+    removed: hasAllRemoved ? actual.removed : [...removed].sort(),
+  }
+}
+
+/** The webhooks, each with its present revision, or a later one if it changed while the store read it. */
+function revisionsOf(
+  m: ReferenceStore,
+  ids: Iterable<string>,
+  actual: readonly RevisionRow[],
+): readonly RevisionRow[] {
+  return [...ids].sort().flatMap((id) => {
+    const { revision, deleted } = webhookById(m, id)!
+    const read = actual.find((row) => row.id === id)
+    if (!read && deleted && m.hasPruned) return []
+    return [{ id, revision: Math.max(revision, read?.revision ?? 0) }]
+  })
+}
+
+// Groups
+
+function commit(m: ReferenceStore, call: GroupCall, actual: GroupResultRow): GroupResultRow {
+  const { lease, version, now, isRepeat } = call
+  const node = lease && liveNode(m, lease, now)
+  if (lease && !node) return 'fenced'
+  const known = node?.versions[version]
+  if (node && known) {
+    if (known.changes < node.changes.length) return 'outdated'
+    if (actual === 'outdated' && known.mayHaveChanged < node.mayHaveChanged) return 'outdated'
+  }
+  const result = typeof actual === 'object' ? actual : undefined
+  const accepted = call.accepted.map((one, at) => accept(m, one, call, node, result?.accepted[at]))
+  const ended = call.ended.map((one) => (node && owns(node, one) ? settle(m, one, now, isRepeat) : 'fenced'))
+  const starts = call.starting?.deliveries ?? []
+  const started = starts.filter((start) => node && owns(node, start) && canStart(m, start))
+  if (node && started.length > 0) node.starts[call.starting!.key] = started
+  for (const key of call.finished) if (node) delete node.starts[key]
+  const notStarted = starts.filter((start) => !started.includes(start)).map(({ id }) => id)
+  const raised = result?.version ?? version
+  const hasDisabled = ended.includes('settled and disabled') && !isRepeat
+  if (node && raised !== version && !noteVersion(node, raised))
+    return { accepted, ended, notStarted, version }
+  const isRight = hasDisabled ? raised > version : raised === version || isRepeat
+  return { accepted, ended, notStarted, version: isRight ? raised : version + (hasDisabled ? 1 : 0) }
+}
+
+function accept(
+  m: ReferenceStore,
+  { events, deliveries }: AcceptanceCall,
+  { now, isRepeat, owner, lease }: GroupCall,
+  node: ReferenceNode | undefined,
+  actual: AcceptanceResultRow | undefined,
+): AcceptanceResultRow {
+  const findByKey = <E extends EventCall>({ key, id }: EventCall, among: readonly E[]) =>
+    among.find((event) => key !== undefined && event.key === key && now < event.untilMs! && event.id !== id)
+  const originals = events.map(
+    (event, at) => findByKey(event, m.keys) ?? findByKey(event, events.slice(0, at)),
+  )
+  if (originals.some((original, at) => original && original.hash !== events[at]!.hash)) return 'Conflict'
+  const own = events.filter((_, at) => !originals[at])
+  const areStored =
+    own.length > 0
+      ? own.every(({ id }) => m.events[id])
+      : events.length === 0 && m.deliveries.some(({ id }) => id === deliveries[0]!.id)
+  const added = deliveries.filter(({ eventId }) => !originals[events.findIndex(({ id }) => id === eventId)])
+  let mustHaveGap = false
+  if (!(isRepeat && areStored)) {
+    if (own.some(({ id }) => m.events[id])) return 'Conflict'
+    if (added.some(({ replayOf, eventId }) => replayOf !== undefined && !m.events[eventId])) return 'NotFound'
+    for (const { id, callId, key } of own) {
+      const last = m.numbers[callId]
+      mustHaveGap ||= last !== undefined && lease !== undefined && !last.readBy.includes(owner)
+      const number = (last?.number ?? 0) + 1
+      m.numbers[callId] = { number, readBy: lease ? [owner] : [] }
+      m.events[id] = { number, callId }
+      if (key === undefined) continue
+      const event = own.find((one) => one.id === id)!
+      m.keys = [...m.keys.filter((one) => one.key !== key), { ...event, number }]
+    }
+    for (const row of added) {
+      const number = row.replayOf === undefined ? m.events[row.eventId]!.number : 0
+      const isNudged = !node || !owns(node, row)
+      const counts = { attempts: 0, interruptions: 0, number, dueMs: 0 }
+      m.deliveries.push({ ...row, ...counts, state: 'waiting', acceptedMs: now, isNudged })
+    }
+  }
+  const results = events.map(({ id }, at) => {
+    const original = originals[at]
+    const first = original?.id ?? id
+    return {
+      id: first,
+      number: m.events[first]?.number ?? numberOfKey(m, first),
+      duplicate: original !== undefined,
+    }
+  })
+  const hasGap = typeof actual === 'object' && actual.mayHaveGap
+  return { events: results, mayHaveGap: mustHaveGap || hasGap }
+}
+
+const numberOfKey = (m: ReferenceStore, eventId: string) =>
+  m.keys.find(({ id }) => id === eventId)?.number ?? 0
+
+function settle(m: ReferenceStore, s: SettlementCall, now: number, isRepeat: boolean): string {
+  const row = m.deliveries.find((one) => one.id === s.id)
+  if (isRepeat) {
+    const hasRecord = m.records.some(({ id }) => id === s.record)
+    const hasEffect = row?.state === s.to && row.attempts === s.attempts
+    if (hasRecord || hasEffect) {
+      return s.disable &&
+        m.disabled[s.webhookId] !== undefined &&
+        webhookById(m, s.webhookId)!.epoch === s.epoch + 1
+        ? 'settled and disabled'
+        : 'settled'
+    }
+  }
+  if (row?.state !== 'waiting' || row.attempts !== s.from) return 'fenced'
+  Object.assign(row, {
+    state: s.to,
+    attempts: s.attempts,
+    interruptions: s.interruptions,
+    reason: s.reason,
+    dueMs: s.dueMs ?? 0,
+  })
+  if (s.to !== 'waiting') Object.assign(row, { endedMs: now, endRecord: s.record })
   if (s.record) {
     m.records.push({ id: s.record, webhookId: s.webhookId, callId: s.callId, atMs: now })
     m.recorded.push(s.record)
@@ -207,20 +419,90 @@ function settle(m: ReferenceStore, s: SettlementCall, now: number): string {
   const isDisabled = s.disable === true && webhook.enabled
   const { epoch, revision } = webhook
   m.webhooks[at] = isDisabled ? { ...next, enabled: false, epoch: epoch + 1, revision: revision + 1 } : next
-  return isDisabled ? 'settled and disabled' : 'settled'
+  if (!isDisabled) return 'settled'
+  m.disabled[webhook.id] = now
+  noteChange(m, webhook.id, { webhookId: webhook.id })
+  return 'settled and disabled'
+}
+
+function canStart(m: ReferenceStore, { id, attempt, epoch }: StartCall): boolean {
+  const row = m.deliveries.find((one) => one.id === id)
+  if (row?.state !== 'waiting' || row.attempts !== attempt - 1) return false
+  return Math.min(row.epoch, epoch) >= webhookById(m, row.webhookId)!.epoch
+}
+
+// What a node builds its queue from
+
+function load(
+  m: ReferenceStore,
+  { lease, now, do: kind }: Extract<StoreCall, { readonly shards: string; readonly lease: LeaseRow }>,
+  actual: LoadResult | null,
+): unknown {
+  const node = liveNode(m, lease, now)
+  if (!node) return null
+  if (!actual || !noteVersion(node, actual.version)) return 'a higher version'
+  if (kind === 'load') for (const { readBy } of Object.values(m.numbers)) readBy.push(node.owner)
+  const interrupted = m.left.filter((start) => owns(node, start) && isInterrupted(m, start))
+  return {
+    ...waitingOf(
+      m,
+      m.deliveries.filter((row) => owns(node, row)),
+      actual,
+    ),
+    interrupted: [...new Set(interrupted.map(({ id, attempt }) => `${id} attempt ${attempt}`))].sort(),
+  }
+}
+
+const isInterrupted = (m: ReferenceStore, { id, attempt }: StartCall) =>
+  m.deliveries.some((row) => row.id === id && row.state === 'waiting' && row.attempts === attempt - 1)
+
+function poll(m: ReferenceStore, lease: LeaseRow, now: number, actual: LoadResult | null): unknown {
+  const node = liveNode(m, lease, now)
+  if (!node) return null
+  if (!actual || !noteVersion(node, actual.version)) return 'a higher version'
+  const nudged = m.deliveries.filter((row) => row.isNudged && owns(node, row))
+  for (const row of nudged) row.isNudged = false
+  return { ...waitingOf(m, nudged, actual), interrupted: [] }
+}
+
+function waitingOf(m: ReferenceStore, rows: readonly ReferenceDelivery[], actual: LoadResult) {
+  const lanes: Record<string, WaitingRow[]> = {}
+  for (const row of rows.filter(({ state }) => state === 'waiting').sort(compareInLane)) {
+    const { id, number, dueMs, epoch, attempts, interruptions } = row
+    const lane = `${row.webhookId} ${row.lane}`
+    lanes[lane] ??= []
+    lanes[lane].push({ id, number, dueMs, epoch, attempts, interruptions })
+  }
+  const ids = new Set(Object.keys(lanes).map((lane) => lane.split(' ')[0]!))
+  return { version: actual.version, lanes, webhooks: revisionsOf(m, ids, actual.webhooks) }
+}
+
+/** By number; deliveries without one, which are replays, come first. */
+const compareInLane = (a: ReferenceDelivery, b: ReferenceDelivery) =>
+  a.number - b.number || a.position - b.position
+
+function readDelivery(m: ReferenceStore, row: ReferenceDelivery) {
+  const { id, attempts, state, reason, webhookId, lane } = row
+  if (isStale(m, row)) return { id, state: 'cancelled', reason: 'cancelled', attempts, ahead: 0 }
+  if (state !== 'waiting') return { id, state, reason, attempts, ahead: 0 }
+  const ofLane = m.deliveries.filter((one) => one.webhookId === webhookId && one.lane === lane)
+  const ahead = ofLane.filter(
+    (one) => one.state === 'waiting' && !isStale(m, one) && compareInLane(one, row) < 0,
+  ).length
+  const dueMs = ahead > 0 ? undefined : row.dueMs || row.acceptedMs
+  return { id, state, reason, attempts, dueMs, ahead }
 }
 
 /** Webhooks, attempt records, removal and tokens. */
 function expectedRows(m: ReferenceStore, call: StoreCall): unknown {
   const { now } = call
-  const webhookById = (id: string) => m.webhooks.find((webhook) => webhook.id === id)
   switch (call.do) {
     case 'insert':
-      if (webhookById(call.webhook.id)) return 'Conflict'
+      if (webhookById(m, call.webhook.id)) return 'Conflict'
       m.webhooks.push(call.webhook)
       return null
     case 'read': {
-      const webhook = webhookById(call.id)
+      const webhook = webhookById(m, call.id)
       return call.accountId !== 'account' || !webhook || webhook.deleted ? null : webhook
     }
     case 'list': {
@@ -245,16 +527,26 @@ function expectedRows(m: ReferenceStore, call: StoreCall): unknown {
       const newest = m.webhooks.flatMap(({ id }) =>
         m.records.filter(({ webhookId }) => webhookId === id).slice(-call.keep),
       )
+      m.hasPruned = true
       m.records = m.records.filter((record) => newest.includes(record) && record.atMs >= call.beforeMs)
-      m.deliveries = m.deliveries.filter((row) => isPending(row) || row.endedMs! >= call.beforeMs)
+      // A delivery goes with the record of its end.
+      m.deliveries = m.deliveries.filter(({ state, endRecord, endedMs }) => {
+        if (state === 'waiting') return true
+        return endRecord === undefined
+          ? endedMs! >= call.beforeMs
+          : m.records.some(({ id }) => id === endRecord)
+      })
       return null
     }
     case 'erase':
+      for (const node of m.nodes) node.mayHaveChanged += 1
+      for (const { id, webhookId, callId, state } of m.deliveries)
+        if (callId === call.callId && state === 'waiting') noteChange(m, webhookId, { deliveryId: id })
+      for (const [id, { callId }] of Object.entries(m.events)) if (callId === call.callId) delete m.events[id]
       m.deliveries = m.deliveries.filter(({ callId }) => callId !== call.callId)
       m.records = m.records.filter(({ callId }) => callId !== call.callId)
       m.keys = m.keys.filter(({ callId }) => callId !== call.callId)
       delete m.numbers[call.callId]
-      promoteHeads(m, now)
       return null
     case 'issue':
       m.tokens.push(call.token)

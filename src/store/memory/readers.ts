@@ -33,7 +33,6 @@ export function deliveryOf(row: Row): MutableDelivery {
     attempts: row.attempts,
     tries: row.tries,
     interruptions: row.interruptions,
-    fence: 0,
     acceptedMs: row.accepted.ms,
   }
   if (source.callId !== undefined) copy.callId = source.callId

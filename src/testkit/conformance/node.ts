@@ -176,7 +176,6 @@ export function queuedOf({ deliveries }: Acceptance, now: number): Queued[] {
     attempts: 0,
     tries: 0,
     interruptions: 0,
-    fence: 0,
     acceptedMs: now,
   }))
 }
@@ -283,11 +282,11 @@ export function createNode(
     async waiting(webhook) {
       const { rows } = await node.load()
       const keys = keysOf(rows.filter(({ webhookId }) => !webhook || webhookId === webhook.id))
-      const claims = await deps().bodies(keys)
-      assert.equal(claims.length, keys.length)
-      return claims.map((claim, index) => {
-        assert.ok(claim, 'a loaded delivery has a body')
-        return { ...claim.delivery, position: keys[index]!.position, body: claim.body }
+      const contents = await deps().bodies(keys)
+      assert.equal(contents.length, keys.length)
+      return contents.map((content, index) => {
+        assert.ok(content, 'a loaded delivery has a body')
+        return { ...content.delivery, position: keys[index]!.position, body: content.body }
       })
     },
     async waitingOne(webhook) {
@@ -370,7 +369,7 @@ export function createNode(
         deliveryId: delivery.id,
         webhookId: delivery.webhookId,
         position: delivery.position,
-        expect: { state: 'waiting', fence: 0, attempts: delivery.attempts },
+        expect: { attempts: delivery.attempts },
         next: {
           state,
           attempts: delivery.attempts + sent,

@@ -66,7 +66,8 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
   const rows = async (table: string) =>
     (await direct.sql(`select count(*)::int as count from "${schema}".${table}`))[0]!.count as number
   const deadlocks = async () =>
-    (await direct.sql('select deadlocks from pg_stat_database where datname = current_database()'))[0]!.deadlocks
+    (await direct.sql('select deadlocks from pg_stat_database where datname = current_database()'))[0]!
+      .deadlocks
   const disable = (store: QueueLogStore, webhook: Webhook) =>
     store.webhooks.replace(
       { ...webhook, settings: { ...webhook.settings, enabled: false }, revision: 2, epoch: 2 },
@@ -109,9 +110,12 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
       await waitForBlockedSessions(direct, 1, schema)
       await query('commit')
       expect((await committed).kind).toBe(kind)
-      expect([await rows('event'), await rows('waiting'), await rows('attempt'), await rows('start')]).toEqual([
-        1, 1, 0, 0,
-      ])
+      expect([
+        await rows('event'),
+        await rows('waiting'),
+        await rows('attempt'),
+        await rows('start'),
+      ]).toEqual([1, 1, 0, 0])
     })
 
     it('would write its events if only some of its parts depended on the node', async () => {
@@ -153,9 +157,12 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
         ended: [{ kind: 'settled' }],
         notStarted: [],
       })
-      expect([await rows('event'), await rows('waiting'), await rows('attempt'), await rows('start')]).toEqual([
-        2, 1, 1, 1,
-      ])
+      expect([
+        await rows('event'),
+        await rows('waiting'),
+        await rows('attempt'),
+        await rows('start'),
+      ]).toEqual([2, 1, 1, 1])
     })
 
     it('writes no attempt after an erasure', async () => {
@@ -250,7 +257,9 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
     const [result] = await Promise.all([started, disabling])
     // The start came first, or the group was outdated.
     expect(['committed', 'outdated']).toContain(result.kind)
-    expect((await node.tryCommit({ starting: { key: 2, deliveries: [startOf(deliveries[1]!)] } })).kind).toBe('outdated')
+    expect((await node.tryCommit({ starting: { key: 2, deliveries: [startOf(deliveries[1]!)] } })).kind).toBe(
+      'outdated',
+    )
     await node.applyChanges()
     const late = await node.tryCommit({ starting: { key: 3, deliveries: [startOf(deliveries[1]!)] } })
     expect(late).toMatchObject({ kind: 'committed', notStarted: [0] })
@@ -316,9 +325,9 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
     const { other, theirs } = await pair()
     const { deliveries } = node.prepare(theirs)
     const [late] = deliveries
-    const [{ key }] = (await direct.sql(`select key from "${schema}".webhook where id = $1`, [theirs.id])) as [
-      { key: number },
-    ]
+    const [{ key }] = (await direct.sql(`select key from "${schema}".webhook where id = $1`, [
+      theirs.id,
+    ])) as [{ key: number }]
     const query = await transaction()
     await query(
       `insert into $schema.event (position, timestamp_ms, accepted_ms, id, account_id, hook, body)
@@ -350,7 +359,10 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
     await next.load()
     const publisher = await open('node-3')
     const { acceptance, deliveries } = publisher.prepare(webhook)
-    await publisher.store.deliveries.commit({ ...publisher.group({ accepted: [acceptance] }), lease: undefined })
+    await publisher.store.deliveries.commit({
+      ...publisher.group({ accepted: [acceptance] }),
+      lease: undefined,
+    })
     expect(await node.store.deliveries.poll(node.lease)).toBeUndefined()
     expect((await next.poll()).rows.map(keyOf)).toEqual(deliveries.map(keyOf))
   })
@@ -359,7 +371,10 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
     const webhook = await node.webhook()
     const publisher = await open('node-2')
     const { acceptance, deliveries } = publisher.prepare(webhook)
-    await publisher.store.deliveries.commit({ ...publisher.group({ accepted: [acceptance] }), lease: undefined })
+    await publisher.store.deliveries.commit({
+      ...publisher.group({ accepted: [acceptance] }),
+      lease: undefined,
+    })
     hooks.after = (text) => {
       if (!text.includes('as "pendingElsewhere"')) return
       delete hooks.after
@@ -486,4 +501,5 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
   })
 })
 
-const byPosition = (a: { readonly position: number }, b: { readonly position: number }) => a.position - b.position
+const byPosition = (a: { readonly position: number }, b: { readonly position: number }) =>
+  a.position - b.position

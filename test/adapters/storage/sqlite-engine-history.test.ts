@@ -199,11 +199,10 @@ async function history(
       const next = attempts + (recorded ? 1 : 0)
       if (recorded) entry.attempts = next
       return {
-        owner: lease.owner,
         deliveryId: delivery.id,
         webhookId: delivery.webhookId,
         position: delivery.position!,
-        expect: { state: 'waiting', fence: 0, attempts },
+        expect: { attempts },
         next: {
           state,
           attempts: next,

@@ -216,11 +216,10 @@ export function settlementOf(
 ): Settlement {
   const stored = { ...delivery, attempts } as Delivery
   return {
-    owner: 'node',
     deliveryId: delivery.id,
     webhookId: delivery.webhookId,
-    ...(delivery.position !== undefined && { position: delivery.position }),
-    expect: { state: 'waiting', fence: 0, attempts },
+    position: delivery.position!,
+    expect: { attempts },
     next: {
       state,
       attempts: attempts + 1,

@@ -1,10 +1,11 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { HookswitchError, type TokenRow } from 'hookswitch/store'
+import { HookswitchError, isNotWritten, type TokenRow } from 'hookswitch/store'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadDriver, type SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
 import type { Engine } from '../../../adapters/storage/sqlite/engine.js'
 import { createGroupCommit } from '../../../adapters/storage/sqlite/group-commit.js'
+import { deserializeError, serializeError } from '../../../adapters/storage/sqlite/messages.js'
 import { configureConnection, enableWal } from '../../../adapters/storage/sqlite/pragmas.js'
 import type { RpcRequest, RpcResult } from '../../../adapters/storage/sqlite/rpc-methods.js'
 import { createFolder } from './sqlite-harness.js'
@@ -133,6 +134,19 @@ describe('a group of requests', () => {
     const [, broken] = results as readonly { error: HookswitchError }[]
     expect(broken!.error).toMatchObject({ retryAfterSeconds: 1, cause: expect.any(TypeError) })
     expect(broken!.error.message).toContain('/data/db')
+  })
+
+  it('whose disk is full says that nothing was written, to another thread too', () => {
+    const { run } = setUp()
+    const { page_count: pages } = db.prepare('PRAGMA page_count').get() as { page_count: number }
+    db.exec(`PRAGMA max_page_count = ${pages}`)
+    const [result] = run([write('x'.repeat(100_000))], false) as readonly [{ error: HookswitchError }]
+    expect(result.error.message).toBe('/data/db cannot grow: its disk is full')
+    expect(isNotWritten(result.error)).toBe(true)
+    expect(isNotWritten(deserializeError(structuredClone(serializeError(result.error))))).toBe(true)
+    const other = new HookswitchError('StoreUnavailable', 'the thread has ended')
+    expect(isNotWritten(deserializeError(structuredClone(serializeError(other))))).toBe(false)
+    expect(names()).toEqual([])
   })
 
   it('that only reads does not wait for a writing connection', () => {

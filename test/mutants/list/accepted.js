@@ -19,25 +19,25 @@ export const mutants = [
   {
     what: 'the memory store claims to be durable',
     file: 'src/store/memory.ts',
-    find: 'durable: false',
-    replace: 'durable: true',
-    tests: ['test/service/blocked-addresses.test.ts', 'test/service/guarantees-under-faults.test.ts'],
+    find: '{ durable: false,',
+    replace: '{ durable: true,',
+    tests: ['test/store/memory-conformance.test.ts'],
   },
   {
     what: 'a full queue drops instead of refusing',
-    file: 'src/store/memory/accept.ts',
-    find: 'rejectAboveLimit(state, deliveries.length, acceptance.maxPending)',
+    file: 'src/delivery/dispatcher.ts',
+    find: 'return Promise.reject(queueFull())',
     replace:
-      'if (state.pendingCount + deliveries.length > acceptance.maxPending) return acceptance.events.map(({ id }) => ({ id, sequence: 1, duplicate: false }))',
+      'return Promise.resolve(acceptance.events.map(({ id }) => ({ id, sequence: 1, duplicate: false })))',
     tests: ['test/delivery/accept.test.ts', 'test/service/guarantees.test.ts'],
   },
   {
     what: 'publish resolves before the event is stored',
-    file: 'src/delivery/accept.ts',
-    find: 'const accepted = await deps.deliveries.accept(acceptance, now)',
+    file: 'src/delivery/commit-loop.ts',
+    find: '        accepts.push(pending)\n',
     replace:
-      'const accepted = events.map(({ id }, n) => ({ id, sequence: n + 1, duplicate: false }))\n  setTimeout(() => void deps.deliveries.accept(acceptance, now).catch(() => {}), 5)',
-    tests: ['test/delivery/accept.test.ts'],
+      '        accepts.push(pending)\n        resolve(acceptance.events.map(({ id }, n) => ({ id, sequence: n + 1, duplicate: false })))\n',
+    tests: ['test/delivery/dispatcher-groups.test.ts', 'test/delivery/accept.test.ts'],
   },
   {
     what: 'an idempotency key is held an hour too short',
@@ -45,5 +45,19 @@ export const mutants = [
     find: 'IDEMPOTENCY_WINDOW_MS = 86_400_000',
     replace: 'IDEMPOTENCY_WINDOW_MS = 82_800_000',
     tests: ['test/runtime/publish.test.ts'],
+  },
+  {
+    what: 'a repeated group is sent as a new one',
+    file: 'src/delivery/commit-loop.ts',
+    find: 'group.isRepeat = isUnknown = true',
+    replace: 'isUnknown = true',
+    tests: ['test/delivery/dispatcher-groups.test.ts'],
+  },
+  {
+    what: 'a publisher waits for ever',
+    file: 'src/delivery/commit-loop.ts',
+    find: '        if (!watching) void watch()\n',
+    replace: '',
+    tests: ['test/delivery/dispatcher-groups.test.ts'],
   },
 ]

@@ -26,8 +26,9 @@ export const mutants = [
   {
     what: 'a delivery that ends without a request leaves no record',
     file: 'src/delivery/settle.ts',
-    find: 'const record = buildSkippedRecord(recordId, delivery, webhook, next, rules, wallMs)\n  return settlement(delivery, next, record, context)',
-    replace: 'return settlement(delivery, next, undefined, context)',
+    find: 'const record = buildSkippedRecord(recordId, delivery, webhook, next, rules, wallMs)\n  return settlement(delivery, next, record)',
+    replace:
+      'const { record: _, ...rest } = settlement(delivery, next, buildSkippedRecord(recordId, delivery, webhook, next, rules, wallMs))\n  return rest',
     tests: ['test/delivery/dispatcher-faults.test.ts', 'test/service/guarantees.test.ts'],
   },
   {
@@ -39,20 +40,16 @@ export const mutants = [
   },
   {
     what: 'the scheduler does not learn when a retry is due',
-    file: 'src/delivery/worker/worker.ts',
-    find: 'scheduler.update(result.endpoint, since)',
-    replace: '',
-    tests: [
-      'test/delivery/dispatcher-after-outage.test.ts',
-      'test/delivery/worker/delivery-notifications.test.ts',
-    ],
+    file: 'src/delivery/dispatcher.ts',
+    find: '    else queue.retry(delivery, next)\n    update(delivery.endpoint)\n',
+    replace: '    else queue.retry(delivery, next)\n',
+    tests: ['test/delivery/dispatcher-after-outage.test.ts', 'test/delivery/dispatcher.test.ts'],
   },
   {
-    what: 'a request cancelled by the sender cancels the delivery of a live webhook',
-    file: 'src/delivery/retry.ts',
-    find: "    state: nextState(delivery, 'returned'),\n    dueMs: now + OWN_FAULT_PAUSE_MS,\n    attempts,",
-    replace:
-      "    state: nextState(delivery, 'cancelled'),\n    dueMs: now + OWN_FAULT_PAUSE_MS,\n    attempts,",
+    what: 'a request cancelled by the sender ends the delivery of a live webhook',
+    file: 'src/delivery/dispatcher.ts',
+    find: '    if (!decided) {\n',
+    replace: '    if (!decided) {\n      queue.end(delivery, now)\n',
     tests: ['test/delivery/cancel-unsent.test.ts'],
   },
   {
@@ -68,5 +65,12 @@ export const mutants = [
     find: 'return Math.min(capMs, Math.round(delay',
     replace: 'return Math.max(0, Math.round(delay',
     tests: ['test/delivery/backoff.test.ts'],
+  },
+  {
+    what: 'deliveries whose contents are not in memory are never read',
+    file: 'src/delivery/queue-sync.ts',
+    find: '        void readContents(some)\n',
+    replace: '',
+    tests: ['test/delivery/dispatcher-contents.test.ts'],
   },
 ]

@@ -26,8 +26,8 @@ export const mutants = [
   {
     what: 'close does not release the lease',
     file: 'src/delivery/dispatcher.ts',
-    find: '      await lease.stop()\n',
-    replace: '\n',
+    find: 'lease.stop(mayRelease)',
+    replace: 'lease.stop(false)',
     tests: ['test/delivery/dispatcher-close.test.ts', 'test/delivery/dispatcher-nodes.test.ts'],
   },
   {
@@ -48,8 +48,8 @@ export const mutants = [
   {
     what: 'close waits for ever',
     file: 'src/delivery/dispatcher.ts',
-    find: 'await waitAtMost(drainMs, clock, claiming.idle().then(worker.idle))',
-    replace: 'await claiming.idle().then(worker.idle)',
+    find: 'await waitAtMost(drainMs, clock, ended())',
+    replace: 'await ended()',
     tests: ['test/delivery/dispatcher-close.test.ts', 'test/service/closing.test.ts'],
   },
   {

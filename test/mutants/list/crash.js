@@ -3,10 +3,10 @@
 /** @type {import('../mutant.js').Mutant[]} */
 export const mutants = [
   {
-    what: 'orphans are not recovered',
-    file: 'src/delivery/recovery.ts',
-    find: 'await recoverOrphans(deps)\n',
-    replace: '\n',
+    what: 'interrupted attempts are not settled',
+    file: 'src/delivery/queue-sync.ts',
+    find: '    await settleInterrupted(starts)\n',
+    replace: '',
     tests: ['test/delivery/dispatcher-nodes.test.ts', 'test/service/guarantees-under-faults.test.ts'],
   },
   {
@@ -19,24 +19,28 @@ export const mutants = [
   {
     what: 'an interruption leaves no record',
     file: 'src/delivery/settle.ts',
-    find: 'const record = buildRecord(recordId, delivery, webhook, next, rules, wallMs)\n  return settlement(delivery, next, record, context)',
+    find: 'const record = buildRecord(recordId, delivery, webhook, next, rules, wallMs)\n  return settlement(delivery, next, record)',
     replace:
-      "const record = buildRecord(recordId, delivery, webhook, next, rules, wallMs)\n  return settlement(delivery, next, next.state === 'quarantined' ? record : undefined, context)",
+      "const { record, ...rest } = settlement(delivery, next, buildRecord(recordId, delivery, webhook, next, rules, wallMs))\n  return next.state === 'quarantined' ? { ...rest, record } : rest",
     tests: ['test/delivery/worker/delivery-notifications.test.ts', 'test/delivery/dispatcher-close.test.ts'],
   },
   {
     what: 'settlements of a dead node are accepted',
     file: 'src/store/memory/leases.ts',
-    find: 'return lease.owner === owner && now < lease.aliveUntilMs',
-    replace: 'return now < lease.aliveUntilMs',
-    tests: ['test/delivery/dispatcher-caps.test.ts'],
+    find: 'node && node.fence !== 0 && node.fence === lease.fence && now < node.aliveUntilMs ?',
+    replace: 'node ?',
+    tests: [
+      'test/delivery/dispatcher-stale-outcomes.test.ts',
+      'test/store/memory/queue.test.ts',
+      'test/store/memory.test.ts',
+    ],
   },
   {
-    what: 'the fence is not checked',
-    file: 'src/store/memory/settle.ts',
-    find: 'delivery.fence === expect.fence &&',
-    replace: '',
-    tests: ['test/delivery/dispatcher-stale-outcomes.test.ts'],
+    what: 'the number of attempts is not checked',
+    file: 'src/store/engine/settlement.ts',
+    find: 'expect.attempts === undefined || expect.attempts === row.attempts',
+    replace: 'true',
+    tests: ['test/store/engine/settlement.test.ts'],
   },
   {
     what: 'a delivery that crashes nodes is never quarantined',
@@ -51,5 +55,34 @@ export const mutants = [
     find: "attempts: attempts + 1, tries, interruptions, reason: 'interrupted'",
     replace: "attempts: attempts + 1, tries: tries + 1, interruptions, reason: 'interrupted'",
     tests: ['test/delivery/dispatcher-nodes.test.ts', 'test/delivery/retry.test.ts'],
+  },
+  {
+    what: 'a request is sent before its start is stored',
+    file: 'src/delivery/commit-loop.ts',
+    find: '    const startKey = starts.length > 0 ? startKeys.add(starts) : 0\n',
+    replace:
+      '    const startKey = starts.length > 0 ? startKeys.add(starts) : 0\n    for (const delivery of starts) handlers.start(delivery)\n',
+    tests: ['test/delivery/dispatcher-groups.test.ts'],
+  },
+  {
+    what: 'the starts of ended attempts are kept',
+    file: 'src/delivery/start-keys.ts',
+    find: '      finished.push(startKey)\n',
+    replace: '',
+    tests: ['test/delivery/dispatcher-groups.test.ts'],
+  },
+  {
+    what: 'a start is sent although the lease may end before it',
+    file: 'src/delivery/commit-loop.ts',
+    find: 'const isInTime = deps.canStart()',
+    replace: 'const isInTime = true',
+    tests: ['test/delivery/dispatcher-groups.test.ts'],
+  },
+  {
+    what: 'close forgets starts of which it wrote no end',
+    file: 'src/delivery/dispatcher.ts',
+    find: 'active.size === 0 && !loop.hasLost',
+    replace: 'true',
+    tests: ['test/delivery/dispatcher-groups.test.ts', 'test/delivery/dispatcher-close.test.ts'],
   },
 ]

@@ -4,25 +4,24 @@
 export const mutants = [
   {
     what: 'disabling a webhook does not cancel its requests',
-    file: 'src/webhooks/manage.ts',
-    find: 'if (changed.epoch > webhook.epoch) deps.onDeliveriesCancelled?.(webhookId)',
+    file: 'src/delivery/queue-sync.ts',
+    find: '    if (row.epoch > epochBefore) deps.cancelUnsent(row.id)\n',
     replace: '',
-    tests: ['test/service/cancel-unsent.test.ts'],
+    tests: ['test/delivery/cancel-unsent.test.ts'],
   },
   {
     what: 'an unsent request takes an attempt number',
-    file: 'src/delivery/retry.ts',
-    find: '    dueMs: now + OWN_FAULT_PAUSE_MS,\n    attempts,\n    tries,\n    interruptions,\n  }',
-    replace:
-      '    dueMs: now + OWN_FAULT_PAUSE_MS,\n    attempts: attempts + 1,\n    tries,\n    interruptions,\n  }',
+    file: 'src/delivery/dispatcher.ts',
+    find: "const isCancelled = result?.observation.kind === 'cancelled'",
+    replace: 'const isCancelled = false',
     tests: ['test/delivery/cancel-unsent.test.ts'],
   },
   {
     what: 'a cancelled request is due again at once',
-    file: 'src/delivery/retry.ts',
-    find: '    dueMs: now + OWN_FAULT_PAUSE_MS,\n    attempts,',
-    replace: '    dueMs: now,\n    attempts,',
-    tests: ['test/delivery/traceparent.test.ts', 'test/delivery/cancel-unsent.test.ts'],
+    file: 'src/delivery/dispatcher.ts',
+    find: '    if (!decided) {\n      putBack(delivery, now + OWN_FAULT_PAUSE_MS)',
+    replace: '    if (!decided) {\n      putBack(delivery, now)',
+    tests: ['test/delivery/cancel-unsent.test.ts'],
   },
   {
     what: 'delivery latency is measured from the last attempt',
@@ -48,8 +47,8 @@ export const mutants = [
   {
     what: 'the span context is not sent',
     file: 'src/delivery/attempt.ts',
-    find: 'span?.traceparent ?? claim.traceparent',
-    replace: 'claim.traceparent',
+    find: 'span?.traceparent ?? delivery.traceparent',
+    replace: 'delivery.traceparent',
     tests: ['test/delivery/traceparent.test.ts'],
   },
   {
@@ -61,10 +60,13 @@ export const mutants = [
   },
   {
     what: 'first attempts get no share of the slots',
-    file: 'src/store/memory/claim.ts',
-    find: 'Math.ceil(slots / 2)',
+    file: 'src/delivery/queue/pending-queue.ts',
+    find: 'retriesFirst ? slots >> 1 : (slots + 1) >> 1',
     replace: '0',
-    tests: ['test/delivery/dispatcher-after-outage.test.ts', 'test/delivery/scheduler/fair-queue.test.ts'],
+    tests: [
+      'test/delivery/queue/pending-queue.test.ts',
+      'test/regressions/retries-starved-by-first-attempts.test.ts',
+    ],
   },
   {
     what: 'tests have no rate limit',
@@ -74,10 +76,10 @@ export const mutants = [
     tests: ['test/service/replay-limits.test.ts'],
   },
   {
-    what: 'slots are not released when a settlement fails',
-    file: 'src/delivery/worker/worker.ts',
-    find: 'scheduler.end(slot)\n',
-    replace: 'if (result) scheduler.end(slot)\n',
-    tests: ['test/delivery/host-errors.test.ts'],
+    what: 'slots are not released when nothing can be decided',
+    file: 'src/delivery/dispatcher.ts',
+    find: '    release(delivery)\n    if (delivery.isAbandoned) return\n',
+    replace: '    if (delivery.isAbandoned) return\n',
+    tests: ['test/delivery/host-errors.test.ts', 'test/regressions/throwing-port-leaked-slots.test.ts'],
   },
 ]

@@ -19,17 +19,16 @@ export const mutants = [
   {
     what: 'all endpoints share the slots of one',
     file: 'src/delivery/dispatcher.ts',
-    find: 'const freeSlots = () => caps.total - worker.activeCount',
-    replace: 'const freeSlots = () => caps.perEndpoint - worker.activeCount',
+    find: 'const free = caps.total - active.size',
+    replace: 'const free = caps.perEndpoint - active.size',
     tests: ['test/delivery/dispatcher-caps.test.ts', 'test/service/guarantees-under-faults.test.ts'],
   },
   {
-    what: 'a claim waits for the requests in flight',
+    what: 'a group waits for the requests in flight',
     file: 'src/delivery/dispatcher.ts',
-    find: 'emptyClaims = (await claim(endpoints, free, now)) > 0 ? 0 : emptyClaims + 1',
-    replace:
-      'emptyClaims = (await claim(endpoints, free, now)) > 0 ? 0 : emptyClaims + 1; await worker.idle()',
-    tests: ['test/service/order.test.ts', 'test/service/guarantees-under-faults.test.ts'],
+    find: 'const free = caps.total - active.size',
+    replace: 'const free = active.size > 0 ? 0 : caps.total',
+    tests: ['test/service/order.test.ts', 'test/delivery/dispatcher.test.ts'],
   },
   {
     what: 'an account that was served goes first again',

@@ -24,10 +24,10 @@ export const mutants = [
     tests: ['test/delivery/request.test.ts'],
   },
   {
-    what: 'retries get the first body of the event',
-    file: 'src/store/memory/claim.ts',
-    find: 'const body = bodies[row.delivery.variant]!',
-    replace: 'const body = bodies[row.delivery.attempts > 0 ? 0 : row.delivery.variant]!',
+    what: 'every webhook gets the first body of the event',
+    file: 'src/delivery/dispatcher.ts',
+    find: 'fillIn(event.bodies[variant]!, sequence)',
+    replace: 'fillIn(event.bodies[0]!, sequence)',
     tests: ['test/service/guarantees.test.ts'],
   },
   {
@@ -43,5 +43,12 @@ export const mutants = [
     find: 'const seconds = Math.floor(nowMs / 1000)',
     replace: 'const seconds = Math.floor(nowMs / 1000) - attempt * 5',
     tests: ['test/delivery/dispatcher.test.ts', 'test/delivery/request.test.ts'],
+  },
+  {
+    what: 'a body that is read again is the first one of the event',
+    file: 'src/store/memory/readers.ts',
+    find: 'event.bodies[source.variant]!',
+    replace: 'event.bodies[0]!',
+    tests: ['test/store/memory-conformance.test.ts'],
   },
 ]

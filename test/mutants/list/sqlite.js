@@ -193,8 +193,8 @@ export const mutants = [
   {
     what: 'due times are shown by store time',
     file: 'src/runtime/webhook-api.ts',
-    find: 'return delayed(delivery, -storeAheadMs(core))',
-    replace: 'return delivery',
+    find: 'delayed(core.dispatcher.withQueueState(delivery), -storeAheadMs(core))',
+    replace: 'core.dispatcher.withQueueState(delivery)',
     tests: ['test/adapters/storage/sqlite-store-time.test.ts'],
   },
   {
@@ -203,5 +203,12 @@ export const mutants = [
     find: 'storeClock = createStoreClock(options.clock ?? deps.clock)',
     replace: 'storeClock = { now: (options.clock ?? deps.clock).now, sync() {} }',
     tests: ['test/store/memory.test.ts'],
+  },
+  {
+    what: 'an error of a full disk does not say that nothing was written',
+    file: 'adapters/storage/sqlite/messages.ts',
+    find: 'return serialized.isNotWritten ? notWritten(error) : error',
+    replace: 'return error',
+    tests: ['test/adapters/storage/sqlite-group-commit.test.ts'],
   },
 ]

@@ -1,6 +1,7 @@
 /** Services with one defect each; the model must notice all of them. */
 import { constant, createHookswitch, type Hookswitch } from 'hookswitch'
-import type { NewDelivery, Store } from 'hookswitch/store'
+import type { Store } from 'hookswitch/store'
+import { NO_WAITING } from './broken-stores.js'
 
 type Options = Parameters<typeof createHookswitch>[0]
 
@@ -61,34 +62,28 @@ export const BROKEN_SERVICES: readonly BrokenService[] = [
     'the second delivery of an acceptance is lost',
     {
       store: withDeliveries((store) => ({
-        accept: ({ deliveries, ...acceptance }, now) =>
-          store.accept({ ...acceptance, deliveries: deliveries.filter((_, at) => at !== 1) }, now),
+        commit: (group) =>
+          store.commit({
+            ...group,
+            accepted: group.accepted.map(({ deliveries, ...acceptance }) => ({
+              ...acceptance,
+              deliveries: deliveries.filter((_, at) => at !== 1),
+            })),
+          }),
       })),
     },
   ],
   [
-    'order is lost after a retry',
+    'order is lost in a restart',
     {
-      store: withDeliveries((store) => {
-        const retried = new Set<string>()
-        return {
-          settle(settlements, now) {
-            for (const { webhookId, next } of settlements)
-              if (next.state === 'waiting') retried.add(webhookId)
-            return store.settle(settlements, now)
-          },
-          accept: (acceptance, now) =>
-            store.accept(
-              {
-                ...acceptance,
-                deliveries: acceptance.deliveries.map(
-                  (one): NewDelivery => (retried.has(one.webhookId) ? { ...one, lane: one.id } : one),
-                ),
-              },
-              now,
-            ),
-        }
-      }),
+      store: withDeliveries((store) => ({
+        async load(lease, shards, cursor) {
+          const part = await store.load(lease, shards, cursor)
+          if (!part) return part
+          const { waiting } = part
+          return { ...part, waiting: { ...waiting, lane: new Float64Array(waiting.count) } }
+        },
+      })),
     },
   ],
   [
@@ -97,7 +92,16 @@ export const BROKEN_SERVICES: readonly BrokenService[] = [
   ],
   [
     'deliveries in flight at a crash are lost',
-    { store: withDeliveries(() => ({ orphans: async () => [] })) },
+    {
+      store: withDeliveries((store) => ({
+        async load(lease, shards, cursor) {
+          const part = await store.load(lease, shards, cursor)
+          return part && part.interrupted.length > 0
+            ? { ...part, waiting: NO_WAITING, webhooks: [], interrupted: [] }
+            : part
+        },
+      })),
+    },
   ],
   [
     'disabling a webhook cancels nothing',

@@ -1,5 +1,4 @@
 /** Stores with one defect of other rows each, and stores with a race. */
-import type { DeliveryStore } from 'hookswitch/store'
 import { type BrokenStore, withDeliveries } from './broken-stores.js'
 
 export const BROKEN_ROWS: readonly BrokenStore[] = [
@@ -62,33 +61,34 @@ export const RACING_STORES: readonly BrokenStore[] = [
     }),
   ],
   [
-    'two concurrent claims return the same deliveries',
-    withDeliveries((store) => {
-      let inProgress: ReturnType<DeliveryStore['claim']> | undefined
-      return {
-        async claim(request) {
-          inProgress ??= store.claim(request)
-          const result = await inProgress
-          await aWhile()
-          inProgress = undefined
-          return result
-        },
-      }
-    }),
+    'the version of a group is compared before it is written',
+    withDeliveries((store) => ({
+      async commit(group) {
+        const changes = group.lease && (await store.changes(group.lease, group.version))
+        if (!changes || changes.version !== group.version) return store.commit(group)
+        await aWhile()
+        const { version } = (await store.changes(group.lease!, group.version)) ?? group
+        return store.commit({ ...group, version })
+      },
+    })),
   ],
   [
     'an acceptance is written in two parts',
     withDeliveries((store) => ({
-      async accept(acceptance, now) {
-        const [first, ...others] = acceptance.deliveries
-        if (!first || others.length === 0 || acceptance.events.some(({ idempotency }) => idempotency)) {
-          return store.accept(acceptance, now)
-        }
-        const accepted = await store.accept({ ...acceptance, deliveries: [] }, now)
+      async commit(group) {
+        const [acceptance, ...others] = group.accepted
+        if (!acceptance || others.length > 0 || group.starting || group.ended.length > 0)
+          return store.commit(group)
+        const [first, ...deliveries] = acceptance.deliveries
+        const { events } = acceptance
+        if (!first || deliveries.length === 0 || events.length > 1 || events[0]?.idempotency)
+          return store.commit(group)
+        const result = await store.commit({ ...group, accepted: [{ ...acceptance, deliveries: [first] }] })
+        if (result.kind !== 'committed') return result
         await aWhile()
-        const events = acceptance.events.map((event) => ({ ...event, numbered: false }))
-        await store.accept({ ...acceptance, events, deliveries: acceptance.deliveries }, now)
-        return accepted
+        const rest = deliveries.map((one) => ({ ...one, replayOf: first.id }))
+        await store.commit({ ...group, accepted: [{ ...acceptance, events: [], deliveries: rest }] })
+        return result
       },
     })),
   ],
@@ -96,5 +96,5 @@ export const RACING_STORES: readonly BrokenStore[] = [
 
 /** Time for other calls to run in between. */
 const aWhile = async () => {
-  for (let turn = 0; turn < 40; turn += 1) await Promise.resolve()
+  for (let turn = 0; turn < 200; turn += 1) await Promise.resolve()
 }

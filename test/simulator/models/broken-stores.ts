@@ -1,82 +1,102 @@
-/** Stores with one defect of the queue each; the model must notice all of them. */
-import type { DeliveryStore, NewDelivery, Settlement, Store } from 'hookswitch/store'
+/** Stores with one defect of the queue's log each; the model must notice all of them. */
+import type {
+  Acceptance,
+  Group,
+  GroupResult,
+  NewDelivery,
+  QueueStore,
+  Settlement,
+  Store,
+} from 'hookswitch/store'
 
 /** A defect, and a function that adds it to a correct store. */
 export type BrokenStore = readonly [fault: string, breakStore: (store: Store) => Store]
 
 /** Replaces some methods of the store's `deliveries`. */
-export function withDeliveries(
-  replace: (store: DeliveryStore) => Partial<DeliveryStore>,
-): (store: Store) => Store {
+export function withDeliveries(replace: (store: QueueStore) => Partial<QueueStore>): (store: Store) => Store {
   return (store) => ({ ...store, deliveries: { ...store.deliveries, ...replace(store.deliveries) } })
 }
 
+/** Changes every group. */
+function withGroups(change: (group: Group) => Group): (store: Store) => Store {
+  return withDeliveries((store) => ({ commit: (group) => store.commit(change(group)) }))
+}
+
+/** Changes every acceptance. */
+const withAcceptances = (change: (acceptance: Acceptance) => Acceptance) =>
+  withGroups((group) => ({ ...group, accepted: group.accepted.map(change) }))
+
 /** Changes every settlement. */
-function withSettlements(
-  change: (settlement: Settlement, now: number) => Settlement,
-): (store: Store) => Store {
-  return withDeliveries((store) => ({
-    settle: (settlements, now) =>
-      store.settle(
-        settlements.map((one) => change(one, now)),
-        now,
-      ),
+const withSettlements = (change: (settlement: Settlement, now: number) => Settlement) =>
+  withGroups((group) => ({ ...group, ended: group.ended.map((one) => change(one, group.now)) }))
+
+/** Changes the result of every group that was committed. */
+const withResults = (
+  change: (
+    result: Extract<GroupResult, { kind: 'committed' }>,
+    group: Group,
+    store: QueueStore,
+  ) => GroupResult | Promise<GroupResult>,
+) =>
+  withDeliveries((store) => ({
+    async commit(group) {
+      const result = await store.commit(group)
+      return result.kind === 'committed' ? change(result, group, store) : result
+    },
   }))
+
+/** No row of `WaitingDeliveries`. */
+export const NO_WAITING = {
+  count: 0,
+  webhookIds: [],
+  webhook: new Uint32Array(),
+  position: new Float64Array(),
+  lane: new Float64Array(),
+  sequence: new Uint32Array(),
+  dueMs: new Float64Array(),
+  epoch: new Uint32Array(),
+  attempts: new Uint32Array(),
+  tries: new Uint32Array(),
+  interruptions: new Uint8Array(),
 }
 
 export const BROKEN_STORES: readonly BrokenStore[] = [
   [
     'the second delivery of an acceptance is lost',
-    withDeliveries((store) => ({
-      accept: ({ deliveries, ...acceptance }, now) =>
-        store.accept({ ...acceptance, deliveries: deliveries.filter((_, at) => at !== 1) }, now),
+    withAcceptances(({ deliveries, ...acceptance }) => ({
+      ...acceptance,
+      deliveries: deliveries.filter((_, at) => at !== 1),
     })),
   ],
   [
-    'a delivery is claimed a second time when nothing else is due',
-    withDeliveries((store) => {
-      let last: Awaited<ReturnType<DeliveryStore['claim']>> | undefined
-      return {
-        async claim(request) {
-          const result = await store.claim(request)
-          if (result.claims.length > 0) last = result
-          return result.claims.length === 0 ? (last ?? result) : result
-        },
-      }
-    }),
-  ],
-  [
-    'the fence of a settlement is ignored',
+    'the number of attempts that a settlement expects is ignored',
     withDeliveries((store) => ({
-      async settle(settlements, now) {
-        const found = await Promise.all(settlements.map((one) => store.delivery('account', one.deliveryId)))
-        const anyFence = settlements.map((one, at): Settlement => {
-          const fence = found[at]?.fence ?? one.expect.fence
-          return { ...one, expect: { ...one.expect, fence } }
+      async commit(group) {
+        const keys = group.ended.map(({ webhookId, position }) => ({ webhookId, position }))
+        const stored = await store.bodies(keys)
+        const ended = group.ended.map((one, at): Settlement => {
+          const { attempts } = stored[at]?.delivery ?? one.expect
+          return { ...one, expect: { attempts } }
         })
-        return store.settle(anyFence, now)
+        return store.commit({ ...group, ended })
       },
     })),
   ],
   [
-    'order is lost after a retry',
+    'deliveries of a call have lanes to themselves after a retry',
     withDeliveries((store) => {
       const retried = new Set<string>()
       return {
-        settle(settlements, now) {
-          for (const { webhookId, next } of settlements) if (next.state === 'waiting') retried.add(webhookId)
-          return store.settle(settlements, now)
+        commit(group) {
+          for (const { webhookId, next } of group.ended) if (next.state === 'waiting') retried.add(webhookId)
+          const accepted = group.accepted.map((acceptance) => ({
+            ...acceptance,
+            deliveries: acceptance.deliveries.map(
+              (one): NewDelivery => (retried.has(one.webhookId) ? { ...one, lane: `-/${one.id}` } : one),
+            ),
+          }))
+          return store.commit({ ...group, accepted })
         },
-        accept: (acceptance, now) =>
-          store.accept(
-            {
-              ...acceptance,
-              deliveries: acceptance.deliveries.map(
-                (one): NewDelivery => (retried.has(one.webhookId) ? { ...one, lane: one.id } : one),
-              ),
-            },
-            now,
-          ),
       }
     }),
   ],
@@ -91,46 +111,44 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   ],
   [
     'idempotency keys are ignored',
-    withDeliveries((store) => ({
-      accept: (acceptance, now) =>
-        store.accept(
-          { ...acceptance, events: acceptance.events.map(({ idempotency: _, ...event }) => event) },
-          now,
-        ),
+    withAcceptances((acceptance) => ({
+      ...acceptance,
+      events: acceptance.events.map(({ idempotency: _, ...event }) => event),
     })),
   ],
   [
     'an idempotency key never expires',
-    withDeliveries((store) => ({
-      accept: (acceptance, now) =>
-        store.accept(
-          {
-            ...acceptance,
-            events: acceptance.events.map((event) =>
-              event.idempotency ? { ...event, idempotency: { ...event.idempotency, untilMs: 9e15 } } : event,
-            ),
-          },
-          now,
-        ),
+    withAcceptances((acceptance) => ({
+      ...acceptance,
+      events: acceptance.events.map((event) =>
+        event.idempotency ? { ...event, idempotency: { ...event.idempotency, untilMs: 9e15 } } : event,
+      ),
     })),
   ],
   [
     'a delivery of an older epoch is stored with the current epoch',
-    (store) =>
-      withDeliveries((store) => ({
-        async accept(acceptance, now) {
-          const hooks = await Promise.all(
-            acceptance.deliveries.map(({ webhookId }) => store.webhookOf(webhookId)),
-          )
-          const deliveries = acceptance.deliveries.map((one, at) => ({
-            ...one,
-            epoch: hooks[at]?.epoch ?? one.epoch,
-          }))
-          return store.accept({ ...acceptance, deliveries }, now)
-        },
-      }))(store),
+    withDeliveries((store) => ({
+      async commit(group) {
+        const accepted = await Promise.all(
+          group.accepted.map(async (acceptance) => {
+            const hooks = await Promise.all(
+              acceptance.deliveries.map(({ webhookId }) => store.webhookOf(webhookId)),
+            )
+            const deliveries = acceptance.deliveries.map((one, at) => ({
+              ...one,
+              epoch: hooks[at]?.epoch ?? one.epoch,
+            }))
+            return { ...acceptance, deliveries }
+          }),
+        )
+        return store.commit({ ...group, accepted })
+      },
+    })),
   ],
-  ['a retry is due at once', withSettlements((one, now) => (one.next.dueMs ? withDue(one, now) : one))],
+  [
+    'a retry is due at once',
+    withSettlements((one, now) => (one.next.dueMs ? { ...one, next: { ...one.next, dueMs: now } } : one)),
+  ],
   [
     'the pause of an endpoint is lost',
     withSettlements(({ endpoint, ...one }) => {
@@ -151,22 +169,120 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   ],
   [
     'a settlement of an ended delivery is reported as settled',
+    withResults(async (result, { ended }, store) => {
+      const rows = await Promise.all(ended.map((one) => store.delivery('account', one.deliveryId)))
+      return {
+        ...result,
+        ended: result.ended.map((one, at) =>
+          one.kind === 'fenced' && rows[at]?.state === 'delivered' ? { kind: 'settled' } : one,
+        ),
+      }
+    }),
+  ],
+  [
+    'a settlement that disables its webhook does not raise the version',
+    withResults((result, { version }) => ({ ...result, version })),
+  ],
+  [
+    'the lease of a group is ignored',
+    withDeliveries((store) => {
+      let last: Group['lease']
+      return {
+        async own(owner, leaseMs) {
+          const lease = await store.own(owner, leaseMs)
+          last = lease
+          return lease
+        },
+        commit: ({ lease, ...group }) => store.commit({ ...group, lease: lease && last }),
+      }
+    }),
+  ],
+  [
+    'the version of a group is ignored',
     withDeliveries((store) => ({
-      async settle(settlements, now) {
-        const settled = await store.settle(settlements, now)
-        const ended = await Promise.all(settlements.map((one) => store.delivery('account', one.deliveryId)))
-        return settled.map((one, at) =>
-          one.kind === 'fenced' && ended[at]?.state === 'delivered'
-            ? { kind: 'settled', endpoint: {} as never }
-            : one,
-        )
+      async commit(group) {
+        const polled = group.lease && (await store.changes(group.lease, group.version))
+        return store.commit({ ...group, version: polled?.version ?? group.version })
+      },
+    })),
+  ],
+  ['an attempt of an older epoch starts', withResults((result) => ({ ...result, notStarted: [] }))],
+  [
+    'starts are not stored',
+    withGroups(({ starting, ...group }) => ({
+      ...group,
+      ...(starting && { starting: { ...starting, deliveries: starting.deliveries.slice(0, 1) } }),
+    })),
+  ],
+  ['starts that are over are not forgotten', withGroups((group) => ({ ...group, finished: [] }))],
+  [
+    'a takeover finds nothing that was interrupted',
+    withDeliveries((store) => ({
+      async load(lease, shards, cursor) {
+        const part = await store.load(lease, shards, cursor)
+        return part && { ...part, interrupted: [] }
       },
     })),
   ],
   [
-    'maxPending is ignored',
+    'what was interrupted is named again after the takeover is complete',
+    withDeliveries(() => ({ completeTakeover: async () => {} })),
+  ],
+  ['the repeat of a group is written as a new one', withGroups((group) => ({ ...group, isRepeat: false }))],
+  [
+    'a delivery that was accepted without a lease is not found by a poll',
     withDeliveries((store) => ({
-      accept: (acceptance, now) => store.accept({ ...acceptance, maxPending: 1e9 }, now),
+      async poll(lease) {
+        const polled = await store.poll(lease)
+        return polled && { ...polled, waiting: NO_WAITING, webhooks: [] }
+      },
+    })),
+  ],
+  [
+    'a poll finds deliveries again',
+    withDeliveries((store) => {
+      let last: Awaited<ReturnType<QueueStore['poll']>>
+      return {
+        async poll(lease) {
+          const polled = await store.poll(lease)
+          if (polled && polled.waiting.count > 0) last = polled
+          return polled && { ...(last ?? polled), version: polled.version }
+        },
+      }
+    }),
+  ],
+  [
+    'changes do not list edited webhooks',
+    withDeliveries((store) => ({
+      async changes(lease, since) {
+        const found = await store.changes(lease, since)
+        return found && { ...found, webhooks: [] }
+      },
+    })),
+  ],
+  [
+    'changes do not list erased deliveries',
+    withDeliveries((store) => ({
+      async changes(lease, since) {
+        const found = await store.changes(lease, since)
+        return found && { ...found, removed: [] }
+      },
+    })),
+  ],
+  [
+    'a gap in the numbers of a call is not reported',
+    withResults((result) => ({
+      ...result,
+      accepted: result.accepted.map((one) => (one.kind === 'accepted' ? { ...one, mayHaveGap: false } : one)),
+    })),
+  ],
+  [
+    'a body has no number',
+    withDeliveries((store) => ({
+      async bodies(keys) {
+        const claims = await store.bodies(keys)
+        return claims.map((claim) => claim && { ...claim, body: claim.body.replace(/:\d+/, ':0') })
+      },
     })),
   ],
   [
@@ -179,7 +295,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   [
     'erasing a call leaves its attempts',
     withDeliveries((store) => {
-      const kept = new Map<string, Awaited<ReturnType<DeliveryStore['attempts']>>>()
+      const kept = new Map<string, Awaited<ReturnType<QueueStore['attempts']>>>()
       return {
         async erase(erasure, limit) {
           const { accountId, callIds = [] } = erasure
@@ -192,7 +308,3 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     }),
   ],
 ]
-
-function withDue(settlement: Settlement, dueMs: number): Settlement {
-  return { ...settlement, next: { ...settlement.next, dueMs } }
-}

@@ -33,7 +33,7 @@ describe('decideSettlement', () => {
   })
 
   it('accepts any number of attempts where none is expected', () => {
-    const any = settle('cancelled', 1, { expect: { state: 'waiting', fence: 0 } })
+    const any = settle('cancelled', 1, { expect: { attempts: 0 } })
     expect(decideSettlement(row('waiting', 7), any, false, false)).toBe('write')
   })
 

@@ -157,17 +157,15 @@ export function settlement(
       attempts,
       tries: 0,
       interruptions: 0,
-      fence: 0,
       acceptedMs: 0,
     },
     { attempt: after.attempts, result: after.state === 'delivered' ? 'success' : 'failure' },
   )
   return {
-    owner: '',
     deliveryId: delivery.id,
     webhookId: delivery.webhookId,
     position: delivery.position!,
-    expect: { state: 'waiting', fence: 0, attempts },
+    expect: { attempts },
     next: after,
     record,
     ...rest,
