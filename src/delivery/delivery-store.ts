@@ -25,6 +25,7 @@ export interface BodyTemplate {
   readonly tail?: string
   /** The whole body with the number `filledSequence`: written and read by `fillIn` only, so that the text exists once. */
   filled?: string
+  /** The sequence number in `filled`. */
   filledSequence?: number
 }
 
@@ -110,6 +111,7 @@ export interface ReadyEndpoint {
 
 /** A delivery with what is sent. */
 export interface DeliveryContent {
+  /** The delivery as it is stored. */
   readonly delivery: Delivery
   /** The whole body. */
   readonly body: string

@@ -159,11 +159,13 @@ export type GroupResult =
  * delivery. Deliveries of one lane are in order.
  */
 export interface WaitingDeliveries {
+  /** Number of rows. */
   readonly count: number
   /** Ids of the webhooks that `webhook` refers to. */
   readonly webhookIds: readonly string[]
   /** Index into `webhookIds`. */
   readonly webhook: Uint32Array
+  /** Positions. */
   readonly position: Float64Array
   /** `laneKey` of its lane; 0: it has the lane to itself. */
   readonly lane: Float64Array
@@ -171,9 +173,13 @@ export interface WaitingDeliveries {
   readonly sequence: Uint32Array
   /** Store time, ms, before which it is not sent: that of its next retry. 0: it has none. */
   readonly dueMs: Float64Array
+  /** Epochs of the webhook at accept. */
   readonly epoch: Uint32Array
+  /** Attempts recorded. */
   readonly attempts: Uint32Array
+  /** Attempts charged to the budget. */
   readonly tries: Uint32Array
+  /** Interrupted attempts in a row. */
   readonly interruptions: Uint8Array
 }
 
@@ -181,6 +187,7 @@ export interface WaitingDeliveries {
 export interface LoadedPart {
   /** The version at the time of the call: changes after it are in `changes`. */
   readonly version: number
+  /** The waiting deliveries of this part. */
   readonly waiting: WaitingDeliveries
   /** The webhooks of `waiting.webhookIds`, disabled and deleted ones too. */
   readonly webhooks: readonly Webhook[]

@@ -126,5 +126,5 @@ export type {
   ExportSource,
   StoreExport,
 } from './export-format.js'
-export type { OwnershipPlan, ShardLease } from './shards.js'
+export type { LiveNode, OwnershipPlan, ShardLease } from './shards.js'
 export { fairShare, inboxShard, planOwnership, SHARDS, shardOf } from './shards.js'

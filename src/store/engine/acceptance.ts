@@ -16,6 +16,7 @@ export interface StoredKey {
   readonly id: string
   /** The event's sequence number. */
   readonly sequence: number
+  /** `hashEventBody` of the event that it was used for. */
   readonly bodyHash: string
   /** Store time, ms: from then on the key is free. */
   readonly untilMs: number
@@ -23,6 +24,7 @@ export interface StoredKey {
 
 /** A stored event. */
 export interface StoredEventFact {
+  /** Its sequence number; 0: not numbered. */
   readonly sequence: number
   /** Number of its bodies: a replay must refer to one of them. */
   readonly variants: number
@@ -42,9 +44,11 @@ export interface AcceptanceFacts {
   key(accountId: string, key: string): StoredKey | undefined
   /** Whether this event id is stored. Called for every event, and for the events of replays. */
   event(eventId: string): StoredEventFact | undefined
+  /** Whether the webhook has a row, deleted or not. */
   hasWebhook(webhookId: string): boolean
   /** Whether the id of this delivery, or its position among the deliveries of its webhook, is in use. */
   isTaken(delivery: NewDelivery): boolean
+  /** Whether the inbox has this entry. */
   hasInboxEntry(id: string): boolean
   /**
    * The numbers of the event's call, which the plan changes in place. Called once per numbered event, in order, after

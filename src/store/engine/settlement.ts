@@ -8,6 +8,7 @@ import type { Webhook } from '../../webhooks/webhook.js'
 export interface StoredState {
   /** `waiting`, or the terminal state of the end that is still stored. */
   readonly state: DeliveryState
+  /** Attempts recorded. */
   readonly attempts: number
 }
 

@@ -26,8 +26,8 @@ export const mutants = [
   {
     what: 'every webhook gets the first body of the event',
     file: 'src/delivery/dispatcher.ts',
-    find: 'fillIn(event.bodies[variant]!, sequence)',
-    replace: 'fillIn(event.bodies[0]!, sequence)',
+    find: 'fillIn(bodies[variant]!, sequence)',
+    replace: 'fillIn(bodies[0]!, sequence)',
     tests: ['test/service/guarantees.test.ts'],
   },
   {
