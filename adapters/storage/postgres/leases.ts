@@ -113,13 +113,17 @@ export function createLeases({ session, schema, clock, nodeClock, nodes, notifie
     async handOver(lease, shards) {
       const { owner, fence } = lease
       const numbers = int2Array(shards)
-      // From now on an acceptance here leaves a nudge for the next owner of these shards.
-      nodes.handedOver(lease, shards)
-      await session.transaction(async (tx) => {
-        await tx.query(sql.lock, [])
-        await tx.query(sql.lockShards, [numbers])
-        await tx.query(sql.handOver, [numbers, owner, fence])
-      })
+      try {
+        await session.transaction(async (tx) => {
+          await tx.query(sql.lock, [])
+          await tx.query(sql.lockShards, [numbers])
+          await tx.query(sql.handOver, [numbers, owner, fence])
+        })
+      } finally {
+        // From now on an acceptance here leaves a nudge for the next owner. Not before: a renewal that this transaction
+        // waited for has returned the shards.
+        nodes.handedOver(lease, shards)
+      }
       notifier.notifyFree()
     },
     async release(owner) {

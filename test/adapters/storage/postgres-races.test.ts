@@ -92,6 +92,27 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
     return { other, own: await webhookOf(node), theirs: await webhookOf(other) }
   }
 
+  it('a renewal that is under way while shards are handed over does not make them its own again', async () => {
+    const other = await open('node-2')
+    await other.own()
+    const { leaving } = await node.renew()
+    const query = await transaction()
+    await query(`select pg_advisory_xact_lock(hashtextextended('"${schema}" leases', 0))`)
+    const renewed = node.renew()
+    await waitForBlockedSessions(direct, 1, schema)
+    const handedOver = node.store.deliveries.handOver(node.lease, leaving)
+    await waitForBlockedSessions(direct, 2, schema)
+    await query('commit')
+    await Promise.all([renewed, handedOver])
+
+    await other.renew()
+    await other.load()
+    let webhook = await node.webhook()
+    while (!other.lease.shards.includes(shardOf(webhook.id))) webhook = await node.webhook()
+    await node.accept(webhook)
+    expect((await other.poll()).rows).toHaveLength(1)
+  })
+
   describe('a group that waits for its node', () => {
     it.each([
       ['its version is raised', 'update $schema.node set version = version + 1', 'outdated'],
