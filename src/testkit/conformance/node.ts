@@ -319,7 +319,8 @@ export function createNode(
     tryCommit: (parts) => inTurn(() => commitOnce(node.group(parts))),
     commit: (parts) =>
       inTurn(async () => {
-        for (let round = 0; round < 9; round += 1) {
+        // Others may change something again while the changes are applied.
+        for (let round = 0; round < 99; round += 1) {
           const result = await commitOnce(node.group(parts))
           if (result.kind === 'committed') return result
           assert.equal(result.kind, 'outdated', 'the lease holds')
