@@ -54,7 +54,6 @@ const claimed = {
   attempts: 0,
   tries: 0,
   interruptions: 0,
-  fence: 1,
   acceptedMs: 0,
 }
 

@@ -74,7 +74,7 @@ export const METRICS = Object.freeze({
   },
   hookswitch_deliveries_pending: {
     kind: 'gauge',
-    help: 'Deliveries waiting or in flight, in the whole store.',
+    help: 'Deliveries waiting or in flight, on all nodes as far as this one knows.',
   },
   hookswitch_oldest_due_seconds: {
     kind: 'gauge',

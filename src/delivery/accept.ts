@@ -68,6 +68,8 @@ export function buildDelivery(
     httpVerb: webhook.settings.httpVerb,
     lane,
     epoch: webhook.epoch,
+    // A field that is added later would be an array of its own.
+    position: undefined,
   }
 }
 
@@ -141,6 +143,7 @@ function buildEvent({ event, id, bodies, hash, traceparent }: PreparedEvent, now
     timestampMs,
     numbered: true,
     bodies: bodies.templates,
+    position: undefined,
   }
   if (otherLegCallId !== undefined) built.otherLegCallId = otherLegCallId
   if (traceparent !== undefined) built.traceparent = traceparent

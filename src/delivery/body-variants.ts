@@ -76,7 +76,12 @@ export function createBodyVariants(
   }
 }
 
-/** Fills the sequence number into a body template. */
+/** Fills the sequence number into a body template. The same number gives the same string, which exists once in memory. */
 export function fillIn(body: BodyTemplate, sequence: number): string {
-  return body.tail === undefined ? body.head : `${body.head}${sequence}${body.tail}`
+  if (body.tail === undefined) return body.head
+  if (body.filled === undefined || body.filledSequence !== sequence) {
+    body.filled = `${body.head}${sequence}${body.tail}`
+    body.filledSequence = sequence
+  }
+  return body.filled
 }

@@ -18,9 +18,11 @@
  */
 import { errorCode, HookswitchError } from '../errors.js'
 import type { Clock, Log } from '../ports.js'
+import { createLinkedQueue, enqueue, type QueueItem, unqueue } from '../values/linked-queue.js'
 import type { Webhook } from '../webhooks/webhook.js'
 import type { AttemptResult } from './attempt-record.js'
 import type { Acceptance, AcceptedEvent } from './delivery-store.js'
+import { eventIndexOf } from './event-index.js'
 import type { NodeState } from './node-state.js'
 import type { QueuedDelivery } from './queue/queued-delivery.js'
 import {
@@ -119,7 +121,7 @@ const MAX_COLLISIONS = 3
 /** A group takes no further acceptance above this number of events and deliveries. */
 const MAX_GROUP_SIZE = 5_000
 
-interface PendingAcceptance {
+interface PendingAcceptance extends QueueItem<PendingAcceptance> {
   readonly acceptance: Acceptance
   /** Monotonic, ms. */
   readonly requestedMs: number
@@ -170,8 +172,11 @@ export function createCommitLoop(
   let isAbandoned = false
   let hasLost = false
   let queuedDeliveries = 0
-  /** Publishers without an answer, the oldest first. */
-  const unanswered = new Set<PendingAcceptance>()
+  /**
+   * Publishers without an answer, the oldest first. No set: a set that changes all the time leaves a chain of dead tables
+   * in the old generation, and with them everything that was ever in it, until a full garbage collection.
+   */
+  const unanswered = createLinkedQueue<PendingAcceptance>()
 
   const unavailable = () =>
     new HookswitchError('StoreUnavailable', 'the store does not answer', { retryAfterSeconds: 1 })
@@ -181,7 +186,7 @@ export function createCommitLoop(
     const abort = new AbortController()
     watching = abort
     while (!abort.signal.aborted) {
-      const [oldest] = unanswered
+      const oldest = unanswered.first
       if (!oldest) break
       const leftMs = oldest.requestedMs + MAX_PUBLISH_WAIT_MS - clock.monotonic()
       if (leftMs > 0) {
@@ -189,18 +194,18 @@ export function createCommitLoop(
         continue
       }
       const dropped = new Set(accepts)
-      for (const late of unanswered) {
+      for (let late = unanswered.first; late; late = unanswered.first) {
         if (late.requestedMs + MAX_PUBLISH_WAIT_MS - clock.monotonic() > 0) break
         refuse(late, unavailable())
         if (dropped.has(late)) queuedDeliveries -= late.acceptance.deliveries.length
       }
-      accepts = accepts.filter((one) => unanswered.has(one))
+      accepts = accepts.filter(({ queue }) => queue !== undefined)
     }
     if (watching === abort) watching = undefined
   }
 
   function refuse(pending: PendingAcceptance, thrown: unknown): void {
-    unanswered.delete(pending)
+    unqueue(pending)
     pending.reject(thrown)
   }
 
@@ -234,9 +239,11 @@ export function createCommitLoop(
     const { positions } = state
     const ms = now()
     for (const event of events) event.position = positions.next(ms)
+    let near = 0
     for (const delivery of deliveries) {
-      const event = events.length === 1 ? events[0] : events.find(({ id }) => id === delivery.eventId)
-      delivery.position = event && event.id === delivery.eventId ? event.position! : positions.next(ms)
+      const index = eventIndexOf(events, delivery.eventId, near)
+      if (index >= 0) near = index
+      delivery.position = index < 0 ? positions.next(ms) : events[index]!.position!
     }
   }
 
@@ -322,6 +329,7 @@ export function createCommitLoop(
           forget(group.accepted)
           group.accepted = []
         }
+        if (!isOut && dropRecord(group, reason)) continue
         if (!isOut) {
           log.error({ reason }, 'a part of a group was refused')
           giveUp(group, handlers.putBack)
@@ -359,6 +367,17 @@ export function createCommitLoop(
       }
       if (sizeOf(group) === 0 && group.finished.length === 0) return
     }
+  }
+
+  /** A settlement that the store cannot write with its record is written without it: otherwise the delivery is sent again. */
+  function dropRecord(group: PendingGroup, reason: string): boolean {
+    const [only] = group.ended
+    if (!only?.settlement.record) return false
+    const { record: unstoredRecord, ...settlement } = only.settlement
+    const { deliveryId } = settlement
+    log.error({ reason, deliveryId }, 'an attempt record was refused: the attempt is settled without it')
+    group.ended = [{ ...only, settlement, unstoredRecord }]
+    return true
   }
 
   /** Changes of others have been applied to the queue: what they removed is neither settled nor started. */
@@ -399,13 +418,15 @@ export function createCommitLoop(
   ): Promise<void> {
     const ms = now()
     state.version = Math.max(state.version, result.version)
-    const refused = new Set(result.notStarted)
     // The commit may have taken long, and waited for the store: the lease may be about to end.
     const isInTime = deps.canStart()
+    const { notStarted } = result
+    const refused: QueuedDelivery[] = []
     for (let index = 0; index < starts.length; index++) {
-      if (refused.has(index)) continue
-      if (isInTime) handlers.start(starts[index]!)
-      else handlers.putBack(starts[index]!)
+      const delivery = starts[index]!
+      if (notStarted[refused.length] === index) refused.push(delivery)
+      else if (isInTime) handlers.start(delivery)
+      else handlers.putBack(delivery)
     }
     const again: PendingAcceptance[] = []
     for (let index = 0; index < accepted.length; index++) {
@@ -416,7 +437,7 @@ export function createCommitLoop(
         else refuse(pending, one.error)
         continue
       }
-      unanswered.delete(pending)
+      unqueue(pending)
       pending.resolve(one.events)
       const entering = handlers.accepted(pending.acceptance, one, ms)
       if (entering) await entering
@@ -425,7 +446,7 @@ export function createCommitLoop(
     for (const { acceptance } of again) queuedDeliveries += acceptance.deliveries.length
     if (again.length > 0) accepts = [...again, ...accepts]
     for (let index = 0; index < ended.length; index++) handlers.ended(ended[index]!, result.ended[index]!, ms)
-    if (refused.size > 0) await handlers.notStarted(starts.filter((_, index) => refused.has(index)))
+    if (refused.length > 0) await handlers.notStarted(refused)
   }
 
   function forget(accepted: readonly PendingAcceptance[]): void {
@@ -474,9 +495,18 @@ export function createCommitLoop(
     accept(acceptance) {
       if (isStopped) return Promise.reject(new HookswitchError('Closing', 'this instance is closing'))
       return new Promise((resolve, reject) => {
-        const pending = { acceptance, requestedMs: clock.monotonic(), collisions: 0, resolve, reject }
+        const pending: PendingAcceptance = {
+          acceptance,
+          requestedMs: clock.monotonic(),
+          collisions: 0,
+          resolve,
+          reject,
+          queue: undefined,
+          previous: undefined,
+          next: undefined,
+        }
         accepts.push(pending)
-        unanswered.add(pending)
+        enqueue(unanswered, pending)
         queuedDeliveries += acceptance.deliveries.length
         if (!watching) void watch()
         pausing?.abort(IDLE)
@@ -510,7 +540,7 @@ export function createCommitLoop(
     abandon() {
       isAbandoned = true
       stopWatching()
-      for (const one of unanswered) refuse(one, unavailable())
+      for (let one = unanswered.first; one; one = unanswered.first) refuse(one, unavailable())
       if (running) hasLost = true
     },
     get hasLost() {

@@ -7,9 +7,16 @@
 export const PREFIX_DIGITS = 24
 const DIGITS = 32
 
+/** The last digits of the first deliveries of an event: `padStart` allocates 500 bytes. */
+const SUFFIXES = Array.from({ length: 256 }, (_, index) => suffixOf(index))
+
+function suffixOf(index: number): string {
+  return index.toString(16).padStart(DIGITS - PREFIX_DIGITS, '0')
+}
+
 /** @param index of the delivery among those that the event was accepted with, from 0 */
 export function firstDeliveryId(eventId: string, index: number): string {
-  return eventId.slice(0, PREFIX_DIGITS) + index.toString(16).padStart(DIGITS - PREFIX_DIGITS, '0')
+  return eventId.slice(0, PREFIX_DIGITS) + (SUFFIXES[index] ?? suffixOf(index))
 }
 
 /** @param random 32 random hex digits */

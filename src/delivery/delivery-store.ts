@@ -23,14 +23,18 @@ export interface BodyTemplate {
   readonly head: string
   /** Text after the sequence number, possibly empty. Absent: the body contains no sequence number. */
   readonly tail?: string
+  /** The whole body with the number `filledSequence`: written and read by `fillIn` only, so that the text exists once. */
+  filled?: string
+  /** The sequence number in `filled`. */
+  filledSequence?: number
 }
 
 /** An event to accept. */
 export interface NewEvent {
   /** Id of the event, unique in the store. */
   readonly id: string
-  /** Its position (`positions.ts`), given to it when its group is formed; absent before. */
-  position?: number
+  /** Its position (`positions.ts`), given to it when its group is formed; undefined before. */
+  position?: number | undefined
   /** Id of the account in which the event happened. */
   readonly accountId: string
   /** Id of its call leg. Events of one account and call are numbered together. */
@@ -54,10 +58,10 @@ export interface NewEvent {
 /** A delivery to accept: waiting, without attempts. */
 export type NewDelivery = Omit<
   Delivery,
-  'state' | 'dueMs' | 'attempts' | 'tries' | 'interruptions' | 'fence' | 'reason' | 'acceptedMs' | 'endedMs'
+  'state' | 'dueMs' | 'attempts' | 'tries' | 'interruptions' | 'reason' | 'acceptedMs' | 'endedMs'
 > & {
-  /** Its position: that of its event, or one to itself for a replay. Given when its group is formed; absent before. */
-  position?: number
+  /** Its position: that of its event, or one to itself for a replay. Given when its group is formed; undefined before. */
+  position?: number | undefined
 }
 
 /**
@@ -106,7 +110,8 @@ export interface ReadyEndpoint {
 }
 
 /** A delivery with what is sent. */
-export interface Claim {
+export interface DeliveryContent {
+  /** The delivery as it is stored. */
   readonly delivery: Delivery
   /** The whole body. */
   readonly body: string
@@ -168,7 +173,8 @@ export interface DeliveryReads extends ErasureStore {
   lastSuccesses(webhookIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   /**
    * The ids of this call and its other legs, as far as this account has events or deliveries of them; empty:
-   * unknown.
+   * unknown. Where another account's event is still stored for this account, it may name a leg whose call this account
+   * has erased.
    */
   legs(accountId: string, callId: string): Promise<readonly string[]>
 

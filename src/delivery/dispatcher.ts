@@ -23,7 +23,8 @@
 import { HookswitchError } from '../errors.js'
 import type { Log } from '../ports.js'
 import { isProbed } from '../webhooks/health.js'
-import type { Acceptance, AcceptedEvent, NewEvent } from './delivery-store.js'
+import type { Acceptance, AcceptedEvent } from './delivery-store.js'
+import { eventIndexOf } from './event-index.js'
 import type { StoredDelivery } from './delivery-queries.js'
 import type { AcceptanceResult, QueueStore } from './queue-store.js'
 import type { NodeState } from './node-state.js'
@@ -133,7 +134,8 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   const stopping = new AbortController()
   /** Aborts when `drainMs` of `close` have passed. */
   const drainDeadline = new AbortController()
-  const active = new Set<QueuedDelivery>()
+  /** The deliveries in flight. No set, see `unanswered` in `commit-loop`. */
+  const active: QueuedDelivery[] = []
   const activeCount = createWaitGroup()
   const lease = createLeaseKeeper({ store, clock, log, owner }, isShared, (grant) => sync.granted(grant))
   const decider = createSettlementDecider(
@@ -160,7 +162,10 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       pick,
       accepted,
       ended,
-      start: worker.start,
+      start(delivery) {
+        delivery.isSent = true
+        worker.start(delivery)
+      },
       notStarted,
       abandon: release,
       mayStart: ({ epoch, endpoint }) => epoch >= endpoint.webhook.epoch,
@@ -209,7 +214,14 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   /** Frees the slot of a delivery that is no longer in flight. */
   function release(delivery: QueuedDelivery): void {
     startKeys.end(delivery)
-    if (!active.delete(delivery)) return
+    delivery.isSent = false
+    if (delivery.activeIndex < 0) return
+    const last = active.pop()!
+    if (last !== delivery) {
+      active[delivery.activeIndex] = last
+      last.activeIndex = delivery.activeIndex
+    }
+    delivery.activeIndex = -1
     activeCount.add(-1)
     if (delivery.slot) scheduler.end(delivery.slot)
     delivery.slot = undefined
@@ -307,26 +319,29 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     // A backlog of stale deliveries must not delay the others.
     const maxSkipped = skipped.length + MAX_SKIPPED
     while (skipped.length < maxSkipped) {
-      const free = caps.total - active.size
+      const free = caps.total - active.length
       const selections = free > 0 ? scheduler.next(now, free) : []
       if (selections.length === 0) break
       const before = starts.length + skipped.length
       /** Endpoints whose due contents are not in memory: their arrival updates the scheduler. */
-      const idle = new Set<QueueEndpoint>()
+      let idle: Set<QueueEndpoint> | undefined
       for (const { webhookId, slots, retriesFirst } of selections) {
         const endpoint = queue.endpoint(webhookId)
         if (!endpoint) continue
         const probed = isProbed(endpoint.webhook.health)
         const ready = queue.ready(endpoint)
         const taken = queue.take(endpoint, probed ? 1 : slots, retriesFirst, now)
-        if (taken.length === 0) idle.add(endpoint)
+        if (taken.length === 0) {
+          idle ??= new Set()
+          idle.add(endpoint)
+        }
         for (const delivery of taken) {
           if (isTooOld(delivery)) {
             skip(delivery, 'expired', now, skipped)
             continue
           }
           delivery.slot = scheduler.start(ready, probed, now)
-          active.add(delivery)
+          delivery.activeIndex = active.push(delivery) - 1
           activeCount.add(1)
           starts.push(delivery)
         }
@@ -337,25 +352,12 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
         if (!endpoint) continue
         const ready = queue.ready(endpoint)
         const isDue = ready.dueMs !== undefined && ready.dueMs <= now
-        scheduler.update(isDue && idle.has(endpoint) ? { ...ready, dueMs: undefined } : ready)
+        scheduler.update(isDue && idle?.has(endpoint) ? { ...ready, dueMs: undefined } : ready)
       }
       if (starts.length + skipped.length === before) break
     }
     sync.fetchContents()
     return { starts, skipped }
-  }
-
-  /** Whether the event of a delivery is one of these and was accepted now, not before. */
-  function accepts(
-    { events }: Acceptance,
-    result: Extract<AcceptanceResult, { kind: 'accepted' }>,
-    eventId: string,
-  ): { readonly event: NewEvent; readonly sequence: number } | 'duplicate' | undefined {
-    const index = events.length === 1 ? 0 : events.findIndex(({ id }) => id === eventId)
-    const event = events[index]
-    if (event?.id !== eventId) return undefined
-    const { duplicate, sequence } = result.events[index]!
-    return duplicate ? 'duplicate' : { event, sequence }
   }
 
   /** The committed deliveries of loaded shards enter the queue. Those of other shards have a nudge for their owner. */
@@ -365,45 +367,45 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
     now: number,
   ): void | Promise<void> {
     if (result.mayHaveGap) sync.poll()
-    const unknown = new Set<string>()
+    let unknown: Set<string> | undefined
     let hasReplays = false
     for (const { webhookId, replayOf } of acceptance.deliveries) {
+      const isKnown = queue.endpoint(webhookId) !== undefined
+      if (isKnown && replayOf === undefined) continue
       if (!state.loaded.has(shardOf(webhookId))) continue
-      if (!queue.endpoint(webhookId)) unknown.add(webhookId)
       hasReplays ||= replayOf !== undefined
+      if (isKnown) continue
+      unknown ??= new Set()
+      unknown.add(webhookId)
     }
-    if (unknown.size === 0 && !hasReplays) return enter(acceptance, result, now)
-    return enterAfterReading(acceptance, result, [...unknown], now)
+    if (!unknown && !hasReplays) return enter(acceptance, result, now)
+    return enterAfterReading(acceptance, result, unknown ? [...unknown] : [], now)
   }
 
   function enter(
-    acceptance: Acceptance,
+    { events, deliveries }: Acceptance,
     result: Extract<AcceptanceResult, { kind: 'accepted' }>,
     now: number,
   ): void {
-    let event: NewEvent | undefined
-    let bodies: string[] = []
-    const touched = new Set<QueueEndpoint>()
-    for (const delivery of acceptance.deliveries) {
+    // The deliveries of one event are for different endpoints.
+    const touched = events.length > 1 ? new Set<QueueEndpoint>() : undefined
+    let near = 0
+    for (const delivery of deliveries) {
       const endpoint = queue.endpoint(delivery.webhookId)
       if (!endpoint || !state.loaded.has(endpoint.shard)) continue
-      const found = accepts(acceptance, result, delivery.eventId)
-      if (found === undefined || found === 'duplicate') continue
-      const { sequence } = found
-      if (found.event !== event) {
-        event = found.event
-        bodies = []
-      }
-      const { variant } = delivery
-      bodies[variant] ??= fillIn(event.bodies[variant]!, sequence)
-      const { position = 0 } = delivery
-      queue.add(
-        new QueuedDelivery(delivery, endpoint, position, sequence, now, bodies[variant], event.traceparent),
-        now,
-      )
-      touched.add(endpoint)
+      const index = eventIndexOf(events, delivery.eventId, near)
+      if (index < 0) continue
+      near = index
+      const { duplicate, sequence } = result.events[index]!
+      if (duplicate) continue
+      const { bodies, traceparent } = events[index]!
+      const { position = 0, variant } = delivery
+      const body = fillIn(bodies[variant]!, sequence)
+      queue.add(new QueuedDelivery(delivery, endpoint, position, sequence, now, body, traceparent), now)
+      if (touched) touched.add(endpoint)
+      else update(endpoint)
     }
-    for (const endpoint of touched) update(endpoint)
+    if (touched) for (const endpoint of touched) update(endpoint)
   }
 
   /** Reads what is not in memory: the rows of idle endpoints, and the bodies of replayed events. */
@@ -415,9 +417,13 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   ): Promise<void> {
     await sync.addEndpoints(unknown)
     enter(acceptance, result, now)
-    const keys = acceptance.deliveries
+    const { events, deliveries } = acceptance
+    let near = 0
+    const keys = deliveries
       .filter(({ eventId, webhookId }) => {
-        return state.loaded.has(shardOf(webhookId)) && accepts(acceptance, result, eventId) === undefined
+        const index = eventIndexOf(events, eventId, near)
+        if (index >= 0) near = index
+        return index < 0 && state.loaded.has(shardOf(webhookId))
       })
       .map(({ webhookId, position = 0 }) => ({ webhookId, position }))
     if (keys.length === 0) return
@@ -445,6 +451,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   ): void {
     const { delivery } = decided
     if (result.kind === 'fenced') {
+      if (!state.lease) sync.abandonSettlement(decided)
       // Erased, or settled before: either way the delivery is not in the store any more as this node knows it.
       if (delivery.isAbandoned) return
       queue.remove(delivery, now)
@@ -486,7 +493,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
    * renewed lease then goes on.
    */
   function setTimer(): void {
-    const canStart = !stopping.signal.aborted && lease.canStart() && caps.total > active.size
+    const canStart = !stopping.signal.aborted && lease.canStart() && caps.total > active.length
     if (!canStart || !state.lease) {
       timer.set(undefined)
       return
@@ -554,8 +561,8 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       loop.trigger()
     },
     limitReached: (webhookId) =>
-      scheduler.limitReached(webhookId) ?? (caps.total > active.size ? undefined : 'total'),
-    stats: () => ({ inFlight: active.size, ...scheduler.stats(lease.now()) }),
+      scheduler.limitReached(webhookId) ?? (caps.total > active.length ? undefined : 'total'),
+    stats: () => ({ inFlight: active.length, ...scheduler.stats(lease.now()) }),
     async close(drainMs) {
       stopping.abort()
       unsubscribe()
@@ -569,8 +576,8 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       await waitAtMost(drainMs, clock, ended())
       drainDeadline.abort()
       loop.stop()
-      if (active.size > 0) {
-        log.info({ requests: active.size }, 'closing interrupts requests in flight: they are sent again')
+      if (active.length > 0) {
+        log.info({ requests: active.length }, 'closing interrupts requests in flight: they are sent again')
       }
       try {
         await sender.close()
@@ -582,7 +589,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       await waitAtMost(LAST_WRITES_MS, clock, ended())
       loop.abandon()
       // Without a release, the next owner finds the starts of what could not be written.
-      const mayRelease = state.lease !== undefined && active.size === 0 && !loop.hasLost
+      const mayRelease = state.lease !== undefined && active.length === 0 && !loop.hasLost
       await waitAtMost(LAST_WRITES_MS, clock, lease.stop(mayRelease))
     },
   }

@@ -12,8 +12,8 @@ export type DeliveryState =
 
 /** What can happen to a delivery. */
 export type DeliveryStep =
-  /** A node claimed it for sending. */
-  | 'claimed'
+  /** A node is sending it. */
+  | 'started'
   /** The receiver answered 2xx. */
   | 'succeeded'
   /** A charged failure with tries left. */
@@ -22,7 +22,7 @@ export type DeliveryStep =
   | 'retries_exhausted'
   /** Its node crashed, its request was aborted or cancelled, or the attempt failed by an internal fault. */
   | 'returned'
-  /** The third interrupted claim in a row. */
+  /** The third interrupted attempt in a row. */
   | 'crash_looped'
   /** Older than the webhook's `maxAgeSeconds` when it is due. */
   | 'expired'
@@ -36,7 +36,7 @@ export type DeliveryStep =
 export const LIFECYCLE: Readonly<
   Record<DeliveryState, Readonly<Partial<Record<DeliveryStep, DeliveryState>>>>
 > = Object.freeze({
-  waiting: { claimed: 'in_flight', expired: 'expired', cancelled: 'cancelled' },
+  waiting: { started: 'in_flight', expired: 'expired', cancelled: 'cancelled' },
   in_flight: {
     succeeded: 'delivered',
     failed: 'waiting',
@@ -107,10 +107,8 @@ export interface Delivery {
   readonly attempts: number
   /** Attempts charged to the budget of `1 + retries`. */
   readonly tries: number
-  /** Claims in a row that ended with a crash of the node, not with an outcome. */
+  /** Attempts in a row that ended with a crash of the node, not with an outcome. */
   readonly interruptions: number
-  /** Incremented by every claim; a settlement with another fence is refused. */
-  readonly fence: number
   /** Why it ended, or why the last attempt failed. */
   readonly reason?: string | undefined
   /** The delivery that this one replays. */

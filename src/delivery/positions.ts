@@ -24,7 +24,11 @@ export interface Positions {
   raise(position: number): void
 }
 
-/** @param node number of the node, 0–127 */
+/**
+ * Creates the positions of a node.
+ *
+ * @param node number of the node, 0–127
+ */
 export function createPositions(node: number): Positions {
   /** In counter steps of this node: milliseconds × 64 + counter. */
   let last = 0

@@ -20,7 +20,13 @@
  */
 import type { HookswitchError } from '../errors.js'
 import type { Webhook } from '../webhooks/webhook.js'
-import type { Acceptance, AcceptedEvent, Claim, DeliveryReads, Settlement } from './delivery-store.js'
+import type {
+  Acceptance,
+  AcceptedEvent,
+  DeliveryContent,
+  DeliveryReads,
+  Settlement,
+} from './delivery-store.js'
 
 /** One term of a node as the owner of shards. */
 export interface Lease {
@@ -153,11 +159,13 @@ export type GroupResult =
  * delivery. Deliveries of one lane are in order.
  */
 export interface WaitingDeliveries {
+  /** Number of rows. */
   readonly count: number
   /** Ids of the webhooks that `webhook` refers to. */
   readonly webhookIds: readonly string[]
   /** Index into `webhookIds`. */
   readonly webhook: Uint32Array
+  /** Positions. */
   readonly position: Float64Array
   /** `laneKey` of its lane; 0: it has the lane to itself. */
   readonly lane: Float64Array
@@ -165,9 +173,13 @@ export interface WaitingDeliveries {
   readonly sequence: Uint32Array
   /** Store time, ms, before which it is not sent: that of its next retry. 0: it has none. */
   readonly dueMs: Float64Array
+  /** Epochs of the webhook at accept. */
   readonly epoch: Uint32Array
+  /** Attempts recorded. */
   readonly attempts: Uint32Array
+  /** Attempts charged to the budget. */
   readonly tries: Uint32Array
+  /** Interrupted attempts in a row. */
   readonly interruptions: Uint8Array
 }
 
@@ -175,6 +187,7 @@ export interface WaitingDeliveries {
 export interface LoadedPart {
   /** The version at the time of the call: changes after it are in `changes`. */
   readonly version: number
+  /** The waiting deliveries of this part. */
   readonly waiting: WaitingDeliveries
   /** The webhooks of `waiting.webhookIds`, disabled and deleted ones too. */
   readonly webhooks: readonly Webhook[]
@@ -259,7 +272,7 @@ export interface QueueStore extends DeliveryReads {
   /** Writes a group in one transaction. One `commit`, `load` or `poll` of a node is in progress at a time. */
   commit(group: Group): Promise<GroupResult>
   /** Deliveries with their bodies; `undefined` for one that is gone. In the order of the keys. `state` is `waiting`. */
-  bodies(keys: readonly DeliveryKey[]): Promise<readonly (Claim | undefined)[]>
+  bodies(keys: readonly DeliveryKey[]): Promise<readonly (DeliveryContent | undefined)[]>
   /** What others did since this version. `undefined`: the lease has ended. */
   changes(lease: Lease, sinceVersion: number): Promise<Changes | undefined>
   /** Takes the nudges for this node's shards. `undefined`: the lease has ended. */

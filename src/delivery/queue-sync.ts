@@ -18,7 +18,7 @@ import type { Clock, Log } from '../ports.js'
 import { isProbed } from '../webhooks/health.js'
 import { shouldKeepHealth, type Webhook } from '../webhooks/webhook.js'
 import type { CommitLoop } from './commit-loop.js'
-import type { Claim } from './delivery-store.js'
+import type { DeliveryContent } from './delivery-store.js'
 import { isTerminal } from './lifecycle.js'
 import type { NodeState } from './node-state.js'
 import { createPositions } from './positions.js'
@@ -69,6 +69,8 @@ export interface QueueSync {
   ready(): Promise<void>
   /** A group was refused because the lease has ended. */
   onFenced(): void
+  /** A settlement was given up because the lease has ended. */
+  abandonSettlement(decided: DecidedSettlement): void
   /** Reads and applies the changes of others. Only inside the commit loop. */
   applyChanges(): Promise<void>
   /** Polls for nudges and changes. */
@@ -101,6 +103,11 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
   /** The queue may lack deliveries: everything is loaded before anything else is read. */
   let mustLoadAll = false
   let isReloadQueued = false
+  /**
+   * Attempts that were abandoned under a lease. If the store grants that lease again, it does not know that they are over:
+   * then they are interrupted like those of earlier owners.
+   */
+  let abandoned: { readonly fence: number; starts: Start[] } = { fence: 0, starts: [] }
   /** Shards whose endpoints nobody else has changed the health of since it is in memory. */
   const knownShards = new Set<number>()
   let fetching = 0
@@ -125,8 +132,13 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     }
   }
 
+  function addAbandoned({ webhookId, position, epoch }: QueuedDelivery, attempt: number): void {
+    abandoned.starts.push({ webhookId, position, attempt, epoch })
+  }
+
   function abandonAll(): void {
     for (const delivery of deps.inFlight()) {
+      if (delivery.isSent && !delivery.isAbandoned) addAbandoned(delivery, delivery.attempts + 1)
       delivery.isAbandoned = true
       queue.remove(delivery, now())
     }
@@ -151,6 +163,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
   function onFenced(): void {
     if (!state.lease) return
     log.warn({}, 'the shard lease has ended: deliveries in flight are left to the next owner')
+    if (abandoned.fence !== state.lease.fence) abandoned = { fence: state.lease.fence, starts: [] }
     state.lease = undefined
     abandonAll()
     unload('all')
@@ -291,8 +304,12 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     // What is in flight was started with rows that may have changed.
     const busy = inShards().filter(({ taken }) => taken > 0)
     for (const row of await Promise.all(busy.map(({ id }) => store.webhookOf(id)))) if (row) setWebhook(row)
+    const known = new Set(starts.map(startKey))
+    for (const start of abandoned.starts)
+      if (loaded.has(shardOf(start.webhookId)) && !known.has(startKey(start))) starts.push(start)
     await settleInterrupted(starts)
     if (state.lease !== lease) return
+    abandoned.starts = abandoned.starts.filter(({ webhookId }) => !loaded.has(shardOf(webhookId)))
     if (shards.length > 0) await store.completeTakeover(lease, shards)
     for (const shard of shards) {
       state.loaded.add(shard)
@@ -320,6 +337,7 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     const isNew = state.lease?.fence !== fence
     if (isNew) {
       abandonAll()
+      if (abandoned.fence !== fence) abandoned = { fence, starts: [] }
       knownShards.clear()
       mustLoadAll = true
       state.positions = createPositions(node)
@@ -406,6 +424,11 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     },
     ready: async () => applying,
     onFenced,
+    abandonSettlement({ delivery, settlement: { expect, next } }) {
+      const { attempts = 0 } = expect
+      // A delivery that expired or was cancelled had no attempt.
+      if (next.attempts > attempts || next.state === 'quarantined') addAbandoned(delivery, attempts + 1)
+    },
     applyChanges: () => repeat('reading changes', applyChanges),
     poll,
     reload() {
@@ -436,9 +459,11 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
   }
 }
 
+const startKey = ({ webhookId, position }: DeliveryKey) => `${webhookId} ${position}`
+
 /** A delivery that was read from the store, as the queue holds it. */
 export function toQueued(
-  { delivery, body, traceparent }: Claim,
+  { delivery, body, traceparent }: DeliveryContent,
   endpoint: QueueEndpoint,
   position: number,
   sequence: number,

@@ -7,7 +7,7 @@ import { type Delivery, type DeliveryState, type DeliveryStep, transition } from
 import type { Outcome } from './outcome.js'
 import { POLICY_PRESETS, type PolicyFunction, type RetryPolicy } from './policy.js'
 
-/** Interrupted claims in a row before a delivery is quarantined: it may be what crashes the nodes. */
+/** Interrupted attempts in a row before a delivery is quarantined: it may be what crashes the nodes. */
 export const MAX_INTERRUPTIONS = 3
 /** Pause after an internal fault, ms, ±50 %: ports and file handles become free quickly. */
 export const OWN_FAULT_PAUSE_MS = 1000
@@ -27,7 +27,7 @@ export interface NextDelivery {
   readonly attempts: number
   /** Charged tries so far. */
   readonly tries: number
-  /** Interrupted claims in a row. */
+  /** Interrupted attempts in a row. */
   readonly interruptions: number
   /** Why the delivery ended, or why it waits. */
   readonly reason?: string
@@ -186,14 +186,14 @@ export function nextDelivery(
 }
 
 /**
- * The next state of a delivery whose node crashed. It may have been sent, so the claim counts as an attempt.
+ * The next state of a delivery whose node crashed. It may have been sent, so it counts as an attempt.
  * Quarantining it does not count: that is an end without a request.
  */
 export function nextAfterInterruption(delivery: Delivery, now: number): NextDelivery {
   const { attempts, tries } = delivery
   const interruptions = delivery.interruptions + 1
   if (interruptions >= MAX_INTERRUPTIONS) {
-    const reason = `${interruptions} interrupted claims in a row`
+    const reason = `${interruptions} interrupted attempts in a row`
     return { state: nextState(delivery, 'crash_looped'), attempts, tries, interruptions, reason }
   }
   const state = nextState(delivery, 'returned')
@@ -211,21 +211,6 @@ export function nextAfterAbort(delivery: Delivery, now: number): NextDelivery {
     tries,
     interruptions,
     reason: 'interrupted',
-  }
-}
-
-/**
- * The next state of a delivery whose request was cancelled before its first byte was sent: as if it had not
- * been claimed. If the webhook is disabled or deleted, the store reads the delivery as `cancelled`.
- */
-export function nextAfterCancelledRequest(delivery: Delivery, now: number): NextDelivery {
-  const { attempts, tries, interruptions } = delivery
-  return {
-    state: nextState(delivery, 'returned'),
-    dueMs: now + OWN_FAULT_PAUSE_MS,
-    attempts,
-    tries,
-    interruptions,
   }
 }
 

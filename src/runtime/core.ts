@@ -73,7 +73,7 @@ export interface HookswitchEvents {
   readonly expired: DeliveryEnd
   /** A delivery ended unsent: its webhook was disabled or deleted. */
   readonly cancelled: DeliveryEnd
-  /** A delivery ended: three claims in a row were interrupted, so it may be the cause of the crashes. */
+  /** A delivery ended: three attempts in a row were interrupted by crashes, so it may be the cause of the crashes. */
   readonly quarantined: DeliveryEnd
   /** Every accepted event, whatever its hook. */
   readonly event: PublishedEvent

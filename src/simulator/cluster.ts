@@ -60,7 +60,7 @@ export interface Cluster {
   /** Stops a process; `isFrozen`: suspends its machine, so that its monotonic clock stops. */
   pause(node: SimulatedNode, isFrozen: boolean): Disruption | undefined
   resume(node: SimulatedNode): void
-  /** Ends a time without store notifications: every node reads its ready endpoints again. */
+  /** Ends a time without store notifications: every node polls. */
   restoreNotifications(): void
   /** Nodes that answer requests now. */
   up(): readonly RunningNode[]

@@ -80,7 +80,12 @@ export async function createSimulationContext(
   const store = options.faultInjector?.store?.(realStore) ?? realStore
   const receivers = drawReceivers(random.stream('receivers'))
   const common = { queue, trace, history, startMs, cover }
-  const nemesis = createNemesis({ ...common, receivers, crashes: options.crashes ?? new Map() })
+  const nemesis = createNemesis({
+    ...common,
+    receivers,
+    isShared: shape.isShared,
+    crashes: options.crashes ?? new Map(),
+  })
   const caps = { ...DEFAULT_CAPS, ...options.caps }
   const observer = createObserver({
     ...common,

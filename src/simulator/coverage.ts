@@ -24,7 +24,8 @@ const REQUIRED = [
     (step) => `register ${step}`,
   ),
   'settle settled',
-  'settle fenced',
+  ...['fenced', 'outdated', 'repeated'].map((result) => `group ${result}`),
+  ...['start taken back', 'shards handed over', 'numbers with a gap', 'deliveries polled'],
   'disabled: gone',
   ...[200, 201, 401, 403, 503].map((status) => `http ${status}`),
 ]

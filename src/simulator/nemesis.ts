@@ -18,6 +18,8 @@ export interface NemesisDeps {
   readonly history: RunHistory
   readonly receivers: readonly Receiver[]
   readonly startMs: number
+  /** Whether several nodes may use the store: then a node polls without notifications too. */
+  readonly isShared: boolean
   /** Store operations, by number, before or after which their node crashes. */
   readonly crashes: ReadonlyMap<number, 'before' | 'after'>
   /** A fault of this kind has taken effect. */
@@ -46,7 +48,7 @@ interface ActiveFault {
 }
 
 export function createNemesis(deps: NemesisDeps): Nemesis {
-  const { queue, trace, history, receivers, crashes } = deps
+  const { queue, trace, history, receivers, isShared, crashes } = deps
   const active = new Set<ActiveFault>()
   let cluster: Cluster
   let isHealed = false
@@ -90,6 +92,10 @@ export function createNemesis(deps: NemesisDeps): Nemesis {
     })
   }
 
+  function restoreNotifications(): void {
+    if (!isShared) cluster.restoreNotifications()
+  }
+
   function startAfter(node: SimulatedNode, ms: number): void {
     queue.after(ms, () => {
       if (!node.current) void cluster.start(node).then(() => !node.current && startAfter(node, 1000))
@@ -119,7 +125,7 @@ export function createNemesis(deps: NemesisDeps): Nemesis {
     'store slow': lasting,
     'store busy': lasting,
     'store cut off': lasting,
-    deaf: (fault) => lasting(fault, () => cluster.restoreNotifications()),
+    deaf: (fault) => lasting(fault, restoreNotifications),
     'network down': lasting,
     'network bad': lasting,
     'dns hostile': lasting,
@@ -175,7 +181,8 @@ export function createNemesis(deps: NemesisDeps): Nemesis {
     },
     heal() {
       isHealed = true
-      // Only lost notifications are made up for: nodes must recover from everything else by themselves.
+      // Only notifications of a store that is not shared are made up for: they cannot be lost inside one process. Nodes must
+      // recover from everything else by themselves.
       const wasDeaf = hasDeafFault
       active.clear()
       updateFlags()
@@ -184,7 +191,7 @@ export function createNemesis(deps: NemesisDeps): Nemesis {
         cluster.resume(node)
         if (!node.current) startAfter(node, 0)
       }
-      if (wasDeaf) cluster.restoreNotifications()
+      if (wasDeaf) restoreNotifications()
     },
     storeEffectOf(operation) {
       const side = crashes.get(operation.number)

@@ -4,7 +4,7 @@
  */
 
 import type { Acceptance, AcceptedEvent, Settlement } from '../delivery/delivery-store.js'
-import type { Group, GroupResult, Lease, NodeLease } from '../delivery/queue-store.js'
+import type { Group, GroupResult, Lease, NodeLease, Polled } from '../delivery/queue-store.js'
 import { shardOf } from '../store/shards.js'
 import type { Health } from '../webhooks/health.js'
 import type { Webhook } from '../webhooks/webhook.js'
@@ -171,6 +171,7 @@ export function createObserver(deps: ObserverDeps): Observer {
         if (delivery.isSent)
           violations.add('I8', now(), `the start of ${id} is forgotten while it is sent`, id, webhook)
         delivery.state = 'waiting'
+        cover('start taken back')
       }
     }
     if (left.length > 0) tracked.starts.set(name, left)
@@ -184,11 +185,14 @@ export function createObserver(deps: ObserverDeps): Observer {
 
   function committed(group: Group, result: GroupResult): void {
     cover(`group ${result.kind}`)
+    if (group.isRepeat) cover('group repeated')
     if (result.kind !== 'committed') return
     const { isRepeat, lease = NO_LEASE } = group
     group.accepted.forEach((acceptance, index) => {
       const one = result.accepted[index]!
-      if (one.kind === 'accepted') accepted(acceptance, one.events, isRepeat)
+      if (one.kind !== 'accepted') return
+      if (one.mayHaveGap) cover('numbers with a gap')
+      accepted(acceptance, one.events, isRepeat)
     })
     group.ended.forEach((settlement, index) => {
       const one = result.ended[index]!
@@ -201,7 +205,8 @@ export function createObserver(deps: ObserverDeps): Observer {
   }
 
   /** Whether an earlier commit of the same group has written this settlement. */
-  function isSettled({ deliveryId, next }: Settlement): boolean {
+  function isSettled({ deliveryId, next, record }: Settlement): boolean {
+    if (record) return tracked.records.has(record.id)
     const delivery = tracked.deliveries.get(deliveryId)
     return delivery !== undefined && delivery.attempts === next.attempts && delivery.state === next.state
   }
@@ -228,7 +233,9 @@ export function createObserver(deps: ObserverDeps): Observer {
     }
     const state = next.state as TrackedDeliveryState
     cover(`${delivery.state} → ${state}`)
+    if (next.interruptions > 0) cover(`interruptions in a row: ${next.interruptions}`)
     if (!canFollow(delivery.state, state)) add('I10', `${id} was ${delivery.state} and becomes ${state}`)
+    if (settlement.record) tracked.records.add(settlement.record.id)
     checkCounts(delivery, settlement, healthIn(ended, webhook), add)
     checkRetryDelay(deps, delivery, settlement, calledMs)
     trackHealth(deps, webhook, settlement)
@@ -336,9 +343,13 @@ export function createObserver(deps: ObserverDeps): Observer {
     handOver(_, [lease, shards]) {
       const { owner, fence } = lease as Lease
       const given = new Set(shards as number[])
+      cover('shards handed over')
       for (const name of startsOf(`${owner} ${fence} `)) {
         forgotten(name, ({ webhook }) => given.has(shardOf(webhook)))
       }
+    },
+    poll(_, _lease, polled) {
+      if (((polled as Polled | undefined)?.waiting.count ?? 0) > 0) cover('deliveries polled')
     },
     replace(_, [webhook], replaced) {
       const { id, epoch } = webhook as Webhook

@@ -65,6 +65,8 @@ export interface TrackedState {
   readonly starts: Map<string, readonly TrackedDelivery[]>
   /** Every start so far: node, delivery and attempt. */
   readonly started: Set<string>
+  /** Ids of the attempt records that were written. */
+  readonly records: Set<string>
   /** Ids of accepted events, without duplicates. */
   readonly events: Set<string>
   /** By owner. */
@@ -82,6 +84,7 @@ export function createTrackedState(): TrackedState {
     lanes: new Map(),
     starts: new Map(),
     started: new Set(),
+    records: new Set(),
     events: new Set(),
     leases: new Map(),
     epochs: new Map(),

@@ -56,5 +56,3 @@ export interface Store {
   /** Present iff `supports.transactions`. */
   readonly inbox?: InboxStore
 }
-
-export type QueueLogStore = Store

@@ -35,23 +35,19 @@ export type {
   Acceptance,
   AcceptedEvent,
   BodyTemplate,
-  Claim,
+  DeliveryContent,
   DeliveryReads,
   NewDelivery,
   NewEvent,
   Settlement,
 } from '../delivery/delivery-store.js'
 export type { Erasure, ErasureStore, Mentions } from '../delivery/erasure-store.js'
+export { eventIndexOf } from '../delivery/event-index.js'
 export type { InboxEntry, InboxStore } from '../delivery/inbox-store.js'
 export { laneKey } from '../delivery/lane-key.js'
 export type { BodyEncoding, Delivery, DeliveryState } from '../delivery/lifecycle.js'
 export { isTerminal } from '../delivery/lifecycle.js'
-export {
-  createPositions,
-  MAX_NODES,
-  type Positions,
-  positionAt,
-} from '../delivery/positions.js'
+export { createPositions, MAX_NODES, type Positions, positionAt } from '../delivery/positions.js'
 export type {
   AcceptanceResult,
   Changes,
@@ -61,7 +57,7 @@ export type {
   GroupResult,
   Lease,
   LoadedPart,
-  NodeLease as QueueLease,
+  NodeLease,
   Polled,
   QueueStore,
   Start,
@@ -70,18 +66,13 @@ export type {
 } from '../delivery/queue-store.js'
 export { isNotWritten, notWritten } from '../delivery/queue-store.js'
 export { type ErrorCode, errorCode, HookswitchError, notFound } from '../errors.js'
-export type {
-  OpenLeg,
-  OpenLegChanges,
-  OpenLegErasure,
-  OpenLegStore,
-} from '../legs/open-leg-store.js'
+export type { OpenLeg, OpenLegChanges, OpenLegErasure, OpenLegStore } from '../legs/open-leg-store.js'
 export type { Clock, Log } from '../ports.js'
 export type { Health } from '../webhooks/health.js'
 export type { EncryptedSecret, Webhook, WebhookSettings } from '../webhooks/webhook.js'
 export { deleteWebhook } from '../webhooks/webhook.js'
 export type { WebhookStore } from '../webhooks/webhook-store.js'
-export type { QueueLogStore, Store, StoreSupports } from './contract.js'
+export type { Store, StoreSupports } from './contract.js'
 export {
   effectiveState,
   isMentioned,
@@ -103,19 +94,12 @@ export {
   type AcceptanceFacts,
   type AcceptancePlan,
   type CallNumbers,
-  eventIndexOf,
   planAcceptance,
   type StoredEventFact,
   type StoredKey,
 } from './engine/acceptance.js'
 export { applyEndpointChange, applyReplacement } from './engine/endpoint-change.js'
-export {
-  ERASURE_STEPS,
-  type ErasureStep,
-  hasStep,
-  isCovered,
-  isDeliveryCovered,
-} from './engine/erasure.js'
+export { ERASURE_STEPS, type ErasureStep, hasStep, isCovered, isDeliveryCovered } from './engine/erasure.js'
 export { idConflict, idempotencyConflict, inboxConflict } from './engine/errors.js'
 export { createGroupFacts, type GroupFacts } from './engine/group-facts.js'
 export { compareInLane, type LaneKind, type LanePlace, laneKindOf, laneName } from './engine/lanes.js'
@@ -142,5 +126,5 @@ export type {
   ExportSource,
   StoreExport,
 } from './export-format.js'
-export type { OwnershipPlan, ShardLease } from './shards.js'
+export type { LiveNode, OwnershipPlan, ShardLease } from './shards.js'
 export { fairShare, inboxShard, planOwnership, SHARDS, shardOf } from './shards.js'

@@ -9,7 +9,7 @@ import { HookswitchError } from '../errors.js'
 import type { OpenLegStore } from '../legs/open-leg-store.js'
 import type { Clock } from '../ports.js'
 import type { WebhookStore } from '../webhooks/webhook-store.js'
-import type { QueueLogStore } from './contract.js'
+import type { Store } from './contract.js'
 import type { EncryptionStore } from './encryption-store.js'
 import { memoryAccounts } from './memory/accounts.js'
 import { legs } from './memory/calls.js'
@@ -55,7 +55,7 @@ type Synchronous<Port> = {
  *
  * @throws HookswitchError `InvalidOption` for a limit that is not a positive integer, and for an unknown option
  */
-export function memoryStore(options: MemoryStoreOptions = {}): QueueLogStore {
+export function memoryStore(options: MemoryStoreOptions = {}): Store {
   rejectUnknownOption(options)
   const shared = options.shared ?? false
   const limits = {

@@ -33,7 +33,7 @@ export interface ShardLease {
 }
 
 /** A node that called `own` or `renew`, whether it has a shard or not. */
-export interface NodeLease {
+export interface LiveNode {
   /** The node, as passed to `own`. */
   readonly owner: string
   /** Store time, ms. */
@@ -65,7 +65,7 @@ export function fairShare(liveNodes: number): number {
  */
 export function planOwnership(
   leases: readonly ShardLease[],
-  nodes: readonly NodeLease[],
+  nodes: readonly LiveNode[],
   owner: string,
   now: number,
 ): OwnershipPlan {

@@ -6,7 +6,7 @@ const DEAD_SHARE = 0.9
 const FULL_SCALE_PENDING = 200_000
 const DEAD_ACCOUNTS = 1_000
 const HEALTHY_ACCOUNTS = 100
-/** A smaller backlog has too few healthy accounts to fill a claim of 100. */
+/** A smaller backlog has too few healthy accounts for a group of 100 deliveries. */
 export const MIN_PENDING = (FULL_SCALE_PENDING * 10) / HEALTHY_ACCOUNTS
 
 /**

@@ -1,4 +1,4 @@
-/** P10: the cost of a large backlog: memory, start-up time and the latency of claims. */
+/** P10: the cost of a large backlog: memory, start-up time and the latency of groups. */
 import { MIN_PENDING } from './backlog-layout.js'
 import { fillStore } from './fill-store.js'
 import { sleep, startProcess } from './processes.js'
@@ -56,13 +56,13 @@ export async function measureBacklog({ name, rounds, pending, snapshotSeconds, s
         ),
       )
     }
-    for (const { measurement, goal, ...claims } of await measureClaims({
+    for (const { measurement, goal, p99, details } of await measureGroups({
       location,
       stores,
       rounds,
       snapshotSeconds,
     })) {
-      rows.push(row(measurement, 'ms', goal, claims.p99, claims.details))
+      rows.push(row(measurement, 'ms', goal, p99, details))
     }
     return rows
   } finally {
@@ -107,40 +107,35 @@ async function measureStart(location, receiver, end) {
   }
 }
 
-/** Latency of claims of 100, and again while another session holds a snapshot. */
-async function measureClaims({ location, stores, rounds, snapshotSeconds }) {
-  const claimer = startProcess('claim-cycles')
+/** Latency of groups of 100 deliveries, and again while another session holds a snapshot. */
+async function measureGroups({ location, stores, rounds, snapshotSeconds }) {
+  const node = startProcess('group-cycles')
   try {
-    const opened = await claimer.request('open', { location })
-    await claimer.request('cycles', { count: WARM_UP_CYCLES })
+    const { loadMs, deliveries } = await node.request('open', { location })
+    await node.request('cycles', { count: WARM_UP_CYCLES })
     const measureCycles = async (measurement, goal, note) => {
-      const runs = await repeat(rounds, () => claimer.request('cycles', { count: CYCLES }))
-      const p50 = (times) => median(runs.map((run) => quantile(run[times], 0.5))).toFixed(1)
-      const details =
-        `p50 ${p50('claimMs')} ms, accept ${p50('acceptMs')}, settle ${p50('settleMs')}, ` +
-        `${Math.round(median(runs.map(({ perSecond }) => perSecond))).toLocaleString('en')} of all three/s, ${note}`
-      return { measurement, goal, p99: runs.map(({ claimMs }) => quantile(claimMs, 0.99)), details }
+      const runs = await repeat(rounds, () => node.request('cycles', { count: CYCLES }))
+      const p50 = median(runs.map(({ groupMs }) => quantile(groupMs, 0.5))).toFixed(1)
+      const perSecond = Math.round(median(runs.map((run) => run.perSecond))).toLocaleString('en')
+      const details = `p50 ${p50} ms, ${perSecond} deliveries/s, ${note}`
+      return { measurement, goal, p99: runs.map(({ groupMs }) => quantile(groupMs, 0.99)), details }
     }
-    const readyNote = `${opened.endpoints.toLocaleString('en')} endpoints found in ${opened.readyMs.toFixed(0)} ms`
-    const rows = [await measureCycles('claim of 100, p99,', 5, readyNote)]
+    const loadNote = `${deliveries.toLocaleString('en')} deliveries loaded in ${loadMs.toFixed(0)} ms`
+    const measurement = '100 deliveries accepted and started, 100 ended, p99,'
+    const rows = [await measureCycles(measurement, 5, loadNote)]
     if (stores.holdSnapshot) {
       const releaseSnapshot = await stores.holdSnapshot()
       try {
-        const { perSecond } = await claimer.request('cycles', { ms: snapshotSeconds * 1000 })
+        const { perSecond } = await node.request('cycles', { ms: snapshotSeconds * 1000 })
         const rateNote = `before that ${Math.round(perSecond).toLocaleString('en')}/s`
-        rows.push(
-          await measureCycles(
-            `claim of 100, p99, under a snapshot held for ${snapshotSeconds} s,`,
-            10,
-            rateNote,
-          ),
-        )
+        const underSnapshot = `${measurement} under a snapshot held for ${snapshotSeconds} s,`
+        rows.push(await measureCycles(underSnapshot, 10, rateNote))
       } finally {
         await releaseSnapshot()
       }
     }
     return rows
   } finally {
-    await claimer.stop()
+    await node.stop()
   }
 }

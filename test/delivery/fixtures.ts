@@ -24,7 +24,6 @@ export function aDelivery(changes: Partial<Delivery> = {}): Delivery {
     attempts: 0,
     tries: 0,
     interruptions: 0,
-    fence: 1,
     acceptedMs: 1_700_000_000_000,
     ...changes,
   }

@@ -9,7 +9,7 @@ import {
 
 const STATES = Object.keys(LIFECYCLE) as DeliveryState[]
 const STEPS: DeliveryStep[] = [
-  'claimed',
+  'started',
   'succeeded',
   'failed',
   'retries_exhausted',
@@ -21,7 +21,7 @@ const STEPS: DeliveryStep[] = [
 
 /** The specification, independent of the code: state, step, next state. Everything else cannot happen. */
 const ALLOWED = new Set([
-  'waiting claimed in_flight',
+  'waiting started in_flight',
   'waiting expired expired',
   'waiting cancelled cancelled',
   'in_flight succeeded delivered',

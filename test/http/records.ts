@@ -117,7 +117,6 @@ export function delivery(position: number, changes: Partial<StoredDelivery> = {}
     attempts: 1,
     tries: 1,
     interruptions: 0,
-    fence: 1,
     acceptedMs: NOW,
     position,
     ahead: 0,

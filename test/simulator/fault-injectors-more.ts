@@ -1,8 +1,76 @@
 import type { Webhook } from '../../src/webhooks/webhook.js'
-import type { Defect } from './fault-injectors.js'
+import { acceptedOf, type Defect, groups, nodeDeliveries, sharedDeliveries } from './fault-injectors.js'
 
 /** Defects that show only together with a fault, or after a while. */
 export const MORE_DEFECTS: readonly Defect[] = [
+  {
+    description: 'a node that records no interruption of what a crashed node was sending',
+    invariants: ['I10', 'I19'],
+    options: { minutes: 10, faults: ['crash'] },
+    faultInjector: () =>
+      nodeDeliveries((real) => ({
+        async load(lease, shards, cursor) {
+          const part = await real.load(lease, shards, cursor)
+          return part && { ...part, interrupted: [] }
+        },
+      })),
+  },
+  {
+    description: 'a store that does not keep starts',
+    invariants: ['I10', 'I19'],
+    options: { minutes: 10, faults: ['crash'] },
+    faultInjector: () =>
+      sharedDeliveries((real) => ({
+        async commit(group) {
+          const result = await real.commit(group)
+          const { starting, lease } = group
+          if (result.kind !== 'committed' || !starting) return result
+          const { version } = result
+          await real.commit({ ...acceptedOf(group), lease, version, accepted: [], finished: [starting.key] })
+          return result
+        },
+      })),
+  },
+  {
+    description: 'a node that commits a group of unknown outcome as a new one',
+    invariants: ['I17'],
+    options: { minutes: 10, faults: ['store unheard'] },
+    faultInjector: () => groups((group) => ({ ...group, isRepeat: false })),
+  },
+  {
+    description: 'a node that does not read changes',
+    invariants: ['I21'],
+    options: { minutes: 40 },
+    faultInjector: () =>
+      sharedDeliveries((real) => ({
+        async commit(group) {
+          const changes = group.lease && (await real.changes(group.lease, group.version))
+          const result = await real.commit({ ...group, version: changes?.version ?? group.version })
+          // It also starts what the store refuses to start.
+          return result.kind === 'committed' ? { ...result, notStarted: [], version: group.version } : result
+        },
+        async poll(lease) {
+          const polled = await real.poll(lease)
+          return polled && { ...polled, version: 0 }
+        },
+      })),
+  },
+  {
+    description: 'a node that does not poll before it sends an event of another node',
+    invariants: ['I17'],
+    options: { minutes: 10, callsPerDay: 30_000 },
+    faultInjector: () =>
+      nodeDeliveries((real) => ({
+        async commit(group) {
+          const result = await real.commit(group)
+          if (result.kind !== 'committed') return result
+          const accepted = result.accepted.map((one) => ({ ...one, mayHaveGap: false }))
+          return { ...result, accepted }
+        },
+        // Notifications come too late.
+        subscribe: () => () => {},
+      })),
+  },
   {
     description: 'a store in which tokens never expire',
     invariants: ['I12'],

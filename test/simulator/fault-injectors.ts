@@ -1,5 +1,5 @@
 import type { FaultInjector, SimulationOptions } from '../../src/simulator/index.js'
-import type { ClaimRequest, Settlement, Store } from '../../src/store/index.js'
+import type { Acceptance, AcceptanceResult, Group, Settlement, Store } from '../../src/store/index.js'
 
 /** A defect in one dependency, and the invariants that it may break. */
 export interface Defect {
@@ -12,26 +12,57 @@ export interface Defect {
   readonly seed?: number
 }
 
-type Deliveries = Store['deliveries']
+export type Deliveries = Store['deliveries']
 
-const withDeliveries = (store: Store, changed: Partial<Deliveries>): Store => ({
+export const withDeliveries = (store: Store, changed: Partial<Deliveries>): Store => ({
   ...store,
   deliveries: { ...store.deliveries, ...changed },
 })
 
 /** Replaces methods of `deliveries` in the shared store. */
-const sharedDeliveries = (change: (real: Deliveries) => Partial<Deliveries>): FaultInjector => ({
+export const sharedDeliveries = (change: (real: Deliveries) => Partial<Deliveries>): FaultInjector => ({
   store: (store) => withDeliveries(store, change(store.deliveries)),
 })
 
 /** Replaces methods of `deliveries` in the store of each node. */
-const nodeDeliveries = (change: (real: Deliveries) => Partial<Deliveries>): FaultInjector => ({
+export const nodeDeliveries = (change: (real: Deliveries) => Partial<Deliveries>): FaultInjector => ({
   nodeStore: (store) => withDeliveries(store, change(store.deliveries)),
 })
 
+/** Changes the groups that nodes commit. */
+export const groups = (change: (group: Group) => Group): FaultInjector =>
+  nodeDeliveries((real) => ({ commit: (group) => real.commit(change(group)) }))
+
+/** What a group accepts, as a group of its own. */
+export const acceptedOf = ({ version, now, accepted, pending }: Group): Group => ({
+  lease: undefined,
+  version,
+  now,
+  accepted,
+  ended: [],
+  finished: [],
+  pending,
+  isRepeat: false,
+})
+
+/** Changes what the store writes of each acceptance. */
+const acceptances = (change: (acceptance: Acceptance) => Acceptance): FaultInjector =>
+  sharedDeliveries((real) => ({
+    commit: (group) => real.commit({ ...group, accepted: group.accepted.map(change) }),
+  }))
+
 /** Changes every settlement of each node. */
 const settlements = (change: (settlement: Settlement) => Settlement): FaultInjector =>
-  nodeDeliveries((real) => ({ settle: (settlements, now) => real.settle(settlements.map(change), now) }))
+  groups((group) => ({ ...group, ended: group.ended.map(change) }))
+
+/** The result of an acceptance that is not written. */
+export function acknowledged({ events }: Acceptance, sequence: number): AcceptanceResult {
+  return {
+    kind: 'accepted',
+    events: events.map(({ id }) => ({ id, sequence, duplicate: false })),
+    mayHaveGap: false,
+  }
+}
 
 /** True for every `count`-th time. */
 function everyNth(count: number): () => boolean {
@@ -46,10 +77,17 @@ export const DEFECTS: readonly Defect[] = [
     faultInjector() {
       const isLost = everyNth(5)
       return sharedDeliveries((real) => ({
-        accept: async (acceptance, now) =>
-          isLost()
-            ? acceptance.events.map(({ id }) => ({ id, sequence: 1, duplicate: false }))
-            : real.accept(acceptance, now),
+        async commit(group) {
+          const areLost = group.accepted.map(() => isLost())
+          const accepted = group.accepted.filter((_, index) => !areLost[index])
+          const result = await real.commit({ ...group, accepted })
+          if (result.kind !== 'committed') return result
+          const written = [...result.accepted]
+          const all = group.accepted.map((acceptance, index) =>
+            areLost[index] ? acknowledged(acceptance, 1) : written.shift()!,
+          )
+          return { ...result, accepted: all }
+        },
       }))
     },
   },
@@ -57,10 +95,7 @@ export const DEFECTS: readonly Defect[] = [
     description: 'a store that loses one delivery of an acceptance',
     invariants: ['I1'],
     faultInjector: () =>
-      sharedDeliveries((real) => ({
-        accept: (acceptance, now) =>
-          real.accept({ ...acceptance, deliveries: acceptance.deliveries.slice(0, -1) }, now),
-      })),
+      acceptances((acceptance) => ({ ...acceptance, deliveries: acceptance.deliveries.slice(0, -1) })),
   },
   {
     description: 'a node that matches every webhook of the account',
@@ -131,12 +166,9 @@ export const DEFECTS: readonly Defect[] = [
     description: 'a store that ignores idempotency keys',
     invariants: ['I6'],
     faultInjector: () =>
-      sharedDeliveries((real) => ({
-        accept: (acceptance, now) =>
-          real.accept(
-            { ...acceptance, events: acceptance.events.map(({ idempotency: _, ...event }) => event) },
-            now,
-          ),
+      acceptances((acceptance) => ({
+        ...acceptance,
+        events: acceptance.events.map(({ idempotency: _, ...event }) => event),
       })),
   },
   {
@@ -173,25 +205,20 @@ export const DEFECTS: readonly Defect[] = [
       })),
   },
   {
-    description: 'a store that returns a delivery twice',
+    description: 'a node that sends without storing the start',
     invariants: ['I10'],
+    faultInjector: () => groups(({ starting: _, ...group }) => group),
+  },
+  {
+    description: 'a node that forgets starts while they are sent',
+    invariants: ['I8'],
     faultInjector() {
-      let last: Awaited<ReturnType<Deliveries['claim']>>['claims'][number] | undefined
-      return sharedDeliveries((real) => ({
-        async claim(request) {
-          const result = await real.claim(request)
-          const again = last
-          last = result.claims[0] ?? last
-          const webhook = again && (await real.webhookOf(again.delivery.webhookId))
-          if (!webhook || again.delivery.id === last?.delivery.id) return result
-          if (!result.endpoints.some(({ webhookId }) => webhookId === webhook.id)) return result
-          return {
-            ...result,
-            claims: [...result.claims, again],
-            webhooks: new Map([...result.webhooks, [webhook.id, webhook]]),
-          }
-        },
-      }))
+      let last: number[] = []
+      return groups((group) => {
+        const finished = [...group.finished, ...last]
+        last = group.starting ? [group.starting.key] : []
+        return { ...group, finished }
+      })
     },
   },
   {
@@ -236,48 +263,61 @@ export const DEFECTS: readonly Defect[] = [
     },
   },
   {
-    description: 'a node that ignores caps',
+    description: 'a sender that returns before the request has ended',
     invariants: ['I15'],
-    seed: 6,
-    faultInjector: () =>
-      nodeDeliveries((real) => ({
-        claim: (request: ClaimRequest) =>
-          real.claim({
-            ...request,
-            limit: 1000,
-            endpoints: request.endpoints.map((endpoint) => ({ ...endpoint, slots: 1000 })),
-          }),
-      })),
+    options: { caps: { perEndpoint: 1 } },
+    faultInjector: () => ({
+      sender: (sender) => ({
+        ...sender,
+        async send(request) {
+          void sender.send(request)
+          return { kind: 'response', status: 200, headers: [], body: '', bodyEnd: 'complete' }
+        },
+      }),
+    }),
   },
   {
-    description: 'a store whose leases have ended already',
+    description: 'a node that does not renew its lease, on a store that does not check it',
     invariants: ['I16'],
-    faultInjector: () =>
-      sharedDeliveries((real) => ({
-        async own(owner, leaseMs) {
-          const owned = await real.own(owner, leaseMs)
-          return { ...owned, aliveUntilMs: owned.storeMs }
-        },
-        async renew(owner, leaseMs) {
-          const owned = await real.renew(owner, leaseMs)
-          return { ...owned, aliveUntilMs: owned.storeMs }
-        },
-      })),
+    faultInjector: () => ({
+      store(store) {
+        const { deliveries } = store
+        const granted = (call: Deliveries['own']) => async (owner: string, leaseMs: number) => {
+          const grant = await call(owner, leaseMs * 1000)
+          return { ...grant, aliveUntilMs: grant.storeMs + leaseMs }
+        }
+        return withDeliveries(store, { own: granted(deliveries.own), renew: granted(deliveries.renew) })
+      },
+      nodeStore(store, { clock }) {
+        let last: Awaited<ReturnType<Deliveries['own']>> | undefined
+        let lastMs = 0
+        return withDeliveries(store, {
+          async own(owner, leaseMs) {
+            lastMs = clock.monotonic()
+            last = await store.deliveries.own(owner, leaseMs)
+            return last
+          },
+          async renew() {
+            const passedMs = Math.floor(clock.monotonic() - lastMs)
+            const { storeMs, aliveUntilMs } = last!
+            return { ...last!, storeMs: storeMs + passedMs, aliveUntilMs: aliveUntilMs + passedMs }
+          },
+        })
+      },
+    }),
   },
   {
-    description: 'a store without order',
+    description: 'a node that does not keep the lanes of what it accepts',
     invariants: ['I17'],
     seed: 6,
     faultInjector: () =>
-      sharedDeliveries((real) => ({
-        accept: (acceptance, now) =>
-          real.accept(
-            {
-              ...acceptance,
-              deliveries: acceptance.deliveries.map((one) => ({ ...one, lane: `-/${one.id}` })),
-            },
-            now,
-          ),
+      nodeDeliveries((real) => ({
+        async commit(group) {
+          const result = await real.commit(group)
+          for (const { deliveries } of group.accepted)
+            for (const one of deliveries) Object.assign(one, { lane: `-/${one.id}` })
+          return result
+        },
       })),
   },
   {
@@ -350,9 +390,15 @@ export const DEFECTS: readonly Defect[] = [
       ),
   },
   {
-    description: 'a store that reports no endpoint as ready',
+    description: 'a store that loses nudges',
     invariants: ['I23'],
-    faultInjector: () => sharedDeliveries(() => ({ ready: async () => [], subscribe: () => () => {} })),
+    faultInjector: () =>
+      sharedDeliveries((real) => ({
+        async poll(lease) {
+          const polled = await real.poll(lease)
+          return polled && { ...polled, waiting: { ...polled.waiting, count: 0 } }
+        },
+      })),
   },
   {
     description: 'a clock that leaks a timer in each sleep',

@@ -47,6 +47,34 @@ describe('every invariant holds', () => {
   })
 })
 
+/** Crashes the node in three attempts of one delivery in a row; returns the coverage of the last run. */
+async function crashInAttempts(): Promise<ReadonlyMap<string, number>> {
+  const options = { minutes: 0.1, callsPerDay: 15_000, faults: 'none', nodes: 1, leaseSeconds: 3 } as const
+  let run = await simulate(6, options)
+  let crashes = new Map<number, 'after'>()
+  let from = run.counts.prepared + 1
+  for (const next of ['interruptions in a row: 1', 'interruptions in a row: 2', 'in_flight → quarantined']) {
+    for (let operation = from; !run.coverage.has(next); operation += 1) {
+      if (operation > from + 100) throw new Error(`no further crash leads to "${next}"`)
+      const tried = new Map([...crashes, [operation, 'after' as const]])
+      run = await simulate(6, { ...options, crashes: tried })
+      expect(run.violations).toEqual([])
+      if (!run.coverage.has(next)) continue
+      crashes = tried
+      from = operation + 1
+    }
+  }
+  return run.coverage
+}
+
+describe('a node that crashes in three attempts in a row', () => {
+  it('quarantines the delivery', { timeout: 60_000 }, async () => {
+    const seen = await crashInAttempts()
+    expect(seen.get('in_flight → quarantined')).toBe(1)
+    for (const [name, times] of seen) coverage.set(name, (coverage.get(name) ?? 0) + times)
+  })
+})
+
 describe('the coverage of these runs', () => {
   it('includes every fault, every class of failure and every transition', () => {
     expect(findUncovered(coverage)).toEqual([])

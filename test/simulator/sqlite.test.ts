@@ -37,8 +37,11 @@ describe('on SQLite in the same thread', () => {
           ...store,
           deliveries: {
             ...store.deliveries,
-            accept: (acceptance, now) =>
-              store.deliveries.accept({ ...acceptance, deliveries: acceptance.deliveries.slice(1) }, now),
+            commit: (group) =>
+              store.deliveries.commit({
+                ...group,
+                accepted: group.accepted.map((one) => ({ ...one, deliveries: one.deliveries.slice(1) })),
+              }),
           },
         }),
       },

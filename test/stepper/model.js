@@ -35,8 +35,9 @@ export function createModel() {
   const erasures = []
   /** When each node lost its lease last. @type {Map<string, number>} */
   const lost = new Map()
-  const nameOf = (/** @type {{ webhookId: string, position?: number }} */ { webhookId, position }) =>
-    `${webhookId}/${position}`
+  const nameOf = (
+    /** @type {{ webhookId: string, position?: number | undefined }} */ { webhookId, position },
+  ) => `${webhookId}/${position}`
   const rowAt = (/** @type {{ webhookId: string, position: number }} */ key) =>
     rows.get(ids.get(nameOf(key)) ?? '')
   /** @param {Row | undefined} row */

@@ -9,7 +9,7 @@ import { createQueue, nameOf } from './node-queue.js'
  * @typedef {import('hookswitch/store').Webhook} Webhook
  * @typedef {import('hookswitch/store').Acceptance} Acceptance
  * @typedef {import('hookswitch/store').Group} Group
- * @typedef {import('hookswitch/store').QueueLease} NodeLease
+ * @typedef {import('hookswitch/store').NodeLease} NodeLease
  * @typedef {import('hookswitch/store').Settlement} Settlement
  * @typedef {import('hookswitch/testkit').SeededRandom} SeededRandom
  * @typedef {import('./node-queue.js').Entry} Entry

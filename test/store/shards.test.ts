@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   fairShare,
-  type NodeLease,
+  type LiveNode,
   planOwnership,
   SHARDS,
   type ShardLease,
@@ -17,7 +17,7 @@ function lease(shard: number, changes: Partial<ShardLease> = {}): ShardLease {
 
 const allOf = (changes: Partial<ShardLease>) =>
   Array.from({ length: SHARDS }, (_, shard) => lease(shard, changes))
-const alive = (owner: string): NodeLease => ({ owner, aliveUntilMs: NOW + 30_000 })
+const alive = (owner: string): LiveNode => ({ owner, aliveUntilMs: NOW + 30_000 })
 
 describe('shardOf', () => {
   it('never changes: stores persist it', () => {

@@ -1,4 +1,4 @@
-import type { QueueLogStore } from '../../src/store/contract.js'
+import type { Store } from '../../src/store/contract.js'
 import { memoryStore } from '../../src/store/memory.js'
 import { type Fault, filterRows, onLease, onLoad, withPort } from './broken-store.js'
 import { newClock, silent } from './conformance-self-test-harness.js'
@@ -11,7 +11,7 @@ const lost = (sentence: string, reopen: NonNullable<Fault['reopen']>): Fault => 
 })
 
 /** An empty store. */
-async function openEmpty(): Promise<QueueLogStore> {
+async function openEmpty(): Promise<Store> {
   const store = memoryStore()
   await store.open({ clock: newClock(), log: silent })
   return store

@@ -1,5 +1,5 @@
 import type { StoredDelivery } from '../../src/delivery/delivery-queries.js'
-import type { Claim, Settlement } from '../../src/delivery/delivery-store.js'
+import type { DeliveryContent, Settlement } from '../../src/delivery/delivery-store.js'
 import type { Delivery } from '../../src/delivery/lifecycle.js'
 import type { DeliveryKey, QueueStore, Start } from '../../src/delivery/queue-store.js'
 import { type Fault, faultsOf, lastLease, onCommitted, onGroup, versionOf } from './broken-store.js'
@@ -65,7 +65,7 @@ export const brokenSettlements: readonly Fault[] = [
     ),
   ),
   settleFault('ended deliveries have bodies', (store) => {
-    const known = new Map<string, Claim>()
+    const known = new Map<string, DeliveryContent>()
     return {
       async commit(group) {
         const keys = group.ended.map(({ webhookId, position }) => ({ webhookId, position: position! }))
@@ -159,6 +159,14 @@ export const brokenStarts: readonly Fault[] = [
       },
     }
   }),
+  startFault('the number of an attempt that starts is not checked', (store) => ({
+    commit(group) {
+      const { starting } = group
+      if (!starting) return store.commit(group)
+      const deliveries = starting.deliveries.map((start) => ({ ...start, attempt: 1 }))
+      return store.commit({ ...group, starting: { ...starting, deliveries } })
+    },
+  })),
   startFault('the own starts of a node are interrupted', (store) => {
     const { started, commit } = trackStarts(store)
     return {

@@ -9,10 +9,10 @@ import type {
   WaitingDeliveries,
 } from '../../src/delivery/queue-store.js'
 import type { Clock } from '../../src/ports.js'
-import type { QueueLogStore } from '../../src/store/contract.js'
+import type { Store } from '../../src/store/contract.js'
 
 /** Adds a defect to a correct store. */
-export type Break = (store: QueueLogStore, clock: Clock) => QueueLogStore
+export type Break = (store: Store, clock: Clock) => Store
 
 /** A defect, the group of rules that must notice it, and what adds it to a correct store. */
 export interface Fault {
@@ -20,16 +20,16 @@ export interface Fault {
   readonly caughtBy: string
   readonly breakStore: Break
   /** Replaces `StoreHarness.reopen`, which returns the same store. */
-  readonly reopen?: (store: QueueLogStore) => Promise<QueueLogStore>
+  readonly reopen?: (store: Store) => Promise<Store>
 }
 
 type Port = 'accounts' | 'tokens' | 'webhooks' | 'openLegs' | 'encryption' | 'inbox' | 'deliveries'
-type PortOf<Name extends Port> = NonNullable<QueueLogStore[Name]>
+type PortOf<Name extends Port> = NonNullable<Store[Name]>
 
 /** Replaces some methods of one port. */
 export function withPort<Name extends Port>(
   name: Name,
-  replace: (port: PortOf<Name>, store: QueueLogStore, clock: Clock) => Partial<PortOf<Name>>,
+  replace: (port: PortOf<Name>, store: Store, clock: Clock) => Partial<PortOf<Name>>,
 ): Break {
   return (store, clock) => {
     const port = store[name] as PortOf<Name>

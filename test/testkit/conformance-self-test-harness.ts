@@ -1,6 +1,6 @@
 /** Runs the conformance suite without a test runner, on the memory store with or without a defect. */
 import type { Clock, Log } from '../../src/ports.js'
-import type { QueueLogStore } from '../../src/store/contract.js'
+import type { Store } from '../../src/store/contract.js'
 import { memoryStore } from '../../src/store/memory.js'
 import { type StoreHarness, storeConformance } from '../../src/testkit/conformance/index.js'
 import type { Fault } from './broken-store.js'
@@ -60,11 +60,11 @@ function harnessOf(isShared: boolean, fault: Partial<Fault>, joins = false): Sto
       await memory.open({ clock, log: silent })
       const inbox = addInbox(memory)
       transaction = (_store, end, work) => inbox.transaction(end, work)
-      const store: QueueLogStore = { ...inbox.store, supports: { ...inbox.store.supports, durable: true } }
+      const store: Store = { ...inbox.store, supports: { ...inbox.store.supports, durable: true } }
       return fault.breakStore ? fault.breakStore(store, clock) : store
     },
     ...(joins && {
-      async join(store: QueueLogStore) {
+      async join(store: Store) {
         await store.open({ clock: newClock(), log: silent })
         return { ...store }
       },

@@ -2,7 +2,7 @@
 import type { InboxEntry } from '../../src/delivery/inbox-store.js'
 import type { AcceptanceResult, Group, GroupResult } from '../../src/delivery/queue-store.js'
 import { HookswitchError } from '../../src/errors.js'
-import type { QueueLogStore } from '../../src/store/contract.js'
+import type { Store } from '../../src/store/contract.js'
 import { isMentioned } from '../../src/store/effective-state.js'
 import { inboxShard } from '../../src/store/shards.js'
 
@@ -16,12 +16,12 @@ const isTransaction = (tx: unknown): tx is HostTransaction =>
 
 /** What the harness of a store with `supports.transactions` needs. */
 export interface StoreWithInbox {
-  readonly store: QueueLogStore
+  readonly store: Store
   transaction(end: 'commit' | 'rollback', work: (tx: unknown) => Promise<void>): Promise<void>
 }
 
 /** Adds an inbox to a memory store. Entries are removed with the acceptance that relays them. */
-export function addInbox(memory: QueueLogStore): StoreWithInbox {
+export function addInbox(memory: Store): StoreWithInbox {
   let entries: InboxEntry[] = []
   const listeners = new Set<() => void>()
   /** Inbox entries that were relayed, with the event that each became. */
@@ -71,7 +71,7 @@ export function addInbox(memory: QueueLogStore): StoreWithInbox {
     return result
   }
 
-  const store: QueueLogStore = {
+  const store: Store = {
     ...memory,
     supports: { ...memory.supports, transactions: true },
     inbox: {

@@ -86,7 +86,6 @@ const delivery: Required<StoredDelivery> = {
   attempts: 0,
   tries: 0,
   interruptions: 0,
-  fence: 0,
   reason: 'r',
   replayOf: 'o',
   acceptedMs: 1,

@@ -291,7 +291,7 @@ const ENDED: Part = {
     return [
       int4Array(ended.map(({ webhookKey }) => webhookKey)),
       int8Array(ended.map(({ settlement }) => settlement.position!)),
-      int4Array(ended.map(({ settlement }) => settlement.expect.attempts ?? null)),
+      int4Array(ended.map(({ settlement }) => settlement.expect.attempts)),
       int2Array(nexts.map(({ state }) => (isTerminal(state) ? stateNumberOf(state) : 0))),
       float8Array(nexts.map(({ state, dueMs }) => (isTerminal(state) ? null : (dueMs ?? now)))),
       int4Array(nexts.map(({ attempts }) => attempts)),

@@ -28,7 +28,7 @@
  * outcome is unknown, and the node commits the same group again: ids of events, numbers of attempts and records show what
  * was written. A crash of the server empties `nudge` (unlogged): after any lost connection a node loads its shards again.
  */
-import type { Clock, Log, QueueLogStore } from 'hookswitch/store'
+import type { Clock, Log, Store } from 'hookswitch/store'
 import { postgresAccounts } from './accounts.js'
 import { postgresEncryption } from './encryption.js'
 import { watchLongTransactions } from './long-transaction-monitor.js'
@@ -85,7 +85,7 @@ interface OpenStore {
  * @example
  * const store = postgresStore({ connectionString: process.env.DATABASE_URL })
  */
-export function postgresStore(options: PostgresStoreOptions): QueueLogStore {
+export function postgresStore(options: PostgresStoreOptions): Store {
   const { connection, schema: name, answerWithinMs, clock } = checkOptions(options)
   const schema = quoteIdentifier(name)
   const isHostPool = 'pool' in connection

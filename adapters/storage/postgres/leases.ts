@@ -10,9 +10,9 @@
 import {
   type Clock,
   MAX_NODES,
+  type NodeLease,
   type OwnershipPlan,
   planOwnership,
-  type QueueLease,
   type QueueStore,
 } from 'hookswitch/store'
 import { int2Array, int4Array } from './binary-arrays.js'
@@ -50,7 +50,7 @@ export function createLeases({ session, schema, clock, nodeClock, nodes, notifie
     return { offsetMs, time: { storeMs: nowMs, requestedMs, answeredMs, clock: own } }
   }
 
-  async function update(owner: string, leaseMs: number, givesBack: boolean): Promise<QueueLease> {
+  async function update(owner: string, leaseMs: number, givesBack: boolean): Promise<NodeLease> {
     const { lease, hasFreed, time } = await session.transaction(async (tx) => {
       await tx.query(sql.lock, [])
       const { time, offsetMs } = await readTime(tx, leaseMs)
@@ -88,7 +88,7 @@ export function createLeases({ session, schema, clock, nodeClock, nodes, notifie
       )
       const left = [...leaving.map(({ shard }) => shard), ...plan.giveBack].sort(ascending)
       const kept = plan.keep.filter((shard) => !left.includes(shard))
-      const lease: QueueLease = {
+      const lease: NodeLease = {
         owner,
         fence,
         node: number,

@@ -1,7 +1,7 @@
 /** The queue: commits, leases, and what a node reads to build the queue in its memory and to keep it current. */
 import {
   type Changes,
-  type Claim,
+  type DeliveryContent,
   type DeliveryKey,
   dueMsForReaders,
   type Lease,
@@ -140,9 +140,9 @@ export function postgresQueue(deps: Deps): Queue {
     return { ...rowsOnly(decoded(row.waiting, row.webhooks)), version, pendingElsewhere }
   }
 
-  async function bodies(keys: readonly DeliveryKey[]): Promise<readonly (Claim | undefined)[]> {
-    const claims: (Claim | undefined)[] = keys.map(() => undefined)
-    if (keys.length === 0) return claims
+  async function bodies(keys: readonly DeliveryKey[]): Promise<readonly (DeliveryContent | undefined)[]> {
+    const contents: (DeliveryContent | undefined)[] = keys.map(() => undefined)
+    if (keys.length === 0) return contents
     const rows = await session.query<ClaimRow>(sql.bodies, [
       textArray(keys.map(({ webhookId }) => webhookId)),
       int8Array(keys.map(({ position }) => position)),
@@ -150,9 +150,9 @@ export function postgresQueue(deps: Deps): Queue {
     for (const row of rows) {
       const { i, body, traceparent, dueMs, acceptedMs } = row
       const delivery = deliveryOf(row, dueMsForReaders(dueMs ?? 0, acceptedMs, 0))
-      claims[i - 1] = traceparent === null ? { delivery, body } : { delivery, body, traceparent }
+      contents[i - 1] = traceparent === null ? { delivery, body } : { delivery, body, traceparent }
     }
-    return claims
+    return contents
   }
 
   const leases = createLeases({ ...deps, notifier, nodes })

@@ -118,7 +118,6 @@ export function deliveryOf(row: DeliveryRow, dueMs: number | undefined): Deliver
     attempts: row.attempts,
     tries: row.tries,
     interruptions: row.interruptions,
-    fence: 0,
     acceptedMs: row.acceptedMs,
   }
   if (callId !== undefined) delivery.callId = callId

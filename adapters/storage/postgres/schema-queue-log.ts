@@ -266,7 +266,7 @@ insert into ${s}.event (position, timestamp_ms, accepted_ms, id, account_id, cal
 insert into ${s}.waiting
   (position, event, lane, accepted_ms, due_ms, webhook_key, sequence, epoch, attempts, tries, interruptions, variant, form,
    id, replay_of, reason)
-select c.at, c.event, l.key, c.accepted_ms, case when c.state = 0 and c.attempts > 0 then c.due_ms end, c.webhook_key,
+select c.at, c.event, l.key, c.accepted_ms, case when c.attempts > 0 then c.due_ms end, c.webhook_key,
   c.sequence, c.epoch, c.attempts, c.tries, c.interruptions, c.variant, c.form, c.stored_id, c.replay_of, c.reason
 from converted c join (
   select lane, pg_temp.lane_key(lane) as key from (select distinct lane from converted where state < 2) d

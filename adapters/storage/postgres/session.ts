@@ -234,13 +234,21 @@ function transactionSettings(options: SettingsOptions): string {
   return settingsSql('SET LOCAL', settingsOf(options))
 }
 
-/** With the idle timeout, the server releases the locks of a node that vanished in the middle of a transaction. */
+/** A transaction on the path of an event may be idle for so long, ms: others wait for its locks. */
+const IDLE_MS = 5_000
+
+/**
+ * With the idle timeout, the server releases the locks of a node that vanished in the middle of a transaction. Who waits for
+ * them on the path of an event gives up later than that, and before the time limit of the statement: then it is known that
+ * nothing was written.
+ */
 function settingsOf({ answerWithinMs, isHotPath = false }: SettingsOptions): readonly string[] {
+  const idleMs = isHotPath ? Math.min(IDLE_MS, Math.ceil(answerWithinMs * 0.5)) : answerWithinMs
   return [
     `statement_timeout = ${Math.ceil(answerWithinMs * 0.9)}`,
-    `idle_in_transaction_session_timeout = ${answerWithinMs}`,
+    `idle_in_transaction_session_timeout = ${idleMs}`,
     ...PLANNING,
-    ...(isHotPath ? ROW_BY_ROW : []),
+    ...(isHotPath ? [`lock_timeout = ${Math.ceil(answerWithinMs * 0.7)}`, ...ROW_BY_ROW] : []),
   ]
 }
 

@@ -12,3 +12,9 @@ export interface Statement {
 export function quoteIdentifier(identifier: string): string {
   return `"${identifier.replaceAll('"', '""')}"`
 }
+
+/**
+ * True if the table, as `x`, has no such row: one index lookup per row, where NOT EXISTS may read the whole table.
+ */
+export const none = (table: string, condition: string): string =>
+  `((select true from ${table} x where ${condition} limit 1) is null)`

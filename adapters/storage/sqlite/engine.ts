@@ -6,8 +6,8 @@ import type {
   AccountStore,
   EncryptionStore,
   InboxStore,
+  NodeLease,
   OpenLegStore,
-  QueueLease,
   QueueStore,
   TokenStore,
   WebhookStore,
@@ -33,8 +33,8 @@ import { createWebhookStore } from './webhooks.js'
 /** The queue store, with the time of the machine's clock as an argument, and groups and their results encoded. */
 export interface EngineDeliveries
   extends Omit<Synchronous<QueueStore>, 'own' | 'renew' | 'commit' | 'subscribe'> {
-  own(owner: string, leaseMs: number, machineMs: number): QueueLease
-  renew(owner: string, leaseMs: number, machineMs: number): QueueLease
+  own(owner: string, leaseMs: number, machineMs: number): NodeLease
+  renew(owner: string, leaseMs: number, machineMs: number): NodeLease
   commit(group: Encoded): Encoded
 }
 

@@ -25,7 +25,7 @@
  * - Host database. With `database`, the file is the host's. `publish(event, { tx })` inserts an inbox row through the
  *   host's handle (`host-database.ts`); everything else uses a second connection in the worker.
  */
-import type { InboxStore, Log, QueueLease, QueueLogStore } from 'hookswitch/store'
+import type { InboxStore, Log, NodeLease, Store } from 'hookswitch/store'
 import type { Backend, BackendDeps } from './backend.js'
 import { unavailableError } from './errors.js'
 import { decodeResult, type Encoded, encodeGroup } from './group-encoding.js'
@@ -61,7 +61,7 @@ export type { SqliteDatabaseOptions, SqliteFileOptions, SqliteStoreOptions } fro
  * @example
  * const hs = createHookswitch({ store: sqliteStore({ path: '/var/lib/app/hookswitch.db' }) })
  */
-export function sqliteStore(options: SqliteStoreOptions): QueueLogStore {
+export function sqliteStore(options: SqliteStoreOptions): Store {
   const checked = checkOptions(options)
   const { subscribe, notify } = createListeners()
   const lifecycle = createLifecycle()
@@ -69,7 +69,7 @@ export function sqliteStore(options: SqliteStoreOptions): QueueLogStore {
 
   const request = (call: RpcRequest) => lifecycle.backend?.request(call) ?? Promise.reject(notOpen())
   const leaseMethod = (method: 'own' | 'renew') => (owner: string, leaseMs: number) =>
-    request({ port: 'deliveries', method, args: [owner, leaseMs, machineMs()] }) as Promise<QueueLease>
+    request({ port: 'deliveries', method, args: [owner, leaseMs, machineMs()] }) as Promise<NodeLease>
 
   async function openBackend(log: Log, onLost: () => void): Promise<Backend> {
     let cached: ReturnType<typeof withReadCache> | undefined

@@ -4,13 +4,13 @@
  */
 import {
   type Changes,
-  type Claim,
+  type DeliveryContent,
   type DeliveryKey,
   type GroupResult,
   type Lease,
   type LoadedPart,
+  type NodeLease,
   type Polled,
-  type QueueLease,
   SHARDS,
   type Webhook,
 } from 'hookswitch/store'
@@ -43,7 +43,7 @@ export function createQueue(context: EngineContext) {
     ) as position`,
   )
 
-  function leaseOf(owner: string, machineMs: number): QueueLease {
+  function leaseOf(owner: string, machineMs: number): NodeLease {
     const storeMs = state.startTime(machineMs)
     state.storeMs = storeMs
     return {
@@ -63,12 +63,12 @@ export function createQueue(context: EngineContext) {
 
   return {
     /** The last node to call this is the owner. Opening the file clears the owner. */
-    own(owner: string, _leaseMs: number, machineMs: number): QueueLease {
+    own(owner: string, _leaseMs: number, machineMs: number): NodeLease {
       if (state.owner !== owner) state.nextTerm()
       state.owner = owner
       return leaseOf(owner, machineMs)
     },
-    renew: (owner: string, _leaseMs: number, machineMs: number): QueueLease => leaseOf(owner, machineMs),
+    renew: (owner: string, _leaseMs: number, machineMs: number): NodeLease => leaseOf(owner, machineMs),
     handOver(): void {},
     release(owner: string): void {
       if (state.owner !== owner) return
@@ -104,7 +104,7 @@ export function createQueue(context: EngineContext) {
       const result: GroupResult = { kind: 'committed', accepted, ended, notStarted, version }
       return encodeResult(result)
     },
-    bodies: (keys: readonly DeliveryKey[]): readonly (Claim | undefined)[] =>
+    bodies: (keys: readonly DeliveryKey[]): readonly (DeliveryContent | undefined)[] =>
       keys.map(({ webhookId, position }) => {
         const endpoint = endpoints.byId(webhookId)
         const found = endpoint && rows.byKey(endpoint.key, position)

@@ -142,7 +142,6 @@ function deliveryOf(
     attempts: row.attempts,
     tries: row.tries,
     interruptions: row.interruptions,
-    fence: 0,
     acceptedMs: row.acceptedMs,
   }
   if (row.callId !== null) delivery.callId = row.callId

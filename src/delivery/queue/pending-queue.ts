@@ -21,7 +21,7 @@
  */
 import { isFailing } from '../../webhooks/health.js'
 import type { Webhook } from '../../webhooks/webhook.js'
-import type { Claim, ReadyEndpoint, Settlement } from '../delivery-store.js'
+import type { DeliveryContent, ReadyEndpoint, Settlement } from '../delivery-store.js'
 import { laneKey } from '../lane-key.js'
 import type { DeliveryKey, WaitingDeliveries } from '../queue-store.js'
 import { ContentRequests } from './content-requests.js'
@@ -33,6 +33,7 @@ import {
   DUE,
   ENDPOINT,
   Entries,
+  EPOCH,
   FLAGS,
   INTERRUPTIONS,
   IS_REQUESTED,
@@ -120,7 +121,7 @@ export interface PendingQueue {
   /** The contents that were requested; `undefined` removes the delivery. Returns the endpoints that changed. */
   fill(
     keys: readonly DeliveryKey[],
-    contents: readonly (Claim | undefined)[],
+    contents: readonly (DeliveryContent | undefined)[],
     now: number,
   ): readonly QueueEndpoint[]
   /** The contents could not be read: they may be requested again. */
@@ -506,13 +507,13 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
         if (entry === NONE) continue
         const endpoint = endpointOf(entry)
         changed.add(endpoint)
-        const claim = found[index]
-        if (!claim) {
+        const content = found[index]
+        if (!content) {
           removeEntry(entry, now)
           continue
         }
         if (isHead(entry)) heads.detach(endpoint, entry)
-        attachContent(entry, deliveryOf(entry, endpoint, claim))
+        attachContent(entry, deliveryOf(entry, endpoint, content))
         if (isHead(entry)) heads.attach(endpoint, entry)
         refresh(endpoint)
       }
@@ -576,16 +577,17 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
     },
   }
 
-  function deliveryOf(entry: number, endpoint: QueueEndpoint, claim: Claim): QueuedDelivery {
+  function deliveryOf(entry: number, endpoint: QueueEndpoint, content: DeliveryContent): QueuedDelivery {
     const delivery = new QueuedDelivery(
-      claim.delivery,
+      content.delivery,
       endpoint,
       entries.number(entry, POSITION),
       entries.word(entry, SEQUENCE),
-      claim.delivery.acceptedMs,
-      claim.body,
-      claim.traceparent,
+      content.delivery.acceptedMs,
+      content.body,
+      content.traceparent,
     )
+    delivery.epoch = entries.word(entry, EPOCH)
     delivery.attempts = entries.word(entry, ATTEMPTS)
     delivery.tries = entries.word(entry, TRIES)
     delivery.interruptions = entries.word(entry, FLAGS) & INTERRUPTIONS

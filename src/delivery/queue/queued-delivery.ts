@@ -9,7 +9,7 @@ export type DeliverySource = NewDelivery &
   Partial<Pick<Delivery, 'attempts' | 'tries' | 'interruptions' | 'reason'>>
 
 /**
- * A delivery whose content is in memory. One object is the entry of the queue, the claim, what is in flight and the source
+ * A delivery whose content is in memory. One object is the entry of the queue, what is in flight and the source
  * of the record. The constructor sets all fields, so that every object has the same hidden class.
  */
 export class QueuedDelivery implements Delivery {
@@ -25,7 +25,7 @@ export class QueuedDelivery implements Delivery {
   readonly encoding: BodyEncoding
   readonly httpVerb: Delivery['httpVerb']
   readonly lane: string
-  readonly epoch: number
+  epoch: number
   /** `in_flight` while it is taken, `waiting` before. The queue does not set the end. */
   state: Delivery['state']
   /** Store time, ms: when a retry, or a delivery that was put back, may be sent. Otherwise see `PendingQueue.position`. */
@@ -33,7 +33,6 @@ export class QueuedDelivery implements Delivery {
   attempts: number
   tries: number
   interruptions: number
-  readonly fence: number
   reason: string | undefined
   readonly replayOf: string | undefined
   readonly acceptedMs: number
@@ -51,10 +50,14 @@ export class QueuedDelivery implements Delivery {
   endpoint: QueueEndpoint
   /** Index of its entry in the queue; -1: none. Written only by the queue. */
   entry: number
+  /** Index among the deliveries in flight; -1: it is not. Written only by the dispatcher. */
+  activeIndex: number
   /** The slot of the scheduler that it holds while it is in flight. */
   slot: InFlightRequest<ScheduledEndpoint> | undefined
   /** The key of its stored start; 0: none. */
   startKey: number
+  /** Its attempt was begun: its start is stored, and its request may have been sent. */
+  isSent: boolean
   /** Its outcome is ignored: it was erased, or another node has its shard. */
   isAbandoned: boolean
 
@@ -86,7 +89,6 @@ export class QueuedDelivery implements Delivery {
     this.attempts = source.attempts ?? 0
     this.tries = source.tries ?? 0
     this.interruptions = source.interruptions ?? 0
-    this.fence = 0
     this.reason = source.reason
     this.replayOf = source.replayOf
     this.acceptedMs = acceptedMs
@@ -97,8 +99,10 @@ export class QueuedDelivery implements Delivery {
     this.traceparent = traceparent
     this.endpoint = endpoint
     this.entry = -1
+    this.activeIndex = -1
     this.slot = undefined
     this.startKey = 0
+    this.isSent = false
     this.isAbandoned = false
   }
 }

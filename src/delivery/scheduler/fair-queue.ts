@@ -48,7 +48,7 @@ export interface FairQueue {
    * `clearAllocations`.
    */
   allocate(now: number, free: number): ReadonlySet<ScheduledEndpoint>
-  /** Gives allocated slots back: those that are claimed count as requests in flight. */
+  /** Gives allocated slots back: those that are used count as requests in flight. */
   clearAllocations(served: ReadonlySet<ScheduledEndpoint>): void
   /** Counts one more request in flight. */
   countStart(endpoint: ScheduledEndpoint, now: number): void

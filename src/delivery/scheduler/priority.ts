@@ -58,7 +58,7 @@ export function maxSlots(priority: PriorityClass, cap: number): number {
 
 /**
  * Slots in use, by priority class: requests in flight, and slots allocated by the selection in progress and not
- * claimed yet.
+ * used yet.
  */
 export type SlotCounts = number[]
 

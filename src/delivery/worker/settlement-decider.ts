@@ -190,7 +190,7 @@ export function createSettlementDecider(
       const before = healthOf(delivery, webhook)
       const { outcome, settlement } = settleAttempt(delivery, result, before, context)
       const breakerChange = applyHealth(delivery, before, settlement.endpoint)
-      const decided = { delivery, settlement, ...(breakerChange && { breakerChange }) }
+      const decided = breakerChange ? { delivery, settlement, breakerChange } : { delivery, settlement }
       if (outcome.kind !== 'delivered' || options.recordSuccesses) return decided
       const { record: unstoredRecord, ...withoutRecord } = settlement
       return { ...decided, settlement: withoutRecord, ...(unstoredRecord && { unstoredRecord }) }

@@ -1,6 +1,6 @@
 /** Executes the calls of the store model on a real store, and reduces the results to the form of the reference. */
 
-import type { Acceptance, Claim, Settlement } from '../../delivery/delivery-store.js'
+import type { Acceptance, DeliveryContent, Settlement } from '../../delivery/delivery-store.js'
 import { laneKey } from '../../delivery/lane-key.js'
 import type {
   AcceptanceResult,
@@ -122,10 +122,10 @@ async function executeCall(store: Store, call: StoreCall, state: StoreDriverStat
     case 'bodies': {
       // Without a key, the group that accepts the delivery is not executed yet.
       const known = call.ids.filter((id) => state.keys.has(id))
-      const claims = await deliveries.bodies(known.map((id) => state.keys.get(id)!))
+      const contents = await deliveries.bodies(known.map((id) => state.keys.get(id)!))
       return call.ids.map((id) => {
-        const claim = claims[known.indexOf(id)]
-        return claim && toBodyRow(claim)
+        const content = contents[known.indexOf(id)]
+        return content && toBodyRow(content)
       })
     }
     case 'insert':
@@ -337,7 +337,7 @@ function toLanes(waiting: WaitingDeliveries, state: StoreDriverState): Record<st
 const toRevisions = (webhooks: readonly Webhook[]): RevisionRow[] =>
   webhooks.map(({ id, revision }) => ({ id, revision })).sort((a, b) => (a.id < b.id ? -1 : 1))
 
-function toBodyRow({ delivery, body }: Claim) {
+function toBodyRow({ delivery, body }: DeliveryContent) {
   const { id, lane, attempts, epoch } = delivery
   const { event_id: eventId, sequence: number } = JSON.parse(body)
   return { id, eventId, number, lane: lane.startsWith('replay/') ? 'replay' : lane, attempts, epoch }

@@ -6,6 +6,7 @@
  * whole group first passes `createGroupFacts` (`group-facts`), which adds what earlier acceptances of the group will have written.
  */
 import type { Acceptance, AcceptedEvent, NewDelivery, NewEvent } from '../../delivery/delivery-store.js'
+import { eventIndexOf } from '../../delivery/event-index.js'
 import { type HookswitchError, notFound } from '../../errors.js'
 import { idConflict, idempotencyConflict, inboxConflict } from './errors.js'
 
@@ -15,6 +16,7 @@ export interface StoredKey {
   readonly id: string
   /** The event's sequence number. */
   readonly sequence: number
+  /** `hashEventBody` of the event that it was used for. */
   readonly bodyHash: string
   /** Store time, ms: from then on the key is free. */
   readonly untilMs: number
@@ -22,6 +24,7 @@ export interface StoredKey {
 
 /** A stored event. */
 export interface StoredEventFact {
+  /** Its sequence number; 0: not numbered. */
   readonly sequence: number
   /** Number of its bodies: a replay must refer to one of them. */
   readonly variants: number
@@ -41,9 +44,11 @@ export interface AcceptanceFacts {
   key(accountId: string, key: string): StoredKey | undefined
   /** Whether this event id is stored. Called for every event, and for the events of replays. */
   event(eventId: string): StoredEventFact | undefined
+  /** Whether the webhook has a row, deleted or not. */
   hasWebhook(webhookId: string): boolean
   /** Whether the id of this delivery, or its position among the deliveries of its webhook, is in use. */
   isTaken(delivery: NewDelivery): boolean
+  /** Whether the inbox has this entry. */
   hasInboxEntry(id: string): boolean
   /**
    * The numbers of the event's call, which the plan changes in place. Called once per numbered event, in order, after
@@ -128,17 +133,6 @@ export function planAcceptance(
     accepted.push({ id: event.id, sequence, duplicate: false })
   }
   return { kind: 'write', events: accepted, deliveries, mayHaveGap }
-}
-
-/**
- * Index of an event in an acceptance, -1: it is not in it. Deliveries follow the order of their events, so that the event of
- * the previous delivery, passed as `near`, or the next one is nearly always the one.
- */
-export function eventIndexOf(events: readonly NewEvent[], eventId: string, near: number): number {
-  if (events[near]?.id === eventId) return near
-  if (events[near + 1]?.id === eventId) return near + 1
-  for (let index = 0; index < events.length; index += 1) if (events[index]!.id === eventId) return index
-  return -1
 }
 
 /**

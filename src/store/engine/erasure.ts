@@ -16,6 +16,7 @@ export const ERASURE_STEPS = [
   'deletedWebhooks',
 ] as const
 
+/** One step of an erasure. */
 export type ErasureStep = (typeof ERASURE_STEPS)[number]
 
 /** Whether an erasure covers this call, or with `undefined` what belongs to no call. */

@@ -2,12 +2,15 @@
 import type { Acceptance } from '../../delivery/delivery-store.js'
 import type { AcceptanceFacts, AcceptancePlan, StoredEventFact, StoredKey } from './acceptance.js'
 
+/** The facts of a store, and what the acceptances planned so far will write. */
 export interface GroupFacts extends AcceptanceFacts {
   /** Adds what a plan of kind `write` will write: the plans after it see it. */
   add(acceptance: Acceptance, plan: AcceptancePlan): void
 }
 
 /**
+ * Creates the facts of a group.
+ *
  * @param stored what the store has. Its `numbers` returns the same object for all events of a call, so that numbers continue
  *   over the group.
  */

@@ -11,6 +11,7 @@ const REPLAY_LANE = 'replay/'
  */
 export type LaneKind = 0 | 1 | 2 | 3
 
+/** The kind of a lane, from its name. */
 export function laneKindOf(lane: Delivery['lane']): LaneKind {
   if (lane.startsWith(UNORDERED_LANE)) return 0
   if (lane.startsWith(REPLAY_LANE)) return 2
@@ -33,6 +34,7 @@ export function laneName(
 export interface LanePlace {
   /** Sequence number of its event; 0: not numbered. */
   readonly sequence: number
+  /** Position of the delivery. */
   readonly position: number
 }
 

@@ -8,6 +8,7 @@ import type { Webhook } from '../../webhooks/webhook.js'
 export interface StoredState {
   /** `waiting`, or the terminal state of the end that is still stored. */
   readonly state: DeliveryState
+  /** Attempts recorded. */
   readonly attempts: number
 }
 
@@ -34,7 +35,7 @@ export function decideSettlement(
     if (hasEffect && (isTerminal(next.state) || next.attempts !== expect.attempts)) return 'stored'
   }
   if (row?.state !== 'waiting') return 'fenced'
-  return expect.attempts === undefined || expect.attempts === row.attempts ? 'write' : 'fenced'
+  return expect.attempts === row.attempts ? 'write' : 'fenced'
 }
 
 /**

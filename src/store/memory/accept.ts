@@ -1,7 +1,8 @@
 /** Accepts the events and deliveries of a group. */
 import type { Acceptance, AcceptedEvent, NewDelivery, NewEvent } from '../../delivery/delivery-store.js'
+import { eventIndexOf } from '../../delivery/event-index.js'
 import type { AcceptanceResult } from '../../delivery/queue-store.js'
-import { type AcceptanceFacts, eventIndexOf, planAcceptance } from '../engine/acceptance.js'
+import { type AcceptanceFacts, planAcceptance } from '../engine/acceptance.js'
 import { noteLegs, touchCall } from './calls.js'
 import { enterLane } from './lanes.js'
 import { append, insert, valueAt } from './position-log.js'

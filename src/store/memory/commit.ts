@@ -16,7 +16,7 @@ import { recordChange } from './changes.js'
 import { leaveLane } from './lanes.js'
 import { nodeOf } from './leases.js'
 import { notifyListeners } from './notify.js'
-import { valueAt, walk } from './position-log.js'
+import { insert, removeAt, valueAt, walk } from './position-log.js'
 import { addAttempt, addSlimEnd } from './retention.js'
 import type { Endpoint, Moment, Node, Row, State } from './state.js'
 
@@ -40,7 +40,7 @@ export function commit(state: State, group: Group): GroupResult {
       : group.ended.map((settlement) => (node ? settle(state, node, settlement, moment, isRepeat) : FENCED))
   const notStarted = group.starting ? start(state, node, group.starting) : NOTHING
   if (!node) return { kind: 'committed', accepted, ended, notStarted, version: group.version }
-  for (const key of group.finished) node.starts.delete(key)
+  for (const key of group.finished) removeAt(node.starts, key)
   node.pending = group.pending
   return { kind: 'committed', accepted, ended, notStarted, version: node.version }
 }
@@ -124,6 +124,10 @@ function start(state: State, node: Node | undefined, { key, deliveries }: Starts
     if (isWaiting && canStart(row, one, row.endpoint.webhook.epoch)) stored.push(one)
     else refused.push(index)
   }
-  if (node && stored.length > 0) node.starts.set(key, refused.length === 0 ? deliveries : stored)
+  if (node && stored.length > 0) {
+    // A repeated group may have stored them before.
+    removeAt(node.starts, key)
+    insert(node.starts, key, refused.length === 0 ? deliveries : stored)
+  }
   return refused
 }

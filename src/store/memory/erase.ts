@@ -1,6 +1,5 @@
 /** Erasure of calls and accounts, and the text search for calls to erase. */
 
-import { fillIn } from '../../delivery/body-variants.js'
 import type { Erasure, Mentions } from '../../delivery/erasure-store.js'
 import { isMentioned } from '../effective-state.js'
 import { ERASURE_STEPS, type ErasureStep, hasStep, isCovered, isDeliveryCovered } from '../engine/erasure.js'
@@ -148,5 +147,5 @@ export function mentions(
 
 /** Every body of the event is searched, not only that of the delivery. */
 function hasMention({ event }: Row, text: string): boolean {
-  return event.bodies.some((body) => isMentioned(fillIn(body, event.sequence), text))
+  return event.bodies.some((body) => isMentioned(body, text))
 }

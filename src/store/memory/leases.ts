@@ -1,9 +1,10 @@
 /** Leases of nodes and ownership of shards. A store that is not shared has one owner, whose lease never ends. */
 
 import { MAX_NODES } from '../../delivery/positions.js'
-import type { Lease, NodeLease } from '../../delivery/queue-store.js'
+import type { Lease, NodeLease, Start } from '../../delivery/queue-store.js'
 import { planOwnership, type ShardLease, shardOf } from '../shards.js'
 import { notifyListeners } from './notify.js'
+import { append, createPositionLog, walk } from './position-log.js'
 import type { Node, State } from './state.js'
 
 /** Nodes without a lease whose versions are remembered. */
@@ -55,18 +56,19 @@ export function handOver(state: State, lease: Lease, shards: readonly number[], 
     given.add(number)
   }
   if (given.size === 0) return
-  for (const [key, deliveries] of node.starts) {
+  const left = createPositionLog<readonly Start[]>()
+  for (const [key, deliveries] of walk(node.starts, true)) {
     const others = deliveries.filter(({ webhookId }) => !given.has(shardOf(webhookId)))
-    if (others.length === 0) node.starts.delete(key)
-    else node.starts.set(key, others)
+    if (others.length > 0) append(left, key, others)
   }
+  node.starts = left
   notifyListeners(state)
 }
 
 export function release(state: State, owner: string): void {
   const node = state.nodes.get(owner)
   if (!node || node.fence === 0) return
-  node.starts.clear()
+  node.starts = createPositionLog()
   endLease(state, node)
   notifyListeners(state)
 }
@@ -108,7 +110,7 @@ function aliveNode(state: State, owner: string, aliveUntilMs: number): Node {
       version: 0,
       changes: [],
       changesFrom: 0,
-      starts: new Map(),
+      starts: createPositionLog(),
       pending: 0,
     }
     state.nodes.set(owner, node)
@@ -136,10 +138,10 @@ function freeNumber(state: State): number {
 
 /** Frees the node's shards and leaves its starts there. It is remembered for a while, because its version must not go back. */
 function endLease(state: State, node: Node): void {
-  for (const deliveries of node.starts.values()) {
+  for (const [, deliveries] of walk(node.starts, true)) {
     for (const start of deliveries) state.shards[shardOf(start.webhookId)]!.left.push(start)
   }
-  node.starts.clear()
+  node.starts = createPositionLog()
   for (const shard of state.shards) {
     if (shard.owner !== node) continue
     shard.owner = undefined

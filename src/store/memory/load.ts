@@ -1,5 +1,5 @@
 /** What a node reads to build its queue: waiting deliveries, starts of earlier owners, nudges, bodies. */
-import type { Claim } from '../../delivery/delivery-store.js'
+import type { DeliveryContent } from '../../delivery/delivery-store.js'
 import type { DeliveryKey, Lease, LoadedPart, Polled, Start } from '../../delivery/queue-store.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import { compareInLane } from '../engine/lanes.js'
@@ -85,7 +85,7 @@ export function completeTakeover(
   }
 }
 
-export function bodies(state: State, keys: readonly DeliveryKey[]): readonly (Claim | undefined)[] {
+export function bodies(state: State, keys: readonly DeliveryKey[]): readonly (DeliveryContent | undefined)[] {
   return keys.map((key) => {
     const row = waitingAt(state, key)
     if (!row) return undefined

@@ -1,5 +1,4 @@
 /** Rows of the memory store as readers see them. */
-import { fillIn } from '../../delivery/body-variants.js'
 import { laneKey } from '../../delivery/lane-key.js'
 import type { Delivery, DeliveryState } from '../../delivery/lifecycle.js'
 import type { WaitingDeliveries } from '../../delivery/queue-store.js'
@@ -34,7 +33,6 @@ export function deliveryOf(row: Row): MutableDelivery {
     attempts: row.attempts,
     tries: row.tries,
     interruptions: row.interruptions,
-    fence: 0,
     acceptedMs: row.accepted.ms,
   }
   if (source.callId !== undefined) copy.callId = source.callId
@@ -45,7 +43,7 @@ export function deliveryOf(row: Row): MutableDelivery {
 }
 
 export function bodyOf({ event, source }: Row): string {
-  return fillIn(event.bodies[source.variant]!, event.sequence)
+  return event.bodies[source.variant]!
 }
 
 /** Waiting deliveries, column by column. */

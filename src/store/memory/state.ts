@@ -23,7 +23,8 @@
  */
 
 import type { AttemptRecord } from '../../delivery/attempt-record.js'
-import type { BodyTemplate, NewDelivery, NewEvent } from '../../delivery/delivery-store.js'
+import { fillIn } from '../../delivery/body-variants.js'
+import type { NewDelivery, NewEvent } from '../../delivery/delivery-store.js'
 import type { DeliveryState } from '../../delivery/lifecycle.js'
 import type { DeliveryKey, Start } from '../../delivery/queue-store.js'
 import type { Webhook } from '../../webhooks/webhook.js'
@@ -31,13 +32,17 @@ import type { CallNumbers, StoredEventFact, StoredKey } from '../engine/acceptan
 import { SHARDS, shardOf } from '../shards.js'
 import { createPositionLog, type PositionLog } from './position-log.js'
 
-const NO_BODIES: readonly BodyTemplate[] = []
+const NO_BODIES: readonly string[] = []
+
+function bodiesOf({ bodies }: NewEvent, sequence: number): readonly string[] {
+  return bodies.length === 1 ? [fillIn(bodies[0]!, sequence)] : bodies.map((body) => fillIn(body, sequence))
+}
 
 /** An accepted event. */
 export class StoredEvent implements StoredEventFact {
   readonly id: string
   readonly sequence: number
-  readonly bodies: readonly BodyTemplate[]
+  readonly bodies: readonly string[]
   readonly traceparent: string | undefined
   /** Number of stored deliveries. */
   rows = 0
@@ -45,7 +50,7 @@ export class StoredEvent implements StoredEventFact {
   constructor(event: NewEvent, sequence: number, hasDeliveries: boolean) {
     this.id = event.id
     this.sequence = sequence
-    this.bodies = hasDeliveries ? event.bodies : NO_BODIES
+    this.bodies = hasDeliveries ? bodiesOf(event, sequence) : NO_BODIES
     this.traceparent = hasDeliveries ? event.traceparent : undefined
   }
 
@@ -168,8 +173,8 @@ export interface Node {
   /** What others changed, by version; none up to `changesFrom`. */
   changes: Change[]
   changesFrom: number
-  /** By key. */
-  readonly starts: Map<number, readonly Start[]>
+  /** By key. No map: a map that changes all the time keeps what was in it alive until a full garbage collection. */
+  starts: PositionLog<readonly Start[]>
   /** As it reported last. */
   pending: number
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import type { DeliveryState } from '../../delivery/lifecycle.js'
 import { errorCode } from '../../errors.js'
 import type { Clock } from '../../ports.js'
-import type { QueueLogStore, StoreSupports } from '../../store/contract.js'
+import type { Store, StoreSupports } from '../../store/contract.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import { createNode, type Queued, type StoreNode } from './node.js'
 import { newWebhook, WALL_MS } from './sample-data.js'
@@ -16,27 +16,23 @@ export interface StoreHarness {
   /** The store's expected `supports`; selects the rules that apply. */
   readonly supports: StoreSupports
   /** Returns an empty store, opened with this clock. */
-  open(deps: { readonly clock: Clock }): Promise<QueueLogStore>
+  open(deps: { readonly clock: Clock }): Promise<Store>
   /** Required for durable stores: closes the store and opens another one on the same data. */
-  reopen?(store: QueueLogStore): Promise<QueueLogStore>
+  reopen?(store: Store): Promise<Store>
   /**
    * Opens another store on the data of `store`, for another node. Only with `supports.sharedBetweenNodes`. Default: all
    * nodes use one store object.
    */
-  join?(store: QueueLogStore): Promise<QueueLogStore>
+  join?(store: Store): Promise<Store>
   /** Called after each test for each store, also for a closed one. Default: `store.close()`. */
-  close?(store: QueueLogStore): Promise<void>
+  close?(store: Store): Promise<void>
   /** Advances the store's own clock by `ms`. Not needed if the store uses the clock given to `open`. */
   advance?(ms: number): Promise<void>
   /**
    * Required with `supports.transactions`: runs `work` in a transaction on a separate connection of the host, then
    * commits it or rolls it back.
    */
-  transaction?(
-    store: QueueLogStore,
-    end: 'commit' | 'rollback',
-    work: (tx: unknown) => Promise<void>,
-  ): Promise<void>
+  transaction?(store: Store, end: 'commit' | 'rollback', work: (tx: unknown) => Promise<void>): Promise<void>
   /** How long a test waits for a notification of `subscribe`, in real milliseconds. Default 5,000. */
   readonly notificationTimeoutMs?: number
 }
@@ -57,7 +53,7 @@ type NodeMethods = Pick<
 
 /** A store with one node that owns all shards, and the methods of that node. */
 export interface Fixture extends NodeMethods {
-  readonly store: QueueLogStore
+  readonly store: Store
   readonly harness: StoreHarness
   /** The node that owns all shards: it has loaded them. */
   readonly node: StoreNode
@@ -68,7 +64,7 @@ export interface Fixture extends NodeMethods {
   /** Moves the wall clock given to `open` by `ms` milliseconds, forward or (negative) back; no time passes. */
   jumpWall(ms: number): void
   /** Closes the store and opens it again on the same data. */
-  reopen(): Promise<QueueLogStore>
+  reopen(): Promise<Store>
   /** Another node that has called `own` and loaded its shards. */
   join(owner: string): Promise<StoreNode>
   /**
@@ -109,7 +105,7 @@ export async function waitingDelivery(
 export async function openFixture(harness: StoreHarness, owner = 'node-1'): Promise<Fixture> {
   const clock = createStoppedClock()
   let store = await harness.open({ clock })
-  const joined: QueueLogStore[] = []
+  const joined: Store[] = []
   let storeMs = WALL_MS
   const now = () => storeMs
   const node = createNode(owner, LEASE_MS, () => store, now)

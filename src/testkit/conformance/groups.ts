@@ -180,7 +180,7 @@ export function groupRules(rule: DefineRule): void {
     assert.deepEqual(polled.webhooks, [webhook])
     assert.deepEqual((await node.poll()).rows, [])
     assert.deepEqual(keysOf((await node.load()).rows), expected)
-    assert.ok((await deliveries.bodies(expected)).every((claim) => claim !== undefined))
+    assert.ok((await deliveries.bodies(expected)).every((content) => content !== undefined))
   })
 
   rule('a node polls nothing that it accepted for its own shards', async (fixture) => {

@@ -105,13 +105,13 @@ export function loadRules(rule: DefineRule): void {
     await fixture.settle(ended!, 'delivered')
     const other = newWebhook()
     const keys = [two!, ended!, one!, { ...one!, webhookId: other.id }, { ...one!, position: 1 }].map(keyOf)
-    const claims = await fixture.store.deliveries.bodies(keys)
+    const contents = await fixture.store.deliveries.bodies(keys)
     assert.deepEqual(
-      claims.map((claim) => claim?.delivery.id),
+      contents.map((content) => content?.delivery.id),
       [two!.id, undefined, one!.id, undefined, undefined],
     )
-    for (const claim of [claims[0]!, claims[2]!]) {
-      assert.equal(claim.body, `{"event_id":"${claim.delivery.eventId}","sequence":1}`)
+    for (const content of [contents[0]!, contents[2]!]) {
+      assert.equal(content.body, `{"event_id":"${content.delivery.eventId}","sequence":1}`)
     }
     assert.deepEqual(await fixture.store.deliveries.bodies([]), [])
   })
@@ -121,11 +121,13 @@ export function loadRules(rule: DefineRule): void {
     const event = newEvent({ accountId: 'child', hook: 'channel_answer', timestampMs: 1_234 })
     const delivery = newDelivery(webhook, event, { encoding: 'form' })
     await fixture.acceptOne(acceptanceOf(event, [delivery]))
-    const [claim] = await fixture.store.deliveries.bodies([keyOf({ ...delivery, position: event.position! })])
+    const [content] = await fixture.store.deliveries.bodies([
+      keyOf({ ...delivery, position: event.position! }),
+    ])
     const { position: _position, ...expected } = delivery
     for (const [name, value] of Object.entries(expected))
-      assert.deepEqual(claim?.delivery[name as keyof typeof expected], value, name)
-    const { state, attempts, tries, interruptions, acceptedMs } = claim!.delivery
+      assert.deepEqual(content?.delivery[name as keyof typeof expected], value, name)
+    const { state, attempts, tries, interruptions, acceptedMs } = content!.delivery
     assert.deepEqual([state, attempts, tries, interruptions, acceptedMs], ['waiting', 0, 0, 0, fixture.now()])
   })
 

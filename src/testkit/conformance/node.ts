@@ -16,7 +16,7 @@ import type {
   Start,
   WaitingDeliveries,
 } from '../../delivery/queue-store.js'
-import type { QueueLogStore } from '../../store/contract.js'
+import type { Store } from '../../store/contract.js'
 import type { Webhook } from '../../webhooks/webhook.js'
 import { newDelivery, newEvent, newRecord } from './sample-data.js'
 
@@ -54,7 +54,7 @@ export type SettlementOverrides = Omit<Partial<Settlement>, 'next'> & {
 /** A node with its lease, its version and its positions. Calls of `commit`, `load` and `poll` run one after the other. */
 export interface StoreNode {
   readonly owner: string
-  readonly store: QueueLogStore
+  readonly store: Store
   /** The last lease that `own` or `renew` returned. */
   readonly lease: NodeLease
   /** The version that the node has applied. */
@@ -176,7 +176,6 @@ export function queuedOf({ deliveries }: Acceptance, now: number): Queued[] {
     attempts: 0,
     tries: 0,
     interruptions: 0,
-    fence: 0,
     acceptedMs: now,
   }))
 }
@@ -186,7 +185,7 @@ const NO_ROWS: Loaded = { rows: [], webhooks: new Map(), interrupted: [] }
 export function createNode(
   owner: string,
   leaseMs: number,
-  currentStore: () => QueueLogStore,
+  currentStore: () => Store,
   now: () => number,
 ): StoreNode {
   let lease: NodeLease | undefined
@@ -283,11 +282,11 @@ export function createNode(
     async waiting(webhook) {
       const { rows } = await node.load()
       const keys = keysOf(rows.filter(({ webhookId }) => !webhook || webhookId === webhook.id))
-      const claims = await deps().bodies(keys)
-      assert.equal(claims.length, keys.length)
-      return claims.map((claim, index) => {
-        assert.ok(claim, 'a loaded delivery has a body')
-        return { ...claim.delivery, position: keys[index]!.position, body: claim.body }
+      const contents = await deps().bodies(keys)
+      assert.equal(contents.length, keys.length)
+      return contents.map((content, index) => {
+        assert.ok(content, 'a loaded delivery has a body')
+        return { ...content.delivery, position: keys[index]!.position, body: content.body }
       })
     },
     async waitingOne(webhook) {
@@ -370,7 +369,7 @@ export function createNode(
         deliveryId: delivery.id,
         webhookId: delivery.webhookId,
         position: delivery.position,
-        expect: { state: 'waiting', fence: 0, attempts: delivery.attempts },
+        expect: { attempts: delivery.attempts },
         next: {
           state,
           attempts: delivery.attempts + sent,

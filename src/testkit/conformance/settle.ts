@@ -173,10 +173,10 @@ export function settleRules(rule: DefineRule): void {
     const webhook = await fixture.webhook()
     const [delivery] = await fixture.accept(webhook)
     const stored = await fixture.store.deliveries.delivery('account', delivery!.id)
-    const [claim] = await fixture.store.deliveries.bodies([keyOf(delivery!)])
-    const copies = structuredClone([stored, claim])
+    const [content] = await fixture.store.deliveries.bodies([keyOf(delivery!)])
+    const copies = structuredClone([stored, content])
     const retried = await fixture.retry(delivery!)
     await fixture.settle(retried, 'delivered')
-    assert.deepEqual([stored, claim], copies)
+    assert.deepEqual([stored, content], copies)
   })
 }

@@ -154,6 +154,18 @@ export function startRules(rule: DefineRule): void {
     assert.deepEqual(interrupted, startsOf([waiting!, more[1]!.deliveries[0]!]))
   })
 
+  rule('an attempt that is not the next one of its delivery is not started', async (fixture) => {
+    const webhook = await fixture.webhook()
+    const [delivery] = await fixture.accept(webhook)
+    const late = { ...startOf(delivery!), attempt: 2 }
+    const { notStarted } = await fixture.node.commit({ starting: { key: 1, deliveries: [late] } })
+    assert.deepEqual(notStarted, [0])
+    const retried = await fixture.retry(delivery!)
+    const repeated = await fixture.node.commit({ starting: { key: 2, deliveries: [startOf(delivery!)] } })
+    assert.deepEqual(repeated.notStarted, [0])
+    assert.deepEqual((await fixture.node.start(retried)).notStarted, [])
+  })
+
   rule('a delivery of an older epoch than its webhook is not started', async (fixture) => {
     const webhook = await fixture.webhook()
     const [delivery] = await fixture.accept(webhook)

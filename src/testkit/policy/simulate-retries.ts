@@ -97,7 +97,7 @@ export function simulateRetries(
   const results = toObservations(failures)
 
   const attempts: SimulatedAttempt[] = []
-  let delivery: Delivery = { ...CLAIMED, hook, webhookId }
+  let delivery: Delivery = { ...FIRST_ATTEMPT, hook, webhookId }
   for (let nowMs = 0; ; ) {
     const [outcome, observation] = results[attempts.length] ?? DELIVERED
     attempts.push({ attempt: attempts.length + 1, afterMs: nowMs, outcome })
@@ -149,8 +149,8 @@ function toObservations(failures: readonly SimulatedFailure[]): readonly (readon
   })
 }
 
-/** A delivery as it is claimed for its first attempt. */
-const CLAIMED: Delivery = {
+/** A delivery that is in flight for the first time. */
+const FIRST_ATTEMPT: Delivery = {
   id: 'delivery-1',
   accountId: 'acme',
   webhookId: 'webhook-1',
@@ -167,6 +167,5 @@ const CLAIMED: Delivery = {
   attempts: 0,
   tries: 0,
   interruptions: 0,
-  fence: 1,
   acceptedMs: 0,
 }

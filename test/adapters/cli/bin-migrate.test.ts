@@ -120,7 +120,7 @@ async function barrier(at: 'rows' | 'commit') {
   await server!.sql(`create function ${s}.hold() returns trigger language plpgsql
     as 'begin perform pg_advisory_xact_lock(4711); return null; end'`)
   if (at === 'rows') {
-    await server!.sql(`create trigger hold after insert on ${s}.delivery execute function ${s}.hold()`)
+    await server!.sql(`create trigger hold after insert on ${s}.waiting execute function ${s}.hold()`)
   } else {
     await server!.sql(`create table ${s}.hookswitch_move (id text primary key, counts text);
       create constraint trigger hold after update on ${s}.hookswitch_move deferrable initially deferred
@@ -195,7 +195,7 @@ describe.skipIf(!server)('hookswitch migrate', () => {
     service.child.kill('SIGKILL')
     await service.ended
     expect(JSON.parse((await migrate().ended).stdout).rows).toMatchObject(SMALL_COUNTS)
-    expect(await rowsOf('delivery')).toBe(SMALL_COUNTS.deliveries)
+    expect(await rowsOf('waiting')).toBe(SMALL_COUNTS.deliveries)
   })
 
   it('after it was killed during a commit that fails, the file opens only once the migration is repeated', async () => {
@@ -206,7 +206,7 @@ describe.skipIf(!server)('hookswitch migrate', () => {
     first.child.kill('SIGKILL')
     await first.ended
     await rollBack()
-    expect(await rowsOf('delivery')).toBe(0)
+    expect(await rowsOf('waiting')).toBe(0)
     expect(await errorOf(serve(['--data', 'x.db']))).toMatch(
       /^--data: is being moved to .*, and its contents may be there/,
     )
@@ -216,7 +216,7 @@ describe.skipIf(!server)('hookswitch migrate', () => {
       /^--to: a migration to .* was begun and may be complete/,
     )
     expect(JSON.parse((await migrate().ended).stdout)).toMatchObject({ moved: true, rows: SMALL_COUNTS })
-    expect(await rowsOf('delivery')).toBe(SMALL_COUNTS.deliveries)
+    expect(await rowsOf('waiting')).toBe(SMALL_COUNTS.deliveries)
   })
 
   it('after it was killed during a commit that succeeds, a repetition detects that and moves nothing twice', async () => {
@@ -228,12 +228,12 @@ describe.skipIf(!server)('hookswitch migrate', () => {
     await first.ended
     expect(await errorOf(migrate())).toMatch(/^--schema: the schema \S+ is in use/)
     await release()
-    await expect.poll(() => rowsOf('delivery')).toBe(SMALL_COUNTS.deliveries)
+    await expect.poll(() => rowsOf('waiting')).toBe(SMALL_COUNTS.deliveries)
     expect(await errorOf(serve(['--data', 'x.db']))).toMatch(
       /^--data: is being moved to .*, and its contents may be there/,
     )
     expect(JSON.parse((await migrate().ended).stdout)).toMatchObject({ moved: true, rows: SMALL_COUNTS })
-    expect(await rowsOf('delivery')).toBe(SMALL_COUNTS.deliveries)
+    expect(await rowsOf('waiting')).toBe(SMALL_COUNTS.deliveries)
     expect(await errorOf(serve(['--data', 'x.db']))).toMatch(/^--data: was moved to /)
   })
 })

@@ -4,14 +4,7 @@ import { readFileSync } from 'node:fs'
 import { constant, createHookswitch, type Hookswitch } from 'hookswitch'
 import { createServer } from 'hookswitch/node'
 import { sqliteStore } from 'hookswitch/sqlite'
-import {
-  createPositions,
-  type Log,
-  type NewDelivery,
-  type NewEvent,
-  type QueueLogStore,
-  type Store,
-} from 'hookswitch/store'
+import { createPositions, type Log, type NewDelivery, type NewEvent, type Store } from 'hookswitch/store'
 import { hang, type ScriptedReceiver, status, until } from 'hookswitch/testkit'
 import { loadDriver } from '../../../adapters/storage/sqlite/driver.js'
 import { createHostInbox } from '../../../adapters/storage/sqlite/host-database.js'
@@ -142,10 +135,22 @@ async function addCrashRemains(path: string, inFlight: string, disabled: string)
   const store = sqliteStore({ path, inThread: true })
   const clock = systemClock()
   await store.open({ clock, log })
-  const { storeMs: now } = await store.deliveries.own('a node that dies', 30_000)
-  const endpoints = [{ webhookId: inFlight, slots: 2 }]
-  const { claims } = await store.deliveries.claim({ owner: 'a node that dies', endpoints, limit: 2, now })
-  if (claims.length !== 2) throw new Error(`${claims.length} deliveries in flight instead of 2`)
+  const lease = await store.deliveries.own('a node that dies', 30_000)
+  const now = lease.storeMs
+  const { version, waiting } = (await store.deliveries.load(lease, lease.shards))!
+  const starts = Array.from({ length: waiting.count }, (_, index) => ({
+    webhookId: waiting.webhookIds[waiting.webhook[index]!]!,
+    position: waiting.position[index]!,
+    attempt: waiting.attempts[index]! + 1,
+    epoch: waiting.epoch[index]!,
+    lane: waiting.lane[index]!,
+  })).filter(({ webhookId }) => webhookId === inFlight)
+  const heads = starts.filter(({ lane }, index) => starts.findIndex((one) => one.lane === lane) === index)
+  const starting = { key: 1, deliveries: heads.slice(0, 2) }
+  if (starting.deliveries.length !== 2) throw new Error('fewer than 2 deliveries to start')
+  const nothing = { accepted: [], ended: [], finished: [], pending: 0, isRepeat: false }
+  const started = await store.deliveries.commit({ lease, version, now, starting, ...nothing })
+  if (started.kind !== 'committed' || started.notStarted.length > 0) throw new Error('not started')
   const row = (await store.webhooks.read('parent', disabled))!
   const settings = { ...row.settings, enabled: false }
   await store.webhooks.replace(
@@ -201,7 +206,7 @@ const positions = createPositions(0)
 
 /** Accepts events and their deliveries, as a node without a lease does. */
 export async function acceptAll(
-  store: QueueLogStore,
+  store: Store,
   events: readonly NewEvent[],
   deliveries: readonly NewDelivery[],
 ): Promise<void> {
@@ -223,7 +228,6 @@ export async function readEverything(store: Store, { webhooks, tokens }: FilledF
     accounts: await accounts.list(),
     webhooks: await store.webhooks.list(accountIds),
     tokens: await Promise.all(tokens.map((token) => store.tokens.read(hashToken(token)))),
-    pending: await deliveries.pending(),
     lastSuccesses: await deliveries.lastSuccesses(Object.values(webhooks)),
     openLegs: await Promise.all(SOURCES.map((source) => store.openLegs.list(source, undefined, 99))),
   }

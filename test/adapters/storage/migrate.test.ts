@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { migrateToPostgres, postgresStore } from 'hookswitch/postgres'
 import { sqliteExportSource, sqliteStore } from 'hookswitch/sqlite'
-import { type ExportedCounts, type InboxEntry, inboxShard, type Store } from 'hookswitch/store'
+import { type ExportedCounts, type InboxEntry, inboxShard, type Store, shardOf } from 'hookswitch/store'
 import { type ScriptedReceiver, scriptedReceiver, status } from 'hookswitch/testkit'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadDriver } from '../../../adapters/storage/sqlite/driver.js'
@@ -25,7 +25,7 @@ afterAll(() => server?.end())
 
 const HOUR_MS = 3_600_000
 
-/** SQLite tables and the PostgreSQL tables that correspond to them. */
+/** Rows of SQLite tables, and the rows of PostgreSQL tables that correspond to them. */
 const TABLES: Readonly<Record<string, string>> = {
   account: 'account',
   gone_account: 'gone_account',
@@ -35,11 +35,12 @@ const TABLES: Readonly<Record<string, string>> = {
   credential: 'credential',
   token: 'token',
   webhook: 'webhook',
-  call: 'call',
-  event: 'event where variant = 0',
-  body: 'event where variant > 0',
-  delivery: 'delivery',
+  call: '(select distinct account_id, call_id from {}.event where call_id is not null) calls',
+  'event where variants > 0': 'event where position > 0',
+  body: 'body',
+  waiting: 'waiting',
   attempt: 'attempt',
+  start: 'start',
   idempotency: 'idempotency',
   inbox: 'inbox',
   open_leg: 'open_leg',
@@ -90,7 +91,8 @@ describe.skipIf(!server)('a migration from SQLite to PostgreSQL', () => {
     const counts = rowsOf(filled.path)
     await migrate(filled.path)
     for (const [name, table] of Object.entries(TABLES)) {
-      const [row] = await server!.sql(`select count(*)::int as rows from "${schema}".${table}`)
+      const from = table.startsWith('(') ? table.replace('{}', `"${schema}"`) : `"${schema}".${table}`
+      const [row] = await server!.sql(`select count(*)::int as rows from ${from}`)
       expect([name, row!.rows]).toEqual([name, counts[name]])
     }
     expect(await inconsistentRows()).toEqual([])
@@ -103,11 +105,22 @@ describe.skipIf(!server)('a migration from SQLite to PostgreSQL', () => {
     const inbox = await server!.sql(
       `select shard, account_id as "accountId", call_id as "callId" from ${s}.inbox`,
     )
-    const deliveries =
-      await server!.sql(`select d.* from ${s}.delivery d join ${s}.webhook w on w.key = d.webhook_key
-      where d.retry <> (d.attempts > 0) or d.shard <> w.shard or (d.state = 0 and d.epoch < w.epoch and not w.stale)`)
+    const body = `exists (select from ${s}.event e where e.position = d.event and case d.variant when 0 then e.body is not null
+      else exists (select from ${s}.body b where b.event = d.event and b.variant = d.variant) end)`
+    const waiting = await server!.sql(
+      `select * from ${s}.waiting d where d.due_ms is not null and d.attempts = 0 or not ${body}`,
+    )
+    const attempts =
+      await server!.sql(`select * from ${s}.attempt d where (d.state >= 2) <> (d.ended_ms is not null)
+      or d.doc is null and d.state < 2 or not ${body}`)
+    const webhooks = await server!.sql(`select id, shard from ${s}.webhook`)
     const hasWrongShard = (row: object) => inboxShard(row as InboxEntry) !== (row as { shard: number }).shard
-    return [...inbox.filter(hasWrongShard), ...deliveries]
+    return [
+      ...inbox.filter(hasWrongShard),
+      ...waiting,
+      ...attempts,
+      ...webhooks.filter(({ id, shard }) => shardOf(id as string) !== shard),
+    ]
   }
 
   it('continues the service: tokens, responses, sequence numbers, keys, and each delivery once and in order', async () => {

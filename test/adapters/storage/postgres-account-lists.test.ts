@@ -1,5 +1,5 @@
 import { postgresStore } from 'hookswitch/postgres'
-import type { Log, QueueLogStore } from 'hookswitch/store'
+import type { Log, Store } from 'hookswitch/store'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../../src/runtime/clock.js'
 import { newAccount, newUser } from '../../../src/testkit/conformance/sample-data.js'
@@ -10,7 +10,7 @@ const log: Log = { debug() {}, info() {}, warn() {}, error() {} }
 const server = await postgresForTests()
 afterAll(() => server?.end())
 
-async function openNode(schema: string): Promise<QueueLogStore> {
+async function openNode(schema: string): Promise<Store> {
   const store = postgresStore({ connectionString: server!.url, schema })
   await store.open({ clock: systemClock(), log })
   onTestFinished(() => store.close())

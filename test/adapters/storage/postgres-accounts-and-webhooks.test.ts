@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { memoryStore } from 'hookswitch'
 import { postgresStore } from 'hookswitch/postgres'
-import type { Log, QueueLogStore, Webhook } from 'hookswitch/store'
+import type { Log, Store, Webhook } from 'hookswitch/store'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/runtime/clock.js'
 import {
@@ -20,7 +20,7 @@ const server = await postgresForTests()
 /** A call of a store method, with a label for the report. */
 interface Call {
   readonly label: string
-  run(store: QueueLogStore): Promise<unknown>
+  run(store: Store): Promise<unknown>
   readonly [fc.toStringMethod]: () => string
 }
 
@@ -138,7 +138,7 @@ async function resultOf(promise: Promise<unknown>) {
 describe.skipIf(!server)('accounts, users, tokens and webhooks in PostgreSQL', () => {
   const direct = server!
   const schema = direct?.freshSchema()
-  let store: QueueLogStore
+  let store: Store
 
   beforeAll(async () => {
     store = postgresStore({ connectionString: direct.url, schema })

@@ -1,5 +1,5 @@
 import { type PostgresStoreOptions, postgresStore } from 'hookswitch/postgres'
-import type { QueueLogStore, Webhook } from 'hookswitch/store'
+import type { Store, Webhook } from 'hookswitch/store'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { candidateReader } from '../../../adapters/storage/postgres/candidates.js'
 import type { Session } from '../../../adapters/storage/postgres/session.js'
@@ -18,9 +18,9 @@ const HOOK = 'channel_create'
 describe.skipIf(!server)('candidates of the PostgreSQL store', () => {
   const direct = server!
   let schema = ''
-  let stores: QueueLogStore[] = []
+  let stores: Store[] = []
 
-  async function openStore(options: Partial<PostgresStoreOptions> = {}): Promise<QueueLogStore> {
+  async function openStore(options: Partial<PostgresStoreOptions> = {}): Promise<Store> {
     const store = postgresStore({ connectionString: direct.url, schema, ...options } as PostgresStoreOptions)
     stores.push(store)
     await store.open({ clock: systemClock(), log })
@@ -35,7 +35,7 @@ describe.skipIf(!server)('candidates of the PostgreSQL store', () => {
   })
 
   const idsOf = (webhooks: readonly Webhook[]) => webhooks.map(({ id }) => id).sort()
-  const candidates = async (store: QueueLogStore, accounts = ['account']) =>
+  const candidates = async (store: Store, accounts = ['account']) =>
     idsOf(await store.webhooks.candidates(accounts, HOOK))
 
   it('a node sees a change of another node at once, whatever it has cached', async () => {

@@ -1,5 +1,5 @@
 import { postgresStore } from 'hookswitch/postgres'
-import type { Clock, Log, QueueLogStore } from 'hookswitch/store'
+import type { Clock, Log, Store } from 'hookswitch/store'
 import { storeConformance } from 'hookswitch/testkit'
 import pg from 'pg'
 import { afterAll, describe, it } from 'vitest'
@@ -9,11 +9,11 @@ import { emptyTables } from './postgres-truncate.js'
 const log: Log = { debug() {}, info() {}, warn() {}, error() {} }
 const server = await postgresForTests()
 const schema = server?.freshSchema()
-const clocks = new WeakMap<QueueLogStore, Clock>()
+const clocks = new WeakMap<Store, Clock>()
 
 afterAll(() => server?.end())
 
-async function openAt(clock: Clock): Promise<QueueLogStore> {
+async function openAt(clock: Clock): Promise<Store> {
   const store = postgresStore({ connectionString: server!.url, schema: schema!, clock })
   await store.open({ clock, log })
   clocks.set(store, clock)

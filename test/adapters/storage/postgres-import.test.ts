@@ -68,10 +68,10 @@ describe.skipIf(!server)('a migration into PostgreSQL', () => {
   it('leaves statistics for the planner, and continues after the positions of the source', async () => {
     await move(openSource(await createFile()))
     const [row] = await server!.sql(`select reltuples::int as rows from pg_class
-      where oid = '"${schema}".delivery'::regclass`)
+      where oid = '"${schema}".waiting'::regclass`)
     expect(row).toEqual({ rows: SMALL_COUNTS.deliveries })
-    const [next] = await server!.sql(`select nextval('"${schema}".position')::int as position,
-      (select max(position)::int from "${schema}".delivery) as last`)
+    const [next] = await server!.sql(`select nextval('"${schema}".position')::float8 as position,
+      (select max(position)::float8 from "${schema}".waiting) as last`)
     expect(next!.position).toBeGreaterThan(next!.last as number)
   })
 
@@ -145,7 +145,7 @@ describe.skipIf(!server)('a migration into PostgreSQL', () => {
       const second = openSource(path)
       expect(second.pendingExport).toMatchObject({ to: expect.stringContaining(`(schema ${schema})`) })
       expect(await move(second)).toEqual(SMALL_COUNTS)
-      expect(await rowCountOf('delivery')).toBe(SMALL_COUNTS.deliveries)
+      expect(await rowCountOf('waiting')).toBe(SMALL_COUNTS.deliveries)
       second.close()
       expect(() => sqliteExportSource({ path })).toThrow(/was moved to/)
     },

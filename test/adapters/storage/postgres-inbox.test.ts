@@ -102,7 +102,9 @@ describe.skipIf(!server)("the inbox in the host's transaction", () => {
       await other.load()
       // Both groups wait for a third one, which has the entry.
       await host.query(`select 1 from ${schema}.inbox for update`)
-      const results = [node, other].map((one) => one.acceptOne(acceptanceOf(newEvent({ id: entry.id }), [], [entry.id])))
+      const results = [node, other].map((one) =>
+        one.acceptOne(acceptanceOf(newEvent({ id: entry.id }), [], [entry.id])),
+      )
       await waitForBlockedSessions(direct, 2, schema)
       await host.query('commit')
       const kinds = (await Promise.all(results)).map((result) =>

@@ -7,8 +7,8 @@ import { manualClock } from '../../../src/testkit/clock.js'
 import { acceptanceOf } from '../../../src/testkit/conformance/node.js'
 import { newDelivery, newEvent } from '../../../src/testkit/conformance/sample-data.js'
 import { postgresForTests } from './pg-cluster.js'
-import { createSchemaAt } from './postgres-schema-version.js'
 import { hookedPool, log, openNode, type QueryHooks, type QueueNode } from './postgres-queue-harness.js'
+import { createSchemaAt } from './postgres-schema-version.js'
 
 const server = await postgresForTests()
 afterAll(() => server?.end())
@@ -76,7 +76,12 @@ describe.skipIf(!server)('the migration of a schema of version 0.1', () => {
   it('keeps ended deliveries, attempts, legs and entries of the inbox', async () => {
     const node = await open()
     const { deliveries, inbox } = node.store
-    const listed = await deliveries.deliveries({ accountId: 'account', webhookId: 'webhook-a', ascending: true, limit: 20 })
+    const listed = await deliveries.deliveries({
+      accountId: 'account',
+      webhookId: 'webhook-a',
+      ascending: true,
+      limit: 20,
+    })
     const ended = listed.filter(({ state }) => state !== 'waiting')
     expect(ended.map(({ id, state, attempts, lane }) => [id, state, attempts, lane])).toEqual([
       ['delivery-delivered-webhook-a', 'delivered', 2, 'account/call-1'],
@@ -85,10 +90,20 @@ describe.skipIf(!server)('the migration of a schema of version 0.1', () => {
       ['replay-ended', 'delivered', 1, 'replay/0'],
     ])
     expect(ended.every(({ endedMs, acceptedMs }) => endedMs! >= acceptedMs)).toBe(true)
-    expect(ended[1]).toMatchObject({ reason: 'bad response code', eventId: 'event-exhausted', callId: 'call-1' })
+    expect(ended[1]).toMatchObject({
+      reason: 'bad response code',
+      eventId: 'event-exhausted',
+      callId: 'call-1',
+    })
     for (const one of listed) expect(await deliveries.delivery('account', one.id)).toEqual(one)
-    const attempts = await deliveries.attempts({ accountId: 'account', deliveryId: 'delivery-delivered-webhook-a', limit: 9 })
-    expect(attempts.map(({ id, attempt, result, requestBody }) => [id, attempt, result, requestBody])).toEqual([
+    const attempts = await deliveries.attempts({
+      accountId: 'account',
+      deliveryId: 'delivery-delivered-webhook-a',
+      limit: 9,
+    })
+    expect(
+      attempts.map(({ id, attempt, result, requestBody }) => [id, attempt, result, requestBody]),
+    ).toEqual([
       ['record-delivery-delivered-webhook-a-2', 2, 'success', '{"id":"delivered","sequence":1}'],
       ['record-delivery-delivered-webhook-a-1', 1, 'failure', '{"id":"delivered","sequence":1}'],
     ])
@@ -109,11 +124,19 @@ describe.skipIf(!server)('the migration of a schema of version 0.1', () => {
   it('continues numbers, keys and positions, and replays what ended before', async () => {
     const node = await open()
     const numberOf = async (callId: string) => (await node.acceptEvents(newEvent({ callId })))[0]!.sequence
-    expect([await numberOf('call-1'), await numberOf('call-6'), await numberOf('call-7'), await numberOf('new')]).toEqual([
-      4, 3, 2, 1,
-    ])
-    const [{ until }] = (await direct.sql(`select until_ms as until from "${schema}".idempotency`)) as [{ until: number }]
-    const keyed = newEvent({ callId: 'call-1', idempotency: { key: 'key-1', bodyHash: 'hash-1', untilMs: until } })
+    expect([
+      await numberOf('call-1'),
+      await numberOf('call-6'),
+      await numberOf('call-7'),
+      await numberOf('new'),
+    ]).toEqual([4, 3, 2, 1])
+    const [{ until }] = (await direct.sql(`select until_ms as until from "${schema}".idempotency`)) as [
+      { until: number },
+    ]
+    const keyed = newEvent({
+      callId: 'call-1',
+      idempotency: { key: 'key-1', bodyHash: 'hash-1', untilMs: until },
+    })
     expect(await node.acceptEvents(keyed)).toEqual([{ id: 'event-delivered', sequence: 1, duplicate: true }])
     const webhook = (await node.store.deliveries.webhookOf('webhook-a'))!
     const event = newEvent({ id: 'event-exhausted', callId: 'call-1' })
@@ -123,7 +146,11 @@ describe.skipIf(!server)('the migration of a schema of version 0.1', () => {
       replayOf: 'delivery-exhausted-webhook-a',
     })
     expect(await node.acceptOne(acceptanceOf([], [replay]))).toMatchObject({ kind: 'accepted' })
-    const [newest] = await node.store.deliveries.deliveries({ accountId: 'account', webhookId: 'webhook-a', limit: 1 })
+    const [newest] = await node.store.deliveries.deliveries({
+      accountId: 'account',
+      webhookId: 'webhook-a',
+      limit: 1,
+    })
     expect(newest).toMatchObject({ id: 'replay-new', eventId: 'event-exhausted' })
     await node.close()
   })

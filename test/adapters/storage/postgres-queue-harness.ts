@@ -1,6 +1,6 @@
 /** Nodes on the PostgreSQL store, for tests of its queue. */
 import { type PostgresPool, type PostgresQuery, postgresStore } from 'hookswitch/postgres'
-import type { Log, QueueLogStore, Webhook } from 'hookswitch/store'
+import type { Log, Store, Webhook } from 'hookswitch/store'
 import type { ManualClock } from 'hookswitch/testkit'
 import pg from 'pg'
 import { expect } from 'vitest'
@@ -43,7 +43,7 @@ export const LEASE_MS = 30_000
 
 /** A node with a store of its own. */
 export interface QueueNode extends StoreNode {
-  readonly store: QueueLogStore
+  readonly store: Store
   webhook(overrides?: Parameters<typeof newWebhook>[0]): Promise<Webhook>
   close(): Promise<void>
 }

@@ -3,7 +3,7 @@
  * simpler statement is one line of SQL, the test shows that too.
  */
 import { errorCode } from 'hookswitch'
-import { type Group, type QueueLogStore, shardOf, type Webhook } from 'hookswitch/store'
+import { type Group, type Store, shardOf, type Webhook } from 'hookswitch/store'
 import type { ManualClock } from 'hookswitch/testkit'
 import pg from 'pg'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -66,8 +66,9 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
   const rows = async (table: string) =>
     (await direct.sql(`select count(*)::int as count from "${schema}".${table}`))[0]!.count as number
   const deadlocks = async () =>
-    (await direct.sql('select deadlocks from pg_stat_database where datname = current_database()'))[0]!.deadlocks
-  const disable = (store: QueueLogStore, webhook: Webhook) =>
+    (await direct.sql('select deadlocks from pg_stat_database where datname = current_database()'))[0]!
+      .deadlocks
+  const disable = (store: Store, webhook: Webhook) =>
     store.webhooks.replace(
       { ...webhook, settings: { ...webhook.settings, enabled: false }, revision: 2, epoch: 2 },
       1,
@@ -130,9 +131,12 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
       await waitForBlockedSessions(direct, 1, schema)
       await query('commit')
       expect((await committed).kind).toBe(kind)
-      expect([await rows('event'), await rows('waiting'), await rows('attempt'), await rows('start')]).toEqual([
-        1, 1, 0, 0,
-      ])
+      expect([
+        await rows('event'),
+        await rows('waiting'),
+        await rows('attempt'),
+        await rows('start'),
+      ]).toEqual([1, 1, 0, 0])
     })
 
     it('would write its events if only some of its parts depended on the node', async () => {
@@ -174,9 +178,12 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
         ended: [{ kind: 'settled' }],
         notStarted: [],
       })
-      expect([await rows('event'), await rows('waiting'), await rows('attempt'), await rows('start')]).toEqual([
-        2, 1, 1, 1,
-      ])
+      expect([
+        await rows('event'),
+        await rows('waiting'),
+        await rows('attempt'),
+        await rows('start'),
+      ]).toEqual([2, 1, 1, 1])
     })
 
     it('writes no attempt after an erasure', async () => {
@@ -271,7 +278,9 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
     const [result] = await Promise.all([started, disabling])
     // The start came first, or the group was outdated.
     expect(['committed', 'outdated']).toContain(result.kind)
-    expect((await node.tryCommit({ starting: { key: 2, deliveries: [startOf(deliveries[1]!)] } })).kind).toBe('outdated')
+    expect((await node.tryCommit({ starting: { key: 2, deliveries: [startOf(deliveries[1]!)] } })).kind).toBe(
+      'outdated',
+    )
     await node.applyChanges()
     const late = await node.tryCommit({ starting: { key: 3, deliveries: [startOf(deliveries[1]!)] } })
     expect(late).toMatchObject({ kind: 'committed', notStarted: [0] })
@@ -337,9 +346,9 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
     const { other, theirs } = await pair()
     const { deliveries } = node.prepare(theirs)
     const [late] = deliveries
-    const [{ key }] = (await direct.sql(`select key from "${schema}".webhook where id = $1`, [theirs.id])) as [
-      { key: number },
-    ]
+    const [{ key }] = (await direct.sql(`select key from "${schema}".webhook where id = $1`, [
+      theirs.id,
+    ])) as [{ key: number }]
     const query = await transaction()
     await query(
       `insert into $schema.event (position, timestamp_ms, accepted_ms, id, account_id, hook, body)
@@ -371,7 +380,10 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
     await next.load()
     const publisher = await open('node-3')
     const { acceptance, deliveries } = publisher.prepare(webhook)
-    await publisher.store.deliveries.commit({ ...publisher.group({ accepted: [acceptance] }), lease: undefined })
+    await publisher.store.deliveries.commit({
+      ...publisher.group({ accepted: [acceptance] }),
+      lease: undefined,
+    })
     expect(await node.store.deliveries.poll(node.lease)).toBeUndefined()
     expect((await next.poll()).rows.map(keyOf)).toEqual(deliveries.map(keyOf))
   })
@@ -380,7 +392,10 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
     const webhook = await node.webhook()
     const publisher = await open('node-2')
     const { acceptance, deliveries } = publisher.prepare(webhook)
-    await publisher.store.deliveries.commit({ ...publisher.group({ accepted: [acceptance] }), lease: undefined })
+    await publisher.store.deliveries.commit({
+      ...publisher.group({ accepted: [acceptance] }),
+      lease: undefined,
+    })
     hooks.after = (text) => {
       if (!text.includes('as "pendingElsewhere"')) return
       delete hooks.after
@@ -507,4 +522,5 @@ describe.skipIf(!server)('races in PostgreSQL', () => {
   })
 })
 
-const byPosition = (a: { readonly position: number }, b: { readonly position: number }) => a.position - b.position
+const byPosition = (a: { readonly position: number }, b: { readonly position: number }) =>
+  a.position - b.position

@@ -2,12 +2,7 @@ import fc from 'fast-check'
 import type { DeliveryState, NewEvent, Webhook } from 'hookswitch/store'
 import type { ManualClock } from 'hookswitch/testkit'
 import { acceptanceOf, type StoreNode } from '../../../src/testkit/conformance/node.js'
-import {
-  newDelivery,
-  newEvent,
-  newWebhook,
-  WALL_MS,
-} from '../../../src/testkit/conformance/sample-data.js'
+import { newDelivery, newEvent, newWebhook, WALL_MS } from '../../../src/testkit/conformance/sample-data.js'
 
 /** Random steps in the life of deliveries, to be run on two stores that must return the same. */
 export const OWNER = 'node'
@@ -17,6 +12,8 @@ export interface HistoryState {
   nameCount: number
   readonly webhooks: Map<string, Webhook>
   readonly events: NewEvent[]
+  /** `account call` for each call that an account erased. */
+  readonly erased: Set<string>
 }
 export interface HistoryStep {
   readonly label: string
@@ -111,7 +108,11 @@ export const steps: fc.Arbitrary<HistoryStep> = fc.oneof(
           const waiting = (await node.waiting()).toSorted((a, b) => (a.id < b.id ? -1 : 1)).slice(0, count)
           const ended = waiting.map((delivery, index) => {
             const settlement = node.settlement(delivery, states[index % 4]!)
-            const record = { ...settlement.record!, id: `${delivery.id}/${delivery.attempts}`, atMs: clock.now() }
+            const record = {
+              ...settlement.record!,
+              id: `${delivery.id}/${delivery.attempts}`,
+              atMs: clock.now(),
+            }
             const { record: _none, ...slim } = settlement
             return isRecorded || settlement.next.state === 'waiting' ? { ...settlement, record } : slim
           })
@@ -165,6 +166,7 @@ export const steps: fc.Arbitrary<HistoryStep> = fc.oneof(
             if (accountId === account && deletedMs !== undefined) state.webhooks.delete(key)
           }
         }
+        for (const one of calls ?? []) state.erased.add(`${account} ${one}`)
         const erasure = { accountId: account, ...(calls ? { callIds: calls } : {}) }
         return ({ store }) => repeatUntilDone(() => store.deliveries.erase(erasure, 2))
       }),

@@ -10,7 +10,8 @@ export async function createSchemaAt(
   rows: string,
 ): Promise<void> {
   const steps = MIGRATIONS.filter((migration) => migration.version <= version).map(
-    (migration) => `${migration.text(`"${schema}"`)}; insert into hookswitch_migration values (${migration.version});`,
+    (migration) =>
+      `${migration.text(`"${schema}"`)}; insert into hookswitch_migration values (${migration.version});`,
   )
   await server.sql(`create schema "${schema}"; set search_path = "${schema}";
     create table hookswitch_migration (version integer primary key, applied_at timestamptz default now());

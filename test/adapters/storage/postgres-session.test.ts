@@ -32,14 +32,20 @@ describe.skipIf(!server)('a session', () => {
   })
 
   async function session(
-    changes: { url?: string; max?: number; answerWithinMs?: number; connectWithinMs?: number } = {},
+    changes: {
+      url?: string
+      max?: number
+      answerWithinMs?: number
+      connectWithinMs?: number
+      isHotPath?: boolean
+    } = {},
   ): Promise<Session> {
-    const { max = 4, answerWithinMs = 10_000, connectWithinMs = 5_000 } = changes
+    const { max = 4, answerWithinMs = 10_000, connectWithinMs = 5_000, isHotPath = false } = changes
     const connectionString = changes.url ?? direct.urlOf({ port: proxy.port })
     const pool = await createPool({ connectionString, maxConnections: max, connectWithinMs })
     pool.on('error', () => {})
     pools.push(pool)
-    const opened = createSession(pool, { connectWithinMs, answerWithinMs, isHostPool: false })
+    const opened = createSession(pool, { connectWithinMs, answerWithinMs, isHostPool: false, isHotPath })
     opened.markOpen()
     return opened
   }
@@ -310,6 +316,37 @@ describe.skipIf(!server)('a session', () => {
     await direct.start()
     await query(insert, [3, 'after'])
     expect(await notes()).toEqual(['before', 'after'])
+  })
+
+  it('gives up a wait for a lock on the path of an event, and knows that nothing was written', async () => {
+    const { query } = await session({ answerWithinMs: 1_000, isHotPath: true })
+    await query(insert, [1, 'x'])
+    const holder = new pg.Client({ connectionString: direct.url })
+    await holder.connect()
+    await holder.query('begin; update thing set id = 1')
+    const update = { name: 'change_thing', text: 'update thing set note = $1' }
+    const error = await rejectionOf(query(update, ['changed']))
+    await holder.end()
+    expect(error.message).toMatch(/^a lock in PostgreSQL was not free/)
+    expect([error.code, isNotWritten(error), isOutcomeUnknown(error)]).toEqual([
+      'StoreUnavailable',
+      true,
+      false,
+    ])
+    expect(await notes()).toEqual(['x'])
+  })
+
+  it('ends a transaction on the path of an event that is idle for too long', async () => {
+    const { transaction, query } = await session({ answerWithinMs: 1_000, isHotPath: true })
+    await query(insert, [1, 'x'])
+    const idle = transaction(async (tx) => {
+      await tx.query({ name: 'lock_thing', text: 'select id from thing for update' }, [])
+      // Waits for the lock, until the server has ended this transaction.
+      await direct.sql('update thing set note = $1', ['by another'])
+      await tx.query(insert, [2, 'late'])
+    })
+    expect((await rejectionOf(idle)).code).toBe('StoreUnavailable')
+    expect(await notes()).toEqual(['by another'])
   })
 
   it("leaves the settings of the host's connections unchanged", async () => {

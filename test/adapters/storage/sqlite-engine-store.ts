@@ -12,8 +12,8 @@ import {
   type InboxEntry,
   type NewDelivery,
   type NewEvent,
-  type QueueLogStore,
   type Settlement,
+  type Store,
 } from 'hookswitch/store'
 import { loadDriver, type SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
 import { createEngine, type Engine } from '../../../adapters/storage/sqlite/engine.js'
@@ -40,7 +40,7 @@ export function openDatabase(path: string): SqliteHandle {
   return db
 }
 
-export interface EngineStore extends QueueLogStore {
+export interface EngineStore extends Store {
   readonly db: SqliteHandle
   readonly engine: Engine
   readonly path: string
@@ -216,11 +216,10 @@ export function settlementOf(
 ): Settlement {
   const stored = { ...delivery, attempts } as Delivery
   return {
-    owner: 'node',
     deliveryId: delivery.id,
     webhookId: delivery.webhookId,
-    ...(delivery.position !== undefined && { position: delivery.position }),
-    expect: { state: 'waiting', fence: 0, attempts },
+    position: delivery.position!,
+    expect: { attempts },
     next: {
       state,
       attempts: attempts + 1,

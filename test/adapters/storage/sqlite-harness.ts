@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Clock, Log, QueueLogStore } from 'hookswitch/store'
+import type { Clock, Log, Store } from 'hookswitch/store'
 import { onTestFinished } from 'vitest'
 import type { SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
 import { systemClock } from '../../../src/runtime/clock.js'
@@ -58,7 +58,7 @@ export function recordingLog(): Log & { readonly lines: readonly string[] } {
 }
 
 /** Opens a store that is closed at the end of the test. */
-export async function openStore<AStore extends QueueLogStore>(
+export async function openStore<AStore extends Store>(
   store: AStore,
   log: Log = recordingLog(),
 ): Promise<AStore> {
@@ -68,7 +68,7 @@ export async function openStore<AStore extends QueueLogStore>(
 }
 
 interface PreparedStore {
-  readonly store: () => QueueLogStore
+  readonly store: () => Store
   /** The host's database, if any. */
   readonly database?: SqliteHandle
 }
@@ -83,9 +83,9 @@ export function sqliteHarness(
     readonly folder: string
     readonly clock: Clock
   }
-  const openedStores = new WeakMap<QueueLogStore, OpenedStore>()
+  const openedStores = new WeakMap<Store, OpenedStore>()
 
-  async function open(opened: OpenedStore): Promise<QueueLogStore> {
+  async function open(opened: OpenedStore): Promise<Store> {
     const store = opened.store()
     openedStores.set(store, opened)
     await store.open({ clock: opened.clock, log: recordingLog() })

@@ -1,6 +1,6 @@
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type AttemptRecord, type Delivery, laneKey, type QueueLogStore } from 'hookswitch/store'
+import { type AttemptRecord, type Delivery, laneKey, type Store } from 'hookswitch/store'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadDriver, type SqliteHandle } from '../../../adapters/storage/sqlite/driver.js'
 import { migrateSchema, SCHEMA_VERSION } from '../../../adapters/storage/sqlite/migrations.js'
@@ -177,7 +177,7 @@ function open(path: string) {
   return store
 }
 
-async function load({ deliveries }: QueueLogStore) {
+async function load({ deliveries }: Store) {
   const lease = await deliveries.own('node', 1)
   const part = (await deliveries.load(lease, lease.shards))!
   const rows = rowsOf(part.waiting)

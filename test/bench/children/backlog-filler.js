@@ -1,15 +1,13 @@
 /** Fills a store with waiting deliveries, without sending anything. */
 import { backlogLayout, PER_ACCOUNT } from '../backlog-layout.js'
 import { handleRequests } from '../processes.js'
-import { createAccounts, createStore, forEachConcurrently, LOG, startInstance } from './instance.js'
-import { acceptanceOf, failedSettlement, newEvent } from './store-records.js'
+import { createAccounts, createStore, LOG, startInstance } from './instance.js'
+import { acceptanceOf, failedSettlement, groupOf, newEvent, takeAll } from './store-records.js'
 
 const EVENTS_PER_CALL = 10
-/** Events of one `accept`, which has ten deliveries for each. */
-const EVENTS_PER_BATCH = 100
-/** Concurrent calls of `accept` and of `claim`. */
-const CONCURRENCY = 4
-const CLAIMS_PER_BATCH = 100
+/** Events of one group, which has ten deliveries for each. */
+const EVENTS_PER_GROUP = 400
+const SETTLEMENTS_PER_GROUP = 500
 const OWNER = 'backlog-filler'
 const LEASE_MS = 3_600_000
 const DAY_MS = 86_400_000
@@ -44,30 +42,27 @@ function* interleaveEvents(parts) {
   }
 }
 
-/** Accepts events for all webhooks of their accounts. */
-const acceptAll = (store, webhooks, events, now) =>
-  forEachConcurrently(
-    batchesOf(events, EVENTS_PER_BATCH),
-    (batch) => {
-      const parts = batch.map(([name, index]) => [newEvent(name, index, EVENTS_PER_CALL), webhooks.get(name)])
-      return store.deliveries.accept(acceptanceOf(parts), now)
-    },
-    CONCURRENCY,
-  )
+/** Accepts events for all webhooks of their accounts. Returns the number of deliveries; `onAccepted` gets them. */
+async function acceptAll(commit, webhooks, events, onAccepted = () => {}) {
+  let count = 0
+  for (const batch of batchesOf(events, EVENTS_PER_GROUP)) {
+    const parts = batch.map(([name, index]) => [newEvent(name, index, EVENTS_PER_CALL), webhooks.get(name)])
+    const acceptance = acceptanceOf(parts)
+    const [result] = (await commit({ accepted: [acceptance] })).accepted
+    if (result.kind === 'refused') throw result.error
+    onAccepted(acceptance.deliveries)
+    count += acceptance.deliveries.length
+  }
+  return count
+}
 
-/** Settles one failed attempt of each endpoint, which opens its circuit breaker for a day. */
-const openBreakers = (store, webhookIds, now) =>
-  forEachConcurrently(
-    batchesOf(webhookIds, CLAIMS_PER_BATCH),
-    async (batch) => {
-      const endpoints = batch.map((webhookId) => ({ webhookId, slots: 1 }))
-      const { claims } = await store.deliveries.claim({ owner: OWNER, endpoints, limit: batch.length, now })
-      if (claims.length < batch.length) throw new Error(`claimed ${claims.length} of ${batch.length}`)
-      const settlements = claims.map((claim) => failedSettlement(OWNER, claim, now, now + DAY_MS))
-      await store.deliveries.settle(settlements, now)
-    },
-    CONCURRENCY,
-  )
+/** Settles a failed attempt of each delivery, which opens the circuit breaker of its endpoint for a day. */
+async function openBreakers(commit, deliveries, now) {
+  for (const batch of batchesOf(deliveries, SETTLEMENTS_PER_GROUP)) {
+    const { ended } = await commit({ ended: batch.map((one) => failedSettlement(one, now, now + DAY_MS)) })
+    if (ended.some(({ kind }) => kind !== 'settled')) throw new Error('a settlement was fenced')
+  }
+}
 
 /** Creates accounts with webhooks: dead ones on a closed port, healthy ones on the receiver's port. */
 async function setUp(location, layout, port) {
@@ -97,18 +92,25 @@ handleRequests({
     const store = await createStore(location)
     const { systemClock } = await import('hookswitch')
     await store.open({ clock: systemClock(), log: LOG })
-    const { storeMs: now } = await store.deliveries.own(OWNER, LEASE_MS)
+    const { lease, version } = await takeAll(store, OWNER, LEASE_MS)
+    const now = lease.storeMs
+    const commit = async (parts) => {
+      const result = await store.deliveries.commit(groupOf({ lease, version, now, ...parts }))
+      if (result.kind !== 'committed') throw new Error(`a group was ${result.kind}`)
+      return result
+    }
     const [dead, healthy] = [namesOf('dead', layout.dead), namesOf('healthy', layout.healthy)]
     const webhooks = await webhooksOf(store, [...dead, ...healthy])
     const started = performance.now()
     const part = (names, first, last) => ({ names, first, last })
-    await acceptAll(store, webhooks, interleaveEvents([part(dead, 0, 1)]), now)
-    const deadIds = dead.flatMap((name) => webhooks.get(name).map(({ id }) => id))
-    await openBreakers(store, deadIds, now + 1)
+    const failing = []
+    let waiting = await acceptAll(commit, webhooks, interleaveEvents([part(dead, 0, 1)]), (deliveries) => {
+      failing.push(...deliveries)
+    })
+    await openBreakers(commit, failing, now)
     const rest = [part(dead, 1, layout.dead.events), part(healthy, 0, layout.healthy.events)]
-    await acceptAll(store, webhooks, interleaveEvents(rest), now)
+    waiting += await acceptAll(commit, webhooks, interleaveEvents(rest))
     const ms = performance.now() - started
-    const waiting = await store.deliveries.pending()
     await store.deliveries.release(OWNER)
     await store.close()
     return { pending: waiting, ms }

@@ -4,11 +4,19 @@ import { createBareServer, listen } from './bare-server.js'
 
 let delayMs = 0
 let arrivals = []
+/** Responses that are held back; `undefined`: none are. */
+let held
 const server = createBareServer(
   () => {
     arrivals.push(sharedMicros())
   },
-  { write: (socket, response) => setTimeout(() => socket.write(response), delayMs) },
+  {
+    write(socket, response) {
+      const respond = () => socket.write(response)
+      if (held) held.push(respond)
+      else setTimeout(respond, delayMs)
+    },
+  },
 )
 
 handleRequests({
@@ -18,6 +26,14 @@ handleRequests({
   },
   reset() {
     arrivals = []
+  },
+  /** Requests get no response until `release`. */
+  hold() {
+    held = []
+  },
+  release() {
+    for (const respond of held ?? []) respond()
+    held = undefined
   },
   received: () => arrivals.length,
   /** Arrival of the first request on the shared clock, in µs; `undefined` if there is none yet. */

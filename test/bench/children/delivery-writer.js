@@ -1,10 +1,9 @@
-/** Writes deliveries that become due later, for other processes to send. It is not a node itself. */
+/** Writes deliveries for other processes to send. It is not a node itself. */
 import { handleRequests } from '../processes.js'
-import { createStore, forEachConcurrently, LOG } from './instance.js'
-import { acceptanceOf, newEvent, newId } from './store-records.js'
+import { createStore, LOG } from './instance.js'
+import { acceptanceOf, groupOf, newEvent, newId } from './store-records.js'
 
-const EVENTS_PER_BATCH = 100
-const CONCURRENCY = 4
+const EVENTS_PER_GROUP = 500
 
 let store
 let events = 0
@@ -19,24 +18,18 @@ handleRequests(
     /**
      * Accepts one event for each webhook in turn, each in a different lane.
      *
-     * @param {{ webhooks: readonly object[], count: number, inMs: number }} input
+     * @param {{ webhooks: readonly object[], count: number }} input
      */
-    async accept({ webhooks, count, inMs }) {
-      const due = Date.now() + inMs
-      const batches = Array.from({ length: count / EVENTS_PER_BATCH }, (_, batch) => batch)
-      await forEachConcurrently(
-        batches,
-        (batch) => {
-          const parts = Array.from({ length: EVENTS_PER_BATCH }, (_, index) => {
-            const webhook = webhooks[(batch * EVENTS_PER_BATCH + index) % webhooks.length]
-            return [newEvent(webhook.accountId, events++, 1), [webhook], `-/${newId()}`]
-          })
-          return store.deliveries.accept(acceptanceOf(parts), due)
-        },
-        CONCURRENCY,
-      )
-      if (Date.now() > due)
-        throw new Error(`accepting deliveries that are due in ${inMs} ms took longer than that`)
+    async accept({ webhooks, count }) {
+      for (let first = 0; first < count; first += EVENTS_PER_GROUP) {
+        const parts = Array.from({ length: Math.min(EVENTS_PER_GROUP, count - first) }, (_, index) => {
+          const webhook = webhooks[(first + index) % webhooks.length]
+          return [newEvent(webhook.accountId, events++, 1), [webhook], `-/${newId()}`]
+        })
+        const group = groupOf({ now: Date.now(), accepted: [acceptanceOf(parts)] })
+        const [result] = (await store.deliveries.commit(group)).accepted
+        if (result.kind === 'refused') throw result.error
+      }
     },
   },
   () => store?.close(),

@@ -1,9 +1,14 @@
 /** Builds events, deliveries and settlements as a node writes them, to fill a store without sending anything. */
 import { randomBytes } from 'node:crypto'
+import { createPositions } from 'hookswitch/store'
 import { payloadOf } from 'hookswitch/testkit'
 import { eventAt } from './events.js'
 
 const NO_LIMIT = 1_000_000_000
+/** A number that no node of a measurement has. */
+const NODE = 127
+
+const positions = createPositions(NODE)
 
 /** 32 random hex digits, like the ids of the package. */
 export const newId = () => randomBytes(16).toString('hex')
@@ -16,7 +21,8 @@ export function newEvent(accountId, index, eventsPerCall) {
   const id = newId()
   const json = JSON.stringify(payloadOf({ ...event, accountId, callId, timestampMs }, id))
   const body = { head: `${json.slice(0, -1)},"sequence":`, tail: '}' }
-  return { id, accountId, callId, hook: event.hook, timestampMs, numbered: true, bodies: [body] }
+  const position = positions.next(timestampMs)
+  return { id, position, accountId, callId, hook: event.hook, timestampMs, numbered: true, bodies: [body] }
 }
 
 /**
@@ -27,7 +33,9 @@ export function newEvent(accountId, index, eventsPerCall) {
  */
 export function newDelivery(event, webhook, lane = `${event.accountId}/${event.callId}`) {
   return {
-    id: newId(),
+    // Ids of deliveries begin like that of their event.
+    id: event.id.slice(0, 24) + newId().slice(24),
+    position: event.position,
     accountId: webhook.accountId,
     webhookId: webhook.id,
     eventId: event.id,
@@ -52,8 +60,37 @@ export const acceptanceOf = (parts) => ({
   maxPending: NO_LIMIT,
 })
 
-/** The record of an attempt. */
-function recordOf({ delivery, body }, changes) {
+/** A group with these parts. @param {object} parts `lease` and `version`: those of the node; without them it has none */
+export const groupOf = (parts) => ({
+  lease: undefined,
+  version: 0,
+  accepted: [],
+  ended: [],
+  finished: [],
+  pending: 0,
+  isRepeat: false,
+  ...parts,
+})
+
+/** Takes all shards of a store and reads what waits there, as a node does at its start. */
+export async function takeAll(store, owner, leaseMs) {
+  const lease = await store.deliveries.own(owner, leaseMs)
+  const parts = []
+  let cursor
+  do {
+    const part = await store.deliveries.load(lease, lease.shards, cursor)
+    parts.push(part)
+    cursor = part.cursor
+  } while (cursor !== undefined)
+  await store.deliveries.completeTakeover(lease, lease.shards)
+  return { lease, version: parts[0].version, parts }
+}
+
+/** The start of the first attempt of a delivery. */
+export const startOf = ({ webhookId, position, epoch }) => ({ webhookId, position, attempt: 1, epoch })
+
+/** The record of the first attempt of a delivery. */
+function recordOf(delivery, changes) {
   const seconds = Math.floor(Date.now() / 1000)
   return {
     id: newId(),
@@ -65,14 +102,14 @@ function recordOf({ delivery, body }, changes) {
     callId: delivery.callId,
     uri: `http://127.0.0.1:80/hooks/${delivery.accountId}`,
     method: 'POST',
-    attempt: delivery.attempts + 1,
+    attempt: 1,
     retriesLeft: 2,
     requestHeaders: [
       ['content-type', 'application/json'],
       ['user-agent', 'hookswitch/0.1.0'],
       ['webhook-id', delivery.id],
       ['webhook-timestamp', String(seconds)],
-      ['webhook-signature', `v1,${body.slice(0, 44)}`],
+      ['webhook-signature', `v1,${newId()}${newId().slice(20)}`],
     ].flat(),
     durationMs: 1.5,
     atMs: Date.now(),
@@ -80,23 +117,22 @@ function recordOf({ delivery, body }, changes) {
   }
 }
 
-function settlementOf(owner, claim, next, record) {
-  const { id, webhookId, fence, attempts, tries } = claim.delivery
+function settlementOf(delivery, next, record) {
+  const { id, webhookId, position } = delivery
   return {
-    owner,
     deliveryId: id,
     webhookId,
-    expect: { state: 'in_flight', fence },
-    next: { attempts: attempts + 1, tries: tries + 1, interruptions: 0, ...next },
-    record: recordOf(claim, record),
+    position,
+    expect: { attempts: 0 },
+    next: { attempts: 1, tries: 1, interruptions: 0, ...next },
+    record: recordOf(delivery, record),
   }
 }
 
-/** The settlement of a claim whose request was answered with 200. */
-export const deliveredSettlement = (owner, claim) =>
+/** The settlement of a delivery whose first request was answered with 200. */
+export const deliveredSettlement = (delivery) =>
   settlementOf(
-    owner,
-    claim,
+    delivery,
     { state: 'delivered' },
     {
       result: 'success',
@@ -107,12 +143,11 @@ export const deliveredSettlement = (owner, claim) =>
   )
 
 /** The settlement of a tenth failed connection, which opens the circuit breaker of the endpoint until `untilMs`. */
-export const failedSettlement = (owner, claim, now, untilMs) => ({
+export const failedSettlement = (delivery, now, untilMs) => ({
   ...settlementOf(
-    owner,
-    claim,
+    delivery,
     { state: 'waiting', dueMs: now, reason: 'connection' },
-    { result: 'failure', reason: 'connection', clientError: 'connection' },
+    { result: 'failure', reason: 'no answer', clientError: 'connection' },
   ),
   endpoint: {
     epoch: 1,

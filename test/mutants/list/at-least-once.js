@@ -46,11 +46,10 @@ export const mutants = [
     tests: ['test/delivery/dispatcher-after-outage.test.ts', 'test/delivery/dispatcher.test.ts'],
   },
   {
-    what: 'a request cancelled by the sender cancels the delivery of a live webhook',
-    file: 'src/delivery/retry.ts',
-    find: "    state: nextState(delivery, 'returned'),\n    dueMs: now + OWN_FAULT_PAUSE_MS,\n    attempts,",
-    replace:
-      "    state: nextState(delivery, 'cancelled'),\n    dueMs: now + OWN_FAULT_PAUSE_MS,\n    attempts,",
+    what: 'a request cancelled by the sender ends the delivery of a live webhook',
+    file: 'src/delivery/dispatcher.ts',
+    find: '    if (!decided) {\n',
+    replace: '    if (!decided) {\n      queue.end(delivery, now)\n',
     tests: ['test/delivery/cancel-unsent.test.ts'],
   },
   {

@@ -38,7 +38,7 @@ export const mutants = [
   {
     what: 'the number of attempts is not checked',
     file: 'src/store/engine/settlement.ts',
-    find: 'expect.attempts === undefined || expect.attempts === row.attempts',
+    find: 'expect.attempts === row.attempts',
     replace: 'true',
     tests: ['test/store/engine/settlement.test.ts'],
   },
@@ -81,7 +81,7 @@ export const mutants = [
   {
     what: 'close forgets starts of which it wrote no end',
     file: 'src/delivery/dispatcher.ts',
-    find: 'active.size === 0 && !loop.hasLost',
+    find: 'active.length === 0 && !loop.hasLost',
     replace: 'true',
     tests: ['test/delivery/dispatcher-groups.test.ts', 'test/delivery/dispatcher-close.test.ts'],
   },

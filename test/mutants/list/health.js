@@ -4,25 +4,24 @@
 export const mutants = [
   {
     what: 'disabling a webhook does not cancel its requests',
-    file: 'src/webhooks/manage.ts',
-    find: 'if (changed.epoch > webhook.epoch) deps.onDeliveriesCancelled?.(webhookId)',
+    file: 'src/delivery/queue-sync.ts',
+    find: '    if (row.epoch > epochBefore) deps.cancelUnsent(row.id)\n',
     replace: '',
-    tests: ['test/service/cancel-unsent.test.ts'],
+    tests: ['test/delivery/cancel-unsent.test.ts'],
   },
   {
     what: 'an unsent request takes an attempt number',
-    file: 'src/delivery/retry.ts',
-    find: '    dueMs: now + OWN_FAULT_PAUSE_MS,\n    attempts,\n    tries,\n    interruptions,\n  }',
-    replace:
-      '    dueMs: now + OWN_FAULT_PAUSE_MS,\n    attempts: attempts + 1,\n    tries,\n    interruptions,\n  }',
+    file: 'src/delivery/dispatcher.ts',
+    find: "const isCancelled = result?.observation.kind === 'cancelled'",
+    replace: 'const isCancelled = false',
     tests: ['test/delivery/cancel-unsent.test.ts'],
   },
   {
     what: 'a cancelled request is due again at once',
-    file: 'src/delivery/retry.ts',
-    find: '    dueMs: now + OWN_FAULT_PAUSE_MS,\n    attempts,',
-    replace: '    dueMs: now,\n    attempts,',
-    tests: ['test/delivery/traceparent.test.ts', 'test/delivery/cancel-unsent.test.ts'],
+    file: 'src/delivery/dispatcher.ts',
+    find: '    if (!decided) {\n      putBack(delivery, now + OWN_FAULT_PAUSE_MS)',
+    replace: '    if (!decided) {\n      putBack(delivery, now)',
+    tests: ['test/delivery/cancel-unsent.test.ts'],
   },
   {
     what: 'delivery latency is measured from the last attempt',

@@ -19,15 +19,15 @@ export const mutants = [
   {
     what: 'all endpoints share the slots of one',
     file: 'src/delivery/dispatcher.ts',
-    find: 'const free = caps.total - active.size',
-    replace: 'const free = caps.perEndpoint - active.size',
+    find: 'const free = caps.total - active.length',
+    replace: 'const free = caps.perEndpoint - active.length',
     tests: ['test/delivery/dispatcher-caps.test.ts', 'test/service/guarantees-under-faults.test.ts'],
   },
   {
     what: 'a group waits for the requests in flight',
     file: 'src/delivery/dispatcher.ts',
-    find: 'const free = caps.total - active.size',
-    replace: 'const free = active.size > 0 ? 0 : caps.total',
+    find: 'const free = caps.total - active.length',
+    replace: 'const free = active.length > 0 ? 0 : caps.total',
     tests: ['test/service/order.test.ts', 'test/delivery/dispatcher.test.ts'],
   },
   {

@@ -4,33 +4,16 @@
 export const mutants = [
   {
     what: 'a group of a former owner is written',
-    file: 'adapters/storage/postgres/group-statement.ts',
-    find: 'where owner = $1 and fence = $2 and version = $3 and alive_until_ms > $4 for share',
-    replace: 'where owner = $1 and $2::int > 0 and version = $3 and alive_until_ms > $4 for share',
-    tests: [
-      'test/adapters/storage/postgres-conformance.test.ts',
-      'test/adapters/storage/postgres-races.test.ts',
-    ],
-  },
-  {
-    what: 'the number of attempts of a settlement is not checked',
-    file: 'adapters/storage/postgres/group-statement.ts',
-    find: 'w.position = u.delivery and w.attempts = coalesce(u.expected, w.attempts) offset 0',
-    replace: 'w.position = u.delivery offset 0',
-    tests: ['test/adapters/storage/postgres-conformance.test.ts'],
-  },
-  {
-    what: 'the number of attempts of a start is not checked',
-    file: 'adapters/storage/postgres/group-statement.ts',
-    find: 'w.position = u.position and w.attempts = u.attempts offset 0',
-    replace: 'w.position = u.position and u.attempts >= 0 offset 0',
-    tests: ['test/adapters/storage/postgres-conformance.test.ts'],
-  },
-  {
-    what: 'a key in use is reused',
     file: 'adapters/storage/postgres/sql/commit.ts',
-    find: 'k.key and until_ms <= $3 for update',
-    replace: 'k.key and $3::float8 > 0 for update',
+    find: 'where owner = $1 and fence = $2 for ${strength}',
+    replace: 'where owner = $1 and $2::int > 0 for ${strength}',
+    tests: ['test/adapters/storage/postgres-conformance.test.ts'],
+  },
+  {
+    what: 'an idempotency key cannot be used again after it has expired',
+    file: 'adapters/storage/postgres/commit-slow.ts',
+    find: '    if (rows.some(({ untilMs }) => untilMs <= now)) await tx.query(sql.freeKeys, [...names, now])\n',
+    replace: '',
     tests: ['test/adapters/storage/postgres-conformance.test.ts'],
   },
   {
@@ -68,13 +51,6 @@ export const mutants = [
     tests: ['test/adapters/storage/postgres-races.test.ts'],
   },
   {
-    what: 'a group on the slow path does not lock the lease',
-    file: 'adapters/storage/postgres/sql/commit.ts',
-    find: ' for ${strength}`,\n})\n\nconst webhooks',
-    replace: '`,\n})\n\nconst webhooks',
-    tests: ['test/adapters/storage/postgres-races.test.ts'],
-  },
-  {
     what: 'a group of an older version is written',
     file: 'adapters/storage/postgres/commit-slow.ts',
     find: "      if (row.version !== group.version) return { kind: 'outdated' }\n",
@@ -107,13 +83,6 @@ export const mutants = [
       'test/adapters/storage/postgres-inbox.test.ts',
       'test/adapters/storage/postgres-conformance.test.ts',
     ],
-  },
-  {
-    what: 'an edited webhook does not notify its owner',
-    file: 'adapters/storage/postgres/webhooks.ts',
-    find: '      if (isWritten) queue.notify(shard)\n',
-    replace: '',
-    tests: ['test/adapters/storage/postgres-conformance.test.ts'],
   },
   {
     what: 'an edit of a webhook is not listed',
@@ -163,5 +132,12 @@ export const mutants = [
     find: 'throw notWritten(failureOf(thrown, { isConnecting: true, field }).error)',
     replace: 'throw failureOf(thrown, { isConnecting: true, field }).error',
     tests: ['test/adapters/storage/postgres-session.test.ts'],
+  },
+  {
+    what: 'the number of attempts of a start is not checked',
+    file: 'adapters/storage/postgres/group-statement.ts',
+    find: 'w.position = u.position and w.attempts = u.attempts offset 0',
+    replace: 'w.position = u.position and u.attempts >= 0 offset 0',
+    tests: ['test/adapters/storage/postgres-conformance.test.ts'],
   },
 ]

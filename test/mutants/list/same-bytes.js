@@ -26,8 +26,8 @@ export const mutants = [
   {
     what: 'every webhook gets the first body of the event',
     file: 'src/delivery/dispatcher.ts',
-    find: 'fillIn(event.bodies[variant]!, sequence)',
-    replace: 'fillIn(event.bodies[0]!, sequence)',
+    find: 'fillIn(bodies[variant]!, sequence)',
+    replace: 'fillIn(bodies[0]!, sequence)',
     tests: ['test/service/guarantees.test.ts'],
   },
   {
@@ -49,6 +49,6 @@ export const mutants = [
     file: 'src/store/memory/readers.ts',
     find: 'event.bodies[source.variant]!',
     replace: 'event.bodies[0]!',
-    tests: ['test/store/memory.test.ts'],
+    tests: ['test/store/memory-conformance.test.ts'],
   },
 ]

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Acceptance, NewDelivery, NewEvent } from '../../../src/delivery/delivery-store.js'
+import { eventIndexOf } from '../../../src/delivery/event-index.js'
 import {
   type AcceptanceFacts,
   type CallNumbers,
-  eventIndexOf,
   planAcceptance,
   type StoredKey,
 } from '../../../src/store/engine/acceptance.js'

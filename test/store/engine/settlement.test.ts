@@ -32,11 +32,6 @@ describe('decideSettlement', () => {
     }
   })
 
-  it('accepts any number of attempts where none is expected', () => {
-    const any = settle('cancelled', 1, { expect: { state: 'waiting', fence: 0 } })
-    expect(decideSettlement(row('waiting', 7), any, false, false)).toBe('write')
-  })
-
   it('fences what has ended or is gone', () => {
     expect(decideSettlement(row('delivered', 2), settle('delivered'), false, true)).toBe('fenced')
     expect(decideSettlement(undefined, settle('delivered'), false, true)).toBe('fenced')

@@ -2,7 +2,7 @@ import type { Acceptance, NewDelivery, NewEvent, Settlement } from '../../../src
 import { createPositions, type Positions } from '../../../src/delivery/positions.js'
 import type { Group, GroupResult, NodeLease, Start } from '../../../src/delivery/queue-store.js'
 import type { Log } from '../../../src/ports.js'
-import type { QueueLogStore } from '../../../src/store/contract.js'
+import type { Store } from '../../../src/store/contract.js'
 import { type MemoryStoreOptions, memoryStore } from '../../../src/store/memory.js'
 import { manualClock } from '../../../src/testkit/clock.js'
 import {
@@ -27,7 +27,7 @@ export class TestNode {
   positions!: Positions
   /** Loaded once, or after `reload`. */
   constructor(
-    readonly store: QueueLogStore,
+    readonly store: Store,
     readonly owner: string,
     readonly now: () => number,
   ) {}
@@ -157,17 +157,15 @@ export function settlement(
       attempts,
       tries: 0,
       interruptions: 0,
-      fence: 0,
       acceptedMs: 0,
     },
     { attempt: after.attempts, result: after.state === 'delivered' ? 'success' : 'failure' },
   )
   return {
-    owner: '',
     deliveryId: delivery.id,
     webhookId: delivery.webhookId,
     position: delivery.position!,
-    expect: { state: 'waiting', fence: 0, attempts },
+    expect: { attempts },
     next: after,
     record,
     ...rest,

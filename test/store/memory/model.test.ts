@@ -116,7 +116,8 @@ async function openBoth() {
       const waiting = model.deliveries.map(({ delivery }) => delivery)
       return waiting[index % Math.max(1, waiting.length)]
     }
-    const attemptsOf = (one: { webhookId: string; position?: number }) => model.find(one)?.attempts ?? 0
+    const attemptsOf = (one: { webhookId: string; position?: number | undefined }) =>
+      model.find(one)?.attempts ?? 0
     const add = (one: Part) => {
       if (one.kind === 'accept') {
         const rows = one.webhooks.map((index) => model.webhooks.get(webhookIds[index]!)!)

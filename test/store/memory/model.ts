@@ -38,7 +38,7 @@ export interface ModelResult {
   notStarted: number[]
 }
 
-export const keyOf = ({ webhookId, position }: { webhookId: string; position?: number }) =>
+export const keyOf = ({ webhookId, position }: { webhookId: string; position?: number | undefined }) =>
   `${webhookId} ${position}`
 
 export class Model {
@@ -134,7 +134,7 @@ export class Model {
     for (const [key, { callId: of }] of this.keys) if (of === callId) this.keys.delete(key)
   }
 
-  find(key: { webhookId: string; position?: number }): ModelDelivery | undefined {
+  find(key: { webhookId: string; position?: number | undefined }): ModelDelivery | undefined {
     return this.deliveries.find(({ delivery }) => keyOf(delivery) === keyOf(key))
   }
 

@@ -558,7 +558,7 @@ describe('reads', () => {
     ])
     const keys = replays.map(({ deliveries }) => ({
       webhookId: target.id,
-      position: deliveries[0]!.position,
+      position: deliveries[0]!.position!,
     }))
     const found = await store.deliveries.bodies(keys)
     expect(found.map((one) => [one?.delivery.replayOf, one?.body])).toEqual([

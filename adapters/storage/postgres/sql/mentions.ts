@@ -1,4 +1,4 @@
-import type { Statement } from '../statement.js'
+import { none, type Statement } from '../statement.js'
 
 /** All bodies of one event or inbox entry. */
 export interface BodiesRow {
@@ -10,9 +10,8 @@ export interface BodiesRow {
 
 /** The body of an event without a delivery stays for a while, and is not searched. */
 const bodies = (s: string) =>
-  `(case when e.body is null or not (
-      exists (select from ${s}.waiting d where d.event = e.position)
-      or exists (select from ${s}.attempt d where d.event = e.position)
+  `(case when e.body is null or (
+      ${none(`${s}.waiting`, 'x.event = e.position')} and ${none(`${s}.attempt`, 'x.event = e.position')}
     ) then '[]' else (
     select json_agg(t.body)::text from (
       select e.body union all select b.body from ${s}.body b where b.event = e.position

@@ -1,4 +1,4 @@
-import type { Statement } from '../statement.js'
+import { none, type Statement } from '../statement.js'
 
 /** A webhook with more attempts than the limit, and the newest position to remove. */
 export interface ExcessRow {
@@ -11,10 +11,6 @@ export interface UnusedRow {
   readonly position: number
   readonly isRemovable: boolean
 }
-
-/** True if the table has no such row: one index lookup per row, where NOT EXISTS may read the whole table. */
-const none = (table: string, condition: string) =>
-  `(select true from ${table} x where ${condition} limit 1) is null`
 
 const unused = (s: string) =>
   `${none(`${s}.waiting`, 'x.event = e.position')} and ${none(`${s}.attempt`, 'x.event = e.position')}`
@@ -106,7 +102,7 @@ export const pruneStatements = (s: string) =>
     /** A node that is further behind loads its shards again. */
     changes: {
       name: 'prune_changes',
-      text: `delete from ${s}.change where at < clock_timestamp() - interval '1 hour'`,
+      text: `delete from ${s}.change where at < now() - interval '1 hour'`,
     },
     /** Webhooks deleted before `$1`, locked against acceptances, which would refer to them. */
     deletedWebhooks: {
