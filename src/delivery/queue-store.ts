@@ -115,7 +115,8 @@ export type AcceptanceResult =
       readonly events: readonly AcceptedEvent[]
       /**
        * True: another node has accepted events of one of these calls since this node last did. Their deliveries may come
-       * earlier in a lane: `poll` before any of these is sent.
+       * earlier in a lane: `poll` before any of these is sent. Also true where the store cannot tell, as for the repeat of a
+       * group.
        */
       readonly mayHaveGap: boolean
     }

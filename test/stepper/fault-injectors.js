@@ -41,15 +41,15 @@ export const FAULTS = {
 }
 
 /**
- * Locks the nodes before the shards: together with a renewal, which locks them the other way round, deadlocks occur and must
- * be retried.
+ * Edits lock webhooks before nodes: together with groups, which lock them the other way round, deadlocks occur and must be
+ * retried.
  *
  * @type {import('./gates.js').FaultInjector}
  */
 export const lockedCrosswise = () => (query) => {
   if (!query.name?.startsWith('version_shards_')) return query
   const schema = /from (\S+)\.shard/.exec(query.text)?.[1]
-  const held = `with held as materialized (select 1 from ${schema}.node for no key update)`
+  const held = `with held as materialized (select 1 from ${schema}.webhook order by key for update)`
   const text = query.text.replace('order by id', 'and (select count(*) from held) >= 0 order by id')
   return withText(query, `${held} ${text}`)
 }

@@ -94,10 +94,11 @@ export function createGates(onChange) {
         let isInTransaction = false
         const query = (/** @type {PostgresQuery} */ given) => {
           const actor = context.getStore()
-          if (actor === undefined || UNGATED.test(given.name ?? '')) return send(given)
+          const injected = inject(given)
+          if (actor === undefined || UNGATED.test(given.name ?? '')) return send(injected)
           isInTransaction =
             /^BEGIN/.test(given.text) || (isInTransaction && !/^(COMMIT|ROLLBACK)$/.test(given.text))
-          return hold(actor, client, inject(given), !isInTransaction, send)
+          return hold(actor, client, injected, !isInTransaction, send)
         }
         return Object.assign(client, { query })
       }

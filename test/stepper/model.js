@@ -11,7 +11,8 @@ import { ERASED_CALL } from './generators.js'
  * @typedef {import('hookswitch/store').Start} Start
  * @typedef {import('hookswitch/store').Webhook} Webhook
  *
- * @typedef {{ began: number, ended: number }} Span
+ * @typedef {Extract<import('hookswitch/store').GroupResult, { kind: 'committed' }>} Committed
+ * @typedef {{ began: number, ended: number, last?: number }} Span `last`: when its last statement was sent
  *
  * @typedef {object} Row
  * @property {NewDelivery} delivery
@@ -71,6 +72,23 @@ export function createModel() {
     lostLease(node, step) {
       lost.set(node, step)
     },
+    /**
+     * A group that was written was committed again.
+     *
+     * @param {Committed} first @param {Committed} again
+     */
+    repeated(first, again) {
+      const numbersOf = (/** @type {Committed} */ { accepted }) =>
+        accepted.map((one) =>
+          one.kind === 'accepted' ? one.events.map(({ sequence }) => sequence) : one.kind,
+        )
+      const [numbers, numbersAgain] = [numbersOf(first).join(), numbersOf(again).join()]
+      const hasErasable = [...rows.values()].some(mayBeErased)
+      if (!hasErasable && numbers !== numbersAgain)
+        violations.push(
+          `events got the numbers ${numbers}, and ${numbersAgain} when they were committed again`,
+        )
+    },
     /** A node sends a request. @param {string} node @param {Start} start @param {Span} span */
     sent(node, start, span) {
       const row = rowAt(start)
@@ -83,7 +101,7 @@ export function createModel() {
       const twin = row.sent.find((one) => one.attempt === attempt)
       if (twin) violations.push(`attempt ${attempt} of ${id} was sent by ${twin.node} and by ${node}`)
       const end = ends.find(({ webhookId, epoch }) => webhookId === start.webhookId && epoch >= start.epoch)
-      if (end && end.ended < span.began)
+      if (end && end.ended < (span.last ?? span.began))
         violations.push(`${id} was sent by ${node} after its webhook was disabled at step ${end.ended}`)
       row.sent.push({ ...span, attempt, node })
     },

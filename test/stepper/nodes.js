@@ -20,8 +20,10 @@ import { createQueue, nameOf } from './node-queue.js'
  * @property {Webhook[]} webhooks as last written
  * @property {() => number} now store time, ms
  * @property {() => number} step
+ * @property {(actor: string) => number} last the step at which a statement of this actor was last sent
  * @property {readonly string[]} calls
  * @property {boolean} isLight one event at a time, so that lanes are often empty
+ * @property {number} repeats probability that a group is committed again
  * @property {boolean} isPlain every attempt is delivered
  * @property {(kind: string) => string} id
  * @property {() => string} eventPrefix the first 24 digits of a new event's id
@@ -254,8 +256,17 @@ export function createNode(context, name, { deliveries, webhooks: webhookStore }
         pending: 0,
         isRepeat: false,
       }
-      const result = await deliveries.commit(group)
-      const span = { began, ended: step() }
+      let result = await deliveries.commit(group)
+      let span = { began, ended: step(), last: context.last(`${name} queue`) }
+      if (result.kind === 'committed' && random.chance(context.repeats)) {
+        // As if the answer had been lost.
+        const again = await deliveries.commit({ ...group, version: result.version, isRepeat: true })
+        if (again.kind === 'committed') {
+          model.repeated(result, again)
+          result = again
+          span = { began, ended: step(), last: context.last(`${name} queue`) }
+        } else if (again.kind === 'fenced' && held) loseLeaseOf(held)
+      }
       if (result.kind === 'fenced') {
         if (held) loseLeaseOf(held)
         return false

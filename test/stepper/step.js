@@ -59,6 +59,8 @@ export async function stepThrough({
   const counts = new Map()
   const count = (/** @type {string} */ name) => counts.set(name, (counts.get(name) ?? 0) + 1)
   const violation = (/** @type {string} */ text) => model.violations.push(text)
+  /** @type {Map<string, number>} */
+  const last = new Map()
   let steps = 0
   let ids = 0
 
@@ -78,7 +80,9 @@ export async function stepThrough({
     webhooks,
     now: () => clock.now(),
     step: () => steps,
+    last: (actor) => last.get(actor) ?? steps,
     isLight: isSmall || random.chance(0.5),
+    repeats: isSmall ? 0 : random.pick([0, 0.1, 0.5]),
     isPlain: isSmall || random.chance(0.4),
     calls: isSmall ? ['a'] : random.pick([['a'], ['a', 'b'], ['a', ERASED_CALL]]),
     id(kind) {
@@ -121,6 +125,7 @@ export async function stepThrough({
     if (Object.keys(weights).length === 0) return undefined
     const name = random.weighted(weights)
     const held = gates.held.get(name)
+    last.set(name, steps)
     trace.push(`${String(steps).padStart(4)}  ${name}: ${held?.name ?? 'begins'}`)
     if (held) held.open()
     else begin(/** @type {import('./nodes.js').Actor} */ (actors.find((actor) => actor.name === name)))
@@ -183,6 +188,7 @@ export async function stepThrough({
 
   /** One node delivers everything that is left, then the final state is checked. */
   async function drainAndCheck() {
+    last.clear()
     steps += 1
     const [first, ...others] = /** @type {[typeof nodes[0], ...typeof nodes]} */ (nodes)
     for (const { kill } of others) kill()

@@ -252,6 +252,15 @@ export const brokenNodes: readonly Fault[] = [
     })),
   ),
   nodeFault(
+    'the repeat of a group reports no gap',
+    onCommitted((result, { isRepeat }) => ({
+      ...result,
+      accepted: result.accepted.map((one) =>
+        isRepeat && one.kind === 'accepted' ? { ...one, mayHaveGap: false } : one,
+      ),
+    })),
+  ),
+  nodeFault(
     'a lane is in order of positions',
     onRows((waiting) =>
       pick(

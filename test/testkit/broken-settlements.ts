@@ -167,6 +167,18 @@ export const brokenStarts: readonly Fault[] = [
       return store.commit({ ...group, starting: { ...starting, deliveries } })
     },
   })),
+  startFault(
+    'a settlement of an older epoch refuses the starts of its group',
+    onCommitted((result, { ended, starting }) => {
+      const isRefused = ended.some(({ endpoint }, at) => {
+        const one = result.ended[at]
+        return endpoint?.disable !== undefined && one?.kind === 'settled' && !one.disabled
+      })
+      return isRefused && starting
+        ? { ...result, notStarted: starting.deliveries.map((_, at) => at) }
+        : result
+    }),
+  ),
   startFault('the own starts of a node are interrupted', (store) => {
     const { started, commit } = trackStarts(store)
     return {

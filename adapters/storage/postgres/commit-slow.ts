@@ -123,7 +123,8 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
     const decided = lease
       ? await decideEnded(tx, group, webhooks, rows, ownShards)
       : group.ended.map((settlement): Decided => ({ settlement, decision: 'fenced', webhook: undefined }))
-    const notStarted = starting ? refusedStarts(group, decided, rows, webhooks, ownShards) : []
+    const { ended, version } = await changeWebhooks(tx, group, decided)
+    const notStarted = starting ? refusedStarts(group, decided, ended, rows, webhooks, ownShards) : []
     const refused = new Set(notStarted)
     const started = starting?.deliveries.filter((_, index) => !refused.has(index)) ?? []
     const keyOf = { get: (id: string) => webhooks.get(id)?.key }
@@ -150,7 +151,6 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
       ...(started.length > 0 && { starting: { key: starting!.key, entries: encodeStarts(started, keyOf)! } }),
     })
     await tx.query(statement, values)
-    const { ended, version } = await changeWebhooks(tx, group, decided)
     if (isDryRun) throw new DryRun()
     for (const [name, numbers] of plan.numbers) memory.numbers.set(name, numbers)
     return { kind: 'committed', accepted: plan.results, ended, notStarted, version }
@@ -368,25 +368,28 @@ export function createSlowCommit({ session, schema, nodes, memory, statementOf, 
 function refusedStarts(
   { starting }: Group,
   decided: readonly Decided[],
+  ended: readonly EndedResult[],
   rows: ReadonlyMap<string, GroupDeliveryRow>,
   webhooks: ReadonlyMap<string, GroupWebhookRow>,
   ownShards: ReadonlySet<number>,
 ): readonly number[] {
   const waiting = new Map<string, { readonly attempts: number; readonly epoch: number }>()
   for (const [place, row] of rows) if (row.state === 0) waiting.set(place, row)
-  const disabled = new Set<string>()
+  /** Epochs that the settlements have raised. */
+  const raised = new Map<string, number>()
+  for (const one of ended)
+    if (one.kind === 'settled' && one.disabled) raised.set(one.disabled.id, one.disabled.epoch)
   for (const { settlement, decision, webhook } of decided) {
     if (decision !== 'write') continue
-    const { next, position, endpoint } = settlement
+    const { next, position } = settlement
     const place = placeOf({ key: webhook!.key, position: position! })
     if (isTerminal(next.state)) waiting.delete(place)
     else waiting.set(place, { ...waiting.get(place)!, attempts: next.attempts })
-    if (endpoint?.disable) disabled.add(webhook!.id)
   }
   return starting!.deliveries.flatMap((start, index) => {
     const webhook = webhooks.get(start.webhookId)
     if (!webhook || !ownShards.has(webhook.shard)) return [index]
-    const epoch = webhook.epoch + (disabled.has(webhook.id) ? 1 : 0)
+    const epoch = raised.get(webhook.id) ?? webhook.epoch
     const row = waiting.get(placeOf({ key: webhook.key, position: start.position }))
     return canStart(row, start, epoch) ? [] : [index]
   })

@@ -91,7 +91,8 @@ export function planGroup(
   function plan(acceptance: Acceptance): AcceptanceResult {
     const planned = planAcceptance(acceptance, facts, node, now, isRepeat)
     if (planned.kind === 'refused') return planned
-    if (planned.kind === 'stored') return { kind: 'accepted', events: planned.events, mayHaveGap: false }
+    if (planned.kind === 'stored')
+      return { kind: 'accepted', events: planned.events, mayHaveGap: planned.mayHaveGap }
     const withDeliveries = new Set<number>()
     let near = 0
     for (const delivery of planned.deliveries) {

@@ -69,8 +69,8 @@ export interface ReferenceStore {
   /** When a settlement has disabled a webhook that nobody has changed since. */
   disabled: Record<string, number>
   deliveries: ReferenceDelivery[]
-  /** Numbers of stored events. */
-  events: Record<string, { readonly number: number; readonly callId: string }>
+  /** Stored events. `hasGap`: its node had not read what others had accepted before. */
+  events: Record<string, { readonly number: number; readonly callId: string; readonly hasGap: boolean }>
   records: { id: string; webhookId: string; callId: string; atMs: number }[]
   /** Ids of all records ever written: the position of a reader whose last record is pruned. */
   recorded: string[]
@@ -348,16 +348,17 @@ function accept(
       ? own.every(({ id }) => m.events[id])
       : events.length === 0 && m.deliveries.some(({ id }) => id === deliveries[0]!.id)
   const added = deliveries.filter(({ eventId }) => !originals[events.findIndex(({ id }) => id === eventId)])
-  let mustHaveGap = false
+  let mustHaveGap = isRepeat && own.some(({ id }) => m.events[id]?.hasGap)
   if (!(isRepeat && areStored)) {
     if (own.some(({ id }) => m.events[id])) return 'Conflict'
     if (added.some(({ replayOf, eventId }) => replayOf !== undefined && !m.events[eventId])) return 'NotFound'
     for (const { id, callId, key } of own) {
       const last = m.numbers[callId]
-      mustHaveGap ||= last !== undefined && lease !== undefined && !last.readBy.includes(owner)
+      const hasGap = last !== undefined && lease !== undefined && !last.readBy.includes(owner)
+      mustHaveGap ||= hasGap
       const number = (last?.number ?? 0) + 1
       m.numbers[callId] = { number, readBy: lease ? [owner] : [] }
-      m.events[id] = { number, callId }
+      m.events[id] = { number, callId, hasGap }
       if (key === undefined) continue
       const event = own.find((one) => one.id === id)!
       m.keys = [...m.keys.filter((one) => one.key !== key), { ...event, number }]
@@ -433,6 +434,10 @@ function canStart(m: ReferenceStore, { id, attempt, epoch }: StartCall): boolean
 
 // What a node builds its queue from
 
+function closeGaps(m: ReferenceStore): void {
+  for (const [id, event] of Object.entries(m.events)) m.events[id] = { ...event, hasGap: false }
+}
+
 function load(
   m: ReferenceStore,
   { lease, now, do: kind }: Extract<StoreCall, { readonly shards: string; readonly lease: LeaseRow }>,
@@ -441,7 +446,10 @@ function load(
   const node = liveNode(m, lease, now)
   if (!node) return null
   if (!actual || !noteVersion(node, actual.version)) return 'a higher version'
-  if (kind === 'load') for (const { readBy } of Object.values(m.numbers)) readBy.push(node.owner)
+  if (kind === 'load') {
+    for (const { readBy } of Object.values(m.numbers)) readBy.push(node.owner)
+    closeGaps(m)
+  }
   const interrupted = m.left.filter((start) => owns(node, start) && isInterrupted(m, start))
   return {
     ...waitingOf(
@@ -460,6 +468,7 @@ function poll(m: ReferenceStore, lease: LeaseRow, now: number, actual: LoadResul
   const node = liveNode(m, lease, now)
   if (!node) return null
   if (!actual || !noteVersion(node, actual.version)) return 'a higher version'
+  closeGaps(m)
   const nudged = m.deliveries.filter((row) => row.isNudged && owns(node, row))
   for (const row of nudged) row.isNudged = false
   return { ...waitingOf(m, nudged, actual), interrupted: [] }

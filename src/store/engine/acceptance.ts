@@ -69,7 +69,12 @@ export type AcceptancePlan =
       readonly mayHaveGap: boolean
     }
   /** An earlier commit of the same group has written it: there is nothing to write. */
-  | { readonly kind: 'stored'; readonly events: readonly AcceptedEvent[] }
+  | {
+      readonly kind: 'stored'
+      readonly events: readonly AcceptedEvent[]
+      /** True for every number above 1: only the answer that was lost knew which node gave the one before. */
+      readonly mayHaveGap: boolean
+    }
   | { readonly kind: 'refused'; readonly error: HookswitchError }
 
 /** The earlier event that makes an event a duplicate: stored, or an index into the same acceptance. */
@@ -93,7 +98,9 @@ export function planAcceptance(
   const duplicates = duplicatesOf(events, facts, now)
   if (duplicates === 'conflict') return { kind: 'refused', error: idempotencyConflict() }
   if (isRepeat && isStored(acceptance, duplicates, facts)) {
-    return { kind: 'stored', events: storedResults(events, duplicates, facts) }
+    const stored = storedResults(events, duplicates, facts)
+    const mayHaveGap = stored.some(({ sequence, duplicate }) => sequence > 1 && !duplicate)
+    return { kind: 'stored', events: stored, mayHaveGap }
   }
   if (inboxIds) {
     for (const id of inboxIds)

@@ -61,7 +61,7 @@ export function accept(
   const now = moment.ms
   const plan = planAcceptance(acceptance, facts, node?.number ?? -1, now, isRepeat)
   if (plan.kind === 'refused') return plan
-  if (plan.kind === 'stored') return { kind: 'accepted', events: plan.events, mayHaveGap: false }
+  if (plan.kind === 'stored') return { kind: 'accepted', events: plan.events, mayHaveGap: plan.mayHaveGap }
   const { events } = acceptance
   const hasDeliveries = plan.deliveries.length > 0
   const stored: (StoredEvent | undefined)[] = []

@@ -323,6 +323,17 @@ export function nodeRules(rule: DefineRule): void {
     assert.deepEqual(await accept(second, 'another'), [1, false])
   })
 
+  rule('the repeat of a group names a gap that its first answer named', async (fixture) => {
+    const { first, second } = await pairOf(fixture)
+    await first.acceptOne(acceptanceOf(newEvent({ callId: 'call' })))
+    const accepted = [acceptanceOf(newEvent({ callId: 'call' }))]
+    for (const isRepeat of [false, true]) {
+      const [result] = (await second.commit({ accepted, isRepeat })).accepted
+      assert.ok(result?.kind === 'accepted')
+      assert.deepEqual([result.events[0]?.sequence, result.mayHaveGap], [2, true])
+    }
+  })
+
   rule('the order of a lane is that of the numbers, whatever the clocks of the nodes', async (fixture) => {
     const { first, second } = await pairOf(fixture)
     const webhook = await webhookIn(fixture, first)

@@ -28,8 +28,7 @@ export function repeatRules(rule: DefineRule): void {
       fixture.prepare(webhook, { callId: 'call', idempotency }),
     ]
     const accepted = prepared.map(({ acceptance }) => acceptance)
-    const [first, again] = await commitTwice(fixture, { accepted })
-    assert.deepEqual(again.accepted, first.accepted)
+    const [, again] = await commitTwice(fixture, { accepted })
     assert.deepEqual(
       again.accepted.flatMap((result) => (result.kind === 'accepted' ? result.events : [])),
       prepared.map(({ acceptance }, index) => ({

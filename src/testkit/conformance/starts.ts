@@ -166,6 +166,26 @@ export function startRules(rule: DefineRule): void {
     assert.deepEqual((await fixture.node.start(retried)).notStarted, [])
   })
 
+  rule(
+    'a settlement of an older epoch disables nothing, and refuses no start of its group',
+    async (fixture) => {
+      const webhook = await fixture.webhook()
+      const [old] = await fixture.accept(webhook)
+      const disabled = await fixture.disable(webhook)
+      const enabled = { ...disabled, settings: webhook.settings, revision: disabled.revision + 1 }
+      assert.equal(await fixture.store.webhooks.replace(enabled, disabled.revision), true)
+      await fixture.node.applyChanges()
+      const [current] = await fixture.accept(enabled)
+      const endpoint = { epoch: webhook.epoch, disable: { reason: 'gone', atMs: WALL_MS } }
+      const { ended, notStarted } = await fixture.node.commit({
+        ended: [fixture.settlement(old!, 'exhausted', { endpoint })],
+        starting: { key: 1, deliveries: [startOf(current!)] },
+      })
+      assert.deepEqual(ended, [{ kind: 'settled' }])
+      assert.deepEqual(notStarted, [])
+    },
+  )
+
   rule('a delivery of an older epoch than its webhook is not started', async (fixture) => {
     const webhook = await fixture.webhook()
     const [delivery] = await fixture.accept(webhook)
