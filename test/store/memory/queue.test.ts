@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { GroupResult } from '../../../src/delivery/queue-store.js'
 import { shardOf } from '../../../src/store/shards.js'
 import { newEvent } from '../../../src/testkit/conformance/sample-data.js'
 import { deleteWebhook, type Webhook } from '../../../src/webhooks/webhook.js'
@@ -98,6 +99,9 @@ describe('groups', () => {
   })
 })
 
+const eventsOf = ({ accepted }: Extract<GroupResult, { kind: 'committed' }>) =>
+  accepted.map((one) => one.kind === 'accepted' && one.events)
+
 describe('repeated groups', () => {
   it('find what is stored, with and without deliveries, and write nothing twice', async () => {
     const { store, webhook, node, attemptsOf } = await openStore()
@@ -111,7 +115,9 @@ describe('repeated groups', () => {
     group.starting.deliveries.push(startOf(group.accepted[0]!.deliveries[0]!))
     const first = await owner.write(group)
     const again = await owner.write({ ...group, isRepeat: true })
-    expect(again).toEqual(first)
+    // The second event of its call: a repeat may report a gap without need.
+    expect(again.accepted.map(({ kind }) => kind)).toEqual(['accepted', 'accepted'])
+    expect({ ...again, accepted: eventsOf(again) }).toEqual({ ...first, accepted: eventsOf(first) })
     expect(await attemptsOf(target)).toEqual([old.id])
     const end = { ended: [settlement(old, { attempts: 1 })] }
     expect((await owner.write(end)).ended).toEqual([{ kind: 'settled' }])
