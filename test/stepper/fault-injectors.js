@@ -19,12 +19,14 @@ const replacing = (name, pattern, replacement) => () => (/** @type {PostgresQuer
 
 /** @type {Record<string, import('./gates.js').FaultInjector>} */
 export const FAULTS = {
-  /** A takeover does not wait for a group that is under way. */
-  'a slow group without the lock of its lease': replacing(/^commit_lease_/, /for (share|no key update)/, ''),
   /** The owner keeps what was erased. */
   'an edit that raises no version': replacing(/^version_raise_/, /version \+ 1/, 'version'),
-  /** The next owner of a shard that moves meanwhile does not read the change. */
-  'an edit that does not lock its shard': replacing(/^version_shards_/, /for share/, ''),
+  /** Two nodes take the same shard. */
+  'leases that are planned at the same time': replacing(
+    /^lease_lock_/,
+    /pg_advisory_xact_lock\(hashtextextended\('.*', 0\)\) is null/,
+    'false',
+  ),
   /** Nudges of transactions that are under way are not seen again. */
   'a poll that skips running transactions': replacing(/^queue_poll_/, /pg_snapshot_xmin/, 'pg_snapshot_xmax'),
   /** What a dead node had in flight is sent again as the same attempt. */

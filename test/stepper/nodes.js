@@ -37,7 +37,7 @@ import { createQueue, nameOf } from './node-queue.js'
 
 export const LEASE_MS = 30_000
 /** How many operations each actor of a node does. */
-const OPERATIONS = { queue: 30, lease: 6, edit: 3, erase: 1 }
+const OPERATIONS = { queue: 30, lease: 10, edit: 4, erase: 1 }
 /** Actors that are not in every run: combinations of few are frequent then. */
 export const RARE_ACTIONS = ['lease', 'edit', 'erase']
 /** Commits of one group, while others change what it concerns. */

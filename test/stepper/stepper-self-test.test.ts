@@ -13,8 +13,11 @@ describe.skipIf(!server)('the stepper', { timeout: 120_000 }, () => {
     runSeed({ server, schema, seed, faultInjector })
 
   it.each([
-    ['a poll that skips running transactions', 1],
-    ['an acceptance without nudges', 1],
+    ['an edit that raises no version', 32],
+    ['leases that are planned at the same time', 20],
+    ['a poll that skips running transactions', 7],
+    ['a takeover that forgets starts', 4],
+    ['an acceptance without nudges', 2],
   ])('finds %s', async (name, known) => {
     const isFound = ({ violations }: Stepped) => violations.length > 0
     await findSeed(known, isFound, (seed) => run(seed, FAULTS[name]))
