@@ -81,7 +81,7 @@ export function createLeaseKeeper(
     const requestedMs = clock.monotonic()
     lastRequestMs = requestedMs
     const grant = await call(owner, LEASE_MS)
-    storeClock.sync(grant.storeMs)
+    storeClock.sync(grant.storeMs, requestedMs)
     const grantedMs = grant.aliveUntilMs - grant.storeMs
     renewEveryMs = Math.max(MIN_RENEWAL_MS, grantedMs / RENEWALS)
     canStartUntilMs = isShared ? requestedMs + grantedMs - renewEveryMs : Number.POSITIVE_INFINITY

@@ -7,18 +7,25 @@ import type { Clock } from '../ports.js'
 export interface StoreClock {
   /** Store time in whole milliseconds, as stores save it. */
   now(): number
-  /** Sets the clock to a value that the store returned just now. */
-  sync(storeMs: number): void
+  /**
+   * Corrects the clock by a value that the store returned just now. The store read it at some time since the request,
+   * so a clock that agrees with any such time stays as it is: a slow answer does not set it back.
+   *
+   * @param requestedMs when the store was asked, monotonic, ms; default: now
+   */
+  sync(storeMs: number, requestedMs?: number): void
 }
 
 /** Before the first `sync`, `now` starts from the wall clock. */
 export function createStoreClock(clock: Clock): StoreClock {
   let storeMs = clock.now()
   let syncedAtMs = clock.monotonic()
+  const exactNow = () => storeMs + (clock.monotonic() - syncedAtMs)
   return {
-    now: () => Math.floor(storeMs + (clock.monotonic() - syncedAtMs)),
-    sync(ms) {
-      storeMs = ms
+    now: () => Math.floor(exactNow()),
+    sync(earliestMs, requestedMs = clock.monotonic()) {
+      const latestMs = earliestMs + (clock.monotonic() - requestedMs)
+      storeMs = Math.min(Math.max(exactNow(), earliestMs), latestMs)
       syncedAtMs = clock.monotonic()
     },
   }

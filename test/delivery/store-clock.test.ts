@@ -13,6 +13,20 @@ describe('the store clock', () => {
     expect(storeClock.now()).toBe(5250)
   })
 
+  it('is not set back by a slow answer, and takes the nearest possible time where it was wrong', async () => {
+    const clock = manualClock({ nowMs: 1000 })
+    const storeClock = createStoreClock(clock)
+    storeClock.sync(5000)
+    const requestedMs = clock.monotonic()
+    await clock.advance(60_000)
+    storeClock.sync(5000, requestedMs)
+    expect(storeClock.now()).toBe(65_000)
+    storeClock.sync(90_000, requestedMs)
+    expect(storeClock.now()).toBe(90_000)
+    storeClock.sync(10_000, requestedMs)
+    expect(storeClock.now()).toBe(70_000)
+  })
+
   it('shows whole milliseconds', () => {
     const clock = { ...manualClock({ nowMs: 7 }), monotonic: () => 0.75 }
     let monotonic = 0.75

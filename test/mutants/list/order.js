@@ -54,8 +54,15 @@ export const mutants = [
   {
     what: 'the gap that another node left in a call is not noticed',
     file: 'src/store/memory/accept.ts',
-    find: 'mayHaveGap: plan.mayHaveGap',
-    replace: 'mayHaveGap: false',
+    find: "rememberBare(state, event)\n  return { kind: 'accepted', events: plan.events, mayHaveGap: plan.mayHaveGap }",
+    replace: "rememberBare(state, event)\n  return { kind: 'accepted', events: plan.events, mayHaveGap: false }",
+    tests: ['test/store/memory-conformance.test.ts'],
+  },
+  {
+    what: 'the gap that another node left in a call is forgotten when its acceptance is repeated',
+    file: 'src/store/memory/accept.ts',
+    find: "return { kind: 'accepted', events: plan.events, mayHaveGap: plan.mayHaveGap }\n  const { events }",
+    replace: "return { kind: 'accepted', events: plan.events, mayHaveGap: false }\n  const { events }",
     tests: ['test/store/memory-conformance.test.ts'],
   },
 ]
