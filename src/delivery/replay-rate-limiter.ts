@@ -2,10 +2,10 @@ import { HookswitchError } from '../errors.js'
 import type { Clock } from '../ports.js'
 import { type RateLimit, refill, type TokenBucket, take } from '../values/token-bucket.js'
 
-/** Limits tests and replays that are requested over HTTP, since each of them sends requests to a receiver. */
+/** Limits tests, replays and resumptions that are requested over HTTP: each of them sends requests to a receiver. */
 export interface ReplayRateLimiter {
   /**
-   * Counts one test or replay.
+   * Counts one test, replay or resumption.
    *
    * @param webhook any string that identifies the webhook
    * @throws `TooManyReplays`
@@ -60,7 +60,7 @@ export function createReplayRateLimiter(
       const nowMs = clock.monotonic()
       const { isGranted, waitMs, bucket } = take(buckets.get(webhook), 1, nowMs, rule)
       if (!isGranted) {
-        throw new HookswitchError('TooManyReplays', 'too many tests and replays of this webhook', {
+        throw new HookswitchError('TooManyReplays', 'too many tests, replays and resumptions of this webhook', {
           retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
         })
       }

@@ -11,6 +11,7 @@ import { tokenCache } from '../auth/token-cache.js'
 import type { AcceptDeps } from '../delivery/accept.js'
 import type { AttemptRecord } from '../delivery/attempt-record.js'
 import type { DeliveryEnd, WebhookPaused } from '../delivery/delivery-events.js'
+import { createAttemptRate } from '../delivery/attempt-rate.js'
 import { createDispatcher } from '../delivery/dispatcher.js'
 import { type ChannelEvent, customKindsOf } from '../delivery/event.js'
 import type { RefusedEvent } from '../delivery/inbox-relay.js'
@@ -166,6 +167,8 @@ export function createCore(
     perOrigin: options.inFlightPerOrigin,
     total: options.inFlight,
   }
+  const userAgent = `hookswitch/${VERSION}`
+  const attemptRate = createAttemptRate()
   const dispatcher = createDispatcher(
     {
       store: store.deliveries,
@@ -177,8 +180,9 @@ export function createCore(
       tracing,
       newId: newTimeOrderedId,
       shardOf,
-      endpointSecrets: createEndpointSecretsCache(cipher, `hookswitch/${VERSION}`),
+      endpointSecrets: createEndpointSecretsCache(cipher, userAgent),
       emit: (name, payload, delivery) => {
+        if (name === 'attempt' && (payload as AttemptRecord).attempt !== undefined) attemptRate.count(clock.now())
         logDeliveryEvent(log, name, payload)
         metaEvents.observe(name, payload, delivery)
         events.emit(name, payload as never)
@@ -238,6 +242,8 @@ export function createCore(
     lastSuccesses: (webhookIds) => store.deliveries.lastSuccesses(webhookIds),
     mutex: keyedMutex(),
     onDeliveriesCancelled: dispatcher.cancelUnsent,
+    onResumed: ({ id, accountId }) =>
+      log.info({ webhookId: id, accountId }, 'the pause of a webhook was ended on request'),
     lifetimeMsOf: ({ retries }) =>
       deliveryLifetimeMs({ policy: options.retryPolicy, functions: options.policies, retries }),
     rules: {
@@ -276,6 +282,8 @@ export function createCore(
     events,
     clock,
     caps,
+    attemptRate,
+    userAgent,
     applyLimits,
     metrics,
     tracing,

@@ -61,6 +61,7 @@ export type {
   Polled,
   QueueStore,
   Start,
+  StoredNode,
   Starts,
   WaitingDeliveries,
 } from '../delivery/queue-store.js'

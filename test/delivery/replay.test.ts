@@ -9,6 +9,7 @@ const replay = (harness: Harness, request: ReplayRequest, webhookId = 'w1', acco
       webhooks: harness.store.webhooks,
       deliveries: harness.store.deliveries,
       newId: harness.newId,
+      storeNow: harness.accept.storeNow,
       accept: harness.accept.accept,
     },
     accountId,
@@ -36,7 +37,9 @@ describe('replayDeliveries', () => {
   it('sends one delivery again: the same bytes under a new id, with a reference to the old one', async () => {
     const { harness, node, old } = await createEndedDeliveries()
     const body = '{"hook_event":"channel_create"'
-    const [id] = await replay(harness, { deliveryId: old[0]!.id })
+    const {
+      deliveryIds: [id],
+    } = await replay(harness, { deliveryId: old[0]!.id })
     await harness.clock.settle()
     const [request] = harness.sender.requests
     expect(headerOf(request!, 'webhook-id')).toBe(id)
@@ -60,7 +63,7 @@ describe('replayDeliveries', () => {
       { ...webhook, settings: { ...webhook.settings, retries: 1 }, revision: 2 },
       1,
     )
-    expect(await replay(harness, {})).toHaveLength(3)
+    expect((await replay(harness, {})).deliveryIds).toHaveLength(3)
     await harness.clock.advance(60_000)
     expect(harness.sent()).toEqual(['a', 'a', 'b', 'b', 'c', 'c'])
     await node.close(0)
@@ -80,8 +83,8 @@ describe('replayDeliveries', () => {
   it('selects by time of acceptance', async () => {
     const { harness, node, old } = await createEndedDeliveries()
     const range = { createdFromMs: old[1]!.acceptedMs, createdToMs: old[2]!.acceptedMs }
-    expect(await replay(harness, range)).toHaveLength(2)
-    expect(await replay(harness, { createdFromMs: old[2]!.acceptedMs + 1_000_000 })).toEqual([])
+    expect((await replay(harness, range)).deliveryIds).toHaveLength(2)
+    expect(await replay(harness, { createdFromMs: old[2]!.acceptedMs + 1_000_000 })).toEqual({ deliveryIds: [] })
     await node.close(0)
   })
 

@@ -1,26 +1,17 @@
-/** Commands on webhooks: re-enable, test, replay, read and rotate the signing secret. */
-import { invalidInput, notFound } from '../../errors.js'
+/** Commands on webhooks: re-enable, resume, test, replay, read and rotate the signing secret. */
+import { notFound } from '../../errors.js'
 import { isId } from '../../values/ids.js'
-import type { JsonSchema } from '../../values/json-schema.js'
-import { type SchemaValidator, toSchemaFailures } from '../../values/schema-failures.js'
 import { validateReenable, validateReplay } from '../../values/validators.generated.js'
 import { reenableSchema, replaySchema } from '../../wire/body-schemas.js'
-import { coerce } from '../../wire/coerce.js'
-import { parseReplay, replayJson, secretJson, testJson } from '../../wire/command-json.js'
 import {
-  accountIdOf,
-  entityIdOf,
-  type Operation,
-  type OperationContext,
-  type OperationResult,
-} from './context.js'
-
-/** Coerces and validates the body. Throws `InvalidInput`. */
-function validateBody(context: OperationContext, schema: JsonSchema, validate: SchemaValidator): unknown {
-  const data = coerce(schema, context.data)
-  if (!validate(data)) throw invalidInput(toSchemaFailures(validate.errors, data))
-  return data
-}
+  parseReplay,
+  replayCountJson,
+  replayJson,
+  secretJson,
+  testJson,
+} from '../../wire/command-json.js'
+import { webhookJson } from '../../wire/webhook-json.js'
+import { accountIdOf, entityIdOf, type Operation, type OperationResult, validateBody } from './context.js'
 
 const REENABLED: OperationResult = { data: 'hooks updated' }
 
@@ -45,11 +36,20 @@ export const testWebhook: Operation = async (context) => {
 
 export const replayWebhook: Operation = async (context) => {
   const webhookId = entityIdOf(context, 'webhookId')
-  const selection = parseReplay(validateBody(context, replaySchema, validateReplay))
+  const data = validateBody(context, replaySchema, validateReplay)
+  const selection = parseReplay(data)
   if ('deliveryId' in selection && !isId(selection.deliveryId)) throw notFound(selection.deliveryId)
-  return {
-    data: replayJson(await context.backend.webhooks.replay(accountIdOf(context), webhookId, selection)),
-  }
+  const { webhooks } = context.backend
+  const target = [accountIdOf(context), webhookId, selection] as const
+  return (data as { dry_run?: boolean }).dry_run
+    ? { data: replayCountJson(await webhooks.countReplays(...target)), status: 200 }
+    : { data: replayJson(await webhooks.replay(...target)) }
+}
+
+export const resumeWebhook: Operation = async (context) => {
+  const { webhooks } = context.backend
+  const webhook = await webhooks.resume(accountIdOf(context), entityIdOf(context, 'webhookId'))
+  return { data: webhookJson(webhook), revision: webhook.revision }
 }
 
 export const readSecret: Operation = async (context) => {

@@ -20,7 +20,7 @@ import {
   readAccount,
   replaceAccount,
 } from './accounts.js'
-import { listAttempts, listCallAttempts, listWebhookAttempts } from './attempts.js'
+import { listAttempts, listCallAttempts, listDeliveryAttempts, listWebhookAttempts } from './attempts.js'
 import { readApiKey, rotateApiKey, signInByApiKey, signInByCredentials, signOut } from './auth.js'
 import { listHooks, listSamples, readOpenapi, readSample } from './catalogue.js'
 import {
@@ -28,19 +28,22 @@ import {
   reenableDescendantWebhooks,
   reenableWebhooks,
   replayWebhook,
+  resumeWebhook,
   rotateSecret,
   testWebhook,
 } from './commands.js'
+import { readCall } from './calls.js'
 import type { Operation } from './context.js'
 import { listDeliveries, readDelivery } from './deliveries.js'
-import { publishEvents } from './events.js'
-import { listUnhealthyWebhooks, searchDeliveries } from './system.js'
+import { matchEvent, publishEvents } from './events.js'
+import { listUnhealthyWebhooks, readOverview, searchDeliveries } from './system.js'
 import { createUser, deleteUser, listUsers, patchUser, readUser, replaceUser } from './users.js'
 import {
   createWebhook,
   deleteWebhook,
   listWebhooks,
   patchWebhook,
+  previewWebhook,
   readWebhook,
   replaceWebhook,
 } from './webhooks.js'
@@ -71,12 +74,18 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   listWebhookAttempts,
   testWebhook,
   replayWebhook,
+  resumeWebhook,
+  previewWebhook,
+  matchEvent,
   listDeliveries,
   readSecret,
   rotateSecret,
   readDelivery,
+  listDeliveryAttempts,
+  readCall,
   listCallAttempts,
   publishEvents,
+  readOverview,
   listUnhealthyWebhooks,
   searchDeliveries,
   listAccounts,

@@ -1,4 +1,4 @@
-/** Lists over all accounts, for operators: webhooks that need attention, and deliveries. */
+/** For operators: the state of the service, webhooks of all accounts that need attention, and deliveries. */
 import type { DeliverySearch } from '../../delivery/delivery-queries.js'
 import type { DeliveryState } from '../../delivery/lifecycle.js'
 import { type Failure, invalidInput } from '../../errors.js'
@@ -6,6 +6,7 @@ import type { UnhealthyState } from '../../webhooks/manage.js'
 import { decodePosition, decodeSortKey, encodePosition, encodeSortKey } from '../../wire/cursor.js'
 import { foundDeliveryJson } from '../../wire/delivery-json.js'
 import { invalidStartKey, MAX_PAGE_SIZE } from '../../wire/list.js'
+import { overviewJson } from '../../wire/overview-json.js'
 import { getQueryValue } from '../../wire/query.js'
 import { unhealthyWebhookJson } from '../../wire/webhook-json.js'
 import { listResult, type Operation, type OperationContext, readListRequest } from './context.js'
@@ -37,6 +38,10 @@ function stateOf<State extends string>(
 
 /** `page_size`; with `paginate=false` the largest page, since these lists have no end. */
 const limitOf = (pageSize: number | undefined) => pageSize ?? MAX_PAGE_SIZE
+
+export const readOverview: Operation = async ({ backend }) => ({
+  data: overviewJson(await backend.overview()),
+})
 
 export const listUnhealthyWebhooks: Operation = async (context) => {
   const request = readListRequest(context)
