@@ -19,7 +19,8 @@ export function createAttemptRate(): AttemptRate {
   /** Clears the slots of the minutes since then. A clock that goes back counts in the newest minute. */
   function advance(nowMs: number): void {
     const minute = Math.floor(nowMs / MINUTE_MS)
-    for (let next = Math.max(newest + 1, minute - MINUTES + 1); next <= minute; next++) counts[slotOf(next)] = 0
+    for (let next = Math.max(newest + 1, minute - MINUTES + 1); next <= minute; next++)
+      counts[slotOf(next)] = 0
     newest = Math.max(newest, minute)
   }
 

@@ -74,7 +74,9 @@ export function callEventsOf(
 }
 
 function toEvent(deliveries: StoredDelivery[]): CallEvent {
-  const [{ eventId, eventAccountId, callId = '', hook, sequence, eventTimestampMs }] = deliveries as [StoredDelivery]
+  const [{ eventId, eventAccountId, callId = '', hook, sequence, eventTimestampMs }] = deliveries as [
+    StoredDelivery,
+  ]
   return {
     id: eventId,
     accountId: eventAccountId,
@@ -103,25 +105,4 @@ function unwantedOf(events: readonly CallEvent[], first: number | undefined): re
     next.set(key, sequence + 1)
   }
   return unwanted
-}
-
-/** What a payload says about its leg, from a request body in either encoding; cut-off JSON says nothing. */
-export function legDetailsOf(body: string): Pick<CallLeg, 'direction' | 'from' | 'to'> {
-  const fields = parseBody(body)
-  const text = (name: string) => (typeof fields[name] === 'string' ? fields[name] : undefined)
-  const [direction, from, to] = [text('call_direction'), text('from'), text('to')]
-  return {
-    ...(direction !== undefined && { direction }),
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
-  }
-}
-
-function parseBody(body: string): Readonly<Record<string, unknown>> {
-  if (!body.startsWith('{')) return Object.fromEntries(new URLSearchParams(body))
-  try {
-    return JSON.parse(body) as Record<string, unknown>
-  } catch {
-    return {}
-  }
 }

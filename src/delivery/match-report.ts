@@ -62,8 +62,8 @@ export async function reportMatches(
   const event = checkPartialEvent(deps, { ...input, accountId: input.accountId ?? accountId })
   const lineage = await deps.directory.lineage(event.accountId)
   if (!lineage.some(({ id }) => id === accountId)) throw notFound(event.accountId, 'account')
-  const { call_id: callId, ...rest } = payloadOf(event, '')
-  const payload = input.callId === undefined ? rest : { call_id: callId, ...rest }
+  const { callId: _, ...withoutCall } = event
+  const payload = payloadOf(input.callId === undefined ? (withoutCall as CheckedEvent) : event, '')
   const webhooks = await deps.webhooks.list([accountId])
   return webhooks.map((webhook) => {
     const { id, settings } = webhook

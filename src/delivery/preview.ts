@@ -37,7 +37,11 @@ export interface RequestPreview {
 const VARIABLE_HEADERS: ReadonlySet<string> = new Set(['X-Hook-ID', 'webhook-id', 'webhook-signature'])
 
 /** The variable that stands for the value of a header: `$X_API_KEY`. */
-const placeholderOf = (name: string) => `$${name.toUpperCase().replace(/[^0-9A-Z]/g, '_').replace(/^(?=[0-9])/, '_')}`
+const placeholderOf = (name: string) =>
+  `$${name
+    .toUpperCase()
+    .replace(/[^0-9A-Z]/g, '_')
+    .replace(/^(?=[0-9])/, '_')}`
 
 /**
  * The request that the sample of an event would cause.
@@ -57,7 +61,9 @@ export function previewRequest(
   const webhook = newWebhook({ id, accountId }, encryptSettings(deps, id, input), { sealed: '' }, now)
   const chosen = hook ?? sampledHook(webhook.settings)
   if (!deps.sampleOf(chosen))
-    throw invalidInput([{ path: 'hook', rule: 'enum', message: 'is not an event of the catalogue', value: chosen }])
+    throw invalidInput([
+      { path: 'hook', rule: 'enum', message: 'is not an event of the catalogue', value: chosen },
+    ])
   const event = sampleEvent(deps, accountId, chosen)
   const eventId = deps.newId()
   const payload = samplePayload(event, eventId, 1)

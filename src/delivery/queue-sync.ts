@@ -185,7 +185,8 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
     const before = queue.endpoint(row.id)?.webhook
     const epochBefore = before?.epoch ?? row.epoch
     const endpoint = queue.setWebhook(withKnownHealth(row))
-    const isResumed = before && before.revision < row.revision && before.resumedRevision !== row.resumedRevision
+    const isResumed =
+      before && before.revision < row.revision && before.resumedRevision !== row.resumedRevision
     if (isResumed) queue.hasten(endpoint, now())
     scheduler.setProbed(row.id, isProbed(endpoint.webhook.health))
     scheduler.update(queue.ready(endpoint))

@@ -60,9 +60,13 @@ export function createReplayRateLimiter(
       const nowMs = clock.monotonic()
       const { isGranted, waitMs, bucket } = take(buckets.get(webhook), 1, nowMs, rule)
       if (!isGranted) {
-        throw new HookswitchError('TooManyReplays', 'too many tests, replays and resumptions of this webhook', {
-          retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
-        })
+        throw new HookswitchError(
+          'TooManyReplays',
+          'too many tests, replays and resumptions of this webhook',
+          {
+            retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+          },
+        )
       }
       buckets.set(webhook, bucket)
       if (buckets.size > sweepAbove) sweep(nowMs, rule)

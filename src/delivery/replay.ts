@@ -94,7 +94,12 @@ async function readEnded(
 }
 
 /** The query of a range, oldest first. @throws `InvalidInput` for an unknown result */
-function rangeQuery(accountId: string, webhookId: string, request: RangeRequest, limit: number): DeliveryQuery {
+function rangeQuery(
+  accountId: string,
+  webhookId: string,
+  request: RangeRequest,
+  limit: number,
+): DeliveryQuery {
   const { createdFromMs, createdToMs, result, after } = request
   const states = result === undefined ? TERMINAL : RESULTS.get(result)
   if (!states) throw unknownResult(result)

@@ -18,9 +18,9 @@ import {
   replaceWebhook,
 } from '../webhooks/manage.js'
 import type { Core } from './core.js'
+import { asShown, explain, listDeliveries, toStoreTime } from './delivery-views.js'
 import type { EraseRequest, EraseResult } from './erase.js'
 import type { Published } from './publish.js'
-import { asShown, explain, listDeliveries, toStoreTime } from './delivery-views.js'
 import { previewOf, type WebhookApi } from './webhook-api.js'
 
 /** Dependencies of the API backend that exist before the instance is started. */

@@ -1,6 +1,7 @@
 /** Reads the history of a call from the store. */
-import { type CallHistory, type CallLeg, callEventsOf, legDetailsOf } from '../delivery/call-history.js'
+import { type CallHistory, type CallLeg, callEventsOf } from '../delivery/call-history.js'
 import type { StoredDelivery } from '../delivery/delivery-queries.js'
+import { legDetailsOf } from '../delivery/payload.js'
 import type { Core } from './core.js'
 import { asShown } from './delivery-views.js'
 
@@ -65,6 +66,7 @@ async function readLeg(
     limit: ATTEMPTS_PER_LEG,
   })
   let body = attempts.find(({ requestBody }) => requestBody !== undefined)?.requestBody
-  if (body === undefined && first) [body] = (await store.deliveries.bodies([first])).map((found) => found?.body)
+  if (body === undefined && first)
+    [body] = (await store.deliveries.bodies([first])).map((found) => found?.body)
   return { callId, ...(body !== undefined && legDetailsOf(body)), events }
 }

@@ -9,9 +9,9 @@ import { type AccountService, accountService } from '../auth/account-service.js'
 import { loginRateLimiter } from '../auth/login-rate-limiter.js'
 import { tokenCache } from '../auth/token-cache.js'
 import type { AcceptDeps } from '../delivery/accept.js'
+import { createAttemptRate } from '../delivery/attempt-rate.js'
 import type { AttemptRecord } from '../delivery/attempt-record.js'
 import type { DeliveryEnd, WebhookPaused } from '../delivery/delivery-events.js'
-import { createAttemptRate } from '../delivery/attempt-rate.js'
 import { createDispatcher } from '../delivery/dispatcher.js'
 import { type ChannelEvent, customKindsOf } from '../delivery/event.js'
 import type { RefusedEvent } from '../delivery/inbox-relay.js'
@@ -182,7 +182,8 @@ export function createCore(
       shardOf,
       endpointSecrets: createEndpointSecretsCache(cipher, userAgent),
       emit: (name, payload, delivery) => {
-        if (name === 'attempt' && (payload as AttemptRecord).attempt !== undefined) attemptRate.count(clock.now())
+        if (name === 'attempt' && (payload as AttemptRecord).attempt !== undefined)
+          attemptRate.count(clock.now())
         logDeliveryEvent(log, name, payload)
         metaEvents.observe(name, payload, delivery)
         events.emit(name, payload as never)

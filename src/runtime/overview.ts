@@ -1,7 +1,7 @@
 /** The state of the service for its operators: what is pending, what fails, and which nodes work. */
 import type { Overview } from '../delivery/overview.js'
-import { isPaused, isProbed } from '../webhooks/health.js'
 import { VERSION } from '../version.js'
+import { isPaused, isProbed } from '../webhooks/health.js'
 import type { Core } from './core.js'
 
 const BATCH_SIZE = 1_000

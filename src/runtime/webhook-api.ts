@@ -4,11 +4,7 @@
  */
 import { type StoredAttempt, withCurrentReason } from '../delivery/attempt-record.js'
 import type { CallHistory } from '../delivery/call-history.js'
-import type {
-  DeliverySearch,
-  FoundDeliveries,
-  StoredDelivery,
-} from '../delivery/delivery-queries.js'
+import type { DeliverySearch, FoundDeliveries, StoredDelivery } from '../delivery/delivery-queries.js'
 import type { DeliveryState } from '../delivery/lifecycle.js'
 import { type MatchReport, reportMatches } from '../delivery/match-report.js'
 import type { Overview } from '../delivery/overview.js'
@@ -221,7 +217,12 @@ export function previewOf(
   hook: string | undefined,
 ): RequestPreview {
   const { accept, webhooks, userAgent } = core
-  return previewRequest({ ...accept, ...webhooks, sampleOf: sampleOf(core), userAgent }, accountId, input, hook)
+  return previewRequest(
+    { ...accept, ...webhooks, sampleOf: sampleOf(core), userAgent },
+    accountId,
+    input,
+    hook,
+  )
 }
 
 /**

@@ -61,8 +61,8 @@ export type {
   Polled,
   QueueStore,
   Start,
-  StoredNode,
   Starts,
+  StoredNode,
   WaitingDeliveries,
 } from '../delivery/queue-store.js'
 export { isNotWritten, notWritten } from '../delivery/queue-store.js'

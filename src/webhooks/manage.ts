@@ -12,8 +12,8 @@ import {
   changeSettings,
   deleteWebhook,
   encryptedSettingsOf,
-  newWebhook,
   resumeWebhook as endPauseOf,
+  newWebhook,
   rotateSecret,
   type Webhook,
 } from './webhook.js'

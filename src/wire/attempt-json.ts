@@ -58,7 +58,9 @@ export function slimAttemptJson(attempt: StoredAttempt): JsonObject {
 }
 
 /** Converts `[name, value, name, value, …]` to an object; repeated headers are joined (RFC 9110, section 5.3). */
-export function headersJson(flat: readonly string[] | undefined): Readonly<Record<string, string>> | undefined {
+export function headersJson(
+  flat: readonly string[] | undefined,
+): Readonly<Record<string, string>> | undefined {
   if (flat === undefined) return undefined
   const joined = new Map<string, string>()
   for (let index = 0; index + 1 < flat.length; index += 2) {

@@ -65,7 +65,8 @@ export const previewSchema = {
     webhook: { type: 'object', description: 'Settings of a webhook, stored or not.' },
     hook: {
       type: 'string',
-      description: "Event type of the sample. Default: the webhook's; of `all`, the first of `only`, or `channel_create`.",
+      description:
+        "Event type of the sample. Default: the webhook's; of `all`, the first of `only`, or `channel_create`.",
     },
   },
 } as const satisfies JsonSchema

@@ -13,7 +13,15 @@ const legJson = ({ callId, direction, from, to, events }: CallLeg): JsonObject =
   events,
 })
 
-const eventJson = ({ id, accountId, callId, hook, sequence, timestampMs, deliveries }: CallEvent): JsonObject => ({
+const eventJson = ({
+  id,
+  accountId,
+  callId,
+  hook,
+  sequence,
+  timestampMs,
+  deliveries,
+}: CallEvent): JsonObject => ({
   id,
   account_id: accountId,
   call_id: callId,

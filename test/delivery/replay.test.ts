@@ -84,7 +84,9 @@ describe('replayDeliveries', () => {
     const { harness, node, old } = await createEndedDeliveries()
     const range = { createdFromMs: old[1]!.acceptedMs, createdToMs: old[2]!.acceptedMs }
     expect((await replay(harness, range)).deliveryIds).toHaveLength(2)
-    expect(await replay(harness, { createdFromMs: old[2]!.acceptedMs + 1_000_000 })).toEqual({ deliveryIds: [] })
+    expect(await replay(harness, { createdFromMs: old[2]!.acceptedMs + 1_000_000 })).toEqual({
+      deliveryIds: [],
+    })
     await node.close(0)
   })
 

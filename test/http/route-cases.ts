@@ -272,7 +272,11 @@ export const ROUTE_CASES: readonly RouteCase[] = [
     operation: 'replayWebhook',
     method: 'PUT',
     path: `${WEBHOOK}/replay`,
-    data: { created_from: encodeReplayCursor({ position: 7, untilMs: 9 }), result: 'failure', dry_run: 'true' },
+    data: {
+      created_from: encodeReplayCursor({ position: 7, untilMs: 9 }),
+      result: 'failure',
+      dry_run: 'true',
+    },
     status: 200,
     expectedData: { count: 12, capped: true },
     expectedCall: [

@@ -3,13 +3,7 @@ import { notFound } from '../../errors.js'
 import { isId } from '../../values/ids.js'
 import { validateReenable, validateReplay } from '../../values/validators.generated.js'
 import { reenableSchema, replaySchema } from '../../wire/body-schemas.js'
-import {
-  parseReplay,
-  replayCountJson,
-  replayJson,
-  secretJson,
-  testJson,
-} from '../../wire/command-json.js'
+import { parseReplay, replayCountJson, replayJson, secretJson, testJson } from '../../wire/command-json.js'
 import { webhookJson } from '../../wire/webhook-json.js'
 import { accountIdOf, entityIdOf, type Operation, type OperationResult, validateBody } from './context.js'
 
@@ -36,12 +30,11 @@ export const testWebhook: Operation = async (context) => {
 
 export const replayWebhook: Operation = async (context) => {
   const webhookId = entityIdOf(context, 'webhookId')
-  const data = validateBody(context, replaySchema, validateReplay)
-  const selection = parseReplay(data)
-  if ('deliveryId' in selection && !isId(selection.deliveryId)) throw notFound(selection.deliveryId)
+  const { request, isDryRun } = parseReplay(validateBody(context, replaySchema, validateReplay))
+  if ('deliveryId' in request && !isId(request.deliveryId)) throw notFound(request.deliveryId)
   const { webhooks } = context.backend
-  const target = [accountIdOf(context), webhookId, selection] as const
-  return (data as { dry_run?: boolean }).dry_run
+  const target = [accountIdOf(context), webhookId, request] as const
+  return isDryRun
     ? { data: replayCountJson(await webhooks.countReplays(...target)), status: 200 }
     : { data: replayJson(await webhooks.replay(...target)) }
 }

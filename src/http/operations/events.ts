@@ -3,7 +3,7 @@ import { invalidInput, notFound } from '../../errors.js'
 import { isId } from '../../values/ids.js'
 import { parseTraceparent } from '../../values/traceparent.js'
 import { matchJson, publishedJson } from '../../wire/command-json.js'
-import { parseEvents, toWireFailure } from '../../wire/event-names.js'
+import { parseEvents, parsePartialEvent, toWireFailure } from '../../wire/event-names.js'
 import { getHeader } from '../../wire/request-head.js'
 import { accountIdOf, type Operation, translateFailures } from './context.js'
 
@@ -17,15 +17,20 @@ export const publishEvents: Operation = async (context) => {
   const traceparent = parseTraceparent(getHeader(context.headers, 'traceparent'))
   const isList = Array.isArray(context.data)
   const accepted = ingest(accountId, parsed.events, traceparent)
-  return { data: publishedJson(await translateFailures(accepted, (failure) => toWireFailure(failure, isList))) }
+  return {
+    data: publishedJson(await translateFailures(accepted, (failure) => toWireFailure(failure, isList))),
+  }
 }
 
 export const matchEvent: Operation = async (context) => {
   const accountId = accountIdOf(context)
-  const { account_id: eventAccountId = accountId } = context.data as { account_id?: unknown }
-  if (typeof eventAccountId !== 'string' || !isId(eventAccountId)) throw notFound(String(eventAccountId))
-  const parsed = parseEvents(context.data, eventAccountId)
+  const parsed = parsePartialEvent(context.data as Readonly<Record<string, unknown>>, accountId)
   if ('failures' in parsed) throw invalidInput(parsed.failures)
-  const reports = context.backend.webhooks.match(accountId, parsed.events[0]!)
-  return { data: (await translateFailures(reports, (failure) => toWireFailure(failure, false))).map(matchJson) }
+  const [event] = parsed.events
+  const eventAccountId = String(event!.accountId)
+  if (!isId(eventAccountId)) throw notFound(eventAccountId)
+  const reports = context.backend.webhooks.match(accountId, event!)
+  return {
+    data: (await translateFailures(reports, (failure) => toWireFailure(failure, false))).map(matchJson),
+  }
 }

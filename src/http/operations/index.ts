@@ -22,6 +22,7 @@ import {
 } from './accounts.js'
 import { listAttempts, listCallAttempts, listDeliveryAttempts, listWebhookAttempts } from './attempts.js'
 import { readApiKey, rotateApiKey, signInByApiKey, signInByCredentials, signOut } from './auth.js'
+import { readCall } from './calls.js'
 import { listHooks, listSamples, readOpenapi, readSample } from './catalogue.js'
 import {
   readSecret,
@@ -32,7 +33,6 @@ import {
   rotateSecret,
   testWebhook,
 } from './commands.js'
-import { readCall } from './calls.js'
 import type { Operation } from './context.js'
 import { listDeliveries, readDelivery } from './deliveries.js'
 import { matchEvent, publishEvents } from './events.js'

@@ -1,9 +1,9 @@
 /** Create, read, replace, patch, delete, list and preview webhooks, with conditional requests. */
 import { invalidInput } from '../../errors.js'
+import { validatePreview } from '../../values/validators.generated.js'
 import type { ChangeOptions } from '../../webhooks/manage.js'
 import type { UncheckedWebhook, WebhookView } from '../../webhooks/view.js'
 import { webhookSchema } from '../../webhooks/webhook-schema.js'
-import { validatePreview } from '../../values/validators.generated.js'
 import { previewSchema } from '../../wire/body-schemas.js'
 import { coerce } from '../../wire/coerce.js'
 import { previewJson } from '../../wire/command-json.js'

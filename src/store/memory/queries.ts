@@ -125,6 +125,11 @@ function toStored(rows: readonly Row[]): StoredDelivery[] {
       if (dueMs !== undefined) delivery.dueMs = dueMs
     }
     const { sequence } = row.event
-    return { position: row.position, ahead, sequence, ...effectiveState(delivery, row.endpoint.webhook.epoch) }
+    return {
+      position: row.position,
+      ahead,
+      sequence,
+      ...effectiveState(delivery, row.endpoint.webhook.epoch),
+    }
   })
 }

@@ -218,7 +218,12 @@ export const OVERVIEW = {
   disabled: 9,
   disabled_capped: false,
   nodes: [
-    { node: '0b7d2e94c1f04a6b8d3e5f7a9c1b2d4e', alive_until: '2030-01-15T12:00:30.000Z', shards: 64, leaving: 0 },
+    {
+      node: '0b7d2e94c1f04a6b8d3e5f7a9c1b2d4e',
+      alive_until: '2030-01-15T12:00:30.000Z',
+      shards: 64,
+      leaving: 0,
+    },
   ],
   store: { durable: true, shared: true },
   version: VERSION_EXAMPLE,

@@ -233,7 +233,10 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
       'For the sample of an event; nothing is sent or stored. Values of custom headers, and of those that are different in ' +
       'each request, are placeholders such as `$AUTHORIZATION`.',
     body: {
-      schema: object({ webhook: ref('WebhookSettings'), hook: text(previewSchema.properties.hook.description) }, ['webhook']),
+      schema: object(
+        { webhook: ref('WebhookSettings'), hook: text(previewSchema.properties.hook.description) },
+        ['webhook'],
+      ),
       example: { webhook: example.NEW_WEBHOOK },
     },
     data: ref('RequestPreview'),
@@ -269,7 +272,11 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     data: ref('Delivery'),
     example: example.DELIVERY,
   },
-  listDeliveryAttempts: { ...attempts, summary: 'List the attempts of a delivery', description: 'Newest first.' },
+  listDeliveryAttempts: {
+    ...attempts,
+    summary: 'List the attempts of a delivery',
+    description: 'Newest first.',
+  },
   readCall: {
     tag: 'Deliveries',
     summary: 'Read the history of a call',

@@ -342,7 +342,16 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
           'Why not. `hook`: it is for other events. `only`, `filter`: these settings exclude the event. `document`: ' +
           '`type` or `action` of its `custom_data` differs. `account`: it is not for accounts below. `account_disabled`: the ' +
           'account of the webhook is disabled.',
-        enum: ['disabled', 'account_disabled', 'hook', 'only', 'document', 'internal_leg', 'account', 'filter'],
+        enum: [
+          'disabled',
+          'account_disabled',
+          'hook',
+          'only',
+          'document',
+          'internal_leg',
+          'account',
+          'filter',
+        ],
       },
     },
     ['id', 'name', 'wanted'],
@@ -400,7 +409,8 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     in_flight: integer('Requests of the node in flight.'),
     attempts_per_minute: {
       type: 'array',
-      description: 'Attempts of the node in each of the last 60 minutes, oldest first; the last minute has just begun.',
+      description:
+        'Attempts of the node in each of the last 60 minutes, oldest first; the last minute has just begun.',
       items: { type: 'integer' },
       minItems: 60,
       maxItems: 60,
