@@ -23,7 +23,7 @@ export interface ReplayDeps {
 export interface ReplayCursor {
   /** Position of the last delivery that was examined. */
   readonly position: number
-  /** Time of the first request, in Unix milliseconds: deliveries accepted later, and so its own replays, are left out. */
+  /** Latest time of acceptance, in Unix milliseconds: before the first request, so that its own replays are left out. */
   readonly untilMs: number
 }
 
@@ -125,7 +125,7 @@ async function selectDeliveries(
 ): Promise<{ readonly deliveries: readonly StoredDelivery[]; readonly next?: ReplayCursor }> {
   if ('deliveryId' in request)
     return { deliveries: [await readEnded(deps, accountId, webhookId, request.deliveryId)] }
-  const untilMs = request.after?.untilMs ?? deps.storeNow()
+  const untilMs = request.after?.untilMs ?? Math.floor(deps.storeNow()) - 1
   const found = await deps.deliveries.deliveries(rangeQuery(accountId, webhookId, request, MAX_REPLAYS + 1))
   const deliveries = found.slice(0, MAX_REPLAYS)
   if (found.length <= MAX_REPLAYS) return { deliveries }

@@ -28,7 +28,7 @@ const REPLAY = /^r(0|[1-9][0-9]{0,15})-(0|[1-9][0-9]{0,15})$/
 
 /** Encodes where the replay of a range continues. */
 export const encodeReplayCursor = ({ position, untilMs }: ReplayCursor): string =>
-  encode(`r${position}-${Math.floor(untilMs)}`)
+  encode(`r${position}-${untilMs}`)
 
 /** Returns where the replay continues, or `undefined` for text that `encodeReplayCursor` did not produce. */
 export function decodeReplayCursor(cursor: string): ReplayCursor | undefined {
