@@ -118,7 +118,11 @@ describe('a webhook that is resumed after Retry-After', () => {
     await resume(harness)
     harness.sender.requests.length = 0
     const webhook = await read(harness)
-    const renamed = { ...webhook, settings: { ...webhook.settings, name: 'n' }, revision: webhook.revision + 1 }
+    const renamed = {
+      ...webhook,
+      settings: { ...webhook.settings, name: 'n' },
+      revision: webhook.revision + 1,
+    }
     expect(shouldKeepHealth(webhook.settings, renamed.settings)).toBe(true)
     await harness.publish('another')
     await harness.clock.settle()

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { countReplays, type ReplayCursor, type ReplayRequest, replayDeliveries } from '../../src/delivery/replay.js'
+import {
+  countReplays,
+  type ReplayCursor,
+  type ReplayRequest,
+  replayDeliveries,
+} from '../../src/delivery/replay.js'
 import { aWebhook } from './fixtures.js'
 import { createHarness, type Harness, headerOf, responseWith } from './harness.js'
 
