@@ -14,9 +14,9 @@ export interface ReplayRateLimiter {
 }
 
 export interface ReplayLimitOptions {
-  /** Tests and replays of one webhook in a burst. Default is 20; `Infinity` switches the limit off. */
+  /** Tests, replays and resumptions of one webhook in a burst. Default is 20; `Infinity` switches the limit off. */
   readonly replayBurst?: number
-  /** Tests and replays of one webhook per second, sustained. Default is 1. */
+  /** Tests, replays and resumptions of one webhook per second, sustained. Default is 1. */
   readonly replayRefillPerSecond?: number
 }
 
