@@ -3,6 +3,7 @@ import type { StoredDelivery } from './delivery-queries.js'
 
 /** One event of a call, with its deliveries. */
 export interface CallEvent {
+  /** Id of the event. */
   readonly id: string
   /** Id of the account in which it happened. */
   readonly accountId: string
@@ -20,15 +21,21 @@ export interface CallEvent {
 
 /** The number of an event that no webhook of the account got. */
 export interface UnwantedEvent {
+  /** Id of its leg. */
   readonly callId: string
+  /** Its number within the leg. */
   readonly sequence: number
 }
 
 /** What is known of a leg from the payloads of its events. */
 export interface CallLeg {
+  /** Id of the leg. */
   readonly callId: string
+  /** `inbound` or `outbound`. */
   readonly direction?: string
+  /** Calling party, `user@realm`. */
   readonly from?: string
+  /** Called party, `user@realm`. */
   readonly to?: string
   /** Number of its events in `CallHistory.events`. */
   readonly events: number
@@ -36,6 +43,7 @@ export interface CallLeg {
 
 /** The history of a call. */
 export interface CallHistory {
+  /** Id of the leg of the request. */
   readonly callId: string
   /** The leg of the request, then the others. */
   readonly legs: readonly CallLeg[]

@@ -17,7 +17,9 @@ export interface MatchReportDeps extends Omit<PrepareDeps, 'newId'> {
 export interface MatchReport {
   /** Id of the webhook. */
   readonly id: string
+  /** Its name. */
   readonly name: string
+  /** Whether it would get the event. */
   readonly isWanted: boolean
   /** Why not; absent: it would get the event. */
   readonly why?: Mismatch

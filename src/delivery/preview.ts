@@ -20,7 +20,9 @@ export interface PreviewDeps extends SampleDeps, EncryptSettingsDeps {
 
 /** The first request of the sample of an event. */
 export interface RequestPreview {
+  /** HTTP method, in upper case. */
   readonly method: string
+  /** URL, with the pairs of a request that has no body. */
   readonly uri: string
   /**
    * Name, value, name, value, …: the values of custom headers, and of those that are different in each request, are
