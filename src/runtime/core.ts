@@ -20,6 +20,8 @@ import type { EventBus } from '../events.js'
 import type { Metrics } from '../metrics.js'
 import type { NormalizedOptions } from '../options/normalize.js'
 import type { Clock, Log, Random, Sender, Tracing } from '../ports.js'
+import type { EndpointListDeps } from '../stats/endpoint-list.js'
+import { createStatistics } from '../stats/statistics.js'
 import type { Store } from '../store/contract.js'
 import { shardOf } from '../store/shards.js'
 import type { SecretCipher } from '../values/encryption.js'
@@ -166,6 +168,9 @@ export function createCore(
     perOrigin: options.inFlightPerOrigin,
     total: options.inFlight,
   }
+  const statistics = options.statistics
+    ? createStatistics({ stats: store.stats, clock, log, newId }, options.attemptTimeoutMs)
+    : undefined
   const dispatcher = createDispatcher(
     {
       store: store.deliveries,
@@ -174,6 +179,7 @@ export function createCore(
       log,
       sender,
       metrics,
+      countAttempt: statistics?.count,
       tracing,
       newId: newTimeOrderedId,
       shardOf,
@@ -249,6 +255,13 @@ export function createCore(
       maxRetries: options.maxRetries,
     },
   }
+  const endpointList: EndpointListDeps = {
+    webhooks: store.webhooks,
+    deliveries: store.deliveries,
+    stats: statistics && store.stats,
+    clock,
+    storeNow: dispatcher.now,
+  }
   const accept: AcceptDeps = {
     clock,
     directory: lineages,
@@ -272,6 +285,8 @@ export function createCore(
     webhooks,
     accept,
     dispatcher,
+    statistics,
+    endpointList,
     catalogue,
     events,
     clock,

@@ -187,8 +187,14 @@ function listQuery(random, known) {
   return all.filter(() => random.chance(0.15))
 }
 
+/** @param {Random} random @param {KnownValues} known @returns {[string, string][]} */
+
+
 /** @param {Random} random @param {string[]} states @returns {[string, string]} */
 const stateParameter = (random, states) => ['state', random.pick(states)]
+
+/** @param {Random} random @returns {[string, string]} */
+const searchParameter = (random) => ['q', random.pick(['call', '%', 'EXAMPLE', '', '\u0000'])]
 
 /** @param {Random} random @param {KnownValues} known @returns {[string, string][]} */
 const searchQuery = (random, known) => [
@@ -246,6 +252,20 @@ export const OPERATION_INPUTS = {
     headers: random.chance(0.2) ? [['if-match', `"${pickRecent(random, known.revisions, 'x')}"`]] : [],
   }),
   deleteWebhook: (random, known) => ({ params: webhookParams(random, known) }),
+  readAccountStats: (random, known) => ({ query: statsQuery(random, known) }),
+  readWebhookStats: (random, known) => ({
+    params: webhookParams(random, known),
+    query: statsQuery(random, known),
+  }),
+  listEndpoints: (random, known) => ({
+    query: [
+      ...listQuery(random, known),
+      ...(random.chance(0.4)
+        ? [stateParameter(random, ['ok', 'failing', 'paused', 'disabled', 'idle'])]
+        : []),
+      ...(random.chance(0.3) ? [searchParameter(random)] : []),
+    ],
+  }),
   listWebhookAttempts: (random, known) => ({
     params: webhookParams(random, known),
     query: listQuery(random, known),

@@ -34,7 +34,8 @@ import {
 import type { Operation } from './context.js'
 import { listDeliveries, readDelivery } from './deliveries.js'
 import { publishEvents } from './events.js'
-import { listUnhealthyWebhooks, searchDeliveries } from './system.js'
+import { listEndpoints, listUnhealthyWebhooks, readAccountStats, readWebhookStats } from './statistics.js'
+import { searchDeliveries } from './system.js'
 import { createUser, deleteUser, listUsers, patchUser, readUser, replaceUser } from './users.js'
 import {
   createWebhook,
@@ -64,6 +65,9 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   reenableWebhooks,
   reenableDescendantWebhooks,
   listAttempts,
+  readAccountStats,
+  listEndpoints,
+  readWebhookStats,
   readWebhook,
   replaceWebhook,
   patchWebhook,

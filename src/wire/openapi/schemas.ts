@@ -293,12 +293,6 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     required: ['id', 'hook', 'name', 'uri', 'enabled', 'health'],
     properties: summaryFields,
   },
-  UnhealthyWebhook: {
-    type: 'object',
-    description: 'A webhook that fails, is paused, or was disabled by the service.',
-    required: ['account_id', 'id', 'hook', 'name', 'uri', 'enabled', 'health'],
-    properties: { account_id: text('Id of the account of the webhook.'), ...summaryFields },
-  },
   Attempt: { ...attempt, properties: { ...attempt.properties, ...attemptDetails } },
   Delivery: object(deliveryFields, requiredDeliveryFields),
   FoundDelivery: object({ account_id: text('Id of the account of the webhook.'), ...deliveryFields }, [
