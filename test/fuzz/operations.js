@@ -187,11 +187,17 @@ function listQuery(random, known) {
   return all.filter(() => random.chance(0.15))
 }
 
-/** @param {Random} random @param {KnownValues} known @returns {[string, string][]} */
-
-
 /** @param {Random} random @param {string[]} states @returns {[string, string]} */
 const stateParameter = (random, states) => ['state', random.pick(states)]
+
+/** @param {Random} random @returns {[string, string]} */
+const stepParameter = (random) => ['step', random.pick(['60', '3600', '61', '', '6e1'])]
+
+/** @param {Random} random @param {KnownValues} known @returns {[string, string][]} */
+const statsQuery = (random, known) => [
+  ...listQuery(random, known),
+  ...(random.chance(0.5) ? [stepParameter(random)] : []),
+]
 
 /** @param {Random} random @returns {[string, string]} */
 const searchParameter = (random) => ['q', random.pick(['call', '%', 'EXAMPLE', '', '\u0000'])]

@@ -215,7 +215,7 @@ export const ROUTE_CASES: readonly RouteCase[] = [
       'stats',
       OWN_ACCOUNT,
       undefined,
-      { step: 60, fromMs: Date.UTC(2026, 0, 1), toMs: 1_767_236_990_999 },
+      { step: 60, fromMs: Date.UTC(2026, 0, 1), toMs: 1_767_237_010_999 },
     ],
   },
   {
