@@ -4,7 +4,7 @@ import { HookswitchError, invalidInput } from '../errors.js'
 import type { Clock, Log } from '../ports.js'
 import { createStatsFlush } from './flush.js'
 import { completeRange, completeToMs, type StatsRange, type StatsSeries, seriesOf } from './series.js'
-import { slotsOf } from './slots.js'
+import { STATS_STEPS, slotsOf } from './slots.js'
 import type { StatsSeriesKey, StatsStore } from './stats-store.js'
 import { createTally } from './tally.js'
 
@@ -22,7 +22,7 @@ export interface Statistics {
   /**
    * The attempts of a webhook, of an account (empty `webhookId`) or of the service, by slot.
    *
-   * @throws `InvalidInput` naming `toMs` for more than 900 slots, `fromMs` for a range that ends before it begins
+   * @throws `InvalidInput` naming `toMs` for more than 900 slots, `fromMs` for a range that ends before it begins, `step`
    */
   read(key: StatsSeriesKey, range: StatsRange): Promise<StatsSeries>
   /** Writes what is counted, in one try; later counts are lost. */
@@ -41,6 +41,9 @@ export function createStatistics(deps: StatisticsDeps, attemptTimeoutMs: number)
       flush.counted()
     },
     async read(key, requested) {
+      if (requested.step !== undefined && !STATS_STEPS.includes(requested.step)) {
+        throw invalidInput([{ path: 'step', rule: 'enum', message: 'must be one of', target: STATS_STEPS }])
+      }
       const nowMs = clock.now()
       const { step, fromMs, toMs, latestToMs, isTooLong } = completeRange(requested, nowMs)
       if (fromMs > toMs) throw outOfRange('fromMs', 'maximum', toMs, fromMs)

@@ -153,7 +153,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false
 const documents: [name: string, document: object][] = [
   ['Webhook', webhookJson(webhook)],
   ['WebhookSummary', webhookSummaryJson(webhook)],
-  ['Endpoint', endpointJson(endpoint)],
+  ['EndpointHealth', endpointJson(endpoint)],
   ['FoundEndpoint', foundEndpointJson(endpoint)],
   ['Statistics', statsJson(statistics)],
   ['Attempt', attemptJson(attempt)],

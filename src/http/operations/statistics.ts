@@ -62,7 +62,8 @@ export const readWebhookStats: Operation = async (context) => {
 function placeOf(startKey: string | undefined): SortKey | undefined {
   const place = startKey === undefined ? undefined : decodeSortKey(startKey)
   // NUL is in no stored text, and PostgreSQL refuses it.
-  if (startKey !== undefined && (!place || place.join('').includes('\0'))) throw invalidInput([invalidStartKey(startKey)])
+  if (startKey !== undefined && (!place || place.join('').includes('\0')))
+    throw invalidInput([invalidStartKey(startKey)])
   return place
 }
 

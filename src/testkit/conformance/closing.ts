@@ -127,9 +127,13 @@ export function durabilityRules(rule: DefineRule): void {
     const batch = { writer: 'writer', number: 1, rows: [row] }
     await fixture.store.stats.add(batch)
     const reopened = await fixture.reopen()
+    const read = async () => {
+      const [found] = await reopened.stats.read({ series: [series], step: 60, slots: [60_000] })
+      return found && [...found.counts]
+    }
+    assert.deepEqual(await read(), row.counts)
     await reopened.stats.add(batch)
-    const [read] = await reopened.stats.read({ series: [series], step: 60, slots: [60_000] })
-    assert.deepEqual(read && [...read.counts], [...row.counts])
+    assert.deepEqual(await read(), row.counts)
   })
 
   rule('every accepted delivery survives a restart: waiting, retrying, started or ended', async (fixture) => {

@@ -202,7 +202,7 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     description:
       'State, backlog, last attempt and the attempts of the last 24 hours. Sorted by name. A page has at most 200 webhooks, and may be short although more follow: `next_start_key` leads on.',
     parameters: ['endpoint_state', 'endpoint_search', 'page_size', 'start_key'],
-    data: listOf(ref('Endpoint')),
+    data: listOf(ref('EndpointHealth')),
     example: [example.ENDPOINT],
   },
   testWebhook: {

@@ -91,7 +91,7 @@ export const STATS_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     }),
     description: 'Attempts over time: every list has one entry for each slot.',
   },
-  Endpoint: object(endpointFields, requiredFields),
+  EndpointHealth: object(endpointFields, requiredFields),
   FoundEndpoint: object({ account_id: text('Id of the account of the webhook.'), ...endpointFields }, [
     'account_id',
     ...requiredFields,
