@@ -29,6 +29,8 @@ export interface StatsFlush {
   counted(): void
   /** Writes everything that is counted now. Never rejects: what cannot be written is kept. */
   flush(): Promise<void>
+  /** Resolves when the flush in progress has ended, if there is one. */
+  idle(): Promise<void>
   /** Start of the oldest minute that is not written yet, Unix ms; `undefined`: everything is written. */
   oldestUnwrittenMs(): number | undefined
   /** Stops the timer, and writes everything that is counted now, in one try. Counts after it are lost. */
@@ -109,6 +111,7 @@ export function createStatsFlush(
   return {
     counted: setTimer,
     flush,
+    idle: async () => flushing,
     oldestUnwrittenMs() {
       const inBatch = unwritten?.rows.filter(({ step }) => step === 60).map(({ startMs }) => startMs) ?? []
       const all = [...inBatch, tally.oldestMs() ?? Number.POSITIVE_INFINITY]

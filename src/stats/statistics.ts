@@ -49,6 +49,8 @@ export function createStatistics(deps: StatisticsDeps, attemptTimeoutMs: number)
       if (fromMs > toMs) throw outOfRange('fromMs', 'maximum', toMs, fromMs)
       if (isTooLong) throw outOfRange('toMs', 'maximum', latestToMs, toMs)
       const slots = slotsOf(step, fromMs, toMs, nowMs)
+      // What a flush has begun to write is part of the result.
+      await flush.idle()
       const completeMs = completeToMs(nowMs, attemptTimeoutMs, flush.oldestUnwrittenMs())
       const rows = slots.length === 0 ? [] : await stats.read({ series: [key], step, slots })
       return seriesOf(rows, step, slots, completeMs)
