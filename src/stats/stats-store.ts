@@ -36,6 +36,7 @@ export interface StatsBatch {
 export interface StatsQuery {
   /** At most 1,000. */
   readonly series: readonly StatsSeriesKey[]
+  /** Length of the slots, seconds. */
   readonly step: StatsStep
   /** Starts of slots, Unix ms, at most 900. */
   readonly slots: readonly number[]

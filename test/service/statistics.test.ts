@@ -102,18 +102,18 @@ const OBSERVATIONS: readonly Observation[] = [
 ]
 
 /** A method that fails before or after it has written, as often as the list says, while `isFaulty` returns true. */
-function faulty<Method extends (...args: never[]) => Promise<unknown>>(
-  method: Method,
+function faulty<Args extends unknown[], Result>(
+  method: (...args: Args) => Result | Promise<Result>,
   faults: ('before' | 'after' | 'none')[],
   isFaulty: () => boolean,
-): Method {
-  return (async (...args: never[]) => {
+): (...args: Args) => Promise<Result> {
+  return async (...args) => {
     const fault = isFaulty() ? faults.shift() : undefined
     if (fault === 'before') throw new HookswitchError('StoreUnavailable', 'out')
     const result = await method(...args)
     if (fault === 'after') throw new HookswitchError('StoreUnavailable', 'out')
     return result
-  }) as Method
+  }
 }
 
 describe('statistics', () => {

@@ -37,13 +37,14 @@ function rangeOf(context: OperationContext): StatsRange {
 const WIRE_NAMES: Readonly<Record<string, string>> = { fromMs: 'created_from', toMs: 'created_to' }
 
 /** Names and times as in the query. */
-function toWire({ path, rule, target }: Failure): Failure {
-  const seconds = toGregorian(target as number)
+function toWire({ path, rule, target, value }: Failure): Failure {
+  const most = toGregorian(target as number)
   return {
     path: WIRE_NAMES[path] ?? path,
     rule,
-    message: `Value must be at most ${seconds}`,
-    target: seconds,
+    message: `Value must be at most ${most}`,
+    target: most,
+    value: toGregorian(value as number),
   }
 }
 
