@@ -49,6 +49,13 @@ export type { EventFilter } from './webhooks/event-filter.js'
 export type { AutoDisableRule, HealthRules } from './webhooks/health.js'
 export type { EndpointHealth, EndpointState } from './webhooks/health.js'
 export type { ChangeOptions, UnhealthyPage, UnhealthyRequest, UnhealthyState } from './webhooks/manage.js'
+export type {
+  EndpointListRequest,
+  EndpointPage,
+  ListedEndpoint,
+  ListedEndpointState,
+} from './stats/endpoint-list.js'
+export type { StatsFailure, StatsRange, StatsSeries } from './stats/series.js'
 export type { WebhookView } from './webhooks/view.js'
 export type { BodyFormat, HttpVerb, Ordering, WebhookSettings } from './webhooks/webhook.js'
 

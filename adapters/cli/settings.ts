@@ -526,6 +526,10 @@ const DELIVERY = {
     about: 'record successful attempts too',
     default: OPTION_DEFAULTS.recordSuccesses,
   }),
+  statistics: setting(boolean, {
+    about: 'count attempts over time',
+    default: OPTION_DEFAULTS.statistics,
+  }),
   attemptsPerWebhook: setting(integer(1, 1_000_000), {
     about: 'attempts stored of one webhook',
     default: OPTION_DEFAULTS.attemptsPerWebhook,
@@ -629,6 +633,7 @@ export const OPTION_SETTINGS = [
   'inFlightPerOrigin',
   'maxPending',
   'recordSuccesses',
+  'statistics',
   'attemptsPerWebhook',
   'retentionDays',
   'replayRefillPerSecond',

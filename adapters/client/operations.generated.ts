@@ -173,39 +173,6 @@ export interface WebhookSummary {
   }
 }
 
-/** A webhook that fails, is paused, or was disabled by the service. */
-export interface UnhealthyWebhook {
-  /** Id of the account of the webhook. */
-  readonly account_id: string
-  /** Id of the webhook. */
-  readonly id: string
-  /** Kind of event to listen to: an id of the catalogue of hooks, or `all`. */
-  readonly hook: string
-  /** Label of the webhook. */
-  readonly name: string
-  /** http or https URL that receives the requests. Shown in its canonical form. */
-  readonly uri: string
-  /** A label for grouping webhooks. */
-  readonly group?: string
-  /** Whether events are delivered. Enabling resets the failure counts. */
-  readonly enabled: boolean
-  /** Why the service disabled the webhook; absent if its owner disabled it. */
-  readonly disable_reason?: string
-  /** Whether events reach the webhook. Set by the service; it changes without a new revision, so ask for it without `If-None-Match`. */
-  readonly health: {
-    /** `paused`: nothing is sent before `paused_until`. `failing`: the last attempt failed. `disabled`: by its owner or by the service. */
-    readonly state: 'ok' | 'failing' | 'paused' | 'disabled'
-    /** Failures since the last success. */
-    readonly failures_in_row: number
-    /** Time of the first failure since the last success. */
-    readonly failing_since?: string
-    /** End of the pause; only in the state `paused`. */
-    readonly paused_until?: string
-    /** Time of the last success; absent if none is among the newest 1,000 attempts that are kept. */
-    readonly last_success_at?: string
-  }
-}
-
 /** The schema `Attempt` of the API. */
 export interface Attempt {
   /** Id of the record. */
@@ -423,8 +390,8 @@ export interface Overview {
   readonly oldest_due_seconds: number
   /** Requests of the node in flight. */
   readonly in_flight: number
-  /** Attempts of the node in each of the last 60 minutes, oldest first; the last minute has just begun. */
-  readonly attempts_per_minute: readonly number[]
+  /** Attempts of all nodes in each of the last 60 minutes, oldest first; the last minute has just begun. Each node adds its own every 10 s. Absent if the service keeps no statistics. */
+  readonly attempts_per_minute?: readonly number[]
   /** Value of `breakers`. */
   readonly breakers: {
     /** Webhooks that are paused because they failed. */
@@ -1178,6 +1145,148 @@ export interface MetaPayload {
   readonly event_id: string
 }
 
+/** Attempts over time: every list has one entry for each slot. */
+export interface Statistics {
+  /** Length of each slot, in seconds. */
+  readonly step: 60 | 3600
+  /** Start of each slot, in Gregorian seconds, ascending. */
+  readonly start: readonly number[]
+  /** Delivered attempts. */
+  readonly ok: readonly number[]
+  /** All other attempts, interrupted ones included. */
+  readonly failed: readonly number[]
+  /** Failed attempts by cause; a cause that does not occur in the range is absent. */
+  readonly outcomes: {
+    /** `http_4xx`. */
+    readonly http_4xx?: readonly number[]
+    /** `http_5xx`. */
+    readonly http_5xx?: readonly number[]
+    /** `redirect`. */
+    readonly redirect?: readonly number[]
+    /** `timeout`. */
+    readonly timeout?: readonly number[]
+    /** `connection`. */
+    readonly connection?: readonly number[]
+    /** `dns`. */
+    readonly dns?: readonly number[]
+    /** `tls`. */
+    readonly tls?: readonly number[]
+    /** `protocol`. */
+    readonly protocol?: readonly number[]
+    /** `blocked_address`. */
+    readonly blocked_address?: readonly number[]
+    /** `own_fault`. */
+    readonly own_fault?: readonly number[]
+    /** `interrupted`. */
+    readonly interrupted?: readonly number[]
+  }
+  /** Durations of the attempts, in milliseconds, interpolated from 12 buckets; null: none is known. */
+  readonly latency_ms: {
+    /** Median. */
+    readonly p50: ReadonlyArray<number | null>
+    /** 95th percentile. */
+    readonly p95: ReadonlyArray<number | null>
+    /** 99th percentile. */
+    readonly p99: ReadonlyArray<number | null>
+  }
+  /** Slots that end at or before this time are complete, in Gregorian seconds; later ones may still grow. */
+  readonly complete_to: number
+}
+
+/** The schema `EndpointHealth` of the API. */
+export interface EndpointHealth {
+  /** Id of the webhook. */
+  readonly id: string
+  /** Label of the webhook. */
+  readonly name: string
+  /** URL that receives the requests. */
+  readonly uri: string
+  /** Group of the webhook. */
+  readonly group?: string
+  /** `failing`: the last attempt failed. `paused`: nothing is sent before `paused_until`. `disabled`: by its owner or by the service. `idle`: `ok`, and without an attempt in the last 24 hours. */
+  readonly state: 'ok' | 'failing' | 'paused' | 'disabled' | 'idle'
+  /** Why the service disabled the webhook. */
+  readonly disable_reason?: string
+  /** Failures since the last success; those in an outage of this service do not count. */
+  readonly failures_in_row: number
+  /** Time of the first failure since the last success. */
+  readonly failing_since?: string
+  /** End of the pause; only with the state `paused`. */
+  readonly paused_until?: string
+  /** Deliveries that ran out of retries since the last success. */
+  readonly exhausted: number
+  /** Deliveries that wait or are in flight, at most 1,000. */
+  readonly pending: number
+  /** Whether there may be more than 1,000. */
+  readonly pending_capped: boolean
+  /** When the first of these deliveries is or was due. */
+  readonly oldest_due_at?: string
+  /** The newest of the attempts that are kept. */
+  readonly last?: {
+    /** When it was sent. */
+    readonly sent_at: string
+    /** Value of `result`. */
+    readonly result: 'success' | 'failure'
+    /** HTTP status of the response, as a string (KAZOO). */
+    readonly resp_status_code?: string
+  }
+  /** Attempts of each of the last 24 hours, the present one last. Absent where the service keeps no statistics. */
+  readonly spark?: {
+    /** Delivered attempts. */
+    readonly ok: readonly number[]
+    /** Other attempts. */
+    readonly failed: readonly number[]
+  }
+}
+
+/** The schema `FoundEndpoint` of the API. */
+export interface FoundEndpoint {
+  /** Id of the account of the webhook. */
+  readonly account_id: string
+  /** Id of the webhook. */
+  readonly id: string
+  /** Label of the webhook. */
+  readonly name: string
+  /** URL that receives the requests. */
+  readonly uri: string
+  /** Group of the webhook. */
+  readonly group?: string
+  /** `failing`: the last attempt failed. `paused`: nothing is sent before `paused_until`. `disabled`: by its owner or by the service. `idle`: `ok`, and without an attempt in the last 24 hours. */
+  readonly state: 'ok' | 'failing' | 'paused' | 'disabled' | 'idle'
+  /** Why the service disabled the webhook. */
+  readonly disable_reason?: string
+  /** Failures since the last success; those in an outage of this service do not count. */
+  readonly failures_in_row: number
+  /** Time of the first failure since the last success. */
+  readonly failing_since?: string
+  /** End of the pause; only with the state `paused`. */
+  readonly paused_until?: string
+  /** Deliveries that ran out of retries since the last success. */
+  readonly exhausted: number
+  /** Deliveries that wait or are in flight, at most 1,000. */
+  readonly pending: number
+  /** Whether there may be more than 1,000. */
+  readonly pending_capped: boolean
+  /** When the first of these deliveries is or was due. */
+  readonly oldest_due_at?: string
+  /** The newest of the attempts that are kept. */
+  readonly last?: {
+    /** When it was sent. */
+    readonly sent_at: string
+    /** Value of `result`. */
+    readonly result: 'success' | 'failure'
+    /** HTTP status of the response, as a string (KAZOO). */
+    readonly resp_status_code?: string
+  }
+  /** Attempts of each of the last 24 hours, the present one last. Absent where the service keeps no statistics. */
+  readonly spark?: {
+    /** Delivered attempts. */
+    readonly ok: readonly number[]
+    /** Other attempts. */
+    readonly failed: readonly number[]
+  }
+}
+
 /** Parameters of every list. */
 export interface ListParameters {
   /** Maximum number of items per page. */
@@ -1300,6 +1409,28 @@ export interface ListAttemptsParameters extends ListParameters {
   readonly filters?: Readonly<Record<string, string>>
 }
 
+/** Parameters of `readAccountStats`. */
+export interface ReadAccountStatsParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Length of a slot, in seconds. */
+  readonly step?: 60 | 3600
+  /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
+  readonly createdFrom?: number | string
+  /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
+  readonly createdTo?: number | string
+}
+
+/** Parameters of `listEndpoints`. */
+export interface ListEndpointsParameters extends ListParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Only webhooks in this state. `idle`: `ok`, and without an attempt in the last 24 hours. */
+  readonly state?: 'ok' | 'failing' | 'paused' | 'disabled' | 'idle'
+  /** Only webhooks whose name, URL, group or id contains this text, in any case. */
+  readonly q?: string
+}
+
 /** Parameters of `readWebhook`. */
 export interface ReadWebhookParameters {
   /** Id of the token's account or of one of its descendants. Default: the account of the token. */
@@ -1364,6 +1495,20 @@ export interface ListWebhookAttemptsParameters extends ListParameters {
   readonly keyMissing?: string
   /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
   readonly filters?: Readonly<Record<string, string>>
+}
+
+/** Parameters of `readWebhookStats`. */
+export interface ReadWebhookStatsParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Id of a webhook. */
+  readonly webhookId: string
+  /** Length of a slot, in seconds. */
+  readonly step?: 60 | 3600
+  /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
+  readonly createdFrom?: number | string
+  /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
+  readonly createdTo?: number | string
 }
 
 /** Parameters of `testWebhook`. */
@@ -1867,6 +2012,10 @@ export interface Operations {
   reenableDescendantWebhooks(parameters: ReenableDescendantWebhooksParameters, options?: CallOptions): Promise<ApiResponse<'hooks updated'>>
   /** List recent attempts of all webhooks: `GET /accounts/{account_id}/webhooks/attempts`. Newest first. */
   listAttempts(parameters?: ListAttemptsParameters, options?: CallOptions): List<Attempt>
+  /** Read statistics of all webhooks: `GET /accounts/{account_id}/webhooks/stats`. Attempts of the account's own webhooks. An attempt counts in the slot of its `sent_at`, once its result is recorded; deliveries that ended without a request do not count. At most 900 slots, which are kept for 3 hours (60 s) and 35 days (3,600 s); older and future ones are left out. `created_from` is 1 hour or 24 hours before `created_to` by default, and `created_to` now. */
+  readAccountStats(parameters?: ReadAccountStatsParameters, options?: CallOptions): Promise<ApiResponse<Statistics>>
+  /** List the webhooks of the account by their health: `GET /accounts/{account_id}/webhooks/health`. State, backlog, last attempt and the attempts of the last 24 hours. Sorted by name. A page has at most 200 webhooks, and may be short although more follow: `next_start_key` leads on. */
+  listEndpoints(parameters?: ListEndpointsParameters, options?: CallOptions): List<EndpointHealth>
   /** Read a webhook: `GET /accounts/{account_id}/webhooks/{webhook_id}`. `data` is `undefined` with status 304: the revision is still current. */
   readWebhook(parameters: ReadWebhookParameters & { readonly ifNoneMatch: string }, options?: CallOptions): Promise<ApiResponse<Webhook | undefined>>
   /** Read a webhook: `GET /accounts/{account_id}/webhooks/{webhook_id}`. */
@@ -1879,6 +2028,8 @@ export interface Operations {
   deleteWebhook(parameters: DeleteWebhookParameters, options?: CallOptions): Promise<ApiResponse<Webhook>>
   /** List recent attempts of one webhook: `GET /accounts/{account_id}/webhooks/{webhook_id}/attempts`. Newest first. */
   listWebhookAttempts(parameters: ListWebhookAttemptsParameters, options?: CallOptions): List<Attempt>
+  /** Read statistics of one webhook: `GET /accounts/{account_id}/webhooks/{webhook_id}/stats`. An attempt counts in the slot of its `sent_at`, once its result is recorded; deliveries that ended without a request do not count. At most 900 slots, which are kept for 3 hours (60 s) and 35 days (3,600 s); older and future ones are left out. `created_from` is 1 hour or 24 hours before `created_to` by default, and `created_to` now. */
+  readWebhookStats(parameters: ReadWebhookStatsParameters, options?: CallOptions): Promise<ApiResponse<Statistics>>
   /** Send a sample event now, even if the webhook is disabled: `PUT /accounts/{account_id}/webhooks/{webhook_id}/test`. */
   testWebhook(parameters: TestWebhookParameters, options?: CallOptions): Promise<ApiResponse<{
     /** Id of the delivery of the sample. */
@@ -1924,10 +2075,10 @@ export interface Operations {
   }>>
   /** Tell which webhooks of the account would get an event, and why others would not: `PUT /accounts/{account_id}/events/match`. Of the event, only `hook` is required; a filter sees the fields that are given. `account_id` may be an account below. Sorted by name. Not paged. */
   matchEvent(parameters: MatchEventParameters, options?: CallOptions): Promise<ApiResponse<readonly Match[]>>
-  /** Read the state of the service: `GET /system/overview`. What is in flight, due and attempted is that of the node that responds. Only for the token of an operator, otherwise 403. */
+  /** Read the state of the service: `GET /system/overview`. What is in flight and due is that of the node that responds. Only for the token of an operator, otherwise 403. */
   readOverview(options?: CallOptions): Promise<ApiResponse<Overview>>
   /** List the webhooks of all accounts that need attention: `GET /system/endpoints`. Those that fail, are paused, or were disabled by the service; sorted by id. Only for the token of an operator, otherwise 403. */
-  listUnhealthyWebhooks(parameters?: ListUnhealthyWebhooksParameters, options?: CallOptions): List<UnhealthyWebhook>
+  listUnhealthyWebhooks(parameters?: ListUnhealthyWebhooksParameters, options?: CallOptions): List<FoundEndpoint>
   /** Search the deliveries of all accounts: `GET /system/deliveries`. Newest first. A page may be short although more follow: `next_start_key` leads on. Only for the token of an operator, otherwise 403. */
   searchDeliveries(parameters?: SearchDeliveriesParameters, options?: CallOptions): List<FoundDelivery>
   /** List all accounts: `GET /accounts`. For operators only. Sorted by name. */
@@ -2016,11 +2167,14 @@ export const ENDPOINTS = {
   reenableWebhooks: { method: 'PATCH', path: '/accounts/{account_id}/webhooks' },
   reenableDescendantWebhooks: { method: 'PATCH', path: '/accounts/{account_id}/descendants/webhooks' },
   listAttempts: { method: 'GET', path: '/accounts/{account_id}/webhooks/attempts', isList: true },
+  readAccountStats: { method: 'GET', path: '/accounts/{account_id}/webhooks/stats' },
+  listEndpoints: { method: 'GET', path: '/accounts/{account_id}/webhooks/health', isList: true },
   readWebhook: { method: 'GET', path: '/accounts/{account_id}/webhooks/{webhook_id}', headers: { ifNoneMatch: 'If-None-Match' } },
   replaceWebhook: { method: 'POST', path: '/accounts/{account_id}/webhooks/{webhook_id}', headers: { ifMatch: 'If-Match' } },
   patchWebhook: { method: 'PATCH', path: '/accounts/{account_id}/webhooks/{webhook_id}', headers: { ifMatch: 'If-Match' } },
   deleteWebhook: { method: 'DELETE', path: '/accounts/{account_id}/webhooks/{webhook_id}', headers: { ifMatch: 'If-Match' } },
   listWebhookAttempts: { method: 'GET', path: '/accounts/{account_id}/webhooks/{webhook_id}/attempts', isList: true },
+  readWebhookStats: { method: 'GET', path: '/accounts/{account_id}/webhooks/{webhook_id}/stats' },
   testWebhook: { method: 'PUT', path: '/accounts/{account_id}/webhooks/{webhook_id}/test' },
   replayWebhook: { method: 'PUT', path: '/accounts/{account_id}/webhooks/{webhook_id}/replay' },
   resumeWebhook: { method: 'PUT', path: '/accounts/{account_id}/webhooks/{webhook_id}/resume' },

@@ -16,8 +16,10 @@ import type { MatchReport } from '../delivery/match-report.js'
 import type { Overview } from '../delivery/overview.js'
 import type { RequestPreview } from '../delivery/preview.js'
 import type { ReplayCount, Replayed, ReplayRequest } from '../delivery/replay.js'
+import type { EndpointListRequest, EndpointPage, UnhealthyEndpointPage } from '../stats/endpoint-list.js'
+import type { StatsRange, StatsSeries } from '../stats/series.js'
 import type { CatalogueEntry } from '../webhooks/catalogue.js'
-import type { ChangeOptions, UnhealthyPage, UnhealthyRequest } from '../webhooks/manage.js'
+import type { ChangeOptions, UnhealthyRequest } from '../webhooks/manage.js'
 import type { UncheckedWebhook, WebhookView } from '../webhooks/view.js'
 
 /**
@@ -78,7 +80,17 @@ export interface ApiBackend {
     /** Times of the last successes of these webhooks, Unix ms; those without one are missing. */
     lastSuccesses(webhookIds: readonly string[]): Promise<ReadonlyMap<string, number>>
     /** Webhooks of all accounts that fail, are paused, or were disabled by the service. */
-    unhealthy(request: UnhealthyRequest): Promise<UnhealthyPage>
+    unhealthy(request: UnhealthyRequest): Promise<UnhealthyEndpointPage>
+    /** The account's webhooks by name, with state, backlog, last attempt and the last 24 hours. `limit`: at most 200. */
+    endpoints(
+      accountId: string,
+      request: EndpointListRequest & { readonly limit: number },
+    ): Promise<EndpointPage>
+    /**
+     * Attempts of a webhook, or of all webhooks of the account, over time. Rejects with `NotFound`, `InvalidInput`, or
+     * `Unsupported` where nothing is counted.
+     */
+    stats(accountId: string, webhookId: string | undefined, range: StatsRange): Promise<StatsSeries>
     /** Rejects with `InvalidInput`. */
     create(accountId: string, input: UncheckedWebhook): Promise<WebhookView>
     /** Rejects with `NotFound`. */

@@ -7,6 +7,7 @@ import { signOut } from '../auth/sign-out.js'
 import type { ReplayRateLimiter } from '../delivery/replay-rate-limiter.js'
 import { notFound } from '../errors.js'
 import type { ApiBackend } from '../http/api-backend.js'
+import { listEndpoints, listUnhealthyEndpoints } from '../stats/endpoint-list.js'
 import { VERSION } from '../version.js'
 import type { CatalogueEntry } from '../webhooks/catalogue.js'
 import {
@@ -90,7 +91,9 @@ export function createApiBackend(core: () => Core, webhooks: WebhookApi, deps: A
       catalogue: () => catalogue,
       list: async (accountId) => listWithoutSuccesses(core().webhooks, accountId),
       lastSuccesses: async (webhookIds) => core().store.deliveries.lastSuccesses(webhookIds),
-      unhealthy: webhooks.unhealthy,
+      unhealthy: async (request) => listUnhealthyEndpoints(core().endpointList, request),
+      endpoints: async (accountId, request) => listEndpoints(core().endpointList, accountId, request),
+      stats: webhooks.stats,
       create: async (accountId, input) => createWebhook(core().webhooks, accountId, input),
       read: (accountId, id) => readWebhook(core().webhooks, accountId, id),
       replace: async (accountId, id, input, options) =>

@@ -9,7 +9,6 @@ import { type AccountService, accountService } from '../auth/account-service.js'
 import { loginRateLimiter } from '../auth/login-rate-limiter.js'
 import { tokenCache } from '../auth/token-cache.js'
 import type { AcceptDeps } from '../delivery/accept.js'
-import { createAttemptRate } from '../delivery/attempt-rate.js'
 import type { AttemptRecord } from '../delivery/attempt-record.js'
 import type { DeliveryEnd, WebhookPaused } from '../delivery/delivery-events.js'
 import { createDispatcher } from '../delivery/dispatcher.js'
@@ -21,6 +20,8 @@ import type { EventBus } from '../events.js'
 import type { Metrics } from '../metrics.js'
 import type { NormalizedOptions } from '../options/normalize.js'
 import type { Clock, Log, Random, Sender, Tracing } from '../ports.js'
+import type { EndpointListDeps } from '../stats/endpoint-list.js'
+import { createStatistics } from '../stats/statistics.js'
 import type { Store } from '../store/contract.js'
 import { shardOf } from '../store/shards.js'
 import type { SecretCipher } from '../values/encryption.js'
@@ -168,7 +169,9 @@ export function createCore(
     total: options.inFlight,
   }
   const userAgent = `hookswitch/${VERSION}`
-  const attemptRate = createAttemptRate()
+  const statistics = options.statistics
+    ? createStatistics({ stats: store.stats, clock, log, newId }, options.attemptTimeoutMs)
+    : undefined
   const dispatcher = createDispatcher(
     {
       store: store.deliveries,
@@ -177,13 +180,12 @@ export function createCore(
       log,
       sender,
       metrics,
+      countAttempt: statistics?.count,
       tracing,
       newId: newTimeOrderedId,
       shardOf,
       endpointSecrets: createEndpointSecretsCache(cipher, userAgent),
       emit: (name, payload, delivery) => {
-        if (name === 'attempt' && (payload as AttemptRecord).attempt !== undefined)
-          attemptRate.count(clock.now())
         logDeliveryEvent(log, name, payload)
         metaEvents.observe(name, payload, delivery)
         events.emit(name, payload as never)
@@ -256,6 +258,13 @@ export function createCore(
       maxRetries: options.maxRetries,
     },
   }
+  const endpointList: EndpointListDeps = {
+    webhooks: store.webhooks,
+    deliveries: store.deliveries,
+    stats: statistics && store.stats,
+    clock,
+    storeNow: dispatcher.now,
+  }
   const accept: AcceptDeps = {
     clock,
     directory: lineages,
@@ -279,11 +288,12 @@ export function createCore(
     webhooks,
     accept,
     dispatcher,
+    statistics,
+    endpointList,
     catalogue,
     events,
     clock,
     caps,
-    attemptRate,
     userAgent,
     applyLimits,
     metrics,

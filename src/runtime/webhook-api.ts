@@ -19,8 +19,17 @@ import {
 import { sendTest } from '../delivery/test-delivery.js'
 import { invalidInput, notFound } from '../errors.js'
 import {
+  type EndpointListRequest,
+  type EndpointPage,
+  listEndpoints,
+  MAX_ENDPOINTS,
+} from '../stats/endpoint-list.js'
+import type { StatsRange, StatsSeries } from '../stats/series.js'
+import { statisticsOff } from '../stats/statistics.js'
+import {
   type ChangeOptions,
   createWebhook,
+  findWebhook,
   listUnhealthy,
   listWebhooks,
   patchWebhook,
@@ -142,6 +151,16 @@ export interface WebhookApi {
   /** One delivery. Throws `NotFound`. */
   delivery(accountId: string, deliveryId: string): Promise<StoredDelivery>
   /**
+   * Attempts of a webhook, or of all webhooks of the account, over time. Throws `NotFound` for the webhook, `InvalidInput`,
+   * `Unsupported` with the option `statistics: false`.
+   */
+  stats(accountId: string, webhookId?: string, range?: StatsRange): Promise<StatsSeries>
+  /**
+   * An account's webhooks with state, backlog, last attempt and the attempts of the last 24 hours, sorted by name, then id.
+   * `next` is the `after` of the next page; absent: there are no more. Throws `InvalidInput`.
+   */
+  health(accountId: string, options?: EndpointListRequest): Promise<EndpointPage>
+  /**
    * Webhooks of all accounts that fail, are paused, or were disabled by the service; sorted by id. `nextId` is the
    * `afterId` of the next page; absent: there are no more. Throws `InvalidInput`.
    */
@@ -187,6 +206,9 @@ function withLimit<Options extends Pick<PageOptions, 'limit'>>(
   }
   return { ...options, limit }
 }
+
+const tooLarge = (path: string, target: number) =>
+  invalidInput([{ path, rule: 'maximum', message: `must be at most ${target}`, target }])
 
 /** @throws `InvalidInput` naming every unknown key, because a misspelt field would otherwise be lost */
 function toInput(fields: WebhookInput | WebhookPatch): UncheckedWebhook {
@@ -295,6 +317,17 @@ export function createWebhookApi(core: () => Core, limits: { readonly maxPending
     deliveries: async (accountId, webhookId, options = {}) =>
       listDeliveries(core(), { ...withLimit(options), accountId, webhookId }),
     delivery: async (accountId, deliveryId) => asShown(core(), await readDelivery(accountId, deliveryId)),
+    async stats(accountId, webhookId, range = {}) {
+      const { statistics } = core()
+      if (webhookId !== undefined) await findWebhook(deps(), accountId, webhookId)
+      if (!statistics) throw statisticsOff()
+      return statistics.read({ accountId, webhookId: webhookId ?? '' }, range)
+    },
+    async health(accountId, options = {}) {
+      const request = withLimit(options)
+      if (request.limit > MAX_ENDPOINTS) throw tooLarge('limit', MAX_ENDPOINTS)
+      return listEndpoints(core().endpointList, accountId, request)
+    },
     unhealthy: async (options = {}) => listUnhealthy(deps(), withLimit(options)),
     search: async (query = {}) => searchDeliveries(core(), withLimit(query)),
     async match(accountId, event) {

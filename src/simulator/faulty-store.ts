@@ -137,6 +137,7 @@ export function createFaultyStore(deps: FaultyStoreDeps): FaultyStore {
       tokens: wrapped(store.tokens),
       openLegs: wrapped(store.openLegs),
       encryption: wrapped(store.encryption),
+      stats: wrapped(store.stats),
       webhooks: wrapped(store.webhooks),
       deliveries: { ...wrapped(store.deliveries), subscribe },
     },

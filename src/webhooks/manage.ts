@@ -52,7 +52,12 @@ export const SECRET_OVERLAP_MS = 86_400_000
 /** How often a change is retried after concurrent changes by others. */
 const MAX_TRIES = 20
 
-async function find(deps: WebhookDeps, accountId: string, webhookId: string): Promise<Webhook> {
+/** Reads the stored webhook. @throws `NotFound` */
+export async function findWebhook(
+  deps: Pick<WebhookDeps, 'webhooks'>,
+  accountId: string,
+  webhookId: string,
+): Promise<Webhook> {
   const webhook = await deps.webhooks.read(accountId, webhookId)
   if (!webhook) throw notFound(webhookId, 'webhook')
   return webhook
@@ -78,7 +83,7 @@ async function changeWithRetries(
   decide: (webhook: Webhook) => Webhook,
 ): Promise<Webhook> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const webhook = await find(deps, accountId, webhookId)
+    const webhook = await findWebhook(deps, accountId, webhookId)
     if (options.revision !== undefined && options.revision !== webhook.revision) break
     const changed = decide(webhook)
     if (changed === webhook) return webhook
@@ -162,18 +167,26 @@ export interface UnhealthyPage {
 
 /** Lists the webhooks of all accounts that fail, are paused, or were disabled by the service; sorted by id. */
 export async function listUnhealthy(deps: WebhookDeps, request: UnhealthyRequest): Promise<UnhealthyPage> {
-  const { limit, states } = request
+  const { webhooks, ...next } = await findUnhealthy(deps, request)
+  return { webhooks: await viewsOf(deps, webhooks), ...next }
+}
+
+/** The same, as stored. */
+export async function findUnhealthy(
+  deps: Pick<WebhookDeps, 'webhooks' | 'storeNow'>,
+  { limit, states, afterId: firstId }: UnhealthyRequest,
+): Promise<{ readonly webhooks: readonly Webhook[]; readonly nextId?: string }> {
   const found: Webhook[] = []
-  let { afterId } = request
+  let afterId = firstId
   for (;;) {
     const batch = await deps.webhooks.unhealthy(BATCH_SIZE, afterId)
     for (const webhook of batch) {
       const { state } = endpointHealthOf(webhook, deps.storeNow())
       if (state === 'ok' || (states && !states.includes(state))) continue
-      if (found.length === limit) return { webhooks: await viewsOf(deps, found), nextId: found.at(-1)!.id }
+      if (found.length === limit) return { webhooks: found, nextId: found.at(-1)!.id }
       found.push(webhook)
     }
-    if (batch.length < BATCH_SIZE) return { webhooks: await viewsOf(deps, found) }
+    if (batch.length < BATCH_SIZE) return { webhooks: found }
     afterId = batch.at(-1)!.id
   }
 }
@@ -184,7 +197,7 @@ export async function readWebhook(
   accountId: string,
   webhookId: string,
 ): Promise<WebhookView> {
-  return readView(deps, await find(deps, accountId, webhookId))
+  return readView(deps, await findWebhook(deps, accountId, webhookId))
 }
 
 /**
@@ -327,7 +340,7 @@ export async function readSigningSecret(
   accountId: string,
   webhookId: string,
 ): Promise<string> {
-  const webhook = await find(deps, accountId, webhookId)
+  const webhook = await findWebhook(deps, accountId, webhookId)
   const secret = deps.cipher.decrypt(webhook.secrets[0]!.sealed, encryptionPurpose.secret(webhookId))
   if (secret === undefined)
     throw new HookswitchError(

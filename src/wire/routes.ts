@@ -30,6 +30,9 @@ export type OperationId =
   | 'deleteWebhook'
   | 'listAttempts'
   | 'listWebhookAttempts'
+  | 'readAccountStats'
+  | 'readWebhookStats'
+  | 'listEndpoints'
   | 'testWebhook'
   | 'replayWebhook'
   | 'resumeWebhook'
@@ -156,11 +159,14 @@ export const ROUTES: readonly DocumentedRoute[] = [
     ...change,
   },
   { operation: 'listAttempts', method: 'GET', path: `${WEBHOOKS}/attempts`, ...read, isList: true },
+  { operation: 'readAccountStats', method: 'GET', path: `${WEBHOOKS}/stats`, ...read },
+  { operation: 'listEndpoints', method: 'GET', path: `${WEBHOOKS}/health`, ...read },
   { operation: 'readWebhook', method: 'GET', path: WEBHOOK, ...read },
   { operation: 'replaceWebhook', method: 'POST', path: WEBHOOK, ...change },
   { operation: 'patchWebhook', method: 'PATCH', path: WEBHOOK, ...change },
   { operation: 'deleteWebhook', method: 'DELETE', path: WEBHOOK, ...write },
   { operation: 'listWebhookAttempts', method: 'GET', path: `${WEBHOOK}/attempts`, ...read, isList: true },
+  { operation: 'readWebhookStats', method: 'GET', path: `${WEBHOOK}/stats`, ...read },
 
   { operation: 'testWebhook', method: 'PUT', path: `${WEBHOOK}/test`, ...write, status: 202 },
   { operation: 'replayWebhook', method: 'PUT', path: `${WEBHOOK}/replay`, ...change, status: 202 },

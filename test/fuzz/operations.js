@@ -194,6 +194,18 @@ const SLIM = [['slim', 'true']]
 /** @param {Random} random @param {string[]} states @returns {[string, string]} */
 const stateParameter = (random, states) => ['state', random.pick(states)]
 
+/** @param {Random} random @returns {[string, string]} */
+const stepParameter = (random) => ['step', random.pick(['60', '3600', '61', '', '6e1'])]
+
+/** @param {Random} random @param {KnownValues} known @returns {[string, string][]} */
+const statsQuery = (random, known) => [
+  ...listQuery(random, known),
+  ...(random.chance(0.5) ? [stepParameter(random)] : []),
+]
+
+/** @param {Random} random @returns {[string, string]} */
+const searchParameter = (random) => ['q', random.pick(['call', '%', 'EXAMPLE', '', '\u0000'])]
+
 /** @param {Random} random @param {KnownValues} known @returns {[string, string][]} */
 const searchQuery = (random, known) => [
   ['account_id', random.pick(['parent', 'child', 'unknown'])],
@@ -250,6 +262,20 @@ export const OPERATION_INPUTS = {
     headers: random.chance(0.2) ? [['if-match', `"${pickRecent(random, known.revisions, 'x')}"`]] : [],
   }),
   deleteWebhook: (random, known) => ({ params: webhookParams(random, known) }),
+  readAccountStats: (random, known) => ({ query: statsQuery(random, known) }),
+  readWebhookStats: (random, known) => ({
+    params: webhookParams(random, known),
+    query: statsQuery(random, known),
+  }),
+  listEndpoints: (random, known) => ({
+    query: [
+      ...listQuery(random, known),
+      ...(random.chance(0.4)
+        ? [stateParameter(random, ['ok', 'failing', 'paused', 'disabled', 'idle'])]
+        : []),
+      ...(random.chance(0.3) ? [searchParameter(random)] : []),
+    ],
+  }),
   listWebhookAttempts: (random, known) => ({
     params: webhookParams(random, known),
     query: listQuery(random, known),

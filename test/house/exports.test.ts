@@ -68,6 +68,8 @@ const NAMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
       'MAX_NODES',
       'REQUEST_BODY_BYTES',
       'SHARDS',
+      'STATS_OUTCOMES',
+      'STATS_STEPS',
       'accountRevision',
       'applyEndpointChange',
       'applyReplacement',

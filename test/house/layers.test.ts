@@ -8,6 +8,7 @@ import { importsOf, sourceFiles } from './sources.js'
 const BASE = ['src/values', 'src/errors.ts', 'src/ports.ts', 'src/events.ts', 'src/metrics.ts']
 const DOMAIN = ['src/accounts', ...BASE]
 const DELIVERY = ['src/delivery', 'src/webhooks', 'src/auth', ...DOMAIN]
+const STATS = ['src/stats', ...DELIVERY]
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/values': [],
   'src/errors.ts': [],
@@ -20,10 +21,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/send': BASE,
   'src/legs': BASE,
   'src/delivery': ['src/webhooks', ...DOMAIN],
-  'src/store': ['src/legs', ...DELIVERY],
-  'src/wire': DELIVERY,
+  'src/stats': ['src/delivery', 'src/webhooks', ...DOMAIN],
+  'src/store': ['src/legs', ...STATS],
+  'src/wire': STATS,
   'src/options': DELIVERY,
-  'src/http': ['src/wire', ...DELIVERY],
+  'src/http': ['src/wire', ...STATS],
 }
 
 /** The top of the package. These files may import each other and every layer; no layer imports them. */

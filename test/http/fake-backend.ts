@@ -3,6 +3,8 @@ import type { StoredAttempt } from '../../src/delivery/attempt-record.js'
 import type { AttemptQuery, DeliveryQuery, StoredDelivery } from '../../src/delivery/delivery-queries.js'
 import { notFound } from '../../src/errors.js'
 import type { ApiBackend } from '../../src/http/api-backend.js'
+import type { ListedEndpoint } from '../../src/stats/endpoint-list.js'
+import type { StatsSeries } from '../../src/stats/series.js'
 import { jsonMergePatch } from '../../src/values/json-merge-patch.js'
 import { catalogueOf } from '../../src/webhooks/catalogue.js'
 import type { UncheckedWebhook, WebhookView } from '../../src/webhooks/view.js'
@@ -31,6 +33,28 @@ export interface FakeBackend {
   readonly attempts: StoredAttempt[]
   readonly deliveries: StoredDelivery[]
 }
+
+const STATISTICS: StatsSeries = {
+  step: 3600,
+  startMs: [3_600_000],
+  ok: [2],
+  failed: [1],
+  outcomes: { timeout: [1] },
+  latencyMs: { p50: [3], p95: [null], p99: [4] },
+  completeToMs: 60_000,
+}
+
+const endpointOf = ({ id, accountId, name, uri, health }: WebhookView): ListedEndpoint => ({
+  id,
+  accountId,
+  name,
+  uri,
+  state: health.state,
+  failuresInRow: health.failuresInRow,
+  exhausted: 0,
+  pending: 0,
+  isPendingCapped: false,
+})
 
 /** Returns the rows of one query, as a store does. */
 function selectRows<Row extends { position: number }>(
@@ -200,7 +224,16 @@ export function createFakeBackend(
       },
       async unhealthy(request) {
         record('unhealthy', request)
-        return { webhooks: [...webhooks.values()], nextId: WEBHOOK_ID }
+        return { endpoints: [...webhooks.values()].map(endpointOf), nextId: WEBHOOK_ID }
+      },
+      async endpoints(accountId, request) {
+        record('endpoints', accountId, request)
+        return { endpoints: [...webhooks.values()].map(endpointOf), next: ['n', WEBHOOK_ID] }
+      },
+      async stats(accountId, webhookId, range) {
+        record('stats', accountId, webhookId, range)
+        if (webhookId !== undefined) find(accountId, webhookId)
+        return STATISTICS
       },
       async create(accountId, input) {
         record('create', accountId, input)

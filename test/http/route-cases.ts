@@ -36,6 +36,17 @@ const USER = expect.objectContaining({
   features: ['caller_id'],
 })
 
+/** The statistics of the fake backend. */
+const STATS_DATA = {
+  step: 3600,
+  start: [62_167_222_800],
+  ok: [2],
+  failed: [1],
+  outcomes: { timeout: [1] },
+  latency_ms: { p50: [3], p95: [null], p99: [4] },
+  complete_to: 62_167_219_260,
+}
+
 export interface RouteCase {
   readonly operation: string
   readonly method: string
@@ -194,6 +205,35 @@ export const ROUTE_CASES: readonly RouteCase[] = [
       expect.objectContaining({ id: 'attempt-2' }),
       expect.objectContaining({ id: 'attempt-1' }),
     ],
+  },
+  {
+    operation: 'readAccountStats',
+    method: 'GET',
+    path: `${WEBHOOKS}/stats?step=60&created_from=2026-01-01&created_to=63934456210`,
+    status: 200,
+    expectedData: STATS_DATA,
+    expectedCall: [
+      'stats',
+      OWN_ACCOUNT,
+      undefined,
+      { step: 60, fromMs: Date.UTC(2026, 0, 1), toMs: 1_767_237_010_999 },
+    ],
+  },
+  {
+    operation: 'readWebhookStats',
+    method: 'GET',
+    path: `${WEBHOOK}/stats`,
+    status: 200,
+    expectedData: STATS_DATA,
+    expectedCall: ['stats', OWN_ACCOUNT, WEBHOOK_ID, {}],
+  },
+  {
+    operation: 'listEndpoints',
+    method: 'GET',
+    path: `${WEBHOOKS}/health?state=idle&q=call&page_size=300`,
+    status: 200,
+    expectedData: [expect.objectContaining({ id: WEBHOOK_ID, state: 'ok', pending: 0 })],
+    expectedCall: ['endpoints', OWN_ACCOUNT, { limit: 200, states: ['idle'], search: 'call' }],
   },
   {
     operation: 'readWebhook',
@@ -412,11 +452,17 @@ export const ROUTE_CASES: readonly RouteCase[] = [
     path: '/system/endpoints?state=failing&page_size=5',
     status: 200,
     expectedData: [
-      expect.objectContaining({
+      {
         account_id: OWN_ACCOUNT,
         id: WEBHOOK_ID,
-        health: { state: 'ok', failures_in_row: 0 },
-      }),
+        name: 'Hook',
+        uri: 'https://receiver.example.com/',
+        state: 'ok',
+        failures_in_row: 0,
+        exhausted: 0,
+        pending: 0,
+        pending_capped: false,
+      },
     ],
     expectedCall: ['unhealthy', { limit: 5, states: ['failing'] }],
   },

@@ -137,6 +137,8 @@ describe('the OpenAPI document', () => {
     await call('patchWebhook', hook, { data: { retries: 3 } })
     await call('listAttempts', { ...account, query: '?page_size=1' })
     await call('listWebhookAttempts', hook)
+    for (const id of ['readAccountStats', 'listEndpoints']) await call(id, account)
+    await call('readWebhookStats', { ...hook, query: '?step=60' })
     await call('listCallAttempts', { ...account, call_id: 'call 1' })
     const deliveries = await call('listDeliveries', hook)
     const delivery_id = deliveries.json.data[0].id

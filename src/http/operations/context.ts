@@ -7,7 +7,7 @@ import { type SchemaValidator, toSchemaFailures } from '../../values/schema-fail
 import { coerce } from '../../wire/coerce.js'
 import { type ListRequest, type Page, parseListRequest } from '../../wire/list.js'
 import { allowedRevisions } from '../../wire/precondition.js'
-import type { Query } from '../../wire/query.js'
+import { getQueryValue, type Query } from '../../wire/query.js'
 import { getHeader, type RequestHeaders } from '../../wire/request-head.js'
 import type { RouteMatch } from '../../wire/router.js'
 import type { FieldWarning } from '../../wire/warnings.js'
@@ -104,6 +104,19 @@ export function readListRequest(context: OperationContext): ListRequest {
   const parsed = parseListRequest(context.query)
   if ('failures' in parsed) throw invalidInput(parsed.failures)
   return parsed.request
+}
+
+/** A parameter of the query that has one of these values; `undefined`: it is absent. Throws `InvalidInput`. */
+export function enumValue<Value extends string>(
+  { query }: OperationContext,
+  path: string,
+  values: readonly Value[],
+): Value | undefined {
+  const value = getQueryValue(query, path)
+  const known = values.find((one) => one === value)
+  if (value === undefined || known !== undefined) return known
+  const message = 'Value not found in enumerated list of values'
+  throw invalidInput([{ path, rule: 'enum', message, target: values, value }])
 }
 
 /** The result of a list operation. Echoes the client's `start_key` (KAZOO). */

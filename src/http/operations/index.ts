@@ -36,7 +36,8 @@ import {
 import type { Operation } from './context.js'
 import { listDeliveries, readDelivery } from './deliveries.js'
 import { matchEvent, publishEvents } from './events.js'
-import { listUnhealthyWebhooks, readOverview, searchDeliveries } from './system.js'
+import { listEndpoints, listUnhealthyWebhooks, readAccountStats, readWebhookStats } from './statistics.js'
+import { readOverview, searchDeliveries } from './system.js'
 import { createUser, deleteUser, listUsers, patchUser, readUser, replaceUser } from './users.js'
 import {
   createWebhook,
@@ -67,6 +68,9 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   reenableWebhooks,
   reenableDescendantWebhooks,
   listAttempts,
+  readAccountStats,
+  listEndpoints,
+  readWebhookStats,
   readWebhook,
   replaceWebhook,
   patchWebhook,

@@ -3,6 +3,7 @@ import type {
   AttemptQuery,
   DeliveryQuery,
   DeliverySearch,
+  EndpointActivity,
   FoundDeliveries,
   StoredDelivery,
 } from '../../delivery/delivery-queries.js'
@@ -71,6 +72,44 @@ export function lastSuccesses(state: State, webhookIds: readonly string[]): Read
     }
   }
   return found
+}
+
+export function activity(
+  state: State,
+  webhookIds: readonly string[],
+  maxPending: number,
+): ReadonlyMap<string, EndpointActivity> {
+  const found = new Map<string, EndpointActivity>()
+  for (const webhookId of webhookIds) {
+    const endpoint = state.endpoints.get(webhookId)
+    if (endpoint) found.set(webhookId, activityOf(endpoint, maxPending))
+  }
+  return found
+}
+
+function activityOf({ waitingCount, deliveries, attempts }: Endpoint, maxPending: number): EndpointActivity {
+  let pending = 0
+  let left = waitingCount
+  let oldestDueMs: number | undefined
+  for (const [, row] of walk(deliveries, true)) {
+    if (left === 0 || pending === maxPending) break
+    if (row.state === 'waiting') left -= 1
+    if (effectiveStateName(row) !== 'waiting') continue
+    pending += 1
+    const dueMs = dueMsForReaders(row.due?.ms ?? 0, row.accepted.ms, 0)!
+    if (oldestDueMs === undefined || dueMs < oldestDueMs) oldestDueMs = dueMs
+  }
+  let examined = 0
+  for (const [position, row] of walk(attempts, false)) {
+    const { attempt, atMs, result, status } = row.recordAt(position)
+    if (attempt !== undefined) {
+      const last = { atMs, result, ...(status !== undefined && { status }) }
+      return { pending, ...(oldestDueMs !== undefined && { oldestDueMs }), last }
+    }
+    examined += 1
+    if (examined === MAX_EXAMINED) break
+  }
+  return { pending, ...(oldestDueMs !== undefined && { oldestDueMs }) }
 }
 
 export function attempts(state: State, query: AttemptQuery): readonly StoredAttempt[] {

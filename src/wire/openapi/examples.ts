@@ -110,16 +110,30 @@ export const WEBHOOK = { ...whole, _read_only: times, health }
 export const RENAMED_WEBHOOK = { ...WEBHOOK, name: 'Call journal' }
 export const DELETED_WEBHOOK = { ...whole, _read_only: { ...times, deleted: true }, health }
 export const SUMMARY = { id: webhookId, hook: 'channel_create', name: 'Call log', uri, enabled: true, health }
-export const UNHEALTHY_WEBHOOK = {
-  account_id: accountId,
-  ...SUMMARY,
-  health: {
-    state: 'paused',
-    failures_in_row: 12,
-    failing_since: '2030-01-15T11:58:00.000Z',
-    paused_until: '2030-01-15T12:00:09.000Z',
-    last_success_at: '2030-01-15T11:57:59.000Z',
-  },
+const hours = (present: number) => [...new Array<number>(23).fill(0), present]
+export const ENDPOINT = {
+  id: webhookId,
+  name: 'Call log',
+  uri,
+  state: 'paused',
+  failures_in_row: 12,
+  failing_since: '2030-01-15T11:58:00.000Z',
+  paused_until: '2030-01-15T12:00:09.000Z',
+  exhausted: 2,
+  pending: 37,
+  pending_capped: false,
+  oldest_due_at: '2030-01-15T11:59:55.000Z',
+  last: { sent_at: '2030-01-15T11:59:56.000Z', result: 'failure', resp_status_code: '503' },
+  spark: { ok: hours(412), failed: hours(12) },
+}
+export const STATISTICS = {
+  step: 3600,
+  start: [64_061_924_400, 64_061_928_000],
+  ok: [412, 0],
+  failed: [9, 3],
+  outcomes: { http_5xx: [9, 2], timeout: [0, 1] },
+  latency_ms: { p50: [31, 250], p95: [88, 9_850], p99: [2_120, 9_970] },
+  complete_to: 64_061_927_940,
 }
 
 export const ATTEMPT = {

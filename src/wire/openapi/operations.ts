@@ -91,6 +91,14 @@ const ancestors = {
   data: listOf(ref('AccountAncestor')),
   example: [example.ANCESTOR],
 } as const
+const STATISTICS =
+  'An attempt counts in the slot of its `sent_at`, once its result is recorded; deliveries that ended without a request do not count. At most 900 slots, which are kept for 3 hours (60 s) and 35 days (3,600 s); older and future ones are left out. `created_from` is 1 hour or 24 hours before `created_to` by default, and `created_to` now.'
+const statistics = {
+  tag: 'Deliveries',
+  parameters: ['step', 'created_from', 'created_to'],
+  data: ref('Statistics'),
+  example: example.STATISTICS,
+} as const
 const MERGE =
   'Applies a JSON merge patch (RFC 7396), then validates the whole document; `null` removes a field.'
 
@@ -190,6 +198,25 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     ...attempts,
     summary: 'List recent attempts of one webhook',
     description: 'Newest first.',
+  },
+  readAccountStats: {
+    ...statistics,
+    summary: 'Read statistics of all webhooks',
+    description: `Attempts of the account's own webhooks. ${STATISTICS}`,
+  },
+  readWebhookStats: {
+    ...statistics,
+    summary: 'Read statistics of one webhook',
+    description: STATISTICS,
+  },
+  listEndpoints: {
+    tag: 'Webhooks',
+    summary: 'List the webhooks of the account by their health',
+    description:
+      'State, backlog, last attempt and the attempts of the last 24 hours. Sorted by name. A page has at most 200 webhooks, and may be short although more follow: `next_start_key` leads on.',
+    parameters: ['endpoint_state', 'endpoint_search', 'page_size', 'start_key'],
+    data: listOf(ref('EndpointHealth')),
+    example: [example.ENDPOINT],
   },
   testWebhook: {
     tag: 'Webhooks',
@@ -305,7 +332,7 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     tag: 'Operator',
     summary: 'Read the state of the service',
     description:
-      'What is in flight, due and attempted is that of the node that responds. Only for the token of an operator, otherwise ' +
+      'What is in flight and due is that of the node that responds. Only for the token of an operator, otherwise ' +
       '403.',
     data: ref('Overview'),
     example: example.OVERVIEW,
@@ -315,9 +342,9 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     summary: 'List the webhooks of all accounts that need attention',
     description:
       'Those that fail, are paused, or were disabled by the service; sorted by id. Only for the token of an operator, otherwise 403.',
-    parameters: ['endpoint_state', 'page_size', 'start_key'],
-    data: listOf(ref('UnhealthyWebhook')),
-    example: [example.UNHEALTHY_WEBHOOK],
+    parameters: ['unhealthy_state', 'page_size', 'start_key'],
+    data: listOf(ref('FoundEndpoint')),
+    example: [{ account_id: example.IDS.account_id, ...example.ENDPOINT }],
   },
   searchDeliveries: {
     tag: 'Operator',

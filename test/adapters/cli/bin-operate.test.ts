@@ -99,7 +99,7 @@ describe.each(['memory', 'sqlite'] as const)('an operator with commands, store %
       .poll(() => log().filter(({ message }) => message.includes('breaker of a webhook has opened')))
       .toMatchObject([{ level: 'warn', webhookId: webhook.id, accountId: id, reason: 'status 500' }])
     expect(await documents(['webhooks', 'failing'])).toMatchObject([
-      { account_id: id, id: webhook.id, health: { state: 'paused', failures_in_row: 10 } },
+      { account_id: id, id: webhook.id, state: 'paused', failures_in_row: 10, pending: 0 },
     ])
     expect(await documents(['webhooks', 'failing', '--health', 'disabled'])).toEqual([])
     expect(await documents(['webhooks', 'list', ...below])).toMatchObject([{ health: { state: 'paused' } }])
