@@ -26,7 +26,7 @@ describe('the completion of bash', () => {
   it.each([
     ['hookswitch web', ['webhooks']],
     ['hookswitch s', ['serve']],
-    ['hookswitch webhooks re', ['replace', 'reenable']],
+    ['hookswitch webhooks re', ['replace', 'resume', 'reenable']],
     ['hookswitch webhooks list --li', ['--limit']],
     ['hookswitch --json webhooks get some-id --acc', ['--account']],
     ['hookswitch webhooks list --url webhooks --lim', ['--limit']],
@@ -64,7 +64,7 @@ describe('the completion of bash', () => {
 
 describe('the completion of fish', () => {
   it.each([
-    ['hookswitch webhooks re', ['reenable', 'replace']],
+    ['hookswitch webhooks re', ['reenable', 'replace', 'resume']],
     ['hookswitch attempts list --result ', ['failure', 'success']],
     ['hookswitch rotate-secret --to', ['--to-file', '--to-variable']],
     ['hookswitch config ', ['check', 'print']],
