@@ -541,12 +541,12 @@ const DELIVERY = {
     reloadable: true,
   }),
   replayBurst: setting(burst, {
-    about: 'tests and replays of one webhook before they are rate-limited',
+    about: 'tests, replays and resumptions of one webhook before they are rate-limited',
     default: OPTION_DEFAULTS.replayBurst,
     reloadable: true,
   }),
   replayRefillPerSecond: setting(number(0.001), {
-    about: 'tests and replays of one webhook a second in the long run',
+    about: 'tests, replays and resumptions of one webhook a second in the long run',
     default: OPTION_DEFAULTS.replayRefillPerSecond,
     reloadable: true,
   }),
