@@ -102,6 +102,7 @@ export default defineConfig(({ mode }) => ({
         find: /^hookswitch\/(freeswitch|asterisk|kamailio)$/,
         replacement: here('./adapters/telephony/$1/index.ts'),
       },
+      { find: /^hookswitch\/portal$/, replacement: here('./adapters/portal/index.ts') },
       { find: /^hookswitch\/cli$/, replacement: here('./adapters/cli/serve.ts') },
       { find: /^hookswitch\/client$/, replacement: here('./adapters/client/index.ts') },
     ],

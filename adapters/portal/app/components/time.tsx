@@ -1,0 +1,30 @@
+/** A time: relative to now, with the exact time beside it or in the tooltip. */
+import { nowMs } from '../state/clock.js'
+import { zone } from '../state/preferences.js'
+import { currentLanguage } from '../state/translate.js'
+import { clockTime, exactTime, relativeTime } from '../text/times.js'
+
+const toMs = (at: string | number) => (typeof at === 'number' ? at : Date.parse(at))
+
+/** @param at ISO 8601 or Unix milliseconds */
+export function RelativeTime({ at }: { readonly at: string | number }) {
+  const ms = toMs(at)
+  return (
+    <time dateTime={iso(ms)} title={withZone(exactTime(ms, zone.value))}>
+      {relativeTime(ms, nowMs.value, currentLanguage())}
+    </time>
+  )
+}
+
+export function ExactTime({ at, isClock = false }: { readonly at: string | number; readonly isClock?: boolean }) {
+  const ms = toMs(at)
+  const exact = exactTime(ms, zone.value)
+  return (
+    <time dateTime={iso(ms)} title={withZone(exact)} class="number">
+      {isClock ? clockTime(ms, zone.value) : withZone(exact)}
+    </time>
+  )
+}
+
+const withZone = (text: string) => (zone.value === 'utc' ? `${text} UTC` : text)
+const iso = (ms: number) => (Number.isFinite(ms) ? new Date(ms).toISOString() : '')

@@ -1,0 +1,148 @@
+/** The attempts of a webhook, newest first, with filters. */
+import type { Attempt } from 'hookswitch/client'
+import { accountPage } from '../api/api.js'
+import { Line } from '../components/hostile-text.js'
+import { Empty, LoadError, Skeleton } from '../components/load-state.js'
+import { StateBadge } from '../components/state-badge.js'
+import { ExactTime } from '../components/time.js'
+import { type Column, VirtualTable } from '../components/virtual-table.js'
+import { usePagedList } from '../state/paged-list.js'
+import { zone } from '../state/preferences.js'
+import { replaceQuery } from '../state/router.js'
+import { number, t } from '../state/translate.js'
+import { toGregorian } from '../text/gregorian-time.js'
+import { outcomeOf } from '../text/ladder.js'
+import { formatRoute } from '../text/routes.js'
+import { duration, parseInputTime } from '../text/times.js'
+
+const REFRESH_MS = 5_000
+const PAGE_SIZE = 100
+
+export interface AttemptsTabProps {
+  readonly accountId: string
+  readonly webhookId: string
+  readonly query: Readonly<Record<string, string>>
+}
+
+export function AttemptsTab({ accountId, webhookId, query }: AttemptsTabProps) {
+  const { result = '', status = '', hook = '', from = '', to = '' } = query
+  const list = usePagedList<Attempt>(
+    (startKey, signal) => {
+      const fromMs = parseInputTime(from, zone.peek())
+      const toMs = parseInputTime(to, zone.peek())
+      const filters = {
+        ...(result === '' ? {} : { filter_result: result }),
+        ...(status === '' ? {} : { filter_resp_status_code: status }),
+        ...(hook === '' ? {} : { filter_hook_event: hook }),
+      }
+      return accountPage<Attempt>(
+        '/webhooks/{webhook_id}/attempts',
+        {
+          accountId,
+          webhookId,
+          slim: true,
+          pageSize: PAGE_SIZE,
+          filters,
+          ...(fromMs === undefined ? {} : { createdFrom: toGregorian(fromMs) }),
+          ...(toMs === undefined ? {} : { createdTo: toGregorian(toMs) }),
+          ...(startKey === undefined ? {} : { startKey }),
+        },
+        signal,
+      )
+    },
+    [accountId, webhookId, result, status, hook, from, to],
+    ({ id }) => id,
+    REFRESH_MS,
+  )
+  const rows = list.items.value
+  const set = (name: string) => (event: { readonly currentTarget: { readonly value: string } }) =>
+    replaceQuery({ ...query, [name]: event.currentTarget.value.trim() })
+  return (
+    <>
+      <div class="filters">
+        <label>
+          <span>{t('filter.result')}</span>
+          <select value={result} onChange={set('result')}>
+            <option value="">{t('filter.all')}</option>
+            <option value="success">{t('state.success')}</option>
+            <option value="failure">{t('state.failure')}</option>
+          </select>
+        </label>
+        <label>
+          <span>{t('filter.status')}</span>
+          <input size={5} inputMode="numeric" value={status} onChange={set('status')} />
+        </label>
+        <label>
+          <span>{t('filter.hook')}</span>
+          <input size={16} value={hook} onChange={set('hook')} autocapitalize="none" spellcheck={false} />
+        </label>
+        <label>
+          <span>{t('filter.from')}</span>
+          <input type="datetime-local" value={from} onChange={set('from')} />
+        </label>
+        <label>
+          <span>{t('filter.to')}</span>
+          <input type="datetime-local" value={to} onChange={set('to')} />
+        </label>
+        <span class="muted">{t('list.loaded', { count: rows.length })}</span>
+      </div>
+      {list.error.value !== undefined && (
+        <LoadError error={list.error.value} loadedMs={list.loadedMs.value} onRetry={list.reload} />
+      )}
+      {rows.length > 0 ? (
+        <VirtualTable
+          label={t('tab.attempts')}
+          columns={attemptColumns()}
+          rows={rows}
+          idOf={({ id }) => id}
+          hrefOf={({ delivery_id }) => formatRoute({ screen: 'delivery', accountId, id: delivery_id })}
+          cardHeight={184}
+          isOpenEnded={!list.isComplete.value}
+          onEnd={list.loadMore}
+        />
+      ) : list.isLoading.value ? (
+        <Skeleton />
+      ) : (
+        list.error.value === undefined && <Empty text={t('attempts.none')} />
+      )}
+      {rows.length === 0 && !list.isLoading.value && !list.isComplete.value && (
+        <p>
+          <button type="button" onClick={list.loadMore}>
+            {t('list.more')}
+          </button>
+        </p>
+      )}
+    </>
+  )
+}
+
+export function attemptColumns(): readonly Column<Attempt>[] {
+  return [
+    { label: t('column.time'), width: '9rem', cell: ({ sent_at }) => <ExactTime at={sent_at} isClock /> },
+    { label: t('column.result'), width: '8rem', cell: ({ result }) => <StateBadge state={result} /> },
+    { label: t('column.hook'), width: 'minmax(9rem, 1fr)', cell: ({ hook_event }) => hook_event },
+    { label: t('column.try'), width: '4rem', cell: ({ attempt }) => (attempt === undefined ? '–' : number(attempt)) },
+    {
+      label: t('column.response'),
+      width: 'minmax(7rem, 1fr)',
+      cell: (attempt) => <Line text={outcomeOf(attempt)} />,
+    },
+    {
+      label: t('column.duration'),
+      width: '6rem',
+      cell: ({ duration_ms }) => <span class="number">{duration_ms === undefined ? '–' : duration(duration_ms)}</span>,
+    },
+    {
+      label: t('column.call'),
+      width: 'minmax(8rem, 1fr)',
+      cell: ({ call_id }) => (call_id === undefined ? '–' : <Line text={call_id} />),
+    },
+    {
+      label: t('column.left'),
+      width: '6rem',
+      cell: ({ retries_left, result }) => (
+        <span class="number">{result === 'success' ? '–' : number(retries_left)}</span>
+      ),
+    },
+  ]
+}
