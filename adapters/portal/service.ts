@@ -61,7 +61,11 @@ function redirect(path: string): ResponseRecord {
   return { status: 308, headers: { location, 'content-length': '0' }, body: '' }
 }
 
-function refuse(status: number, name: string, headers: Readonly<Record<string, string>> = {}): ResponseRecord {
+function refuse(
+  status: number,
+  name: string,
+  headers: Readonly<Record<string, string>> = {},
+): ResponseRecord {
   return errorResponse(status, name, { headers: { 'cache-control': 'no-store', ...headers } })
 }
 

@@ -5,7 +5,6 @@ import { lazy } from './components/lazy.js'
 import { LoginForm } from './components/login-form.js'
 import { Page } from './components/page.js'
 import { ShortcutHelp } from './components/shortcut-help.js'
-import { CallScreen } from './screens/call.js'
 import { DeliveryScreen } from './screens/delivery.js'
 import { WebhookScreen } from './screens/webhook.js'
 import { WebhooksScreen } from './screens/webhooks.js'
@@ -16,6 +15,7 @@ import { accountId } from './state/scope.js'
 import { isExpired, session } from './state/session.js'
 import { t } from './state/translate.js'
 
+const CallScreen = lazy(async () => (await import('./screens/call.js')).CallScreen)
 const LiveScreen = lazy(async () => (await import('./screens/live.js')).LiveScreen)
 const MatchScreen = lazy(async () => (await import('./screens/match.js')).MatchScreen)
 const NewWebhookScreen = lazy(async () => (await import('./screens/new-webhook.js')).NewWebhookScreen)
@@ -64,7 +64,9 @@ function Screen() {
     case 'webhooks':
       return <WebhooksScreen key={account} accountId={account} query={query} />
     case 'webhook':
-      return <WebhookScreen key={`${account}/${id}`} accountId={account} webhookId={id} tab={tab} query={query} />
+      return (
+        <WebhookScreen key={`${account}/${id}`} accountId={account} webhookId={id} tab={tab} query={query} />
+      )
     case 'new':
       return <NewWebhookScreen key={account} accountId={account} />
     case 'delivery':

@@ -2,8 +2,8 @@
 import {
   type CallParameters,
   createClient,
-  HookswitchClientError,
   type HookswitchClient,
+  HookswitchClientError,
   type Page,
   type UserLogin,
 } from 'hookswitch/client'
@@ -68,10 +68,13 @@ export const page = <Item>(
   path: string,
   parameters: CallParameters,
   signal?: AbortSignal,
-): Promise<Page<Item>> => call((client) => client.list<Item>(path, parameters, signal ? { signal } : {}).page())
+): Promise<Page<Item>> =>
+  call((client) => client.list<Item>(path, parameters, signal ? { signal } : {}).page())
 
 /** Exchanges an API key, or a user's name and password, for a session. @throws the error of the login */
-export async function logIn(login: { readonly apiKey: string } | { readonly user: UserLogin }): Promise<Session> {
+export async function logIn(
+  login: { readonly apiKey: string } | { readonly user: UserLogin },
+): Promise<Session> {
   const client = createClient({ url: API_URL, ...login, maxRetries: 0 })
   return { token: await client.token(), accountId: await client.accountId() }
 }

@@ -4,7 +4,7 @@
  */
 import { sha1 } from '../text/sha1.js'
 
-export type { UserLogin } from '../../../client/credentials.js'
+export type { UserLogin } from 'hookswitch/client'
 
 /** @throws for `md5` */
 export function hashCredentials(username: string, password: string, method?: 'md5' | 'sha'): string {

@@ -13,7 +13,7 @@ const MENTIONS = {
 export type Feature = keyof typeof MENTIONS
 
 const document = signal<string | undefined>(undefined)
-let loading: Promise<void> | undefined
+let isRequested = false
 
 async function load(): Promise<void> {
   try {
@@ -22,11 +22,14 @@ async function load(): Promise<void> {
   } catch {
     // The next use tries again.
   }
-  if (document.value === undefined) loading = undefined
+  if (document.value === undefined) isRequested = false
 }
 
 /** `undefined` until it is known. */
 export function hasFeature(feature: Feature): boolean | undefined {
-  loading ??= load()
+  if (!isRequested) {
+    isRequested = true
+    void load()
+  }
   return document.value?.includes(MENTIONS[feature])
 }

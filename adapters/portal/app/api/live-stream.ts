@@ -1,6 +1,7 @@
 /** The live stream of an account, read through fetch because `EventSource` cannot send the token as a header. */
-import { createSseParser, type SseItem } from '../text/sse.js'
+
 import { expire, type Session } from '../state/session.js'
+import { createSseParser, type SseItem } from '../text/sse.js'
 import { API_URL } from './settings.js'
 
 export interface StreamOptions {

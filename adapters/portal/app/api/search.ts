@@ -13,8 +13,12 @@ export async function find(
   const isId = ID.test(id)
   const [call, delivery, webhook] = await Promise.all([
     optional(accountPage('/calls/{call_id}/attempts', { accountId, callId: id, pageSize: 1 })),
-    isId ? optional(accountRequest('GET', '/deliveries/{delivery_id}', { accountId, deliveryId: id })) : undefined,
-    isId ? optional(accountRequest('GET', '/webhooks/{webhook_id}', { accountId, webhookId: id })) : undefined,
+    isId
+      ? optional(accountRequest('GET', '/deliveries/{delivery_id}', { accountId, deliveryId: id }))
+      : undefined,
+    isId
+      ? optional(accountRequest('GET', '/webhooks/{webhook_id}', { accountId, webhookId: id }))
+      : undefined,
   ])
   if (delivery) return { screen: 'delivery', accountId, id }
   if (webhook) return { screen: 'webhook', accountId, id }

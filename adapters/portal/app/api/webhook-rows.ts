@@ -42,7 +42,8 @@ export async function webhookRows(
   const needle = text.toLowerCase()
   const items = rows.filter(
     (row) =>
-      (state === '' || row.state === state) && `${row.name} ${row.uri} ${row.id}`.toLowerCase().includes(needle),
+      (state === '' || row.state === state) &&
+      `${row.name} ${row.uri} ${row.id}`.toLowerCase().includes(needle),
   )
   return { ...page, items }
 }

@@ -18,7 +18,10 @@ export function Header() {
   const { screen } = route.value
   const account = accountId.value
   const link = (target: 'webhooks' | 'live' | 'match' | 'operator', label: string, isCurrent: boolean) => (
-    <a href={formatRoute({ screen: target, accountId: account })} aria-current={isCurrent ? 'page' : undefined}>
+    <a
+      href={formatRoute({ screen: target, accountId: account })}
+      aria-current={isCurrent ? 'page' : undefined}
+    >
       {label}
     </a>
   )
@@ -29,7 +32,11 @@ export function Header() {
       </a>
       <AccountSwitcher />
       <nav aria-label={t('nav.label')}>
-        {link('webhooks', t('nav.webhooks'), screen === 'webhooks' || screen === 'webhook' || screen === 'new')}
+        {link(
+          'webhooks',
+          t('nav.webhooks'),
+          screen === 'webhooks' || screen === 'webhook' || screen === 'new',
+        )}
         {link('live', t('nav.live'), screen === 'live')}
         {link('match', t('nav.match'), screen === 'match')}
         {isOperator.value && link('operator', t('nav.operator'), screen === 'operator')}
@@ -64,7 +71,9 @@ function AccountSwitcher() {
       value={current}
       onChange={(event) => navigate({ screen: 'webhooks', accountId: event.currentTarget.value })}
     >
-      {!list.some(({ id }) => id === current) && current !== own && <option value={current}>{current}</option>}
+      {!list.some(({ id }) => id === current) && current !== own && (
+        <option value={current}>{current}</option>
+      )}
       <option value={own}>{t('nav.ownAccount', { id: own })}</option>
       {list.map(({ id, name }) => (
         <option key={id} value={id}>

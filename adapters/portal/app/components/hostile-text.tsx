@@ -28,7 +28,6 @@ export function Block({ text }: { readonly text: string }) {
 export function Body({ text, label }: { readonly text: string; readonly label: string }) {
   const tokens = indentJson(text)
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <pre class="body" tabIndex={0} role="region" aria-label={label}>
       <code>
         {tokens ? (

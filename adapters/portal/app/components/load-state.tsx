@@ -4,8 +4,8 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { describe } from '../state/action.js'
-import { t } from '../state/translate.js'
 import type { Resource } from '../state/resource.js'
+import { t } from '../state/translate.js'
 import { RelativeTime } from './time.js'
 
 const SKELETON_AFTER_MS = 150
@@ -67,7 +67,15 @@ export function Loaded<Data>({ resource, children }: LoadedProps<Data>) {
 }
 
 /** An empty list: what to do next, and the same as a command. */
-export function Empty({ text, curl, children }: { text: string; curl?: string; children?: ComponentChildren }) {
+export function Empty({
+  text,
+  curl,
+  children,
+}: {
+  text: string
+  curl?: string
+  children?: ComponentChildren
+}) {
   return (
     <div class="empty">
       <p>{text}</p>

@@ -49,6 +49,9 @@ function HostLogin() {
   )
 }
 
+/** What browsers hide as it is typed. */
+const SECRET = { type: 'password' } as const
+
 function OwnLogin() {
   const way = useSignal<'key' | 'user'>('key')
   const apiKey = useSignal('')
@@ -67,14 +70,14 @@ function OwnLogin() {
     }
     void run(() => logIn(way.value === 'key' ? { apiKey: apiKey.value.trim() } : { user }))
   }
-  const field = (name: string, signal: typeof apiKey, more: { type?: 'text' | 'password'; autocomplete?: string } = {}) => (
+  const field = (name: string, signal: typeof apiKey, autocomplete: string, isSecret = false) => (
     <label>
       <span>{name}</span>
       <input
         required
         value={signal.value}
-        type={more.type ?? 'text'}
-        autocomplete={more.autocomplete ?? 'off'}
+        {...(isSecret && SECRET)}
+        autocomplete={autocomplete}
         autocapitalize="none"
         spellcheck={false}
         onInput={(event) => {
@@ -104,11 +107,11 @@ function OwnLogin() {
         {choice('user', t('login.byUser'))}
       </fieldset>
       {way.value === 'key'
-        ? field(t('login.apiKey'), apiKey, { type: 'password', autocomplete: 'current-password' })
+        ? field(t('login.apiKey'), apiKey, 'current-password', true)
         : [
-            field(t('login.username'), username, { autocomplete: 'username' }),
-            field(t('login.password'), password, { type: 'password', autocomplete: 'current-password' }),
-            field(t('login.realm'), realm),
+            field(t('login.username'), username, 'username'),
+            field(t('login.password'), password, 'current-password', true),
+            field(t('login.realm'), realm, 'organization'),
           ]}
       {error.value !== '' && (
         <p class="problem" role="alert">

@@ -5,7 +5,13 @@ import { sum } from '../text/health-series.js'
 const HEIGHT = 20
 const BAR = 4
 
-export function Sparkline({ ok, failed }: { readonly ok: readonly number[]; readonly failed: readonly number[] }) {
+export function Sparkline({
+  ok,
+  failed,
+}: {
+  readonly ok: readonly number[]
+  readonly failed: readonly number[]
+}) {
   const totals = ok.map((count, index) => count + (failed[index] ?? 0))
   const most = Math.max(1, ...totals)
   const label = t('spark.label', { ok: sum(ok), failed: sum(failed) })

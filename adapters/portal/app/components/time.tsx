@@ -16,7 +16,13 @@ export function RelativeTime({ at }: { readonly at: string | number }) {
   )
 }
 
-export function ExactTime({ at, isClock = false }: { readonly at: string | number; readonly isClock?: boolean }) {
+export function ExactTime({
+  at,
+  isClock = false,
+}: {
+  readonly at: string | number
+  readonly isClock?: boolean
+}) {
   const ms = toMs(at)
   const exact = exactTime(ms, zone.value)
   return (

@@ -114,7 +114,6 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
       role="table"
       aria-label={label}
       aria-rowcount={isOpenEnded ? -1 : rows.length + 1}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
       tabIndex={0}
       onScroll={(event) => {
         scrollTop.value = event.currentTarget.scrollTop

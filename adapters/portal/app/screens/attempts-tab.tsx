@@ -2,10 +2,11 @@
 import type { Attempt } from 'hookswitch/client'
 import { accountPage } from '../api/api.js'
 import { Line } from '../components/hostile-text.js'
-import { Empty, LoadError, Skeleton } from '../components/load-state.js'
+import { Empty } from '../components/load-state.js'
+import { PagedTable } from '../components/paged-table.js'
 import { StateBadge } from '../components/state-badge.js'
 import { ExactTime } from '../components/time.js'
-import { type Column, VirtualTable } from '../components/virtual-table.js'
+import type { Column } from '../components/virtual-table.js'
 import { usePagedList } from '../state/paged-list.js'
 import { zone } from '../state/preferences.js'
 import { replaceQuery } from '../state/router.js'
@@ -54,7 +55,6 @@ export function AttemptsTab({ accountId, webhookId, query }: AttemptsTabProps) {
     ({ id }) => id,
     REFRESH_MS,
   )
-  const rows = list.items.value
   const set = (name: string) => (event: { readonly currentTarget: { readonly value: string } }) =>
     replaceQuery({ ...query, [name]: event.currentTarget.value.trim() })
   return (
@@ -84,44 +84,31 @@ export function AttemptsTab({ accountId, webhookId, query }: AttemptsTabProps) {
           <span>{t('filter.to')}</span>
           <input type="datetime-local" value={to} onChange={set('to')} />
         </label>
-        <span class="muted">{t('list.loaded', { count: rows.length })}</span>
+        <span class="muted">{t('list.loaded', { count: list.items.value.length })}</span>
       </div>
-      {list.error.value !== undefined && (
-        <LoadError error={list.error.value} loadedMs={list.loadedMs.value} onRetry={list.reload} />
-      )}
-      {rows.length > 0 ? (
-        <VirtualTable
-          label={t('tab.attempts')}
-          columns={attemptColumns()}
-          rows={rows}
-          idOf={({ id }) => id}
-          hrefOf={({ delivery_id }) => formatRoute({ screen: 'delivery', accountId, id: delivery_id })}
-          cardHeight={184}
-          isOpenEnded={!list.isComplete.value}
-          onEnd={list.loadMore}
-        />
-      ) : list.isLoading.value ? (
-        <Skeleton />
-      ) : (
-        list.error.value === undefined && <Empty text={t('attempts.none')} />
-      )}
-      {rows.length === 0 && !list.isLoading.value && !list.isComplete.value && (
-        <p>
-          <button type="button" onClick={list.loadMore}>
-            {t('list.more')}
-          </button>
-        </p>
-      )}
+      <PagedTable
+        list={list}
+        label={t('tab.attempts')}
+        columns={attemptColumns()}
+        idOf={({ id }) => id}
+        hrefOf={({ delivery_id }) => formatRoute({ screen: 'delivery', accountId, id: delivery_id })}
+        cardHeight={184}
+        empty={<Empty text={t('attempts.none')} />}
+      />
     </>
   )
 }
 
-export function attemptColumns(): readonly Column<Attempt>[] {
+function attemptColumns(): readonly Column<Attempt>[] {
   return [
     { label: t('column.time'), width: '9rem', cell: ({ sent_at }) => <ExactTime at={sent_at} isClock /> },
     { label: t('column.result'), width: '8rem', cell: ({ result }) => <StateBadge state={result} /> },
     { label: t('column.hook'), width: 'minmax(9rem, 1fr)', cell: ({ hook_event }) => hook_event },
-    { label: t('column.try'), width: '4rem', cell: ({ attempt }) => (attempt === undefined ? '–' : number(attempt)) },
+    {
+      label: t('column.try'),
+      width: '4rem',
+      cell: ({ attempt }) => (attempt === undefined ? '–' : number(attempt)),
+    },
     {
       label: t('column.response'),
       width: 'minmax(7rem, 1fr)',
@@ -130,7 +117,9 @@ export function attemptColumns(): readonly Column<Attempt>[] {
     {
       label: t('column.duration'),
       width: '6rem',
-      cell: ({ duration_ms }) => <span class="number">{duration_ms === undefined ? '–' : duration(duration_ms)}</span>,
+      cell: ({ duration_ms }) => (
+        <span class="number">{duration_ms === undefined ? '–' : duration(duration_ms)}</span>
+      ),
     },
     {
       label: t('column.call'),

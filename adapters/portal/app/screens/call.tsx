@@ -16,8 +16,8 @@ import {
   deliveryText,
   type Ladder,
   type LadderRow,
-  ladderText,
   type LadderWords,
+  ladderText,
   legName,
 } from '../text/ladder.js'
 import { formatRoute } from '../text/routes.js'
@@ -137,7 +137,6 @@ function Diagram({ accountId, ladder, words, isAbsolute }: DiagramProps) {
   const style = { gridTemplateColumns: columns }
   let previousMs = 0
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <section class="ladder" tabIndex={0} aria-label={t('call.ladder')}>
       <div class="ladder-head" style={style}>
         <span>{t('column.time')}</span>

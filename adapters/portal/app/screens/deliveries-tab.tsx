@@ -3,17 +3,25 @@ import { useSignal } from '@preact/signals'
 import type { Delivery } from 'hookswitch/client'
 import { accountPage } from '../api/api.js'
 import { Line } from '../components/hostile-text.js'
-import { Empty, LoadError, Skeleton } from '../components/load-state.js'
+import { Empty } from '../components/load-state.js'
+import { PagedTable } from '../components/paged-table.js'
 import { StateBadge } from '../components/state-badge.js'
 import { RelativeTime } from '../components/time.js'
-import { VirtualTable } from '../components/virtual-table.js'
 import { usePagedList } from '../state/paged-list.js'
 import { replaceQuery } from '../state/router.js'
 import { number, t, word } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
 import { ReplayDialog } from './replay-dialog.js'
 
-const STATES = ['waiting', 'in_flight', 'delivered', 'exhausted', 'expired', 'cancelled', 'quarantined'] as const
+const STATES = [
+  'waiting',
+  'in_flight',
+  'delivered',
+  'exhausted',
+  'expired',
+  'cancelled',
+  'quarantined',
+] as const
 const REFRESH_MS = 5_000
 const PAGE_SIZE = 100
 
@@ -43,7 +51,6 @@ export function DeliveriesTab({ accountId, webhookId, query }: DeliveriesTabProp
     ({ id }) => id,
     REFRESH_MS,
   )
-  const rows = list.items.value
   return (
     <>
       <div class="filters">
@@ -61,62 +68,52 @@ export function DeliveriesTab({ accountId, webhookId, query }: DeliveriesTabProp
             ))}
           </select>
         </label>
-        <span class="muted">{t('list.loaded', { count: rows.length })}</span>
+        <span class="muted">{t('list.loaded', { count: list.items.value.length })}</span>
       </div>
-      {list.error.value !== undefined && (
-        <LoadError error={list.error.value} loadedMs={list.loadedMs.value} onRetry={list.reload} />
-      )}
-      {rows.length > 0 ? (
-        <VirtualTable
-          label={t('tab.deliveries')}
-          rows={rows}
-          idOf={({ id }) => id}
-          hrefOf={({ id }) => formatRoute({ screen: 'delivery', accountId, id })}
-          cardHeight={184}
-          isOpenEnded={!list.isComplete.value}
-          onEnd={list.loadMore}
-          onReplay={({ id }) => {
-            replaying.value = id
-          }}
-          columns={[
-            {
-              label: t('column.hook'),
-              width: 'minmax(9rem, 1fr)',
-              cell: ({ hook_event, kind }) => (
-                <>
-                  {hook_event}
-                  {kind !== 'first' && <span class="muted group">{word('kind', kind)}</span>}
-                </>
-              ),
-            },
-            { label: t('column.state'), width: '9rem', cell: (row) => <StateBadge state={row.state} /> },
-            {
-              label: t('column.attempts'),
-              width: '5rem',
-              cell: ({ attempts }) => <span class="number">{number(attempts)}</span>,
-            },
-            {
-              label: t('column.accepted'),
-              width: '9rem',
-              cell: ({ accepted_at }) => <RelativeTime at={accepted_at} />,
-            },
-            {
-              label: t('column.call'),
-              width: 'minmax(8rem, 1fr)',
-              cell: ({ call_id }) => (call_id === undefined ? '–' : <Line text={call_id} />),
-            },
-            {
-              label: t('column.explain'),
-              width: 'minmax(10rem, 2fr)',
-              cell: ({ explain }) => <Line text={explain} />,
-            },
-          ]}
-        />
-      ) : list.isLoading.value ? (
-        <Skeleton />
-      ) : (
-        list.error.value === undefined && <Empty text={t('deliveries.none')} />
-      )}
+      <PagedTable
+        list={list}
+        label={t('tab.deliveries')}
+        idOf={({ id }) => id}
+        hrefOf={({ id }) => formatRoute({ screen: 'delivery', accountId, id })}
+        cardHeight={184}
+        onReplay={({ id }) => {
+          replaying.value = id
+        }}
+        empty={<Empty text={t('deliveries.none')} />}
+        columns={[
+          {
+            label: t('column.hook'),
+            width: 'minmax(9rem, 1fr)',
+            cell: ({ hook_event, kind }) => (
+              <>
+                {hook_event}
+                {kind !== 'first' && <span class="muted group">{word('kind', kind)}</span>}
+              </>
+            ),
+          },
+          { label: t('column.state'), width: '9rem', cell: (row) => <StateBadge state={row.state} /> },
+          {
+            label: t('column.attempts'),
+            width: '5rem',
+            cell: ({ attempts }) => <span class="number">{number(attempts)}</span>,
+          },
+          {
+            label: t('column.accepted'),
+            width: '9rem',
+            cell: ({ accepted_at }) => <RelativeTime at={accepted_at} />,
+          },
+          {
+            label: t('column.call'),
+            width: 'minmax(8rem, 1fr)',
+            cell: ({ call_id }) => (call_id === undefined ? '–' : <Line text={call_id} />),
+          },
+          {
+            label: t('column.explain'),
+            width: 'minmax(10rem, 2fr)',
+            cell: ({ explain }) => <Line text={explain} />,
+          },
+        ]}
+      />
       {replaying.value !== undefined && (
         <ReplayDialog
           {...{ accountId, webhookId }}

@@ -1,6 +1,7 @@
 /** One delivery: why it is in its state, and every attempt with request and response. */
 import { useSignal } from '@preact/signals'
 import type { Attempt, Delivery } from 'hookswitch/client'
+import { useEffect } from 'preact/hooks'
 import { accountPage, accountRequest, optional } from '../api/api.js'
 import { CopyButton } from '../components/copy.js'
 import { Body, Line } from '../components/hostile-text.js'
@@ -8,14 +9,13 @@ import { Loaded } from '../components/load-state.js'
 import { Page } from '../components/page.js'
 import { StateBadge } from '../components/state-badge.js'
 import { ExactTime, RelativeTime } from '../components/time.js'
+import { registerKeys } from '../state/keyboard.js'
 import { useResource } from '../state/resource.js'
 import { t, word } from '../state/translate.js'
-import { registerKeys } from '../state/keyboard.js'
 import { curlCommand } from '../text/curl.js'
 import { outcomeOf } from '../text/ladder.js'
 import { formatRoute } from '../text/routes.js'
 import { duration } from '../text/times.js'
-import { useEffect } from 'preact/hooks'
 import { ReplayDialog } from './replay-dialog.js'
 
 const REFRESH_MS = 3_000

@@ -1,6 +1,6 @@
 /** Success rate, latency and causes of failure of a webhook over time. */
-import { useMemo } from 'preact/hooks'
 import { accountRequest, optional } from '../api/api.js'
+import { Chips } from '../components/chips.js'
 import { Loaded } from '../components/load-state.js'
 import { Plot } from '../components/plot.js'
 import { useResource } from '../state/resource.js'
@@ -48,19 +48,12 @@ export function HealthTab({ accountId, webhookId, query }: HealthTabProps) {
   )
   return (
     <>
-      <div class="chips" role="group" aria-label={t('health.range')}>
-        {NAMES.map((name) => (
-          <button
-            key={name}
-            type="button"
-            class="chip"
-            aria-pressed={name === range}
-            onClick={() => replaceQuery({ ...query, range: name })}
-          >
-            {t(`range.${name}`)}
-          </button>
-        ))}
-      </div>
+      <Chips
+        label={t('health.range')}
+        value={range}
+        onChange={(value) => replaceQuery({ ...query, range: value })}
+        chips={NAMES.map((value) => ({ value, label: t(`range.${value}`) }))}
+      />
       <Loaded resource={stats}>
         {({ series }) => (series ? <Series series={series} /> : <p>{t('health.unavailable')}</p>)}
       </Loaded>
@@ -71,18 +64,11 @@ export function HealthTab({ accountId, webhookId, query }: HealthTabProps) {
 function Series({ series }: { readonly series: HealthSeries }) {
   const language = currentLanguage()
   const { times, okPercent, p50, p95, p99, total, totalOkPercent, causes } = series
-  const rate = useMemo(
-    () => [{ label: t('health.okPercent'), color: '--good', values: okPercent }],
-    [series, language],
-  )
-  const latency = useMemo(
-    () => [
-      { label: '≈ p50', color: '--accent', values: p50 },
-      { label: '≈ p95', color: '--warn', values: p95, dash: [6, 3] },
-      { label: '≈ p99', color: '--bad', values: p99, dash: [2, 3] },
-    ],
-    [series],
-  )
+  const latency = [
+    { label: '≈ p50', color: '--accent', values: p50 },
+    { label: '≈ p95', color: '--warn', values: p95, dash: '6 3' },
+    { label: '≈ p99', color: '--bad', values: p99, dash: '2 3' },
+  ]
   if (total === 0) return <p>{t('health.none')}</p>
   return (
     <div class="health">
@@ -99,8 +85,8 @@ function Series({ series }: { readonly series: HealthSeries }) {
       <Plot
         title={t('health.rate')}
         times={times}
-        series={rate}
-        range={[0, 100]}
+        series={[{ label: t('health.okPercent'), color: '--good', values: okPercent }]}
+        maximum={100}
         format={(value) => percentText(value, language)}
       />
       <Plot title={t('health.latency')} times={times} series={latency} format={duration} />

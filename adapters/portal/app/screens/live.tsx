@@ -108,7 +108,11 @@ export function LiveScreen({ accountId }: { readonly accountId: string }) {
           hrefOf={(item) =>
             item.attempt
               ? formatRoute({ screen: 'delivery', accountId, id: item.attempt.delivery_id })
-              : formatRoute({ screen: 'webhook', accountId, ...(item.webhookId ? { id: item.webhookId } : {}) })
+              : formatRoute({
+                  screen: 'webhook',
+                  accountId,
+                  ...(item.webhookId ? { id: item.webhookId } : {}),
+                })
           }
           cardHeight={150}
           columns={[
@@ -122,7 +126,11 @@ export function LiveScreen({ accountId }: { readonly accountId: string }) {
               width: '9rem',
               cell: ({ attempt, text }) => (attempt ? <StateBadge state={attempt.result} /> : text),
             },
-            { label: t('column.hook'), width: 'minmax(9rem, 1fr)', cell: ({ attempt }) => attempt?.hook_event ?? '' },
+            {
+              label: t('column.hook'),
+              width: 'minmax(9rem, 1fr)',
+              cell: ({ attempt }) => attempt?.hook_event ?? '',
+            },
             {
               label: t('column.response'),
               width: 'minmax(7rem, 1fr)',

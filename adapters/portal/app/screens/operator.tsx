@@ -3,14 +3,15 @@ import { useSignal } from '@preact/signals'
 import type { Page as ListPage, UnhealthyWebhook } from 'hookswitch/client'
 import { accountRequest, optional, page, request } from '../api/api.js'
 import type { HealthRow, OverviewDocument } from '../api/documents.js'
+import { Chips } from '../components/chips.js'
 import { Confirm } from '../components/dialog.js'
 import { Line } from '../components/hostile-text.js'
-import { ActionButton, Empty, Loaded, LoadError, Skeleton } from '../components/load-state.js'
+import { ActionButton, Empty, Loaded } from '../components/load-state.js'
 import { Page } from '../components/page.js'
+import { PagedTable } from '../components/paged-table.js'
 import { Sparkline } from '../components/sparkline.js'
 import { StateBadge } from '../components/state-badge.js'
 import { RelativeTime } from '../components/time.js'
-import { VirtualTable } from '../components/virtual-table.js'
 import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { usePagedList } from '../state/paged-list.js'
@@ -37,9 +38,7 @@ export function OperatorScreen({ query }: { readonly query: Readonly<Record<stri
   )
   return (
     <Page title={t('operator.title')} name="operator" actions={<ReenableTree />}>
-      <Loaded resource={overview}>
-        {({ document }) => document && <Overview overview={document} />}
-      </Loaded>
+      <Loaded resource={overview}>{({ document }) => document && <Overview overview={document} />}</Loaded>
       <Endpoints query={query} />
     </Page>
   )
@@ -54,7 +53,11 @@ function Overview({ overview }: { readonly overview: OverviewDocument }) {
       <dl class="figures">
         {pending !== undefined && <Figure label={t('column.pending')} value={number(pending)} />}
         {oldest !== undefined && oldest !== null && (
-          <Figure label={t('operator.oldest')} value={`${isLate ? '! ' : ''}${duration(oldest * 1_000)}`} isBad={isLate} />
+          <Figure
+            label={t('operator.oldest')}
+            value={`${isLate ? '! ' : ''}${duration(oldest * 1_000)}`}
+            isBad={isLate}
+          />
         )}
         {inFlight !== undefined && <Figure label={t('operator.inFlight')} value={number(inFlight)} />}
         {breakers && (
@@ -90,7 +93,8 @@ function Overview({ overview }: { readonly overview: OverviewDocument }) {
                   {t('operator.alive')} <RelativeTime at={alive_until} />
                 </span>
               )}{' '}
-              {shards !== undefined && t('operator.shards', { count: shards })} {leaving && t('operator.leaving')}
+              {shards !== undefined && t('operator.shards', { count: shards })}{' '}
+              {leaving && t('operator.leaving')}
             </li>
           ))}
         </ul>
@@ -133,58 +137,45 @@ function Endpoints({ query }: { readonly query: Readonly<Record<string, string>>
     ({ id }) => id,
     REFRESH_MS,
   )
-  const rows = list.items.value
   return (
     <section>
       <h2>{t('operator.endpoints')}</h2>
-      <div class="chips" role="group" aria-label={t('filter.state')}>
-        {STATES.map((name) => (
-          <button
-            key={name}
-            type="button"
-            class="chip"
-            aria-pressed={name === state}
-            onClick={() => replaceQuery({ ...query, state: name })}
-          >
-            {word('state', name)}
-          </button>
-        ))}
-      </div>
-      {list.error.value !== undefined && (
-        <LoadError error={list.error.value} loadedMs={list.loadedMs.value} onRetry={list.reload} />
-      )}
-      {rows.length > 0 ? (
-        <VirtualTable
-          label={t('operator.endpoints')}
-          rows={rows}
-          idOf={({ id }) => id}
-          hrefOf={({ id, account_id = '' }) => formatRoute({ screen: 'webhook', accountId: account_id, id })}
-          cardHeight={150}
-          isOpenEnded={!list.isComplete.value}
-          onEnd={list.loadMore}
-          columns={[
-            { label: t('column.name'), width: 'minmax(10rem, 1fr)', cell: ({ name }) => <Line text={name} /> },
-            { label: t('column.state'), width: '10rem', cell: (row) => <StateBadge state={row.state} /> },
-            { label: t('column.account'), width: '12rem', cell: ({ account_id }) => account_id },
-            { label: t('column.url'), width: 'minmax(10rem, 2fr)', cell: ({ uri }) => <Line text={uri} /> },
-            {
-              label: t('column.pending'),
-              width: '6rem',
-              cell: ({ pending, pending_capped }) =>
-                pending === undefined ? '–' : `${number(pending)}${pending_capped ? '+' : ''}`,
-            },
-            {
-              label: t('webhook.since'),
-              width: '9rem',
-              cell: ({ failing_since }) => (failing_since === undefined ? '–' : <RelativeTime at={failing_since} />),
-            },
-          ]}
-        />
-      ) : list.isLoading.value ? (
-        <Skeleton />
-      ) : (
-        list.error.value === undefined && <Empty text={t('operator.none')} />
-      )}
+      <Chips
+        label={t('filter.state')}
+        value={state}
+        onChange={(value) => replaceQuery({ ...query, state: value })}
+        chips={STATES.map((value) => ({ value, label: word('state', value) }))}
+      />
+      <PagedTable
+        list={list}
+        label={t('operator.endpoints')}
+        idOf={({ id }) => id}
+        hrefOf={({ id, account_id = '' }) => formatRoute({ screen: 'webhook', accountId: account_id, id })}
+        cardHeight={150}
+        empty={<Empty text={t('operator.none')} />}
+        columns={[
+          {
+            label: t('column.name'),
+            width: 'minmax(10rem, 1fr)',
+            cell: ({ name }) => <Line text={name} />,
+          },
+          { label: t('column.state'), width: '10rem', cell: (row) => <StateBadge state={row.state} /> },
+          { label: t('column.account'), width: '12rem', cell: ({ account_id }) => account_id },
+          { label: t('column.url'), width: 'minmax(10rem, 2fr)', cell: ({ uri }) => <Line text={uri} /> },
+          {
+            label: t('column.pending'),
+            width: '6rem',
+            cell: ({ pending, pending_capped }) =>
+              pending === undefined ? '–' : `${number(pending)}${pending_capped ? '+' : ''}`,
+          },
+          {
+            label: t('webhook.since'),
+            width: '9rem',
+            cell: ({ failing_since }) =>
+              failing_since === undefined ? '–' : <RelativeTime at={failing_since} />,
+          },
+        ]}
+      />
     </section>
   )
 }

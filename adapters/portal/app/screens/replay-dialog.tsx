@@ -43,7 +43,11 @@ export function ReplayDialog(props: ReplayDialogProps) {
 function ReplayOne({ accountId, webhookId, deliveryId, onClose }: ReplayDialogProps) {
   const action = useAction(async () => {
     const data = { delivery_id: deliveryId }
-    const { delivery_ids = [] } = await accountRequest<ReplayResult>('PUT', PATH, { accountId, webhookId, data })
+    const { delivery_ids = [] } = await accountRequest<ReplayResult>('PUT', PATH, {
+      accountId,
+      webhookId,
+      data,
+    })
     onClose()
     const [id] = delivery_ids
     notify(t('replay.done', { count: delivery_ids.length }))
@@ -83,7 +87,11 @@ function ReplayRange({ accountId, webhookId, onClose }: ReplayDialogProps) {
   const replay = useAction(async () => {
     let next: Readonly<Record<string, unknown>> = range()
     for (;;) {
-      const { delivery_ids = [], more, next_from } = await accountRequest<ReplayResult>('PUT', PATH, {
+      const {
+        delivery_ids = [],
+        more,
+        next_from,
+      } = await accountRequest<ReplayResult>('PUT', PATH, {
         accountId,
         webhookId,
         data: next,
@@ -130,7 +138,9 @@ function ReplayRange({ accountId, webhookId, onClose }: ReplayDialogProps) {
           {found.capped && ` ${t('replay.capped')}`}
         </p>
       )}
-      {replay.isRunning.value && <p role="status">{t('replay.progress', { replayed: number(replayed.value) })}</p>}
+      {replay.isRunning.value && (
+        <p role="status">{t('replay.progress', { replayed: number(replayed.value) })}</p>
+      )}
       <p class="buttons">
         <button type="button" onClick={onClose}>
           {t('action.cancel')}

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { accountRequest } from '../api/api.js'
+import { Chips } from '../components/chips.js'
 import { CopyButton } from '../components/copy.js'
 import { Confirm } from '../components/dialog.js'
 import { ActionButton, Loaded } from '../components/load-state.js'
@@ -94,31 +95,23 @@ export function SecretTab({ accountId, webhookId }: SecretTabProps) {
 /** The code of the receivers' documentation, loaded when this tab is shown. */
 function Snippets() {
   const snippets = useResource(async () => (await import('virtual:snippets')).default, [])
-  const chosen = useSignal(0)
+  const chosen = useSignal('')
   return (
     <section>
       <h2>{t('secret.verify')}</h2>
       <Loaded resource={snippets}>
         {(list) => {
-          const snippet = list[chosen.value] ?? list[0]!
+          const snippet = list.find(({ name }) => name === chosen.value) ?? list[0]!
           return (
             <>
-              <div class="chips" role="group" aria-label={t('secret.language')}>
-                {list.map(({ name }, index) => (
-                  <button
-                    key={name}
-                    type="button"
-                    class="chip"
-                    aria-pressed={index === chosen.value}
-                    onClick={() => {
-                      chosen.value = index
-                    }}
-                  >
-                    {name}
-                  </button>
-                ))}
-              </div>
-              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+              <Chips
+                label={t('secret.language')}
+                value={snippet.name}
+                onChange={(name) => {
+                  chosen.value = name
+                }}
+                chips={list.map(({ name }) => ({ value: name, label: name }))}
+              />
               <pre class="body" tabIndex={0} role="region" aria-label={snippet.name}>
                 <code>{snippet.code}</code>
               </pre>

@@ -62,14 +62,20 @@ export function WebhookForm({ accountId, webhook, submitLabel, onSubmit, extra }
   const set = <Name extends keyof FormValues>(name: Name, value: FormValues[Name]) => {
     values.value = { ...values.peek(), [name]: value }
   }
-  type TextField = { [Name in keyof FormValues]: FormValues[Name] extends string ? Name : never }[keyof FormValues]
-  const text = (name: TextField, label: string, more: { hint?: string; rows?: number; type?: 'text' | 'url' | 'number' } = {}) => (
+  type TextField = {
+    [Name in keyof FormValues]: FormValues[Name] extends string ? Name : never
+  }[keyof FormValues]
+  const text = (
+    name: TextField,
+    label: string,
+    more: { hint?: string; rows?: number; inputMode?: 'url' | 'numeric' } = {},
+  ) => (
     <Field label={label} hint={more.hint} reason={reasons[WIRE_NAMES[name]]}>
       {(attributes) =>
         more.rows === undefined ? (
           <input
             {...attributes}
-            type={more.type ?? 'text'}
+            inputMode={more.inputMode ?? 'text'}
             value={values.value[name]}
             autocapitalize="none"
             spellcheck={false}
@@ -88,10 +94,18 @@ export function WebhookForm({ accountId, webhook, submitLabel, onSubmit, extra }
       }
     </Field>
   )
-  const select = (name: 'hook' | 'verb' | 'format' | 'ordering', label: string, options: readonly (readonly [string, string])[]) => (
+  const select = (
+    name: 'hook' | 'verb' | 'format' | 'ordering',
+    label: string,
+    options: readonly (readonly [string, string])[],
+  ) => (
     <Field label={label} reason={reasons[WIRE_NAMES[name]]}>
       {(attributes) => (
-        <select {...attributes} value={values.value[name]} onChange={(event) => set(name, event.currentTarget.value)}>
+        <select
+          {...attributes}
+          value={values.value[name]}
+          onChange={(event) => set(name, event.currentTarget.value)}
+        >
           {options.map(([value, shown]) => (
             <option key={value} value={value}>
               {shown}
@@ -125,7 +139,7 @@ export function WebhookForm({ accountId, webhook, submitLabel, onSubmit, extra }
     >
       <div class="fields">
         {text('name', t('form.name'))}
-        {text('uri', t('form.uri'), { hint: t('form.uriHint'), type: 'url' })}
+        {text('uri', t('form.uri'), { hint: t('form.uriHint'), inputMode: 'url' })}
         {select('hook', t('form.hook'), [
           ['all', t('form.allHooks')],
           ...[...kinds].sort().map((id) => [id, id] as const),
@@ -140,8 +154,8 @@ export function WebhookForm({ accountId, webhook, submitLabel, onSubmit, extra }
           ['json', 'JSON'],
           ['form-data', t('form.formData')],
         ])}
-        {text('retries', t('form.retries'), { type: 'number' })}
-        {text('maxAge', t('form.maxAge'), { hint: t('form.maxAgeHint'), type: 'number' })}
+        {text('retries', t('form.retries'), { inputMode: 'numeric' })}
+        {text('maxAge', t('form.maxAge'), { hint: t('form.maxAgeHint'), inputMode: 'numeric' })}
         {select('ordering', t('form.ordering'), [
           ['call', t('form.orderCall')],
           ['none', t('form.orderNone')],
@@ -275,4 +289,3 @@ function Preview({ preview }: { readonly preview: PreviewDocument }) {
     </section>
   )
 }
-

@@ -21,8 +21,8 @@ import { AttemptsTab } from './attempts-tab.js'
 import { DeliveriesTab } from './deliveries-tab.js'
 import { HealthTab } from './health-tab.js'
 import { ReplayDialog } from './replay-dialog.js'
-import { SecretTab } from './secret-tab.js'
 
+const SecretTab = lazy(async () => (await import('./secret-tab.js')).SecretTab)
 const SettingsTab = lazy(async () => (await import('./settings-tab.js')).SettingsTab)
 
 export const TABS = ['health', 'attempts', 'deliveries', 'settings', 'secret'] as const

@@ -1,18 +1,20 @@
 /** The webhooks of an account with their health: what is failing, and since when. */
 import { useSignal } from '@preact/signals'
 import { accountRequest } from '../api/api.js'
-import { hasFeature } from '../api/features.js'
 import type { HealthRow } from '../api/documents.js'
+import { hasFeature } from '../api/features.js'
 import { API_URL } from '../api/settings.js'
 import { webhookRows } from '../api/webhook-rows.js'
+import { Chips } from '../components/chips.js'
 import { Confirm } from '../components/dialog.js'
 import { Line } from '../components/hostile-text.js'
-import { ActionButton, Empty, LoadError, Skeleton } from '../components/load-state.js'
+import { ActionButton, Empty } from '../components/load-state.js'
 import { Page } from '../components/page.js'
+import { PagedTable } from '../components/paged-table.js'
 import { Sparkline } from '../components/sparkline.js'
 import { StateBadge } from '../components/state-badge.js'
 import { RelativeTime } from '../components/time.js'
-import { type Column, VirtualTable } from '../components/virtual-table.js'
+import type { Column } from '../components/virtual-table.js'
 import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { usePagedList } from '../state/paged-list.js'
@@ -43,6 +45,11 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
   const detail = rows.length > 0 && (
     <span class="muted">{`${number(rows.length)}${isComplete ? '' : '+'}`}</span>
   )
+  /** Counts are those of the whole list, so they are shown only where all of it is loaded. */
+  const chipLabel = (name: string) => {
+    const count = isFiltered || !isComplete ? 0 : rows.filter((row) => row.state === name).length
+    return count === 0 ? word('state', name) : `${word('state', name)} ${number(count)}`
+  }
   const newHref = formatRoute({ screen: 'new', accountId })
   return (
     <Page
@@ -56,18 +63,15 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
       }
     >
       <div class="filters">
-        <div class="chips" role="group" aria-label={t('filter.state')}>
-          <Chip label={t('filter.all')} isOn={state === ''} onClick={() => replaceQuery({ ...query, state: '' })} />
-          {STATES.map((one) => (
-            <Chip
-              key={one}
-              label={word('state', one)}
-              count={isFiltered || !isComplete ? undefined : rows.filter((row) => row.state === one).length}
-              isOn={state === one}
-              onClick={() => replaceQuery({ ...query, state: one })}
-            />
-          ))}
-        </div>
+        <Chips
+          label={t('filter.state')}
+          value={state}
+          onChange={(value) => replaceQuery({ ...query, state: value })}
+          chips={[
+            { value: '', label: t('filter.all') },
+            ...STATES.map((value) => ({ value: value as string, label: chipLabel(value) })),
+          ]}
+        />
         <input
           type="search"
           aria-label={t('webhooks.search')}
@@ -77,51 +81,26 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
         />
         <Reenable accountId={accountId} rows={rows} onDone={list.reload} />
       </div>
-      {list.error.value !== undefined && (
-        <LoadError error={list.error.value} loadedMs={list.loadedMs.value} onRetry={list.reload} />
-      )}
-      {rows.length > 0 ? (
-        <VirtualTable
-          label={t('webhooks.title')}
-          columns={columns(accountId, list.reload)}
-          rows={rows}
-          idOf={({ id }) => id}
-          hrefOf={({ id }) => formatRoute({ screen: 'webhook', accountId, id })}
-          cardHeight={200}
-          isOpenEnded={!isComplete}
-          onEnd={list.loadMore}
-        />
-      ) : list.isLoading.value ? (
-        <Skeleton />
-      ) : (
-        list.error.value === undefined &&
-        (isFiltered ? (
-          <Empty text={t('webhooks.noneMatch')} />
-        ) : (
-          <Empty text={t('webhooks.none')} curl={createCommand(accountId)}>
-            <a class="button primary" href={newHref}>
-              {t('webhooks.new')}
-            </a>
-          </Empty>
-        ))
-      )}
+      <PagedTable
+        list={list}
+        label={t('webhooks.title')}
+        columns={columns(accountId, list.reload)}
+        idOf={({ id }) => id}
+        hrefOf={({ id }) => formatRoute({ screen: 'webhook', accountId, id })}
+        cardHeight={200}
+        empty={
+          isFiltered ? (
+            <Empty text={t('webhooks.noneMatch')} />
+          ) : (
+            <Empty text={t('webhooks.none')} curl={createCommand(accountId)}>
+              <a class="button primary" href={newHref}>
+                {t('webhooks.new')}
+              </a>
+            </Empty>
+          )
+        }
+      />
     </Page>
-  )
-}
-
-interface ChipProps {
-  readonly label: string
-  readonly count?: number | undefined
-  readonly isOn: boolean
-  readonly onClick: () => void
-}
-
-function Chip({ label, count, isOn, onClick }: ChipProps) {
-  return (
-    <button type="button" class="chip" aria-pressed={isOn} onClick={onClick}>
-      {label}
-      {count !== undefined && count > 0 && ` ${number(count)}`}
-    </button>
   )
 }
 
@@ -201,7 +180,9 @@ function columns(accountId: string, reload: () => void): readonly Column<HealthR
       label: t('column.pending'),
       width: '5rem',
       cell: ({ pending, pending_capped }) => (
-        <span class="number">{pending === undefined ? '–' : `${number(pending)}${pending_capped ? '+' : ''}`}</span>
+        <span class="number">
+          {pending === undefined ? '–' : `${number(pending)}${pending_capped ? '+' : ''}`}
+        </span>
       ),
     },
     {

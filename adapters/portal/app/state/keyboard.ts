@@ -54,10 +54,15 @@ function run<Arguments extends readonly unknown[]>(
 }
 
 addEventListener('keydown', (event) => {
-  if (shortcuts.value === 'off' || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
+  if (shortcuts.value === 'off' || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented)
+    return
   if (isTyping(event.target) || document.querySelector('dialog[open]')) return
   // Enter on a link or a button is theirs.
-  if (event.key === 'Enter' && event.target instanceof HTMLElement && /^(A|BUTTON|SUMMARY)$/.test(event.target.tagName))
+  if (
+    event.key === 'Enter' &&
+    event.target instanceof HTMLElement &&
+    /^(A|BUTTON|SUMMARY)$/.test(event.target.tagName)
+  )
     return
   if (COMMANDS[event.key]?.()) event.preventDefault()
 })

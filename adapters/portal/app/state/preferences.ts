@@ -6,7 +6,11 @@ export type Theme = 'system' | 'light' | 'dark'
 export const LANGUAGES = ['en', 'de'] as const
 export type Language = (typeof LANGUAGES)[number]
 
-function preference<Value extends string>(name: string, values: readonly Value[], initial: Value): Signal<Value> {
+function preference<Value extends string>(
+  name: string,
+  values: readonly Value[],
+  initial: Value,
+): Signal<Value> {
   const key = `hookswitch-portal-${name}`
   const preferred = signal(values.find((value) => value === read(key)) ?? initial)
   effect(() => write(key, preferred.value))

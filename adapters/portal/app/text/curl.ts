@@ -18,7 +18,9 @@ export function curlCommand({ method, uri, headers, body }: CurlRequest): string
   const lines = [`curl -X ${quote(method.toUpperCase())} ${quote(uri)}`]
   for (const [name, value] of Object.entries(headers)) {
     if (COMPUTED.has(name.toLowerCase())) continue
-    lines.push(`-H ${value === REDACTED ? `${quote(`${name}: `)}"$${variable(name)}"` : quote(`${name}: ${value}`)}`)
+    lines.push(
+      `-H ${value === REDACTED ? `${quote(`${name}: `)}"$${variable(name)}"` : quote(`${name}: ${value}`)}`,
+    )
   }
   if (body !== undefined && body !== '') lines.push(`--data-raw ${quote(body)}`)
   return lines.join(' \\\n  ')

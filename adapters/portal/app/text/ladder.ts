@@ -117,7 +117,8 @@ export function callFromAttempts(callId: string, attempts: readonly Attempt[]): 
       }
       events.set(attempt.event_id, event)
     }
-    const state = attempt.result === 'success' ? 'delivered' : attempt.retries_left > 0 ? 'waiting' : 'exhausted'
+    const state =
+      attempt.result === 'success' ? 'delivered' : attempt.retries_left > 0 ? 'waiting' : 'exhausted'
     const known = event.deliveries.findIndex(({ id }) => id === attempt.delivery_id)
     const delivery = { id: attempt.delivery_id, hook_id: attempt.hook_id, state }
     if (known === -1) event.deliveries.push(delivery)
@@ -239,7 +240,9 @@ export function ladderText(callId: string, ladder: Ladder, words: LadderWords): 
 
 /** A, B, … Z, AA. */
 export function legName(index: number): string {
-  return index < 26 ? String.fromCharCode(65 + index) : legName(Math.floor(index / 26) - 1) + legName(index % 26)
+  return index < 26
+    ? String.fromCharCode(65 + index)
+    : legName(Math.floor(index / 26) - 1) + legName(index % 26)
 }
 
 function legText({ call_id, from, to }: CallLeg, index: number): string {

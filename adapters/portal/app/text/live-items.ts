@@ -23,10 +23,19 @@ export function parseItem({ id, event, data }: SseItem, nowMs: number): LiveItem
       return { key: value.id, atMs: Date.parse(value.sent_at), attempt: value as unknown as Attempt }
     case 'webhook':
       if (typeof value.id !== 'string') return undefined
-      return { key: `${id}/${value.id}`, atMs: nowMs, webhookId: value.id, text: String(value.change ?? event) }
+      return {
+        key: `${id}/${value.id}`,
+        atMs: nowMs,
+        webhookId: value.id,
+        text: String(value.change ?? event),
+      }
     case 'gap':
     case 'end':
-      return { key: `${id}/${event}/${nowMs}`, atMs: nowMs, text: String(value.reason ?? value.dropped ?? event) }
+      return {
+        key: `${id}/${event}/${nowMs}`,
+        atMs: nowMs,
+        text: String(value.reason ?? value.dropped ?? event),
+      }
     default:
       return undefined
   }

@@ -1,7 +1,16 @@
 /** The addresses of the screens: everything after `#`, so that the page works under every prefix. Pure. */
 
 export interface Route {
-  readonly screen: 'webhooks' | 'webhook' | 'new' | 'delivery' | 'call' | 'live' | 'match' | 'operator' | 'unknown'
+  readonly screen:
+    | 'webhooks'
+    | 'webhook'
+    | 'new'
+    | 'delivery'
+    | 'call'
+    | 'live'
+    | 'match'
+    | 'operator'
+    | 'unknown'
   /** The account whose data is shown; absent: the account of the session. */
   readonly accountId?: string
   /** Id of the webhook, delivery or call. */
@@ -17,7 +26,10 @@ export function parseRoute(hash: string): Route {
   const query = Object.fromEntries(new URLSearchParams(search))
   let segments: string[]
   try {
-    segments = path.split('/').filter((segment) => segment !== '').map(decodeURIComponent)
+    segments = path
+      .split('/')
+      .filter((segment) => segment !== '')
+      .map(decodeURIComponent)
   } catch {
     return { screen: 'unknown', query }
   }
