@@ -41,6 +41,7 @@ const SUBPROCESS = [
   'mutants/*',
   'soak/*',
   'adapters/cli/bin*',
+  'adapters/portal/browser/*',
   'adapters/storage/*conformance',
   'adapters/storage/sqlite-built-*',
 ].map((files) => `test/${files}.test.ts`)

@@ -9,6 +9,8 @@ const ROOT = fileURLToPath(new URL('.', import.meta.url))
 const SNIPPETS = 'virtual:snippets'
 const RECEIVERS_PAGE = fileURLToPath(new URL('../../../docs/receivers/verify.md', import.meta.url))
 
+const SEND_SCRIPT = fileURLToPath(new URL('snippets/curl-and-openssl.sh', import.meta.url))
+
 /** The code of the receivers' documentation, which its tests run, as a module of the page. */
 function snippets(): Plugin {
   return {
@@ -18,7 +20,9 @@ function snippets(): Plugin {
       if (id !== `\0${SNIPPETS}`) return undefined
       const page = readFileSync(RECEIVERS_PAGE, 'utf8')
       const found = [...page.matchAll(/^## (.+)\n[\s\S]*?^```\w+\n([\s\S]*?)^```$/gm)]
-      return `export default ${JSON.stringify(found.map(([, name, code]) => ({ name, code })))}`
+      const list = found.map(([, name, code]) => ({ name, code }))
+      list.push({ name: 'curl + openssl', code: readFileSync(SEND_SCRIPT, 'utf8') })
+      return `export default ${JSON.stringify(list)}`
     },
   }
 }

@@ -38,7 +38,7 @@ export async function webhookRows(
     { accountId, pageSize: PAGE_SIZE, ...position },
     signal,
   )
-  const rows = page.items.map(fromSummary)
+  const rows = page.items.map(flatten)
   const needle = text.toLowerCase()
   const items = rows.filter(
     (row) =>
@@ -48,13 +48,11 @@ export async function webhookRows(
   return { ...page, items }
 }
 
-function fromSummary({ id, name, uri, group, health, disable_reason }: WebhookSummary): HealthRow {
-  return {
-    id,
-    name,
-    uri,
-    ...health,
-    ...(group === undefined ? {} : { group }),
-    ...(disable_reason === undefined ? {} : { disable_reason }),
-  }
+/** A row of health, also from a document that has its health in a field of its own. */
+export function flatten(
+  document: HealthRow | (WebhookSummary & { readonly account_id?: string }),
+): HealthRow {
+  if (!('health' in document)) return document
+  const { health, ...webhook } = document
+  return { ...webhook, ...health }
 }

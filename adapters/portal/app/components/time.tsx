@@ -1,8 +1,8 @@
 /** A time: relative to now, with the exact time beside it or in the tooltip. */
 import { nowMs } from '../state/clock.js'
 import { zone } from '../state/preferences.js'
-import { currentLanguage } from '../state/translate.js'
-import { clockTime, exactTime, relativeTime } from '../text/times.js'
+import { currentLanguage, t } from '../state/translate.js'
+import { clockTime, duration, exactTime, relativeTime } from '../text/times.js'
 
 const toMs = (at: string | number) => (typeof at === 'number' ? at : Date.parse(at))
 
@@ -12,6 +12,17 @@ export function RelativeTime({ at }: { readonly at: string | number }) {
   return (
     <time dateTime={iso(ms)} title={withZone(exactTime(ms, zone.value))}>
       {relativeTime(ms, nowMs.value, currentLanguage())}
+    </time>
+  )
+}
+
+/** How long something has lasted, with its beginning in the tooltip. */
+export function Since({ at }: { readonly at: string | number }) {
+  const ms = toMs(at)
+  const lasted = Math.max(0, Math.floor((nowMs.value - ms) / 1_000) * 1_000)
+  return (
+    <time dateTime={iso(ms)} title={withZone(exactTime(ms, zone.value))}>
+      {t('time.since', { duration: duration(lasted) })}
     </time>
   )
 }

@@ -192,7 +192,7 @@ function AttemptPanel({ attempt, isOpen }: { readonly attempt: Attempt; readonly
       </summary>
       <div class="exchange">
         <section>
-          <h3>{t('attempt.request')}</h3>
+          <h2>{t('attempt.request')}</h2>
           {requestHeaders === undefined ? (
             <p>{t('attempt.notSent')}</p>
           ) : (
@@ -219,7 +219,7 @@ function AttemptPanel({ attempt, isOpen }: { readonly attempt: Attempt; readonly
           )}
         </section>
         <section>
-          <h3>{t('attempt.response')}</h3>
+          <h2>{t('attempt.response')}</h2>
           <p class="number">
             <Line text={outcomeOf(attempt)} /> {took}
           </p>

@@ -11,7 +11,7 @@ import { VirtualTable } from '../components/virtual-table.js'
 import { summarize } from '../state/announce.js'
 import { isVisible } from '../state/clock.js'
 import { session } from '../state/session.js'
-import { number, t } from '../state/translate.js'
+import { number, t, word } from '../state/translate.js'
 import { outcomeOf } from '../text/ladder.js'
 import { addItems, type LiveItem, parseItem } from '../text/live-items.js'
 import { formatRoute } from '../text/routes.js'
@@ -124,7 +124,8 @@ export function LiveScreen({ accountId }: { readonly accountId: string }) {
             {
               label: t('column.result'),
               width: '9rem',
-              cell: ({ attempt, text }) => (attempt ? <StateBadge state={attempt.result} /> : text),
+              cell: ({ attempt, text }) =>
+                attempt ? <StateBadge state={attempt.result} /> : word('change', text ?? ''),
             },
             {
               label: t('column.hook'),

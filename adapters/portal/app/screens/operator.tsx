@@ -1,8 +1,9 @@
 /** The whole service, for its operators: is the fault ours, and which endpoints hold back deliveries? */
 import { useSignal } from '@preact/signals'
-import type { Page as ListPage, UnhealthyWebhook } from 'hookswitch/client'
+import type { Page as ListPage } from 'hookswitch/client'
 import { accountRequest, optional, page, request } from '../api/api.js'
 import type { HealthRow, OverviewDocument } from '../api/documents.js'
+import { flatten } from '../api/webhook-rows.js'
 import { Chips } from '../components/chips.js'
 import { Confirm } from '../components/dialog.js'
 import { Line } from '../components/hostile-text.js'
@@ -11,7 +12,7 @@ import { Page } from '../components/page.js'
 import { PagedTable } from '../components/paged-table.js'
 import { Sparkline } from '../components/sparkline.js'
 import { StateBadge } from '../components/state-badge.js'
-import { RelativeTime } from '../components/time.js'
+import { RelativeTime, Since } from '../components/time.js'
 import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { usePagedList } from '../state/paged-list.js'
@@ -113,20 +114,14 @@ function Figure({ label, value, isBad = false }: { label: string; value: string;
   )
 }
 
-/** Unhealthy endpoints of every account: from the new route, or from the list of unhealthy webhooks. */
 async function endpoints(
   state: string,
   startKey: string | undefined,
   signal: AbortSignal,
 ): Promise<ListPage<HealthRow>> {
   const parameters = { state, pageSize: PAGE_SIZE, ...(startKey === undefined ? {} : { startKey }) }
-  const rows = await optional(page<HealthRow>('/system/endpoints', parameters, signal))
-  if (rows) return rows
-  const list = await page<UnhealthyWebhook>('/system/webhooks', parameters, signal)
-  return {
-    ...list,
-    items: list.items.map(({ health, ...webhook }) => ({ ...webhook, ...health })),
-  }
+  const list = await page<Parameters<typeof flatten>[0]>('/system/endpoints', parameters, signal)
+  return { ...list, items: list.items.map(flatten) }
 }
 
 function Endpoints({ query }: { readonly query: Readonly<Record<string, string>> }) {
@@ -169,10 +164,9 @@ function Endpoints({ query }: { readonly query: Readonly<Record<string, string>>
               pending === undefined ? '–' : `${number(pending)}${pending_capped ? '+' : ''}`,
           },
           {
-            label: t('webhook.since'),
+            label: t('state.failing'),
             width: '9rem',
-            cell: ({ failing_since }) =>
-              failing_since === undefined ? '–' : <RelativeTime at={failing_since} />,
+            cell: ({ failing_since }) => (failing_since === undefined ? '–' : <Since at={failing_since} />),
           },
         ]}
       />

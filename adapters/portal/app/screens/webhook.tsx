@@ -10,7 +10,7 @@ import { ActionButton, Loaded } from '../components/load-state.js'
 import { Page } from '../components/page.js'
 import { StateBadge } from '../components/state-badge.js'
 import { Tabs } from '../components/tabs.js'
-import { RelativeTime } from '../components/time.js'
+import { RelativeTime, Since } from '../components/time.js'
 import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { type Resource, useResource } from '../state/resource.js'
@@ -110,7 +110,7 @@ function Condition({ webhook: { health, disable_reason } }: { readonly webhook: 
       <StateBadge state={health.state} />
       {health.state === 'failing' && health.failing_since !== undefined && (
         <span>
-          {t('webhook.since')} <RelativeTime at={health.failing_since} />
+          <Since at={health.failing_since} />
         </span>
       )}
       {health.state === 'paused' && health.paused_until !== undefined && (

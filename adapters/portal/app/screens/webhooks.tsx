@@ -13,7 +13,7 @@ import { Page } from '../components/page.js'
 import { PagedTable } from '../components/paged-table.js'
 import { Sparkline } from '../components/sparkline.js'
 import { StateBadge } from '../components/state-badge.js'
-import { RelativeTime } from '../components/time.js'
+import { RelativeTime, Since } from '../components/time.js'
 import type { Column } from '../components/virtual-table.js'
 import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
@@ -212,7 +212,7 @@ function State({ accountId, row, reload }: { accountId: string; row: HealthRow; 
       <StateBadge state={row.state} />
       {row.state === 'failing' && row.failing_since !== undefined && (
         <span class="muted">
-          <RelativeTime at={row.failing_since} />
+          <Since at={row.failing_since} />
         </span>
       )}
       {row.state === 'paused' && (

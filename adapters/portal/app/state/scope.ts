@@ -34,5 +34,5 @@ effect(() => {
 
 async function findOperator(): Promise<boolean> {
   if (await optional(request<OverviewDocument>('GET', '/system/overview'))) return true
-  return (await optional(page('/system/webhooks', { pageSize: 1 }))) !== undefined
+  return (await optional(page('/system/endpoints', { pageSize: 1 }))) !== undefined
 }

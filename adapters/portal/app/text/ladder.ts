@@ -97,7 +97,12 @@ export function buildLadder(call: CallDocument, attempts: readonly Attempt[]): L
   }))
   for (const { call_id, sequence } of call.unwanted ?? []) insertUnwanted(rows, call_id, sequence, legIndex)
   const webhookIds = [...new Set(rows.flatMap((row) => row.deliveries.map(({ webhookId }) => webhookId)))]
-  return { legs, webhookIds, rows, isTruncated: call.truncated === true }
+  const column = ({ webhookId }: LadderDelivery) => webhookIds.indexOf(webhookId)
+  const inOrder = rows.map((row) => ({
+    ...row,
+    deliveries: [...row.deliveries].sort((one, other) => column(one) - column(other)),
+  }))
+  return { legs, webhookIds, rows: inOrder, isTruncated: call.truncated === true }
 }
 
 /** The document of a call from its attempts alone, for services without `GET calls/{call_id}`. */
