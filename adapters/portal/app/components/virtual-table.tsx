@@ -12,6 +12,8 @@ export interface Column<Row> {
   readonly label: string
   /** Width as a track of a CSS grid. */
   readonly width: string
+  /** Digits of one width. */
+  readonly isNumber?: boolean
   readonly cell: (row: Row) => ComponentChildren
 }
 
@@ -141,7 +143,12 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
               style={{ gridTemplateColumns: isNarrow.value ? '' : template, height: `${rowHeight}px` }}
             >
               {columns.map((column, position) => (
-                <div role="cell" key={column.label} data-label={column.label}>
+                <div
+                  role="cell"
+                  key={column.label}
+                  data-label={column.label}
+                  class={column.isNumber ? 'number' : undefined}
+                >
                   {position === 0 && hrefOf ? (
                     <a class="row-link" href={hrefOf(row)}>
                       {column.cell(row)}

@@ -12,7 +12,7 @@ import { zone } from '../state/preferences.js'
 import { replaceQuery } from '../state/router.js'
 import { number, t } from '../state/translate.js'
 import { toGregorian } from '../text/gregorian-time.js'
-import { outcomeOf } from '../text/ladder.js'
+import { outcomeOf } from '../text/outcome.js'
 import { formatRoute } from '../text/routes.js'
 import { duration, parseInputTime } from '../text/times.js'
 
@@ -117,9 +117,8 @@ function attemptColumns(): readonly Column<Attempt>[] {
     {
       label: t('column.duration'),
       width: '6rem',
-      cell: ({ duration_ms }) => (
-        <span class="number">{duration_ms === undefined ? '–' : duration(duration_ms)}</span>
-      ),
+      isNumber: true,
+      cell: ({ duration_ms }) => (duration_ms === undefined ? '–' : duration(duration_ms)),
     },
     {
       label: t('column.call'),
@@ -129,9 +128,8 @@ function attemptColumns(): readonly Column<Attempt>[] {
     {
       label: t('column.left'),
       width: '6rem',
-      cell: ({ retries_left, result }) => (
-        <span class="number">{result === 'success' ? '–' : number(retries_left)}</span>
-      ),
+      isNumber: true,
+      cell: ({ retries_left, result }) => (result === 'success' ? '–' : number(retries_left)),
     },
   ]
 }

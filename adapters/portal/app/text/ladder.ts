@@ -4,6 +4,7 @@
  */
 import type { Attempt } from 'hookswitch/client'
 import { fromGregorian } from './gregorian-time.js'
+import { outcomeOf } from './outcome.js'
 import { duration, offset } from './times.js'
 
 /** `GET calls/{call_id}`. */
@@ -28,6 +29,8 @@ export interface CallEvent {
   readonly hook: string
   readonly sequence?: number
   readonly timestamp: number
+  /** The same time with milliseconds, ISO 8601. */
+  readonly happened_at?: string
   readonly deliveries: readonly CallDelivery[]
 }
 
@@ -74,20 +77,20 @@ export interface Ladder {
 /** @param attempts of the call, in any order */
 export function buildLadder(call: CallDocument, attempts: readonly Attempt[]): Ladder {
   const events = [...call.events].sort(
-    (one, other) => one.timestamp - other.timestamp || (one.sequence ?? 0) - (other.sequence ?? 0),
+    (one, other) => timeOf(one) - timeOf(other) || (one.sequence ?? 0) - (other.sequence ?? 0),
   )
   const legs = legsOf(call, events)
   const legIndex = new Map(legs.map((leg, index) => [leg.call_id, index]))
   const byDelivery = groupAttempts(attempts)
-  const startMs = events[0] ? fromGregorian(events[0].timestamp) : 0
+  const startMs = events[0] ? timeOf(events[0]) : 0
   const rows: LadderRow[] = events.map((event) => ({
     kind: 'event',
     legIndex: legIndex.get(event.call_id)!,
     callId: event.call_id,
     hook: event.hook,
     sequence: event.sequence,
-    timeMs: fromGregorian(event.timestamp),
-    offsetMs: fromGregorian(event.timestamp) - startMs,
+    timeMs: timeOf(event),
+    offsetMs: timeOf(event) - startMs,
     deliveries: event.deliveries.map(({ id, hook_id, state }) => ({
       id,
       webhookId: hook_id,
@@ -104,6 +107,9 @@ export function buildLadder(call: CallDocument, attempts: readonly Attempt[]): L
   }))
   return { legs, webhookIds, rows: inOrder, isTruncated: call.truncated === true }
 }
+
+const timeOf = ({ happened_at, timestamp }: CallEvent): number =>
+  happened_at === undefined ? fromGregorian(timestamp) : Date.parse(happened_at)
 
 /** The document of a call from its attempts alone, for services without `GET calls/{call_id}`. */
 export function callFromAttempts(callId: string, attempts: readonly Attempt[]): CallDocument {
@@ -173,13 +179,6 @@ function chain(attempts: readonly Attempt[]): readonly LadderAttempt[] {
       waitedMs: waitedMs === undefined ? undefined : Math.max(0, waitedMs),
     }
   })
-}
-
-/** The status of the response, or why there is none. */
-export function outcomeOf(
-  attempt: Pick<Attempt, 'resp_status_code' | 'client_error' | 'reason' | 'result'>,
-): string {
-  return attempt.resp_status_code ?? attempt.client_error ?? attempt.reason ?? attempt.result
 }
 
 /** Puts a missing number behind the last lower number of its leg. */
