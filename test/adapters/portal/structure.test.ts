@@ -14,9 +14,9 @@ import {
   deliveryText,
   ladderText,
   legName,
-  outcomeOf,
 } from '../../../adapters/portal/app/text/ladder.js'
 import { addItems, parseItem } from '../../../adapters/portal/app/text/live-items.js'
+import { outcomeOf } from '../../../adapters/portal/app/text/outcome.js'
 import {
   linearScale,
   linePath,

@@ -9,7 +9,7 @@ import { ExactTime } from '../components/time.js'
 import type { Column } from '../components/virtual-table.js'
 import { usePagedList } from '../state/paged-list.js'
 import { zone } from '../state/preferences.js'
-import { replaceQuery } from '../state/router.js'
+import { changeQuery } from '../state/router.js'
 import { number, t } from '../state/translate.js'
 import { toGregorian } from '../text/gregorian-time.js'
 import { outcomeOf } from '../text/outcome.js'
@@ -56,7 +56,7 @@ export function AttemptsTab({ accountId, webhookId, query }: AttemptsTabProps) {
     REFRESH_MS,
   )
   const set = (name: string) => (event: { readonly currentTarget: { readonly value: string } }) =>
-    replaceQuery({ ...query, [name]: event.currentTarget.value.trim() })
+    changeQuery({ [name]: event.currentTarget.value.trim() })
   return (
     <>
       <div class="filters">

@@ -8,7 +8,7 @@ import { PagedTable } from '../components/paged-table.js'
 import { StateBadge } from '../components/state-badge.js'
 import { RelativeTime } from '../components/time.js'
 import { usePagedList } from '../state/paged-list.js'
-import { replaceQuery } from '../state/router.js'
+import { changeQuery } from '../state/router.js'
 import { number, t, word } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
 import { ReplayDialog } from './replay-dialog.js'
@@ -56,10 +56,7 @@ export function DeliveriesTab({ accountId, webhookId, query }: DeliveriesTabProp
       <div class="filters">
         <label>
           <span>{t('filter.state')}</span>
-          <select
-            value={state}
-            onChange={(event) => replaceQuery({ ...query, state: event.currentTarget.value })}
-          >
+          <select value={state} onChange={(event) => changeQuery({ state: event.currentTarget.value })}>
             <option value="">{t('filter.all')}</option>
             {STATES.map((name) => (
               <option key={name} value={name}>

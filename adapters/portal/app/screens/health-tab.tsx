@@ -4,7 +4,7 @@ import { Chips } from '../components/chips.js'
 import { Loaded } from '../components/load-state.js'
 import { Plot } from '../components/plot.js'
 import { useResource } from '../state/resource.js'
-import { replaceQuery } from '../state/router.js'
+import { changeQuery } from '../state/router.js'
 import { currentLanguage, number, t } from '../state/translate.js'
 import { toGregorian } from '../text/gregorian-time.js'
 import { type HealthSeries, healthSeries, percentText, type StatsDocument } from '../text/health-series.js'
@@ -51,7 +51,7 @@ export function HealthTab({ accountId, webhookId, query }: HealthTabProps) {
       <Chips
         label={t('health.range')}
         value={range}
-        onChange={(value) => replaceQuery({ ...query, range: value })}
+        onChange={(value) => changeQuery({ range: value })}
         chips={NAMES.map((value) => ({ value, label: t(`range.${value}`) }))}
       />
       <Loaded resource={stats}>

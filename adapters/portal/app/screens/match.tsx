@@ -8,7 +8,7 @@ import { Loaded } from '../components/load-state.js'
 import { Page } from '../components/page.js'
 import { StateBadge } from '../components/state-badge.js'
 import { useResource } from '../state/resource.js'
-import { replaceQuery } from '../state/router.js'
+import { changeQuery } from '../state/router.js'
 import { t } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
 
@@ -44,10 +44,7 @@ export function MatchScreen({ accountId, query }: MatchScreenProps) {
       <div class="filters">
         <label>
           <span>{t('column.hook')}</span>
-          <select
-            value={hook}
-            onChange={(event) => replaceQuery({ ...query, hook: event.currentTarget.value })}
-          >
+          <select value={hook} onChange={(event) => changeQuery({ hook: event.currentTarget.value })}>
             {[...kinds].sort().map((id) => (
               <option key={id} value={id}>
                 {id}

@@ -17,7 +17,7 @@ import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { usePagedList } from '../state/paged-list.js'
 import { useResource } from '../state/resource.js'
-import { replaceQuery } from '../state/router.js'
+import { changeQuery } from '../state/router.js'
 import { session } from '../state/session.js'
 import { number, t, word } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
@@ -138,7 +138,7 @@ function Endpoints({ query }: { readonly query: Readonly<Record<string, string>>
       <Chips
         label={t('filter.state')}
         value={state}
-        onChange={(value) => replaceQuery({ ...query, state: value })}
+        onChange={(value) => changeQuery({ state: value })}
         chips={STATES.map((value) => ({ value, label: word('state', value) }))}
       />
       <PagedTable

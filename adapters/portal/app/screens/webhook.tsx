@@ -19,9 +19,9 @@ import { t } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
 import { AttemptsTab } from './attempts-tab.js'
 import { DeliveriesTab } from './deliveries-tab.js'
-import { HealthTab } from './health-tab.js'
 import { ReplayDialog } from './replay-dialog.js'
 
+const HealthTab = lazy(async () => (await import('./health-tab.js')).HealthTab)
 const SecretTab = lazy(async () => (await import('./secret-tab.js')).SecretTab)
 const SettingsTab = lazy(async () => (await import('./settings-tab.js')).SettingsTab)
 

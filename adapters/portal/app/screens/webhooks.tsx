@@ -18,7 +18,7 @@ import type { Column } from '../components/virtual-table.js'
 import { useAction } from '../state/action.js'
 import { notify } from '../state/announce.js'
 import { usePagedList } from '../state/paged-list.js'
-import { replaceQuery } from '../state/router.js'
+import { changeQuery } from '../state/router.js'
 import { currentLanguage, number, t, word } from '../state/translate.js'
 import { percent, percentText, sum } from '../text/health-series.js'
 import { formatRoute } from '../text/routes.js'
@@ -66,7 +66,7 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
         <Chips
           label={t('filter.state')}
           value={state}
-          onChange={(value) => replaceQuery({ ...query, state: value })}
+          onChange={(value) => changeQuery({ state: value })}
           chips={[
             { value: '', label: t('filter.all') },
             ...STATES.map((value) => ({ value: value as string, label: chipLabel(value) })),
@@ -77,7 +77,7 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
           aria-label={t('webhooks.search')}
           placeholder={t('webhooks.search')}
           value={text}
-          onChange={(event) => replaceQuery({ ...query, q: event.currentTarget.value.trim() })}
+          onChange={(event) => changeQuery({ q: event.currentTarget.value.trim() })}
         />
         <Reenable accountId={accountId} rows={rows} onDone={list.reload} />
       </div>

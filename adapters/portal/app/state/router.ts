@@ -12,9 +12,9 @@ export function navigate(to: Parameters<typeof formatRoute>[0]): void {
   location.hash = formatRoute(to)
 }
 
-/** Changes the address without a new entry in the history: for filters. */
-export function replaceQuery(query: Readonly<Record<string, string>>): void {
-  const next = { ...route.peek(), query }
-  history.replaceState(null, '', formatRoute(next))
+/** Changes fields of the query without a new entry in the history: for filters. An empty text removes a field. */
+export function changeQuery(changes: Readonly<Record<string, string>>): void {
+  const current = route.peek()
+  history.replaceState(null, '', formatRoute({ ...current, query: { ...current.query, ...changes } }))
   route.value = parseRoute(location.hash)
 }

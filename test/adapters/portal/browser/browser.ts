@@ -41,6 +41,11 @@ export function watch(page: Page): Reports {
   return { problems }
 }
 
+/** The session as the page stores it. */
+export async function storedSession(page: Page): Promise<{ readonly token: string }> {
+  return JSON.parse(await page.evaluate<string>('Object.values(sessionStorage).join()'))
+}
+
 /** Logs in by API key and waits for the list. */
 export async function logIn(page: Page, url: string, apiKey: string): Promise<void> {
   await page.goto(url)
@@ -66,14 +71,10 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 export async function violations(page: Page): Promise<readonly string[]> {
   // Evaluated by the debugger, which the policy of the page does not bind.
   await page.evaluate(axeSource)
-  const found = await page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run(): Promise<{ violations: AxeViolation[] }> } }
-    const { violations } = await axe.run()
-    return violations.map(
-      ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`,
-    )
-  })
-  return found
+  const found = await page.evaluate<{ readonly violations: readonly AxeViolation[] }>('axe.run()')
+  return found.violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`,
+  )
 }
 
 interface AxeViolation {
