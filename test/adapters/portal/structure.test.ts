@@ -59,6 +59,7 @@ describe('addresses', () => {
   it('lead to the list without a path, and nowhere where they are wrong', () => {
     expect(parseRoute('').screen).toBe('webhooks')
     expect(parseRoute('#/').screen).toBe('webhooks')
+    expect(formatRoute({ screen: 'webhooks', query: { q: 'x' } })).toBe('#/?q=x')
     for (const hash of [
       '#/a/b',
       '#/a/webhooks/W/t/x',

@@ -1,6 +1,7 @@
 /** The attempts of a webhook, newest first, with filters. */
 import type { Attempt } from 'hookswitch/client'
 import { accountPage } from '../api/api.js'
+import { FilterInput } from '../components/filter-input.js'
 import { Line } from '../components/hostile-text.js'
 import { Empty } from '../components/load-state.js'
 import { PagedTable } from '../components/paged-table.js'
@@ -55,35 +56,41 @@ export function AttemptsTab({ accountId, webhookId, query }: AttemptsTabProps) {
     ({ id }) => id,
     REFRESH_MS,
   )
-  const set = (name: string) => (event: { readonly currentTarget: { readonly value: string } }) =>
-    changeQuery({ [name]: event.currentTarget.value.trim() })
   return (
     <>
       <div class="filters">
         <label>
           <span>{t('filter.result')}</span>
-          <select value={result} onChange={set('result')}>
+          <select value={result} onChange={(event) => changeQuery({ result: event.currentTarget.value })}>
             <option value="">{t('filter.all')}</option>
             <option value="success">{t('state.success')}</option>
             <option value="failure">{t('state.failure')}</option>
           </select>
         </label>
-        <label>
-          <span>{t('filter.status')}</span>
-          <input size={5} inputMode="numeric" value={status} onChange={set('status')} />
-        </label>
-        <label>
-          <span>{t('filter.hook')}</span>
-          <input size={16} value={hook} onChange={set('hook')} autocapitalize="none" spellcheck={false} />
-        </label>
-        <label>
-          <span>{t('filter.from')}</span>
-          <input type="datetime-local" value={from} onChange={set('from')} />
-        </label>
-        <label>
-          <span>{t('filter.to')}</span>
-          <input type="datetime-local" value={to} onChange={set('to')} />
-        </label>
+        <FilterInput
+          caption={t('filter.status')}
+          size={5}
+          value={status}
+          onChange={(value) => changeQuery({ status: value })}
+        />
+        <FilterInput
+          caption={t('filter.hook')}
+          size={16}
+          value={hook}
+          onChange={(value) => changeQuery({ hook: value })}
+        />
+        <FilterInput
+          caption={t('filter.from')}
+          type="datetime-local"
+          value={from}
+          onChange={(value) => changeQuery({ from: value })}
+        />
+        <FilterInput
+          caption={t('filter.to')}
+          type="datetime-local"
+          value={to}
+          onChange={(value) => changeQuery({ to: value })}
+        />
         <span class="muted">{t('list.loaded', { count: list.items.value.length })}</span>
       </div>
       <PagedTable

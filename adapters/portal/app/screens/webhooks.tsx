@@ -7,6 +7,7 @@ import { API_URL } from '../api/settings.js'
 import { webhookRows } from '../api/webhook-rows.js'
 import { Chips } from '../components/chips.js'
 import { Confirm } from '../components/dialog.js'
+import { FilterInput } from '../components/filter-input.js'
 import { Line } from '../components/hostile-text.js'
 import { ActionButton, Empty } from '../components/load-state.js'
 import { Page } from '../components/page.js'
@@ -72,12 +73,11 @@ export function WebhooksScreen({ accountId, query }: WebhooksScreenProps) {
             ...STATES.map((value) => ({ value: value as string, label: chipLabel(value) })),
           ]}
         />
-        <input
+        <FilterInput
           type="search"
-          aria-label={t('webhooks.search')}
-          placeholder={t('webhooks.search')}
+          label={t('webhooks.search')}
           value={text}
-          onChange={(event) => changeQuery({ q: event.currentTarget.value.trim() })}
+          onChange={(q) => changeQuery({ q })}
         />
         <Reenable accountId={accountId} rows={rows} onDone={list.reload} />
       </div>

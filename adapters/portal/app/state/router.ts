@@ -12,9 +12,14 @@ export function navigate(to: Parameters<typeof formatRoute>[0]): void {
   location.hash = formatRoute(to)
 }
 
-/** Changes fields of the query without a new entry in the history: for filters. An empty text removes a field. */
+/** Changes the address without a new entry in the history. */
+export function replaceRoute(to: Parameters<typeof formatRoute>[0]): void {
+  history.replaceState(null, '', formatRoute(to))
+  route.value = parseRoute(location.hash)
+}
+
+/** Changes fields of the query: for filters. An empty text removes a field. */
 export function changeQuery(changes: Readonly<Record<string, string>>): void {
   const current = route.peek()
-  history.replaceState(null, '', formatRoute({ ...current, query: { ...current.query, ...changes } }))
-  route.value = parseRoute(location.hash)
+  replaceRoute({ ...current, query: { ...current.query, ...changes } })
 }

@@ -2,11 +2,20 @@
 import { computed, effect, signal } from '@preact/signals'
 import { optional, page, request } from '../api/api.js'
 import type { OverviewDocument } from '../api/documents.js'
-import { route } from './router.js'
+import { replaceRoute, route } from './router.js'
 import { session } from './session.js'
 
 /** The account of the address, otherwise that of the session. */
 export const accountId = computed(() => route.value.accountId ?? session.value?.accountId ?? '')
+
+// The address names its account, so that it can be passed on.
+effect(() => {
+  const { screen, accountId: named, query } = route.value
+  const own = session.value?.accountId
+  if (screen === 'webhooks' && named === undefined && own !== undefined) {
+    replaceRoute({ screen, accountId: own, query })
+  }
+})
 
 /** Whether the user is an operator of the service. */
 export const isOperator = signal(false)

@@ -61,12 +61,15 @@ type RouteInput = Omit<Route, 'query'> & { readonly query?: Readonly<Record<stri
 export function formatRoute({ screen, accountId, id, tab, query = {} }: RouteInput): string {
   const search = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== '')).toString()
   const kind = screen in PLURAL ? PLURAL[screen as keyof typeof PLURAL] : screen
+  // Without an account there is only the list of the session's own account.
   const segments =
-    screen === 'operator'
-      ? ['operator']
-      : screen === 'new'
-        ? [accountId, 'webhooks', 'new']
-        : [accountId, kind, id, tab]
+    screen !== 'operator' && accountId === undefined
+      ? []
+      : screen === 'operator'
+        ? ['operator']
+        : screen === 'new'
+          ? [accountId, 'webhooks', 'new']
+          : [accountId, kind, id, tab]
   const path = segments.filter((segment) => segment !== undefined).map(encodeURIComponent)
   return `#/${path.join('/')}${search === '' ? '' : `?${search}`}`
 }

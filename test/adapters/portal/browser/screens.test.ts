@@ -37,7 +37,7 @@ describe.skipIf(CHROMIUM === undefined)('the screens', () => {
     await row('Dashboard').getByText('ok').waitFor()
     await page.getByRole('button', { name: 'failing' }).click()
     await row('Dashboard').waitFor({ state: 'detached' })
-    expect(page.url()).toContain('state=failing')
+    expect(page.url()).toContain('#/acme/webhooks?state=failing')
     await page.getByRole('button', { name: 'All', exact: true }).click()
     const search = page.getByRole('searchbox', { name: 'Search by name or URL' })
     await search.fill('dash')
