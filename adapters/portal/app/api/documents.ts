@@ -50,8 +50,9 @@ export interface OverviewDocument {
     readonly node: string
     readonly alive_until?: string
     readonly shards?: number
-    readonly leaving?: boolean
+    /** Shards that it is giving to other nodes. */
+    readonly leaving?: number
   }[]
-  readonly store?: string
+  readonly store?: { readonly durable: boolean; readonly shared: boolean }
   readonly version?: string
 }

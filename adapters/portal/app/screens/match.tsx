@@ -12,7 +12,16 @@ import { changeQuery } from '../state/router.js'
 import { t } from '../state/translate.js'
 import { formatRoute } from '../text/routes.js'
 
-const REASONS = ['hook', 'disabled', 'account', 'internal_leg', 'filter'] as const
+const REASONS = [
+  'hook',
+  'only',
+  'disabled',
+  'account',
+  'account_disabled',
+  'document',
+  'internal_leg',
+  'filter',
+] as const
 type Reason = (typeof REASONS)[number]
 
 export interface MatchScreenProps {

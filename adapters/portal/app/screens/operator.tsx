@@ -95,14 +95,19 @@ function Overview({ overview }: { readonly overview: OverviewDocument }) {
                 </span>
               )}{' '}
               {shards !== undefined && t('operator.shards', { count: shards })}{' '}
-              {leaving && t('operator.leaving')}
+              {leaving !== undefined && leaving > 0 && t('operator.leaving', { count: leaving })}
             </li>
           ))}
         </ul>
       )}
-      <p class="muted">{[store, version].filter(Boolean).join(' · ')}</p>
+      <p class="muted">{[store && storeText(store), version].filter(Boolean).join(' · ')}</p>
     </>
   )
+}
+
+function storeText({ durable, shared }: NonNullable<OverviewDocument['store']>): string {
+  if (shared) return t('operator.shared')
+  return t(durable ? 'operator.durable' : 'operator.memory')
 }
 
 function Figure({ label, value, isBad = false }: { label: string; value: string; isBad?: boolean }) {
