@@ -51,9 +51,10 @@ export function LiveScreen({ accountId }: { readonly accountId: string }) {
       const added = pending.current
       pending.current = []
       items.value = addItems(items.peek(), added)
-      for (const { attempt } of added) {
-        if (attempt?.result === 'success') unread.current.ok += 1
-        else if (attempt) unread.current.failed += 1
+      for (const { attempt, rate } of added) {
+        if (attempt) unread.current[attempt.result === 'success' ? 'ok' : 'failed'] += 1
+        unread.current.ok += rate?.ok ?? 0
+        unread.current.failed += rate?.failed ?? 0
       }
       if (summarize(t('live.summary', unread.current))) unread.current = { ok: 0, failed: 0 }
     }, BATCH_MS)
@@ -124,8 +125,10 @@ export function LiveScreen({ accountId }: { readonly accountId: string }) {
             {
               label: t('column.result'),
               width: '9rem',
-              cell: ({ attempt, text }) =>
-                attempt ? <StateBadge state={attempt.result} /> : word('change', text ?? ''),
+              cell: ({ attempt, rate, text = '' }) => {
+                if (attempt) return <StateBadge state={attempt.result} />
+                return rate ? t('live.summary', rate) : word('change', text)
+              },
             },
             {
               label: t('column.hook'),

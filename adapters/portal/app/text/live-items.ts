@@ -7,6 +7,8 @@ export interface LiveItem {
   readonly atMs: number
   readonly attempt?: Attempt
   readonly webhookId?: string
+  /** Attempts of one second that were too many to be sent one by one. */
+  readonly rate?: { readonly ok: number; readonly failed: number }
   /** What a row without an attempt says. */
   readonly text?: string
 }
@@ -29,12 +31,18 @@ export function parseItem({ id, event, data }: SseItem, nowMs: number): LiveItem
         webhookId: value.id,
         text: String(value.change ?? event),
       }
+    case 'rate': {
+      const { hook_id: webhookId, ok, failed, timestamp } = value
+      if (typeof webhookId !== 'string' || typeof ok !== 'number' || typeof failed !== 'number')
+        return undefined
+      return { key: `${webhookId}/${timestamp}`, atMs: nowMs, webhookId, rate: { ok, failed } }
+    }
     case 'gap':
     case 'end':
       return {
         key: `${id}/${event}/${nowMs}`,
         atMs: nowMs,
-        text: String(value.reason ?? value.dropped ?? event),
+        text: event,
       }
     default:
       return undefined

@@ -172,8 +172,8 @@ describe.skipIf(CHROMIUM === undefined)('the screens with answers of the test', 
       })}\n\n`
     await page.route('**/stream', (route) => {
       requests.push(route.request().headers()['last-event-id'])
-      const first = 'retry: 50\n\n' + item('1', 'success') + item('2', 'failure')
-      const rest = item('2', 'failure') + item('3', 'success')
+      const first = `retry: 50\n\n${item('1', 'success')}${item('2', 'failure')}`
+      const rest = `${item('2', 'failure')}${item('3', 'success')}`
       const body = requests.length === 1 ? first : requests.length === 2 ? rest : ': beat\n\n'
       return route.fulfill({ contentType: 'text/event-stream', body })
     })
