@@ -1,6 +1,7 @@
 /** `t`: the texts of the page in the user's language. English is part of the page, others are loaded when chosen. */
 import { effect, signal } from '@preact/signals'
 import en from '../locales/en.json'
+import { numberFormat } from '../text/formats.js'
 import { formatMessage, type Messages, type Parameters } from '../text/plural.js'
 import { type Language, language } from './preferences.js'
 
@@ -50,6 +51,6 @@ export function word(prefix: 'state' | 'result' | 'kind' | 'change', name: strin
 }
 
 /** A number as the language writes it. */
-export const number = (value: number): string => new Intl.NumberFormat(texts.value.language).format(value)
+export const number = (value: number): string => numberFormat(texts.value.language).format(value)
 
 export const currentLanguage = (): Language => texts.value.language

@@ -1,4 +1,5 @@
 /** Statistics of a webhook as series for the plots, with their totals. Pure. */
+import { percentFormat } from './formats.js'
 import { fromGregorian } from './gregorian-time.js'
 
 /** `GET webhooks/{webhook_id}/stats`. */
@@ -65,5 +66,5 @@ export const sum = (counts: readonly (number | null)[]): number =>
 export function percentText(value: number, language: string): string {
   const rounded = Math.round(value * 10) / 10
   const shown = rounded === 100 && value < 100 ? 99.9 : rounded === 0 && value > 0 ? 0.1 : rounded
-  return `${new Intl.NumberFormat(language, { maximumFractionDigits: 1 }).format(shown)} %`
+  return `${percentFormat(language).format(shown)} %`
 }

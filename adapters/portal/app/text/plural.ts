@@ -1,4 +1,5 @@
 /** Texts of the page in one language: parameters and plural forms. Pure. */
+import { numberFormat, pluralRules } from './formats.js'
 
 export type Messages = Readonly<Record<string, string>>
 export type Parameters = Readonly<Record<string, string | number>>
@@ -14,13 +15,12 @@ export function formatMessage(
   parameters: Parameters = {},
 ): string {
   const { count } = parameters
-  const form =
-    typeof count === 'number' ? `${key}_${new Intl.PluralRules(language).select(count)}` : undefined
+  const form = typeof count === 'number' ? `${key}_${pluralRules(language).select(count)}` : undefined
   const message =
     (form === undefined ? undefined : (messages[form] ?? messages[`${key}_other`])) ?? messages[key] ?? key
   return message.replace(/\{(\w+)\}/g, (placeholder, name: string) => {
     const value = Object.hasOwn(parameters, name) ? parameters[name] : undefined
     if (value === undefined) return placeholder
-    return typeof value === 'number' ? new Intl.NumberFormat(language).format(value) : value
+    return typeof value === 'number' ? numberFormat(language).format(value) : value
   })
 }

@@ -1,5 +1,7 @@
 /** Times and durations as text. Pure: the current time, the zone and the language are arguments. */
 
+import { relativeFormat } from './formats.js'
+
 export type Zone = 'utc' | 'local'
 
 const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
@@ -14,8 +16,7 @@ export function relativeTime(ms: number, nowMs: number, language: string): strin
   const differenceMs = ms - nowMs
   const [unit, unitMs] =
     UNITS.find(([, size]) => Math.abs(differenceMs) >= size) ?? (['second', 1_000] as const)
-  const format = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' })
-  return format.format(Math.trunc(differenceMs / unitMs), unit)
+  return relativeFormat(language).format(Math.trunc(differenceMs / unitMs), unit)
 }
 
 /** `2026-01-31 02:31:07.412`, the same in every language so that times can be compared and searched in logs. */
