@@ -472,7 +472,9 @@ export function createCommitLoop(
     const isInTime = deps.canStart()
     for (const { starts, ended, results } of groups) {
       for (const delivery of starts) {
-        if (isInTime) handlers.start(delivery)
+        // Since the commit the lease has ended, or the delivery was erased.
+        if (delivery.isAbandoned) handlers.abandon(delivery)
+        else if (isInTime) handlers.start(delivery)
         else handlers.putBack(delivery)
       }
       for (let index = 0; index < ended.length; index++) handlers.report(ended[index]!, results[index]!, ms)
