@@ -31,6 +31,7 @@ import type { WebhookDeps } from '../webhooks/manage.js'
 import { isMetaHook } from '../webhooks/meta-hooks.js'
 import { logDeliveryEvent } from './log-delivery-event.js'
 import { createMetaEvents } from './meta-events.js'
+import { bindStreams, changeOf, notifyStreams, withStreams } from './streams.js'
 
 /** An accepted event, as listeners of `hs.events` receive it. */
 export interface PublishedEvent extends ChannelEvent {
@@ -145,7 +146,7 @@ export function createCore(
   const accountDeps: AccountDeps = { accounts: store.accounts, cipher, clock, random, newId }
   const directory = safeDirectory(options.directory ?? storeDirectory(accountDeps))
   const lineages = lineageCache(directory, clock)
-  const cachedTokens = tokenCache(clock, { max: options.tokenCacheSize })
+  const cachedTokens = withStreams(tokenCache(clock, { max: options.tokenCacheSize }), () => streams)
   const { tokens } = store
 
   const auth = {
@@ -160,6 +161,16 @@ export function createCore(
     tokenTtlMs: options.tokenTtlSeconds * 1000,
     authority: { operators: options.operators, restrictUsers: options.restrictUsers },
   }
+  const streams = bindStreams({
+    store,
+    options,
+    clock,
+    log,
+    metrics,
+    auth,
+    newId,
+    descendants: (accountId) => accounts.descendants(accountId),
+  })
   const caps = {
     perEndpoint: options.inFlightPerEndpoint,
     perAccount: options.inFlightPerAccount,
@@ -181,6 +192,7 @@ export function createCore(
       emit: (name, payload, delivery) => {
         logDeliveryEvent(log, name, payload)
         metaEvents.observe(name, payload, delivery)
+        notifyStreams(streams, options.recordSuccesses, name, payload)
         events.emit(name, payload as never)
       },
       rulesOf: (webhook) => ({
@@ -238,6 +250,7 @@ export function createCore(
     lastSuccesses: (webhookIds) => store.deliveries.lastSuccesses(webhookIds),
     mutex: keyedMutex(),
     onDeliveriesCancelled: dispatcher.cancelUnsent,
+    onChanged: (before, after) => streams.webhookChanged(changeOf(before, after)),
     lifetimeMsOf: ({ retries }) =>
       deliveryLifetimeMs({ policy: options.retryPolicy, functions: options.policies, retries }),
     rules: {
@@ -272,6 +285,7 @@ export function createCore(
     webhooks,
     accept,
     dispatcher,
+    streams,
     catalogue,
     events,
     clock,

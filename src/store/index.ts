@@ -25,6 +25,8 @@ export type { TokenRow, TokenStore } from '../auth/token-store.js'
 export type { AttemptRecord, StoredAttempt } from '../delivery/attempt-record.js'
 export { fillIn } from '../delivery/body-variants.js'
 export type {
+  AttemptLogPage,
+  AttemptLogQuery,
   AttemptQuery,
   DeliveryQuery,
   DeliverySearch,

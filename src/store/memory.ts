@@ -20,7 +20,7 @@ import { erase, mentions } from './memory/erase.js'
 import { handOver, own, release, renew } from './memory/leases.js'
 import { bodies, completeTakeover, load, poll } from './memory/load.js'
 import { memoryOpenLegs } from './memory/open-legs.js'
-import { attempts, deliveries, delivery, lastSuccesses, search } from './memory/queries.js'
+import { attemptLog, attempts, deliveries, delivery, lastSuccesses, search } from './memory/queries.js'
 import { prune } from './memory/retention.js'
 import { newState } from './memory/state.js'
 import { memoryTokens } from './memory/tokens.js'
@@ -145,6 +145,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
         deliveries: (query) => deliveries(state, query),
         search: (query) => search(state, query),
         attempts: (query) => attempts(state, query),
+        attemptLog: (query) => attemptLog(state, query),
         lastSuccesses: (webhookIds) => lastSuccesses(state, webhookIds),
         legs: (accountId, callId) => legs(state, accountId, callId),
         prune: (given, now) => prune(state, given, now),

@@ -147,6 +147,8 @@ export function toHttpError(
         'too many tests and replays, try again later',
         retryAfter(error),
       )
+    case 'TooManyStreams':
+      return httpError(429, 'too_many_requests', 'too many streams are open, try again later', retryAfter(error))
     case 'QueueFull':
       return httpError(
         429,

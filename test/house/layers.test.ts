@@ -23,7 +23,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/store': ['src/legs', ...DELIVERY],
   'src/wire': DELIVERY,
   'src/options': DELIVERY,
-  'src/http': ['src/wire', ...DELIVERY],
+  'src/stream': ['src/wire', ...DELIVERY],
+  'src/http': ['src/stream', 'src/wire', ...DELIVERY],
 }
 
 /** The top of the package. These files may import each other and every layer; no layer imports them. */

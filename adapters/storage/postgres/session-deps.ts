@@ -28,6 +28,7 @@ export type Queries = Pick<
   | 'search'
   | 'attempts'
   | 'lastSuccesses'
+  | 'attemptLog'
   | 'legs'
   | 'prune'
   | 'erase'

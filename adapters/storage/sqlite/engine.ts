@@ -13,7 +13,7 @@ import type {
   WebhookStore,
 } from 'hookswitch/store'
 import { createAccountStore } from './accounts.js'
-import { createAttemptQuery, createLastSuccessQuery } from './attempts.js'
+import { createAttemptLog, createAttemptQuery, createLastSuccessQuery } from './attempts.js'
 import { createContext } from './context.js'
 import type { SqliteHandle } from './driver.js'
 import { createEncryptionStore } from './encryption.js'
@@ -78,6 +78,7 @@ export function createEngine(db: SqliteHandle): Engine {
       ...createQueue(context),
       ...createDeliveryQueries(context),
       attempts: createAttemptQuery(context),
+      attemptLog: createAttemptLog(context),
       lastSuccesses: createLastSuccessQuery(context),
       legs(accountId, callId) {
         const account = accounts.find(accountId)

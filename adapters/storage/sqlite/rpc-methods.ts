@@ -77,6 +77,7 @@ export const METHODS: {
     deliveries: 'read',
     search: 'read',
     attempts: 'read',
+    attemptLog: 'read',
     lastSuccesses: 'read',
     legs: 'read',
     prune: 'write',
