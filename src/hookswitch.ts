@@ -276,7 +276,6 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     await stopped
     // `start` opened it in the meantime.
     if (opened && opened !== openedBefore) await opened.dispatcher.close(drainMs)
-    await opened?.streams.idle()
     await opened?.metaEvents.idle()
     await erasures.wait()
     ended.abort()
