@@ -11,10 +11,12 @@ import type {
   FoundDeliveries,
   StoredDelivery,
 } from '../delivery/delivery-queries.js'
+import type { StreamRequest } from '../stream/hub.js'
 import type { CatalogueEntry } from '../webhooks/catalogue.js'
 import type { ChangeOptions, UnhealthyPage, UnhealthyRequest } from '../webhooks/manage.js'
 import type { UncheckedWebhook, WebhookView } from '../webhooks/view.js'
 import type { ReplaySelection } from '../wire/command-json.js'
+import type { StreamSource } from './event-stream.js'
 
 /**
  * Port of the HTTP API to the running instance. Every promise may reject with `StoreUnavailable`.
@@ -120,6 +122,16 @@ export interface ApiBackend {
     attempts(query: AttemptQuery): Promise<readonly StoredAttempt[]>
     /** Returns the call ids of all legs of the call; empty if the account has no such call. */
     legs(accountId: string, callId: string): Promise<readonly string[]>
+  }
+
+  readonly streams: {
+    /**
+     * Opens a live stream, which the caller of this method closes. Rejects with `InvalidInput`, `NotFound` or
+     * `TooManyStreams`.
+     */
+    open(request: StreamRequest, caller: Caller): Promise<StreamSource>
+    /** Checks a request without opening a stream. Rejects with `InvalidInput` or `NotFound`. */
+    check(request: StreamRequest): Promise<void>
   }
 
   /**

@@ -38,6 +38,7 @@ export type OperationId =
   | 'rotateSecret'
   | 'listCallAttempts'
   | 'publishEvents'
+  | 'streamItems'
   | 'listUnhealthyWebhooks'
   | 'searchDeliveries'
   | 'listAccounts'
@@ -86,6 +87,8 @@ export interface Route {
   readonly isList?: boolean
   /** The route exists only if the host enables it (`--ingest`). */
   readonly isIngest?: boolean
+  /** The response is an event stream. Its token is in a header. */
+  readonly isStream?: boolean
   /** An operator may use the route for an account that no longer exists. */
   readonly isForRemoved?: boolean
 }
@@ -184,6 +187,7 @@ export const ROUTES: readonly DocumentedRoute[] = [
     status: 202,
     isIngest: true,
   },
+  { operation: 'streamItems', method: 'GET', path: `${ACCOUNT}/stream`, ...read, isStream: true },
   {
     operation: 'listUnhealthyWebhooks',
     method: 'GET',

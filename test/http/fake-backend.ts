@@ -4,6 +4,7 @@ import type { AttemptQuery, DeliveryQuery, StoredDelivery } from '../../src/deli
 import { notFound } from '../../src/errors.js'
 import type { ApiBackend } from '../../src/http/api-backend.js'
 import { jsonMergePatch } from '../../src/values/json-merge-patch.js'
+import { contentOf, type StreamEntry } from '../../src/stream/subscriber.js'
 import { catalogueOf } from '../../src/webhooks/catalogue.js'
 import type { UncheckedWebhook, WebhookView } from '../../src/webhooks/view.js'
 import {
@@ -249,6 +250,20 @@ export function createFakeBackend(
         record('replay', accountId, id, selection)
         find(accountId, id)
         return ['delivery-again']
+      },
+    },
+    streams: {
+      async open(request, caller) {
+        record('openStream', request, caller.accountId)
+        const items: StreamEntry[] = [
+          { ...contentOf('attempt', { id: 'attempt-1' }), id: 'place-1' },
+          contentOf('end', { reason: 'closing' }),
+        ]
+        const takeNow = () => items.shift()
+        return { take: async () => takeNow(), takeNow, close: () => record('closeStream'), onStall: undefined }
+      },
+      async check(request) {
+        record('checkStream', request)
       },
     },
     deliveries: {

@@ -34,6 +34,7 @@ import {
 import type { Operation } from './context.js'
 import { listDeliveries, readDelivery } from './deliveries.js'
 import { publishEvents } from './events.js'
+import { streamItems } from './stream.js'
 import { listUnhealthyWebhooks, searchDeliveries } from './system.js'
 import { createUser, deleteUser, listUsers, patchUser, readUser, replaceUser } from './users.js'
 import {
@@ -77,6 +78,7 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   readDelivery,
   listCallAttempts,
   publishEvents,
+  streamItems,
   listUnhealthyWebhooks,
   searchDeliveries,
   listAccounts,
