@@ -351,8 +351,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     },
     webhooks,
     openLegs: bindOpenLegs(core),
-    stream: ({ signal, ...request }) =>
-      iterateStream(async () => core().streams.open(request), signal),
+    stream: ({ signal, ...request }) => iterateStream(async () => core().streams.open(request), signal),
     erase: eraseRecords,
     handle: handler.handle,
     handlesPath,

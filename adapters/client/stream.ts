@@ -152,7 +152,11 @@ async function* read(
             continue
           }
           if (!TYPES.includes(event.type) || !isNew(event.type, data)) continue
-          yield { type: event.type, ...(event.id !== undefined && { id: event.id }), data } as unknown as StreamItem
+          yield {
+            type: event.type,
+            ...(event.id !== undefined && { id: event.id }),
+            data,
+          } as unknown as StreamItem
         }
       }
     } catch (thrown) {
@@ -169,7 +173,10 @@ async function* read(
     if (signal.aborted) return
     onState?.('waiting', error)
     failures += 1
-    const pauseMs = Math.min(MAX_PAUSE_MS, retryMs * 2 ** Math.min(failures - 1, 10) * (0.75 + Math.random() / 2))
+    const pauseMs = Math.min(
+      MAX_PAUSE_MS,
+      retryMs * 2 ** Math.min(failures - 1, 10) * (0.75 + Math.random() / 2),
+    )
     await clock.sleep(Math.max(pauseMs, (error?.retryAfterSeconds ?? 0) * 1_000), signal)
   }
 }
@@ -230,7 +237,9 @@ function createIdFilter(): (type: string, data: Document) => boolean {
 
 const invalid = (problem: string) => new HookswitchClientError('invalid_response', `GET stream: ${problem}`)
 const invalidToken = () =>
-  new HookswitchClientError('invalid_credentials', 'GET stream: the token is not valid any more', { status: 401 })
+  new HookswitchClientError('invalid_credentials', 'GET stream: the token is not valid any more', {
+    status: 401,
+  })
 const networkError = (cause: unknown) =>
   new HookswitchClientError('network', 'GET stream: the connection was lost', { cause })
 

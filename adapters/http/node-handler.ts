@@ -2,8 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HttpService, RequestRecord, ResponseRecord } from 'hookswitch'
 import { drainRequest, readNodeBody } from './node-body.js'
-import { sendStream } from './node-stream.js'
 import { checkOptions, milliseconds } from './node-options.js'
+import { sendStream } from './node-stream.js'
 import {
   BODY_TIMEOUT_MS,
   handleRequest,

@@ -37,8 +37,7 @@ export function bindStreams({ store, options, auth, newId, ...deps }: StreamDeps
     },
     options,
     lineage: auth.lineages.lineage,
-    mayRead: (caller, accountId, lineage) =>
-      isWithin(caller, rightsOf(caller, options), accountId, lineage),
+    mayRead: (caller, accountId, lineage) => isWithin(caller, rightsOf(caller, options), accountId, lineage),
     async recheck({ token }, accountId) {
       const caller = await authenticate(auth, token)
       if (await authorize(auth, caller, accountId, 'read')) return caller

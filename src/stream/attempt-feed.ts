@@ -201,7 +201,8 @@ export function createAttemptFeed(deps: AttemptFeedDeps): AttemptFeed {
     opened({ accountIds, position, isResumed }) {
       if (isShared) {
         const back = isResumed ? FIRST_LOOKBACK : 0
-        if (ends.length === 0) ends.push({ position: Math.max(0, position - back), seenMs: clock.monotonic() })
+        if (ends.length === 0)
+          ends.push({ position: Math.max(0, position - back), seenMs: clock.monotonic() })
         return
       }
       for (const accountId of accountIds) changed.add(accountId)

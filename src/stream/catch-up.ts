@@ -73,5 +73,6 @@ export async function catchUp(deps: CatchUpDeps, stream: OpenStream): Promise<vo
   }
   const { held, position } = stream
   stream.held = undefined
-  for (const live of held ?? []) if (live.position === undefined || live.position > position) stream.record(live)
+  for (const live of held ?? [])
+    if (live.position === undefined || live.position > position) stream.record(live)
 }

@@ -284,15 +284,14 @@ export function createStreamHub(deps: StreamHubDeps): StreamHub {
     feed.opened(stream)
     if (place && isLost(place, position)) stream.drop(null)
     if (isContinued) {
-      void catchUp(
-        { ...deps, mayRead, attemptsPerWebhook: () => options.attemptsPerWebhook },
-        stream,
-      ).catch((thrown: unknown) => {
-        if (stream.isEnded) return
-        // It cannot go on without what it has missed. The reader connects again.
-        log.warn({ accountId, reason: String(thrown) }, 'a stream could not be resumed')
-        stream.close()
-      })
+      void catchUp({ ...deps, mayRead, attemptsPerWebhook: () => options.attemptsPerWebhook }, stream).catch(
+        (thrown: unknown) => {
+          if (stream.isEnded) return
+          // It cannot go on without what it has missed. The reader connects again.
+          log.warn({ accountId, reason: String(thrown) }, 'a stream could not be resumed')
+          stream.close()
+        },
+      )
     }
     return stream
   }
@@ -337,7 +336,8 @@ export function createStreamHub(deps: StreamHubDeps): StreamHub {
       })
     },
     recheck(isConcerned = () => true) {
-      for (const stream of streams) if (stream.caller && isConcerned(stream.caller)) void recheckStream(stream)
+      for (const stream of streams)
+        if (stream.caller && isConcerned(stream.caller)) void recheckStream(stream)
     },
     get count() {
       return streams.size

@@ -175,7 +175,10 @@ export class Subscriber {
     this.lastTakenMs = nowMs
     const { wake } = this
     this.wake = undefined
-    if (wake) return wake('idle')
+    if (wake) {
+      wake('idle')
+      return
+    }
     this.isIdle = true
     this.waitingSinceMs = nowMs
   }
@@ -258,7 +261,10 @@ export class Subscriber {
     const webhookId = String(data.hook_id)
     let rate = this.rates.get(webhookId)
     if (!rate) {
-      if (this.rates.size >= MAX_RATES) return this.drop(1)
+      if (this.rates.size >= MAX_RATES) {
+        this.drop(1)
+        return
+      }
       rate = { ok: 0, failed: 0 }
       this.rates.set(webhookId, rate)
     }

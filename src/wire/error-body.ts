@@ -149,7 +149,12 @@ export function toHttpError(
         retryAfter(error),
       )
     case 'TooManyStreams':
-      return httpError(429, 'too_many_requests', 'too many streams are open, try again later', retryAfter(error))
+      return httpError(
+        429,
+        'too_many_requests',
+        'too many streams are open, try again later',
+        retryAfter(error),
+      )
     case 'QueueFull':
       return httpError(
         429,

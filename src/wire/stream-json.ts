@@ -84,7 +84,9 @@ export function parseStreamQuery(query: Query): StreamFilter {
     ...(webhookId !== undefined && { webhookId }),
     ...(callId !== undefined && { callId }),
     ...(result !== undefined && { result: result as 'success' }),
-    ...(descendants !== undefined && { descendants: (isBoolean ? descendants === 'true' : descendants) as boolean }),
+    ...(descendants !== undefined && {
+      descendants: (isBoolean ? descendants === 'true' : descendants) as boolean,
+    }),
   }
 }
 

@@ -3,8 +3,8 @@ import type { StoredAttempt } from '../../src/delivery/attempt-record.js'
 import type { AttemptQuery, DeliveryQuery, StoredDelivery } from '../../src/delivery/delivery-queries.js'
 import { notFound } from '../../src/errors.js'
 import type { ApiBackend } from '../../src/http/api-backend.js'
-import { jsonMergePatch } from '../../src/values/json-merge-patch.js'
 import { contentOf, type StreamEntry } from '../../src/stream/subscriber.js'
+import { jsonMergePatch } from '../../src/values/json-merge-patch.js'
 import { catalogueOf } from '../../src/webhooks/catalogue.js'
 import type { UncheckedWebhook, WebhookView } from '../../src/webhooks/view.js'
 import {
@@ -260,7 +260,12 @@ export function createFakeBackend(
           contentOf('end', { reason: 'closing' }),
         ]
         const takeNow = () => items.shift()
-        return { take: async () => takeNow(), takeNow, close: () => record('closeStream'), onStall: undefined }
+        return {
+          take: async () => takeNow(),
+          takeNow,
+          close: () => record('closeStream'),
+          onStall: undefined,
+        }
       },
       async check(request) {
         record('checkStream', request)

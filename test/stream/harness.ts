@@ -40,10 +40,11 @@ export async function startInstance(
   clock: ManualClock = manualClock(),
 ): Promise<Instance> {
   const answers: Observation[] = []
+  seed += 1
   const hs = createHookswitch({
     store: memoryStore(),
     clock,
-    random: seededRandom((seed += 1)),
+    random: seededRandom(seed),
     retryPolicy: constant(1, { jitter: 0 }),
     defaultRetries: 0,
     breaker: false,
@@ -59,7 +60,13 @@ export async function startInstance(
   for (const id of ['top', 'left', 'right', 'other']) {
     const parent = id === 'left' || id === 'right' ? { parentId: 'top' } : {}
     if (!known.includes(id)) {
-      await hs.accounts.create({ id, name: id, realm: `${id}.example`, apiKey: id.padEnd(64, 'k'), ...parent })
+      await hs.accounts.create({
+        id,
+        name: id,
+        realm: `${id}.example`,
+        apiKey: id.padEnd(64, 'k'),
+        ...parent,
+      })
     }
   }
   let calls = 0

@@ -1,6 +1,7 @@
 /** The live stream of an account. */
-import { parseStreamQuery, streamFailure } from '../../wire/stream-json.js'
+
 import { getHeader } from '../../wire/request-head.js'
+import { parseStreamQuery, streamFailure } from '../../wire/stream-json.js'
 import { accountIdOf, type Operation, translateFailures } from './context.js'
 
 export const streamItems: Operation = async (context) => {

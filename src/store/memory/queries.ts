@@ -94,10 +94,7 @@ export function attempts(state: State, query: AttemptQuery): readonly StoredAtte
   return found
 }
 
-export function attemptLog(
-  state: State,
-  { accountIds, after, limit }: AttemptLogQuery,
-): AttemptLogPage {
+export function attemptLog(state: State, { accountIds, after, limit }: AttemptLogQuery): AttemptLogPage {
   const found: LoggedAttempt[] = []
   if (after === undefined) return { attempts: found, position: state.lastOrdinal }
   const logs = [...new Set(accountIds)].flatMap((accountId) =>

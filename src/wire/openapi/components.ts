@@ -113,7 +113,9 @@ export const PARAMETERS: Readonly<Record<string, SpecObject>> = {
     'Kinds of items, separated by commas: `attempt`, `webhook`, `event`. Default: `attempt,webhook`.',
     { type: 'string' },
   ),
-  stream_webhook: queryParameter('webhook_id', 'Only attempts and changes of this webhook.', { type: 'string' }),
+  stream_webhook: queryParameter('webhook_id', 'Only attempts and changes of this webhook.', {
+    type: 'string',
+  }),
   stream_call: queryParameter('call_id', 'Only attempts and events of this call, all its legs.', {
     type: 'string',
   }),
