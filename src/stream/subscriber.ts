@@ -100,8 +100,8 @@ export class Subscriber {
   push(content: StreamContent, id: string): void {
     if (this.isEnded) return
     this.startSecond()
-    this.countInSecond += 1
     // Changes of webhooks are few, and none may be missed.
+    if (content.type !== 'webhook') this.countInSecond += 1
     if (this.countInSecond <= MAX_PER_SECOND || content.type === 'webhook') this.enqueue(content, id)
     else if (content.type === 'attempt') this.count(content, id)
     else this.drop(1)

@@ -68,7 +68,11 @@ export function attemptStatement(s: string, lookup: AttemptLookup, ascending: bo
  */
 export const attemptLogStatements = (s: string) =>
   ({
-    last: { name: 'attempt_log_last', text: `select last_value as position from ${s}.position` },
+    /** A sequence that has given no value yet has the first one as its last. */
+    last: {
+      name: 'attempt_log_last',
+      text: `select case when is_called then last_value else last_value - 1 end as position from ${s}.position`,
+    },
     log: {
       name: 'attempt_log',
       text: `select ${ATTEMPT_COLUMNS}, w.id as "webhookId", w.account_id as "accountId", e.id as "eventId",
