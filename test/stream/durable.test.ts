@@ -134,7 +134,9 @@ describe.skipIf(!server)('a stream over PostgreSQL', () => {
     }
     const storedIds = async () =>
       (
-        await Promise.all(['top', 'below'].map((id) => one.webhooks.attempts(id, undefined, { limit: 1_000 })))
+        await Promise.all(
+          ['top', 'below'].map((id) => one.webhooks.attempts(id, undefined, { limit: 1_000 })),
+        )
       )
         .flat()
         .map(({ id }) => id)
