@@ -270,8 +270,11 @@ export interface QueueStore extends DeliveryReads {
   /** Forgets the starts that earlier owners left in these shards: the node has settled what `load` named as interrupted. */
   completeTakeover(lease: Lease, shards: readonly number[]): Promise<void>
 
-  /** Writes a group in one transaction. One `commit`, `load` or `poll` of a node is in progress at a time. */
-  commit(group: Group): Promise<GroupResult>
+  /**
+   * Writes a group in one transaction. One `commit`, `load` or `poll` of a node is in progress at a time. A store that
+   * has written before it returns may return the result itself, so that the node does not wait for it. Errors are rejections.
+   */
+  commit(group: Group): Promise<GroupResult> | GroupResult
   /** Deliveries with their bodies; `undefined` for one that is gone. In the order of the keys. `state` is `waiting`. */
   bodies(keys: readonly DeliveryKey[]): Promise<readonly (DeliveryContent | undefined)[]>
   /** What others did since this version. `undefined`: the lease has ended. */

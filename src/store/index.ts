@@ -100,6 +100,7 @@ export {
   type StoredEventFact,
   type StoredKey,
 } from './engine/acceptance.js'
+export { decodeRecord, encodeRecord, type RecordContext, type RecordParts } from './engine/attempt-doc.js'
 export { applyEndpointChange, applyReplacement } from './engine/endpoint-change.js'
 export { ERASURE_STEPS, type ErasureStep, hasStep, isCovered, isDeliveryCovered } from './engine/erasure.js'
 export { idConflict, idempotencyConflict, inboxConflict } from './engine/errors.js'

@@ -129,14 +129,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       replace: (webhook, expectedRevision) => replace(state, webhook, expectedRevision),
     }),
     deliveries: {
-      ...asyncPort<Omit<QueueStore, 'subscribe'>>({
+      ...asyncPort<Omit<QueueStore, 'commit' | 'subscribe'>>({
         own: (owner, leaseMs) => own(state, owner, leaseMs, storeMs()),
         renew: (owner, leaseMs) => renew(state, owner, leaseMs, storeMs()),
         handOver: (lease, numbers) => handOver(state, lease, numbers, storeMs()),
         release: (owner) => release(state, owner),
         load: (lease, numbers, cursor) => load(state, lease, numbers, cursor, storeMs()),
         completeTakeover: (lease, numbers) => completeTakeover(state, lease, numbers, storeMs()),
-        commit: (group) => commit(state, group),
         bodies: (keys) => bodies(state, keys),
         changes: (lease, sinceVersion) => changes(state, lease, sinceVersion, storeMs()),
         poll: (lease) => poll(state, lease, storeMs()),
@@ -153,6 +152,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
         mentions: (accountId, text, cursor, limit) => mentions(state, accountId, text, cursor, limit),
         scrub: () => {},
       }),
+      commit(group) {
+        try {
+          rejectClosed()
+          return commit(state, group)
+        } catch (thrown) {
+          return Promise.reject(thrown)
+        }
+      },
       subscribe(listener) {
         const call = () => listener()
         state.listeners.add(call)

@@ -70,7 +70,7 @@ export const brokenClosing: readonly Fault[] = [
     sentence: 'a closed store accepts',
     caughtBy: 'closing',
     breakStore: withPort('deliveries', (store) => ({
-      commit: (group) => store.commit(group).catch(() => ({ kind: 'fenced' as const })),
+      commit: (group) => Promise.resolve(store.commit(group)).catch(() => ({ kind: 'fenced' as const })),
     })),
   },
   {
