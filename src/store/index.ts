@@ -31,6 +31,7 @@ export type {
   DeliveryQuery,
   DeliverySearch,
   FoundDeliveries,
+  LoggedAttempt,
   StoredDelivery,
 } from '../delivery/delivery-queries.js'
 export type {

@@ -35,6 +35,7 @@ import { contentOf } from './subscriber.js'
 
 /** What is requested of a stream. */
 export interface StreamRequest extends StreamFilter {
+  /** Id of the account whose items the stream has. */
   readonly accountId: string
   /** The id of the last item that the reader has: the stream continues after it. */
   readonly lastId?: string

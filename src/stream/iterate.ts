@@ -1,6 +1,5 @@
 /** A stream as an async iterable, for the host. */
 import type { StreamEndReason } from '../wire/stream-json.js'
-import type { JsonObject } from '../wire/webhook-json.js'
 import type { OpenStream } from './open-stream.js'
 import type { StreamEntry } from './subscriber.js'
 
@@ -10,13 +9,13 @@ import type { StreamEntry } from './subscriber.js'
  */
 export type StreamItem =
   /** A recorded attempt: as in lists of attempts, with `account_id`, without headers and bodies. */
-  | { readonly type: 'attempt'; readonly id: string; readonly data: JsonObject }
+  | { readonly type: 'attempt'; readonly id: string; readonly data: Readonly<Record<string, unknown>> }
   /** A webhook changed: `id`, `account_id`, `change` (`created`, `changed`, `disabled`, `deleted`), `disable_reason`. */
-  | { readonly type: 'webhook'; readonly id: string; readonly data: JsonObject }
+  | { readonly type: 'webhook'; readonly id: string; readonly data: Readonly<Record<string, unknown>> }
   /** An accepted event of this node: its payload without the custom data of a webhook. */
-  | { readonly type: 'event'; readonly id: string; readonly data: JsonObject }
+  | { readonly type: 'event'; readonly id: string; readonly data: Readonly<Record<string, unknown>> }
   /** Attempts of a webhook in one second, where there are more than 200 items: `hook_id`, `ok`, `failed`, `timestamp`. */
-  | { readonly type: 'rate'; readonly id: string; readonly data: JsonObject }
+  | { readonly type: 'rate'; readonly id: string; readonly data: Readonly<Record<string, unknown>> }
   /** Items are missing after the one with the id `from`: `dropped` of them; null: an unknown number. */
   | { readonly type: 'gap'; readonly data: { readonly from: string; readonly dropped: number | null } }
   /** The last item. `slow`: nothing was read for 30 s; `closing`: the instance closes. */

@@ -3,7 +3,13 @@
  * dropped, counted or ended where the reader is too slow.
  */
 import type { Clock } from '../ports.js'
-import { type StreamEndReason, streamEndJson, streamGapJson, streamRateJson } from '../wire/stream-json.js'
+import {
+  countedOf,
+  type StreamEndReason,
+  streamEndJson,
+  streamGapJson,
+  streamRateJson,
+} from '../wire/stream-json.js'
 import type { JsonObject } from '../wire/webhook-json.js'
 
 /** An item, shared by all streams that contain it. */
@@ -258,7 +264,7 @@ export class Subscriber {
 
   private count({ data }: StreamContent, id: string): void {
     this.rates ??= new Map()
-    const webhookId = String(data.hook_id)
+    const { webhookId, isSuccess } = countedOf(data)
     let rate = this.rates.get(webhookId)
     if (!rate) {
       if (this.rates.size >= MAX_RATES) {
@@ -268,7 +274,7 @@ export class Subscriber {
       rate = { ok: 0, failed: 0 }
       this.rates.set(webhookId, rate)
     }
-    if (data.result === 'success') rate.ok += 1
+    if (isSuccess) rate.ok += 1
     else rate.failed += 1
     this.rateId = id
   }

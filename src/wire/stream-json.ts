@@ -8,8 +8,9 @@ import { getQueryValue, type Query } from './query.js'
 import type { JsonObject } from './webhook-json.js'
 
 /** Kinds of items that a stream may be limited to. */
-export const STREAM_TYPES = ['attempt', 'webhook', 'event'] as const
-export type StreamType = (typeof STREAM_TYPES)[number]
+export type StreamType = 'attempt' | 'webhook' | 'event'
+
+const STREAM_TYPES: readonly StreamType[] = ['attempt', 'webhook', 'event']
 
 /** Kinds of items of a stream that names none. */
 export const DEFAULT_STREAM_TYPES: readonly StreamType[] = ['attempt', 'webhook']
@@ -120,6 +121,12 @@ export const streamWebhookJson = ({ id, accountId, change, disableReason }: Webh
   account_id: accountId,
   change,
   ...(disableReason !== undefined && { disable_reason: disableReason }),
+})
+
+/** What is counted of the document of an attempt. */
+export const countedOf = ({ hook_id, result }: JsonObject) => ({
+  webhookId: String(hook_id),
+  isSuccess: result === 'success',
 })
 
 /**

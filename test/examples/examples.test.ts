@@ -42,6 +42,7 @@ const OUTPUT: Readonly<Record<string, readonly RegExp[]>> = {
     /^hookswitch_attempts_total\{outcome="http"\} 2$/m,
     /^the receiver got 7 requests, all in the trace 4bf92f3577b34da6a3ce929d0e0e4736$/m,
   ],
+  '10-live-tail.js': [/^attempt 1: failure 503\nattempt 2: success 204$/m],
 }
 
 describe('examples', () => {
