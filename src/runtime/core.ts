@@ -34,6 +34,7 @@ import type { WebhookDeps } from '../webhooks/manage.js'
 import { isMetaHook } from '../webhooks/meta-hooks.js'
 import { logDeliveryEvent } from './log-delivery-event.js'
 import { createMetaEvents } from './meta-events.js'
+import { bindStreams, changeOf, notifyStreams, withStreams } from './streams.js'
 
 /** An accepted event, as listeners of `hs.events` receive it. */
 export interface PublishedEvent extends ChannelEvent {
@@ -148,7 +149,7 @@ export function createCore(
   const accountDeps: AccountDeps = { accounts: store.accounts, cipher, clock, random, newId }
   const directory = safeDirectory(options.directory ?? storeDirectory(accountDeps))
   const lineages = lineageCache(directory, clock)
-  const cachedTokens = tokenCache(clock, { max: options.tokenCacheSize })
+  const cachedTokens = withStreams(tokenCache(clock, { max: options.tokenCacheSize }), () => streams)
   const { tokens } = store
 
   const auth = {
@@ -163,6 +164,16 @@ export function createCore(
     tokenTtlMs: options.tokenTtlSeconds * 1000,
     authority: { operators: options.operators, restrictUsers: options.restrictUsers },
   }
+  const streams = bindStreams({
+    store,
+    options,
+    clock,
+    log,
+    metrics,
+    auth,
+    newId,
+    descendants: (accountId) => accounts.descendants(accountId),
+  })
   const caps = {
     perEndpoint: options.inFlightPerEndpoint,
     perAccount: options.inFlightPerAccount,
@@ -192,6 +203,7 @@ export function createCore(
           attemptRate.count(clock.now())
         logDeliveryEvent(log, name, payload)
         metaEvents.observe(name, payload, delivery)
+        notifyStreams(streams, options.recordSuccesses, name, payload)
         events.emit(name, payload as never)
       },
       rulesOf: (webhook) => ({
@@ -251,6 +263,7 @@ export function createCore(
     onDeliveriesCancelled: dispatcher.cancelUnsent,
     onResumed: ({ id, accountId }) =>
       log.info({ webhookId: id, accountId }, 'the pause of a webhook was ended on request'),
+    onChanged: (before, after) => streams.webhookChanged(changeOf(before, after)),
     lifetimeMsOf: ({ retries }) =>
       deliveryLifetimeMs({ policy: options.retryPolicy, functions: options.policies, retries }),
     rules: {
@@ -294,6 +307,7 @@ export function createCore(
     dispatcher,
     statistics,
     endpointList,
+    streams,
     catalogue,
     events,
     clock,
