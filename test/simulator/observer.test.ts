@@ -94,3 +94,33 @@ describe('a node that releases its lease', () => {
     expect(broken()).toEqual(['I8'])
   })
 })
+
+describe('a failed attempt that costs no try', () => {
+  /** Invariants that a group breaks: a free attempt, perhaps a success, and a failure after which the breaker is closed. */
+  async function brokenBy(hasSuccess: boolean): Promise<readonly string[]> {
+    const { clock, webhook, join, broken } = await createObservedStore()
+    const { node } = await join(1)
+    const [free, delivered, last] = await node.acceptMany(webhook, 3)
+    await node.start(free!, delivered!, last!)
+    const dueMs = clock.now() + 2000
+    await node.commit({
+      ended: [
+        node.settlement(free!, 'waiting', { next: { tries: 0, dueMs } }),
+        ...(hasSuccess ? [node.settlement(delivered!, 'delivered')] : []),
+        node.settlement(last!, 'waiting', {
+          next: { dueMs },
+          endpoint: { epoch: 1, health: { failuresInRow: 1 } },
+        }),
+      ],
+    })
+    return broken()
+  }
+
+  it('may be a probe if a success of its group can have closed the breaker', async () => {
+    expect(await brokenBy(true)).toEqual([])
+  })
+
+  it('is reported if the breaker was never open', async () => {
+    expect(await brokenBy(false)).toEqual(['I7'])
+  })
+})
