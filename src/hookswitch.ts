@@ -14,7 +14,7 @@ import { createWaitGroup, waitAtMost } from './delivery/worker/wait-group.js'
 import { HookswitchError } from './errors.js'
 import { createEventBus, type EventHub } from './events.js'
 import { parseTrustedProxies } from './http/client-address.js'
-import { handlesPath } from './http/handles-path.js'
+import { handlesPath, ROOT_PATHS } from './http/handles-path.js'
 import type { HttpService } from './http/message.js'
 import type { Limits } from './options/limits.js'
 import { checkLimits, normalizeOptions } from './options/normalize.js'
@@ -349,6 +349,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     erase: eraseRecords,
     handle: handler.handle,
     handlesPath,
+    rootPaths: ROOT_PATHS,
     node,
   }
 }

@@ -114,6 +114,10 @@ const LISTENING = {
     about: 'the address of --admin-port, which answers without a token',
     default: '127.0.0.1',
   }),
+  portal: setting(boolean, {
+    about: 'serve the page on which users see and change their webhooks, at /portal',
+    default: true,
+  }),
   cors: setting(list('ORIGIN', 'an origin like https://ui.example.com or *', ORIGIN), {
     about: 'permit browser pages of this origin to call the API',
   }),
@@ -541,12 +545,12 @@ const DELIVERY = {
     reloadable: true,
   }),
   replayBurst: setting(burst, {
-    about: 'tests and replays of one webhook before they are rate-limited',
+    about: 'tests, replays and resumptions of one webhook before they are rate-limited',
     default: OPTION_DEFAULTS.replayBurst,
     reloadable: true,
   }),
   replayRefillPerSecond: setting(number(0.001), {
-    about: 'tests and replays of one webhook a second in the long run',
+    about: 'tests, replays and resumptions of one webhook a second in the long run',
     default: OPTION_DEFAULTS.replayRefillPerSecond,
     reloadable: true,
   }),

@@ -77,6 +77,8 @@ export interface StoredDelivery extends Delivery {
   readonly position: number
   /** The number of deliveries of the same lane that must end first. */
   readonly ahead: number
+  /** Number of its event within the call: 1, 2, … per account of the event; 0: not numbered. */
+  readonly sequence: number
 }
 
 /** What the store has of the deliveries of one webhook. */

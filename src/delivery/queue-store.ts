@@ -54,6 +54,18 @@ export interface NodeLease extends Lease {
   readonly pendingElsewhere: number
 }
 
+/** A node with a lease, as the store knows it. */
+export interface StoredNode {
+  /** The node, as passed to `own`. */
+  readonly owner: string
+  /** Store time until which its lease holds, ms; Infinity where the store is not shared. */
+  readonly aliveUntilMs: number
+  /** Number of its shards, 0–64. */
+  readonly shards: number
+  /** Number of those that other nodes should get. */
+  readonly leaving: number
+}
+
 /** Identifies a delivery. */
 export interface DeliveryKey {
   /** Id of its webhook. */
@@ -260,6 +272,9 @@ export interface QueueStore extends DeliveryReads {
   handOver(lease: Lease, shards: readonly number[]): Promise<void>
   /** Gives up all shards of the owner, and forgets its starts: nothing is in flight. */
   release(owner: string): Promise<void>
+
+  /** The nodes whose leases nobody has ended, sorted by name; those of a node that crashed too, until another one renews. */
+  nodes(): Promise<readonly StoredNode[]>
 
   /**
    * The waiting deliveries of some shards of this node, part by part, and what earlier owners left in flight there. Begin

@@ -54,9 +54,9 @@ export interface HookswitchOptions<AStore, Hooks extends readonly CustomHook[] =
   readonly loginBurst?: number
   /** Logins per second that one address may make after a burst. Default 10. */
   readonly loginRefillPerSecond?: number
-  /** Tests and replays of one webhook over HTTP, in a burst. Default 20; `Infinity`: no limit. */
+  /** Tests, replays and resumptions of one webhook over HTTP, in a burst. Default 20; `Infinity`: no limit. */
   readonly replayBurst?: number
-  /** Tests and replays of one webhook over HTTP, per second after a burst. Default 1. */
+  /** Tests, replays and resumptions of one webhook over HTTP, per second after a burst. Default 1. */
   readonly replayRefillPerSecond?: number
   /**
    * When failed deliveries are retried: a policy, or the name of a preset. Default `telephony` (2 s × 3^n, at most 10 min,

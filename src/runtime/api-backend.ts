@@ -19,9 +19,10 @@ import {
   replaceWebhook,
 } from '../webhooks/manage.js'
 import type { Core } from './core.js'
+import { asShown, explain, listDeliveries, toStoreTime } from './delivery-views.js'
 import type { EraseRequest, EraseResult } from './erase.js'
 import type { Published } from './publish.js'
-import { asShown, explain, listDeliveries, toStoreTime, type WebhookApi } from './webhook-api.js'
+import { previewOf, type WebhookApi } from './webhook-api.js'
 
 /** Dependencies of the API backend that exist before the instance is started. */
 export interface ApiBackendDeps {
@@ -37,7 +38,7 @@ export interface ApiBackendDeps {
   readonly accountRules: AccountRules
   /** `hs.erase`. */
   readonly erase: (request: EraseRequest) => Promise<EraseResult>
-  /** Limits tests and replays per webhook. */
+  /** Limits tests, replays and resumptions per webhook. */
   readonly replays: ReplayRateLimiter
   now(): number
   newId(): string
@@ -113,6 +114,13 @@ export function createApiBackend(core: () => Core, webhooks: WebhookApi, deps: A
         replays.consume(`${accountId}/${id}`)
         return webhooks.replay(accountId, id, request)
       },
+      countReplays: webhooks.countReplays,
+      match: webhooks.match,
+      preview: async (accountId, input, hook) => previewOf(core(), accountId, input, hook),
+      async resume(accountId, id) {
+        replays.consume(`${accountId}/${id}`)
+        return webhooks.resume(accountId, id)
+      },
     },
     deliveries: {
       async list(query) {
@@ -127,8 +135,10 @@ export function createApiBackend(core: () => Core, webhooks: WebhookApi, deps: A
       },
       explain: async (delivery) => explain(core(), toStoreTime(core(), delivery)),
       attempts: async (query) => (await yieldBetweenBatches(core(), query)).attempts(query),
+      call: webhooks.call,
       legs: async (accountId, callId) => core().store.deliveries.legs(accountId, callId),
     },
+    overview: webhooks.overview,
     ...(publish && {
       ingest: async (accountId: string, events: readonly unknown[], traceparent?: string) => {
         const inputs = events.map((event) => (isObject(event) ? { ...event, accountId } : event))

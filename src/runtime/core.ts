@@ -9,6 +9,7 @@ import { type AccountService, accountService } from '../auth/account-service.js'
 import { loginRateLimiter } from '../auth/login-rate-limiter.js'
 import { tokenCache } from '../auth/token-cache.js'
 import type { AcceptDeps } from '../delivery/accept.js'
+import { createAttemptRate } from '../delivery/attempt-rate.js'
 import type { AttemptRecord } from '../delivery/attempt-record.js'
 import type { DeliveryEnd, WebhookPaused } from '../delivery/delivery-events.js'
 import { createDispatcher } from '../delivery/dispatcher.js'
@@ -171,6 +172,8 @@ export function createCore(
   const statistics = options.statistics
     ? createStatistics({ stats: store.stats, clock, log, newId }, options.attemptTimeoutMs)
     : undefined
+  const userAgent = `hookswitch/${VERSION}`
+  const attemptRate = createAttemptRate()
   const dispatcher = createDispatcher(
     {
       store: store.deliveries,
@@ -183,8 +186,10 @@ export function createCore(
       tracing,
       newId: newTimeOrderedId,
       shardOf,
-      endpointSecrets: createEndpointSecretsCache(cipher, `hookswitch/${VERSION}`),
+      endpointSecrets: createEndpointSecretsCache(cipher, userAgent),
       emit: (name, payload, delivery) => {
+        if (name === 'attempt' && (payload as AttemptRecord).attempt !== undefined)
+          attemptRate.count(clock.now())
         logDeliveryEvent(log, name, payload)
         metaEvents.observe(name, payload, delivery)
         events.emit(name, payload as never)
@@ -244,6 +249,8 @@ export function createCore(
     lastSuccesses: (webhookIds) => store.deliveries.lastSuccesses(webhookIds),
     mutex: keyedMutex(),
     onDeliveriesCancelled: dispatcher.cancelUnsent,
+    onResumed: ({ id, accountId }) =>
+      log.info({ webhookId: id, accountId }, 'the pause of a webhook was ended on request'),
     lifetimeMsOf: ({ retries }) =>
       deliveryLifetimeMs({ policy: options.retryPolicy, functions: options.policies, retries }),
     rules: {
@@ -291,6 +298,8 @@ export function createCore(
     events,
     clock,
     caps,
+    attemptRate,
+    userAgent,
     applyLimits,
     metrics,
     tracing,

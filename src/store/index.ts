@@ -63,6 +63,7 @@ export type {
   QueueStore,
   Start,
   Starts,
+  StoredNode,
   WaitingDeliveries,
 } from '../delivery/queue-store.js'
 export { isNotWritten, notWritten } from '../delivery/queue-store.js'

@@ -18,7 +18,7 @@ import { changes } from './memory/changes.js'
 import { commit } from './memory/commit.js'
 import { memoryEncryption } from './memory/encryption.js'
 import { erase, mentions } from './memory/erase.js'
-import { handOver, own, release, renew } from './memory/leases.js'
+import { handOver, nodes, own, release, renew } from './memory/leases.js'
 import { bodies, completeTakeover, load, poll } from './memory/load.js'
 import { memoryOpenLegs } from './memory/open-legs.js'
 import { activity, attempts, deliveries, delivery, lastSuccesses, search } from './memory/queries.js'
@@ -138,6 +138,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
         renew: (owner, leaseMs) => renew(state, owner, leaseMs, storeMs()),
         handOver: (lease, numbers) => handOver(state, lease, numbers, storeMs()),
         release: (owner) => release(state, owner),
+        nodes: () => nodes(state),
         load: (lease, numbers, cursor) => load(state, lease, numbers, cursor, storeMs()),
         completeTakeover: (lease, numbers) => completeTakeover(state, lease, numbers, storeMs()),
         bodies: (keys) => bodies(state, keys),

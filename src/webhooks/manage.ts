@@ -5,13 +5,14 @@ import type { Clock } from '../ports.js'
 import { toCanonicalJson } from '../values/canonical-json.js'
 import { jsonMergePatch } from '../values/json-merge-patch.js'
 import { createSigningSecret, type EncryptSettingsDeps, encryptSettings } from './encrypt-settings.js'
-import { type EndpointState, endpointHealthOf } from './health.js'
+import { type EndpointState, endpointHealthOf, isPaused } from './health.js'
 import { isSettingName } from './settings.js'
 import { encryptionPurpose, type UncheckedWebhook, viewOf, type WebhookView } from './view.js'
 import {
   changeSettings,
   deleteWebhook,
   encryptedSettingsOf,
+  resumeWebhook as endPauseOf,
   newWebhook,
   rotateSecret,
   type Webhook,
@@ -36,6 +37,8 @@ export interface WebhookDeps extends EncryptSettingsDeps {
   readonly mutex?: KeyedMutex
   /** Called after a webhook was disabled or deleted, which cancels its pending deliveries. */
   onDeliveriesCancelled?(webhookId: string): void
+  /** Called after the pause of a webhook was ended. */
+  onResumed?(webhook: Pick<Webhook, 'id' | 'accountId'>): void
 }
 
 /** `revision`: change the webhook only if it still has this revision, else reject with `RevisionConflict`. */
@@ -299,6 +302,28 @@ export async function reenableWebhooks(deps: WebhookDeps, accountIds: readonly s
     }
   }
   return count
+}
+
+/**
+ * Ends the pause of a webhook, so that its waiting deliveries are sent now; while its breaker is open, one at a time until
+ * one succeeds. Changes nothing if the webhook is not paused.
+ *
+ * @throws `NotFound`, `Conflict` for a webhook that is disabled
+ */
+export async function resumeWebhook(
+  deps: WebhookDeps,
+  accountId: string,
+  webhookId: string,
+): Promise<WebhookView> {
+  let before: Webhook | undefined
+  const after = await change(deps, accountId, webhookId, {}, (webhook) => {
+    if (!webhook.settings.enabled)
+      throw new HookswitchError('Conflict', 'the webhook is disabled', { field: 'enabled' })
+    before = webhook
+    return isPaused(webhook.health, deps.storeNow()) ? endPauseOf(webhook) : webhook
+  })
+  if (after !== before) deps.onResumed?.(after)
+  return readView(deps, after)
 }
 
 function isAutoDisabled(webhook: Webhook): boolean {

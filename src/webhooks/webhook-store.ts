@@ -35,7 +35,8 @@ export interface WebhookStore {
    * Replaces the row whose revision is `expectedRevision`. Resolves to false when another change came first or the
    * webhook is deleted. A row with a higher `epoch` cancels, for every reader at once, the deliveries of older epochs.
    * `health` belongs to the store, which writes it with settlements: the stored health is kept and the row's is ignored,
-   * unless the webhook becomes enabled or gets another `uri` (`shouldKeepHealth`), which clears it.
+   * unless the webhook becomes enabled or gets another `uri`, which clears it, or gets another `resumedRevision`, which
+   * ends its pause (`healthAfterChange`).
    */
   replace(webhook: Webhook, expectedRevision: number): Promise<boolean>
 }

@@ -105,6 +105,12 @@ function operationObject(route: DocumentedRoute, doc: OperationDoc): SpecObject 
     responses: {
       [route.status]:
         route.operation === 'readOpenapi' ? rawResponseObject(doc) : successResponseObject(route, doc),
+      ...(doc.alternative && {
+        [doc.alternative.status]: {
+          ...successResponseObject(route, { ...doc, ...doc.alternative }),
+          description: doc.alternative.description,
+        },
+      }),
       ...(doc.parameters?.includes('if_none_match') && {
         '304': { description: 'The client already has the current revision.' },
       }),

@@ -35,12 +35,18 @@ export type OperationId =
   | 'listEndpoints'
   | 'testWebhook'
   | 'replayWebhook'
+  | 'resumeWebhook'
+  | 'previewWebhook'
+  | 'matchEvent'
   | 'listDeliveries'
   | 'readDelivery'
   | 'readSecret'
   | 'rotateSecret'
+  | 'listDeliveryAttempts'
+  | 'readCall'
   | 'listCallAttempts'
   | 'publishEvents'
+  | 'readOverview'
   | 'listUnhealthyWebhooks'
   | 'searchDeliveries'
   | 'listAccounts'
@@ -111,6 +117,8 @@ const login = {
 } as const
 const change = { requiresToken: true, bodyKind: 'object', status: 200, access: 'write' } as const
 const write = { ...read, access: 'write' } as const
+/** A question that needs a body. */
+const ask = { ...read, bodyKind: 'object' } as const
 const administer = { ...change, access: 'admin' } as const
 const USERS = `${ACCOUNT}/users`
 const USER = `${USERS}/{user_id}`
@@ -162,6 +170,8 @@ export const ROUTES: readonly DocumentedRoute[] = [
 
   { operation: 'testWebhook', method: 'PUT', path: `${WEBHOOK}/test`, ...write, status: 202 },
   { operation: 'replayWebhook', method: 'PUT', path: `${WEBHOOK}/replay`, ...change, status: 202 },
+  { operation: 'resumeWebhook', method: 'PUT', path: `${WEBHOOK}/resume`, ...write },
+  { operation: 'previewWebhook', method: 'PUT', path: `${WEBHOOKS}/preview`, ...ask },
   { operation: 'listDeliveries', method: 'GET', path: `${WEBHOOK}/deliveries`, ...read, isList: true },
   { operation: 'readSecret', method: 'GET', path: `${WEBHOOK}/secret`, ...write, hasSecret: true },
   {
@@ -173,6 +183,14 @@ export const ROUTES: readonly DocumentedRoute[] = [
     hasSecret: true,
   },
   { operation: 'readDelivery', method: 'GET', path: `${ACCOUNT}/deliveries/{delivery_id}`, ...read },
+  {
+    operation: 'listDeliveryAttempts',
+    method: 'GET',
+    path: `${ACCOUNT}/deliveries/{delivery_id}/attempts`,
+    ...read,
+    isList: true,
+  },
+  { operation: 'readCall', method: 'GET', path: `${ACCOUNT}/calls/{call_id}`, ...read },
   {
     operation: 'listCallAttempts',
     method: 'GET',
@@ -190,6 +208,8 @@ export const ROUTES: readonly DocumentedRoute[] = [
     status: 202,
     isIngest: true,
   },
+  { operation: 'matchEvent', method: 'PUT', path: `${ACCOUNT}/events/match`, ...ask },
+  { operation: 'readOverview', method: 'GET', path: '/system/overview', ...read, access: 'operator' },
   {
     operation: 'listUnhealthyWebhooks',
     method: 'GET',

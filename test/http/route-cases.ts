@@ -1,6 +1,7 @@
 /** One request for every route, with its expected response. */
 import { expect } from 'vitest'
 import { catalogueOf } from '../../src/webhooks/catalogue.js'
+import { encodeReplayCursor } from '../../src/wire/cursor.js'
 import { API_KEY, CHILD_ACCOUNT, OWN_ACCOUNT, TOKEN, USER_ID, WEBHOOK_ID } from './records.js'
 
 const WEBHOOKS = `/accounts/${OWN_ACCOUNT}/webhooks`
@@ -300,8 +301,63 @@ export const ROUTE_CASES: readonly RouteCase[] = [
     path: `${WEBHOOK}/replay`,
     data: { created_from: '62167219201', result: 'failure' },
     status: 202,
-    expectedData: { delivery_ids: ['delivery-again'] },
+    expectedData: {
+      delivery_ids: ['delivery-again'],
+      more: true,
+      next_from: encodeReplayCursor({ position: 7, untilMs: 9 }),
+    },
     expectedCall: ['replay', OWN_ACCOUNT, WEBHOOK_ID, { createdFromMs: 1000, result: 'failure' }],
+  },
+  {
+    operation: 'replayWebhook',
+    method: 'PUT',
+    path: `${WEBHOOK}/replay`,
+    data: {
+      created_from: encodeReplayCursor({ position: 7, untilMs: 9 }),
+      result: 'failure',
+      dry_run: 'true',
+    },
+    status: 200,
+    expectedData: { count: 12, capped: true },
+    expectedCall: [
+      'countReplays',
+      OWN_ACCOUNT,
+      WEBHOOK_ID,
+      { result: 'failure', after: { position: 7, untilMs: 9 } },
+    ],
+  },
+  {
+    operation: 'resumeWebhook',
+    method: 'PUT',
+    path: `${WEBHOOK}/resume`,
+    status: 200,
+    expectedData: expect.objectContaining({ id: WEBHOOK_ID, http_verb: 'post' }),
+    expectedCall: ['resume', OWN_ACCOUNT, WEBHOOK_ID],
+  },
+  {
+    operation: 'previewWebhook',
+    method: 'PUT',
+    path: `${WEBHOOKS}/preview`,
+    data: { webhook: INPUT, hook: 'channel_destroy' },
+    status: 200,
+    expectedData: { method: 'GET', uri: 'https://r.example.com/?a=1', headers: { a: 'b' }, curl: 'curl' },
+    expectedCall: ['preview', OWN_ACCOUNT, { settings: SETTINGS }, 'channel_destroy'],
+  },
+  {
+    operation: 'matchEvent',
+    method: 'PUT',
+    path: `/accounts/${OWN_ACCOUNT}/events/match`,
+    data: { hook: 'channel_create', is_internal_leg: 'true', account_id: CHILD_ACCOUNT },
+    status: 200,
+    expectedData: [
+      { id: WEBHOOK_ID, name: 'Hook', wanted: true },
+      { id: 'other', name: 'Other', wanted: false, why: 'hook' },
+    ],
+    expectedCall: [
+      'match',
+      OWN_ACCOUNT,
+      { hook: 'channel_create', isInternalLeg: true, accountId: CHILD_ACCOUNT },
+    ],
   },
   {
     operation: 'listDeliveries',
@@ -319,6 +375,35 @@ export const ROUTE_CASES: readonly RouteCase[] = [
     `/accounts/${OWN_ACCOUNT}/deliveries/delivery-2`,
     expect.objectContaining({ id: 'delivery-2', explain: 'about delivery-2' }),
   ),
+  {
+    operation: 'listDeliveryAttempts',
+    method: 'GET',
+    path: `/accounts/${OWN_ACCOUNT}/deliveries/delivery-1/attempts?slim=true&page_size=1`,
+    status: 200,
+    expectedData: [expect.objectContaining({ id: 'attempt-2' })],
+    expectedCall: ['attempts', { accountId: OWN_ACCOUNT, deliveryId: 'delivery-1', limit: 2 }],
+  },
+  {
+    operation: 'readCall',
+    method: 'GET',
+    path: `/accounts/${OWN_ACCOUNT}/calls/a%2Fb`,
+    status: 200,
+    expectedData: {
+      call_id: 'a/b',
+      legs: [{ call_id: 'a/b', direction: 'inbound', events: 1 }],
+      events: [
+        expect.objectContaining({
+          id: 'event-1',
+          hook: 'channel_create',
+          sequence: 2,
+          deliveries: [expect.objectContaining({ id: 'delivery-1', hook_id: WEBHOOK_ID, attempts: 1 })],
+        }),
+      ],
+      unwanted: [{ call_id: 'a/b', sequence: 1 }],
+      truncated: false,
+    },
+    expectedCall: ['call', OWN_ACCOUNT, 'a/b'],
+  },
   {
     operation: 'listCallAttempts',
     method: 'GET',
@@ -346,6 +431,21 @@ export const ROUTE_CASES: readonly RouteCase[] = [
       ],
     ],
   },
+  get('readOverview', '/system/overview', {
+    pending: 4,
+    oldest_due_seconds: 1.5,
+    in_flight: 2,
+    attempts_per_minute: [0, 1],
+    breakers: { open: 1, half_open: 0 },
+    disabled: 3,
+    disabled_capped: false,
+    nodes: [
+      { node: 'n1', alive_until: '2030-01-15T12:00:00.250Z', shards: 40, leaving: 1 },
+      { node: 'n2', shards: 24, leaving: 0 },
+    ],
+    store: { durable: true, shared: true },
+    version: '1.2.3',
+  }),
   {
     operation: 'listUnhealthyWebhooks',
     method: 'GET',

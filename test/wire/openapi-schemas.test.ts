@@ -96,6 +96,7 @@ const delivery: Required<StoredDelivery> = {
   endedMs: 1,
   position: 1,
   ahead: 0,
+  sequence: 1,
 }
 const account: Required<Account> = {
   id: 'a',

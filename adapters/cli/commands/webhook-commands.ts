@@ -153,6 +153,16 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
     { words: ['webhooks', 'test'], summary: 'send a sample event now', operands: [webhook] },
     (client, context) => client.testWebhook({ webhookId: webhookId(context) }),
   ),
+  callCommand(
+    {
+      words: ['webhooks', 'resume'],
+      summary: 'end the pause of a webhook, so that what waits is sent now',
+      details:
+        'While the receiver fails, one delivery at a time is sent; another failure begins a new pause.',
+      operands: [webhook],
+    },
+    (client, context) => client.resumeWebhook({ webhookId: webhookId(context) }),
+  ),
   textCommand(
     {
       words: ['webhooks', 'secret'],

@@ -94,6 +94,7 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
         ...effectiveState(deliveryOf(row, dueMs), row.webhookEpoch),
         position: row.position,
         ahead: before,
+        sequence: row.eventSequence,
       }
     })
   }

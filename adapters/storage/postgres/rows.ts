@@ -57,7 +57,7 @@ export const ENDED_COLUMNS = `${SHARED}, delivery as position, 0 as sequence, nu
 
 /** Columns of `event e`. */
 export const EVENT_COLUMNS = `e.id as "eventId", e.account_id as "eventAccountId", e.call_id as "callId", e.hook,
-  e.timestamp_ms as "eventTimestampMs"`
+  e.timestamp_ms as "eventTimestampMs", coalesce(e.sequence, 0) as "eventSequence"`
 /** Columns of `webhook w`. */
 export const WEBHOOK_ID_COLUMNS = `w.account_id as "accountId", w.id as "webhookId", w.epoch as "webhookEpoch"`
 
@@ -77,6 +77,8 @@ export interface DeliveryRow {
   readonly callId: string | null
   readonly hook: string
   readonly eventTimestampMs: number
+  /** Number of its event within the call. */
+  readonly eventSequence: number
   readonly variant: number
   readonly form: number
   readonly lane: number

@@ -69,6 +69,7 @@ export const METHODS: {
     renew: 'write',
     handOver: 'read',
     release: 'write',
+    nodes: 'read',
     load: 'read',
     completeTakeover: 'write',
     commit: 'write',

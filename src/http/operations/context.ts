@@ -2,6 +2,9 @@
 import type { Caller } from '../../auth/authenticate.js'
 import { errorCode, type Failure, invalidInput, notFound } from '../../errors.js'
 import { isId } from '../../values/ids.js'
+import type { JsonSchema } from '../../values/json-schema.js'
+import { type SchemaValidator, toSchemaFailures } from '../../values/schema-failures.js'
+import { coerce } from '../../wire/coerce.js'
 import { type ListRequest, type Page, parseListRequest } from '../../wire/list.js'
 import { allowedRevisions } from '../../wire/precondition.js'
 import { getQueryValue, type Query } from '../../wire/query.js'
@@ -40,6 +43,8 @@ export interface OperationResult {
   readonly isNotModified?: boolean
   /** The response contains a secret, although the route's responses usually do not; it must not be cached. */
   readonly hasSecret?: boolean
+  /** Status, if it differs from that of the route. */
+  readonly status?: number
   /** Present for lists; its items are the data. */
   readonly page?: Page
   readonly startKey?: string
@@ -63,6 +68,35 @@ export function entityIdOf(context: OperationContext, name: 'webhookId' | 'deliv
   const id = context.params[name]!
   if (!isId(id)) throw notFound(id)
   return id
+}
+
+/** Call ids have 1 to 255 printable characters. No event can have another id, so the store is not queried for it. */
+const CALL_ID = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,255}$/u
+
+/** Returns the call id of the path. A malformed id is treated like an unknown one: throws `NotFound`. */
+export function callIdOf(context: OperationContext): string {
+  const callId = context.params.callId!
+  if (!CALL_ID.test(callId)) throw notFound(callId)
+  return callId
+}
+
+/** Returns the ids of the call of the path and of its other legs. Throws `NotFound`. */
+export async function legsOf(context: OperationContext): Promise<readonly string[]> {
+  const callId = callIdOf(context)
+  const callIds = await context.backend.deliveries.legs(accountIdOf(context), callId)
+  if (callIds.length === 0) throw notFound(callId)
+  return callIds
+}
+
+/** Coerces and validates the body. Throws `InvalidInput`. */
+export function validateBody(
+  context: OperationContext,
+  schema: JsonSchema,
+  validate: SchemaValidator,
+): unknown {
+  const data = coerce(schema, context.data)
+  if (!validate(data)) throw invalidInput(toSchemaFailures(validate.errors, data))
+  return data
 }
 
 /** Parses the list parameters of the query. Throws `InvalidInput`. */

@@ -1,10 +1,11 @@
-/** Searches the deliveries of all accounts, for operators. */
+/** For operators: the state of the service, and searches over the deliveries of all accounts. */
 import type { DeliverySearch } from '../../delivery/delivery-queries.js'
 import type { DeliveryState } from '../../delivery/lifecycle.js'
 import { invalidInput } from '../../errors.js'
 import { decodePosition, encodePosition } from '../../wire/cursor.js'
 import { foundDeliveryJson } from '../../wire/delivery-json.js'
 import { invalidStartKey, MAX_PAGE_SIZE } from '../../wire/list.js'
+import { overviewJson } from '../../wire/overview-json.js'
 import { getQueryValue } from '../../wire/query.js'
 import { enumValue, listResult, type Operation, readListRequest } from './context.js'
 import { explainedJson } from './deliveries.js'
@@ -21,6 +22,10 @@ const DELIVERY_STATES: readonly DeliveryState[] = [
 
 /** `page_size`; with `paginate=false` the largest page, since these lists have no end. */
 const limitOf = (pageSize: number | undefined) => pageSize ?? MAX_PAGE_SIZE
+
+export const readOverview: Operation = async ({ backend }) => ({
+  data: overviewJson(await backend.overview()),
+})
 
 export const searchDeliveries: Operation = async (context) => {
   const { backend, query } = context

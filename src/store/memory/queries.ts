@@ -36,6 +36,8 @@ export function deliveries(state: State, query: DeliveryQuery): readonly StoredD
 
 export function search(state: State, query: DeliverySearch): FoundDeliveries {
   const { accountId, webhookId, callId, states, cursor = Number.POSITIVE_INFINITY, limit } = query
+  const isOfCall = accountId !== undefined && callId !== undefined
+  if (isOfCall && !state.calls.get(accountId)?.get(callId)?.rows) return { deliveries: [] }
   const found: Row[] = []
   for (const row of state.rows.values()) {
     const { source } = row
@@ -161,6 +163,12 @@ function toStored(rows: readonly Row[]): StoredDelivery[] {
       const dueMs = dueMsForReaders(row.due?.ms ?? 0, row.accepted.ms, ahead)
       if (dueMs !== undefined) delivery.dueMs = dueMs
     }
-    return { position: row.position, ahead, ...effectiveState(delivery, row.endpoint.webhook.epoch) }
+    const { sequence } = row.event
+    return {
+      position: row.position,
+      ahead,
+      sequence,
+      ...effectiveState(delivery, row.endpoint.webhook.epoch),
+    }
   })
 }

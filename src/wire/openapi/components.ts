@@ -78,6 +78,10 @@ export const PARAMETERS: Readonly<Record<string, SpecObject>> = {
     schema: { type: 'object', additionalProperties: { type: 'string' } },
     example: { filter_result: 'failure' },
   },
+  slim: queryParameter('slim', 'true: without `req_*`, `resp_headers` and `resp_body`.', {
+    type: 'boolean',
+    default: false,
+  }),
   filter_state: queryParameter('filter_state', 'Only deliveries in this state.', { type: 'string' }),
   step: queryParameter('step', 'Length of a slot, in seconds.', {
     type: 'integer',

@@ -1,5 +1,6 @@
 /** Descriptions, bodies and examples of the operations in the OpenAPI document. */
 import type { JsonSchema } from '../../values/json-schema.js'
+import { previewSchema } from '../body-schemas.js'
 import type { OperationId } from '../routes.js'
 import * as example from './examples.js'
 import { integer, object, ref, text } from './schemas.js'
@@ -24,6 +25,13 @@ export interface OperationDoc {
   /** `data` of the response. */
   readonly data: JsonSchema
   readonly example: unknown
+  /** Another success, with a status of its own. */
+  readonly alternative?: {
+    readonly status: number
+    readonly description: string
+    readonly data: JsonSchema
+    readonly example: unknown
+  }
   /** Parameters in addition to those of the path and of lists. */
   readonly parameters?: readonly string[]
   /** The response has a revision. */
@@ -37,7 +45,12 @@ const webhook = {
   example: example.WEBHOOK,
   hasRevision: true,
 } as const
-const attempts = { tag: 'Deliveries', data: listOf(ref('Attempt')), example: [example.ATTEMPT] } as const
+const attempts = {
+  tag: 'Deliveries',
+  data: listOf(ref('Attempt')),
+  example: [example.ATTEMPT],
+  parameters: ['slim'],
+} as const
 const apiKey = {
   tag: 'API key',
   data: object({ api_key: text('The key.') }),
@@ -214,10 +227,57 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
   replayWebhook: {
     tag: 'Deliveries',
     summary: 'Send deliveries again',
-    description: 'Creates new deliveries with new ids and the same bytes.',
+    description:
+      'Creates new deliveries with new ids and the same bytes, at most 1,000 in one request. The 200 is that of `dry_run`.',
     body: { schema: ref('Replay'), example: example.TEST },
-    data: object({ delivery_ids: listOf({ type: 'string' }) }),
+    data: object(
+      {
+        delivery_ids: listOf({ type: 'string' }),
+        more: { type: 'boolean', description: 'Whether deliveries of the range are left.' },
+        next_from: text('Where the next request begins, as its `created_from`; present if there are more.'),
+      },
+      ['delivery_ids', 'more'],
+    ),
+    alternative: {
+      status: 200,
+      description: 'With `dry_run`: the number of deliveries. Nothing is sent.',
+      data: ref('ReplayCount'),
+      example: { count: 1204, capped: false },
+    },
     example: example.REPLAY,
+  },
+  resumeWebhook: {
+    ...webhook,
+    summary: 'End the pause of a webhook',
+    description:
+      'Its waiting deliveries are due now, retries included: one at a time, until one succeeds. A failure begins a new pause. ' +
+      'Changes nothing if the webhook is not paused; 409 if it is disabled.',
+  },
+  previewWebhook: {
+    tag: 'Webhooks',
+    summary: 'Show the request that a webhook would send',
+    description:
+      'For the sample of an event; nothing is sent or stored. Values of custom headers, and of those that are different in ' +
+      'each request, are placeholders such as `$AUTHORIZATION`.',
+    body: {
+      schema: object(
+        { webhook: ref('WebhookSettings'), hook: text(previewSchema.properties.hook.description) },
+        ['webhook'],
+      ),
+      example: { webhook: example.NEW_WEBHOOK },
+    },
+    data: ref('RequestPreview'),
+    example: example.PREVIEW,
+  },
+  matchEvent: {
+    tag: 'Webhooks',
+    summary: 'Tell which webhooks of the account would get an event, and why others would not',
+    description:
+      'Of the event, only `hook` is required; a filter sees the fields that are given. `account_id` may be an account below. ' +
+      'Sorted by name. Not paged.',
+    body: { schema: ref('PartialEvent'), example: { hook: 'channel_create', is_internal_leg: true } },
+    data: listOf(ref('Match')),
+    example: example.MATCHES,
   },
   listDeliveries: {
     tag: 'Deliveries',
@@ -239,6 +299,20 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     data: ref('Delivery'),
     example: example.DELIVERY,
   },
+  listDeliveryAttempts: {
+    ...attempts,
+    summary: 'List the attempts of a delivery',
+    description: 'Newest first.',
+  },
+  readCall: {
+    tag: 'Deliveries',
+    summary: 'Read the history of a call',
+    description:
+      'Its legs and the newest 500 of their events, oldest first, with their deliveries to webhooks of the account. ' +
+      '`unwanted` are events that no webhook of the account matched, or that were pruned.',
+    data: ref('Call'),
+    example: example.CALL,
+  },
   listCallAttempts: {
     ...attempts,
     summary: 'List the attempts of all legs of a call',
@@ -253,6 +327,15 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     },
     data: object({ event_ids: listOf({ type: 'string' }) }),
     example: example.EVENT_IDS,
+  },
+  readOverview: {
+    tag: 'Operator',
+    summary: 'Read the state of the service',
+    description:
+      'What is in flight, due and attempted is that of the node that responds. Only for the token of an operator, otherwise ' +
+      '403.',
+    data: ref('Overview'),
+    example: example.OVERVIEW,
   },
   listUnhealthyWebhooks: {
     tag: 'Operator',
