@@ -114,6 +114,10 @@ const LISTENING = {
     about: 'the address of --admin-port, which answers without a token',
     default: '127.0.0.1',
   }),
+  portal: setting(boolean, {
+    about: 'serve the page on which users see and change their webhooks, at /portal',
+    default: true,
+  }),
   cors: setting(list('ORIGIN', 'an origin like https://ui.example.com or *', ORIGIN), {
     about: 'permit browser pages of this origin to call the API',
   }),

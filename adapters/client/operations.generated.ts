@@ -221,6 +221,86 @@ export interface Attempt {
   readonly duration_ms?: number
 }
 
+/** Item `attempt` of a stream: the record, without headers and bodies. */
+export interface StreamAttempt {
+  /** Id of the account of the webhook. */
+  readonly account_id: string
+  /** Id of the record. */
+  readonly id: string
+  /** Id of the webhook. */
+  readonly hook_id: string
+  /** Event type, as in the catalogue. */
+  readonly hook_event: string
+  /** Id of the event. */
+  readonly event_id: string
+  /** Id of the delivery: one event for one webhook. */
+  readonly delivery_id: string
+  /** URL of the request. */
+  readonly uri: string
+  /** HTTP method in lower case. */
+  readonly method: string
+  /** Number of retries left after this attempt. */
+  readonly retries_left: number
+  /** Number of tries left before this attempt: `retries_left` + 1 (KAZOO). */
+  readonly retries: number
+  /** Value of `result`. */
+  readonly result: 'success' | 'failure'
+  /** Time when the request was sent, or when the delivery ended without one, in Gregorian seconds. */
+  readonly timestamp: number
+  /** The same time in ISO 8601. */
+  readonly sent_at: string
+  /** Id of the call leg. */
+  readonly call_id?: string
+  /** Number of the attempt: 1, 2, …; absent if the delivery ended without a request. */
+  readonly attempt?: number
+  /** Why the attempt failed, or why the delivery ended without a request. */
+  readonly reason?: string
+  /** Class of the failure. */
+  readonly client_error?: string
+  /** HTTP status of the response, as a string (KAZOO). */
+  readonly resp_status_code?: string
+  /** Duration of the attempt, in milliseconds. */
+  readonly duration_ms?: number
+}
+
+/** Item `webhook` of a stream: a webhook has changed, read it again. */
+export interface StreamWebhook {
+  /** Id of the webhook. */
+  readonly id: string
+  /** Id of the account of the webhook. */
+  readonly account_id: string
+  /** What happened to it. `changed`: also paused or resumed. */
+  readonly change: 'created' | 'changed' | 'disabled' | 'deleted'
+  /** Why the service disabled it. */
+  readonly disable_reason?: string
+}
+
+/** Item `rate` of a stream: attempts of a webhook in one second, counted, because there were more than 200 items. */
+export interface StreamRate {
+  /** Id of the webhook. */
+  readonly hook_id: string
+  /** Number of attempts that succeeded. */
+  readonly ok: number
+  /** Number of attempts that failed. */
+  readonly failed: number
+  /** Start of the second, in Gregorian seconds. */
+  readonly timestamp: number
+}
+
+/** Item `gap` of a stream: items are missing. */
+export interface StreamGap {
+  /** Id of the last item before the gap. */
+  readonly from: string
+  /** Number of missing items; null: unknown. */
+  readonly dropped: number | null
+}
+
+/** Item `end` of a stream: the last one. */
+export interface StreamEnd {
+  /** `token`: it is not valid any more; `slow`: the client read nothing for 30 s; `closing`: connect again. */
+  readonly reason: 'token' | 'slow' | 'closing'
+}
+
 /** The schema `Delivery` of the API. */
 export interface Delivery {
   /** Id of the delivery. */

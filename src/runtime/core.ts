@@ -33,6 +33,7 @@ import type { WebhookDeps } from '../webhooks/manage.js'
 import { isMetaHook } from '../webhooks/meta-hooks.js'
 import { logDeliveryEvent } from './log-delivery-event.js'
 import { createMetaEvents } from './meta-events.js'
+import { bindStreams, changeOf, notifyStreams, withStreams } from './streams.js'
 
 /** An accepted event, as listeners of `hs.events` receive it. */
 export interface PublishedEvent extends ChannelEvent {
@@ -147,7 +148,7 @@ export function createCore(
   const accountDeps: AccountDeps = { accounts: store.accounts, cipher, clock, random, newId }
   const directory = safeDirectory(options.directory ?? storeDirectory(accountDeps))
   const lineages = lineageCache(directory, clock)
-  const cachedTokens = tokenCache(clock, { max: options.tokenCacheSize })
+  const cachedTokens = withStreams(tokenCache(clock, { max: options.tokenCacheSize }), () => streams)
   const { tokens } = store
 
   const auth = {
@@ -162,16 +163,26 @@ export function createCore(
     tokenTtlMs: options.tokenTtlSeconds * 1000,
     authority: { operators: options.operators, restrictUsers: options.restrictUsers },
   }
+  const streams = bindStreams({
+    store,
+    options,
+    clock,
+    log,
+    metrics,
+    auth,
+    newId,
+    descendants: (accountId) => accounts.descendants(accountId),
+  })
   const caps = {
     perEndpoint: options.inFlightPerEndpoint,
     perAccount: options.inFlightPerAccount,
     perOrigin: options.inFlightPerOrigin,
     total: options.inFlight,
   }
-  const userAgent = `hookswitch/${VERSION}`
   const statistics = options.statistics
     ? createStatistics({ stats: store.stats, clock, log, newId }, options.attemptTimeoutMs)
     : undefined
+  const userAgent = `hookswitch/${VERSION}`
   const dispatcher = createDispatcher(
     {
       store: store.deliveries,
@@ -188,6 +199,7 @@ export function createCore(
       emit: (name, payload, delivery) => {
         logDeliveryEvent(log, name, payload)
         metaEvents.observe(name, payload, delivery)
+        notifyStreams(streams, options.recordSuccesses, name, payload)
         events.emit(name, payload as never)
       },
       rulesOf: (webhook) => ({
@@ -247,6 +259,7 @@ export function createCore(
     onDeliveriesCancelled: dispatcher.cancelUnsent,
     onResumed: ({ id, accountId }) =>
       log.info({ webhookId: id, accountId }, 'the pause of a webhook was ended on request'),
+    onChanged: (before, after) => streams.webhookChanged(changeOf(before, after)),
     lifetimeMsOf: ({ retries }) =>
       deliveryLifetimeMs({ policy: options.retryPolicy, functions: options.policies, retries }),
     rules: {
@@ -290,6 +303,7 @@ export function createCore(
     dispatcher,
     statistics,
     endpointList,
+    streams,
     catalogue,
     events,
     clock,

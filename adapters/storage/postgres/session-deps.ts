@@ -29,6 +29,7 @@ export type Queries = Pick<
   | 'attempts'
   | 'lastSuccesses'
   | 'activity'
+  | 'attemptLog'
   | 'legs'
   | 'prune'
   | 'erase'

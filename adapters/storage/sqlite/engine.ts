@@ -15,7 +15,7 @@ import type {
 } from 'hookswitch/store'
 import { createAccountStore } from './accounts.js'
 import { createActivityQuery } from './activity.js'
-import { createAttemptQuery, createLastSuccessQuery } from './attempts.js'
+import { createAttemptLog, createAttemptQuery, createLastSuccessQuery } from './attempts.js'
 import { createContext } from './context.js'
 import type { SqliteHandle } from './driver.js'
 import { createEncryptionStore } from './encryption.js'
@@ -82,6 +82,7 @@ export function createEngine(db: SqliteHandle): Engine {
       ...createQueue(context),
       ...createDeliveryQueries(context),
       attempts: createAttemptQuery(context),
+      attemptLog: createAttemptLog(context),
       lastSuccesses: createLastSuccessQuery(context),
       activity: createActivityQuery(context),
       legs(accountId, callId) {

@@ -81,6 +81,7 @@ export const METHODS: {
     deliveries: 'read',
     search: 'read',
     attempts: 'read',
+    attemptLog: 'read',
     lastSuccesses: 'read',
     activity: 'read',
     legs: 'read',

@@ -37,6 +37,7 @@ import type { Operation } from './context.js'
 import { listDeliveries, readDelivery } from './deliveries.js'
 import { matchEvent, publishEvents } from './events.js'
 import { listEndpoints, listUnhealthyWebhooks, readAccountStats, readWebhookStats } from './statistics.js'
+import { streamItems } from './stream.js'
 import { readOverview, searchDeliveries } from './system.js'
 import { createUser, deleteUser, listUsers, patchUser, readUser, replaceUser } from './users.js'
 import {
@@ -90,6 +91,7 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   listCallAttempts,
   publishEvents,
   readOverview,
+  streamItems,
   listUnhealthyWebhooks,
   searchDeliveries,
   listAccounts,

@@ -1,4 +1,4 @@
-/** For operators: the state of the service, and the deliveries of all accounts. */
+/** For operators: the state of the service, and searches over the deliveries of all accounts. */
 import type { DeliverySearch } from '../../delivery/delivery-queries.js'
 import type { DeliveryState } from '../../delivery/lifecycle.js'
 import { invalidInput } from '../../errors.js'

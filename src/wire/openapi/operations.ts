@@ -337,6 +337,33 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     data: ref('Overview'),
     example: example.OVERVIEW,
   },
+  streamItems: {
+    tag: 'Deliveries',
+    summary: 'Follow attempts, changes of webhooks and events as they happen',
+    description:
+      'Server-Sent Events; `data` of each is one of these documents (`event`: `attempt`, `webhook`, `event`, `rate`, `gap`, ' +
+      '`end`). A comment every 15 s shows that the connection lives. Attempts are sent at least once while their records are ' +
+      'stored; where several nodes share the store, up to 10 s out of order. The token is read from the header only.',
+    parameters: [
+      'stream_types',
+      'stream_webhook',
+      'stream_call',
+      'stream_result',
+      'stream_descendants',
+      'last_event_id',
+    ],
+    data: {
+      anyOf: [
+        ref('StreamAttempt'),
+        ref('StreamWebhook'),
+        ref('Payload'),
+        ref('StreamRate'),
+        ref('StreamGap'),
+        ref('StreamEnd'),
+      ],
+    },
+    example: example.EVENT_STREAM,
+  },
   listUnhealthyWebhooks: {
     tag: 'Operator',
     summary: 'List the webhooks of all accounts that need attention',

@@ -306,6 +306,62 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     properties: summaryFields,
   },
   Attempt: { ...attempt, properties: { ...attempt.properties, ...attemptDetails } },
+  StreamAttempt: {
+    ...attempt,
+    description: 'Item `attempt` of a stream: the record, without headers and bodies.',
+    required: ['account_id', ...(attempt.required as string[])],
+    properties: {
+      account_id: text('Id of the account of the webhook.'),
+      ...attempt.properties,
+      ...Object.fromEntries(
+        Object.entries(attemptDetails).filter(([name]) => !/^(req|resp)_(headers|body)$/.test(name)),
+      ),
+    },
+  },
+  StreamWebhook: {
+    ...object(
+      {
+        id: webhookId,
+        account_id: text('Id of the account of the webhook.'),
+        change: {
+          type: 'string',
+          enum: ['created', 'changed', 'disabled', 'deleted'],
+          description: 'What happened to it. `changed`: also paused or resumed.',
+        },
+        disable_reason: text('Why the service disabled it.'),
+      },
+      ['id', 'account_id', 'change'],
+    ),
+    description: 'Item `webhook` of a stream: a webhook has changed, read it again.',
+  },
+  StreamRate: {
+    ...object({
+      hook_id: text('Id of the webhook.'),
+      ok: integer('Number of attempts that succeeded.'),
+      failed: integer('Number of attempts that failed.'),
+      timestamp: seconds('Start of the second'),
+    }),
+    description:
+      'Item `rate` of a stream: attempts of a webhook in one second, counted, because there were more than 200 items.',
+  },
+  StreamGap: {
+    ...object({
+      from: text('Id of the last item before the gap.'),
+      dropped: { type: ['integer', 'null'], description: 'Number of missing items; null: unknown.' },
+    }),
+    description: 'Item `gap` of a stream: items are missing.',
+  },
+  StreamEnd: {
+    ...object({
+      reason: {
+        type: 'string',
+        enum: ['token', 'slow', 'closing'],
+        description:
+          '`token`: it is not valid any more; `slow`: the client read nothing for 30 s; `closing`: connect again.',
+      },
+    }),
+    description: 'Item `end` of a stream: the last one.',
+  },
   Delivery: object(deliveryFields, requiredDeliveryFields),
   FoundDelivery: object({ account_id: text('Id of the account of the webhook.'), ...deliveryFields }, [
     'account_id',
