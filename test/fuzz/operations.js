@@ -325,6 +325,16 @@ export const OPERATION_INPUTS = {
   readCall: (random, known) => ({ params: { call_id: pickRecent(random, known.calls, 'call-1') } }),
   readOverview: () => ({}),
   listCallAttempts: (random, known) => ({ params: { call_id: pickRecent(random, known.calls, 'call-1') } }),
+  streamItems: (random, known) => ({
+    query: [
+      ...(random.chance(0.3) ? /** @type {[string, string][]} */ ([['types', 'attempt,event']]) : []),
+      ...(random.chance(0.2) ? /** @type {[string, string][]} */ ([['descendants', 'true']]) : []),
+      ...(random.chance(0.2)
+        ? /** @type {[string, string][]} */ ([['call_id', pickRecent(random, known.calls, 'call-1')]])
+        : []),
+    ],
+    headers: random.chance(0.2) ? [['last-event-id', pickRecent(random, known.cursors, 'x')]] : [],
+  }),
   publishEvents: (random) => ({
     data: random.chance(0.5) ? randomEvent(random) : [randomEvent(random), randomEvent(random)],
   }),
