@@ -57,6 +57,13 @@ export class History {
   stops = []
   /** @type {Undelivered[]} */
   undelivered = []
+  /** Leases that nodes got. @type {{ node: number, fence: number }[]} */
+  leases = []
+  /**
+   * `webhook event` of each start that the store had of a node that did not run: only these may be sent again after a success.
+   * Undefined: they were not read. @type {ReadonlySet<string> | undefined}
+   */
+  named
   /** Nodes that did not start, or made no progress. @type {{ node: number, reason: string }[]} */
   failures = []
   /** Error codes of refusals that are expected. @type {Set<string>} */

@@ -54,6 +54,22 @@ function watch(read) {
   }
 }
 
+/** The store, which reports each new lease of this node. @param {import('hookswitch/store').Store} store @returns {import('hookswitch/store').Store} */
+function reportingLeases(store) {
+  let last = 0
+  /** @param {'own' | 'renew'} method @returns {import('hookswitch/store').Store['deliveries']['own']} */
+  const reporting =
+    (method) =>
+    async (...args) => {
+      const lease = await store.deliveries[method](...args)
+      if (lease.fence !== last) report('lease', lease.fence)
+      last = lease.fence
+      return lease
+    }
+  const deliveries = { ...store.deliveries, own: reporting('own'), renew: reporting('renew') }
+  return Object.create(store, { deliveries: { value: deliveries } })
+}
+
 const commands = {
   /** @param {import('./nodes.js').NodePlan} plan */
   async start(plan) {
@@ -62,7 +78,7 @@ const commands = {
     const clock = createClock(time)
     speed = time.speed
     const instance = createHookswitch({
-      store: openStore(plan.location, clock),
+      store: reportingLeases(openStore(plan.location, clock)),
       clock,
       secret: 'the secret of all crash runs',
       allowLocal: true,

@@ -63,6 +63,7 @@ export function spawnNode(history, id, kind, command = [process.execPath]) {
       history.acks.push({ kind: 'ack', at: nowMicros(), node: id, call, index, event, sequence, duplicate }),
     refusal: (/** @type {string} */ call, /** @type {number} */ index, /** @type {string} */ code) =>
       history.refusals.push({ kind: 'refusal', at: nowMicros(), node: id, call, index, code }),
+    lease: (/** @type {number} */ fence) => void history.leases.push({ node: id, fence }),
     log: addLogLine,
   }
   let acknowledged = 0

@@ -129,3 +129,23 @@ export function* checkAttemptNumbers(state) {
     }
   }
 }
+
+/**
+ * What is sent again after a success is named by a start of a node that did not run, where the starts were read.
+ *
+ * @param {TrackedState} state
+ * @returns {Iterable<Violation>}
+ */
+export function* checkNamedStarts({ history, deliveries, replays }) {
+  const { named } = history
+  if (!named) return
+  for (const [delivery, requests] of deliveries) {
+    const success = requests.findIndex(({ status }) => status >= 200 && status < 300)
+    const first = requests[success]
+    if (!first || success === requests.length - 1 || replays.has(delivery)) continue
+    const { webhook, event, call } = first
+    if (named.has(`${webhook} ${event}`)) continue
+    const what = `${delivery} was sent to ${webhook} again after a success, and no start of a stopped node names it`
+    yield { rule: 'unnamed', what, call, webhook }
+  }
+}

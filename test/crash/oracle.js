@@ -17,7 +17,7 @@
  */
 
 import { accountOf, WEBHOOKS } from './load.js'
-import { checkAttemptNumbers, checkDuplicates, checkOverlaps } from './oracle-duplicates.js'
+import { checkAttemptNumbers, checkDuplicates, checkNamedStarts, checkOverlaps } from './oracle-duplicates.js'
 import { checkNodes, checkRefusals } from './oracle-nodes.js'
 import { checkAcceptanceOrder, checkSendingOrder } from './oracle-order.js'
 import { trackState } from './tracked-state.js'
@@ -133,6 +133,7 @@ const RULES = [
   checkOverlaps,
   checkAttemptNumbers,
   checkDuplicates,
+  checkNamedStarts,
 ]
 
 /** @param {History} history */

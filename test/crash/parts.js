@@ -2,11 +2,12 @@
 /** The parts of a run. Each has its own store and is checked when it is over. */
 import { canMount, runDiskFull } from './disk-full.js'
 import { checkHistory } from './oracle.js'
+import { runPauses } from './pauses.js'
 import { runRound } from './round.js'
 import { runTakeovers } from './takeovers.js'
 import { createTestStore } from './test-store.js'
 
-export const PARTS = ['cycles', 'disk-full', 'takeovers']
+export const PARTS = ['cycles', 'disk-full', 'takeovers', 'pauses']
 
 /** Cycles on one store, before it is checked and the next ones begin on another. */
 const CYCLES_PER_ROUND = 250
@@ -26,11 +27,13 @@ const TAKEOVERS = 3
  * @param {object} options
  * @param {string} options.kind of the store
  * @param {number} options.cycles
+ * @param {number} options.nodes that run at once while some are paused
+ * @param {number} options.pauses
  * @param {readonly string[]} options.only empty: all parts that apply to the store
  * @param {string | undefined} options.connectionString
  * @returns {Part[]}
  */
-export function createParts({ kind, cycles, only, connectionString }) {
+export function createParts({ kind, cycles, nodes, pauses, only, connectionString }) {
   const isSelected = (/** @type {string} */ name) => only.length === 0 || only.includes(name)
   /** @type {Part[]} */
   const parts = []
@@ -65,6 +68,12 @@ export function createParts({ kind, cycles, only, connectionString }) {
     add('takeovers', async (seed, store) => {
       const { history } = await runTakeovers({ seed, times: TAKEOVERS, store })
       return { history, counts: [['taken over', 2 * TAKEOVERS]] }
+    })
+  }
+  if (kind === 'postgres' && isSelected('pauses')) {
+    add('pauses', async (seed, store) => {
+      const { history, counts } = await runPauses({ seed, rounds: pauses, nodes, store })
+      return { history, counts: Object.entries(counts) }
     })
   }
   if (kind === 'sqlite' && isSelected('disk-full')) {
