@@ -67,7 +67,7 @@ export function* checkDuplicates(state) {
   for (const [delivery, requests] of state.deliveries) {
     for (const [at, first] of requests.entries()) {
       const next = requests[at + 1]
-      if (!next || first.status < 200 || first.status >= 300) continue
+      if (!next || first.status < 200 || first.status >= 300 || state.hasReturned(first)) continue
       const { call, webhook } = first
       const stop =
         findExplanation(stopsByNode.get(first.node) ?? [], first, next) ?? findEarlierPause(stopsByNode, next)
@@ -121,9 +121,11 @@ export function* checkOverlaps(state) {
 export function* checkAttemptNumbers(state) {
   const stopsByNode = groupStopsByNode(state)
   for (const [delivery, requests] of state.deliveries) {
-    for (const [at, { attempt, webhook, call }] of requests.entries()) {
+    for (const [at, request] of requests.entries()) {
+      const { attempt, webhook, call } = request
       const next = requests[at + 1]
-      if (!next || next.attempt > attempt || findEarlierPause(stopsByNode, next)) continue
+      if (!next || next.attempt > attempt) continue
+      if (state.hasReturned(request) || findEarlierPause(stopsByNode, next)) continue
       const what = `${delivery} was sent to ${webhook} as attempt ${attempt}, then as attempt ${next.attempt}`
       yield { rule: 'attempts', what, call, webhook }
     }

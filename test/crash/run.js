@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * Accepted means kept: `npm run crash -- [--store sqlite|postgres] [--cycles 1000] [--nodes 3] [--pauses 12]
- * [--only cycles,disk-full,takeovers,pauses] [--postgres URL] [--seed S] [--json FILE]`.
+ * [--failovers 4] [--only cycles,disk-full,takeovers,pauses,failover] [--postgres URL] [--seed S] [--json FILE]`.
  *
  * Processes that publish and deliver are killed at random moments, a thousand times; then the acknowledgements that
  * publishers got are compared with the requests that receivers saw. PostgreSQL is the server of `--postgres` or
@@ -20,6 +20,7 @@ const values = readRunFlags({
   cycles: { type: 'string', default: '1000' },
   nodes: { type: 'string', default: '3' },
   pauses: { type: 'string', default: '12' },
+  failovers: { type: 'string', default: '4' },
   only: { type: 'string', default: '' },
   postgres: { type: 'string' },
   seed: { type: 'string', default: String(Date.now()) },
@@ -29,6 +30,7 @@ const { store: kind, seed } = values
 const cycles = parseWholeNumber('cycles', values.cycles)
 const nodes = parseWholeNumber('nodes', values.nodes)
 const pauses = parseWholeNumber('pauses', values.pauses)
+const failovers = parseWholeNumber('failovers', values.failovers)
 const only = values.only.split(',').filter(Boolean)
 
 if (!STORES.includes(kind)) exitWithMessage(`--store takes one of ${STORES.join(', ')}`)
@@ -44,7 +46,15 @@ const began = performance.now()
 /** @type {Map<string, number>} */
 const totals = new Map()
 let isGood = true
-for (const part of createParts({ kind, cycles, nodes, pauses, only, connectionString: server?.url })) {
+for (const part of createParts({
+  kind,
+  cycles,
+  nodes,
+  pauses,
+  failovers,
+  only,
+  connectionString: server?.url,
+})) {
   if (!isGood) break
   const { history, violations, counts, store } = await part.run(`${seed}/${part.name}`)
   for (const [name, count] of counts) totals.set(name, (totals.get(name) ?? 0) + count)

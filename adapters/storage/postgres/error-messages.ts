@@ -108,6 +108,13 @@ export const MESSAGES_BY_DRIVER_ERROR: readonly {
     ],
   },
   {
+    pattern: /^another server has taken over/,
+    message: [
+      'StoreUnavailable',
+      'another PostgreSQL server has taken over: its deliveries are loaded first',
+    ],
+  },
+  {
     pattern: /timeout exceeded when trying to connect/,
     message: ['StoreUnavailable', 'all connections to PostgreSQL are busy, or it does not answer'],
   },

@@ -75,6 +75,14 @@ export class ConnectTimeout extends Error {
   }
 }
 
+/** A connection leads to a server that was promoted since the last one was opened. */
+export class ServerReplaced extends Error {
+  constructor() {
+    super('another server has taken over')
+    this.name = 'ServerReplaced'
+  }
+}
+
 export interface FailureContext {
   /** There was no connection yet. */
   readonly isConnecting: boolean
