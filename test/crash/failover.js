@@ -11,6 +11,7 @@ import { spawnNode } from './nodes.js'
 import { createProgress } from './progress.js'
 import { startReceiver } from './receiver.js'
 import { query, startProxy, startReplication } from './replication.js'
+import { waitForSoleOwner } from './sole-owner.js'
 
 /** Enough for every shard to have webhooks. */
 const ACCOUNTS = 40
@@ -91,6 +92,7 @@ export async function runFailover({ seed, nodes: count, clockBehindMs }) {
 
   const [last, ...others] = /** @type {[NodeProcess, ...NodeProcess[]]} */ (nodes)
   for (const node of others) await terminateNode(history, node)
+  await waitForSoleOwner(history, last, { connectionString: servers.standby.url, schema })
   await waitUntilIdle(history, last)
   const storedAtEnd = new Set(await eventIds())
   const seen = [...history.acks, ...history.requests].filter((one) => one.at <= at).map(({ event }) => event)

@@ -11,6 +11,7 @@ import { terminateNode, waitForStart, waitUntil, waitUntilIdle } from './node-wa
 import { spawnNode } from './nodes.js'
 import { createProgress } from './progress.js'
 import { startReceiver } from './receiver.js'
+import { waitForSoleOwner } from './sole-owner.js'
 import { watchStarts } from './start-rows.js'
 
 /** Enough for every shard to have webhooks. */
@@ -118,6 +119,8 @@ export async function runPauses({ seed, rounds, nodes: count, store }) {
 
   const [last, ...others] = /** @type {[NodeProcess, ...NodeProcess[]]} */ (nodes)
   for (const node of others) await terminateNode(history, node)
+  const location = store.location()
+  if (location.kind === 'postgres') await waitForSoleOwner(history, last, location)
   await waitUntilIdle(history, last)
   await starts.end()
   await terminateNode(history, last)
