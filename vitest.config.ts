@@ -41,6 +41,7 @@ const SUBPROCESS = [
   'mutants/*',
   'soak/*',
   'adapters/cli/bin*',
+  'adapters/portal/browser/*',
   'adapters/storage/*conformance',
   'adapters/storage/sqlite-built-*',
 ].map((files) => `test/${files}.test.ts`)
@@ -103,6 +104,7 @@ export default defineConfig(({ mode }) => ({
         find: /^hookswitch\/(freeswitch|asterisk|kamailio)$/,
         replacement: here('./adapters/telephony/$1/index.ts'),
       },
+      { find: /^hookswitch\/portal$/, replacement: here('./adapters/portal/index.ts') },
       { find: /^hookswitch\/cli$/, replacement: here('./adapters/cli/serve.ts') },
       { find: /^hookswitch\/client$/, replacement: here('./adapters/client/index.ts') },
     ],

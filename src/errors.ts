@@ -124,7 +124,7 @@ function toSentence({ path, rule, message, target }: Failure): string {
  */
 export function notFound(
   id: string,
-  kind?: 'account' | 'webhook' | 'delivery' | 'event' | 'user',
+  kind?: 'account' | 'webhook' | 'delivery' | 'event' | 'user' | 'call',
 ): HookswitchError {
   const message = kind === undefined ? `'${id}' does not exist` : `${kind} '${id}' does not exist`
   return new HookswitchError('NotFound', message, { id })

@@ -10,11 +10,11 @@ import { type SignedIn, type SignInInput, signIn } from './auth/sign-in.js'
 import { signOut } from './auth/sign-out.js'
 import type { ChannelEvent, CustomEvent } from './delivery/event.js'
 import { createReplayRateLimiter } from './delivery/replay-rate-limiter.js'
-import { createWaitGroup } from './delivery/worker/wait-group.js'
+import { createWaitGroup, waitAtMost } from './delivery/worker/wait-group.js'
 import { HookswitchError } from './errors.js'
 import { createEventBus, type EventHub } from './events.js'
 import { parseTrustedProxies } from './http/client-address.js'
-import { handlesPath } from './http/handles-path.js'
+import { handlesPath, ROOT_PATHS } from './http/handles-path.js'
 import type { HttpService } from './http/message.js'
 import type { Limits } from './options/limits.js'
 import { checkLimits, normalizeOptions } from './options/normalize.js'
@@ -140,6 +140,8 @@ export interface Hookswitch<Hook extends CustomHook = never> extends Required<Ht
   erase(request: EraseRequest): Promise<EraseResult>
 }
 
+/** How long `close` waits for a store that does not take the last statistics, ms. */
+const LAST_STATISTICS_MS = 2_000
 /** Default of `close({ drainMs })`. */
 const DRAIN_MS = 5000
 
@@ -252,6 +254,12 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     running = opened
   }
 
+  /** Writes the last counts, after the last settlements. */
+  async function writeStatistics(): Promise<void> {
+    const statistics = opened?.statistics
+    if (statistics) await waitAtMost(LAST_STATISTICS_MS, clock, statistics.close())
+  }
+
   async function shutDown(drainMs: number): Promise<void> {
     // Stops the dispatcher before waiting for `start`, which may itself wait for the store.
     const openedBefore = opened
@@ -262,6 +270,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     // `start` opened it in the meantime.
     if (opened && opened !== openedBefore) await opened.dispatcher.close(drainMs)
     await opened?.metaEvents.idle()
+    await writeStatistics()
     await erasures.wait()
     ended.abort()
     if (starting) await store.close()
@@ -304,6 +313,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
       starting ??= open().catch(async (thrown: unknown) => {
         // Restores the initial state, so that the host can call `start` again.
         await opened?.dispatcher.close(0).catch(() => {})
+        await writeStatistics()
         await store.close().catch(() => {})
         opened = starting = undefined
         throw thrown
@@ -339,6 +349,7 @@ export function createHookswitch<const Hooks extends readonly CustomHook[] = rea
     erase: eraseRecords,
     handle: handler.handle,
     handlesPath,
+    rootPaths: ROOT_PATHS,
     node,
   }
 }

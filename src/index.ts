@@ -49,6 +49,13 @@ export type { EventFilter } from './webhooks/event-filter.js'
 export type { AutoDisableRule, HealthRules } from './webhooks/health.js'
 export type { EndpointHealth, EndpointState } from './webhooks/health.js'
 export type { ChangeOptions, UnhealthyPage, UnhealthyRequest, UnhealthyState } from './webhooks/manage.js'
+export type {
+  EndpointListRequest,
+  EndpointPage,
+  ListedEndpoint,
+  ListedEndpointState,
+} from './stats/endpoint-list.js'
+export type { StatsFailure, StatsRange, StatsSeries } from './stats/series.js'
 export type { WebhookView } from './webhooks/view.js'
 export type { BodyFormat, HttpVerb, Ordering, WebhookSettings } from './webhooks/webhook.js'
 
@@ -68,7 +75,12 @@ export {
   type RetryPolicy,
   schedule,
 } from './delivery/policy.js'
-export type { ReplayRequest } from './delivery/replay.js'
+export type { CallEvent, CallHistory, CallLeg, UnwantedEvent } from './delivery/call-history.js'
+export type { Mismatch } from './delivery/match.js'
+export type { MatchReport } from './delivery/match-report.js'
+export type { NodeOverview, Overview } from './delivery/overview.js'
+export type { RequestPreview } from './delivery/preview.js'
+export type { ReplayCount, ReplayCursor, Replayed, ReplayRequest } from './delivery/replay.js'
 export type { Verified, VerifyFailure } from './delivery/signature.js'
 export { type SignedRequest, verify } from './runtime/verify.js'
 

@@ -62,8 +62,9 @@ export function fetchHandler(hs: HttpService): (request: Request, info?: FetchIn
 }
 
 /** `Response` throws if a 204 or 304 has a body, even an empty one. */
-function toResponse({ status, headers, body }: ResponseRecord): Response {
-  return new Response(body === '' ? null : body, { status, headers })
+function toResponse({ status, headers, body, bytes }: ResponseRecord): Response {
+  const content = bytes ? (bytes as Uint8Array<ArrayBuffer>) : body
+  return new Response(content.length === 0 ? null : content, { status, headers })
 }
 
 async function readBody(stream: ReadableStream<Uint8Array> | null, timeoutMs: number): Promise<BodyResult> {

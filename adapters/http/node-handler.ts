@@ -123,7 +123,7 @@ function flushResponses(): void {
     // The host has already responded, for example after its own timeout.
     if (res.headersSent || res.writableEnded) continue
     try {
-      res.writeHead(response.status, response.headers).end(response.body)
+      res.writeHead(response.status, response.headers).end(response.bytes ?? response.body)
     } catch {
       // The host's middleware may have replaced these methods; the other responses must still be sent.
       res.destroy()
@@ -141,7 +141,7 @@ export async function rejectAndDrain(
   const closing = req.httpVersionMajor === 1 ? { connection: 'close' } : {}
   res.writeHead(response.status, { ...response.headers, ...closing })
   // By its content-length the body is complete for the client; `end` would close the connection at once.
-  res.write(response.body)
+  res.write(response.bytes ?? response.body)
   await drainRequest(req)
   res.end()
 }

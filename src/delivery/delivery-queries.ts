@@ -77,6 +77,28 @@ export interface StoredDelivery extends Delivery {
   readonly position: number
   /** The number of deliveries of the same lane that must end first. */
   readonly ahead: number
+  /** Number of its event within the call: 1, 2, … per account of the event; 0: not numbered. */
+  readonly sequence: number
+}
+
+/** What the store has of the deliveries of one webhook. */
+export interface EndpointActivity {
+  /** Deliveries that wait or are in flight, up to the limit; those of an older epoch are cancelled and do not count. */
+  readonly pending: number
+  /**
+   * Earliest due time of the counted deliveries, store time, ms: of a first attempt the time of acceptance. Absent: there are
+   * none.
+   */
+  readonly oldestDueMs?: number
+  /** The newest recorded attempt among the newest 1,000 records. Absent: there is none. */
+  readonly last?: {
+    /** When it was sent, in Unix milliseconds. */
+    readonly atMs: number
+    /** `success`: the receiver responded 2xx. */
+    readonly result: 'success' | 'failure'
+    /** HTTP status code of the response. Absent without a response. */
+    readonly status?: number
+  }
 }
 
 /** Why a request is sent: a first attempt, a retry after one, a replay, or a test. */

@@ -8,6 +8,7 @@ import type {
   AttemptQuery,
   DeliveryQuery,
   DeliverySearch,
+  EndpointActivity,
   FoundDeliveries,
   StoredDelivery,
 } from './delivery-queries.js'
@@ -171,6 +172,13 @@ export interface DeliveryReads extends ErasureStore {
    * records. A webhook without one is missing.
    */
   lastSuccesses(webhookIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /**
+   * The backlog and the last attempt of each of these webhooks, of up to 1,000. A webhook with neither may be missing. The
+   * cost grows with `maxPending`, not with the deliveries that are stored.
+   *
+   * @param maxPending counts end at this number; the deliveries with the lowest positions are counted
+   */
+  activity(webhookIds: readonly string[], maxPending: number): Promise<ReadonlyMap<string, EndpointActivity>>
   /**
    * The ids of this call and its other legs, as far as this account has events or deliveries of them; empty:
    * unknown. Where another account's event is still stored for this account, it may name a leg whose call this account

@@ -19,7 +19,7 @@
  */
 import type { Clock, Log } from '../ports.js'
 import { isProbed } from '../webhooks/health.js'
-import { shouldKeepHealth, type Webhook } from '../webhooks/webhook.js'
+import { healthAfterChange, type Webhook } from '../webhooks/webhook.js'
 import type { CommitLoop } from './commit-loop.js'
 import type { DeliveryContent } from './delivery-store.js'
 import { isTerminal } from './lifecycle.js'
@@ -187,15 +187,19 @@ export function createQueueSync(deps: QueueSyncDeps, state: NodeState, maxConten
   function withKnownHealth(row: Webhook): Webhook {
     if (!knownShards.has(shardOf(row.id))) return row
     const known = queue.endpoint(row.id)?.webhook
-    if (!known || known.epoch !== row.epoch || !shouldKeepHealth(known.settings, row.settings)) return row
+    if (!known || known.epoch !== row.epoch) return row
     const { health: _, ...rest } = row
-    return known.health ? { ...rest, health: known.health } : rest
+    const health = healthAfterChange(known, row)
+    return health ? { ...rest, health } : rest
   }
 
   function setWebhook(row: Webhook): void {
-    const before = queue.endpoint(row.id)
-    const epochBefore = before?.webhook.epoch ?? row.epoch
+    const before = queue.endpoint(row.id)?.webhook
+    const epochBefore = before?.epoch ?? row.epoch
     const endpoint = queue.setWebhook(withKnownHealth(row))
+    const isResumed =
+      before && before.revision < row.revision && before.resumedRevision !== row.resumedRevision
+    if (isResumed) queue.hasten(endpoint, now())
     scheduler.setProbed(row.id, isProbed(endpoint.webhook.health))
     scheduler.update(queue.ready(endpoint))
     if (row.epoch > epochBefore) deps.cancelUnsent(row.id)

@@ -33,14 +33,18 @@ export interface ResponseRecord {
   readonly headers: Readonly<Record<string, string>>
   /** Empty for 204, 304 and HEAD. */
   readonly body: string
+  /** The body as bytes, in place of `body`: a file, or one that is compressed. */
+  readonly bytes?: Uint8Array
 }
 
-/** The part of a hookswitch instance that HTTP adapters use. */
+/** What HTTP adapters serve: a hookswitch instance, or the page of `hookswitch/portal`. */
 export interface HttpService {
   /** Responds to every request, valid or not. Does not reject. */
   handle(request: RequestRecord): Promise<ResponseRecord>
-  /** Returns whether a path (with or without query) is `/v1`, `/v2` or below; other paths belong to the host. */
+  /** Returns whether a path (with or without query) is one of `rootPaths` or below; other paths belong to the host. */
   handlesPath(url: string): boolean
+  /** Paths below which every path is the service's, for routers that register them. Default `['/v1', '/v2']`. */
+  readonly rootPaths?: readonly string[]
   /** Opaque id of this process, sent as `node` in responses made without `handle`. */
   readonly node?: string
 }

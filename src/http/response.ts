@@ -34,7 +34,8 @@ export function successResponse(
   if (route.hasSecret === true || result.hasSecret === true) headers['cache-control'] = 'no-store'
   const fields =
     result.issuedToken === undefined ? envelope : { ...envelope, authToken: result.issuedToken, version }
-  return withBody(route.status, headers, result.rawBody ?? serializeResult(result, fields), options.isHead)
+  const status = result.status ?? route.status
+  return withBody(status, headers, result.rawBody ?? serializeResult(result, fields), options.isHead)
 }
 
 function serializeResult(result: OperationResult, envelope: EnvelopeFields): string {

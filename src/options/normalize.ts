@@ -118,6 +118,7 @@ const VALIDATORS: Readonly<Record<keyof HookswitchOptions<unknown>, Validator>> 
   inFlight: wholeNumber(1, 100_000),
   maxPending: wholeNumber(1, Number.MAX_SAFE_INTEGER),
   recordSuccesses: boolean,
+  statistics: boolean,
   attemptsPerWebhook: wholeNumber(1, 1_000_000),
   retentionDays: numberAtLeast(0.001),
   allowLocal: boolean,

@@ -9,6 +9,7 @@ import { type AccountService, accountService } from '../auth/account-service.js'
 import { loginRateLimiter } from '../auth/login-rate-limiter.js'
 import { tokenCache } from '../auth/token-cache.js'
 import type { AcceptDeps } from '../delivery/accept.js'
+import { createAttemptRate } from '../delivery/attempt-rate.js'
 import type { AttemptRecord } from '../delivery/attempt-record.js'
 import type { DeliveryEnd, WebhookPaused } from '../delivery/delivery-events.js'
 import { createDispatcher } from '../delivery/dispatcher.js'
@@ -20,6 +21,8 @@ import type { EventBus } from '../events.js'
 import type { Metrics } from '../metrics.js'
 import type { NormalizedOptions } from '../options/normalize.js'
 import type { Clock, Log, Random, Sender, Tracing } from '../ports.js'
+import type { EndpointListDeps } from '../stats/endpoint-list.js'
+import { createStatistics } from '../stats/statistics.js'
 import type { Store } from '../store/contract.js'
 import { shardOf } from '../store/shards.js'
 import type { SecretCipher } from '../values/encryption.js'
@@ -166,6 +169,11 @@ export function createCore(
     perOrigin: options.inFlightPerOrigin,
     total: options.inFlight,
   }
+  const statistics = options.statistics
+    ? createStatistics({ stats: store.stats, clock, log, newId }, options.attemptTimeoutMs)
+    : undefined
+  const userAgent = `hookswitch/${VERSION}`
+  const attemptRate = createAttemptRate()
   const dispatcher = createDispatcher(
     {
       store: store.deliveries,
@@ -174,11 +182,14 @@ export function createCore(
       log,
       sender,
       metrics,
+      countAttempt: statistics?.count,
       tracing,
       newId: newTimeOrderedId,
       shardOf,
-      endpointSecrets: createEndpointSecretsCache(cipher, `hookswitch/${VERSION}`),
+      endpointSecrets: createEndpointSecretsCache(cipher, userAgent),
       emit: (name, payload, delivery) => {
+        if (name === 'attempt' && (payload as AttemptRecord).attempt !== undefined)
+          attemptRate.count(clock.now())
         logDeliveryEvent(log, name, payload)
         metaEvents.observe(name, payload, delivery)
         events.emit(name, payload as never)
@@ -238,6 +249,8 @@ export function createCore(
     lastSuccesses: (webhookIds) => store.deliveries.lastSuccesses(webhookIds),
     mutex: keyedMutex(),
     onDeliveriesCancelled: dispatcher.cancelUnsent,
+    onResumed: ({ id, accountId }) =>
+      log.info({ webhookId: id, accountId }, 'the pause of a webhook was ended on request'),
     lifetimeMsOf: ({ retries }) =>
       deliveryLifetimeMs({ policy: options.retryPolicy, functions: options.policies, retries }),
     rules: {
@@ -248,6 +261,13 @@ export function createCore(
       defaultMaxAgeSeconds: options.defaultMaxAgeSeconds,
       maxRetries: options.maxRetries,
     },
+  }
+  const endpointList: EndpointListDeps = {
+    webhooks: store.webhooks,
+    deliveries: store.deliveries,
+    stats: statistics && store.stats,
+    clock,
+    storeNow: dispatcher.now,
   }
   const accept: AcceptDeps = {
     clock,
@@ -272,10 +292,14 @@ export function createCore(
     webhooks,
     accept,
     dispatcher,
+    statistics,
+    endpointList,
     catalogue,
     events,
     clock,
     caps,
+    attemptRate,
+    userAgent,
     applyLimits,
     metrics,
     tracing,

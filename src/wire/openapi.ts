@@ -6,6 +6,7 @@ import { ENVELOPE_FIELDS, TOKEN, VERSION_EXAMPLE } from './openapi/examples.js'
 import { OPERATIONS, type OperationDoc } from './openapi/operations.js'
 import { type HookDoc, RECEIVER_HEADERS, webhookPathItems } from './openapi/receiver.js'
 import { ref, SCHEMAS } from './openapi/schemas.js'
+import { STATS_SCHEMAS } from './openapi/stats-schemas.js'
 import { type DocumentedRoute, ROUTES } from './routes.js'
 
 type SpecObject = Readonly<Record<string, unknown>>
@@ -60,7 +61,7 @@ export function openapiDocument({ version, hooks, ingest }: OpenapiOptions): Spe
     paths: pathItems(routes),
     webhooks: webhookPathItems(hooks),
     components: {
-      schemas: { ...ENVELOPES, ...SCHEMAS },
+      schemas: { ...ENVELOPES, ...SCHEMAS, ...STATS_SCHEMAS },
       parameters: { ...PARAMETERS, ...RECEIVER_HEADERS },
       headers: HEADERS,
       responses: ERROR_RESPONSES,
@@ -104,6 +105,12 @@ function operationObject(route: DocumentedRoute, doc: OperationDoc): SpecObject 
     responses: {
       [route.status]:
         route.operation === 'readOpenapi' ? rawResponseObject(doc) : successResponseObject(route, doc),
+      ...(doc.alternative && {
+        [doc.alternative.status]: {
+          ...successResponseObject(route, { ...doc, ...doc.alternative }),
+          description: doc.alternative.description,
+        },
+      }),
       ...(doc.parameters?.includes('if_none_match') && {
         '304': { description: 'The client already has the current revision.' },
       }),

@@ -137,11 +137,22 @@ describe('the OpenAPI document', () => {
     await call('patchWebhook', hook, { data: { retries: 3 } })
     await call('listAttempts', { ...account, query: '?page_size=1' })
     await call('listWebhookAttempts', hook)
+    for (const id of ['readAccountStats', 'listEndpoints']) await call(id, account)
+    await call('readWebhookStats', { ...hook, query: '?step=60' })
     await call('listCallAttempts', { ...account, call_id: 'call 1' })
     const deliveries = await call('listDeliveries', hook)
     const delivery_id = deliveries.json.data[0].id
     await call('readDelivery', { ...account, delivery_id })
+    await call('listDeliveryAttempts', { ...account, delivery_id, query: '?slim=true' })
+    await call('readCall', { ...account, call_id: 'call 1' })
+    await call('previewWebhook', account, {
+      data: { webhook: { name: 'p', uri: receiver.url('/hook'), hook: 'all', http_verb: 'get' } },
+    })
+    await call('matchEvent', account, { data: { hook: 'channel_create', account_id: 'child' } })
+    await call('resumeWebhook', hook)
     await call('replayWebhook', hook, { data: { delivery_id } })
+    const counted = await call('replayWebhook', hook, { data: { delivery_id, dry_run: true } })
+    expect(counted.status).toBe(200)
     await call('testWebhook', hook)
     await call('readSecret', hook)
     await call('rotateSecret', hook)
@@ -163,6 +174,7 @@ describe('the OpenAPI document', () => {
     await call('replaceAccount', child, { data: { ...read.json.data, enabled: 'false' } })
     await call('patchAccount', child, { data: { enabled: true, timezone: null } })
     await call('listAccounts', {}, { token: operator })
+    await call('readOverview', {}, { token: operator })
     for (const id of ['listChildren', 'listDescendants', 'listApps', 'listUsers']) await call(id, account)
     for (const id of ['listSiblings', 'listTree', 'listParents', 'listAncestors']) await call(id, child)
     await call('search', { query: '?t=account&q=name&v=n' })
@@ -205,7 +217,8 @@ describe('the OpenAPI document', () => {
     expect((await call('readWebhook', account)).status).toBe(404)
     expect((await call('readDelivery', account)).status).toBe(404)
 
-    for (const id of ['listUnhealthyWebhooks', 'searchDeliveries']) expect((await call(id)).status).toBe(403)
+    for (const id of ['readOverview', 'listUnhealthyWebhooks', 'searchDeliveries'])
+      expect((await call(id)).status).toBe(403)
 
     await call('deleteWebhook', hook)
     await call('rotateApiKey', account, { token: login.json.auth_token })

@@ -1,5 +1,5 @@
 /** The commands `deliveries`, `attempts`, `replay` and `erase`. */
-import type { Attempt, HookswitchClient, List, ListParameters, Replay } from 'hookswitch/client'
+import type { ApiResponse, Attempt, HookswitchClient, List, ListParameters, Replay } from 'hookswitch/client'
 import { wrongFlag } from '../read-flags.js'
 import { callCommand, given, listCommand } from './api-commands.js'
 import { attemptFeed } from './attempt-feed.js'
@@ -98,6 +98,27 @@ const tail: Command = {
   },
 }
 
+/** Replays all deliveries of a selection: the service replays up to 1,000 in one request. */
+async function replayAll(
+  client: HookswitchClient,
+  webhookId: string,
+  selection: Replay,
+  signal: AbortSignal,
+): Promise<ApiResponse<unknown>> {
+  const deliveryIds: string[] = []
+  let data = selection
+  for (;;) {
+    const response = await client.replayWebhook({ webhookId, data })
+    const replayed = response.data
+    if (!('delivery_ids' in replayed)) return response
+    deliveryIds.push(...replayed.delivery_ids)
+    const { next_from: next } = replayed
+    if (next === undefined || signal.aborted)
+      return { ...response, data: { ...replayed, delivery_ids: deliveryIds } }
+    data = { ...selection, created_from: next }
+  }
+}
+
 export const DELIVERY_COMMANDS: readonly Command[] = [
   listCommand(
     {
@@ -159,7 +180,14 @@ export const DELIVERY_COMMANDS: readonly Command[] = [
       summary: 'send deliveries of a webhook again',
       details: 'Needs --delivery, or a selection by --from, --to, and --result or --state.',
       operands: [{ name: 'WEBHOOK', description: 'id of a webhook' }],
-      flags: [{ name: 'delivery', value: 'ID', description: 'this delivery' }, FROM, TO, RESULT, STATE],
+      flags: [
+        { name: 'delivery', value: 'ID', description: 'this delivery' },
+        FROM,
+        TO,
+        RESULT,
+        STATE,
+        { name: 'dry-run', description: 'only count the deliveries' },
+      ],
     },
     (client, context) => {
       const [result, state] = [context.flag('result'), context.flag('state')]
@@ -177,7 +205,9 @@ export const DELIVERY_COMMANDS: readonly Command[] = [
         throw wrongFlag('--delivery', 'is required, or --from, --to, --result or --state instead of it')
       }
       const data = (delivery === undefined ? selection : { delivery_id: delivery }) as Replay
-      return client.replayWebhook({ webhookId: context.operand('WEBHOOK')!, data })
+      const webhookId = context.operand('WEBHOOK')!
+      if (context.has('dry-run')) return client.replayWebhook({ webhookId, data: { ...data, dry_run: true } })
+      return replayAll(client, webhookId, data, context.signal)
     },
   ),
   callCommand(

@@ -80,7 +80,8 @@ const CONVERSIONS: Conversions = {
       rows: rows.map((webhook) => {
         const { id, accountId, settings, revision, epoch, deletedMs } = webhook
         const columns = webhookColumns(webhook)
-        return { id, accountId, hook: settings.hook, revision, epoch, deletedMs, ...columns }
+        const { hook, name: sortKey } = settings
+        return { id, accountId, hook, revision, epoch, deletedMs, ...columns, sortKey }
       }),
     },
   ],

@@ -42,6 +42,7 @@ import { createSession, notOpenError, type Session } from './session.js'
 import type { Deps } from './session-deps.js'
 import { createPool, type PostgresPool } from './session-pool.js'
 import { quoteIdentifier } from './statement.js'
+import { postgresStats } from './stats.js'
 import { postgresTokens } from './tokens.js'
 import { postgresWebhooks } from './webhooks.js'
 
@@ -199,6 +200,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     tokens: whenOpen(postgresTokens(deps)),
     openLegs: whenOpen(postgresOpenLegs(deps)),
     encryption: whenOpen(postgresEncryption(deps)),
+    stats: whenOpen(postgresStats(deps)),
     webhooks: whenOpen(postgresWebhooks(deps, queue)),
     deliveries: whenOpen({ ...queue.deliveries, ...postgresQueries(deps, queue) }),
     inbox: whenOpen(queue.inbox),

@@ -25,6 +25,7 @@ import {
   webhookOf,
 } from './rows.js'
 import type { Deps, Queries, Queue } from './session-deps.js'
+import { type ActivityRow, activityStatement } from './sql/activity.js'
 import {
   type AttemptLookup,
   attemptStatement,
@@ -50,6 +51,7 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
   const { readAny } = webhookStatements(schema)
   const legsOf = legsStatement(schema)
   const lastSuccesses = lastSuccessStatement(schema)
+  const activity = activityStatement(schema)
   const upTo = readableUpTo(session, schema)
   const attemptsBy = (ascending: boolean): Record<AttemptLookup, Statement> => ({
     webhook: attemptStatement(schema, 'webhook', ascending),
@@ -92,6 +94,7 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
         ...effectiveState(deliveryOf(row, dueMs), row.webhookEpoch),
         position: row.position,
         ahead: before,
+        sequence: row.eventSequence,
       }
     })
   }
@@ -153,6 +156,21 @@ export function postgresQueries(deps: Deps, queue: Pick<Queue, 'memory' | 'notif
     async lastSuccesses(webhookIds) {
       const rows = await session.query<LastSuccessRow>(lastSuccesses, [webhookIds])
       return new Map(rows.map(({ webhookId, atMs }) => [webhookId, atMs]))
+    },
+    async activity(webhookIds, maxPending) {
+      const rows = await session.query<ActivityRow>(activity, [webhookIds, maxPending])
+      return new Map(
+        rows.map(({ webhookId, pending, oldestDueMs, atMs, isSuccess, status }) => [
+          webhookId,
+          {
+            pending,
+            ...(oldestDueMs !== null && { oldestDueMs }),
+            ...(atMs !== null && {
+              last: { atMs, result: isSuccess ? 'success' : 'failure', ...(status !== null && { status }) },
+            }),
+          },
+        ]),
+      )
     },
     async attempts(query) {
       const { accountId, webhookId = null, deliveryId, callIds = null, ascending = false } = query

@@ -30,6 +30,7 @@ export type Queries = Pick<
   | 'search'
   | 'attempts'
   | 'lastSuccesses'
+  | 'activity'
   | 'legs'
   | 'prune'
   | 'erase'

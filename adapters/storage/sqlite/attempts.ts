@@ -2,11 +2,11 @@
 import {
   type AttemptQuery,
   type AttemptRecord,
+  decodeRecord,
   type StoredAttempt,
   toStoredAttempt,
   type Webhook,
 } from 'hookswitch/store'
-import { decodeRecord } from './attempt-docs.js'
 import type { EngineContext } from './context.js'
 import { wholeDeliveryId } from './delivery-ids.js'
 import { httpVerbIn } from './formats.js'

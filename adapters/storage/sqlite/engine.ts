@@ -9,10 +9,12 @@ import type {
   NodeLease,
   OpenLegStore,
   QueueStore,
+  StatsStore,
   TokenStore,
   WebhookStore,
 } from 'hookswitch/store'
 import { createAccountStore } from './accounts.js'
+import { createActivityQuery } from './activity.js'
 import { createAttemptQuery, createLastSuccessQuery } from './attempts.js'
 import { createContext } from './context.js'
 import type { SqliteHandle } from './driver.js'
@@ -26,6 +28,7 @@ import { createPrune } from './prune.js'
 import { createDeliveryQueries } from './queries.js'
 import { createQueue } from './queue.js'
 import { createSecureVacuum } from './secure-vacuum.js'
+import { createStatsStore } from './stats.js'
 import type { Synchronous } from './synchronous.js'
 import { createTokenStore } from './tokens.js'
 import { createWebhookStore } from './webhooks.js'
@@ -51,6 +54,7 @@ export interface Engine {
   readonly inbox: Pick<Synchronous<InboxStore>, 'staged'>
   readonly openLegs: Synchronous<OpenLegStore>
   readonly encryption: Synchronous<EncryptionStore>
+  readonly stats: Synchronous<StatsStore>
   /** Number of webhook changes since the engine was created. */
   webhookVersion(): number
   /** Whether committed calls since the last call of this method concern the subscribers. */
@@ -79,6 +83,7 @@ export function createEngine(db: SqliteHandle): Engine {
       ...createDeliveryQueries(context),
       attempts: createAttemptQuery(context),
       lastSuccesses: createLastSuccessQuery(context),
+      activity: createActivityQuery(context),
       legs(accountId, callId) {
         const account = accounts.find(accountId)
         return account === undefined ? [] : phoneCalls.legs(account, callId)
@@ -91,6 +96,7 @@ export function createEngine(db: SqliteHandle): Engine {
     inbox: { staged: createStagedQuery(context) },
     openLegs: createOpenLegStore(db, noteErased),
     encryption: createEncryptionStore(context),
+    stats: createStatsStore(db),
     webhookVersion: endpoints.version,
     takeNotice: context.takeNotice,
     committed: context.committed,

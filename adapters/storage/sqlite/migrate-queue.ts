@@ -5,8 +5,7 @@
  *
  * A delivery that was in flight becomes one that waits, with a start: `load` names it as interrupted.
  */
-import { type AttemptRecord, type Delivery, laneKey, laneKindOf } from 'hookswitch/store'
-import { encodeRecord } from './attempt-docs.js'
+import { type AttemptRecord, type Delivery, encodeRecord, laneKey, laneKindOf } from 'hookswitch/store'
 import { isWhole, shortDeliveryId } from './delivery-ids.js'
 import type { SqliteHandle } from './driver.js'
 import { formatOf } from './formats.js'

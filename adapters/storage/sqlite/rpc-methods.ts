@@ -6,6 +6,7 @@ import type {
   InboxStore,
   OpenLegStore,
   QueueStore,
+  StatsStore,
   TokenStore,
   WebhookStore,
 } from 'hookswitch/store'
@@ -22,6 +23,7 @@ interface RpcPorts {
   readonly inbox: Pick<InboxStore, 'staged'>
   readonly openLegs: OpenLegStore
   readonly encryption: EncryptionStore
+  readonly stats: StatsStore
 }
 
 export type PortName = keyof RpcPorts
@@ -57,6 +59,7 @@ export const METHODS: {
     insert: 'write',
     read: 'read',
     list: 'read',
+    page: 'read',
     candidates: 'read',
     unhealthy: 'read',
     replace: 'write',
@@ -66,6 +69,7 @@ export const METHODS: {
     renew: 'write',
     handOver: 'read',
     release: 'write',
+    nodes: 'read',
     load: 'read',
     completeTakeover: 'write',
     commit: 'write',
@@ -78,6 +82,7 @@ export const METHODS: {
     search: 'read',
     attempts: 'read',
     lastSuccesses: 'read',
+    activity: 'read',
     legs: 'read',
     prune: 'write',
     erase: 'write',
@@ -87,6 +92,7 @@ export const METHODS: {
   inbox: { staged: 'read' },
   openLegs: { write: 'write', list: 'read', erase: 'write', mentions: 'read', prune: 'write' },
   encryption: { record: 'read', replaceRecord: 'write', encryptedRows: 'read', reencrypt: 'write' },
+  stats: { add: 'write', read: 'read', prune: 'write' },
 }
 
 /** A call of a store method. */

@@ -111,6 +111,8 @@ export interface PendingQueue {
   remove(key: DeliveryKey, now: number): QueuedDelivery | undefined
   /** Replaces the counters and the due time of a waiting delivery. False: it is unknown or taken. */
   update(key: DeliveryKey, next: Settlement['next']): boolean
+  /** Makes the heads that wait for a retry due at `now`. */
+  hasten(endpoint: QueueEndpoint, now: number): void
   /**
    * Up to `limit` deliveries whose content is needed next, in turns over the endpoints: heads that are due and not paused,
    * and stale heads. Marks them as requested, until `fill` or `unrequest`.
@@ -491,6 +493,20 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
       if (isHead(entry)) heads.attach(endpoint, entry)
       refresh(endpoint)
       return true
+    },
+    hasten(endpoint, now) {
+      const later: number[] = []
+      heads.forEach(endpoint, (entry) => {
+        if (!isTaken(entry) && entries.number(entry, DUE) > now) later.push(entry)
+      })
+      for (const entry of later) {
+        heads.detach(endpoint, entry)
+        entries.setNumber(entry, DUE, now)
+        heads.attach(endpoint, entry)
+        const slot = entries.word(entry, CONTENT)
+        if (slot !== NONE) contents.get(slot).dueMs = now
+      }
+      refresh(endpoint)
     },
     missing(limit, now) {
       const found: DeliveryKey[] = []

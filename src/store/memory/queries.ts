@@ -3,6 +3,7 @@ import type {
   AttemptQuery,
   DeliveryQuery,
   DeliverySearch,
+  EndpointActivity,
   FoundDeliveries,
   StoredDelivery,
 } from '../../delivery/delivery-queries.js'
@@ -35,6 +36,8 @@ export function deliveries(state: State, query: DeliveryQuery): readonly StoredD
 
 export function search(state: State, query: DeliverySearch): FoundDeliveries {
   const { accountId, webhookId, callId, states, cursor = Number.POSITIVE_INFINITY, limit } = query
+  const isOfCall = accountId !== undefined && callId !== undefined
+  if (isOfCall && !state.calls.get(accountId)?.get(callId)?.rows) return { deliveries: [] }
   const found: Row[] = []
   for (const row of state.rows.values()) {
     const { source } = row
@@ -69,6 +72,44 @@ export function lastSuccesses(state: State, webhookIds: readonly string[]): Read
     }
   }
   return found
+}
+
+export function activity(
+  state: State,
+  webhookIds: readonly string[],
+  maxPending: number,
+): ReadonlyMap<string, EndpointActivity> {
+  const found = new Map<string, EndpointActivity>()
+  for (const webhookId of webhookIds) {
+    const endpoint = state.endpoints.get(webhookId)
+    if (endpoint) found.set(webhookId, activityOf(endpoint, maxPending))
+  }
+  return found
+}
+
+function activityOf({ waitingCount, deliveries, attempts }: Endpoint, maxPending: number): EndpointActivity {
+  let pending = 0
+  let left = waitingCount
+  let oldestDueMs: number | undefined
+  for (const [, row] of walk(deliveries, true)) {
+    if (left === 0 || pending === maxPending) break
+    if (row.state === 'waiting') left -= 1
+    if (effectiveStateName(row) !== 'waiting') continue
+    pending += 1
+    const dueMs = dueMsForReaders(row.due?.ms ?? 0, row.accepted.ms, 0)!
+    if (oldestDueMs === undefined || dueMs < oldestDueMs) oldestDueMs = dueMs
+  }
+  let examined = 0
+  for (const [position, row] of walk(attempts, false)) {
+    const { attempt, atMs, result, status } = row.recordAt(position)
+    if (attempt !== undefined) {
+      const last = { atMs, result, ...(status !== undefined && { status }) }
+      return { pending, ...(oldestDueMs !== undefined && { oldestDueMs }), last }
+    }
+    examined += 1
+    if (examined === MAX_EXAMINED) break
+  }
+  return { pending, ...(oldestDueMs !== undefined && { oldestDueMs }) }
 }
 
 export function attempts(state: State, query: AttemptQuery): readonly StoredAttempt[] {
@@ -122,6 +163,12 @@ function toStored(rows: readonly Row[]): StoredDelivery[] {
       const dueMs = dueMsForReaders(row.due?.ms ?? 0, row.accepted.ms, ahead)
       if (dueMs !== undefined) delivery.dueMs = dueMs
     }
-    return { position: row.position, ahead, ...effectiveState(delivery, row.endpoint.webhook.epoch) }
+    const { sequence } = row.event
+    return {
+      position: row.position,
+      ahead,
+      sequence,
+      ...effectiveState(delivery, row.endpoint.webhook.epoch),
+    }
   })
 }

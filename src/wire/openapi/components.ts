@@ -78,11 +78,34 @@ export const PARAMETERS: Readonly<Record<string, SpecObject>> = {
     schema: { type: 'object', additionalProperties: { type: 'string' } },
     example: { filter_result: 'failure' },
   },
-  filter_state: queryParameter('filter_state', 'Only deliveries in this state.', { type: 'string' }),
-  endpoint_state: queryParameter('state', 'Only webhooks in this state: `failing`, `paused` or `disabled`.', {
-    type: 'string',
-    enum: ['failing', 'paused', 'disabled'],
+  slim: queryParameter('slim', 'true: without `req_*`, `resp_headers` and `resp_body`.', {
+    type: 'boolean',
+    default: false,
   }),
+  filter_state: queryParameter('filter_state', 'Only deliveries in this state.', { type: 'string' }),
+  step: queryParameter('step', 'Length of a slot, in seconds.', {
+    type: 'integer',
+    enum: [60, 3600],
+    default: 3600,
+  }),
+  endpoint_state: queryParameter(
+    'state',
+    'Only webhooks in this state. `idle`: `ok`, and without an attempt in the last 24 hours.',
+    { type: 'string', enum: ['ok', 'failing', 'paused', 'disabled', 'idle'] },
+  ),
+  endpoint_search: queryParameter(
+    'q',
+    'Only webhooks whose name, URL, group or id contains this text, in any case.',
+    { type: 'string' },
+  ),
+  unhealthy_state: queryParameter(
+    'state',
+    'Only webhooks in this state: `failing`, `paused` or `disabled`.',
+    {
+      type: 'string',
+      enum: ['failing', 'paused', 'disabled'],
+    },
+  ),
   delivery_state: queryParameter('state', 'Only deliveries in this state.', { type: 'string' }),
   search_account: queryParameter('account_id', 'Only deliveries to webhooks of this account.', {
     type: 'string',

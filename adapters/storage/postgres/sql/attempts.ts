@@ -70,8 +70,8 @@ export interface LastSuccessRow {
 }
 
 /**
- * The last success of each webhook `$1`, among its newest 1,000 records. The text that is searched for cannot occur
- * inside a value: JSON escapes its quotes there.
+ * The last success of each webhook `$1`, among its newest 1,000 records. A document of version 0.1 is searched for a text
+ * that cannot occur inside a value: JSON escapes its quotes there.
  */
 export const lastSuccessStatement = (s: string): Statement => ({
   name: 'attempts_last_success',
@@ -79,6 +79,6 @@ export const lastSuccessStatement = (s: string): Statement => ({
       select at_ms from (
         select position, at_ms, doc from ${s}.attempt where webhook_key = w.key and doc is not null
         order by position desc limit 1000
-      ) newest where strpos(doc, '"result":"success"') > 0 order by position desc limit 1
+      ) newest where starts_with(doc, '[1,') or strpos(doc, '"result":"success"') > 0 order by position desc limit 1
     ) a where w.id = any ($1::text[])`,
 })
