@@ -71,8 +71,11 @@ interface OldAttempt {
   readonly doc: string
 }
 
-/** @param db in no transaction, with the tables of migration 5 */
-export function moveQueue(db: SqliteHandle): void {
+/**
+ * @param db in no transaction, with the tables of migration 5
+ * @param maxBatches batches of 500 events per transaction
+ */
+export function moveQueue(db: SqliteHandle, maxBatches = MAX_BATCHES): void {
   const { cache_size: cacheSize } = db.prepare('pragma cache_size').get() as { readonly cache_size: number }
   db.exec(`pragma cache_size = -${CACHE_KIB}`)
   const moveBatch = createMove(db)
@@ -80,7 +83,7 @@ export function moveQueue(db: SqliteHandle): void {
   while (!isDone) {
     inTransaction(db, () => {
       let size = 0
-      for (let batch = 0; !isDone && batch < MAX_BATCHES && size < MAX_TRANSACTION_SIZE; batch += 1) {
+      for (let batch = 0; !isDone && batch < maxBatches && size < MAX_TRANSACTION_SIZE; batch += 1) {
         const moved = moveBatch()
         isDone = moved.events < BATCH_SIZE
         size += moved.size
