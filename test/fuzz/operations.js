@@ -328,6 +328,14 @@ export const OPERATION_INPUTS = {
       ['v', random.pick(['a', 'child', '%', ''])],
     ],
   }),
+  searchAccount: (random, known) => ({
+    params: accountParams(random, known),
+    query: [
+      ['t', 'account'],
+      ['q', random.pick(['name', 'realm', 'id'])],
+      ['v', random.pick(['a', 'c', '_'])],
+    ],
+  }),
   searchMany: (random) => ({
     query: [
       ['t', 'account'],
