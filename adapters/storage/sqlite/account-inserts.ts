@@ -1,8 +1,8 @@
 /** Sends accounts that are inserted at the same time as one request, which costs a third of a request for each. */
 import type { AccountStore } from 'hookswitch/store'
 import { type AccountRows, accountRowsOf } from './account-rows.js'
-import { deserializeError } from './messages.js'
 import type { RpcAccounts } from './rpc-methods.js'
+import { deserializeError } from './serialized-error.js'
 
 /** Accounts in a request, which are written in one transaction: more would delay what other callers write. */
 const MAX_ACCOUNTS = 2_000

@@ -14,10 +14,10 @@ import {
 import { createAccountPages } from './account-pages.js'
 import { type AccountRows, accountRowOf, accountRowsOf, apiKeyRowOf } from './account-rows.js'
 import type { SqliteHandle } from './driver.js'
-import { serializeError } from './messages.js'
 import { type DocRow, prepareChange, prepareQuery } from './query.js'
 import { assertRevision } from './revision.js'
 import type { RpcAccounts } from './rpc-methods.js'
+import { serializeError } from './serialized-error.js'
 import type { Synchronous } from './synchronous.js'
 import { createUserStore } from './users.js'
 

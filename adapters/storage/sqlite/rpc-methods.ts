@@ -10,7 +10,7 @@ import type {
   WebhookStore,
 } from 'hookswitch/store'
 import type { AccountRows } from './account-rows.js'
-import type { SerializedError } from './messages.js'
+import type { SerializedError } from './serialized-error.js'
 
 /** What a method does to the database; `noTransaction`: it must run outside any transaction. */
 export type MethodEffect = 'read' | 'write' | 'noTransaction'
