@@ -24,7 +24,7 @@ import {
 } from 'hookswitch/store'
 import { encodeRecord, type RecordParts } from './attempt-docs.js'
 import { formatOf } from './formats.js'
-import { deserializeError, type SerializedError, serializeError } from './messages.js'
+import { deserializeError, type SerializedError, serializeError } from './serialized-error.js'
 import { stateCode, stateOfCode } from './state-codes.js'
 
 /** Values in the order in which they were written. */
