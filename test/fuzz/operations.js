@@ -350,7 +350,10 @@ export const OPERATION_INPUTS = {
   listAccounts: (random, known) => ({ query: listQuery(random, known) }),
   createAccount: (random) => ({ data: accountFields(random) }),
   createChildAccount: (random, known) => ({
-    params: accountParams(random, known),
+    // Of the accounts that were created many are deleted by now.
+    params: random.chance(0.5)
+      ? { account_id: random.pick(['parent', 'child']) }
+      : accountParams(random, known),
     data: accountFields(random),
   }),
   readAccount: (random, known) => ({
@@ -393,6 +396,14 @@ export const OPERATION_INPUTS = {
       ['t', 'account'],
       ['q', random.pick(['name', 'realm', 'id', 'other'])],
       ['v', random.pick(['a', 'child', '%', ''])],
+    ],
+  }),
+  searchAccount: (random, known) => ({
+    params: accountParams(random, known),
+    query: [
+      ['t', 'account'],
+      ['q', random.pick(['name', 'realm', 'id'])],
+      ['v', random.pick(['a', 'c', '_'])],
     ],
   }),
   searchMany: (random) => ({
