@@ -470,8 +470,8 @@ export interface Overview {
   readonly oldest_due_seconds: number
   /** Requests of the node in flight. */
   readonly in_flight: number
-  /** Attempts of the node in each of the last 60 minutes, oldest first; the last minute has just begun. */
-  readonly attempts_per_minute: readonly number[]
+  /** Attempts of all nodes in each of the last 60 minutes, oldest first; the last minute has just begun. Each node adds its own every 10 s. Absent if the service keeps no statistics. */
+  readonly attempts_per_minute?: readonly number[]
   /** Value of `breakers`. */
   readonly breakers: {
     /** Webhooks that are paused because they failed. */
@@ -2181,7 +2181,7 @@ export interface Operations {
   }>>
   /** Tell which webhooks of the account would get an event, and why others would not: `PUT /accounts/{account_id}/events/match`. Of the event, only `hook` is required; a filter sees the fields that are given. `account_id` may be an account below. Sorted by name. Not paged. */
   matchEvent(parameters: MatchEventParameters, options?: CallOptions): Promise<ApiResponse<readonly Match[]>>
-  /** Read the state of the service: `GET /system/overview`. What is in flight, due and attempted is that of the node that responds. Only for the token of an operator, otherwise 403. */
+  /** Read the state of the service: `GET /system/overview`. What is in flight and due is that of the node that responds. Only for the token of an operator, otherwise 403. */
   readOverview(options?: CallOptions): Promise<ApiResponse<Overview>>
   /** List the webhooks of all accounts that need attention: `GET /system/endpoints`. Those that fail, are paused, or were disabled by the service; sorted by id. Only for the token of an operator, otherwise 403. */
   listUnhealthyWebhooks(parameters?: ListUnhealthyWebhooksParameters, options?: CallOptions): List<FoundEndpoint>

@@ -9,7 +9,6 @@ import { type AccountService, accountService } from '../auth/account-service.js'
 import { loginRateLimiter } from '../auth/login-rate-limiter.js'
 import { tokenCache } from '../auth/token-cache.js'
 import type { AcceptDeps } from '../delivery/accept.js'
-import { createAttemptRate } from '../delivery/attempt-rate.js'
 import type { AttemptRecord } from '../delivery/attempt-record.js'
 import type { DeliveryEnd, WebhookPaused } from '../delivery/delivery-events.js'
 import { createDispatcher } from '../delivery/dispatcher.js'
@@ -184,7 +183,6 @@ export function createCore(
     ? createStatistics({ stats: store.stats, clock, log, newId }, options.attemptTimeoutMs)
     : undefined
   const userAgent = `hookswitch/${VERSION}`
-  const attemptRate = createAttemptRate()
   const dispatcher = createDispatcher(
     {
       store: store.deliveries,
@@ -199,8 +197,6 @@ export function createCore(
       shardOf,
       endpointSecrets: createEndpointSecretsCache(cipher, userAgent),
       emit: (name, payload, delivery) => {
-        if (name === 'attempt' && (payload as AttemptRecord).attempt !== undefined)
-          attemptRate.count(clock.now())
         logDeliveryEvent(log, name, payload)
         metaEvents.observe(name, payload, delivery)
         notifyStreams(streams, options.recordSuccesses, name, payload)
@@ -312,7 +308,6 @@ export function createCore(
     events,
     clock,
     caps,
-    attemptRate,
     userAgent,
     applyLimits,
     metrics,

@@ -332,7 +332,7 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     tag: 'Operator',
     summary: 'Read the state of the service',
     description:
-      'What is in flight, due and attempted is that of the node that responds. Only for the token of an operator, otherwise ' +
+      'What is in flight and due is that of the node that responds. Only for the token of an operator, otherwise ' +
       '403.',
     data: ref('Overview'),
     example: example.OVERVIEW,

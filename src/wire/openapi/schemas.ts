@@ -453,43 +453,56 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       }),
     },
   }),
-  Overview: object({
-    pending: integer('Deliveries that wait or are in flight, on all nodes.'),
-    oldest_due_seconds: { type: 'number', description: 'How long the oldest delivery of the node is due.' },
-    in_flight: integer('Requests of the node in flight.'),
-    attempts_per_minute: {
-      type: 'array',
-      description:
-        'Attempts of the node in each of the last 60 minutes, oldest first; the last minute has just begun.',
-      items: { type: 'integer' },
-      minItems: 60,
-      maxItems: 60,
+  Overview: object(
+    {
+      pending: integer('Deliveries that wait or are in flight, on all nodes.'),
+      oldest_due_seconds: { type: 'number', description: 'How long the oldest delivery of the node is due.' },
+      in_flight: integer('Requests of the node in flight.'),
+      attempts_per_minute: {
+        type: 'array',
+        description:
+          'Attempts of all nodes in each of the last 60 minutes, oldest first; the last minute has just begun. Each node adds its own every 10 s. Absent if the service keeps no statistics.',
+        items: { type: 'integer' },
+        minItems: 60,
+        maxItems: 60,
+      },
+      breakers: object({
+        open: integer('Webhooks that are paused because they failed.'),
+        half_open: integer('Webhooks whose pause is over, and whose next delivery is a probe.'),
+      }),
+      disabled: integer('Webhooks that the service disabled.'),
+      disabled_capped: flag('True: only 10,000 webhooks with problems were examined, and there are more.'),
+      nodes: {
+        type: 'array',
+        description: 'The nodes that work on deliveries.',
+        items: object(
+          {
+            node: text('Opaque name of the node.'),
+            alive_until: isoTime('Until when it works without a renewal; absent if the store is not shared.'),
+            shards: integer('Number of its shards, of 64 in all.'),
+            leaving: integer('Number of those that it is handing over.'),
+          },
+          ['node', 'shards', 'leaving'],
+        ),
+      },
+      store: object({
+        durable: flag('Whether it survives a restart.'),
+        shared: flag('Whether several nodes can use it.'),
+      }),
+      version: text('Version of the service.'),
     },
-    breakers: object({
-      open: integer('Webhooks that are paused because they failed.'),
-      half_open: integer('Webhooks whose pause is over, and whose next delivery is a probe.'),
-    }),
-    disabled: integer('Webhooks that the service disabled.'),
-    disabled_capped: flag('True: only 10,000 webhooks with problems were examined, and there are more.'),
-    nodes: {
-      type: 'array',
-      description: 'The nodes that work on deliveries.',
-      items: object(
-        {
-          node: text('Opaque name of the node.'),
-          alive_until: isoTime('Until when it works without a renewal; absent if the store is not shared.'),
-          shards: integer('Number of its shards, of 64 in all.'),
-          leaving: integer('Number of those that it is handing over.'),
-        },
-        ['node', 'shards', 'leaving'],
-      ),
-    },
-    store: object({
-      durable: flag('Whether it survives a restart.'),
-      shared: flag('Whether several nodes can use it.'),
-    }),
-    version: text('Version of the service.'),
-  }),
+    [
+      'pending',
+      'oldest_due_seconds',
+      'in_flight',
+      'breakers',
+      'disabled',
+      'disabled_capped',
+      'nodes',
+      'store',
+      'version',
+    ],
+  ),
   Hook: object({
     id: text('Id of the event type; the value of `hook` in webhooks.'),
     name: text('Human-readable name.'),
