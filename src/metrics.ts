@@ -38,6 +38,10 @@ export const METRICS = Object.freeze({
     label: 'state',
     values: ['delivered', 'exhausted', 'expired', 'cancelled', 'quarantined'],
   },
+  hookswitch_deliveries_lost_total: {
+    kind: 'counter',
+    help: 'Pending deliveries that the store has lost in a failover without synchronous replication.',
+  },
   hookswitch_attempts_total: {
     kind: 'counter',
     help: 'Requests to receivers, by result.',

@@ -2058,6 +2058,32 @@ export interface SearchManyParameters {
   readonly byId?: string
 }
 
+/** Parameters of `searchAccount`. */
+export interface SearchAccountParameters extends ListParameters {
+  /** Id of the token's account or of one of its descendants. Default: the account of the token. */
+  readonly accountId?: string
+  /** Type of document. */
+  readonly t?: 'account'
+  /** Field to search. */
+  readonly q?: 'name' | 'realm' | 'id'
+  /** How the value of the field begins. */
+  readonly v?: string
+  /** false: all items in one page. */
+  readonly paginate?: boolean
+  /** Only items created at or after this time: Gregorian seconds, or ISO 8601 (`2026-01-31T12:00:00Z`, `2026-01-31`). */
+  readonly createdFrom?: number | string
+  /** Only items created at or before this time: Gregorian seconds, or ISO 8601. A second or day includes its end. */
+  readonly createdTo?: number | string
+  /** Order of the list; accounts and users are ascending by default. */
+  readonly ascending?: boolean
+  /** Only items that have this field; a dotted name selects a nested field. */
+  readonly hasKey?: string
+  /** Only items without this field. */
+  readonly keyMissing?: string
+  /** `filter_<field>=value` selects items whose field has this value, `filter_not_<field>=value` items whose field has another value. All conditions must hold; a dotted name selects a nested field. */
+  readonly filters?: Readonly<Record<string, string>>
+}
+
 /** Every operation of the HTTP API, with the names of its OpenAPI document. */
 export interface Operations {
   /** Exchange an API key for a token: `PUT /api_auth`. `auth_token` in the response is the token for later requests. */
@@ -2225,6 +2251,8 @@ export interface Operations {
     /** Value of `id`. */
     readonly id?: readonly AccountSummary[]
   }>>
+  /** Search the accounts below an account: `GET /accounts/{account_id}/search`. By the beginning of name, realm (letters and digits only, in any case) or id. Sorted by name. */
+  searchAccount(parameters?: SearchAccountParameters, options?: CallOptions): List<AccountSummary>
   /** Read this document: `GET /openapi.json`. */
   readOpenapi(options?: CallOptions): Promise<ApiResponse<{
     /** 3.1.0 */
@@ -2295,5 +2323,6 @@ export const ENDPOINTS = {
   deleteUser: { method: 'DELETE', path: '/accounts/{account_id}/users/{user_id}', headers: { ifMatch: 'If-Match' } },
   search: { method: 'GET', path: '/search', isList: true },
   searchMany: { method: 'GET', path: '/search/multi' },
+  searchAccount: { method: 'GET', path: '/accounts/{account_id}/search', isList: true },
   readOpenapi: { method: 'GET', path: '/openapi.json', hasNoParameters: true, isOpen: true, isRaw: true },
 } as const satisfies Readonly<Record<keyof Operations, Endpoint>>

@@ -193,6 +193,8 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
       interrupt: decider.interrupt,
       cancelUnsent,
       renew: lease.renew,
+      renewNow: lease.renewNow,
+      onLost: (deliveries) => deps.metrics?.count('hookswitch_deliveries_lost_total', deliveries, undefined),
       shardOf,
       stopping: drainDeadline.signal,
     },

@@ -208,6 +208,12 @@ export interface LoadedPart {
   readonly interrupted: readonly Start[]
   /** Where the next part continues; absent: this is the last one. */
   readonly cursor?: string
+  /**
+   * Identifies the log of the store. Another value than at the load before: another server has taken over, perhaps without
+   * the last commits. The node then requests its lease again, and counts what is missing. Absent: that cannot happen, or
+   * the store cannot tell. First part only.
+   */
+  readonly history?: string
 }
 
 /** What others did to the deliveries of a node. */

@@ -72,6 +72,7 @@ export type OperationId =
   | 'patchUser'
   | 'deleteUser'
   | 'search'
+  | 'searchAccount'
   | 'searchMany'
   | 'listApps'
   | 'readOpenapi'
@@ -268,6 +269,7 @@ export const ROUTES: readonly DocumentedRoute[] = [
 
   { operation: 'search', method: 'GET', path: '/search', ...write, isList: true },
   { operation: 'searchMany', method: 'GET', path: '/search/multi', ...write },
+  { operation: 'searchAccount', method: 'GET', path: `${ACCOUNT}/search`, ...write, isList: true },
 
   { operation: 'readOpenapi', method: 'GET', path: '/openapi.json', ...open },
 ]

@@ -205,6 +205,7 @@ describe('the OpenAPI document', () => {
     for (const id of ['listChildren', 'listDescendants', 'listApps', 'listUsers']) await call(id, account)
     for (const id of ['listSiblings', 'listTree', 'listParents', 'listAncestors']) await call(id, child)
     await call('search', { query: '?t=account&q=name&v=n' })
+    await call('searchAccount', { ...account, query: '?t=account&q=name&v=n' })
     await call('searchMany', { query: '?t=account&by_name=n&by_id=x' })
     const ada = {
       first_name: 'Ada',

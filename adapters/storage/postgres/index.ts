@@ -62,6 +62,7 @@ const MAINTENANCE_WITHIN_MS = 3_600_000
 
 interface OpenStore {
   readonly session: Session
+  timeline(): string | undefined
   maintenanceSession(): Session
   close(): Promise<void>
 }
@@ -114,6 +115,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     schema,
     channel: name,
     clock,
+    timeline: () => opened?.timeline(),
     nodeClock: () => nodeClock!,
     log: lateLog(() => log),
   }
@@ -145,7 +147,11 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       pool.removeListener('error', onError)
     }
     try {
-      const opening = createSession(pool, { ...settings, isHotPath: true })
+      const opening = createSession(pool, {
+        ...settings,
+        isHotPath: true,
+        onServerReplaced: queue.serverReplaced,
+      })
       const field = isHostPool ? 'pool' : 'connectionString'
       await checkServer(opening, field)
       await refusePooler(opening.reserve, field)
@@ -157,6 +163,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       let closing: Promise<void> | undefined
       opened = {
         session: opening,
+        timeline: () => opening.timeline,
         maintenanceSession: () => createMaintenanceSession(pool),
         close() {
           closing ??= (async () => {

@@ -3,7 +3,6 @@
  * calls in a transaction and reports its commit or rollback (`group-commit.ts`).
  */
 import type {
-  AccountStore,
   EncryptionStore,
   InboxStore,
   NodeLease,
@@ -27,6 +26,7 @@ import { createOpenLegStore } from './open-legs.js'
 import { createPrune } from './prune.js'
 import { createDeliveryQueries } from './queries.js'
 import { createQueue } from './queue.js'
+import type { RpcAccounts } from './rpc-methods.js'
 import { createSecureVacuum } from './secure-vacuum.js'
 import { createStatsStore } from './stats.js'
 import type { Synchronous } from './synchronous.js'
@@ -46,7 +46,7 @@ export interface EngineDeliveries
  * transaction.
  */
 export interface Engine {
-  readonly accounts: Synchronous<AccountStore>
+  readonly accounts: Synchronous<RpcAccounts>
   readonly tokens: Synchronous<TokenStore>
   readonly webhooks: Synchronous<WebhookStore>
   /** `scrub` must be called outside any transaction. */

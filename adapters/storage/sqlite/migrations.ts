@@ -32,10 +32,11 @@ export const APPLICATION_ID = 0x486b5377
  * `application_id` is set only in a file without tables.
  *
  * @param db in no transaction
+ * @param maxBatches see `moveQueue`
  * @throws HookswitchError `InvalidOption` (field: the option that named the file) for tables of a newer version; nothing
  *   has been written then
  */
-export function migrateSchema(db: SqliteHandle, location: DatabasePath): void {
+export function migrateSchema(db: SqliteHandle, location: DatabasePath, maxBatches?: number): void {
   let version = versionOf(db)
   if (version > SCHEMA_VERSION) {
     const sentence = `was written by a newer hookswitch (schema ${version}, this version supports ${SCHEMA_VERSION})`
@@ -48,7 +49,7 @@ export function migrateSchema(db: SqliteHandle, location: DatabasePath): void {
     })
   }
   for (; version < SCHEMA_VERSION; version += 1) {
-    if (version === MOVES_QUEUE) moveQueue(db)
+    if (version === MOVES_QUEUE) moveQueue(db, maxBatches)
     inTransaction(db, () => migrateFrom(db, version))
   }
 }

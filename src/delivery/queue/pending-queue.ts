@@ -142,6 +142,8 @@ export interface PendingQueue {
    * the endpoint. `dueMs` undefined: nothing waits, or only heads whose content is on its way.
    */
   ready(endpoint: QueueEndpoint): ReadyEndpoint
+  /** All waiting and taken deliveries: column by column, since there may be a million. */
+  keys(): { readonly endpoints: readonly QueueEndpoint[]; readonly positions: Float64Array }
   /** `undefined`: the delivery neither waits nor is taken. */
   position(key: DeliveryKey): QueuePosition | undefined
 }
@@ -581,6 +583,16 @@ export function createPendingQueue(options: PendingQueueOptions): PendingQueue {
         failing: isFailing(endpoint.webhook.health),
         dueMs: dueMs === undefined ? undefined : Math.max(dueMs, endpoint.webhook.health?.pausedUntilMs ?? 0),
       }
+    },
+    keys() {
+      const endpoints: QueueEndpoint[] = []
+      const positions = new Float64Array(entries.size)
+      for (const endpoint of table.all())
+        heads.forEach(endpoint, (head) => {
+          for (let entry = head; entry !== NONE; entry = entries.word(entry, NEXT))
+            positions[endpoints.push(endpoint) - 1] = entries.number(entry, POSITION)
+        })
+      return { endpoints, positions }
     },
     position(key) {
       const entry = find(key)

@@ -7,6 +7,7 @@ import {
   listDescendants,
   listSiblings,
   search,
+  searchAccount,
   searchMany,
 } from './account-lists.js'
 import {
@@ -116,6 +117,7 @@ export const OPERATIONS: Readonly<Record<Route['operation'], Operation>> = {
   patchUser,
   deleteUser,
   search,
+  searchAccount,
   searchMany,
   listApps,
   notImplemented,

@@ -532,6 +532,15 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationDoc>> = {
     data: listOf(ref('AccountSummary')),
     example: [example.FOUND],
   },
+  searchAccount: {
+    tag: 'Accounts',
+    summary: 'Search the accounts below an account',
+    description:
+      'By the beginning of name, realm (letters and digits only, in any case) or id. Sorted by name.',
+    parameters: ['search_type', 'search_field', 'search_value'],
+    data: listOf(ref('AccountSummary')),
+    example: [example.FOUND],
+  },
   searchMany: {
     tag: 'Accounts',
     summary: 'Search by several fields',
